@@ -1,0 +1,114 @@
+//! The filter interface. **A newcomer starts here.**
+//!
+//! A filter is described by its [`Setting`]s (in the [`catalog`](crate::catalog)), parsed into a [`Spec`], and bound
+//! to a picture format as a [`Filter`], which can then be asked for any frame, from any thread, in any order.
+
+pub mod convert;
+pub mod noise;
+
+use crate::frame::{Format, FrameMut, FrameRef, Moment, PlaneSet, Scratch};
+use crate::lend::{Host, Stop};
+use crate::settings::{SettingError, Values};
+use crate::simd::Level;
+use core::any::Any;
+use core::ops::Range;
+
+/// How far from its own row, in luma rows, a filter looks into its input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// Not at all: it changes samples in place, and bands of neighbouring filters fuse with its own.
+    Same,
+    /// So many rows up and down.
+    Rows(u32),
+    /// Anywhere.
+    Whole,
+}
+
+/// What a filter will do to one frame. Asked once a frame before any band; a curve may change the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// Whether it changes anything; `false`: the output is the input.
+    pub active: bool,
+    /// How far it looks.
+    pub reach: Reach,
+    /// The planes it writes. With [`Reach::Same`] the others stay as they are; otherwise they pass by reference,
+    /// uncopied, and must have the same shape in output and input.
+    pub writes: PlaneSet,
+    /// A hash of all that shapes the prepared state, and nothing that does not; `None` when nothing is prepared.
+    pub state: Option<u128>,
+}
+
+impl Plan {
+    /// A frame left as it is.
+    pub const IDLE: Plan = Plan { active: false, reach: Reach::Same, writes: PlaneSet::NONE, state: None };
+
+    /// Changes `writes` in place, with nothing prepared.
+    pub const fn in_place(writes: PlaneSet) -> Plan {
+        Plan { active: true, reach: Reach::Same, writes, state: None }
+    }
+}
+
+/// What a filter needs beyond the pictures, in bytes: an upper bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Memory {
+    /// Once, shared by all threads.
+    pub fixed: usize,
+    /// In each frame that is being worked on at the same time (states, scratch).
+    pub per_frame: usize,
+}
+
+/// What [`Filter::prepare`] made for one frame.
+pub type State = Box<dyn Any + Send + Sync>;
+
+/// The rows to be made. All row numbers are of the whole picture (frame or field).
+#[derive(Debug)]
+pub struct Band<'a> {
+    /// Luma rows of the output; a plane's own rows are `output.plane(p).rows()`.
+    pub rows: Range<usize>,
+    /// The whole input, for a filter that looks beyond its row; `None` with [`Reach::Same`], whose input is what
+    /// stands in `output`.
+    pub input: Option<FrameRef<'a>>,
+    /// The rows of the output, every plane.
+    pub output: FrameMut<'a>,
+}
+
+/// One entry of a recipe, not yet bound: settings parsed and checked.
+pub trait Spec: Send + Sync {
+    /// Fixes everything that depends on the picture. `seed` is this filter's own, already made different from every
+    /// other filter's in the chain.
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError>;
+
+    /// Whether the chain should work in 16 bits although source and sink have fewer.
+    fn wants_16_bits(&self) -> bool {
+        false
+    }
+}
+
+/// Bound to a format. `&self` everywhere: no interior mutability, no clock, no file, no thread of its own.
+pub trait Filter: Send + Sync {
+    /// What comes out.
+    fn output(&self) -> &Format;
+
+    /// What it will do to this frame.
+    fn plan(&self, at: &Moment) -> Plan;
+
+    /// What it needs at most.
+    fn memory(&self) -> Memory {
+        Memory::default()
+    }
+
+    /// Makes what the bands of a frame share; called only when the plan has a state key. `near` is any older state
+    /// of this filter, of whatever frame, to be moved on or overwritten: the result may depend on it in speed alone.
+    /// Never sees the picture.
+    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        let _ = (at, near);
+        host.check()?;
+        Ok(Box::new(()))
+    }
+
+    /// Writes the band's rows of the planes that the plan names. Called concurrently for disjoint bands.
+    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch);
+}
+
+/// Makes a spec of checked settings; refuses combinations that each setting alone allows.
+pub type Build = fn(&Values) -> Result<Box<dyn Spec>, SettingError>;

@@ -1,0 +1,157 @@
+//! Owned, reusable pictures.
+
+use super::{Format, FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};
+use bytemuck::{Pod, Zeroable};
+
+/// 64 bytes on a cache line of their own: what buffers are made of, so that rows start aligned.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct Block([u8; 64]);
+
+impl Block {
+    /// All zero.
+    pub const ZERO: Block = Block([0; 64]);
+}
+
+#[derive(Clone, Default)]
+struct Plane {
+    data: Vec<Block>,
+    stride: usize,
+}
+
+/// A picture that owns its samples. Rows start on cache lines; the padding behind a row is unspecified.
+#[derive(Clone)]
+pub struct Frame {
+    format: Format,
+    planes: [Plane; 4],
+}
+
+impl Frame {
+    /// A picture of the given format, all samples zero.
+    pub fn new(format: Format) -> Frame {
+        let mut frame = Frame { format, planes: Default::default() };
+        frame.shape();
+        frame
+    }
+
+    /// Makes this a picture of another format, keeping memory where it suffices. Samples are unspecified.
+    pub fn reset(&mut self, format: Format) {
+        if self.format != format {
+            self.format = format;
+            self.shape();
+        }
+    }
+
+    fn shape(&mut self) {
+        for p in 0..4 {
+            let plane = &mut self.planes[p];
+            if p >= self.format.planes() {
+                *plane = Plane::default();
+                continue;
+            }
+            let (w, h) = self.format.plane_size(p);
+            let blocks = (w * self.format.depth.bytes()).div_ceil(64);
+            plane.stride = blocks * 64;
+            plane.data.resize(blocks * h, Block::ZERO);
+        }
+    }
+
+    /// What it is.
+    pub fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// Changes how the samples are described (colour tags, rate, aspect, field order) without touching them.
+    /// Panics when the shape or storage would differ.
+    pub fn retag(&mut self, format: Format) {
+        let shape =
+            |f: &Format| (f.width, f.height, f.picture, f.family, f.depth, f.subsampling, f.has_alpha());
+        assert_eq!(shape(&self.format), shape(&format), "retag may not change what samples there are");
+        self.format = format;
+    }
+
+    /// Bytes it holds.
+    pub fn bytes(&self) -> usize {
+        self.planes.iter().map(|p| p.data.len() * 64).sum()
+    }
+
+    /// Plane `p`, to read.
+    pub fn plane(&self, p: usize) -> PlaneRef<'_> {
+        let plane = &self.planes[p];
+        if p >= self.format.planes() {
+            return PlaneRef::default();
+        }
+        let (w, h) = self.format.plane_size(p);
+        PlaneRef::new(bytemuck::cast_slice(&plane.data), plane.stride, w * self.format.depth.bytes(), h)
+    }
+
+    /// Row `y` of plane `p`.
+    pub fn row<T: Sample>(&self, p: usize, y: usize) -> &[T] {
+        self.plane(p).row(y)
+    }
+
+    /// Row `y` of plane `p`, to write.
+    pub fn row_mut<T: Sample>(&mut self, p: usize, y: usize) -> &mut [T] {
+        bytemuck::cast_slice_mut(self.row_bytes_mut(p, y))
+    }
+
+    /// Row `y` of plane `p` as bytes, to write.
+    pub fn row_bytes_mut(&mut self, p: usize, y: usize) -> &mut [u8] {
+        let (w, _) = self.format.plane_size(p);
+        let plane = &mut self.planes[p];
+        let start = y * plane.stride;
+        &mut bytemuck::cast_slice_mut(&mut plane.data)[start..start + w * self.format.depth.bytes()]
+    }
+
+    /// The whole picture, to read.
+    pub fn as_ref(&self) -> FrameRef<'_> {
+        FrameRef::new(self.format, [0, 1, 2, 3].map(|p| self.plane(p)))
+    }
+
+    /// The whole picture, to write.
+    pub fn as_mut(&mut self) -> FrameMut<'_> {
+        let format = self.format;
+        let mut p = 0;
+        let planes = self.planes.each_mut().map(|plane| {
+            let (w, h) = if p < format.planes() { format.plane_size(p) } else { (0, 0) };
+            p += 1;
+            let data: &mut [u8] = bytemuck::cast_slice_mut(&mut plane.data);
+            PlaneMut::new(data, plane.stride, w * format.depth.bytes(), h)
+        });
+        FrameMut::new(format, planes)
+    }
+
+    /// Exchanges plane `p` with another picture's, without copying. Panics unless both planes have the same shape.
+    pub fn swap_plane(&mut self, p: usize, other: &mut Frame) {
+        assert_eq!(self.format.plane_size(p), other.format.plane_size(p));
+        assert_eq!(self.format.depth.bytes(), other.format.depth.bytes());
+        core::mem::swap(&mut self.planes[p], &mut other.planes[p]);
+    }
+
+    /// Calls `each` with the visible bytes of every row, planes in order, top to bottom: what is hashed and written.
+    pub fn for_each_row(&self, mut each: impl FnMut(&[u8])) {
+        for p in 0..self.format.planes() {
+            let plane = self.plane(p);
+            for y in plane.rows() {
+                each(plane.row_bytes(y));
+            }
+        }
+    }
+}
+
+impl PartialEq for Frame {
+    /// Same format and same visible samples, bit for bit.
+    fn eq(&self, o: &Frame) -> bool {
+        self.format == o.format
+            && (0..self.format.planes()).all(|p| {
+                let (a, b) = (self.plane(p), o.plane(p));
+                a.rows().all(|y| a.row_bytes(y) == b.row_bytes(y))
+            })
+    }
+}
+
+impl core::fmt::Debug for Frame {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Frame").field("format", &self.format).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,316 @@
+//! What a picture is.
+
+use super::{ColorRange, FieldOrder, Matrix, Primaries, Siting, Transfer};
+use crate::ratio::Ratio;
+use core::fmt;
+use core::ops::{BitAnd, BitOr};
+
+/// The largest width or height: beyond any real picture, and small enough that no size computed from it overflows.
+pub const MAX_SIDE: u32 = 1 << 16;
+
+/// What the planes mean.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Family {
+    /// Luma alone.
+    Gray,
+    /// Luma and two colour differences, planes `Y U V`.
+    Yuv,
+    /// Planes `G B R`, FFmpeg's order.
+    Rgb,
+}
+
+/// How a sample is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Depth {
+    /// 8 to 16 bits, unsigned. 8 is stored in a `u8`, more in the low bits of a `u16`.
+    Bits(u8),
+    /// `f32`, nominal 0..1 (chroma -0.5..0.5); other values, infinities and NaN are legal.
+    Float,
+}
+
+impl Depth {
+    /// Bytes a sample.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Depth::Bits(0..=8) => 1,
+            Depth::Bits(_) => 2,
+            Depth::Float => 4,
+        }
+    }
+
+    /// The bits of an integer sample; `None` for float.
+    pub const fn bits(self) -> Option<u8> {
+        match self {
+            Depth::Bits(n) => Some(n),
+            Depth::Float => None,
+        }
+    }
+}
+
+/// Whether there is an alpha plane (always the last), and how colour relates to it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Alpha {
+    /// No alpha plane.
+    #[default]
+    None,
+    /// Colour is independent of alpha (PNG, most video).
+    Straight,
+    /// Colour has been multiplied by alpha (EXR).
+    Premultiplied,
+}
+
+/// Even lines (0, 2, ...) or odd lines.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Parity {
+    /// Lines 0, 2, 4, ...
+    Top,
+    /// Lines 1, 3, 5, ...
+    Bottom,
+}
+
+/// Which lines of the frame a format speaks of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Picture {
+    /// All of them.
+    #[default]
+    Frame,
+    /// One field: every second line of every plane, as a picture of its own.
+    Field(Parity),
+}
+
+/// A set of planes, by number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PlaneSet(pub u8);
+
+impl PlaneSet {
+    /// No plane.
+    pub const NONE: PlaneSet = PlaneSet(0);
+    /// Every plane there may be.
+    pub const ALL: PlaneSet = PlaneSet(0b1111);
+
+    /// Just plane `p`.
+    pub const fn one(p: usize) -> PlaneSet {
+        PlaneSet(1 << p)
+    }
+
+    /// Whether plane `p` is in it.
+    pub const fn has(self, p: usize) -> bool {
+        self.0 >> p & 1 == 1
+    }
+
+    /// Whether no plane is in it.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The planes, lowest first.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..4).filter(move |&p| self.has(p))
+    }
+}
+
+impl BitAnd for PlaneSet {
+    type Output = PlaneSet;
+    fn bitand(self, o: PlaneSet) -> PlaneSet {
+        PlaneSet(self.0 & o.0)
+    }
+}
+
+impl BitOr for PlaneSet {
+    type Output = PlaneSet;
+    fn bitor(self, o: PlaneSet) -> PlaneSet {
+        PlaneSet(self.0 | o.0)
+    }
+}
+
+/// All that is constant over a stream of pictures.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Format {
+    /// Luma samples a row, 1 to [`MAX_SIDE`].
+    pub width: u32,
+    /// Luma rows of the whole frame (of both fields), 1 to [`MAX_SIDE`]. Filters ask [`plane_size`](Format::plane_size).
+    pub height: u32,
+    /// Whether this is the frame or one of its fields.
+    pub picture: Picture,
+    /// What the planes mean.
+    pub family: Family,
+    /// How a sample is stored.
+    pub depth: Depth,
+    /// log2 of luma samples a chroma sample, across and down: 4:2:0 is `(1, 1)`, 4:1:1 `(2, 0)`, 4:4:4 `(0, 0)`.
+    pub subsampling: (u8, u8),
+    /// Alpha plane.
+    pub alpha: Alpha,
+    /// Chroma location.
+    pub siting: Siting,
+    /// Range as tagged; see [`full_range`](Format::full_range).
+    pub range: ColorRange,
+    /// Matrix as tagged.
+    pub matrix: Matrix,
+    /// Primaries as tagged.
+    pub primaries: Primaries,
+    /// Transfer as tagged.
+    pub transfer: Transfer,
+    /// Field order.
+    pub fields: FieldOrder,
+    /// Sample aspect ratio, width over height; zero when not known.
+    pub aspect: Ratio,
+    /// Frames a second; nominal where the rate varies.
+    pub rate: Ratio,
+}
+
+/// What is wrong with a format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FormatError {
+    /// Width or height is 0 or beyond [`MAX_SIDE`].
+    Size(u32, u32),
+    /// Not 8 to 16 bits.
+    Bits(u8),
+    /// Subsampling outside 0..=2, or in a family without chroma.
+    Subsampling(u8, u8),
+    /// Zero or negative.
+    Rate(Ratio),
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FormatError::Size(w, h) => {
+                write!(f, "a picture of {w}x{h}: width and height must be 1 to {MAX_SIDE}")
+            }
+            FormatError::Bits(n) => write!(f, "{n} bits a sample: it must be 8 to 16, or float"),
+            FormatError::Subsampling(x, y) => {
+                write!(f, "chroma divided by 2^{x} across and 2^{y} down: at most 4 is possible")
+            }
+            FormatError::Rate(r) => write!(f, "a rate of {r} frames a second: it must be above zero"),
+        }
+    }
+}
+
+impl core::error::Error for FormatError {}
+
+impl Format {
+    /// A progressive format of the given shape with nothing else known, 24 frames a second.
+    pub const fn new(width: u32, height: u32, family: Family, depth: Depth, subsampling: (u8, u8)) -> Format {
+        Format {
+            width,
+            height,
+            picture: Picture::Frame,
+            family,
+            depth,
+            subsampling,
+            alpha: Alpha::None,
+            siting: Siting::Unspecified,
+            range: ColorRange::Unspecified,
+            matrix: Matrix::UNSPECIFIED,
+            primaries: Primaries::UNSPECIFIED,
+            transfer: Transfer::UNSPECIFIED,
+            fields: FieldOrder::Unspecified,
+            aspect: Ratio::ZERO,
+            rate: Ratio::whole(24),
+        }
+    }
+
+    /// Refuses what no other code need be ready for. Sources call it before the first frame.
+    pub fn check(&self) -> Result<(), FormatError> {
+        if !(1..=MAX_SIDE).contains(&self.width) || !(1..=MAX_SIDE).contains(&self.height) {
+            return Err(FormatError::Size(self.width, self.height));
+        }
+        if let Depth::Bits(n) = self.depth
+            && !(8..=16).contains(&n)
+        {
+            return Err(FormatError::Bits(n));
+        }
+        let (x, y) = self.subsampling;
+        if x > 2 || y > 2 || (self.family != Family::Yuv && (x, y) != (0, 0)) {
+            return Err(FormatError::Subsampling(x, y));
+        }
+        if self.rate <= Ratio::ZERO {
+            return Err(FormatError::Rate(self.rate));
+        }
+        Ok(())
+    }
+
+    /// How many planes there are, alpha included: 1 to 4.
+    pub const fn planes(&self) -> usize {
+        let color = match self.family {
+            Family::Gray => 1,
+            Family::Yuv | Family::Rgb => 3,
+        };
+        color + self.has_alpha() as usize
+    }
+
+    /// Whether there is an alpha plane.
+    pub const fn has_alpha(&self) -> bool {
+        !matches!(self.alpha, Alpha::None)
+    }
+
+    /// The number of the alpha plane, if there is one.
+    pub const fn alpha_plane(&self) -> Option<usize> {
+        if self.has_alpha() { Some(self.planes() - 1) } else { None }
+    }
+
+    /// Every plane but alpha.
+    pub const fn color_planes(&self) -> PlaneSet {
+        PlaneSet((1 << (self.planes() - self.has_alpha() as usize)) - 1)
+    }
+
+    /// Whether plane `p` is a colour difference.
+    pub const fn is_chroma(&self, p: usize) -> bool {
+        matches!(self.family, Family::Yuv) && (p == 1 || p == 2)
+    }
+
+    /// log2 of luma samples a sample of plane `p`, across and down.
+    pub const fn plane_subsampling(&self, p: usize) -> (u8, u8) {
+        if self.is_chroma(p) { self.subsampling } else { (0, 0) }
+    }
+
+    /// Samples a row and rows of plane `p`, of this picture (the frame, or the field).
+    pub const fn plane_size(&self, p: usize) -> (usize, usize) {
+        let (sx, sy) = self.plane_subsampling(p);
+        let w = (self.width as usize).div_ceil(1 << sx);
+        let h = (self.height as usize).div_ceil(1 << sy);
+        match self.picture {
+            Picture::Frame => (w, h),
+            Picture::Field(Parity::Top) => (w, h.div_ceil(2)),
+            Picture::Field(Parity::Bottom) => (w, h / 2),
+        }
+    }
+
+    /// One field of this frame as a picture of its own.
+    pub const fn field(&self, parity: Parity) -> Format {
+        Format { picture: Picture::Field(parity), ..*self }
+    }
+
+    /// Bytes of a frame without padding.
+    pub fn frame_bytes(&self) -> usize {
+        (0..self.planes()).map(|p| self.plane_size(p)).map(|(w, h)| w * h * self.depth.bytes()).sum()
+    }
+
+    /// Whether all codes are used, with the usual meaning where the range is not said: RGB and float are full,
+    /// everything else limited.
+    pub const fn full_range(&self) -> bool {
+        match self.range {
+            ColorRange::Full => true,
+            ColorRange::Limited => false,
+            ColorRange::Unspecified => {
+                matches!(self.family, Family::Rgb) || matches!(self.depth, Depth::Float)
+            }
+        }
+    }
+
+    /// The lowest and highest legal code of plane `p`; `None` for float. Alpha always uses all codes.
+    pub const fn legal(&self, p: usize) -> Option<(u16, u16)> {
+        let Depth::Bits(bits) = self.depth else { return None };
+        let is_alpha = self.has_alpha() && p == self.planes() - 1;
+        if self.full_range() || is_alpha {
+            return Some((0, ((1u32 << bits) - 1) as u16));
+        }
+        let top = if self.is_chroma(p) { 240 } else { 235 };
+        Some((16 << (bits - 8), top << (bits - 8)))
+    }
+
+    /// Whether the two say the same but for what a picture means in time (rate) or on a screen (aspect).
+    pub fn same_samples(&self, o: &Format) -> bool {
+        Format { rate: o.rate, aspect: o.aspect, ..*self } == *o
+    }
+}

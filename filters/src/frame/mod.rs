@@ -1,0 +1,21 @@
+//! Pictures: what they are ([`Format`]), when they are ([`Moment`]), and their samples, owned ([`Frame`]) or borrowed
+//! ([`FrameRef`], [`FrameMut`]).
+//!
+//! Samples are planar. Planes stand in FFmpeg's order: `Y U V A`, `G B R A`, or `Y A` for grey. A plane of 8 bits is
+//! `u8`, of 9 to 16 bits `u16` (value in the low bits, native order), of float `f32`. Strides are in bytes.
+
+mod buffer;
+mod color;
+mod format;
+mod moment;
+mod names;
+mod plane;
+mod scratch;
+
+pub use buffer::{Block, Frame};
+pub use color::{ColorRange, FieldOrder, Matrix, Primaries, Siting, Transfer};
+pub use format::{Alpha, Depth, Family, Format, FormatError, MAX_SIDE, Parity, Picture, PlaneSet};
+pub use moment::Moment;
+pub use names::NameError;
+pub use plane::{FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};
+pub use scratch::Scratch;

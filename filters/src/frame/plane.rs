@@ -1,0 +1,266 @@
+//! Borrowed planes and pictures. Rows are numbered as in the whole picture even where only a band of it is borrowed.
+
+use super::{Format, Parity};
+use core::ops::Range;
+
+/// A sample type: `u8`, `u16` or `f32`.
+pub trait Sample: bytemuck::Pod + PartialOrd + Send + Sync + 'static {}
+impl Sample for u8 {}
+impl Sample for u16 {}
+impl Sample for f32 {}
+
+/// Rows of a plane, to read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlaneRef<'a> {
+    data: &'a [u8],
+    stride: usize,
+    row_bytes: usize,
+    first: usize,
+    count: usize,
+    height: usize,
+}
+
+/// Rows of a plane, to write.
+#[derive(Debug, Default)]
+pub struct PlaneMut<'a> {
+    data: &'a mut [u8],
+    stride: usize,
+    row_bytes: usize,
+    first: usize,
+    count: usize,
+    height: usize,
+}
+
+fn check(len: usize, stride: usize, row_bytes: usize, count: usize) {
+    assert!(stride >= row_bytes, "a stride of {stride} bytes is less than a row of {row_bytes}");
+    let needed = if count == 0 { 0 } else { (count - 1) * stride + row_bytes };
+    assert!(len >= needed, "a plane of {count} rows needs {needed} bytes, got {len}");
+}
+
+impl<'a> PlaneRef<'a> {
+    /// A whole plane of `height` rows of `row_bytes` bytes, `stride` bytes apart. Panics when `data` is too short.
+    pub fn new(data: &'a [u8], stride: usize, row_bytes: usize, height: usize) -> PlaneRef<'a> {
+        check(data.len(), stride, row_bytes, height);
+        PlaneRef { data, stride, row_bytes, first: 0, count: height, height }
+    }
+
+    /// The rows that are here, numbered as in the whole picture.
+    pub fn rows(&self) -> Range<usize> {
+        self.first..self.first + self.count
+    }
+
+    /// Rows of the whole picture's plane.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Row `y` (numbered as in the whole picture) as bytes.
+    pub fn row_bytes(&self, y: usize) -> &'a [u8] {
+        let start = (y - self.first) * self.stride;
+        &self.data[start..start + self.row_bytes]
+    }
+
+    /// Row `y` as samples. Panics when `T` is not the plane's sample type (wrong size or alignment) or `y` not here.
+    pub fn row<T: Sample>(&self, y: usize) -> &'a [T] {
+        bytemuck::cast_slice(self.row_bytes(y))
+    }
+
+    /// One field of a whole plane.
+    pub fn field(&self, parity: Parity) -> PlaneRef<'a> {
+        debug_assert_eq!(self.count, self.height, "fields are taken of whole planes");
+        let skip = (parity == Parity::Bottom) as usize;
+        let count = (self.height + 1 - skip) / 2;
+        let data = if count == 0 { &[] } else { &self.data[skip * self.stride..] };
+        PlaneRef { data, stride: 2 * self.stride, first: 0, count, height: count, ..*self }
+    }
+}
+
+impl<'a> PlaneMut<'a> {
+    /// A whole plane of `height` rows of `row_bytes` bytes, `stride` bytes apart. Panics when `data` is too short.
+    pub fn new(data: &'a mut [u8], stride: usize, row_bytes: usize, height: usize) -> PlaneMut<'a> {
+        check(data.len(), stride, row_bytes, height);
+        PlaneMut { data, stride, row_bytes, first: 0, count: height, height }
+    }
+
+    /// The rows that are here, numbered as in the whole picture.
+    pub fn rows(&self) -> Range<usize> {
+        self.first..self.first + self.count
+    }
+
+    /// Rows of the whole picture's plane.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Row `y` (numbered as in the whole picture) as bytes.
+    pub fn row_bytes_mut(&mut self, y: usize) -> &mut [u8] {
+        let start = (y - self.first) * self.stride;
+        &mut self.data[start..start + self.row_bytes]
+    }
+
+    /// Row `y` as samples. Panics when `T` is not the plane's sample type or `y` is not here.
+    pub fn row_mut<T: Sample>(&mut self, y: usize) -> &mut [T] {
+        bytemuck::cast_slice_mut(self.row_bytes_mut(y))
+    }
+
+    /// The same rows, to read.
+    pub fn as_ref(&self) -> PlaneRef<'_> {
+        PlaneRef {
+            data: self.data,
+            stride: self.stride,
+            row_bytes: self.row_bytes,
+            first: self.first,
+            count: self.count,
+            height: self.height,
+        }
+    }
+
+    /// The same rows, borrowed again.
+    pub fn reborrow(&mut self) -> PlaneMut<'_> {
+        PlaneMut {
+            data: self.data,
+            stride: self.stride,
+            row_bytes: self.row_bytes,
+            first: self.first,
+            count: self.count,
+            height: self.height,
+        }
+    }
+
+    /// Cuts before row `y`: the rows above, and `y` with those below.
+    pub fn split_at_row(self, y: usize) -> (PlaneMut<'a>, PlaneMut<'a>) {
+        let y = y.clamp(self.first, self.first + self.count);
+        let above = y - self.first;
+        let cut = (above * self.stride).min(self.data.len());
+        let (a, b) = self.data.split_at_mut(cut);
+        let (stride, row_bytes, height) = (self.stride, self.row_bytes, self.height);
+        (
+            PlaneMut { data: a, stride, row_bytes, first: self.first, count: above, height },
+            PlaneMut { data: b, stride, row_bytes, first: y, count: self.count - above, height },
+        )
+    }
+
+    /// One field's rows of these rows, numbered as in the field.
+    pub fn field(self, parity: Parity) -> PlaneMut<'a> {
+        let odd = (parity == Parity::Bottom) as usize;
+        // the first row here that belongs to the field
+        let skip = (self.first + odd) % 2;
+        let count = (self.count + 1).saturating_sub(skip) / 2;
+        let start = (skip * self.stride).min(self.data.len());
+        PlaneMut {
+            data: &mut self.data[start..],
+            stride: 2 * self.stride,
+            row_bytes: self.row_bytes,
+            first: (self.first + skip) / 2,
+            count,
+            height: (self.height + 1 - odd) / 2,
+        }
+    }
+}
+
+/// A whole picture, to read.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameRef<'a> {
+    /// What it is.
+    pub format: Format,
+    planes: [PlaneRef<'a>; 4],
+}
+
+impl<'a> FrameRef<'a> {
+    /// Puts a picture together from its planes; those past `format.planes()` are not looked at.
+    pub fn new(format: Format, planes: [PlaneRef<'a>; 4]) -> FrameRef<'a> {
+        FrameRef { format, planes }
+    }
+
+    /// Plane `p`.
+    pub fn plane(&self, p: usize) -> PlaneRef<'a> {
+        self.planes[p]
+    }
+
+    /// One field as a picture of its own.
+    pub fn field(&self, parity: Parity) -> FrameRef<'a> {
+        FrameRef { format: self.format.field(parity), planes: self.planes.map(|p| p.field(parity)) }
+    }
+}
+
+/// A picture or a band of rows of it, to write.
+#[derive(Debug)]
+pub struct FrameMut<'a> {
+    /// What the whole picture is.
+    pub format: Format,
+    planes: [PlaneMut<'a>; 4],
+}
+
+impl<'a> FrameMut<'a> {
+    /// Puts a picture together from its planes; those past `format.planes()` are not looked at.
+    pub fn new(format: Format, planes: [PlaneMut<'a>; 4]) -> FrameMut<'a> {
+        FrameMut { format, planes }
+    }
+
+    /// Plane `p`, to write.
+    pub fn plane_mut(&mut self, p: usize) -> &mut PlaneMut<'a> {
+        &mut self.planes[p]
+    }
+
+    /// Plane `p`, to read.
+    pub fn plane(&self, p: usize) -> PlaneRef<'_> {
+        self.planes[p].as_ref()
+    }
+
+    /// All planes at once, to write.
+    pub fn planes_mut(&mut self) -> &mut [PlaneMut<'a>; 4] {
+        &mut self.planes
+    }
+
+    /// The same rows, borrowed again.
+    pub fn reborrow(&mut self) -> FrameMut<'_> {
+        let [a, b, c, d] = &mut self.planes;
+        FrameMut { format: self.format, planes: [a.reborrow(), b.reborrow(), c.reborrow(), d.reborrow()] }
+    }
+
+    /// Cuts before luma row `y`, which must be a multiple of the chroma blocks' height: the rows above, and the rest.
+    pub fn split_at_row(self, y: usize) -> (FrameMut<'a>, FrameMut<'a>) {
+        let format = self.format;
+        let mut p = 0;
+        let pairs = self.planes.map(|plane| {
+            let (_, sy) = format.plane_subsampling(p);
+            p += 1;
+            plane.split_at_row(y.div_ceil(1 << sy))
+        });
+        let [a, b, c, d] = pairs;
+        (FrameMut { format, planes: [a.0, b.0, c.0, d.0] }, FrameMut { format, planes: [a.1, b.1, c.1, d.1] })
+    }
+
+    /// One field's rows of these rows, as (part of) a picture of its own.
+    pub fn field(self, parity: Parity) -> FrameMut<'a> {
+        FrameMut { format: self.format.field(parity), planes: self.planes.map(|p| p.field(parity)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_and_bands_meet_every_row_once() {
+        for height in 1..12usize {
+            let mut data = vec![0u8; height * 5];
+            for cut in (0..=height).step_by(2) {
+                data.fill(0);
+                let (a, b) = PlaneMut::new(&mut data, 5, 3, height).split_at_row(cut);
+                for mut part in [a, b] {
+                    for parity in [Parity::Top, Parity::Bottom] {
+                        let mut field = part.reborrow().field(parity);
+                        for y in field.rows() {
+                            let row = 2 * y + (parity == Parity::Bottom) as usize;
+                            field.row_mut::<u8>(y).fill(row as u8 + 1);
+                        }
+                    }
+                }
+                for y in 0..height {
+                    assert_eq!(&data[5 * y..5 * y + 3], &[y as u8 + 1; 3], "height {height} cut {cut}");
+                }
+            }
+        }
+    }
+}

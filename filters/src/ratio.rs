@@ -1,0 +1,200 @@
+//! Exact rational numbers for times, rates and aspect ratios.
+
+use core::cmp::Ordering;
+use core::fmt;
+use core::str::FromStr;
+
+/// An exact fraction `num/den` in lowest terms with `den > 0`.
+///
+/// Arithmetic goes through 128 bits and saturates at what fits 64, so no input can overflow it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Ratio {
+    num: i64,
+    den: i64,
+}
+
+impl Ratio {
+    /// 0.
+    pub const ZERO: Ratio = Ratio { num: 0, den: 1 };
+    /// 1.
+    pub const ONE: Ratio = Ratio { num: 1, den: 1 };
+
+    /// `num/den` in lowest terms, or `None` when `den` is 0.
+    pub fn new(num: i64, den: i64) -> Option<Ratio> {
+        (den != 0).then(|| Ratio::reduce(num.into(), den.into()))
+    }
+
+    /// A whole number.
+    pub const fn whole(n: i64) -> Ratio {
+        Ratio { num: n, den: 1 }
+    }
+
+    /// The numerator, which carries the sign.
+    pub const fn num(self) -> i64 {
+        self.num
+    }
+
+    /// The denominator, always positive.
+    pub const fn den(self) -> i64 {
+        self.den
+    }
+
+    /// The nearest `f64`, the same bits on every machine: both halves convert exactly up to 2^53 and the one
+    /// division is correctly rounded.
+    pub fn to_f64(self) -> f64 {
+        self.num as f64 / self.den as f64
+    }
+
+    /// `1/self`, or `None` for zero.
+    pub fn recip(self) -> Option<Ratio> {
+        Ratio::new(self.den, self.num)
+    }
+
+    /// The greatest whole number not above `self`.
+    pub const fn floor(self) -> i64 {
+        self.num.div_euclid(self.den)
+    }
+
+    /// `self / other`, or `None` when `other` is zero.
+    pub fn checked_div(self, other: Ratio) -> Option<Ratio> {
+        other.recip().map(|r| self * r)
+    }
+
+    fn reduce(num: i128, den: i128) -> Ratio {
+        fn gcd(mut a: i128, mut b: i128) -> i128 {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a.abs()
+        }
+        let g = gcd(num, den).max(1) * den.signum();
+        let (mut num, mut den) = (num / g, den / g);
+        // Saturation by halving both: only reached by times beyond the age of the universe or absurd bases.
+        while den > i64::MAX.into() {
+            num /= 2;
+            den /= 2;
+        }
+        while num > i64::MAX.into() || num < i64::MIN.into() {
+            num /= 2;
+            den = (den / 2).max(1);
+            if den == 1 {
+                num = num.clamp(i64::MIN.into(), i64::MAX.into());
+            }
+        }
+        Ratio { num: num as i64, den: den as i64 }
+    }
+}
+
+impl core::ops::Add for Ratio {
+    type Output = Ratio;
+    fn add(self, o: Ratio) -> Ratio {
+        let (a, b, c, d) = (i128::from(self.num), i128::from(self.den), i128::from(o.num), i128::from(o.den));
+        if b == d { Ratio::reduce(a + c, b) } else { Ratio::reduce(a * d + c * b, b * d) }
+    }
+}
+
+impl core::ops::Sub for Ratio {
+    type Output = Ratio;
+    fn sub(self, o: Ratio) -> Ratio {
+        self + Ratio { num: o.num.saturating_neg(), den: o.den }
+    }
+}
+
+impl core::ops::Mul for Ratio {
+    type Output = Ratio;
+    fn mul(self, o: Ratio) -> Ratio {
+        Ratio::reduce(i128::from(self.num) * i128::from(o.num), i128::from(self.den) * i128::from(o.den))
+    }
+}
+
+impl PartialOrd for Ratio {
+    fn partial_cmp(&self, other: &Ratio) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ratio {
+    fn cmp(&self, o: &Ratio) -> Ordering {
+        (i128::from(self.num) * i128::from(o.den)).cmp(&(i128::from(o.num) * i128::from(self.den)))
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.den == 1 { write!(f, "{}", self.num) } else { write!(f, "{}/{}", self.num, self.den) }
+    }
+}
+
+/// The text was no fraction (`24000/1001`, `30000:1001`), whole number or plain decimal (`23.976`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RatioError;
+
+impl fmt::Display for RatioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a number: write 25, 23.976 or 24000/1001")
+    }
+}
+
+impl core::error::Error for RatioError {}
+
+impl FromStr for Ratio {
+    type Err = RatioError;
+
+    fn from_str(s: &str) -> Result<Ratio, RatioError> {
+        if let Some((n, d)) = s.split_once(['/', ':']) {
+            let (n, d) = (n.parse().map_err(|_| RatioError)?, d.parse().map_err(|_| RatioError)?);
+            return Ratio::new(n, d).ok_or(RatioError);
+        }
+        let (whole, part) = s.split_once('.').unwrap_or((s, ""));
+        let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
+        let unsigned = whole.strip_prefix('-').unwrap_or(whole);
+        if unsigned.len() + part.len() == 0 || !digits(unsigned) || !digits(part) || part.len() > 15 {
+            return Err(RatioError);
+        }
+        let joined = format!("{whole}{part}").parse().map_err(|_| RatioError)?;
+        Ratio::new(joined, 10i64.pow(part.len() as u32)).ok_or(RatioError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_is_exact() {
+        let r = |n, d| Ratio::new(n, d).unwrap();
+        assert_eq!(r(1, 3) + r(1, 6), r(1, 2));
+        assert_eq!(r(1, 3) - r(1, 2), r(-1, 6));
+        assert_eq!(r(30000, 1001) * r(1001, 30000), Ratio::ONE);
+        assert_eq!(r(2, -4), r(-1, 2));
+        assert_eq!(r(-1, 2).floor(), -1);
+        assert!(r(1, 3) < r(34, 100));
+    }
+
+    #[test]
+    fn extremes_do_not_panic() {
+        let all = [i64::MIN, i64::MIN + 1, -1, 1, i64::MAX - 1, i64::MAX];
+        for a in all {
+            for b in all {
+                for c in all {
+                    for d in all {
+                        if let (Some(x), Some(y)) = (Ratio::new(a, b), Ratio::new(c, d)) {
+                            let _ = (x + y, x - y, x * y, x.checked_div(y), x.cmp(&y));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parses_what_people_write() {
+        assert_eq!("24000/1001".parse(), Ok(Ratio { num: 24000, den: 1001 }));
+        assert_eq!("30000:1001".parse(), Ok(Ratio { num: 30000, den: 1001 }));
+        assert_eq!("23.976".parse(), Ok(Ratio { num: 2997, den: 125 }));
+        assert_eq!("-0.5".parse(), Ok(Ratio { num: -1, den: 2 }));
+        for bad in ["", "-", "x", "1/0", "1/", "1e3", "--1", "1.2.3", "+1/2/3"] {
+            assert_eq!(bad.parse::<Ratio>(), Err(RatioError), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Grainfield: deterministic noise and effects for video and image sequences.
+
+pub mod cli;
+pub mod job;
+pub mod pipeline;
+pub mod recipe;
+pub mod sink;
+pub mod source;

@@ -1,0 +1,90 @@
+//! Sinks: where frames go. One file a kind, one table ([`create`]).
+
+pub mod hash;
+pub mod null;
+pub mod partial;
+pub mod sequence;
+pub mod y4m;
+
+use crate::source::{Carried, Stamp};
+use grainfield_filters::frame::{Format, Frame};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a sink is told before the first frame.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What every frame will be. Made from [`accepts`] of what the chain gives.
+    pub format: Format,
+    /// What the source wants carried (a y4m header line), for a sink of the same kind.
+    pub carried: Carried,
+    /// Whether frames are the source's, samples untouched and format unchanged: then a header may be repeated.
+    pub untouched_format: bool,
+    /// Whether something that exists may be replaced (`-y`).
+    pub overwrite: bool,
+    /// How many frames will come, if that is known.
+    pub frames: Option<u64>,
+}
+
+/// What went wrong in a sink.
+#[derive(Debug, thiserror::Error)]
+pub enum SinkError {
+    /// The system said no.
+    #[error("{name}: {cause}")]
+    Io {
+        /// What was written.
+        name: String,
+        /// The system's word.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// The reader of our pipe has gone: not an error to be shouted about.
+    #[error("{name}: the reader has closed the pipe")]
+    Closed {
+        /// What was written.
+        name: String,
+    },
+    /// Something is there already, and `-y` was not said.
+    #[error("{} exists; say -y to replace it", .0.display())]
+    Exists(PathBuf),
+    /// It cannot be written as asked. The text says what is wrong and what would be right.
+    #[error("{name}: {problem}")]
+    Bad {
+        /// What was to be written.
+        name: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+}
+
+/// Where frames go. Frames come in order of time.
+pub trait Sink: Send {
+    /// The part of writing that many threads may do at the same time.
+    fn encoder(&self) -> Arc<dyn Encode>;
+
+    /// Takes the next frame: its picture, and what the encoder made of it.
+    fn write(&mut self, stamp: &Stamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError>;
+
+    /// All frames have come: the result gets its final name.
+    fn finish(self: Box<Self>) -> Result<(), SinkError>;
+
+    /// No more frames will come, and some are missing. What there is is made playable and gets the name
+    /// `NAME.partial.EXT`, which is returned; `None` when nothing is left behind or nothing needs a name.
+    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError>;
+}
+
+/// The part of writing that many threads may do at the same time, and without the sink.
+pub trait Encode: Send + Sync {
+    /// Appends to `out` (empty when called) what [`Sink::write`] will want.
+    fn encode(&self, stamp: &Stamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError>;
+}
+
+/// Nothing to do beforehand: for sinks that write a frame's rows as they are.
+#[derive(Debug)]
+pub struct Plain;
+
+impl Encode for Plain {
+    fn encode(&self, _: &Stamp, _: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,163 @@
+//! Sources: where frames come from. One file a kind, one table ([`open`]).
+
+pub mod pattern;
+pub mod sequence;
+pub mod y4m;
+
+use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::ratio::Ratio;
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a source tells before its first frame.
+#[derive(Clone, Debug)]
+pub struct Info {
+    /// What it is called in messages: the path, `standard input`, the pattern.
+    pub name: String,
+    /// What kind: `y4m`, `image sequence`, `pattern`.
+    pub kind: &'static str,
+    /// What every frame is.
+    pub format: Format,
+    /// Number of the first frame: 0, or the first file's of a sequence.
+    pub first: i64,
+    /// Number of the last frame, if it is known.
+    pub last: Option<i64>,
+    /// Whether any frame can be asked for next; otherwise only later ones, those between being read and dropped.
+    pub seekable: bool,
+    /// Whether frames last differently long.
+    pub variable_rate: bool,
+    /// What was assumed because the input does not say; told to the user.
+    pub notes: Vec<String>,
+    /// More to tell, as name and value, for `probe`.
+    pub details: Vec<(String, String)>,
+    /// What a sink of the same kind may want to repeat (a y4m header line, image metadata).
+    pub carried: Carried,
+}
+
+/// Something that travels from source to sink and that filters never see.
+pub type Carried = Option<Arc<dyn Any + Send + Sync>>;
+
+/// The place of a frame in its source.
+#[derive(Clone, Debug)]
+pub struct Stamp {
+    /// The frame's number (before `--frame-offset`).
+    pub number: i64,
+    /// Exact seconds since the source's first frame.
+    pub time: Ratio,
+    /// How long it is shown, seconds.
+    pub duration: Ratio,
+    /// What travels with this frame (per-frame parameters, an ICC profile).
+    pub carried: Carried,
+}
+
+/// A place for one frame on its way: owned by a worker, used again and again.
+#[derive(Debug)]
+pub struct Slot {
+    /// The picture.
+    pub frame: Frame,
+    /// What [`Source::next`] left to be done by [`Decode::decode`], outside the lock.
+    pub pending: Option<Pending>,
+}
+
+/// Work left for [`Decode`].
+#[derive(Debug, Clone)]
+pub enum Pending {
+    /// Read and decode this file.
+    File(PathBuf),
+    /// Make the picture of this number.
+    Number(i64),
+    /// The picture is black (a hole in a sequence).
+    Black,
+}
+
+/// What went wrong in a source.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The system said no.
+    #[error("{name}: {cause}")]
+    Io {
+        /// What was read.
+        name: String,
+        /// The system's word.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// It is not what it should be. The text says what is wrong, where, and what would be right.
+    #[error("{name}: {problem}")]
+    Bad {
+        /// What was read.
+        name: String,
+        /// What is wrong, where, and what would be right.
+        problem: String,
+    },
+    /// The input ended inside a frame.
+    #[error("{name}: ends inside frame {number}, after {got} of {want} bytes")]
+    Truncated {
+        /// What was read.
+        name: String,
+        /// The frame that is not whole.
+        number: i64,
+        /// Bytes there were.
+        got: u64,
+        /// Bytes a frame has.
+        want: u64,
+    },
+}
+
+/// Where frames come from.
+pub trait Source: Send {
+    /// What it tells before the first frame.
+    fn info(&self) -> &Info;
+
+    /// Makes `number` the next frame to be read. Refused backwards when not seekable, and outside `first..=last`.
+    fn seek(&mut self, number: i64) -> Result<(), SourceError>;
+
+    /// Reads the next frame into the slot, or leaves the rest to [`Decode`]. `Ok(None)` is the end. The slot's frame
+    /// is reset to the source's format by whoever fills it.
+    ///
+    /// After an error the source stands behind the faulty frame where that is possible; otherwise it has ended.
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError>;
+
+    /// The part of reading that many threads may do at the same time.
+    fn decoder(&self) -> Arc<dyn Decode>;
+}
+
+/// The part of reading that many threads may do at the same time, and without the source.
+pub trait Decode: Send + Sync {
+    /// Finishes what `slot.pending` asks for; nothing to do when it is `None`.
+    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError>;
+}
+
+/// Nothing left to do: for sources whose `next` does it all.
+#[derive(Debug)]
+pub struct Done;
+
+impl Decode for Done {
+    fn decode(&self, _: &Stamp, _: &mut Slot) -> Result<(), SourceError> {
+        Ok(())
+    }
+}
+
+/// What a user may say about how a source is opened.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Frames a second, for what has none of its own (`--rate`, default 24).
+    pub rate: Option<Ratio>,
+    /// What a hole in a sequence means (`--missing`).
+    pub missing: Missing,
+}
+
+/// What a hole in a sequence means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Missing {
+    /// An error.
+    #[default]
+    Error,
+    /// The picture before it, again.
+    Hold,
+    /// A black picture (alpha transparent).
+    Black,
+    /// No frame.
+    Skip,
+}
