@@ -17,7 +17,7 @@ pub struct Request {
     /// `--seed`, default 0.
     pub seed: u64,
     /// `--frames`, after the offset; `None` is everything.
-    pub frames: Option<crate::recipe::Ranges>,
+    pub frames: Option<grainfield_filters::frame::Ranges>,
     /// `--frame-offset`.
     pub frame_offset: i64,
     /// `--rate`.

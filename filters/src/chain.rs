@@ -1,1 +1,20 @@
-//! To be written.
+//! Filters in order, bound to a format.
+
+use crate::catalog::Entry;
+use crate::frame::{PlaneSet, Ranges};
+use crate::settings::{Animated, Values};
+
+/// One filter of a recipe, with what the chain itself does for it.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Which filter.
+    pub filter: &'static Entry,
+    /// Its own settings.
+    pub values: Values,
+    /// Only in these frames; `None`: always.
+    pub enable: Option<Ranges>,
+    /// Only on these planes; `None`: those the filter itself takes (alpha is left alone).
+    pub planes: Option<PlaneSet>,
+    /// How much of the filter's result is taken, 0 to 1.
+    pub opacity: Animated,
+}

@@ -10,6 +10,7 @@ mod format;
 mod moment;
 mod names;
 mod plane;
+mod ranges;
 mod scratch;
 
 pub use buffer::{Block, Frame};
@@ -18,4 +19,5 @@ pub use format::{Alpha, Depth, Family, Format, FormatError, MAX_SIDE, Parity, Pi
 pub use moment::Moment;
 pub use names::NameError;
 pub use plane::{FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};
+pub use ranges::Ranges;
 pub use scratch::Scratch;
