@@ -1,6 +1,7 @@
 //! One point of a curve.
 
-use super::At;
+use super::{At, TextProblem};
+use core::str::FromStr;
 
 /// How the value goes from a key to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
@@ -10,6 +11,21 @@ pub enum Shape {
     /// A straight line.
     #[default]
     Linear,
+}
+
+/// The names that [`Shape`] reads.
+pub const SHAPES: &[&str] = &["hold", "linear"];
+
+impl FromStr for Shape {
+    type Err = TextProblem;
+
+    fn from_str(name: &str) -> Result<Shape, TextProblem> {
+        match name {
+            "hold" => Ok(Shape::Hold),
+            "linear" => Ok(Shape::Linear),
+            _ => Err(TextProblem::Shape),
+        }
+    }
 }
 
 /// One point of a curve.

@@ -36,6 +36,8 @@ pub enum TextProblem {
     FrameTimecode,
     /// This mark before `=` is no shape.
     Mark(char),
+    /// No shape has this name.
+    Shape,
     /// No `=` in a key.
     NoValue,
     /// The keys do not make a curve.
@@ -61,6 +63,7 @@ impl fmt::Display for TextProblem {
             TextProblem::Mark(c) => {
                 return write!(f, "{c:?} is no shape: '=' is linear, '|=' holds");
             }
+            TextProblem::Shape => "no such shape: write \"linear\" or \"hold\"",
             TextProblem::NoValue => "a key needs '=' and a value, as in 48=12",
             TextProblem::Curve(e) => return e.fmt(f),
         })

@@ -8,7 +8,7 @@ mod text;
 mod time;
 
 pub use animate::Animate;
-pub use key::{Key, Shape};
+pub use key::{Key, SHAPES, Shape};
 pub use keyed::{Curve, CurveError, MAX_KEYS};
 pub use literal::{TextError, TextProblem};
 pub(crate) use text::{parse as parse_spanned, trim};
