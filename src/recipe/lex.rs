@@ -152,7 +152,14 @@ mod tests {
         }
     }
 
+    fn fixed() -> ProptestConfig {
+        let rng_seed = proptest::test_runner::RngSeed::Fixed(4);
+        ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+    }
+
     proptest! {
+        #![proptest_config(fixed())]
+
         #[test]
         fn quoting_is_undone(value in r"[a-c\\':,;\[\] é]{0,12}") {
             let mut text = String::new();

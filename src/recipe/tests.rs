@@ -346,7 +346,14 @@ fn recipe() -> impl Strategy<Value = Recipe> {
         .prop_map(|(seed, steps)| Recipe { steps, seed })
 }
 
+fn fixed() -> ProptestConfig {
+    let rng_seed = proptest::test_runner::RngSeed::Fixed(5);
+    ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
+    #![proptest_config(fixed())]
+
     #[test]
     fn printing_reads_back(r in recipe()) {
         prop_assert_eq!(chain(&r.to_chain()), r.clone());

@@ -279,7 +279,14 @@ mod tests {
         assert_eq!(text([0.5, -0.0, 1.0, 1.0]), "0.5,0,1,1");
     }
 
+    fn fixed() -> ProptestConfig {
+        let rng_seed = proptest::test_runner::RngSeed::Fixed(2);
+        ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+    }
+
     proptest! {
+        #![proptest_config(fixed())]
+
         #[test]
         fn printing_reads_back(a in proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL, b in any::<u32>()) {
             prop_assert_eq!(f64::parse(&text(a)), Ok(a));

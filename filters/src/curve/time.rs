@@ -141,7 +141,14 @@ mod tests {
         }
     }
 
+    fn fixed() -> ProptestConfig {
+        let rng_seed = proptest::test_runner::RngSeed::Fixed(3);
+        ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+    }
+
     proptest! {
+        #![proptest_config(fixed())]
+
         #[test]
         fn printing_reads_back(n in any::<i64>(), d in 1i64..200_000, frame in any::<bool>()) {
             let at = if frame { At::Frame(n) } else { seconds(n, d) };
