@@ -88,6 +88,13 @@ impl Ratio {
 impl core::ops::Add for Ratio {
     type Output = Ratio;
     fn add(self, o: Ratio) -> Ratio {
+        // Frame numbers, mostly.
+        if self.den == 1
+            && o.den == 1
+            && let Some(num) = self.num.checked_add(o.num)
+        {
+            return Ratio { num, den: 1 };
+        }
         let (a, b, c, d) = (i128::from(self.num), i128::from(self.den), i128::from(o.num), i128::from(o.den));
         if b == d { Ratio::reduce(a + c, b) } else { Ratio::reduce(a * d + c * b, b * d) }
     }
