@@ -18,6 +18,8 @@ impl Ratio {
     pub const ZERO: Ratio = Ratio { num: 0, den: 1 };
     /// 1.
     pub const ONE: Ratio = Ratio { num: 1, den: 1 };
+    /// 1/2.
+    pub const HALF: Ratio = Ratio { num: 1, den: 2 };
 
     /// `num/den` in lowest terms, or `None` when `den` is 0.
     pub fn new(num: i64, den: i64) -> Option<Ratio> {

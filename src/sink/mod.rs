@@ -8,6 +8,7 @@ pub mod y4m;
 
 use crate::source::{Carried, Stamp};
 use grainfield_filters::frame::{Format, Frame};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -86,5 +87,55 @@ pub struct Plain;
 impl Encode for Plain {
     fn encode(&self, _: &Stamp, _: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
         Ok(())
+    }
+}
+
+/// What an output is, by its name alone.
+enum Kind {
+    Null,
+    Hash,
+    Y4m,
+    Sequence,
+}
+
+fn kind(output: &OsStr) -> Result<Kind, SinkError> {
+    let bytes = output.as_encoded_bytes();
+    if bytes == b"null:" {
+        return Ok(Kind::Null);
+    }
+    if bytes.starts_with(b"hash:") {
+        return Ok(Kind::Hash);
+    }
+    if bytes == b"-" || y4m::recognises(output) {
+        return Ok(Kind::Y4m);
+    }
+    if sequence::recognises(output) {
+        return Ok(Kind::Sequence);
+    }
+    Err(SinkError::Bad {
+        name: output.to_string_lossy().into_owned(),
+        problem: "no kind of output has this name: write NAME.y4m, an image pattern such as out.####.png, - for a \
+                  pipe, hash: or null:. For other video files pipe into ffmpeg: grainfield render INPUT - | ffmpeg \
+                  -i - NAME.mp4"
+            .into(),
+    })
+}
+
+/// The format nearest to `format` that the output can hold.
+pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
+    match kind(output)? {
+        Kind::Null | Kind::Hash => Ok(*format),
+        Kind::Y4m => Ok(y4m::accepts(format)),
+        Kind::Sequence => sequence::accepts(output, format),
+    }
+}
+
+/// Makes the output ready for frames of `plan.format`. Nothing bears the final name yet.
+pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
+    match kind(output)? {
+        Kind::Null => null::create(output, plan),
+        Kind::Hash => hash::create(output, plan),
+        Kind::Y4m => y4m::create(output, plan),
+        Kind::Sequence => sequence::create(output, plan),
     }
 }

@@ -7,6 +7,7 @@ pub mod y4m;
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -160,4 +161,15 @@ pub enum Missing {
     Black,
     /// No frame.
     Skip,
+}
+
+/// Opens whatever `input` names: `-` (y4m from standard input), `pattern:...`, an image or image sequence, a y4m file.
+pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+    if input.as_encoded_bytes().starts_with(b"pattern:") {
+        pattern::open(input, options)
+    } else if input != "-" && sequence::recognises(input) {
+        sequence::open(input, options)
+    } else {
+        y4m::open(input, options)
+    }
 }

@@ -34,17 +34,25 @@ pub struct Plan {
     /// The planes it writes. With [`Reach::Same`] the others stay as they are; otherwise they pass by reference,
     /// uncopied, and must have the same shape in output and input.
     pub writes: PlaneSet,
+    /// Planes it can write too, but only when the user names them (`planes=a`): alpha, for noise.
+    pub on_request: PlaneSet,
     /// A hash of all that shapes the prepared state, and nothing that does not; `None` when nothing is prepared.
     pub state: Option<u128>,
 }
 
 impl Plan {
     /// A frame left as it is.
-    pub const IDLE: Plan = Plan { active: false, reach: Reach::Same, writes: PlaneSet::NONE, state: None };
+    pub const IDLE: Plan = Plan {
+        active: false,
+        reach: Reach::Same,
+        writes: PlaneSet::NONE,
+        on_request: PlaneSet::NONE,
+        state: None,
+    };
 
     /// Changes `writes` in place, with nothing prepared.
     pub const fn in_place(writes: PlaneSet) -> Plan {
-        Plan { active: true, reach: Reach::Same, writes, state: None }
+        Plan { active: true, writes, ..Plan::IDLE }
     }
 }
 
@@ -70,6 +78,8 @@ pub struct Band<'a> {
     pub input: Option<FrameRef<'a>>,
     /// The rows of the output, every plane.
     pub output: FrameMut<'a>,
+    /// The planes to write: the plan's, as changed by the user's `planes=`. No other may be written.
+    pub writes: PlaneSet,
 }
 
 /// One entry of a recipe, not yet bound: settings parsed and checked.
@@ -106,7 +116,7 @@ pub trait Filter: Send + Sync {
         Ok(Box::new(()))
     }
 
-    /// Writes the band's rows of the planes that the plan names. Called concurrently for disjoint bands.
+    /// Writes the band's rows of the planes in `band.writes`. Called concurrently for disjoint bands.
     fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch);
 }
 

@@ -19,3 +19,9 @@ impl Ranges {
         self.parts.iter().any(|p| (p.first..=p.last).contains(&n) && n.abs_diff(p.first) % p.step == 0)
     }
 }
+
+impl IntoIterator for Ranges {
+    type Item = i64;
+    type IntoIter = std::vec::IntoIter<i64>;
+    fn into_iter(self) -> Self::IntoIter { Vec::new().into_iter() }
+}

@@ -1,1 +1,3 @@
-//! To be written.
+//! Row kernels: one row of samples in, one row out; each with an obvious reference.
+
+pub mod blend;
