@@ -206,7 +206,12 @@ impl Job {
             return Err(JobError::Strict(first.clone()));
         }
 
-        let total = match &request.frames {
+        let frames = match (request.frames.clone(), options.last) {
+            (Some(ranges), Some(last)) => Some(ranges.ended(last)),
+            (ranges, _) => ranges,
+        };
+        let total = match &frames {
+            Some(ranges) if ranges.is_open() => None,
             Some(ranges) => Some(ranges.count()),
             None if request.missing == Missing::Skip => None,
             None => info.last.map(|last| last.abs_diff(info.first) + 1),
@@ -221,10 +226,9 @@ impl Job {
             frames: total,
         };
         let sink = sink::create(&request.output, &plan)?;
-        let wanted = request.frames.map_or(Wanted::All, Wanted::Frames);
+        let wanted = frames.map_or(Wanted::All, Wanted::Frames);
         let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total };
-        let setup =
-            Setup { plan, chain: Arc::new(chain), sink, slots, helpers, on_error: request.on_error };
+        let setup = Setup { plan, chain: Arc::new(chain), sink, slots, helpers, on_error: request.on_error };
         Ok(Job { setup, notes, warnings, total, rate })
     }
 
@@ -328,21 +332,31 @@ fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
     let inside = |n: i64| n.unsigned_abs() <= LAST_NUMBER as u64;
     let numbers = [Some(offset), Some(info.first), info.last];
     let sums = [info.first.checked_add(offset), info.last.map_or(Some(0), |l| l.checked_add(offset))];
-    if numbers.into_iter().flatten().any(|n| !inside(n)) || sums.iter().any(|n| n.is_none_or(|n| !inside(n))) {
+    if numbers.into_iter().flatten().any(|n| !inside(n)) || sums.iter().any(|n| n.is_none_or(|n| !inside(n)))
+    {
         return Err(JobError::Usage(format!(
             "--frame-offset {offset}: frame numbers must stay within 2^53 ({LAST_NUMBER}) of zero"
         )));
     }
     let Some(ranges) = &request.frames else { return Ok(()) };
-    let (Some(min), Some(max)) = (ranges.min(), ranges.max()) else { return Ok(()) };
+    let ranges = info.last.map_or_else(|| ranges.clone(), |last| ranges.ended(last + offset));
+    let (Some(min), Some(max)) = (ranges.min(), ranges.max()) else {
+        return Err(JobError::Usage(format!("--frames: {} has none of the frames asked for", info.name)));
+    };
     let first = info.first + offset;
     if min < first {
-        return Err(JobError::Usage(format!("--frames: frame {min} was asked for, but {} begins at {first}", info.name)));
+        return Err(JobError::Usage(format!(
+            "--frames: frame {min} was asked for, but {} begins at {first}",
+            info.name
+        )));
     }
     if let Some(last) = info.last.map(|l| l + offset)
         && max > last
     {
-        return Err(JobError::Usage(format!("--frames: frame {max} was asked for, but {} ends at {last}", info.name)));
+        return Err(JobError::Usage(format!(
+            "--frames: frame {max} was asked for, but {} ends at {last}",
+            info.name
+        )));
     }
     Ok(())
 }

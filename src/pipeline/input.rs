@@ -33,6 +33,8 @@ pub(super) struct Input {
     /// The number that the source gives next, unless it has been disturbed.
     at: Option<i64>,
     last: Option<i64>,
+    /// A range has no end, so the source's end is its end.
+    open: bool,
     ended: bool,
 }
 
@@ -48,12 +50,13 @@ pub(super) enum Next {
 
 impl Input {
     pub(super) fn new(plan: Plan) -> Input {
-        let wanted: Option<Box<dyn Iterator<Item = i64> + Send>> = match plan.wanted {
+        let open = matches!(&plan.wanted, Wanted::Frames(ranges) if ranges.is_open());
+        let wanted = match plan.wanted {
             Wanted::All => None,
-            Wanted::Frames(ranges) => Some(Box::new(ranges.into_iter())),
+            Wanted::Frames(ranges) => Some(ranges.into_iter()),
         };
         let at = Some(plan.source.info().first);
-        Input { source: plan.source, wanted, offset: plan.offset, at, last: None, ended: false }
+        Input { source: plan.source, wanted, offset: plan.offset, at, last: None, open, ended: false }
     }
 
     /// The next wanted frame; its stamp bears the source's number.
@@ -98,6 +101,9 @@ impl Input {
             Next::Frame(stamp) => stamp,
             Next::End => {
                 self.ended = true;
+                if self.open && self.last.is_some() {
+                    return Next::End;
+                }
                 let last = self.last.unwrap_or(self.source.info().first) + self.offset;
                 let name = self.source.info().name.clone();
                 let wanted = number + self.offset;

@@ -246,7 +246,8 @@ fn wait(shared: &Shared, watch: &dyn Watch) {
             // Writing goes on while it moves; only standing still uses up patience.
             let since = since.get_or_insert_with(Instant::now);
             // All that was read has been written, and a reader still holds the input: it is stuck in a read.
-            let idle = shared.writing.try_lock().is_ok_and(|w| w.turn == shared.issued.load(Ordering::Relaxed));
+            let idle =
+                shared.writing.try_lock().is_ok_and(|w| w.turn == shared.issued.load(Ordering::Relaxed));
             if since.elapsed() > PATIENCE || (idle && since.elapsed() > 10 * TICK) {
                 return;
             }

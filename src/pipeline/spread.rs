@@ -13,7 +13,9 @@ pub(super) struct Threads {
 impl Threads {
     /// `helpers` threads; none are started for 0, or where the system gives none.
     pub(super) fn new(helpers: usize) -> Threads {
-        let build = || rayon::ThreadPoolBuilder::new().num_threads(helpers).thread_name(|i| format!("band {i}")).build();
+        let build = || {
+            rayon::ThreadPoolBuilder::new().num_threads(helpers).thread_name(|i| format!("band {i}")).build()
+        };
         let pool = if helpers > 0 { build().ok() } else { None };
         let helpers = if pool.is_some() { helpers } else { 0 };
         Threads { pool, helpers }
@@ -60,7 +62,10 @@ mod tests {
             for count in [0, 1, 2, 100] {
                 let seen = Mutex::new(vec![0; count]);
                 threads.spread(count, &|i| seen.lock().unwrap()[i] += 1);
-                assert!(seen.into_inner().unwrap().iter().all(|&n| n == 1), "{helpers} helpers, {count} tasks");
+                assert!(
+                    seen.into_inner().unwrap().iter().all(|&n| n == 1),
+                    "{helpers} helpers, {count} tasks"
+                );
             }
         }
     }

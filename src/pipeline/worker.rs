@@ -85,7 +85,12 @@ fn make(shared: &Shared, own: &mut Own, stamp: &Stamp) -> Result<(), FrameError>
 }
 
 /// Waits for the ticket's turn and writes; `false` when the pipeline is to end.
-fn write(shared: &Shared, ticket: u64, result: Result<Stamp, (i64, Option<Ratio>, FrameError)>, own: &Own) -> bool {
+fn write(
+    shared: &Shared,
+    ticket: u64,
+    result: Result<Stamp, (i64, Option<Ratio>, FrameError)>,
+    own: &Own,
+) -> bool {
     let mut writing = lock(&shared.writing);
     while writing.turn != ticket {
         writing = shared.moved.wait(writing).unwrap_or_else(PoisonError::into_inner);
@@ -140,7 +145,10 @@ fn write(shared: &Shared, ticket: u64, result: Result<Stamp, (i64, Option<Ratio>
 
 /// Whether other frames may still come out well.
 fn skippable(error: &FrameError) -> bool {
-    !matches!(error, FrameError::Filter(Stop::Cancelled) | FrameError::Nothing { .. } | FrameError::Short { .. })
+    !matches!(
+        error,
+        FrameError::Filter(Stop::Cancelled) | FrameError::Nothing { .. } | FrameError::Short { .. }
+    )
 }
 
 /// Whether the frame's number helps: the others say it themselves.
