@@ -2,7 +2,7 @@
 
 use crate::pipeline::{self, Failure, Setup, Wanted};
 use crate::sink::{self, SinkError};
-use crate::source::{self, Info, Missing, Source, SourceError};
+use crate::source::{self, Info, Missing, SourceError};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity};
 use grainfield_filters::pixel::convert::retarget;
@@ -139,7 +139,7 @@ pub enum RunError {
     Failed {
         /// What happened.
         #[source]
-        failure: Failure,
+        failure: Box<Failure>,
         /// Where what was done so far has been left.
         partial: Option<PathBuf>,
         /// What was done so far.
@@ -264,7 +264,7 @@ impl Job {
             None => Ok(summary),
             Some(Failure::Closed) => Err(RunError::ClosedPipe),
             Some(Failure::Stopped) => Err(RunError::Interrupted { partial, summary }),
-            Some(failure) => Err(RunError::Failed { failure, partial, summary }),
+            Some(failure) => Err(RunError::Failed { failure: Box::new(failure), partial, summary }),
         }
     }
 }

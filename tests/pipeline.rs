@@ -1,4 +1,5 @@
 //! The pipeline with sources and sinks made to misbehave: order, faults, stops, stuck reads.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use grainfield::job::{OnError, Step, Watch};
 use grainfield::pipeline::{Failure, FrameError, Outcome, Plan, Setup, Wanted, run};
@@ -210,7 +211,8 @@ fn frames_come_in_order_on_any_number_of_threads() {
 
 #[test]
 fn chosen_frames_come_in_the_order_chosen_and_the_offset_counts_first() {
-    let (_, log, _) = go(Case { wanted: frames("1010,1003-1005,1090-1099x3"), offset: 1000, ..Case::default() });
+    let (_, log, _) =
+        go(Case { wanted: frames("1010,1003-1005,1090-1099x3"), offset: 1000, ..Case::default() });
     let numbers: Vec<i64> = log.frames.iter().map(|f| f.0).collect();
     assert_eq!(numbers, [1010, 1003, 1004, 1005, 1090, 1093, 1096, 1099]);
     assert_eq!(log.frames[0].1, 10, "the picture is the source's frame 10");
@@ -252,7 +254,9 @@ fn a_bad_frame_ends_it_or_is_left_out() {
         let notes = quiet.notes.lock().unwrap();
         assert_eq!(notes[0], "left out: frame 50: fake: this frame is bad");
         if panics.is_some() {
-            assert!(notes[1].contains("frame 51 (2.125 s): internal error") && notes[1].contains("on purpose"));
+            assert!(
+                notes[1].contains("frame 51 (2.125 s): internal error") && notes[1].contains("on purpose")
+            );
         }
     }
 }

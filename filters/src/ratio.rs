@@ -62,6 +62,11 @@ impl Ratio {
         other.recip().map(|r| self * r)
     }
 
+    fn plus(self, num: i128, den: i128) -> Ratio {
+        let (a, b) = (i128::from(self.num), i128::from(self.den));
+        if b == den { Ratio::reduce(a + num, b) } else { Ratio::reduce(a * den + num * b, b * den) }
+    }
+
     fn reduce(num: i128, den: i128) -> Ratio {
         fn gcd(mut a: i128, mut b: i128) -> i128 {
             while b != 0 {
@@ -90,15 +95,14 @@ impl Ratio {
 impl core::ops::Add for Ratio {
     type Output = Ratio;
     fn add(self, o: Ratio) -> Ratio {
-        let (a, b, c, d) = (i128::from(self.num), i128::from(self.den), i128::from(o.num), i128::from(o.den));
-        if b == d { Ratio::reduce(a + c, b) } else { Ratio::reduce(a * d + c * b, b * d) }
+        self.plus(o.num.into(), o.den.into())
     }
 }
 
 impl core::ops::Sub for Ratio {
     type Output = Ratio;
     fn sub(self, o: Ratio) -> Ratio {
-        self + Ratio { num: o.num.saturating_neg(), den: o.den }
+        self.plus(-i128::from(o.num), o.den.into())
     }
 }
 

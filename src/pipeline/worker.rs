@@ -30,9 +30,10 @@ pub(super) fn work(shared: &Shared) {
             Next::End => return,
             Next::Failed(number, error) => Err((number + shared.offset, None, error)),
             Next::Frame(stamp) => {
+                let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut own.slot)?));
                 // The numbers that everything looks at from here on are the user's.
-                let stamp = Stamp { number: stamp.number.wrapping_add(shared.offset), ..stamp };
-                match guarded(|| make(shared, &mut own, &stamp)) {
+                let stamp = Stamp { number: stamp.number + shared.offset, ..stamp };
+                match decoded.and_then(|()| guarded(|| make(shared, &mut own, &stamp))) {
                     Ok(()) => Ok(stamp),
                     Err(error) => Err((stamp.number, Some(stamp.time), error)),
                 }
@@ -67,9 +68,8 @@ fn guarded<T>(f: impl FnOnce() -> Result<T, FrameError>) -> Result<T, FrameError
     })
 }
 
-/// Decodes, filters and encodes: everything that needs no order.
+/// Filters and encodes: what needs no order.
 fn make(shared: &Shared, own: &mut Own, stamp: &Stamp) -> Result<(), FrameError> {
-    shared.decoder.decode(stamp, &mut own.slot)?;
     let frame = &mut own.slot.frame;
     // Tags may have been overridden by the user.
     frame.retag(*shared.chain.input());
