@@ -54,6 +54,32 @@ pub struct Request {
     pub strict: bool,
 }
 
+impl Request {
+    /// Input to output, with no filter and everything else as when nothing is said.
+    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Request {
+        Request {
+            input: input.into(),
+            output: output.into(),
+            recipe: crate::recipe::Recipe::default(),
+            seed: 0,
+            frames: None,
+            frame_offset: 0,
+            rate: None,
+            threads: None,
+            memory: None,
+            level: None,
+            fields: Fields::Auto,
+            overwrite: false,
+            pix_fmt: None,
+            matrix: None,
+            range: None,
+            missing: Missing::Error,
+            on_error: OnError::Stop,
+            strict: false,
+        }
+    }
+}
+
 /// Whether interlaced frames are filtered as fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fields {
