@@ -1,1 +1,3 @@
-//! To be written.
+//! Row kernels.
+
+pub mod add;
