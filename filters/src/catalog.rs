@@ -19,7 +19,7 @@ pub struct Entry {
 }
 
 /// Every filter, by name.
-pub const FILTERS: &[Entry] = &[];
+pub const FILTERS: &[Entry] = &[crate::filter::noise::ENTRY];
 
 /// The filter of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
