@@ -1,1 +1,3 @@
-//! To be written.
+//! Row kernels: each an obvious reference and a plain body compiled for every level.
+
+pub mod convert;
