@@ -173,8 +173,8 @@ impl Real {
     #[inline(always)]
     fn sum<const T: usize>(&self, x: [f32; T]) -> f32 {
         let mut sum = (x[0] - self.zero[0]) * self.coef[0];
-        for i in 1..T {
-            sum += (x[i] - self.zero[i]) * self.coef[i];
+        for ((x, zero), coef) in x.iter().zip(self.zero).zip(self.coef).skip(1) {
+            sum += (x - zero) * coef;
         }
         sum + self.plus
     }

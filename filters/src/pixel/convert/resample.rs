@@ -51,7 +51,8 @@ pub fn pad<A: Copy>(row: &mut [A], len: usize) {
 }
 
 /// The definition of resampling across, one sample: `row` without padding.
-pub fn across_one<A: Num>(row: &[A], taps: &Taps, i: usize) -> A {
+#[cfg(test)]
+fn across_one<A: Num>(row: &[A], taps: &Taps, i: usize) -> A {
     let (first, weights) = taps.at(i);
     let at = |n: i64| row[n.clamp(0, row.len() as i64 - 1) as usize];
     let mut terms = (first..).zip(weights).map(|(n, &w)| at(n) * A::of(w));
