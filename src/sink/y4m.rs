@@ -203,7 +203,11 @@ impl Sink for Y4m {
         let parameters =
             carried.and_then(|c| c.downcast_ref::<Y4mFrame>()).map_or(&[][..], |f| &f.parameters);
         let line = [FRAME, parameters, b"\n"].concat();
-        debug_assert!(frame.format().same_samples(&self.format));
+        debug_assert_eq!(
+            frame.format().frame_bytes(),
+            self.format.frame_bytes(),
+            "frames are what was planned"
+        );
         if cfg!(target_endian = "big") && self.format.depth.bytes() == 2 {
             self.out.put(&line)?;
             let mut failed = None;
