@@ -16,6 +16,9 @@ use std::io::{Cursor, Read};
 /// JPEG's quality: 1 to 100.
 const JPEG_QUALITY: u8 = 95;
 
+/// Pictures up to this many bytes fit the library's own limits.
+const DEFAULT_BYTES: u64 = 64 << 20;
+
 fn fault(kind: Kind, e: ImageError) -> Fault {
     match e {
         ImageError::IoError(e) => e.into(),
@@ -34,7 +37,7 @@ fn contents(mut input: Input) -> Result<Vec<u8>, Fault> {
     Ok(file)
 }
 
-fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format), Fault> {
+fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> {
     let reader = Cursor::new(file);
     let mut decoder: Boxed<'_> = match kind {
         Kind::Tiff => Box::new(TiffDecoder::new(reader).map_err(|e| fault(kind, e))?),
@@ -50,9 +53,13 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format), Fault> {
     let (width, height) = decoder.dimensions();
     let color = decoder.color_type();
     let (width, height) = check_size(width.into(), height.into(), color.bytes_per_pixel().into())?;
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(MAX_BYTES);
-    decoder.set_limits(limits).map_err(|e| fault(kind, e))?;
+    // before the limits are raised, which the library's TIFF decoder then takes for those of tags as well
+    let meta = meta(kind, file, &mut decoder);
+    if decoder.total_bytes() > DEFAULT_BYTES {
+        let mut limits = Limits::default();
+        limits.max_alloc = Some(2 * MAX_BYTES);
+        decoder.set_limits(limits).map_err(|e| fault(kind, e))?;
+    }
     let (family, depth, alpha) = match color {
         ColorType::L8 => (Family::Gray, Depth::Bits(8), Alpha::None),
         ColorType::La8 => (Family::Gray, Depth::Bits(8), Alpha::Straight),
@@ -66,7 +73,8 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format), Fault> {
         ColorType::Rgba32F => (Family::Rgb, Depth::Float, Alpha::Straight),
         other => return Err(Fault::Bad(format!("pixels of the kind {other:?} are not known"))),
     };
-    Ok((decoder, tagged(Format { alpha, ..Format::new(width, height, family, depth, (0, 0)) })))
+    let format = tagged(Format { alpha, ..Format::new(width, height, family, depth, (0, 0)) });
+    Ok((decoder, format, meta))
 }
 
 fn meta(kind: Kind, file: &[u8], decoder: &mut Boxed<'_>) -> Meta {
@@ -83,8 +91,7 @@ fn meta(kind: Kind, file: &[u8], decoder: &mut Boxed<'_>) -> Meta {
 
 pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
     let file = contents(input)?;
-    let (mut decoder, format) = decoder(kind, &file)?;
-    let meta = meta(kind, &file, &mut decoder);
+    let (mut decoder, format, meta) = decoder(kind, &file)?;
     let details = vec![("stored".to_owned(), format!("{:?}", decoder.original_color_type()).to_lowercase())];
     let mut notes = Vec::new();
     if kind != Kind::Tiff && decoder.orientation().is_ok_and(|o| o.to_exif() != 1) {
@@ -97,9 +104,8 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
 
 pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
     let file = contents(input)?;
-    let (mut decoder, format) = decoder(kind, &file)?;
+    let (decoder, format, meta) = decoder(kind, &file)?;
     accept(&format, want, frame)?;
-    let meta = meta(kind, &file, &mut decoder);
     let line = format.width as usize * rows::order(&format).len() * format.depth.bytes();
     let mut data = vec![0; line * format.height as usize];
     if decoder.total_bytes() != data.len() as u64 {

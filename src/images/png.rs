@@ -228,7 +228,11 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
         }
     }
     let mut encoder = ::png::Encoder::with_info(&mut *out, info(format, meta))?;
-    encoder.set_compression(::png::Compression::Fast);
+    // On noisy 1080p pictures this takes a tenth of the time of zlib's usual level, and the files are a tenth smaller
+    // than those of ffmpeg's defaults (no filter, zlib). Choosing the filter row by row costs twice the time for
+    // another 4 per cent; zlib's lowest level with a filter gains 20 per cent and takes three to five times as long.
+    encoder.set_deflate_compression(::png::DeflateCompression::FdeflateUltraFast);
+    encoder.set_filter(::png::Filter::Paeth);
     let mut writer = encoder.write_header()?;
     if let Some(cicp) = cicp(format, meta) {
         writer.write_chunk(ChunkType(*b"cICP"), &cicp)?;

@@ -23,9 +23,12 @@ pub fn recognises(input: &OsStr) -> bool {
         return meta.is_dir()
             || (meta.is_file() && (Kind::of_name(input).is_some() || begins_as_image(path)));
     }
-    let ours = path.extension().is_none() || Kind::of_name(input).is_some();
-    let pattern = !matches!(crate::images::pattern::Pattern::parse(input), Ok(None));
-    Kind::of_name(input).is_some() || (ours && pattern) || (is_glob(input) && glob_may_be_ours(path))
+    match crate::images::pattern::Pattern::parse(input) {
+        Ok(Some(pattern)) => pattern.extension().is_empty() || Kind::of_name(input).is_some(),
+        Err(_) => Kind::of_name(input).is_some(),
+        Ok(None) if is_glob(input) => glob_may_be_ours(path),
+        Ok(None) => Kind::of_name(input).is_some(),
+    }
 }
 
 /// Whether the extension that a glob asks for may be an image's.
