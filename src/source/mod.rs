@@ -59,6 +59,9 @@ pub struct Slot {
     pub frame: Frame,
     /// What [`Source::next`] left to be done by [`Decode::decode`], outside the lock.
     pub pending: Option<Pending>,
+    /// What [`Decode::decode`] found beside the picture, to be moved into [`Stamp::carried`]; `None` leaves the stamp
+    /// as [`Source::next`] made it.
+    pub carried: Carried,
 }
 
 /// Work left for [`Decode`].

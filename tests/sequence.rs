@@ -1,0 +1,3 @@
+//! Image sequences, in and out, against ffmpeg and against themselves.
+
+mod images;
