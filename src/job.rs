@@ -99,3 +99,88 @@ pub struct Summary {
     /// Frames left out because they failed (`--on-error skip`).
     pub failed: u64,
 }
+
+// Stand-in until the real job is merged.
+
+/// Everything a render needs, checked.
+#[derive(Debug)]
+pub struct Job {}
+
+/// Why a job cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// It was asked for in a way that cannot be right.
+    #[error("{0}")]
+    Usage(String),
+    /// It cannot be done.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// How a job ended before its end.
+#[derive(Debug)]
+pub enum RunError {
+    /// Something went wrong.
+    Failed {
+        /// What.
+        message: String,
+        /// What is left.
+        partial: Option<std::path::PathBuf>,
+        /// How far it came.
+        summary: Summary,
+    },
+    /// `stop` was set.
+    Interrupted {
+        /// What is left.
+        partial: Option<std::path::PathBuf>,
+        /// How far it came.
+        summary: Summary,
+    },
+    /// The reader of the output has gone.
+    ClosedPipe,
+}
+
+impl Job {
+    /// Checks everything.
+    pub fn prepare(request: Request) -> Result<Job, JobError> {
+        let name = request.input.to_string_lossy().into_owned();
+        std::fs::File::open(&request.input).map_err(|e| JobError::Failed(format!("{name}: {e}")))?;
+        Err(JobError::Failed(format!("{name}: jobs cannot be run yet")))
+    }
+
+    /// What the user should be told.
+    pub fn notes(&self) -> &[String] {
+        &[]
+    }
+
+    /// How many frames there will be.
+    pub fn total(&self) -> Option<u64> {
+        None
+    }
+
+    /// Frames a second of the output.
+    pub fn output_rate(&self) -> Ratio {
+        Ratio::whole(24)
+    }
+
+    /// Does it.
+    pub fn run(
+        self,
+        _: &dyn Watch,
+        _: &std::sync::Arc<std::sync::atomic::AtomicBool>,
+    ) -> Result<Summary, RunError> {
+        Ok(Summary::default())
+    }
+}
+
+/// What an input is.
+pub fn probe(
+    input: &std::ffi::OsStr,
+    _: &crate::source::Options,
+) -> Result<crate::source::Info, crate::source::SourceError> {
+    let name = input.to_string_lossy().into_owned();
+    match std::fs::File::open(input) {
+        Err(cause) => Err(crate::source::SourceError::Io { name, cause }),
+        Ok(_) => Err(crate::source::SourceError::Bad { name, problem: "cannot be read yet".into() }),
+    }
+}
