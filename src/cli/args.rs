@@ -30,8 +30,8 @@ const ON_ERROR: Words<OnError> = Words(&[
     ("skip", OnError::Skip, "Leave the frame out, say so, and go on"),
 ]);
 const RANGE: Words<ColorRange> = Words(&[
-    ("limited", ColorRange::Limited, "16-235 of 8 bits: video, also called tv"),
-    ("full", ColorRange::Full, "0-255 of 8 bits: also called pc"),
+    ("limited|tv", ColorRange::Limited, "16-235 in 8 bits, FFmpeg's tv"),
+    ("full|pc", ColorRange::Full, "0-255 in 8 bits, FFmpeg's pc"),
 ]);
 const LEVEL: Words<Isa> = Words(&[
     ("scalar", Isa::Scalar, ""),
@@ -68,13 +68,13 @@ Examples:
   Film noise on a clip, new in every frame:
     grainfield render clip.y4m noisy.y4m -f noise=strength=6
   Between two programs:
-    ffmpeg -i in.mp4 -f yuv4mpegpipe -strict -1 - | grainfield render - - -f noise=strength=6 |
-      ffmpeg -i - -c:v libx264 out.mp4
+    ffmpeg -i in.mp4 -f yuv4mpegpipe -strict -1 - |
+      grainfield render - - -f noise=strength=6 | ffmpeg -i - -c:v libx264 out.mp4
   One frame, exactly as in the whole render:
     grainfield frame clip.y4m 17 still.png -f noise=strength=6
 
-Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated. A reader that closes the pipe is no
-failure.
+Exit status: 0 done (also when the reader closes the pipe), 1 failed, 2 wrong usage,
+130 interrupted, 143 terminated.
 
 'grainfield COMMAND --help' explains a command's options.";
 
@@ -121,7 +121,7 @@ Examples:
     grainfield render clip.y4m out.y4m --recipe look.toml --seed 7
   A test signal:
     grainfield render pattern:ramp:size=1920x1080:frames=48:format=yuv422p10 ramp.y4m
-  Only as fast as it goes:
+  How fast is it?
     grainfield render clip.y4m null: -f noise=strength=6";
 
 const HASH_EXAMPLES: &str = "\

@@ -199,6 +199,7 @@ mod tests {
     use super::super::args::{Cli, Command};
     use super::*;
     use clap::Parser;
+    use grainfield_filters::frame::ColorRange;
 
     fn pipes() -> Surroundings {
         Surroundings { level: None, stdin_is_terminal: false, stdout_is_terminal: false }
@@ -246,9 +247,18 @@ mod tests {
         assert_eq!(r.fields, crate::job::Fields::Field);
         assert_eq!(r.pix_fmt.as_deref(), Some("yuv420p10"));
         assert_eq!(r.matrix, Some(grainfield_filters::frame::Matrix::BT2020NC));
-        assert_eq!(r.range, Some(grainfield_filters::frame::ColorRange::Full));
+        assert_eq!(r.range, Some(ColorRange::Full));
         assert_eq!((r.missing, r.on_error), (source::Missing::Hold, OnError::Skip));
         assert!(r.overwrite && r.strict);
+    }
+
+    #[test]
+    fn ffmpegs_words_for_range_are_understood() {
+        for (word, range) in
+            [("tv", ColorRange::Limited), ("limited", ColorRange::Limited), ("pc", ColorRange::Full)]
+        {
+            assert_eq!(request_of(&format!("render a b --range {word}")).range, Some(range));
+        }
     }
 
     #[test]

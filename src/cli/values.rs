@@ -6,25 +6,33 @@ use grainfield_filters::frame::{Format, Matrix};
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
 
-/// One of a few words, each with its value and a line of help.
+/// One of a few words, each with its value and a line of help. A word may be followed by other spellings, with `|`
+/// between them, that are understood but not advertised.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words<T: 'static>(pub(super) &'static [(&'static str, T, &'static str)]);
+
+impl<T> Words<T> {
+    fn possible(&self) -> impl Iterator<Item = PossibleValue> + '_ {
+        self.0.iter().map(|(spellings, _, help)| {
+            let mut spellings = spellings.split('|');
+            let value = PossibleValue::new(spellings.next().unwrap_or_default()).aliases(spellings);
+            if help.is_empty() { value } else { value.help(*help) }
+        })
+    }
+}
 
 impl<T: Copy + Send + Sync + 'static> TypedValueParser for Words<T> {
     type Value = T;
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
         // clap's own parser is asked first for the sake of its message, which lists the words and guesses.
-        let word = PossibleValuesParser::new(self.0.iter().map(|w| w.0)).parse_ref(cmd, arg, value)?;
-        let found = self.0.iter().find(|w| w.0 == word);
+        let word = PossibleValuesParser::from_iter(self.possible()).parse_ref(cmd, arg, value)?;
+        let found = self.0.iter().find(|w| w.0.split('|').any(|spelling| spelling == word));
         found.map(|w| w.1).ok_or_else(|| clap::Error::new(clap::error::ErrorKind::InvalidValue).with_cmd(cmd))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.0.iter().map(|w| {
-            let value = PossibleValue::new(w.0);
-            if w.2.is_empty() { value } else { value.help(w.2) }
-        })))
+        Some(Box::new(self.possible()))
     }
 }
 
