@@ -50,7 +50,7 @@ const LEVEL: Words<Isa> = Words(&[
 /// image or numbered images, hash: (a line for each frame) or null: (nothing).
 #[derive(Parser, Debug)]
 #[command(name = "grainfield", bin_name = "grainfield", version, max_term_width = 100)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
 #[command(after_help = "'grainfield COMMAND -h' lists a command's options, '--help' explains them.")]
 #[command(after_long_help = TOP_EXAMPLES)]
 pub(super) struct Cli {

@@ -26,7 +26,8 @@ impl<T: Copy + Send + Sync + 'static> TypedValueParser for Words<T> {
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
         // clap's own parser is asked first for the sake of its message, which lists the words and guesses.
-        let word = PossibleValuesParser::from_iter(self.possible()).parse_ref(cmd, arg, value)?;
+        let word =
+            PossibleValuesParser::new(self.possible().collect::<Vec<_>>()).parse_ref(cmd, arg, value)?;
         let found = self.0.iter().find(|w| w.0.split('|').any(|spelling| spelling == word));
         found.map(|w| w.1).ok_or_else(|| clap::Error::new(clap::error::ErrorKind::InvalidValue).with_cmd(cmd))
     }
