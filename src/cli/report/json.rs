@@ -1,58 +1,92 @@
-//! Progress as newline-delimited JSON: every line an object with an `event`.
+//! Progress as newline-delimited JSON: every line an object that begins with its `event`.
 
 use super::figures::Figures;
 use super::{Ending, Start};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-pub(super) fn started(start: &Start) -> Value {
-    json!({
-        "event": "started",
-        "input": start.input,
-        "output": start.output,
-        "filters": start.filters,
-        "total": start.total,
-        "rate": start.rate.to_string(),
-    })
+/// A line. Field names are part of the interface.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub(super) enum Event<'a> {
+    /// The first frame is about to come.
+    Started { input: &'a str, output: &'a str, filters: &'a str, total: Option<u64>, rate: String },
+    /// Frames written, frames left out, the last one's number.
+    Progress {
+        frame: u64,
+        number: i64,
+        total: Option<u64>,
+        failed: u64,
+        fps: f64,
+        out_time_us: i64,
+        speed: f64,
+        eta_s: Option<u64>,
+    },
+    /// Something the user should know.
+    Note { text: &'a str },
+    /// The end, when all went well.
+    Done(End<'a>),
+    /// The end, when not.
+    Failed(End<'a>),
 }
 
-pub(super) fn progress(f: &Figures) -> Value {
-    json!({
-        "event": "progress",
-        "frame": f.step.done,
-        "number": f.step.number,
-        "total": f.step.total,
-        "failed": f.step.failed,
-        "fps": rounded(f.fps()),
-        "out_time_us": f.out_time_us(),
-        "eta_s": f.eta().map(|d| d.as_secs()),
-        "speed": rounded(f.speed()),
-    })
+/// How it ended: the exit code, frames written, frames left out, and what else there is to say.
+#[derive(Serialize)]
+pub(super) struct End<'a> {
+    exit: u8,
+    frames: u64,
+    failed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fps: Option<f64>,
 }
 
-pub(super) fn note(text: &str) -> Value {
-    json!({ "event": "note", "text": text })
-}
+impl<'a> Event<'a> {
+    pub(super) fn started(s: &'a Start) -> Event<'a> {
+        Event::Started {
+            input: &s.input,
+            output: &s.output,
+            filters: &s.filters,
+            total: s.total,
+            rate: s.rate.to_string(),
+        }
+    }
 
-/// `done` or `failed`, with the exit code the program will end with.
-pub(super) fn ended(ending: &Ending<'_>, f: Option<&Figures>) -> Value {
-    let mut event = json!({
-        "event": if ending.error.is_none() { "done" } else { "failed" },
-        "exit": ending.exit.code(),
-        "frames": ending.summary.frames,
-        "failed": ending.summary.failed,
-    });
-    let mut put = |key: &str, value: Value| event[key] = value;
-    if let Some(error) = ending.error {
-        put("message", error.into());
+    pub(super) fn progress(f: &Figures) -> Event<'a> {
+        Event::Progress {
+            frame: f.step.done,
+            number: f.step.number,
+            total: f.step.total,
+            failed: f.step.failed,
+            fps: rounded(f.fps()),
+            out_time_us: f.out_time_us(),
+            speed: rounded(f.speed()),
+            eta_s: f.eta().map(|d| d.as_secs()),
+        }
     }
-    if let Some(partial) = ending.partial {
-        put("partial", partial.to_string_lossy().into());
+
+    pub(super) fn ended(e: &Ending<'a>, f: Option<&Figures>) -> Event<'a> {
+        let end = End {
+            exit: e.exit.code(),
+            frames: e.summary.frames,
+            failed: e.summary.failed,
+            message: e.error,
+            partial: e.partial.map(|p| p.to_string_lossy().into_owned()),
+            seconds: f.map(|f| rounded(f.elapsed.as_secs_f64())),
+            fps: f.map(|f| rounded(f.fps())),
+        };
+        if e.error.is_none() { Event::Done(end) } else { Event::Failed(end) }
     }
-    if let Some(f) = f {
-        put("seconds", rounded(f.elapsed.as_secs_f64()).into());
-        put("fps", rounded(f.fps()).into());
+
+    /// The line, without its end.
+    pub(super) fn line(&self) -> String {
+        // Numbers and text under fixed names always make JSON; were it otherwise, an empty object says nothing false.
+        serde_json::to_string(self).unwrap_or_else(|_| "{}".into())
     }
-    event
 }
 
 fn rounded(x: f64) -> f64 {
@@ -69,21 +103,19 @@ mod tests {
 
     #[test]
     fn events() {
-        let p = progress(&sample());
-        assert_eq!(p["event"], "progress");
-        assert_eq!((&p["frame"], &p["number"], &p["total"]), (&json!(48), &json!(1048), &json!(100)));
-        assert_eq!(
-            (&p["fps"], &p["speed"], &p["out_time_us"]),
-            (&json!(12.0), &json!(0.5), &json!(2_000_000))
-        );
+        let expected = r#"{"event":"progress","frame":48,"number":1048,"total":100,"failed":0,"fps":12.0,"out_time_us":2000000,"speed":0.5,"eta_s":4}"#;
+        assert_eq!(Event::progress(&sample()).line(), expected);
+        assert_eq!(Event::Note { text: "a \"b\"\n" }.line(), r#"{"event":"note","text":"a \"b\"\n"}"#);
         let ending = Ending {
             exit: Exit::Failed,
             error: Some("clip.y4m: ends inside frame 12"),
             partial: Some(Path::new("out.partial.y4m")),
             summary: Summary { frames: 12, failed: 0 },
         };
-        let e = ended(&ending, None);
-        assert_eq!((&e["event"], &e["exit"], &e["frames"]), (&json!("failed"), &json!(1), &json!(12)));
-        assert_eq!(e["partial"], "out.partial.y4m");
+        let expected = r#"{"event":"failed","exit":1,"frames":12,"failed":0,"message":"clip.y4m: ends inside frame 12","partial":"out.partial.y4m"}"#;
+        assert_eq!(Event::ended(&ending, None).line(), expected);
+        let done = Ending { exit: Exit::Done, error: None, partial: None, ..ending };
+        let expected = r#"{"event":"done","exit":0,"frames":12,"failed":0,"seconds":4.0,"fps":12.0}"#;
+        assert_eq!(Event::ended(&done, Some(&sample())).line(), expected);
     }
 }

@@ -12,6 +12,7 @@ use crate::job::{Step, Summary, Watch};
 use bar::Bar;
 use figures::{Figures, clock, short};
 use grainfield_filters::ratio::Ratio;
+use json::Event;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -120,7 +121,7 @@ impl Report {
         state.begun = Instant::now();
         state.output.clone_from(&start.output);
         match self.form {
-            Form::Json => state.line(&json::started(start).to_string()),
+            Form::Json => state.line(&Event::started(start).line()),
             Form::Bar => state.bar = Some(Bar::new(start.total)),
             Form::Ffmpeg | Form::Plain => {}
         }
@@ -138,7 +139,7 @@ impl Report {
         }
         match self.form {
             Form::Json => {
-                let line = json::ended(ending, state.last.as_ref()).to_string();
+                let line = Event::ended(ending, state.last.as_ref()).line();
                 return state.line(&line);
             }
             Form::Ffmpeg => {
@@ -179,7 +180,7 @@ impl Watch for Report {
         }
         state.told = Some(now.elapsed);
         match self.form {
-            Form::Json => state.line(&json::progress(&now).to_string()),
+            Form::Json => state.line(&Event::progress(&now).line()),
             Form::Ffmpeg => state.text(&ffmpeg::block(&now, false)),
             Form::Bar | Form::Plain => {}
         }
@@ -190,7 +191,7 @@ impl Watch for Report {
             return;
         }
         let line = match self.form {
-            Form::Json => json::note(text).to_string(),
+            Form::Json => Event::Note { text }.line(),
             _ => format!("{} {text}", self.style.note()),
         };
         self.state().line(&line);
