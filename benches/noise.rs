@@ -10,7 +10,7 @@
 use criterion::{Criterion, Throughput};
 use grainfield_filters::catalog::find;
 use grainfield_filters::filter::{Band, Filter};
-use grainfield_filters::frame::{ColorRange, Depth, Format, FrameMut, Moment, PlaneMut, Scratch};
+use grainfield_filters::frame::{ColorRange, Depth, Format, FrameMut, Moment, PlaneMut, PlaneSet, Scratch};
 use grainfield_filters::noise::lfsr31::{self, Lanes};
 use grainfield_filters::pixel::add::{add_constant_u8, add_constant_u16};
 use grainfield_filters::ratio::Ratio;
@@ -84,7 +84,12 @@ impl Planes {
         let empty = || PlaneMut::default();
         let output = FrameMut::new(format, [plane, empty(), empty(), empty()]);
         let at = Moment::of_frame(number, Ratio::whole(24));
-        filter.render(&at, None, &mut Band { rows: 0..height, input: None, output }, scratch);
+        filter.render(
+            &at,
+            None,
+            &mut Band { rows: 0..height, input: None, output, writes: PlaneSet::one(0) },
+            scratch,
+        );
     }
 }
 

@@ -29,7 +29,7 @@ fn framemd5(arguments: &[&str]) -> Vec<String> {
 }
 
 fn slot() -> Slot {
-    Slot { frame: Frame::new(Format::new(1, 1, Family::Gray, Depth::Bits(8), (0, 0))), pending: None }
+    Slot::default()
 }
 
 fn hex(sum: [u8; 16]) -> String {

@@ -13,7 +13,7 @@ mod values;
 
 pub use exit::Exit;
 
-use crate::job::{Job, JobError, RunError, Summary};
+use crate::job::{Job, RunError, Summary};
 use args::{Cli, Command, SayArgs};
 use clap::Parser;
 use grainfield_filters::catalog::{FILTERS, find};
@@ -87,7 +87,7 @@ fn job(say: SayArgs, prints: bool, resolve: impl FnOnce() -> Result<Resolved, Re
     let job = match signals.unless_stopped(move || Job::prepare(request)) {
         Some(Ok(job)) => job,
         Some(Err(error)) => {
-            let exit = if matches!(error, JobError::Usage(..)) { Exit::Usage } else { Exit::Failed };
+            let exit = if error.is_usage() { Exit::Usage } else { Exit::Failed };
             return fail(exit, &chain(&error));
         }
         None => return fail(signals.exit(), "interrupted before the first frame"),
@@ -102,8 +102,8 @@ fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>) 
     let (exit, error, partial, summary): (Exit, Option<String>, Option<PathBuf>, Summary) = match result {
         Ok(summary) => (Exit::Done, None, None, summary),
         Err(RunError::ClosedPipe) => (Exit::Done, None, None, Summary::default()),
-        Err(RunError::Failed { message, partial, summary }) => {
-            (Exit::Failed, Some(message.to_string()), partial, summary)
+        Err(RunError::Failed { failure, partial, summary }) => {
+            (Exit::Failed, Some(chain(&failure)), partial, summary)
         }
         Err(RunError::Interrupted { partial, summary }) => {
             (signals.exit(), Some("interrupted".into()), partial, summary)

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// A slot as a worker has it.
 pub(crate) fn slot() -> Slot {
-    Slot { frame: Frame::new(Format::from_name("gray", 1, 1).unwrap()), pending: None, carried: None }
+    Slot::default()
 }
 
 pub(crate) fn open(input: impl AsRef<Path>, missing: Missing) -> Result<Box<dyn Source>, SourceError> {

@@ -150,7 +150,7 @@ impl Filter for Convert {
 
     fn plan(&self, _: &Moment) -> Plan {
         let writes = PlaneSet((1 << self.to.planes()) - 1);
-        Plan { active: true, reach: Reach::Rows(self.reach), writes, state: None }
+        Plan { reach: Reach::Rows(self.reach), ..Plan::in_place(writes) }
     }
 
     fn memory(&self) -> Memory {

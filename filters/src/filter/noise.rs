@@ -5,7 +5,7 @@
 
 use super::{Band, Filter, Memory, Plan, Spec, State};
 use crate::catalog::Entry;
-use crate::frame::{Depth, Format, Moment, Scratch};
+use crate::frame::{Depth, Format, Moment, PlaneSet, Scratch};
 use crate::noise::lfsr31::{self, LANES, Lfsr31};
 use crate::noise::{Layout, Origin, Shape, centre};
 use crate::pixel::add::{Law, Noise as Row, Scale, add_f32, add_u8, add_u16};
@@ -217,7 +217,11 @@ impl Filter for Noise {
     }
 
     fn plan(&self, at: &Moment) -> Plan {
-        if self.gain(at).is_zero() { Plan::IDLE } else { Plan::in_place(self.format.color_planes()) }
+        if self.gain(at).is_zero() {
+            return Plan::IDLE;
+        }
+        let on_request = self.format.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
+        Plan { on_request, ..Plan::in_place(self.format.color_planes()) }
     }
 
     fn memory(&self) -> Memory {
@@ -232,7 +236,7 @@ impl Filter for Noise {
         let pixels = CHUNK / samples / LANES * LANES;
         let [words, centred] = scratch.buffers::<u16, 2>([pixels * samples, pixels]);
         let centred: &mut [i16] = bytemuck::cast_slice_mut(centred);
-        for p in self.format.color_planes().iter() {
+        for p in band.writes.iter() {
             let (width, _) = self.format.plane_size(p);
             let legal = self.format.legal(p);
             let plane = band.output.plane_mut(p);

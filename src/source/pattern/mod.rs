@@ -95,17 +95,13 @@ impl Decode for Drawing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grainfield_filters::frame::{Depth, Family, Format, Frame};
 
     #[test]
     fn any_frame_in_any_order() {
         let text = OsStr::new("pattern:zoneplate:size=33x17:frames=5000000000:format=yuv420p10");
         let mut source = open(text, &Options::default()).unwrap();
         let decoder = source.decoder();
-        let mut slot = Slot {
-            frame: Frame::new(Format::new(1, 1, Family::Gray, Depth::Bits(8), (0, 0))),
-            pending: None,
-        };
+        let mut slot = Slot::default();
         let mut get = |source: &mut dyn Source| {
             let stamp = source.next(&mut slot).unwrap()?;
             decoder.decode(&stamp, &mut slot).unwrap();

@@ -1,5 +1,4 @@
 use super::*;
-use grainfield_filters::frame::Format;
 
 /// A stream of 4x2 grey frames, each filled with its number, with the given text behind every FRAME.
 fn stream(parameters: &[&str]) -> Vec<u8> {
@@ -23,10 +22,7 @@ fn pipe(bytes: &[u8]) -> Result<Box<dyn Source>, SourceError> {
 }
 
 fn slot() -> Slot {
-    Slot {
-        frame: Frame::new(Format::new(1, 1, grainfield_filters::frame::Family::Gray, Depth::Bits(8), (0, 0))),
-        pending: None,
-    }
+    Slot::default()
 }
 
 /// The next frame's number, as told and as filled in.

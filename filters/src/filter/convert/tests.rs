@@ -59,7 +59,8 @@ fn run(convert: &Convert, input: &Frame, height: usize) -> Frame {
             let (a, b) = rest.split_at_row(bottom);
             (a, Some(b))
         };
-        let mut band = Band { rows: top..bottom, input: Some(input.as_ref()), output: part };
+        let mut band =
+            Band { rows: top..bottom, input: Some(input.as_ref()), output: part, writes: PlaneSet::ALL };
         convert.render(&moment(), None, &mut band, &mut scratch);
         top = bottom;
         match below {
