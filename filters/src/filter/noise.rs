@@ -3,8 +3,7 @@
 //! Each colour plane gets noise of its own, drawn at the plane's own resolution and added to every sample. Nothing is
 //! prepared and no neighbour is looked at, so it works in place on any band of rows in any order.
 
-use super::{Band, Filter, Memory, Plan, Spec, State};
-use crate::catalog::Entry;
+use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Depth, Format, Moment, PlaneSet, Scratch};
 use crate::noise::lfsr31::{self, LANES, Lfsr31};
 use crate::noise::{Layout, Origin, Shape, centre};

@@ -105,7 +105,7 @@ fn grid(format: &Format, siting: Siting, p: usize) -> [(u8, i32); 2] {
         Siting::TopLeft | Siting::Top => 0,
         Siting::BottomLeft | Siting::Bottom => 2 * middle(sy),
         Siting::PalDv if p == 1 => 0,
-        // U and V take turns within a field as well as within a frame that is none
+        // V one row below U: of the frame, or of the field where there are fields
         Siting::PalDv => return [(sx, x), (sy, if sy > 0 { 4 } else { 0 })],
         _ => middle(sy),
     };

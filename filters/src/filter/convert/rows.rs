@@ -98,7 +98,8 @@ impl Job<'_, '_, '_> {
     fn group<S: Weigh<A>, A: Num, D: Mix<A>>(&mut self, group: &Group) {
         let Some(first) = group.outputs.first() else { return };
         let (width, _) = self.to.plane_size(first.plane);
-        let forms: Vec<D::Form> = group.outputs.iter().map(|o| D::form(&o.terms, o.code)).collect();
+        let planes: Vec<_> = group.outputs.iter().map(|o| (&o.terms[..], o.code)).collect();
+        let forms = D::forms(&planes);
         let size = room(self.from.width as usize);
         // a row before resampling across and one behind, for each source
         let [lines, ready] = self.scratch.buffers::<A, 2>([size * group.sources.len(); 2]);

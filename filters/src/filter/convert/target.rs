@@ -46,6 +46,8 @@ pub fn retarget(from: &Format, name: &str) -> Result<Format, NameError> {
             to.matrix = by_height(to.height);
             to.range = if from.full_range() { ColorRange::Full } else { ColorRange::Limited };
         }
+        // grey from an image library may say RGB, which as YUV would mean planes G, B and R
+        (false, Family::Yuv) if to.matrix == Matrix::RGB => to.matrix = by_height(to.height),
         (false, _) => {}
     }
     if named.range != ColorRange::Unspecified {
@@ -84,6 +86,8 @@ mod tests {
         assert_eq!((gray.range, gray.alpha), (ColorRange::Full, Alpha::None));
         assert_eq!(retarget(&gray, "yuv444p").unwrap().range, ColorRange::Full);
         assert_eq!(retarget(&video, "gray").unwrap().range, ColorRange::Unspecified);
+        let png = Format { matrix: Matrix::RGB, ..source("gray") };
+        assert_eq!(retarget(&png, "yuv420p").unwrap().matrix, Matrix::SMPTE170M);
         let exr = Format { alpha: Alpha::Premultiplied, ..source("gbrapf32") };
         assert_eq!(retarget(&exr, "gbrap16").unwrap().alpha, Alpha::Premultiplied);
         assert!(retarget(&video, "rgb24").is_err());

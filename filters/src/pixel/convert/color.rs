@@ -109,9 +109,9 @@ mod tests {
         for code in 0..16 {
             let Some(c) = coefficients(Matrix(code), Primaries::BT709) else { continue };
             let (a, b) = (c.to_yuv(), c.to_rgb());
-            for i in 0..3 {
-                for j in 0..3 {
-                    let dot: f64 = (0..3).map(|k| a[i][k] * b[k][j]).sum();
+            for (i, row) in a.iter().enumerate() {
+                let product = [0, 1, 2].map(|j| row[0] * b[0][j] + row[1] * b[1][j] + row[2] * b[2][j]);
+                for (j, dot) in product.into_iter().enumerate() {
                     assert!((dot - f64::from(u8::from(i == j))).abs() < 1e-14, "{code} {i} {j} {dot}");
                 }
             }

@@ -32,8 +32,9 @@ impl Term {
 pub trait Mix<A: Num>: Sample {
     /// The form, bound.
     type Form: Send + Sync;
-    /// Binds up to three terms.
-    fn form(terms: &[Term], to: Code) -> Self::Form;
+    /// Binds the forms of a pixel's planes, each of up to three terms, together: equal terms get equal coefficients
+    /// and rounding, so that what is grey before is grey behind.
+    fn forms(planes: &[(&[Term], Code)]) -> Vec<Self::Form>;
     /// Makes a row of as many rows as there were terms, in their order. Panics when their lengths differ.
     fn mix(level: Level, form: &Self::Form, out: &mut [Self], rows: &[&[A]]);
 }
@@ -57,18 +58,23 @@ pub struct Fixed {
 const LIFT: i64 = 1 << 20;
 
 impl Fixed {
-    /// Binds up to three terms.
-    pub fn new(terms: &[Term], to: Code) -> Fixed {
-        assert!(terms.len() <= 3, "a pixel has three colours");
-        let narrow = (1..=29).rev().find_map(|shift| Fixed::with(terms, to, shift, false));
-        let found = narrow.or_else(|| (1..=40).rev().find_map(|shift| Fixed::with(terms, to, shift, true)));
-        found.unwrap_or_else(|| {
+    /// Binds the forms of a pixel's planes, of up to three terms each, with the same fraction bits and rounding.
+    pub fn bind(planes: &[(&[Term], Code)]) -> Vec<Fixed> {
+        assert!(planes.iter().all(|p| p.0.len() <= 3), "a pixel has three colours");
+        let all = |shift, wide| -> Option<Vec<(Fixed, f64)>> {
+            planes.iter().map(|&(terms, to)| Fixed::with(terms, to, shift, wide)).collect()
+        };
+        let narrow = (1..=29).rev().find_map(|shift| all(shift, false));
+        let Some(found) = narrow.or_else(|| (1..=40).rev().find_map(|shift| all(shift, true))) else {
             unreachable!("coefficients are below 2^10: 8 bits to 16 bits times 2.2 at most")
-        })
+        };
+        // so that rounding half up does so despite the error
+        let guard = found.iter().map(|f| f.1).fold(0.0, f64::max).ceil() as i64;
+        found.into_iter().map(|(form, _)| Fixed { bias: form.bias + guard, ..form }).collect()
     }
 
-    /// With so many fraction bits, unless something overflows or gets too coarse.
-    fn with(terms: &[Term], to: Code, shift: u32, wide: bool) -> Option<Fixed> {
+    /// With so many fraction bits, unless something overflows or gets too coarse; and the largest error.
+    fn with(terms: &[Term], to: Code, shift: u32, wide: bool) -> Option<(Fixed, f64)> {
         let one = (1i64 << shift) as f64;
         let mut coef = [0i32; 3];
         let mut bias = (i64::from(to.zero) << shift) + (1 << (shift - 1));
@@ -83,11 +89,11 @@ impl Fixed {
             reach += i64::from(c.abs()) * i64::from(t.top);
             error += (fixed - t.coef * one).abs() * f64::from(t.zero.max(t.top - t.zero));
         }
-        bias += error.ceil() as i64;
-        if !wide && (reach + bias.abs() > i32::MAX.into() || error * 32.0 > one) {
+        // the guard that comes on top is an error too, of this plane or another: a code's 1/32 at most
+        if !wide && (reach + bias.abs() + (1 << shift >> 5) >= i32::MAX.into() || error * 32.0 > one) {
             return None;
         }
-        Some(Fixed { coef, terms: terms.len(), bias, shift, wide, to })
+        Some((Fixed { coef, terms: terms.len(), bias, shift, wide, to }, error))
     }
 
     /// The definition, for one sample.
@@ -153,8 +159,12 @@ pub struct Real {
 }
 
 impl Real {
-    /// Binds up to three terms.
-    pub fn new(terms: &[Term], to: Code) -> Real {
+    /// Binds the forms of a pixel's planes, of up to three terms each.
+    pub fn bind(planes: &[(&[Term], Code)]) -> Vec<Real> {
+        planes.iter().map(|&(terms, to)| Real::one(terms, to)).collect()
+    }
+
+    fn one(terms: &[Term], to: Code) -> Real {
         assert!(terms.len() <= 3, "a pixel has three colours");
         let mut form = Real {
             coef: [0.0; 3],
@@ -234,8 +244,8 @@ macro_rules! mixes {
         }
         impl Mix<$acc> for $to {
             type Form = $form;
-            fn form(terms: &[Term], to: Code) -> $form {
-                $form::new(terms, to)
+            fn forms(planes: &[(&[Term], Code)]) -> Vec<$form> {
+                $form::bind(planes)
             }
             fn mix(level: Level, form: &$form, out: &mut [$to], rows: &[&[$acc]]) {
                 assert!(form.terms == rows.len() && rows.iter().all(|r| r.len() == out.len()));
@@ -264,7 +274,7 @@ mod tests {
         let mut x = seed;
         let mut next = || {
             x = x.wrapping_mul(1664525).wrapping_add(1013904223);
-            (i64::from(x) * (i64::from(top) + 1) >> 32) as i32
+            ((i64::from(x) * (i64::from(top) + 1)) >> 32) as i32
         };
         (0..n).map(|_| next()).collect()
     }
@@ -294,7 +304,7 @@ mod tests {
     #[test]
     fn within_a_sixteenth_of_the_exact_value_and_equal_at_every_level() {
         for (terms, to) in forms() {
-            let form = Fixed::new(&terms, to);
+            let form = Fixed::bind(&[(&terms, to)])[0];
             let rows: Vec<Vec<i32>> = (1..).zip(&terms).map(|(i, t)| noise(i, 300, t.top)).collect();
             for start in [0, 1, 5] {
                 for len in [0, 1, 7, 32, 33, 295] {
@@ -333,7 +343,7 @@ mod tests {
     fn eight_and_ten_bits_are_narrow_sixteen_are_wide() {
         let wide = |from, to| {
             let (y, c, to) = (Code::luma(from, false), Code::chroma(from, false), Code::luma(to, true));
-            Fixed::new(&[Term::new(1.0, y, 0, to), Term::new(1.5748, c, 3, to)], to).wide
+            Fixed::bind(&[(&[Term::new(1.0, y, 0, to), Term::new(1.5748, c, 3, to)], to)])[0].wide
         };
         assert_eq!([wide(8, 8), wide(10, 10), wide(16, 16)], [false, false, true]);
     }
@@ -341,10 +351,10 @@ mod tests {
     #[test]
     fn halves_go_up() {
         let (from, to) = (Code::luma(16, true), Code::luma(8, true));
-        let form = Fixed::new(&[Term::new(1.0, from, 0, to)], to);
+        let form = Fixed::bind(&[(&[Term::new(1.0, from, 0, to)], to)])[0];
         // no code of 16 bits lies between two of 8, 257 being odd; with a weight of 2 some do
         assert_eq!([120, 137].map(|v| form.one(&[v])), [0, 1]);
-        let form = Fixed::new(&[Term::new(1.0, from, 1, to)], to);
+        let form = Fixed::bind(&[(&[Term::new(1.0, from, 1, to)], to)])[0];
         assert_eq!([240, 257, 274].map(|v| form.one(&[v])), [0, 1, 1]);
     }
 
@@ -356,8 +366,8 @@ mod tests {
         let other: Vec<f32> = row.iter().rev().copied().collect();
         let to = Code::luma(8, false);
         let (code, float) = (
-            Real::new(&[Term::new(1.0, Code::FLOAT, 0, to)], to),
-            Real::new(
+            Real::one(&[Term::new(1.0, Code::FLOAT, 0, to)], to),
+            Real::one(
                 &[Term::new(0.7, Code::FLOAT, 0, Code::FLOAT), Term::new(0.3, Code::FLOAT, 0, Code::FLOAT)],
                 Code::FLOAT,
             ),

@@ -123,17 +123,22 @@ fn down<A: Num, const Q: usize, const T: usize>(out: &mut [A], row: &[A], start:
 
 /// Two taps at most, `P` output samples an input sample.
 #[inline(always)]
-fn up<const P: usize>(out: &mut [i32], row: &[i32], taps: &Taps) {
+fn up<A: Num, const P: usize>(out: &mut [A], row: &[A], taps: &Taps) {
     let blocks = out.len() / P;
     let (whole, tail) = out.as_chunks_mut::<P>();
     let mut a = [&[][..]; P];
     let mut b = [&[][..]; P];
-    let mut w = [[0; 2]; P];
+    let mut w = [[A::default(); 2]; P];
     for (ph, phase) in taps.phases.iter().enumerate() {
         let start = (PAD as i32 + phase.first) as usize;
-        // a zero weight does not harm integers
-        (a[ph], b[ph]) = (&row[start..][..blocks], &row[start + 1..][..blocks]);
-        w[ph] = [phase.weights[0], phase.weights.get(1).copied().unwrap_or(0)];
+        a[ph] = &row[start..][..blocks];
+        (b[ph], w[ph]) = match phase.weights[..] {
+            [v, u, ..] => (&row[start + 1..][..blocks], [A::of(v), A::of(u)]),
+            // The same sample twice with half the weight, a power of 2: the same sum, and no neighbour that weighs
+            // nothing but is infinite.
+            [v] => (a[ph], [A::of(v / 2), A::of(v / 2)]),
+            [] => unreachable!("a sample is made of something"),
+        };
     }
     for (j, o) in whole.iter_mut().enumerate() {
         for ph in 0..P {
@@ -173,24 +178,20 @@ fn down_body<A: Num>(out: &mut [A], row: &[A], taps: &Taps) {
 }
 
 #[inline(always)]
-fn across_i32_body(out: &mut [i32], row: &[i32], taps: &Taps) {
+fn across_body<A: Num>(out: &mut [A], row: &[A], taps: &Taps) {
     match (taps.up, taps.down) {
-        (1, 1) => up::<1>(out, row, taps),
-        (2, 1) => up::<2>(out, row, taps),
-        (4, 1) => up::<4>(out, row, taps),
+        // moved by whole samples: a weight of 1 has no half
+        _ if taps.bits == 0 => any(out, row, taps, 0),
+        (1, 1) => up::<A, 1>(out, row, taps),
+        (2, 1) => up::<A, 2>(out, row, taps),
+        (4, 1) => up::<A, 4>(out, row, taps),
         _ => down_body(out, row, taps),
     }
 }
 
-/// Upwards with the taps there are and no zero weights: an infinite sample must not reach where it weighs nothing.
-#[inline(always)]
-fn across_f32_body(out: &mut [f32], row: &[f32], taps: &Taps) {
-    if taps.down > 1 { down_body(out, row, taps) } else { any(out, row, taps, 0) }
-}
-
 multiversion! {
-    fn across_i32(level, out: &mut [i32], row: &[i32], taps: &Taps) = across_i32_body;
-    fn across_f32(level, out: &mut [f32], row: &[f32], taps: &Taps) = across_f32_body;
+    fn across_i32(level, out: &mut [i32], row: &[i32], taps: &Taps) = across_body;
+    fn across_f32(level, out: &mut [f32], row: &[f32], taps: &Taps) = across_body;
 }
 
 #[cfg(test)]
