@@ -1,27 +1,13 @@
 //! `filters`: the catalog, for people and as JSON.
 
 use grainfield_filters::catalog::Entry;
-use grainfield_filters::settings::{Kind, Setting, Unit, Value};
+use grainfield_filters::settings::common::COMMON;
+use grainfield_filters::settings::{Animated, Kind, Setting, Unit, Value};
 use serde_json::json;
 use std::fmt::Write;
 
 /// Text is broken at this column, which fits every terminal.
 const WIDTH: usize = 80;
-
-/// What the chain does for every filter.
-const COMMON: [(&str, &str, &str); 3] = [
-    (
-        "enable",
-        "frame ranges, default all frames",
-        "Only in these frames, as --frames writes them: enable=10-20.",
-    ),
-    ("planes", "plane letters, default all but alpha", "Only on these planes: planes=y, planes=uv."),
-    (
-        "opacity",
-        "number, 0 to 1, default 1, may move",
-        "How much of the filter's result is taken; 0 leaves the picture as it is.",
-    ),
-];
 
 /// All filters, a line each.
 pub(super) fn list(filters: &[Entry]) -> String {
@@ -38,20 +24,10 @@ pub(super) fn page(f: &Entry) -> String {
     let mut text = String::new();
     wrapped(&mut text, &format!("{} - ", f.name), f.help);
     text += "\nSettings:\n";
-    for s in f.settings {
-        entry(&mut text, s.id, &line(s), s.help);
-        if let Kind::Choice(words) = s.kind {
-            let width = words.iter().map(|w| w.id.len()).max().unwrap_or(0);
-            for w in words {
-                wrapped(&mut text, &format!("        {:width$}  ", w.id), w.help);
-            }
-        }
-    }
+    f.settings.iter().for_each(|s| entry(&mut text, s));
     text += "\nEvery filter also takes:\n";
-    for (id, line, help) in COMMON {
-        entry(&mut text, id, line, help);
-    }
-    let setting = f.settings.iter().find_map(|s| Some(format!("={}={}", s.id, value(s.default.as_ref()?))));
+    COMMON.iter().for_each(|s| entry(&mut text, s));
+    let setting = f.settings.iter().find_map(|s| Some(format!("={}={}", s.id, s.default.as_ref()?)));
     let _ = writeln!(
         text,
         "\nExample:\n  grainfield render clip.y4m out.y4m -f {}{}",
@@ -71,13 +47,18 @@ fn line(s: &Setting) -> String {
         Kind::Whole { min, max } => format!("whole number, {min} to {max}"),
         Kind::Number { min, max } => format!("number, {min} to {max}"),
         Kind::Seed => "seed, decimal or 0x hex".into(),
-        Kind::Choice(_) => "one of the words below".to_owned(),
+        Kind::Choice(_) => "one of the words below".into(),
+        Kind::Position { min, max } => format!("position x,y, each {min} to {max}"),
+        Kind::Colour => "colour: #rrggbb, #rrggbbaa, a name, or numbers from 0 to 1".into(),
+        Kind::Frames => "frame numbers as in 1001-1100, 1-10x2, 0-48+96-".into(),
+        Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
     };
-    if !matches!(s.unit, Unit::None | Unit::Fraction) {
+    // Where the kind says it already, the unit would say it twice.
+    if !matches!(s.unit, Unit::None | Unit::Fraction) && !matches!(s.kind, Kind::Frames) {
         let _ = write!(text, " ({})", s.unit.text());
     }
     if let Some(default) = &s.default {
-        let _ = write!(text, ", default {}", value(default));
+        let _ = write!(text, ", default {default}");
     }
     if s.kind.animatable() {
         text += ", may move";
@@ -85,19 +66,16 @@ fn line(s: &Setting) -> String {
     text
 }
 
-fn value(v: &Value) -> String {
-    match v {
-        Value::Switch(b) => b.to_string(),
-        Value::Whole(n) => n.to_string(),
-        Value::Number(n) => n.constant().map_or_else(|| "moving".into(), |n| n.to_string()),
-        Value::Seed(n) => n.to_string(),
-        Value::Choice(word) => (*word).into(),
+/// A setting of a page.
+fn entry(text: &mut String, s: &Setting) {
+    wrapped(text, &format!("  {}  ", s.id), &line(s));
+    wrapped(text, "      ", s.help);
+    if let Kind::Choice(words) = s.kind {
+        let width = words.iter().map(|w| w.id.len()).max().unwrap_or(0);
+        for w in words {
+            wrapped(text, &format!("        {:width$}  ", w.id), w.help);
+        }
     }
-}
-
-fn entry(text: &mut String, id: &str, line: &str, help: &str) {
-    wrapped(text, &format!("  {id}  "), line);
-    wrapped(text, "      ", help);
 }
 
 /// `start`, then `words` broken at [`WIDTH`], further lines indented to where the first began.
@@ -141,7 +119,7 @@ fn object(f: &Entry) -> serde_json::Value {
         "label": f.label,
         "help": f.help,
         "settings": settings,
-        "common": COMMON.map(|c| json!({ "id": c.0, "help": c.2 })),
+        "common": COMMON.iter().map(setting).collect::<Vec<_>>(),
     })
 }
 
@@ -157,7 +135,8 @@ fn setting(s: &Setting) -> serde_json::Value {
             Value::Whole(n) => json!(n),
             Value::Seed(n) => json!(n),
             Value::Choice(word) => json!(word),
-            Value::Number(n) => n.constant().map_or(serde_json::Value::Null, |n| json!(n)),
+            Value::Number(Animated::Constant(n)) => json!(n),
+            other => json!(other.to_string()),
         }),
     });
     let mut put = |key: &str, value: serde_json::Value| o[key] = value;
@@ -174,6 +153,14 @@ fn setting(s: &Setting) -> serde_json::Value {
             put("min", min.into());
             put("max", max.into());
         }
+        Kind::Position { min, max } => {
+            put("kind", "position".into());
+            put("min", min.into());
+            put("max", max.into());
+        }
+        Kind::Colour => put("kind", "colour".into()),
+        Kind::Frames => put("kind", "frames".into()),
+        Kind::Planes => put("kind", "planes".into()),
         Kind::Choice(words) => {
             put("kind", "choice".into());
             put("choices", words.iter().map(|w| json!({ "id": w.id, "help": w.help })).collect());
@@ -199,7 +186,7 @@ pub(super) fn unknown(name: &str, filters: &[Entry]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grainfield_filters::settings::{Animated, Choice, SettingError};
+    use grainfield_filters::settings::{Choice, SettingError};
 
     const MADE_UP: &[Entry] = &[
         Entry {
