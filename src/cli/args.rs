@@ -223,7 +223,7 @@ pub(super) struct Probe {
 pub(super) struct FilterArgs {
     /// Filters, as name=key=value:key=value,name2=...
     ///
-    /// As FFmpeg's -vf. A backslash escapes, quotes protect. A number may move: '0=0;48~=12' goes from 0 in frame 0
+    /// As FFmpeg's -vf. A backslash escapes, quotes protect. A number may move: '0=0;48=12' goes from 0 in frame 0
     /// to 12 in frame 48. Every filter also takes enable=FRAMES, planes= and opacity=. May be given several times;
     /// filters of --recipe come first, then each -f as typed; the last seed wins. 'grainfield filters' lists what
     /// there is.

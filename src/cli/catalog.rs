@@ -35,7 +35,7 @@ pub(super) fn page(f: &Entry) -> String {
         setting.unwrap_or_default()
     );
     if f.settings.iter().any(|s| s.kind.animatable()) {
-        text += "\nWhat may move takes keys instead of a number: '0=0;48~=12' (frame=value).\n";
+        text += "\nWhat may move takes keys instead of a number: '0=0;48=12' (frame=value).\n";
     }
     text
 }
