@@ -223,19 +223,20 @@ pub(super) struct Probe {
 pub(super) struct FilterArgs {
     /// Filters, as name=key=value:key=value,name2=...
     ///
-    /// As FFmpeg's -vf. A backslash escapes, quotes protect. A number may move: '0=0;48~=12' goes from 0 in frame 0
+    /// As FFmpeg's -vf. A backslash escapes, quotes protect. A number may move: '0=0;48=12' goes from 0 in frame 0
     /// to 12 in frame 48. Every filter also takes enable=FRAMES, planes= and opacity=. May be given several times;
-    /// filters of --recipe come first, then each -f as typed. 'grainfield filters' lists what there is.
+    /// filters of --recipe come first, then each -f as typed; the last seed wins. 'grainfield filters' lists what
+    /// there is.
     #[arg(short = 'f', long = "filters", value_name = "CHAIN", allow_hyphen_values = true)]
     pub(super) chain: Vec<String>,
     /// Filters from a TOML file; those of -f come after them
     #[arg(long, value_name = "FILE")]
     pub(super) recipe: Option<PathBuf>,
-    /// What all randomness starts from; decimal or 0x hex
+    /// What all randomness starts from; decimal or 0x hex [default: the recipe's, else 0]
     ///
     /// The same seed gives the same noise on every machine, on any number of threads.
-    #[arg(long, value_name = "N", value_parser = values::seed, default_value = "0", allow_hyphen_values = true)]
-    pub(super) seed: u64,
+    #[arg(long, value_name = "N", value_parser = values::seed, allow_hyphen_values = true)]
+    pub(super) seed: Option<u64>,
 }
 
 /// Which frames.

@@ -24,19 +24,9 @@ pub(super) fn page(f: &Entry) -> String {
     let mut text = String::new();
     wrapped(&mut text, &format!("{} - ", f.name), f.help);
     text += "\nSettings:\n";
-    for s in f.settings {
-        entry(&mut text, s.id, &line(s), s.help);
-        if let Kind::Choice(words) = s.kind {
-            let width = words.iter().map(|w| w.id.len()).max().unwrap_or(0);
-            for w in words {
-                wrapped(&mut text, &format!("        {:width$}  ", w.id), w.help);
-            }
-        }
-    }
+    f.settings.iter().for_each(|s| entry(&mut text, s));
     text += "\nEvery filter also takes:\n";
-    for s in &COMMON {
-        entry(&mut text, s.id, &line(s), s.help);
-    }
+    COMMON.iter().for_each(|s| entry(&mut text, s));
     let setting = f.settings.iter().find_map(|s| Some(format!("={}={}", s.id, s.default.as_ref()?)));
     let _ = writeln!(
         text,
@@ -45,7 +35,7 @@ pub(super) fn page(f: &Entry) -> String {
         setting.unwrap_or_default()
     );
     if f.settings.iter().any(|s| s.kind.animatable()) {
-        text += "\nWhat may move takes keys instead of a number: '0=0;48~=12' (frame=value).\n";
+        text += "\nWhat may move takes keys instead of a number: '0=0;48=12' (frame=value).\n";
     }
     text
 }
@@ -57,13 +47,14 @@ fn line(s: &Setting) -> String {
         Kind::Whole { min, max } => format!("whole number, {min} to {max}"),
         Kind::Number { min, max } => format!("number, {min} to {max}"),
         Kind::Seed => "seed, decimal or 0x hex".into(),
-        Kind::Choice(_) => "one of the words below".to_owned(),
-        Kind::Position { min, max } => format!("place x,y, each {min} to {max}"),
-        Kind::Colour => "colour: #rrggbb, #rrggbbaa or a name".into(),
-        Kind::Frames => "frame ranges such as 0-48+96-".into(),
-        Kind::Planes => "planes such as y, uv, rgb, a, 0, all".into(),
+        Kind::Choice(_) => "one of the words below".into(),
+        Kind::Position { min, max } => format!("position x,y, each {min} to {max}"),
+        Kind::Colour => "colour: #rrggbb, #rrggbbaa, a name, or numbers from 0 to 1".into(),
+        Kind::Frames => "frame numbers as in 1001-1100, 1-10x2, 0-48+96-".into(),
+        Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
     };
-    if !matches!(s.unit, Unit::None | Unit::Fraction) {
+    // Where the kind says it already, the unit would say it twice.
+    if !matches!(s.unit, Unit::None | Unit::Fraction) && !matches!(s.kind, Kind::Frames) {
         let _ = write!(text, " ({})", s.unit.text());
     }
     if let Some(default) = &s.default {
@@ -75,9 +66,16 @@ fn line(s: &Setting) -> String {
     text
 }
 
-fn entry(text: &mut String, id: &str, line: &str, help: &str) {
-    wrapped(text, &format!("  {id}  "), line);
-    wrapped(text, "      ", help);
+/// A setting of a page.
+fn entry(text: &mut String, s: &Setting) {
+    wrapped(text, &format!("  {}  ", s.id), &line(s));
+    wrapped(text, "      ", s.help);
+    if let Kind::Choice(words) = s.kind {
+        let width = words.iter().map(|w| w.id.len()).max().unwrap_or(0);
+        for w in words {
+            wrapped(text, &format!("        {:width$}  ", w.id), w.help);
+        }
+    }
 }
 
 /// `start`, then `words` broken at [`WIDTH`], further lines indented to where the first began.

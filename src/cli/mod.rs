@@ -13,7 +13,7 @@ mod values;
 
 pub use exit::Exit;
 
-use crate::job::{Job, RunError, Summary};
+use crate::job::{Job, RunError, Summary, Watch};
 use args::{Cli, Command, SayArgs};
 use clap::Parser;
 use grainfield_filters::catalog::{FILTERS, find};
@@ -23,7 +23,6 @@ use signals::Signals;
 use std::error::Error;
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
 use terminal::Style;
 
 /// Runs the program: `line` is the command line with the program's name in front.
@@ -70,18 +69,12 @@ fn job(say: SayArgs, prints: bool, resolve: impl FnOnce() -> Result<Resolved, Re
         Ok(signals) => signals,
         Err(error) => return fail(Exit::Failed, &format!("signals cannot be watched: {error}")),
     };
-    use crate::job::Watch;
     notes.iter().for_each(|note| report.note(note));
-    let filters = request.recipe.to_chain();
+    let recipe = request.recipe.canonical();
     let threads = request.threads.map_or_else(|| "as many as the machine has".into(), |n| n.to_string());
     let level = request.level.map_or_else(|| "the best there is".into(), |l| l.to_string());
-    let none = filters.is_empty();
-    report.detail(&format!(
-        "filters: {} (key {:032x})",
-        if none { "none" } else { &filters },
-        request.recipe.key()
-    ));
-    report.detail(&format!("seed {}, level {level}, threads: {threads}", request.seed));
+    report.detail(&format!("recipe: {recipe} (key {:032x})", request.recipe.key()));
+    report.detail(&format!("level {level}, threads: {threads}"));
     let (input, output) = (lossy(&request.input), lossy(&request.output));
 
     let job = match signals.unless_stopped(move || Job::prepare(request)) {
@@ -93,23 +86,28 @@ fn job(say: SayArgs, prints: bool, resolve: impl FnOnce() -> Result<Resolved, Re
         None => return fail(signals.exit(), "interrupted before the first frame"),
     };
     job.notes().iter().for_each(|note| report.note(note));
-    report.begin(&Start { input, output, filters, total: job.total(), rate: job.output_rate() });
+    report.begin(&Start { input, output, recipe, total: job.total(), rate: job.output_rate() });
     ended(&report, &signals, job.run(&report, &signals.stop))
 }
 
 /// Tells how a job ended.
 fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>) -> Exit {
-    let (exit, error, partial, summary): (Exit, Option<String>, Option<PathBuf>, Summary) = match result {
+    let (exit, error, partial, summary) = match result {
         Ok(summary) => (Exit::Done, None, None, summary),
-        Err(RunError::ClosedPipe) => (Exit::Done, None, None, Summary::default()),
+        Err(RunError::ClosedPipe) => {
+            let summary = report.so_far();
+            report.end(&Ending { exit: Exit::Done, error: None, partial: None, summary, hushed: true });
+            return Exit::Done;
+        }
         Err(RunError::Failed { failure, partial, summary }) => {
             (Exit::Failed, Some(chain(&failure)), partial, summary)
         }
         Err(RunError::Interrupted { partial, summary }) => {
-            (signals.exit(), Some("interrupted".into()), partial, summary)
+            (signals.exit(), Some("interrupted".to_owned()), partial, summary)
         }
     };
-    report.end(&Ending { exit, error: error.as_deref(), partial: partial.as_deref(), summary });
+    let (error, partial) = (error.as_deref(), partial.as_deref());
+    report.end(&Ending { exit, error, partial, summary, hushed: false });
     exit
 }
 

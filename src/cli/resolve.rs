@@ -3,7 +3,7 @@
 use super::args::{CommonArgs, FilterArgs, Frame, Hash, Render, SourceArgs, SpanArgs};
 use super::exit::Exit;
 use crate::job::{OnError, Request};
-use crate::recipe::{Recipe, RecipeError};
+use crate::recipe::{MAX_TEXT, Recipe, RecipeError};
 use crate::source;
 use grainfield_filters::frame::{Ranges, RangesError};
 use grainfield_filters::simd::{Isa, IsaError, Level};
@@ -11,9 +11,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
-
-/// A recipe is text written by people; what is larger is not one.
-const RECIPE_LIMIT: u64 = 16 << 20;
 
 /// The environment variable that lowers the level.
 const LEVEL_VARIABLE: &str = "GRAINFIELD_LEVEL";
@@ -23,8 +20,8 @@ const LEVEL_VARIABLE: &str = "GRAINFIELD_LEVEL";
 pub(super) enum ResolveError {
     #[error("in -f: {0}")]
     Chain(#[source] RecipeError),
-    #[error("{}: {cause}", path.display())]
-    Recipe { path: PathBuf, cause: RecipeError },
+    #[error("{0}")]
+    Recipe(#[source] RecipeError),
     #[error("{}: {cause}", path.display())]
     ReadRecipe { path: PathBuf, cause: io::Error },
     #[error("{}: this is no recipe: {problem}", path.display())]
@@ -129,8 +126,8 @@ fn request(
     let request = Request {
         input,
         output,
+        seed: recipe.seed.unwrap_or(0),
         recipe,
-        seed: filters.seed,
         frames,
         frame_offset,
         rate: source.rate,
@@ -149,17 +146,20 @@ fn request(
     Ok(Resolved { request, notes })
 }
 
-/// The recipe file's filters, then those of each `-f` as typed.
+/// The recipe file's filters, then those of each `-f` as typed. The last seed said wins.
 fn recipe(typed: &FilterArgs) -> Result<Recipe, ResolveError> {
     let mut recipe = Recipe::default();
     if let Some(path) = &typed.recipe {
         let text = read_recipe(path)?;
         recipe =
-            Recipe::parse_toml(&text).map_err(|cause| ResolveError::Recipe { path: path.clone(), cause })?;
+            Recipe::parse_toml(&text).map_err(|e| ResolveError::Recipe(e.named(&path.to_string_lossy())))?;
     }
     for chain in &typed.chain {
-        recipe.steps.extend(Recipe::parse_chain(chain).map_err(ResolveError::Chain)?.steps);
+        let more = Recipe::parse_chain(chain).map_err(ResolveError::Chain)?;
+        recipe.steps.extend(more.steps);
+        recipe.seed = more.seed.or(recipe.seed);
     }
+    recipe.seed = typed.seed.or(recipe.seed);
     Ok(recipe)
 }
 
@@ -168,9 +168,9 @@ fn read_recipe(path: &Path) -> Result<String, ResolveError> {
     let not = |problem| ResolveError::NoRecipe { path: path.into(), problem };
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(failed)?;
-    file.take(RECIPE_LIMIT + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > RECIPE_LIMIT {
-        return Err(not("it is larger than 16 MiB"));
+    file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > MAX_TEXT {
+        return Err(not("it is larger than 1 MiB"));
     }
     String::from_utf8(bytes).map_err(|_| not("it is not UTF-8 text"))
 }
@@ -262,6 +262,23 @@ mod tests {
     }
 
     #[test]
+    fn the_last_seed_wins() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("look.toml");
+        std::fs::write(&path, "seed = 5").unwrap();
+        let look = format!("render a b --recipe {}", path.display());
+        let seed = |line: &str| {
+            let r = request_of(line);
+            assert_eq!(r.recipe.seed.unwrap_or(0), r.seed);
+            r.seed
+        };
+        assert_eq!(seed("render a b"), 0);
+        assert_eq!(seed(&look), 5);
+        assert_eq!(seed(&format!("{look} -f recipe=seed=6")), 6);
+        assert_eq!(seed(&format!("{look} -f recipe=seed=6 --seed 7")), 7);
+    }
+
+    #[test]
     fn hash_and_frame_are_renders() {
         assert_eq!(request_of("hash in.y4m").output, "hash:");
         let r = request_of("frame in.y4m -3 out.png");
@@ -301,8 +318,8 @@ mod tests {
         std::fs::write(&path, b"\xff\xfe").unwrap();
         let error = read_recipe(&path).unwrap_err();
         assert!(error.to_string().ends_with("it is not UTF-8 text"), "{error}");
-        std::fs::write(&path, vec![b' '; RECIPE_LIMIT as usize + 1]).unwrap();
+        std::fs::write(&path, vec![b' '; MAX_TEXT + 1]).unwrap();
         let error = read_recipe(&path).unwrap_err();
-        assert!(error.to_string().ends_with("larger than 16 MiB"), "{error}");
+        assert!(error.to_string().ends_with("larger than 1 MiB"), "{error}");
     }
 }

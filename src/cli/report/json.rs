@@ -9,7 +9,7 @@ use serde::Serialize;
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(super) enum Event<'a> {
     /// The first frame is about to come.
-    Started { input: &'a str, output: &'a str, filters: &'a str, total: Option<u64>, rate: String },
+    Started { input: &'a str, output: &'a str, recipe: &'a str, total: Option<u64>, rate: String },
     /// Frames written, frames left out, the last one's number.
     Progress {
         frame: u64,
@@ -50,7 +50,7 @@ impl<'a> Event<'a> {
         Event::Started {
             input: &s.input,
             output: &s.output,
-            filters: &s.filters,
+            recipe: &s.recipe,
             total: s.total,
             rate: s.rate.to_string(),
         }
@@ -111,6 +111,7 @@ mod tests {
             error: Some("clip.y4m: ends inside frame 12"),
             partial: Some(Path::new("out.partial.y4m")),
             summary: Summary { frames: 12, failed: 0 },
+            hushed: false,
         };
         let expected = r#"{"event":"failed","exit":1,"frames":12,"failed":0,"message":"clip.y4m: ends inside frame 12","partial":"out.partial.y4m"}"#;
         assert_eq!(Event::ended(&ending, None).line(), expected);

@@ -44,7 +44,7 @@ pub(super) struct Start {
     pub(super) input: String,
     pub(super) output: String,
     /// The canonical text of the recipe.
-    pub(super) filters: String,
+    pub(super) recipe: String,
     pub(super) total: Option<u64>,
     pub(super) rate: Ratio,
 }
@@ -58,6 +58,8 @@ pub(super) struct Ending<'a> {
     /// What is left of the output.
     pub(super) partial: Option<&'a Path>,
     pub(super) summary: Summary,
+    /// The reader of the output has had enough: no closing line for people.
+    pub(super) hushed: bool,
 }
 
 /// Tells the user.
@@ -155,15 +157,27 @@ impl Report {
         if let Some(partial) = ending.partial {
             state.line(&format!("partial result: {} ({})", partial.display(), frames(ending.summary.frames)));
         }
-        if ending.error.is_none() && self.voice > Voice::Quiet {
+        if ending.error.is_none() && !ending.hushed && self.voice > Voice::Quiet {
             let text = closing(&ending.summary, state.last.as_ref(), elapsed, &state.output);
             state.line(&text);
         }
     }
 
+    /// How far the job has come, for an ending that does not say.
+    pub(super) fn so_far(&self) -> Summary {
+        let step = self.state().last.map(|f| f.step);
+        step.map_or_else(Summary::default, |s| Summary { frames: s.done, failed: s.failed })
+    }
+
     /// Nothing came of it: an error before the first frame. `error` is all there is to say.
     pub(super) fn fail(&self, exit: Exit, error: &str) {
-        self.end(&Ending { exit, error: Some(error), partial: None, summary: Summary::default() });
+        self.end(&Ending {
+            exit,
+            error: Some(error),
+            partial: None,
+            summary: Summary::default(),
+            hushed: false,
+        });
     }
 }
 

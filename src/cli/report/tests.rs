@@ -23,7 +23,7 @@ fn told(form: Form, voice: Voice, error: Option<&str>) -> String {
     report.begin(&Start {
         input: "in.y4m".into(),
         output: "out.y4m".into(),
-        filters: "noise".into(),
+        recipe: "noise".into(),
         total: Some(100),
         rate: Ratio::whole(24),
     });
@@ -36,6 +36,7 @@ fn told(form: Form, voice: Voice, error: Option<&str>) -> String {
         error,
         partial: error.map(|_| Path::new("out.partial.y4m")),
         summary: Summary { frames: 100, failed: 0 },
+        hushed: false,
     });
     String::from_utf8(page.0.lock().unwrap().clone()).unwrap()
 }
