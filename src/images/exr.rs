@@ -287,7 +287,8 @@ fn fresh(frame: &Frame, size: Vec2<usize>, kept: Option<&Kept>) -> FlatImage {
     let encoding = match old {
         Some((layer, _)) => layer.encoding,
         None => Encoding {
-            compression: Compression::ZIP16,
+            // a noisy 1080p half picture: 0.2 s and 6.0 MB, where ZIP takes 0.7 s for 7.4 MB
+            compression: Compression::PIZ,
             blocks: Blocks::ScanLines,
             line_order: LineOrder::Increasing,
         },

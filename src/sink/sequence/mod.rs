@@ -7,7 +7,7 @@ use super::{Encode, Plan, Sink, SinkError};
 use crate::images::files::{is_glob, shown};
 use crate::images::pattern::Pattern;
 use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, tagged};
-use crate::source::Stamp;
+use crate::source::{Carried, Stamp};
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -125,7 +125,8 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     }
     let name = shown(output);
     let ready = Mutex::default();
-    let encoder = Arc::new(Encoder { kind, name, target, folder, overwrite: plan.overwrite, ready });
+    let carried = plan.carried.clone();
+    let encoder = Arc::new(Encoder { kind, name, target, folder, overwrite: plan.overwrite, carried, ready });
     Ok(Box::new(Sequence { written: 0, encoder }))
 }
 
@@ -191,6 +192,8 @@ struct Encoder {
     target: Target,
     folder: PathBuf,
     overwrite: bool,
+    /// What the source as a whole carries: for frames that carry nothing, such as black ones.
+    carried: Carried,
     /// Whole files that wait for their names, by frame number. Dropping one removes it.
     ready: Mutex<BTreeMap<i64, NamedTempFile>>,
 }
@@ -216,7 +219,8 @@ impl Encoder {
             return Err(SinkError::Exists(path));
         }
         bytes.clear();
-        let meta = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
+        let carried = stamp.carried.as_ref().or(self.carried.as_ref());
+        let meta = carried.and_then(|c| c.downcast_ref::<Meta>());
         encode(self.kind, frame, meta, bytes).map_err(|fault| self.error(stamp.number, fault))?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".grainfield-").suffix(".tmp").rand_bytes(12);
