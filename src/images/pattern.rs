@@ -325,6 +325,38 @@ mod tests {
         assert_eq!(p.matches(OsStr::from_bytes(b"\xfe.05.png")), Some(5));
     }
 
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            rng_seed: proptest::test_runner::RngSeed::Fixed(7),
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::with_cases(20_000)
+        })]
+        #[test]
+        fn any_text_is_a_pattern_that_finds_its_own_names_or_none(
+            text in "[a%d#@$F0-9/.*?\\-é]{0,12}", number in proptest::num::i64::ANY, shift in 0u32..64,
+        ) {
+            if let Ok(Some(p)) = parse(&text) {
+                let number = number >> shift;
+                assert_eq!(p.matches(&p.file_name(number)), Some(number), "{text}");
+                assert_eq!(p.path(number).file_name(), Some(p.file_name(number).as_os_str()), "{text}");
+                assert!(p.overlaps(&p));
+            }
+        }
+
+        #[test]
+        fn a_glob_agrees_with_its_definition(glob in "[ab*?]{0,7}", text in "[ab]{0,7}") {
+            fn slow(g: &[u8], t: &[u8]) -> bool {
+                match g {
+                    [] => t.is_empty(),
+                    [b'*', rest @ ..] => (0..=t.len()).any(|i| slow(rest, &t[i..])),
+                    [b'?', rest @ ..] => !t.is_empty() && slow(rest, &t[1..]),
+                    [c, rest @ ..] => t.first() == Some(c) && slow(rest, &t[1..]),
+                }
+            }
+            assert_eq!(glob_matches(glob.as_bytes(), text.as_bytes()), slow(glob.as_bytes(), text.as_bytes()));
+        }
+    }
+
     #[test]
     fn overlap() {
         let over = |a: &str, b: &str| {

@@ -197,22 +197,17 @@ fn info(format: &Format, meta: Option<&Meta>) -> Info<'static> {
     info
 }
 
-/// What is to stand in a chunk of coding-independent code points; `None` when nothing would be said by it.
+/// What is to stand in a chunk of coding-independent code points; `None` when nothing would be said by it, or it is
+/// said by a chunk of its own.
 fn cicp(format: &Format, meta: Option<&Meta>) -> Option<[u8; 4]> {
-    if let Some(png) = meta.and_then(|m| m.png.as_ref()) {
-        let c = png.coding_independent_code_points?;
-        return Some([c.color_primaries, c.transfer_function, 0, c.is_video_full_range_image.into()]);
-    }
-    let known = format.primaries != Primaries::UNSPECIFIED && format.transfer != Transfer::UNSPECIFIED && {
-        // said by its own chunk
-        !(format.transfer == Transfer::SRGB && format.primaries == Primaries::BT709)
+    let known = format.primaries != Primaries::UNSPECIFIED && format.transfer != Transfer::UNSPECIFIED;
+    let said = match meta.map(|m| (&m.png, &m.icc)) {
+        Some((Some(png), _)) => png.coding_independent_code_points.is_none(),
+        Some((None, Some(_))) => true,
+        _ => format.transfer == Transfer::SRGB && format.primaries == Primaries::BT709,
     };
-    (known && meta.is_none_or(|m| m.icc.is_none())).then_some([
-        format.primaries.0,
-        format.transfer.0,
-        Matrix::RGB.0,
-        1,
-    ])
+    let full = format.range != ColorRange::Limited;
+    (known && !said).then_some([format.primaries.0, format.transfer.0, Matrix::RGB.0, full.into()])
 }
 
 pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {

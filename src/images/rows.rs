@@ -21,14 +21,26 @@ pub(super) fn unpack<T: Sample, const B: usize>(
 ) {
     let order = order(frame.format());
     let (row, _) = row.as_chunks::<B>();
-    for (c, &p) in order.iter().enumerate() {
-        let out = frame.row_mut::<T>(p, y);
-        match order.len() {
-            1 => out.iter_mut().zip(row).for_each(|(o, s)| *o = get(*s)),
-            2 => out.iter_mut().zip(row.as_chunks::<2>().0).for_each(|(o, s)| *o = get(s[c])),
-            3 => out.iter_mut().zip(row.as_chunks::<3>().0).for_each(|(o, s)| *o = get(s[c])),
-            _ => out.iter_mut().zip(row.as_chunks::<4>().0).for_each(|(o, s)| *o = get(s[c])),
-        }
+    let mut frame = frame.as_mut();
+    let mut planes = frame.planes_mut().each_mut().into_iter();
+    let mut next =
+        || planes.next().filter(|p| p.rows().contains(&y)).map_or(&mut [][..], |p| p.row_mut::<T>(y));
+    let (p0, p1, p2, p3) = (next(), next(), next(), next());
+    match order.len() {
+        1 => p0.iter_mut().zip(row).for_each(|(l, s)| *l = get(*s)),
+        2 => p0.iter_mut().zip(p1).zip(row.as_chunks().0).for_each(|((l, a), s): (_, &[[u8; B]; 2])| {
+            (*l, *a) = (get(s[0]), get(s[1]));
+        }),
+        3 => p0.iter_mut().zip(p1).zip(p2).zip(row.as_chunks().0).for_each(
+            |(((g, b), r), s): (_, &[[u8; B]; 3])| {
+                (*r, *g, *b) = (get(s[0]), get(s[1]), get(s[2]));
+            },
+        ),
+        _ => p0.iter_mut().zip(p1).zip(p2).zip(p3).zip(row.as_chunks().0).for_each(
+            |((((g, b), r), a), s): (_, &[[u8; B]; 4])| {
+                (*r, *g, *b, *a) = (get(s[0]), get(s[1]), get(s[2]), get(s[3]));
+            },
+        ),
     }
 }
 
@@ -39,16 +51,23 @@ pub(super) fn pack<T: Sample, const B: usize>(
     out: &mut [u8],
     put: impl Fn(T) -> [u8; B] + Copy,
 ) {
-    let order = order(frame.format());
     let (out, _) = out.as_chunks_mut::<B>();
-    for (c, &p) in order.iter().enumerate() {
-        let row = frame.row::<T>(p, y);
-        match order.len() {
-            1 => out.iter_mut().zip(row).for_each(|(o, s)| *o = put(*s)),
-            2 => out.as_chunks_mut::<2>().0.iter_mut().zip(row).for_each(|(o, s)| o[c] = put(*s)),
-            3 => out.as_chunks_mut::<3>().0.iter_mut().zip(row).for_each(|(o, s)| o[c] = put(*s)),
-            _ => out.as_chunks_mut::<4>().0.iter_mut().zip(row).for_each(|(o, s)| o[c] = put(*s)),
-        }
+    let row = |p: usize| frame.row::<T>(p, y).iter();
+    match order(frame.format()).len() {
+        1 => out.iter_mut().zip(row(0)).for_each(|(o, l)| *o = put(*l)),
+        2 => out.as_chunks_mut().0.iter_mut().zip(row(0)).zip(row(1)).for_each(|((o, l), a)| {
+            *o = [put(*l), put(*a)];
+        }),
+        3 => out.as_chunks_mut().0.iter_mut().zip(row(0)).zip(row(1)).zip(row(2)).for_each(
+            |(((o, g), b), r)| {
+                *o = [put(*r), put(*g), put(*b)];
+            },
+        ),
+        _ => out.as_chunks_mut().0.iter_mut().zip(row(0)).zip(row(1)).zip(row(2)).zip(row(3)).for_each(
+            |((((o, g), b), r), a)| {
+                *o = [put(*r), put(*g), put(*b), put(*a)];
+            },
+        ),
     }
 }
 

@@ -133,9 +133,15 @@ fn recognising() {
     {
         assert_eq!(source::sequence::recognises(OsStr::new(input)), want, "{input}");
     }
-    for (output, want) in
-        [("a.png", true), ("dir/", true), ("a.####.exr", true), ("a.y4m", false), ("-", false)]
-    {
+    for (output, want) in [
+        ("a.png", true),
+        ("dir/", true),
+        ("a.####.exr", true),
+        ("a.####", true),
+        ("take#2.mp4", false),
+        ("a.y4m", false),
+        ("-", false),
+    ] {
         assert_eq!(sink::sequence::recognises(OsStr::new(output)), want, "{output}");
     }
 }

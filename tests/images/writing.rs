@@ -99,6 +99,24 @@ fn nothing_is_replaced_unless_told() {
     assert_eq!(names, ["a.01.png", "a.02.png"], "no temporary file is left");
 }
 
+#[test]
+fn abandoning_leaves_whole_frames_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let format = Format::from_name("gray", 2, 2).unwrap();
+    let mut sink = create(dir.path().join("a.@.png").as_os_str(), &plan(format, None)).unwrap();
+    let encoder = sink.encoder();
+    let frame = noisy(format);
+    for n in [1, 2, 3] {
+        encoder.encode(&stamp(n), &frame, &mut Vec::new()).unwrap();
+    }
+    sink.write(&stamp(1), &frame, &[]).unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
+    assert!(sink.abandon().unwrap().is_none());
+    let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["a.1.png"]);
+    assert_eq!(one(dir.path().join("a.1.png")).1.row::<u8>(0, 0), frame.row::<u8>(0, 0));
+}
+
 #[cfg(unix)]
 #[test]
 fn new_files_have_ordinary_modes_and_links_are_replaced_not_followed() {

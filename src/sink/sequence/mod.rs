@@ -7,18 +7,20 @@ use super::{Encode, Plan, Sink, SinkError};
 use crate::images::files::{is_glob, shown};
 use crate::images::pattern::Pattern;
 use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, tagged};
-use crate::source::Stamp;
+use crate::source::{Carried, Stamp};
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tempfile::NamedTempFile;
 
-/// Whether an output looks like this kind: an image's extension, or a folder (which is then refused with advice).
+/// Whether an output looks like this kind: an image's extension, a pattern without extension, or a folder. The last
+/// two are then refused with advice. `take#2.mp4` is not ours.
 pub fn recognises(output: &OsStr) -> bool {
-    Kind::of_name(output).is_some()
-        || is_folder(output)
-        || matches!(Pattern::parse(output), Ok(Some(_)) | Err(_))
+    let bare = || matches!(Pattern::parse(output), Ok(Some(p)) if p.extension().is_empty());
+    Kind::of_name(output).is_some() || is_folder(output) || bare()
 }
 
 fn is_folder(output: &OsStr) -> bool {
@@ -141,8 +143,11 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     {
         return Err(SinkError::Exists(path.clone()));
     }
-    let encoder = Arc::new(Encoder { kind, name: shown(output) });
-    Ok(Box::new(Sequence { target, folder, overwrite: plan.overwrite, written: 0, encoder }))
+    let name = shown(output);
+    let ready = Mutex::default();
+    let carried = plan.carried.clone();
+    let encoder = Arc::new(Encoder { kind, name, target, folder, overwrite: plan.overwrite, carried, ready });
+    Ok(Box::new(Sequence { written: 0, encoder }))
 }
 
 fn several(path: &Path, frames: Option<u64>) -> String {
@@ -153,9 +158,6 @@ fn several(path: &Path, frames: Option<u64>) -> String {
 }
 
 struct Sequence {
-    target: Target,
-    folder: PathBuf,
-    overwrite: bool,
     written: u64,
     encoder: Arc<Encoder>,
 }
@@ -165,69 +167,113 @@ impl Sink for Sequence {
         self.encoder.clone()
     }
 
-    fn write(&mut self, stamp: &Stamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
-        let path = match &self.target {
-            Target::One(path) if self.written > 0 => {
-                return Err(bad(path.as_os_str(), several(path, None)));
-            }
-            Target::One(path) => path.clone(),
-            Target::Many(pattern) => pattern.path(stamp.number),
+    /// Gives the file that the encoder has made its name. The bytes are in it already.
+    fn write(&mut self, stamp: &Stamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let path = self.encoder.path(stamp.number);
+        if self.written > 0
+            && let Target::One(path) = &self.encoder.target
+        {
+            return Err(bad(path.as_os_str(), several(path, None)));
+        }
+        let ready = self.encoder.ready().remove(&stamp.number);
+        let file = match ready {
+            Some(file) => file,
+            // not encoded beforehand: then now
+            None => self.encoder.file(stamp, frame, &mut Vec::new())?,
         };
-        place(&self.folder, &path, encoded, self.overwrite)?;
+        let renamed =
+            if self.encoder.overwrite { file.persist(&path) } else { file.persist_noclobber(&path) };
+        renamed.map_err(|e| match e.error.kind() {
+            std::io::ErrorKind::AlreadyExists => SinkError::Exists(path.clone()),
+            _ => SinkError::Io { name: path.display().to_string(), cause: e.error },
+        })?;
         self.written += 1;
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        // frames that were made and then left out
+        self.encoder.ready().clear();
         Ok(())
     }
 
+    /// What has its name is whole and stays; files still waiting for theirs are removed.
     fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+        self.encoder.ready().clear();
         Ok(None)
     }
 }
 
-/// Puts a whole file in its place in one step. On an error nothing of it is left.
-fn place(folder: &Path, path: &Path, contents: &[u8], overwrite: bool) -> Result<(), SinkError> {
-    let io = |cause| SinkError::Io { name: path.display().to_string(), cause };
-    if !overwrite && path.symlink_metadata().is_ok() {
-        return Err(SinkError::Exists(path.to_path_buf()));
-    }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".grainfield-").suffix(".tmp").rand_bytes(12);
-    #[cfg(unix)]
-    {
-        // as any new file: what the umask leaves, not the private mode of temporary files
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(io)?;
-    file.as_file_mut().write_all(contents).map_err(io)?;
-    let renamed = if overwrite { file.persist(path) } else { file.persist_noclobber(path) };
-    renamed.map(drop).map_err(|e| match e.error.kind() {
-        std::io::ErrorKind::AlreadyExists => SinkError::Exists(path.to_path_buf()),
-        _ => io(e.error),
-    })
-}
-
+/// Compresses pictures and writes them under temporary names, so that the slow part, waiting for the disk included,
+/// is done by many threads, and only the renaming in order.
 struct Encoder {
     kind: Kind,
     name: String,
+    target: Target,
+    folder: PathBuf,
+    overwrite: bool,
+    /// What the source as a whole carries: for frames that carry nothing, such as black ones.
+    carried: Carried,
+    /// Whole files that wait for their names, by frame number. Dropping one removes it.
+    ready: Mutex<BTreeMap<i64, NamedTempFile>>,
+}
+
+impl Encoder {
+    fn ready(&self) -> MutexGuard<'_, BTreeMap<i64, NamedTempFile>> {
+        // a map is whole between any two calls, whoever panicked
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self, number: i64) -> PathBuf {
+        match &self.target {
+            Target::One(path) => path.clone(),
+            Target::Many(pattern) => pattern.path(number),
+        }
+    }
+
+    /// A whole, flushed file with a temporary name. On an error nothing of it is left.
+    fn file(&self, stamp: &Stamp, frame: &Frame, bytes: &mut Vec<u8>) -> Result<NamedTempFile, SinkError> {
+        let path = self.path(stamp.number);
+        let io = |cause| SinkError::Io { name: path.display().to_string(), cause };
+        if !self.overwrite && path.symlink_metadata().is_ok() {
+            return Err(SinkError::Exists(path));
+        }
+        bytes.clear();
+        let carried = stamp.carried.as_ref().or(self.carried.as_ref());
+        let meta = carried.and_then(|c| c.downcast_ref::<Meta>());
+        encode(self.kind, frame, meta, bytes).map_err(|fault| self.error(stamp.number, fault))?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".grainfield-").suffix(".tmp").rand_bytes(12);
+        #[cfg(unix)]
+        {
+            // as any new file: what the umask leaves, not the private mode of temporary files
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let mut file = builder.tempfile_in(&self.folder).map_err(io)?;
+        file.as_file_mut().write_all(bytes).map_err(io)?;
+        // without it a machine that dies can leave the name without the contents
+        file.as_file().sync_data().map_err(io)?;
+        Ok(file)
+    }
+
+    fn error(&self, number: i64, fault: Fault) -> SinkError {
+        let name = self.name.clone();
+        let problem = match fault {
+            Fault::Io(cause) => return SinkError::Io { name, cause },
+            Fault::Bad(problem) => problem,
+            Fault::Differs(format) => format!("is {}", format.name()),
+        };
+        SinkError::Bad { name, problem: format!("frame {number}: {problem}") }
+    }
 }
 
 impl Encode for Encoder {
+    /// Leaves a file ready for [`Sink::write`]; `out` is only room to work in, and empty afterwards.
     fn encode(&self, stamp: &Stamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
-        let meta = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
-        encode(self.kind, frame, meta, out).map_err(|fault| match fault {
-            Fault::Io(cause) => SinkError::Io { name: self.name.clone(), cause },
-            Fault::Bad(problem) => SinkError::Bad {
-                name: self.name.clone(),
-                problem: format!("frame {}: {problem}", stamp.number),
-            },
-            Fault::Differs(format) => {
-                let problem = format!("frame {} is {}", stamp.number, format.name());
-                SinkError::Bad { name: self.name.clone(), problem }
-            }
-        })
+        let file = self.file(stamp, frame, out);
+        out.clear();
+        self.ready().insert(stamp.number, file?);
+        Ok(())
     }
 }
