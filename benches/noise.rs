@@ -7,6 +7,8 @@
 //! Ratios come from a loop of its own in which the rivals take turns, so that a busy machine disturbs all alike, and
 //! the median of each is taken.
 
+#![allow(clippy::expect_used)] // a bench is a test: what it is given here is right, or it should stop
+
 use criterion::{Criterion, Throughput};
 use grainfield_filters::catalog::find;
 use grainfield_filters::filter::{Band, Filter};
@@ -206,6 +208,9 @@ fn add(c: &mut Criterion) {
     }
 }
 
+/// A name; a level and no filter is adding a constant, neither is a copy.
+type Contender = (String, Option<Level>, Option<Box<dyn Filter>>);
+
 fn median(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
@@ -217,8 +222,7 @@ fn ratios() {
     for &(title, name, width, height) in PLANES {
         let mut planes = Planes::new(name, width, height);
         let mut scratch = Scratch::default();
-        let mut contenders: Vec<(String, Option<Level>, Option<Box<dyn Filter>>)> =
-            vec![("memcpy".into(), None, None)];
+        let mut contenders: Vec<Contender> = vec![("memcpy".into(), None, None)];
         for &level in Level::available() {
             contenders.push((format!("constant {level}"), Some(level), None));
             for (way, given) in WAYS {

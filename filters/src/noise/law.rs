@@ -114,24 +114,21 @@ fn transforms<const LANES: usize>(words: &[u16], out: &mut [i16]) {
     const TILE: usize = 8;
     for (out, words) in out.chunks_exact_mut(8 * LANES).zip(words.chunks_exact(8 * LANES)) {
         for first in (0..LANES).step_by(TILE) {
-            let mut v = [[0i16; TILE]; 8];
-            for q in 0..8 {
-                for i in 0..TILE {
-                    v[q][i] = words[q * LANES + first + i] as i16 >> 3;
-                }
-            }
+            let mut v: [[i16; TILE]; 8] = core::array::from_fn(|q| {
+                let here = &words[q * LANES + first..][..TILE];
+                core::array::from_fn(|i| here[i] as i16 >> 3)
+            });
             for reach in [4, 2, 1] {
                 for q in 0..8 {
                     if q & reach == 0 {
-                        for i in 0..TILE {
-                            let (a, b) = (v[q][i], v[q + reach][i]);
-                            (v[q][i], v[q + reach][i]) = (a.wrapping_add(b), a.wrapping_sub(b));
-                        }
+                        let (a, b) = (v[q], v[q + reach]);
+                        v[q] = core::array::from_fn(|i| a[i].wrapping_add(b[i]));
+                        v[q + reach] = core::array::from_fn(|i| a[i].wrapping_sub(b[i]));
                     }
                 }
             }
-            for q in 0..8 {
-                out[q * LANES + first..][..TILE].copy_from_slice(&v[q]);
+            for (q, v) in v.iter().enumerate() {
+                out[q * LANES + first..][..TILE].copy_from_slice(v);
             }
         }
     }

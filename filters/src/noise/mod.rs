@@ -25,5 +25,6 @@ pub mod xs64;
 
 pub use law::{Law, MAX_SAMPLES};
 pub use lfsr31::noise_at;
+pub use seed::filter_seed;
 pub use shape::{Layout, Origin, Shape, ShapeError};
 pub use stream::{Generator, Stream};

@@ -237,7 +237,7 @@ fn sequential_rows_lie_one_behind_the_other() {
 fn words_obey_the_lag() {
     let words = slow(&core::array::from_fn(|i| i as u32 + 1), 2000);
     for j in 0..5 {
-        let (near, far) = (28 * 8 << j, 31 * 8 << j);
+        let (near, far) = ((28 * 8) << j, (31 * 8) << j);
         assert!((far..words.len()).all(|n| words[n] == words[n - near] ^ words[n - far]));
     }
 }

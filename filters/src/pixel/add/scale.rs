@@ -91,7 +91,7 @@ impl Scale {
 
     /// The nearest scale to a factor between c and codes, below 16.
     ///
-    /// The shift is [`BYTE_SHIFT`] where that leaves the gain at least ten bits and keeps noise within 64 codes, since
+    /// The shift is 24 where that leaves the gain at least ten bits and keeps noise within 64 codes, since
     /// kernels have a shorter way then; otherwise the gain gets all of its 15 bits.
     pub fn of_factor(factor: f64) -> Scale {
         if factor.is_nan() || factor <= 0.0 || factor >= 16.0 {
