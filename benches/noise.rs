@@ -7,11 +7,15 @@
 //! Ratios come from a loop of its own in which the rivals take turns, so that a busy machine disturbs all alike, and
 //! the median of each is taken.
 
+#![allow(clippy::expect_used)] // a bench is a test: what it is given here is right, or it should stop
+
 use criterion::{Criterion, Throughput};
 use grainfield_filters::catalog::find;
 use grainfield_filters::filter::{Band, Filter};
 use grainfield_filters::frame::{ColorRange, Depth, Format, FrameMut, Moment, PlaneMut, PlaneSet, Scratch};
-use grainfield_filters::noise::lfsr31::{self, Lanes};
+use grainfield_filters::noise::lfsr31::{self, Lanes, Lfsr31};
+use grainfield_filters::noise::seed::Layer;
+use grainfield_filters::noise::{Law, Layout, Origin, Shape, xs64};
 use grainfield_filters::pixel::add::{add_constant_u8, add_constant_u16};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Value, Values};
@@ -21,7 +25,13 @@ use std::time::{Duration, Instant};
 
 /// Settings of the `noise` filter that are measured: a name and what is given.
 type Way = (&'static str, &'static [(&'static str, &'static str)]);
-const WAYS: &[Way] = &[("uniform", &[]), ("binomial 4", &[("distribution", "binomial")])];
+const WAYS: &[Way] = &[
+    ("uniform", &[]),
+    ("gaussian", &[("distribution", "gaussian")]),
+    ("binomial 4", &[("distribution", "binomial")]),
+    ("xs64 uniform", &[("generator", "xs64")]),
+    ("xs64 gaussian", &[("generator", "xs64"), ("distribution", "gaussian")]),
+];
 
 const PLANES: &[(&str, &str, u32, u32)] = &[
     ("1080p u8", "gray", 1920, 1080),
@@ -143,6 +153,15 @@ fn level_one(c: &mut Criterion) {
             });
         }
     }
+    for &level in Level::available() {
+        let mut lanes = xs64::Lanes::of_key(1);
+        group.bench_function(format!("xs64 {level}"), |b| {
+            b.iter(|| {
+                xs64::fill(level, &mut lanes, &mut out);
+                black_box(&mut out);
+            });
+        });
+    }
     group.finish();
 
     // What a row costs before its first word: seeking.
@@ -151,10 +170,9 @@ fn level_one(c: &mut Criterion) {
         .sample_size(15)
         .measurement_time(Duration::from_millis(300))
         .warm_up_time(Duration::from_millis(100));
-    use grainfield_filters::noise::{Layout, Origin, Shape, lfsr31::Lfsr31};
-    let shape = Shape::new(&[(1920, 1080)], Layout::Keyed, 1).expect("a shape");
+    let shape = Shape::new(&[(1920, 1080)], Layout::Keyed, Law::UNIFORM).expect("a shape");
     for &level in Level::available() {
-        let stream = Lfsr31::new(&shape, Origin::Seed(1), level).expect("a seed is an origin");
+        let stream = Lfsr31::new(&shape, Origin::Seed(1), Layer::BASE, level).expect("a seed is an origin");
         let frame = stream.frame(0);
         let mut y = 0;
         group.bench_function(format!("lfsr31 {level}"), |b| {
@@ -195,6 +213,9 @@ fn add(c: &mut Criterion) {
     }
 }
 
+/// A name; a level and no filter is adding a constant, neither is a copy.
+type Contender = (String, Option<Level>, Option<Box<dyn Filter>>);
+
 fn median(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
@@ -206,8 +227,7 @@ fn ratios() {
     for &(title, name, width, height) in PLANES {
         let mut planes = Planes::new(name, width, height);
         let mut scratch = Scratch::default();
-        let mut contenders: Vec<(String, Option<Level>, Option<Box<dyn Filter>>)> =
-            vec![("memcpy".into(), None, None)];
+        let mut contenders: Vec<Contender> = vec![("memcpy".into(), None, None)];
         for &level in Level::available() {
             contenders.push((format!("constant {level}"), Some(level), None));
             for (way, given) in WAYS {

@@ -86,6 +86,7 @@ fn job(say: SayArgs, prints: bool, resolve: impl FnOnce() -> Result<Resolved, Re
         None => return fail(signals.exit(), "interrupted before the first frame"),
     };
     job.notes().iter().for_each(|note| report.note(note));
+    job.warnings().iter().for_each(|lost| report.warn(lost));
     report.begin(&Start { input, output, recipe, total: job.total(), rate: job.output_rate() });
     ended(&report, &signals, job.run(&report, &signals.stop))
 }

@@ -5,9 +5,9 @@
 
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Depth, Format, Moment, PlaneSet, Scratch};
-use crate::noise::lfsr31::{self, LANES, Lfsr31};
-use crate::noise::{Layout, Origin, Shape, centre};
-use crate::pixel::add::{Law, Noise as Row, Scale, add_f32, add_u8, add_u16};
+use crate::noise::seed::Layer;
+use crate::noise::{Generator, Law, Layout, Origin, Shape, ShapeError, Stream};
+use crate::pixel::add::{Noise as Row, Scale, add_f32, add_u8, add_u16};
 use crate::settings::{Animated, Choice, Kind, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
 
@@ -37,6 +37,7 @@ const SETTINGS: &[Setting] = &[
         kind: Kind::Choice(&[
             Choice { id: "uniform", help: "all values within +-1.73 strengths equally often; the fastest" },
             Choice { id: "binomial", help: "a sum of `samples` uniform numbers: near to a bell curve" },
+            Choice { id: "gaussian", help: "a bell curve, nearer to it than binomial and faster" },
         ]),
         unit: Unit::None,
         default: Some(Value::Choice("uniform")),
@@ -60,10 +61,21 @@ const SETTINGS: &[Setting] = &[
         default: None,
     },
     Setting {
+        id: "generator",
+        label: "Generator",
+        help: "Where the random numbers come from.",
+        kind: Kind::Choice(&[
+            Choice { id: "lfsr31", help: "shift registers of 31 bits: the fastest" },
+            Choice { id: "xs64", help: "registers of 64 bits, whose numbers stand up to any statistics" },
+        ]),
+        unit: Unit::None,
+        default: Some(Value::Choice("lfsr31")),
+    },
+    Setting {
         id: "state",
         label: "Register state",
-        help: "Starts the shift register at this very state (32 bits, of which the lower 31 count) in place of one \
-               made from a seed. When absent the seed decides.",
+        help: "Starts the shift register lfsr31 at this very state (32 bits, of which the lower 31 count) in place of \
+               one made from a seed. When absent the seed decides.",
         kind: Kind::Seed,
         unit: Unit::None,
         default: None,
@@ -79,7 +91,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         id: "layout",
         label: "Layout",
-        help: "How rows of pixels are laid over the register's cycle.",
+        help: "How rows of pixels are laid over the cycle of lfsr31.",
         kind: Kind::Choice(&[
             Choice { id: "keyed", help: "each row at a hashed place: frames never echo each other" },
             Choice {
@@ -95,7 +107,8 @@ const SETTINGS: &[Setting] = &[
 
 struct NoiseSpec {
     strength: Animated,
-    samples: u32,
+    law: Law,
+    generator: Generator,
     seed: Option<u64>,
     state: Option<u32>,
     fixed: bool,
@@ -107,59 +120,70 @@ fn err<T>(setting: &'static str, problem: impl Into<String>) -> Result<T, Settin
 }
 
 fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let samples = match values.choice("distribution") {
-        "binomial" => values.whole("samples") as u32,
-        _ if values.given("samples").is_some() => {
-            return err(
-                "samples",
-                "only a binomial has samples: give distribution=binomial too, or leave it out",
-            );
-        }
-        _ => 1,
+    let distribution = values.choice("distribution");
+    if distribution != "binomial" && values.given("samples").is_some() {
+        return err(
+            "samples",
+            "only a binomial has samples: give distribution=binomial too, or leave it out",
+        );
+    }
+    let law = match distribution {
+        "binomial" => Law::Sum(values.whole("samples") as u32),
+        "gaussian" => Law::H8,
+        _ => Law::UNIFORM,
     };
-    let state = match values.seed("state") {
-        None => None,
-        Some(_) if values.given("seed").is_some() => {
-            return err("state", "stands in the place of the seed: give one of the two");
-        }
-        Some(wide) => {
-            let Ok(state) = u32::try_from(wide) else {
-                return err("state", format!("{wide:#x} has more than 32 bits"));
-            };
-            if let Err(e) = Origin::State(state).state() {
-                return err("state", e.to_string());
+    let generator = match values.choice("generator") {
+        "xs64" => Generator::Xs64,
+        _ => Generator::Lfsr31,
+    };
+    if generator != Generator::Lfsr31 {
+        for id in ["state", "layout"] {
+            if values.given(id).is_some() {
+                return err(id, "only lfsr31 has it: give generator=lfsr31, or leave it out");
             }
-            Some(state)
         }
-    };
+    }
     let layout = match values.choice("layout") {
         "sequential" => Layout::Sequential,
         _ => Layout::Keyed,
     };
+    let seed = values.seed("seed");
+    let (state, fixed) = (state(values)?, values.switch("static"));
     Ok(Box::new(NoiseSpec {
         strength: values.number("strength"),
-        samples,
-        seed: values.seed("seed"),
+        law,
+        generator,
+        seed,
         state,
-        fixed: values.switch("static"),
+        fixed,
         layout,
     }))
 }
 
+fn state(values: &Values) -> Result<Option<u32>, SettingError> {
+    let Some(wide) = values.seed("state") else { return Ok(None) };
+    if values.given("seed").is_some() {
+        return err("state", "stands in the place of the seed: give one of the two");
+    }
+    let Ok(state) = u32::try_from(wide) else {
+        return err("state", format!("{wide:#x} has more than 32 bits"));
+    };
+    match Origin::State(state).state() {
+        Ok(_) => Ok(Some(state)),
+        Err(e) => err("state", e.to_string()),
+    }
+}
+
 impl Spec for NoiseSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let whole = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
         let origin = self.state.map_or(Origin::Seed(self.seed.unwrap_or(seed)), Origin::State);
-        let stream = Shape::of(input, self.layout, self.samples).and_then(|s| Lfsr31::new(&s, origin, level));
-        let Ok(stream) = stream else {
-            return err("", stream.map_or_else(|e| e.to_string(), |_| String::new()));
-        };
-        let law = Law::Sum(self.samples);
-        let scale = self.strength.constant().map(|s| Gain::new(law, input.depth, s));
+        let shape = Shape::of(input, self.layout, self.law).map_err(whole)?;
+        let stream = Stream::new(self.generator, &shape, origin, Layer::BASE, level).map_err(whole)?;
         Ok(Box::new(Noise {
             format: *input,
             strength: self.strength.clone(),
-            law,
-            scale,
+            scale: self.strength.constant().map(|s| Gain::new(self.law, input.depth, s)),
             stream,
             fixed: self.fixed,
             level,
@@ -193,10 +217,9 @@ impl Gain {
 struct Noise {
     format: Format,
     strength: Animated,
-    law: Law,
     /// When the strength never changes.
     scale: Option<Gain>,
-    stream: Lfsr31,
+    stream: Stream,
     fixed: bool,
     level: Level,
 }
@@ -206,7 +229,7 @@ const CHUNK: usize = 8192;
 
 impl Noise {
     fn gain(&self, at: &Moment) -> Gain {
-        self.scale.unwrap_or_else(|| Gain::new(self.law, self.format.depth, self.strength.at(at)))
+        self.scale.unwrap_or_else(|| Gain::new(self.stream.law(), self.format.depth, self.strength.at(at)))
     }
 }
 
@@ -230,26 +253,25 @@ impl Filter for Noise {
     fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
         let gain = self.gain(at);
         let frame = self.stream.frame(if self.fixed { 0 } else { at.index });
-        let samples = self.stream.samples() as usize;
+        let (law, block) = (self.stream.law(), self.stream.block());
         // Pixels of a chunk, whole blocks of them.
-        let pixels = CHUNK / samples / LANES * LANES;
-        let [words, centred] = scratch.buffers::<u16, 2>([pixels * samples, pixels]);
+        let pixels = CHUNK / law.words() as usize / block * block;
+        let [words, centred] = scratch.buffers::<u16, 2>([pixels * law.words() as usize, pixels]);
         let centred: &mut [i16] = bytemuck::cast_slice_mut(centred);
         for p in band.writes.iter() {
             let (width, _) = self.format.plane_size(p);
             let legal = self.format.legal(p);
             let plane = band.output.plane_mut(p);
             for y in plane.rows() {
-                let mut lanes = frame.lanes(p, y as u32, 0);
+                let mut place = frame.row(p, y as u32, 0);
                 for start in (0..width).step_by(pixels) {
                     let count = pixels.min(width - start);
-                    let whole = count.next_multiple_of(LANES);
-                    let words = &mut words[..whole * samples];
-                    lfsr31::fill(self.level, &mut lanes, words);
-                    let noise = if samples == 1 {
+                    let whole = count.next_multiple_of(block);
+                    let noise = if law == Law::UNIFORM {
+                        place.words(&mut words[..whole]);
                         Row::Words(&words[..count])
                     } else {
-                        centre::centre(self.level, LANES, samples as u32, words, &mut centred[..whole]);
+                        place.centred(words, &mut centred[..whole]);
                         Row::Centred(&centred[..count])
                     };
                     let here = start..start + count;

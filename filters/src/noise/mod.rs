@@ -9,20 +9,22 @@
 //! | stream | state | seek | for |
 //! |---|---|---|---|
 //! | [`lfsr31`] | 31 bits, eight lanes | a power of a GF(2) matrix | `noise`: the plain fast one |
+//! | [`xs64`] | 64 bits, 32 lanes | a hash of the address | where no statistics may ever show a pattern |
 //!
 //! Both are frozen: the words at an address never change. What would change them gets a new name.
 //!
-//! A pixel takes one word or, for a binomial, the sum of k of them ([`Shape::samples`]). What a filter scales is not
-//! the word but the *centred* number c of [`centred`], which is symmetric about zero, so that no strength shifts the
-//! mean of a picture.
+//! What a filter scales is not the word but a *centred* number c, made of one or several words by a [`Law`]: uniform,
+//! the sum of some, or nearly normal. See [`law`].
 
-pub mod centre;
+pub mod law;
 pub mod lfsr31;
 pub mod seed;
 mod shape;
+pub mod stream;
+pub mod xs64;
 
-pub use lfsr31::{noise_at, word_at};
-pub use shape::{Layout, MAX_SAMPLES, Origin, Shape, ShapeError};
-
-#[cfg(doc)]
-use centre::centred;
+pub use law::{Law, MAX_SAMPLES};
+pub use lfsr31::noise_at;
+pub use seed::filter_seed;
+pub use shape::{Layout, Origin, Shape, ShapeError};
+pub use stream::{Generator, Stream};

@@ -1,11 +1,10 @@
 //! What a stream has to know of the pictures it is laid over.
 
+use super::law::{Law, MAX_SAMPLES};
+use super::seed::Layer;
 use crate::frame::{Format, Parity, Picture};
 use crate::gf2::M31;
 use core::fmt;
-
-/// The most words a pixel may take.
-pub const MAX_SAMPLES: u32 = 16;
 
 /// How the addresses of rows are laid over a stream that has only one cycle (`lfsr31`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -25,7 +24,7 @@ pub struct Shape {
     planes: usize,
     /// How rows are laid out.
     pub layout: Layout,
-    samples: u32,
+    law: Law,
 }
 
 /// What is wrong with a shape or an origin.
@@ -39,6 +38,10 @@ pub enum ShapeError {
     Size(u32, u32),
     /// A state that never leaves zero.
     State(u32),
+    /// A raw state for a generator whose state is made from a seed alone.
+    NoState(u32),
+    /// A second layer on the one tape of the sequential layout.
+    Layer(Layer),
 }
 
 impl fmt::Display for ShapeError {
@@ -51,6 +54,12 @@ impl fmt::Display for ShapeError {
             ShapeError::Size(w, h) => {
                 write!(f, "a plane of {w}x{h}: it must be 1x1 to {0}x{0}", crate::frame::MAX_SIDE)
             }
+            ShapeError::Layer(_) => f.write_str(
+                "the sequential layout is one tape and holds one layer of noise: what needs more needs layout=keyed",
+            ),
+            ShapeError::NoState(_) => {
+                f.write_str("only the generator lfsr31 can be started at a state; the other takes a seed")
+            }
             ShapeError::State(s) => write!(
                 f,
                 "the state {s:#x} would stay at zero for ever: one of its lower 31 bits must be set"
@@ -62,10 +71,12 @@ impl fmt::Display for ShapeError {
 impl core::error::Error for ShapeError {}
 
 impl Shape {
-    /// A shape of the given plane sizes (width, height), `samples` words a pixel.
-    pub fn new(sizes: &[(u32, u32)], layout: Layout, samples: u32) -> Result<Shape, ShapeError> {
-        if !(1..=MAX_SAMPLES).contains(&samples) {
-            return Err(ShapeError::Samples(samples));
+    /// A shape of the given plane sizes (width, height), whose pixels take their words by `law`.
+    pub fn new(sizes: &[(u32, u32)], layout: Layout, law: Law) -> Result<Shape, ShapeError> {
+        if let Law::Sum(k) = law
+            && !(1..=MAX_SAMPLES).contains(&k)
+        {
+            return Err(ShapeError::Samples(k));
         }
         if !(1..=4).contains(&sizes.len()) {
             return Err(ShapeError::Planes(sizes.len()));
@@ -76,12 +87,12 @@ impl Shape {
         }
         let mut all = [(0, 0); 4];
         all[..sizes.len()].copy_from_slice(sizes);
-        Ok(Shape { sizes: all, planes: sizes.len(), layout, samples })
+        Ok(Shape { sizes: all, planes: sizes.len(), layout, law })
     }
 
     /// The shape of pictures of a format, all planes, alpha included. Both fields of a frame of odd height have the
     /// shape of the larger, so that they lie on one tape.
-    pub fn of(format: &Format, layout: Layout, samples: u32) -> Result<Shape, ShapeError> {
+    pub fn of(format: &Format, layout: Layout, law: Law) -> Result<Shape, ShapeError> {
         let format = match format.picture {
             Picture::Frame => *format,
             Picture::Field(_) => format.field(Parity::Top),
@@ -91,12 +102,27 @@ impl Shape {
             (w as u32, h as u32)
         };
         let sizes = [0, 1, 2, 3].map(|p| if p < format.planes() { size(p) } else { (1, 1) });
-        Shape::new(&sizes[..format.planes()], layout, samples)
+        Shape::new(&sizes[..format.planes()], layout, law)
     }
 
-    /// Words a pixel, k: 1 to [`MAX_SAMPLES`].
-    pub fn samples(&self) -> u32 {
-        self.samples
+    /// How pixels take their words.
+    pub fn law(&self) -> Law {
+        self.law
+    }
+
+    /// Pixels of a block of a stream of so many lanes: what is made together, and where a row can be entered.
+    pub fn block(&self, lanes: u32) -> u32 {
+        lanes * self.law.slots()
+    }
+
+    /// Steps of a block.
+    pub fn block_steps(&self) -> u32 {
+        self.law.words() * self.law.slots()
+    }
+
+    /// Steps of a row of plane `p` for a stream of so many lanes: L.
+    pub fn row_steps(&self, p: usize, lanes: u32) -> u64 {
+        u64::from(self.block_steps()) * u64::from(self.size(p).0.div_ceil(self.block(lanes)))
     }
 
     /// Number of planes.

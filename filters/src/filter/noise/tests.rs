@@ -4,7 +4,7 @@ use super::*;
 use crate::curve::{At, Curve, Key, Shape as Ease};
 use crate::frame::{ColorRange, Frame, Parity};
 use crate::noise::seed::{fnv1a64, mix64};
-use crate::noise::{noise_at, word_at};
+use crate::noise::{lfsr31, noise_at, xs64};
 use crate::ratio::Ratio;
 
 fn values(given: &[(&str, Value)]) -> Values {
@@ -21,6 +21,14 @@ fn number(v: f64) -> Value {
 
 fn bind(given: &[(&str, Value)], format: &Format, level: Level) -> Box<dyn Filter> {
     build(&values(given)).unwrap().bind(format, 42, level).unwrap()
+}
+
+fn by(law: Law) -> Vec<(&'static str, Value)> {
+    match law {
+        Law::UNIFORM => vec![],
+        Law::Sum(k) => vec![("distribution", Value::Choice("binomial")), ("samples", Value::Whole(k.into()))],
+        Law::H8 => vec![("distribution", Value::Choice("gaussian"))],
+    }
 }
 
 fn at(n: i64) -> Moment {
@@ -105,11 +113,11 @@ fn formats() -> Vec<Format> {
 #[test]
 fn levels_bands_and_closed_form_agree() {
     for format in formats() {
-        for (distribution, samples) in [("uniform", 1), ("binomial", 3)] {
-            let mut given = vec![("strength", number(9.0)), ("distribution", Value::Choice(distribution))];
-            if samples > 1 {
-                given.push(("samples", Value::Whole(samples)));
-            }
+        for (law, generator) in
+            [Law::UNIFORM, Law::Sum(3), Law::H8].into_iter().flat_map(|l| [(l, "lfsr31"), (l, "xs64")])
+        {
+            let given =
+                [by(law), vec![("strength", number(9.0)), ("generator", Value::Choice(generator))]].concat();
             let source = picture(format);
             let mut whole = source.clone();
             render(&*bind(&given, &format, Level::SCALAR), &mut whole, -5, &[]);
@@ -122,8 +130,9 @@ fn levels_bands_and_closed_form_agree() {
                 }
             }
             if format.depth == Depth::Bits(8) {
-                let shape = Shape::of(&format, Layout::Keyed, samples as u32).unwrap();
-                let scale = Scale::new(Law::Sum(samples as u32), 9.0);
+                let shape = Shape::of(&format, Layout::Keyed, law).unwrap();
+                let scale = Scale::new(law, 9.0);
+                let noise_at = if generator == "xs64" { xs64::noise_at } else { noise_at };
                 for p in format.color_planes().iter() {
                     let (w, h) = format.plane_size(p);
                     for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
@@ -147,19 +156,16 @@ fn levels_bands_and_closed_form_agree() {
 #[test]
 fn wide_rows_go_on_over_chunks() {
     let format = Format::from_name("gray16", 9001, 1).unwrap();
-    for (k, distribution) in [(1, "uniform"), (16, "binomial")] {
-        let mut given = vec![("strength", number(20.0)), ("distribution", Value::Choice(distribution))];
-        if k > 1 {
-            given.push(("samples", Value::Whole(k)));
-        }
-        let shape = Shape::of(&format, Layout::Keyed, k as u32).unwrap();
-        let scale = Scale::new(Law::Sum(k as u32), 20.0 * 256.0);
+    for law in [Law::UNIFORM, Law::Sum(16), Law::H8] {
+        let given = [by(law), vec![("strength", number(20.0))]].concat();
+        let shape = Shape::of(&format, Layout::Keyed, law).unwrap();
+        let scale = Scale::new(law, 20.0 * 256.0);
         for &level in Level::available() {
             let mut frame = flat(format, 128);
             render(&*bind(&given, &format, level), &mut frame, 3, &[]);
             for x in (0..9001).step_by(7).chain([8191, 8192, 8999, 9000]) {
                 let c = noise_at(&shape, 42, 3, 0, x as u32, 0);
-                assert_eq!(i32::from(frame.row::<u16>(0, 0)[x]), 32768 + scale.of(c), "{level} {k} {x}");
+                assert_eq!(i32::from(frame.row::<u16>(0, 0)[x]), 32768 + scale.of(c), "{level} {law:?} {x}");
             }
         }
     }
@@ -189,13 +195,9 @@ fn measured(frame: &Frame, p: usize, code8: u16) -> (f64, f64) {
 fn strength_is_the_standard_deviation_whatever_the_rest() {
     for name in ["yuv420p", "yuv420p10", "gray12", "gray16", "gbrpf32"] {
         let format = Format { range: ColorRange::Full, ..Format::from_name(name, 512, 512).unwrap() };
-        for (distribution, k) in [("uniform", 1), ("binomial", 2), ("binomial", 4), ("binomial", 16)] {
+        for law in [Law::UNIFORM, Law::Sum(2), Law::Sum(4), Law::Sum(16), Law::H8] {
             for strength in [0.4, 1.0, 6.0, 20.0] {
-                let mut given =
-                    vec![("strength", number(strength)), ("distribution", Value::Choice(distribution))];
-                if k > 1 {
-                    given.push(("samples", Value::Whole(k)));
-                }
+                let given = [by(law), vec![("strength", number(strength))]].concat();
                 let mut frame = flat(format, 128);
                 render(&*bind(&given, &format, Level::best()), &mut frame, 1, &[]);
                 for p in 0..format.planes() {
@@ -203,13 +205,13 @@ fn strength_is_the_standard_deviation_whatever_the_rest() {
                     // Five standard errors of samples as many as the plane has.
                     let n = (format.plane_size(p).0 * format.plane_size(p).1) as f64;
                     let five = 5.0 / n.sqrt();
-                    assert!(mean.abs() < five * strength, "{name} {k} {strength} plane {p}: mean {mean}");
+                    assert!(mean.abs() < five * strength, "{name} {law:?} {strength} plane {p}: mean {mean}");
                     // Words of one lane are not independent (three bits 28 and 31 apart always have even parity), so
                     // long sums have flatter tails than a binomial; rounding below half a code shows it.
-                    let tails = if strength < 1.0 && k > 2 { 0.02 } else { 0.004 };
+                    let tails = if strength < 1.0 && law != Law::UNIFORM { 0.02 } else { 0.004 };
                     assert!(
                         (sd / strength - 1.0).abs() < five + tails,
-                        "{name} {k} {strength} plane {p}: {sd}"
+                        "{name} {law:?} {strength} plane {p}: {sd}"
                     );
                 }
             }
@@ -267,8 +269,8 @@ fn a_state_is_the_articles() {
     let given = [("state", Value::Seed(0xace1)), ("layout", Value::Choice("sequential"))];
     let mut frame = flat(format, 128);
     render(&*bind(&given, &format, Level::best()), &mut frame, 0, &[]);
-    let shape = Shape::of(&format, Layout::Sequential, 1).unwrap();
-    let word = word_at(&shape, Origin::State(0xace1), 0, 0, 0, 0, 0).unwrap();
+    let shape = Shape::of(&format, Layout::Sequential, Law::UNIFORM).unwrap();
+    let word = lfsr31::word_at(&shape, Origin::State(0xace1), 0, 0, 0, 0, 0).unwrap();
     assert_eq!(word, lfsr31::step(0xace1) as u16);
     let scale = Scale::new(Law::Sum(1), 6.0 * 256.0);
     assert_eq!(i32::from(frame.row::<u16>(0, 0)[0]), 32768 + scale.of((word | 1) as i16));
@@ -326,6 +328,9 @@ fn settings_that_cannot_be() {
     for stuck in [0, 0x8000_0000, 1 << 32] {
         assert_eq!(problem(&[("state", Value::Seed(stuck))]).setting, "state");
     }
+    let xs64 = ("generator", Value::Choice("xs64"));
+    assert_eq!(problem(&[xs64.clone(), ("state", Value::Seed(5))]).setting, "state");
+    assert_eq!(problem(&[xs64, ("layout", Value::Choice("keyed"))]).setting, "layout");
     let mut values = Values::new(SETTINGS);
     for (id, value) in [
         ("strength", number(-1.0)),
@@ -355,15 +360,22 @@ fn golden_pictures() {
         hash("gray16", &[("strength", number(100.0))]),
         hash("grayf32", &[]),
         hash("yuv420p", &binomial),
+        hash("yuv420p", &[("distribution", Value::Choice("gaussian"))]),
+        hash(
+            "yuv420p10",
+            &[("distribution", Value::Choice("gaussian")), ("generator", Value::Choice("xs64"))],
+        ),
     ];
     assert_eq!(found, GOLDEN, "{found:#x?}");
 }
 
 /// Frozen: another number here means that every render with `noise` changes.
-const GOLDEN: [u64; 5] = [
+const GOLDEN: [u64; 7] = [
     0x920a_d5dc_fb27_82c5,
     0x586f_9aeb_f9fc_0d24,
     0xc4cc_173b_d3bf_ba1a,
     0x5027_d1c1_4575_2137,
-    0xff1e_1768_351b_f563,
+    0x3692_f37c_0f37_6e6a,
+    0x4368_0d78_a379_36f0,
+    0xd826_a4d6_861e_c373,
 ];

@@ -49,9 +49,9 @@ mod place;
 mod tests;
 
 pub use fill::{Lanes, fill, fill_halves, fill_lag};
-pub use place::Lfsr31;
+pub use place::{Frame31, Lfsr31};
 
-use super::centre;
+use super::law::{self, Law};
 use super::{Origin, Shape, ShapeError};
 
 /// Lanes side by side.
@@ -63,32 +63,44 @@ pub const fn step(x: u32) -> u32 {
     (x << 16).wrapping_add(((x >> 12) ^ (x >> 15)) & 0xffff)
 }
 
-/// Word `j` (of the shape's `samples`) of one pixel in closed form: no other pixel is made.
+/// The words of one pixel's lane from step `steps` of its row on, in closed form: no other pixel is made. Where a pixel's
+/// words are is told by [`noise_at`].
+#[allow(clippy::too_many_arguments)]
 pub fn word_at(
     shape: &Shape,
     origin: Origin,
     frame: i64,
     plane: usize,
-    x: u32,
     y: u32,
-    j: u32,
+    lane: u32,
+    steps: u64,
 ) -> Result<u16, ShapeError> {
-    let lane = u64::from(x % LANES as u32);
-    let steps = u64::from(x / LANES as u32) * u64::from(shape.samples()) + u64::from(j);
-    let state = place::closed_form(shape, origin.state()?, frame, plane, y, lane, steps);
+    let state = place::closed_form(shape, origin.state()?, frame, plane, y, lane.into(), steps);
     Ok(step(state) as u16)
 }
 
-/// The noise of one pixel in closed form: the centred number c ([`centre::centred`]) that the `noise` filter scales to
-/// its strength, from -32767 to 32767. The same number as row filling gives, and slow: four matrix products a word.
+/// The noise of one pixel in closed form: the centred number c ([`law`]) that the `noise` filter scales to its strength.
+/// It is the same number as filling a row gives, and slow: four matrix products a word.
+///
+/// Pixel x takes the words of lane x mod 8: k of them from step k * (x / 8) on, or for H8 the eight from step
+/// 8 * (x / 64) on, of whose transform it takes slot (x / 8) mod 8.
 pub fn noise_at(shape: &Shape, seed: u64, frame: i64, plane: usize, x: u32, y: u32) -> i16 {
-    let mut words = [0; super::MAX_SAMPLES as usize];
-    let words = &mut words[..shape.samples() as usize];
-    for (j, word) in words.iter_mut().enumerate() {
-        *word = match word_at(shape, Origin::Seed(seed), frame, plane, x, y, j as u32) {
-            Ok(word) => word,
-            Err(e) => unreachable!("a seed always gives a state: {e}"),
-        };
+    let lane = x % LANES as u32;
+    let word = |steps: u64| match word_at(shape, Origin::Seed(seed), frame, plane, y, lane, steps) {
+        Ok(word) => word,
+        Err(e) => unreachable!("a seed always gives a state: {e}"),
+    };
+    match shape.law() {
+        Law::Sum(k) => {
+            let mut words = [0; law::MAX_SAMPLES as usize];
+            let words = &mut words[..k as usize];
+            let first = u64::from(k) * u64::from(x / LANES as u32);
+            words.iter_mut().zip(first..).for_each(|(w, steps)| *w = word(steps));
+            law::centred(words)
+        }
+        Law::H8 => {
+            let first = 8 * u64::from(x / (8 * LANES as u32));
+            law::h8(core::array::from_fn(|q| word(first + q as u64)))[x as usize / LANES % 8]
+        }
     }
-    centre::centred(words)
 }

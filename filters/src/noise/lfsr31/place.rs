@@ -2,7 +2,7 @@
 
 use super::{LANES, Lanes, fill, step};
 use crate::gf2::{Digits32, Jump32, M31, Matrix32, mod_m31};
-use crate::noise::seed::{FrameKey, key_of_frame};
+use crate::noise::seed::{FrameKey, Layer, key_of_frame};
 use crate::noise::{Layout, Origin, Shape, ShapeError};
 use crate::simd::{Level, multiversion};
 use core::ops::Range;
@@ -18,7 +18,7 @@ static JUMP: LazyLock<Jump32> = LazyLock::new(|| Jump32::new(&matrix()));
 
 /// Steps of a row of plane `plane`: L.
 fn row_steps(shape: &Shape, plane: usize) -> u64 {
-    u64::from(shape.samples()) * u64::from(shape.size(plane).0.div_ceil(LANES as u32))
+    shape.row_steps(plane, LANES as u32)
 }
 
 /// Words of one row, and of all planes before `plane` (of all planes, when `plane` is their number).
@@ -69,10 +69,11 @@ struct Plane {
 /// The stream laid over pictures of one shape, ready to be entered at any row.
 ///
 /// ```
-/// use grainfield_filters::noise::{Layout, Origin, Shape, lfsr31::Lfsr31};
+/// use grainfield_filters::noise::seed::Layer;
+/// use grainfield_filters::noise::{Law, Layout, Origin, Shape, lfsr31::Lfsr31};
 /// use grainfield_filters::simd::Level;
-/// let shape = Shape::new(&[(1920, 1080), (960, 540), (960, 540)], Layout::Sequential, 1)?;
-/// let stream = Lfsr31::new(&shape, Origin::Seed(0), Level::best())?;
+/// let shape = Shape::new(&[(1920, 1080), (960, 540), (960, 540)], Layout::Sequential, Law::UNIFORM)?;
+/// let stream = Lfsr31::new(&shape, Origin::Seed(0), Layer::BASE, Level::best())?;
 /// let mut words = [0; 8];
 /// stream.fill_row(0, 0, 0, 0..8, &mut words);
 /// assert_eq!(words, [0x0000, 0x8779, 0x3e86, 0x4bb8, 0x9667, 0x303b, 0x5c89, 0xed3a]);
@@ -81,7 +82,9 @@ struct Plane {
 #[derive(Clone, Debug)]
 pub struct Lfsr31 {
     layout: Layout,
-    samples: u32,
+    block: u32,
+    block_steps: u32,
+    layer: Layer,
     s0: u32,
     /// Words of a frame modulo the period.
     frame: u64,
@@ -118,9 +121,13 @@ multiversion! {
 }
 
 impl Lfsr31 {
-    /// Lays the stream over a shape; an error when `origin` is a state that sticks at zero.
-    pub fn new(shape: &Shape, origin: Origin, level: Level) -> Result<Lfsr31, ShapeError> {
+    /// Lays the stream over a shape; an error when `origin` is a state that sticks at zero, or when a second layer is
+    /// asked for on the one tape of [`Layout::Sequential`].
+    pub fn new(shape: &Shape, origin: Origin, layer: Layer, level: Level) -> Result<Lfsr31, ShapeError> {
         let s0 = origin.state()?;
+        if shape.layout == Layout::Sequential && layer != Layer::BASE {
+            return Err(ShapeError::Layer(layer));
+        }
         let reduced = |n: u64| n % u64::from(M31);
         let mut planes: Vec<Plane> = Vec::with_capacity(shape.planes());
         for p in 0..shape.planes() {
@@ -143,7 +150,8 @@ impl Lfsr31 {
             });
         }
         let frame = reduced(words_before(shape, shape.planes()));
-        Ok(Lfsr31 { layout: shape.layout, samples: shape.samples(), s0, frame, planes, level })
+        let (block, block_steps) = (shape.block(LANES as u32), shape.block_steps());
+        Ok(Lfsr31 { layout: shape.layout, block, block_steps, layer, s0, frame, planes, level })
     }
 
     /// Frame number `frame`, any whole number.
@@ -154,35 +162,30 @@ impl Lfsr31 {
         Frame31 { stream: self, key: key_of_frame(0, frame), base }
     }
 
-    /// Words a pixel.
-    pub fn samples(&self) -> u32 {
-        self.samples
-    }
-
-    /// The words of pixels `x` of a row, k of each, in step order: word j of pixel p is at
-    /// `8 * (k * (p / 8 - x.start / 8) + j) + p % 8`, so whole blocks of eight pixels are written, from the one that
-    /// holds `x.start`. `out` is as long as these blocks: `8 * k * (ceil(x.end / 8) - x.start / 8)`.
+    /// The words of pixels `x` of a row in step order, lane 0 first: those of the whole blocks that hold a pixel of
+    /// `x` (a block is eight pixels, or 64 for H8), so `out` is as long as these. For one word a pixel they stand in
+    /// the order of the pixels.
     pub fn fill_row(&self, frame: i64, plane: usize, y: u32, x: Range<u32>, out: &mut [u16]) {
-        let lanes = LANES as u32;
-        let blocks = x.end.div_ceil(lanes).saturating_sub(x.start / lanes) as usize;
-        assert_eq!(out.len(), blocks * LANES * self.samples as usize, "words of the pixels {x:?}");
-        let mut at = self.frame(frame).lanes(plane, y, x.start / lanes);
+        let first = x.start / self.block;
+        let blocks = x.end.div_ceil(self.block).saturating_sub(first) as usize;
+        assert_eq!(out.len(), blocks * LANES * self.block_steps as usize, "words of the pixels {x:?}");
+        let mut at = self.frame(frame).lanes(plane, y, first);
         fill(self.level, &mut at, out);
     }
 }
 
 impl Frame31<'_> {
-    /// The lanes at block `block` (of eight pixels) of a row, ready for [`fill`].
+    /// The lanes at a block of a row, ready for [`fill`].
     #[inline]
     pub fn lanes(&self, plane: usize, y: u32, block: u32) -> Lanes {
         let stream = self.stream;
         let place = &stream.planes[plane];
-        debug_assert!(y < place.height && block <= place.width.div_ceil(LANES as u32));
+        debug_assert!(y < place.height && block <= place.width.div_ceil(stream.block));
         let row = match stream.layout {
-            Layout::Keyed => self.key.row(plane as u32, y) % u64::from(M31),
+            Layout::Keyed => self.key.row(stream.layer.plane(plane as u32), y) % u64::from(M31),
             Layout::Sequential => self.base + place.before + u64::from(y) * place.row,
         };
-        let steps = u64::from(block) * u64::from(stream.samples);
+        let steps = u64::from(block) * u64::from(stream.block_steps);
         let n = (row + steps) % u64::from(M31);
         let mut lanes = Lanes::default();
         seek(stream.level, &JUMP, &place.lanes, stream.s0, n as u32, &mut lanes);

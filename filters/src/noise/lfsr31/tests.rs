@@ -3,11 +3,11 @@
 use super::*;
 use crate::gf2::{M31, Powers32};
 use crate::noise::Layout;
-use crate::noise::seed::{fnv1a64, mix64};
+use crate::noise::seed::{Layer, fnv1a64, mix64};
 use crate::simd::Level;
 
 fn hd(layout: Layout) -> Shape {
-    Shape::new(&[(1920, 1080), (960, 540), (960, 540)], layout, 1).unwrap()
+    Shape::new(&[(1920, 1080), (960, 540), (960, 540)], layout, Law::UNIFORM).unwrap()
 }
 
 #[test]
@@ -87,13 +87,13 @@ fn vectors() {
         let width = shape.size(plane).0;
         for &level in Level::available() {
             let mut row = vec![0; width as usize];
-            let stream = Lfsr31::new(&shape, Origin::Seed(seed), level).unwrap();
+            let stream = Lfsr31::new(&shape, Origin::Seed(seed), Layer::BASE, level).unwrap();
             stream.fill_row(frame, plane, y, 0..width, &mut row);
             assert_eq!(row[..12], first, "{level} {layout:?} {seed:x}");
             assert_eq!(row[row.len() - 1], last, "{level} {layout:?} {seed:x}");
             // Bit 31 of the first lanes is redundant; a raw state is entered in the same way.
             let s0 = Origin::Seed(seed).state().unwrap() | 1 << 31;
-            let raw = Lfsr31::new(&shape, Origin::State(s0), level).unwrap();
+            let raw = Lfsr31::new(&shape, Origin::State(s0), Layer::BASE, level).unwrap();
             let mut again = vec![0; width as usize];
             raw.fill_row(frame, plane, y, 0..width, &mut again);
             assert_eq!(row, again);
@@ -107,7 +107,7 @@ fn plane_hashes() {
         [(Layout::Sequential, 0x815c_5e93_a852_58d3), (Layout::Keyed, 0x0288_e097_3d71_ccd3u64)]
     {
         for &level in Level::available() {
-            let stream = Lfsr31::new(&hd(layout), Origin::Seed(1), level).unwrap();
+            let stream = Lfsr31::new(&hd(layout), Origin::Seed(1), Layer::BASE, level).unwrap();
             let mut bytes = Vec::new();
             let mut row = [0; 960];
             for y in 0..540 {
@@ -154,35 +154,36 @@ fn every_body_is_the_reference_at_every_length() {
 
 #[test]
 fn one_pixel_is_the_row_for_any_frame_tile_and_shape() {
-    let sizes = [(37u32, 5u32), (19, 3), (1, 1), (64, 2)];
-    for layout in [Layout::Keyed, Layout::Sequential] {
-        for k in [1, 2, 3, 7, 16] {
-            let shape = Shape::new(&sizes, layout, k).unwrap();
-            let streams =
-                [7u64, u64::MAX].map(|s| (s, Lfsr31::new(&shape, Origin::Seed(s), Level::best()).unwrap()));
-            for (seed, stream) in &streams {
-                for frame in [0, 1, -1, 1_000_000, i64::MAX, i64::MIN, i64::from(M31), i64::from(M31) + 1] {
-                    for (plane, (w, h)) in sizes.into_iter().enumerate() {
-                        let y = h - 1;
-                        let mut row = vec![0; (w.div_ceil(8) * 8 * k) as usize];
-                        stream.fill_row(frame, plane, y, 0..w, &mut row);
-                        for x in 0..w {
-                            let taken: Vec<u16> =
-                                (0..k).map(|j| row[(8 * (k * (x / 8) + j) + x % 8) as usize]).collect();
-                            for (j, &word) in taken.iter().enumerate() {
-                                let origin = Origin::Seed(*seed);
-                                let one = word_at(&shape, origin, frame, plane, x, y, j as u32);
-                                assert_eq!(one, Ok(word), "{layout:?} {k} {frame} {plane} {x} {j}");
-                            }
-                            let c = noise_at(&shape, *seed, frame, plane, x, y);
-                            assert_eq!(c, centre::centred(&taken));
-                        }
-                        for x in [0, 1, 8, 9, 17, 36].into_iter().filter(|x| *x < w) {
-                            let skip = (x / 8 * 8 * k) as usize;
-                            let mut tile = vec![0; row.len() - skip];
-                            stream.fill_row(frame, plane, y, x..w, &mut tile);
-                            assert_eq!(tile, row[skip..]);
-                        }
+    let sizes = [(137u32, 5u32), (19, 3), (1, 1), (64, 2)];
+    let laws = [Law::UNIFORM, Law::Sum(2), Law::Sum(3), Law::Sum(7), Law::Sum(16), Law::H8];
+    let cases = [Layout::Keyed, Layout::Sequential].into_iter().flat_map(|l| laws.map(|law| (l, law)));
+    for (layout, law) in cases {
+        let shape = Shape::new(&sizes, layout, law).unwrap();
+        let block = shape.block(8);
+        for seed in [7, u64::MAX] {
+            let stream = Lfsr31::new(&shape, Origin::Seed(seed), Layer::BASE, Level::best()).unwrap();
+            for frame in [0, 1, -1, 1_000_000, i64::MAX, i64::MIN, i64::from(M31), i64::from(M31) + 1] {
+                for (plane, (w, h)) in sizes.into_iter().enumerate() {
+                    let y = h - 1;
+                    let pixels = w.next_multiple_of(block) as usize;
+                    let mut row = vec![0; pixels * law.words() as usize];
+                    stream.fill_row(frame, plane, y, 0..w, &mut row);
+                    for (i, &word) in row.iter().enumerate().step_by(5) {
+                        let origin = Origin::Seed(seed);
+                        let one = word_at(&shape, origin, frame, plane, y, i as u32 % 8, i as u64 / 8);
+                        assert_eq!(one, Ok(word), "{layout:?} {law:?} {frame} {plane} {i}");
+                    }
+                    let mut c = vec![0; pixels];
+                    law::centre(Level::SCALAR, law, 8, &row, &mut c);
+                    for x in 0..w {
+                        let one = noise_at(&shape, seed, frame, plane, x, y);
+                        assert_eq!(one, c[x as usize], "{layout:?} {law:?} {frame} {plane} {x}");
+                    }
+                    for x in [0, 1, 8, 9, 17, 36, 64, 130].into_iter().filter(|x| *x < w) {
+                        let skip = (x / block * block * law.words()) as usize;
+                        let mut tile = vec![0; row.len() - skip];
+                        stream.fill_row(frame, plane, y, x..w, &mut tile);
+                        assert_eq!(tile, row[skip..]);
                     }
                 }
             }
@@ -191,10 +192,23 @@ fn one_pixel_is_the_row_for_any_frame_tile_and_shape() {
 }
 
 #[test]
+fn layers_are_apart_and_one_tape_has_one() {
+    let first = |layer| {
+        let mut row = [0; 960];
+        let stream = Lfsr31::new(&hd(Layout::Keyed), Origin::Seed(0), layer, Level::best()).unwrap();
+        stream.fill_row(0, 1, 0, 0..960, &mut row);
+        row
+    };
+    assert_ne!(first(Layer::BASE), first(Layer::OCTAVE));
+    let refused = Lfsr31::new(&hd(Layout::Sequential), Origin::Seed(0), Layer::OCTAVE, Level::best());
+    assert_eq!(refused.err(), Some(ShapeError::Layer(Layer::OCTAVE)));
+}
+
+#[test]
 fn sequential_rows_lie_one_behind_the_other() {
     // Frame, plane and row boundaries are no boundaries of the tape: lane 7 ends where the next row's lane 0 begins.
-    let shape = Shape::new(&[(16, 2), (8, 1)], Layout::Sequential, 1).unwrap();
-    let stream = Lfsr31::new(&shape, Origin::State(0xace1), Level::best()).unwrap();
+    let shape = Shape::new(&[(16, 2), (8, 1)], Layout::Sequential, Law::UNIFORM).unwrap();
+    let stream = Lfsr31::new(&shape, Origin::State(0xace1), Layer::BASE, Level::best()).unwrap();
     let total = 2 * 16 + 8;
     let tape: Vec<u16> = {
         let mut x = place::matrix().pow(u128::from(M31) - total as u128).apply(0xace1);
@@ -223,14 +237,14 @@ fn sequential_rows_lie_one_behind_the_other() {
 fn words_obey_the_lag() {
     let words = slow(&core::array::from_fn(|i| i as u32 + 1), 2000);
     for j in 0..5 {
-        let (near, far) = (28 * 8 << j, 31 * 8 << j);
+        let (near, far) = ((28 * 8) << j, (31 * 8) << j);
         assert!((far..words.len()).all(|n| words[n] == words[n - near] ^ words[n - far]));
     }
 }
 
 #[test]
 fn shapes_that_cannot_be() {
-    let new = |sizes: &[(u32, u32)], k| Shape::new(sizes, Layout::Keyed, k);
+    let new = |sizes: &[(u32, u32)], k| Shape::new(sizes, Layout::Keyed, Law::Sum(k));
     assert_eq!(new(&[(1, 1)], 0), Err(ShapeError::Samples(0)));
     assert_eq!(new(&[(1, 1)], 17), Err(ShapeError::Samples(17)));
     assert_eq!(new(&[], 1), Err(ShapeError::Planes(0)));

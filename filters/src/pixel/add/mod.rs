@@ -2,7 +2,7 @@
 //!
 //! # The definition
 //!
-//! A pixel's noise is a centred number c of 16 bits (see [`crate::noise::centre`]). For integer samples it becomes
+//! A pixel's noise is a centred number c of 16 bits (see [`crate::noise::law`]). For integer samples it becomes
 //! whole code values by one multiplication and one rounding,
 //!
 //! `n = floor((c * gain + 2^(shift-1)) / 2^shift)`,
@@ -30,4 +30,4 @@ mod scale;
 mod tests;
 
 pub use rows::{Noise, add_constant_u8, add_constant_u16, add_f32, add_u8, add_u16, reference};
-pub use scale::{Law, Scale};
+pub use scale::Scale;

@@ -8,7 +8,7 @@ use crate::simd::{Level, multiversion};
 pub enum Noise<'a> {
     /// Bare words, a uniform distribution: c is `word | 1`, read as signed.
     Words(&'a [u16]),
-    /// Centred numbers c, above -32768.
+    /// Centred numbers c.
     Centred(&'a [i16]),
 }
 
@@ -52,7 +52,7 @@ impl Narrow {
     #[inline(always)]
     fn of(self, c: i16) -> i16 {
         let high = ((i32::from(c) * i32::from(self.gain)) >> 16) as i16;
-        // |high| <= 16383 and round <= 8192: no overflow.
+        // high is from -16384 to 16383 and round at most 8192: no overflow.
         high.wrapping_add(self.round) >> self.shift
     }
 }
