@@ -31,6 +31,11 @@ impl Style {
         if self.colour { "\x1b[1;31merror:\x1b[0m" } else { "error:" }
     }
 
+    /// `warning:`, in bold yellow.
+    pub(super) fn warning(self) -> &'static str {
+        if self.colour { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" }
+    }
+
     /// `note:`, in bold cyan.
     pub(super) fn note(self) -> &'static str {
         if self.colour { "\x1b[1;36mnote:\x1b[0m" } else { "note:" }

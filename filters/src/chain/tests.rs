@@ -191,7 +191,7 @@ fn fields_are_pictures_of_their_own() {
 fn opacity_blends_both_kinds() {
     let half = Animated::Constant(0.5);
     let got = run(&[Step { opacity: half.clone(), ..step(&ADD) }], yuva(), 7, &Alone);
-    let mix = |b: u8, a: u8| ((u32::from(b) + u32::from(a) + 1) / 2) as u8;
+    let mix = |b: u8, a: u8| (u32::from(b) + u32::from(a)).div_ceil(2) as u8;
     check(&got, yuva(), |p, x, y, b| {
         let v = b.row::<u8>(p, y)[x];
         if p == 3 { v } else { mix(v, v.wrapping_add(8)) }

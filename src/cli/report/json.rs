@@ -23,6 +23,8 @@ pub(super) enum Event<'a> {
     },
     /// Something the user should know.
     Note { text: &'a str },
+    /// Something will be lost.
+    Warning { text: &'a str },
     /// The end, when all went well.
     Done(End<'a>),
     /// The end, when not.

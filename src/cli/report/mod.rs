@@ -117,6 +117,15 @@ impl Report {
         }
     }
 
+    /// Something will be lost. Said even when quiet: `--strict` makes an error of it.
+    pub(super) fn warn(&self, text: &str) {
+        let line = match self.form {
+            Form::Json => Event::Warning { text }.line(),
+            _ => format!("{} {text}", self.style.warning()),
+        };
+        self.state().line(&line);
+    }
+
     /// The first frame is about to come.
     pub(super) fn begin(&self, start: &Start) {
         let mut state = self.state();
