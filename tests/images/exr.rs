@@ -160,6 +160,40 @@ fn luma_alone_and_pictures_from_elsewhere() {
 }
 
 #[test]
+fn subsampled_colour_differences_do_not_panic() {
+    // The library writes none, so the head of an ordinary file is changed. OpenEXR stores a subsampled channel's
+    // rows only where there are samples, so such a file has too many bytes in its blocks: an error, or the luma.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("yc.exr");
+    let full = |name| channel(name, FlatSamples::F16(vec![f16::from_f32(0.25); 100]));
+    let channels = AnyChannels::sort([full("Y"), full("RY"), full("BY")].into_iter().collect());
+    let layer = Layer::new(Vec2(10, 10), LayerAttributes::default(), Encoding::UNCOMPRESSED, channels);
+    Image::from_layer(layer).write().to_file(&path).unwrap();
+    let good = std::fs::read(&path).unwrap();
+    for sampling in [0u8, 1, 2, 3, 10, 200] {
+        let mut file = good.clone();
+        for name in [b"\0RY\0", b"\0BY\0"] {
+            // the list of channels begins with one name and its type's zeros end before the other
+            let at =
+                file.windows(4).position(|w| w == name).or(file.windows(3).position(|w| w == &name[1..]));
+            let at = at.unwrap() + if file[at.unwrap()] == 0 { 4 } else { 3 };
+            file[at + 8] = sampling;
+            file[at + 12] = sampling;
+        }
+        std::fs::write(&path, file).unwrap();
+        let read = open(&path, Missing::Error).and_then(|mut s| next(&mut *s));
+        match sampling {
+            0 => assert!(read.unwrap_err().to_string().contains("yc.exr")),
+            1 => assert_eq!(read.unwrap().unwrap().1.row::<f32>(0, 9), [0.25; 10]),
+            _ => match read {
+                Ok(frame) => assert_eq!(frame.unwrap().1.format().name(), "grayf32"),
+                Err(e) => assert!(e.to_string().contains("yc.exr"), "{e}"),
+            },
+        }
+    }
+}
+
+#[test]
 fn no_colour_is_an_error_that_lists_channels() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("z.exr");
