@@ -5,7 +5,9 @@ use super::error::{Problem, RecipeError, nearest};
 use super::{MAX_STEPS, MAX_TEXT, Recipe, VERSION};
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::chain::Step;
-use grainfield_filters::curve::{Animate, At, Curve, Key, TextError, TextProblem};
+use grainfield_filters::curve::{
+    Animate, At, Curve, Extend, Key, Shape, TextError, TextProblem, shape_names,
+};
 use grainfield_filters::settings::{Animated, Kind, Setting, Value, ValueError, ValueProblem};
 use std::ops::Range;
 use toml::Spanned;
@@ -17,6 +19,7 @@ type Fault = (Range<usize>, Problem, Option<String>);
 
 const TOP: [&str; 3] = ["version", "seed", "filter"];
 const KEY: [&str; 3] = ["at", "value", "shape"];
+const CURVE: [&str; 3] = ["keys", "before", "after"];
 
 /// Reads a document of the filters in `table`.
 pub(super) fn parse(text: &str, table: &'static [Entry]) -> Result<Recipe, RecipeError> {
@@ -102,13 +105,11 @@ impl Reader<'_> {
         let kind = |wanted| Err(fault(setting, item.span(), ValueProblem::Kind(wanted)));
         match (item.get_ref(), setting.kind) {
             (DeValue::Boolean(b), Kind::Switch) => Ok(Value::Switch(*b)),
-            (DeValue::Array(all), Kind::Number { .. }) => self.curve(setting, all, item, Value::Number),
-            (DeValue::Array(all), Kind::Position { .. }) if has_tables(all) => {
-                self.curve(setting, all, item, Value::Position)
+            (DeValue::Array(_) | DeValue::Table(_), Kind::Number { .. }) => {
+                self.curve(setting, item, Value::Number)
             }
-            (DeValue::Array(all), Kind::Colour) if has_tables(all) => {
-                self.curve(setting, all, item, Value::Colour)
-            }
+            (_, Kind::Position { .. }) if is_curve(item) => self.curve(setting, item, Value::Position),
+            (_, Kind::Colour) if is_curve(item) => self.curve(setting, item, Value::Colour),
             (DeValue::Boolean(_) | DeValue::Table(_) | DeValue::Datetime(_) | DeValue::Array(_), _)
                 if !(matches!(item.get_ref(), DeValue::Array(_)) && setting.kind.animatable()) =>
             {
@@ -137,20 +138,38 @@ impl Reader<'_> {
         }
     }
 
-    /// `[{ at = 0, value = 1, shape = "linear" }, ...]`.
+    /// `[{ at = 0, value = 1, shape = "linear" }, ...]`, or `{ keys = [...], before = "hold", after = "repeat" }`.
     fn curve<T: Animate>(
         &self,
         setting: &Setting,
-        all: &DeArray<'_>,
         item: &Item<'_>,
         wrap: fn(Animated<T>) -> Value,
     ) -> Result<Value, Fault> {
-        let keys = all.iter().map(|k| self.key(setting, k, wrap)).collect::<Result<Vec<Key<T>>, Fault>>()?;
-        let curve = Curve::new(keys).map_err(|e| {
-            let at = e.key().and_then(|i| all.get(i)).map_or(item.span(), Spanned::span);
+        let mut rules = [Extend::Hold; 2];
+        let keys = match item.get_ref() {
+            DeValue::Table(table) => {
+                let mut found = None;
+                for (key, item) in in_order(table) {
+                    match key.get_ref().as_ref() {
+                        "keys" => found = Some(item),
+                        "before" => rules[0] = rule(item)?,
+                        "after" => rules[1] = rule(item)?,
+                        name => return Err(unknown("curve", name, key.span(), &CURVE)),
+                    }
+                }
+                found.ok_or((item.span(), Problem::Lacks("keys"), None))?
+            }
+            _ => item,
+        };
+        let Some(all) = keys.get_ref().as_array() else {
+            return Err((keys.span(), Problem::Expected("a list of keys"), None));
+        };
+        let list = all.iter().map(|k| self.key(setting, k, wrap)).collect::<Result<Vec<Key<T>>, Fault>>()?;
+        let curve = Curve::new(list).map_err(|e| {
+            let at = e.key().and_then(|i| all.get(i)).map_or(keys.span(), Spanned::span);
             fault(setting, at, ValueProblem::Text(TextProblem::Curve(e)))
         })?;
-        Ok(wrap(Animated::Curve(curve)))
+        Ok(wrap(Animated::Curve(curve.extended(rules[0], rules[1]))))
     }
 
     fn key<T: Animate>(
@@ -165,8 +184,7 @@ impl Reader<'_> {
         };
         for (key, _) in in_order(table) {
             if !KEY.contains(&key.get_ref().as_ref()) {
-                let (at, _, hint) = unknown("", key.get_ref(), key.span(), &KEY);
-                return Err((at, Problem::UnknownSetting("key".into(), key.get_ref().to_string()), hint));
+                return Err(unknown("key", key.get_ref(), key.span(), &KEY));
             }
         }
         let entry = |name| table.get(name).ok_or((item.span(), Problem::Lacks(name), None));
@@ -191,13 +209,12 @@ impl Reader<'_> {
             return Err(fault(setting, what.span(), e));
         }
         let shape = match table.get("shape") {
-            None => Default::default(),
+            None => Shape::Linear,
             Some(shape) => {
                 let typed = shape.get_ref().as_str().unwrap_or_default();
-                typed.parse().map_err(|p| {
-                    let names = grainfield_filters::curve::SHAPES.iter().copied();
-                    let problem = Problem::Value("shape".to_owned(), ValueProblem::Text(p));
-                    (shape.span(), problem, nearest(typed, names))
+                Shape::parse(typed).map_err(|e| {
+                    let problem = Problem::Value("shape".to_owned(), ValueProblem::Text(e.problem));
+                    (self.place(shape, e.at), problem, nearest(typed, shape_names()))
                 })?
             }
         };
@@ -205,8 +222,19 @@ impl Reader<'_> {
     }
 }
 
-fn has_tables(all: &DeArray<'_>) -> bool {
-    all.iter().next().is_none_or(|i| i.get_ref().is_table())
+/// Whether it is a curve in many words, not a value: a list of tables, or a table.
+fn is_curve(item: &Item<'_>) -> bool {
+    match item.get_ref() {
+        DeValue::Table(_) => true,
+        DeValue::Array(all) => all.iter().next().is_none_or(|i| i.get_ref().is_table()),
+        _ => false,
+    }
+}
+
+fn rule(item: &Item<'_>) -> Result<Extend, Fault> {
+    let rule = item.get_ref().as_str().and_then(Extend::of_name);
+    let problem = Problem::Expected("hold, repeat, mirror or extrapolate, in quotes");
+    rule.ok_or((item.span(), problem, None))
 }
 
 /// A string, a number or a list of numbers as the text that a setting reads.

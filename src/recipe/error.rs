@@ -57,6 +57,9 @@ impl fmt::Display for Problem {
             Problem::UnknownSetting(filter, name) if filter.is_empty() => {
                 write!(f, "a recipe has no entry '{}'", Shown(name))
             }
+            Problem::UnknownSetting(part, name) if part == "key" || part == "curve" => {
+                write!(f, "a {part} has no entry '{}'", Shown(name))
+            }
             Problem::UnknownSetting(filter, name) => {
                 write!(f, "'{filter}' has no setting '{}'", Shown(name))
             }

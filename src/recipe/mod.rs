@@ -25,12 +25,15 @@
 //!
 //! [[filter]]
 //! name = "noise"
-//! strength = "0=0;48=12"     # or the same in more words:
-//! #strength = [{ at = 0, value = 0 }, { at = 48, value = 12, shape = "linear" }]
+//! strength = "0=0;48~=12"    # or the same in more words:
+//! # strength = [{ at = 0, value = 0 }, { at = 48, value = 12, shape = "smooth" }]
+//! # strength = { keys = [...], before = "hold", after = "repeat" }
 //! enable = "0-48"
 //! ```
 //!
-//! Numbers, booleans and strings as TOML has them; whatever a chain can say, a string can.
+//! Numbers, booleans and strings as TOML has them; positions and colours also as lists of numbers; whatever a chain
+//! can say, a string can. Shapes are named as in the parentheses of a
+//! [curve's text](grainfield_filters::curve#text): `"hermite 0.5 0"`.
 //!
 //! # Limits
 //!

@@ -2,7 +2,7 @@
 
 use super::*;
 use grainfield_filters::catalog::Entry;
-use grainfield_filters::curve::{Animate, At, Curve, Key, Shape};
+use grainfield_filters::curve::{Animate, At, Curve, Ease, Extend, Handles, Key, Shape};
 use grainfield_filters::filter::Spec;
 use grainfield_filters::frame::Ranges;
 use grainfield_filters::ratio::Ratio;
@@ -24,11 +24,7 @@ const fn setting(id: &'static str, kind: Kind, default: Option<Value>) -> Settin
 }
 
 static SETTINGS: [Setting; 8] = [
-    setting(
-        "strength",
-        Kind::Number { min: -1e300, max: 1e300 },
-        Some(Value::Number(Animated::Constant(4.0))),
-    ),
+    setting("strength", Kind::Number { min: -1e99, max: 1e99 }, Some(Value::Number(Animated::Constant(4.0)))),
     setting("mode", Kind::Choice(MODES), Some(Value::Choice("uniform"))),
     setting("static", Kind::Switch, Some(Value::Switch(false))),
     setting("samples", Kind::Whole { min: -2, max: 16 }, Some(Value::Whole(4))),
@@ -166,7 +162,7 @@ fn errors_show_the_place() {
     // Escaped characters keep their places.
     assert_eq!(
         shown(r"noise=strength=0=1\;5*=2"),
-        "strength: '*' is no shape: '=' is linear, '|=' holds\n  noise=strength=0=1\\;5*=2\n                       ^"
+        "strength: '*' is no shape: '=' is linear, '|=' holds, '~=' is smooth, a letter or (sine-in) an ease\n  noise=strength=0=1\\;5*=2\n                       ^"
     );
 }
 
@@ -242,11 +238,11 @@ fn every_fault_of_a_document_has_its_place() {
         ),
         (
             "[[filter]]\nname = 'noise'\nopacity = [{ at = 5, value = 1, shape = 'liner' }]",
-            "r.toml:3:41: shape: no such shape",
+            "r.toml:3:42: shape: no such shape",
         ),
         (
             "[[filter]]\nname = 'noise'\nopacity = [{ at = 5, valu = 1 }]",
-            "r.toml:3:22: 'key' has no setting 'valu'",
+            "r.toml:3:22: a key has no entry 'valu'",
         ),
     ] {
         let e = document::parse(text, &TABLE).unwrap_err().named("r.toml").to_string();
@@ -290,18 +286,34 @@ fn at(seconds: bool) -> impl Strategy<Value = At> {
 }
 
 fn animated<T: Animate>(value: impl Strategy<Value = T> + Clone) -> impl Strategy<Value = Animated<T>> {
-    let shape = prop_oneof![Just(Shape::Hold), Just(Shape::Linear)];
+    let handles = |(a, b, c, d)| Handles { leave: a, leave_by: b, arrive: c, arrive_by: d };
+    let shape = prop_oneof![
+        Just(Shape::Hold),
+        Just(Shape::Linear),
+        Just(Shape::Smooth),
+        Just(Shape::BSpline),
+        (0usize..30).prop_filter_map("", |i| Ease::all().nth(i)).prop_map(Shape::Ease),
+        (value.clone(), value.clone()).prop_map(|(leave, arrive)| Shape::Hermite { leave, arrive }),
+        (0.0f64..=1.0, value.clone(), 0.0f64..=1.0, value.clone()).prop_map(handles).prop_map(Shape::Bezier),
+    ];
+    let rule = prop_oneof![
+        Just(Extend::Hold),
+        Just(Extend::Repeat),
+        Just(Extend::Mirror),
+        Just(Extend::Extrapolate)
+    ];
     let keys = |seconds| proptest::collection::vec((at(seconds), value.clone(), shape.clone()), 1..5);
-    let curve = prop_oneof![keys(true), keys(false)].prop_map(|all| {
-        let mut keys: Vec<Key<T>> =
-            all.into_iter().map(|(at, value, shape)| Key { at, value, shape }).collect();
-        keys.sort_by_key(|k| match k.at {
-            At::Frame(n) => Ratio::whole(n),
-            At::Seconds(s) => s,
+    let curve =
+        (prop_oneof![keys(true), keys(false)], rule.clone(), rule).prop_map(|(all, before, after)| {
+            let mut keys: Vec<Key<T>> =
+                all.into_iter().map(|(at, value, shape)| Key { at, value, shape }).collect();
+            keys.sort_by_key(|k| match k.at {
+                At::Frame(n) => Ratio::whole(n),
+                At::Seconds(s) => s,
+            });
+            keys.dedup_by_key(|k| k.at);
+            Animated::Curve(Curve::new(keys).unwrap().extended(before, after))
         });
-        keys.dedup_by_key(|k| k.at);
-        Animated::Curve(Curve::new(keys).unwrap())
-    });
     prop_oneof![value.clone().prop_map(Animated::Constant), curve]
 }
 
@@ -316,7 +328,7 @@ fn recipe() -> impl Strategy<Value = Recipe> {
     ]
     .boxed();
     let value = prop_oneof![
-        animated(-1e300f64..1e300).prop_map(|v| ("strength", Value::Number(v))),
+        animated(-1e99f64..1e99).prop_map(|v| ("strength", Value::Number(v))),
         animated(-1f64..1.0).prop_map(|v| ("strength", Value::Number(v))),
         (0..MODES.len()).prop_map(|i| ("mode", Value::Choice(MODES[i].id))),
         any::<bool>().prop_map(|v| ("static", Value::Switch(v))),

@@ -5,7 +5,7 @@ use core::fmt;
 
 /// A value that a curve can lead through time. Every part (coordinate, channel) moves by itself, by the same shape.
 pub trait Animate: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// How many numbers it is made of.
+    /// How many numbers it is made of: 1 to 4.
     const PARTS: usize;
 
     /// Number `i`, below [`PARTS`](Animate::PARTS).
@@ -19,11 +19,6 @@ pub trait Animate: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
 
     /// Prints what [`parse`](Animate::parse) reads back to the same bits (a negative zero as 0).
     fn print(&self, out: &mut dyn fmt::Write) -> fmt::Result;
-
-    /// Whether every part is a finite number.
-    fn is_finite(&self) -> bool {
-        (0..Self::PARTS).all(|i| self.part(i).is_finite())
-    }
 }
 
 impl Animate for f64 {

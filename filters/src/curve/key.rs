@@ -1,32 +1,7 @@
 //! One point of a curve.
 
-use super::{At, TextProblem};
-use core::str::FromStr;
-
-/// How the value goes from a key to the next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
-pub enum Shape {
-    /// Stays until the next key.
-    Hold,
-    /// A straight line.
-    #[default]
-    Linear,
-}
-
-/// The names that [`Shape`] reads.
-pub const SHAPES: &[&str] = &["hold", "linear"];
-
-impl FromStr for Shape {
-    type Err = TextProblem;
-
-    fn from_str(name: &str) -> Result<Shape, TextProblem> {
-        match name {
-            "hold" => Ok(Shape::Hold),
-            "linear" => Ok(Shape::Linear),
-            _ => Err(TextProblem::Shape),
-        }
-    }
-}
+use super::{At, Shape};
+use crate::ratio::Ratio;
 
 /// One point of a curve.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -36,5 +11,15 @@ pub struct Key<T = f64> {
     /// What.
     pub value: T,
     /// How it goes on to the next key.
-    pub shape: Shape,
+    pub shape: Shape<T>,
+}
+
+impl<T> Key<T> {
+    /// The time as a number, in frames or seconds.
+    pub(crate) const fn when(&self) -> Ratio {
+        match self.at {
+            At::Frame(n) => Ratio::whole(n),
+            At::Seconds(s) => s,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Numbers, positions and colours as text: the same in every locale, and printing reads back to the same bits.
 
-use super::CurveError;
+use super::{Animate, CurveError};
 use core::fmt;
 use core::ops::Range;
 
@@ -36,8 +36,24 @@ pub enum TextProblem {
     FrameTimecode,
     /// This mark before `=` is no shape.
     Mark(char),
+    /// One of MLT's smooth shapes that are not known here.
+    MltSmooth(char),
     /// No shape has this name.
     Shape,
+    /// This shape takes nothing more.
+    ShapeTakesNone,
+    /// Not two slopes.
+    Hermite,
+    /// Not two handles.
+    Bezier,
+    /// Not this many numbers with commas between them.
+    Parts(usize),
+    /// A parenthesis without its end, or something after it.
+    Paren,
+    /// No rule for before or after has this name.
+    Extend,
+    /// A key after the rule that ends a curve.
+    AfterLast,
     /// No `=` in a key.
     NoValue,
     /// The keys do not make a curve.
@@ -61,9 +77,28 @@ impl fmt::Display for TextProblem {
                 "frames inside a timecode depend on the rate: write the frame's number or 00:00:01.5"
             }
             TextProblem::Mark(c) => {
-                return write!(f, "{c:?} is no shape: '=' is linear, '|=' holds");
+                return write!(
+                    f,
+                    "{c:?} is no shape: '=' is linear, '|=' holds, '~=' is smooth, a letter or (sine-in) an ease"
+                );
             }
-            TextProblem::Shape => "no such shape: write \"linear\" or \"hold\"",
+            TextProblem::MltSmooth(c) => {
+                return write!(f, "MLT's '{c}' is not known here: '~' is smooth without overshooting");
+            }
+            TextProblem::Shape => {
+                "no such shape: write hold, linear, smooth, bspline, hermite, bezier or an ease such as sine-in"
+            }
+            TextProblem::ShapeTakesNone => "this shape takes nothing more than its name",
+            TextProblem::Hermite => "a hermite shape takes the slopes at both ends: hermite 0.5 0",
+            TextProblem::Bezier => {
+                "a bezier shape takes two handles, each a part of the time from 0 to 1 and a height: \
+                 bezier 0.3 0 0.7 0"
+            }
+            TextProblem::Parts(1) => "one number goes here",
+            TextProblem::Parts(n) => return write!(f, "{n} numbers with commas between them go here"),
+            TextProblem::Paren => "a shape's name stands in parentheses just before '=': 48(sine-in)=12",
+            TextProblem::Extend => "write hold, repeat, mirror or extrapolate",
+            TextProblem::AfterLast => "the rule for after the last key ends a curve: no key may follow",
             TextProblem::NoValue => "a key needs '=' and a value, as in 48=12",
             TextProblem::Curve(e) => return e.fmt(f),
         })
@@ -130,6 +165,24 @@ fn numbers<const N: usize>(text: &str, problem: TextProblem) -> Result<([f64; N]
         at += piece.len() + 1;
     }
     Ok((all, count))
+}
+
+/// The numbers that a value is made of, commas between them.
+pub(crate) fn parts<T: Animate>(text: &str) -> Result<T, TextError> {
+    let problem = TextProblem::Parts(T::PARTS);
+    match numbers::<4>(text, problem.clone())? {
+        (all, count) if count == T::PARTS => Ok(T::from_parts(|i| all[i])),
+        _ => Err(TextError::new(0..text.len(), problem)),
+    }
+}
+
+/// Prints what [`parts`] reads.
+pub(crate) fn print_parts<T: Animate>(value: &T, out: &mut dyn fmt::Write) -> fmt::Result {
+    for i in 0..T::PARTS {
+        out.write_str(if i > 0 { "," } else { "" })?;
+        print_number(value.part(i), out)?;
+    }
+    Ok(())
 }
 
 /// `x,y`.
@@ -225,7 +278,6 @@ pub(crate) fn print_colour(rgba: &[f64; 4], out: &mut dyn fmt::Write) -> fmt::Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::curve::Animate;
     use proptest::prelude::*;
 
     fn text<T: Animate>(v: T) -> String {

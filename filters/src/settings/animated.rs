@@ -31,6 +31,15 @@ impl<T: Animate> Animated<T> {
         })
     }
 
+    /// The same, its curve [limited](Curve::limited) to a range.
+    #[must_use]
+    pub fn limited(self, min: f64, max: f64) -> Animated<T> {
+        match self {
+            Animated::Constant(v) => Animated::Constant(v),
+            Animated::Curve(c) => Animated::Curve(c.limited(min, max)),
+        }
+    }
+
     /// The value if it never changes.
     pub fn constant(&self) -> Option<T> {
         match self {

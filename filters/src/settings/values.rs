@@ -116,11 +116,12 @@ impl Values {
             .unwrap_or_else(|| panic!("no setting '{id}' is described"))
     }
 
-    /// A number that may move. Panics, as the next ones, when the description says otherwise.
+    /// A number that may move, kept to the description's range also where a shape swings beyond its keys. Panics, as
+    /// the next ones, when the description says otherwise.
     pub fn number(&self, id: &str) -> Animated {
-        match self.get(id) {
-            Some(Value::Number(n)) => n.clone(),
-            other => panic!("setting '{id}' is {other:?}, not a number with a default"),
+        match (self.get(id), self.settings[self.index(id)].kind) {
+            (Some(Value::Number(n)), Kind::Number { min, max }) => n.clone().limited(min, max),
+            (other, _) => panic!("setting '{id}' is {other:?}, not a number with a default"),
         }
     }
 
@@ -148,18 +149,18 @@ impl Values {
         }
     }
 
-    /// A position that may move.
+    /// A position that may move, kept to its range.
     pub fn position(&self, id: &str) -> Animated<[f64; 2]> {
-        match self.get(id) {
-            Some(Value::Position(p)) => p.clone(),
-            other => panic!("setting '{id}' is {other:?}, not a position with a default"),
+        match (self.get(id), self.settings[self.index(id)].kind) {
+            (Some(Value::Position(p)), Kind::Position { min, max }) => p.clone().limited(min, max),
+            (other, _) => panic!("setting '{id}' is {other:?}, not a position with a default"),
         }
     }
 
-    /// A colour that may move.
+    /// A colour that may move, kept to 0..1.
     pub fn colour(&self, id: &str) -> Animated<[f64; 4]> {
         match self.get(id) {
-            Some(Value::Colour(c)) => c.clone(),
+            Some(Value::Colour(c)) => c.clone().limited(0.0, 1.0),
             other => panic!("setting '{id}' is {other:?}, not a colour with a default"),
         }
     }
