@@ -73,7 +73,7 @@ fn job(say: SayArgs, prints: bool, resolve: impl FnOnce() -> Result<Resolved, Re
     let recipe = request.recipe.canonical();
     let threads = request.threads.map_or_else(|| "as many as the machine has".into(), |n| n.to_string());
     let level = request.level.map_or_else(|| "the best there is".into(), |l| l.to_string());
-    report.detail(&format!("recipe: {recipe} (key {:032x})", request.recipe.key()));
+    report.detail(&format!("{recipe} (key {:032x})", request.recipe.key()));
     report.detail(&format!("level {level}, threads: {threads}"));
     let (input, output) = (lossy(&request.input), lossy(&request.output));
 
