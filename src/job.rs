@@ -396,14 +396,12 @@ fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
 
 fn check_same_file(input: &OsStr, output: &OsStr) -> Result<(), JobError> {
     let real = |name: &OsStr| std::fs::canonicalize(name).ok().filter(|p| p.is_file());
-    let same_file = real(input).is_some_and(|a| real(output).is_some_and(|b| a == b));
-    if same_file || sink::sequence::overwrites(input, output) {
-        return Err(JobError::Usage(format!(
-            "{} would be read and written at the same time: choose another name for the output",
-            output.to_string_lossy()
-        )));
-    }
-    Ok(())
+    let same = real(input).filter(|a| real(output).is_some_and(|b| *a == b));
+    let Some(file) = same.or_else(|| crate::images::files::clash(input, output)) else { return Ok(()) };
+    Err(JobError::Usage(format!(
+        "{} would be read and written at the same time: choose another name for the output",
+        file.display()
+    )))
 }
 
 /// How many frames are worked on at the same time, and how many threads are left over to help with bands.

@@ -41,26 +41,6 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
         .ok_or_else(|| bad(output, format!("no known extension: give one of {}", Kind::extensions())))
 }
 
-/// Whether writing `output` may replace files that `input` is still read from.
-pub fn overwrites(input: &OsStr, output: &OsStr) -> bool {
-    let Ok(Some(written)) = Pattern::parse(output) else { return false };
-    if let Ok(Some(read)) = Pattern::parse(input) {
-        return read.overlaps(&written);
-    }
-    let path = Path::new(input);
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
-    let real = |folder: &Path| {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        folder.canonicalize().ok()
-    };
-    let files = || written.scan().is_ok_and(|numbers| !numbers.is_empty());
-    real(folder).is_some_and(|f| Some(f) == real(written.folder()))
-        && match path.file_name() {
-            Some(name) if !path.is_dir() && !is_glob(input) => written.matches(name).is_some(),
-            _ => files(),
-        }
-}
-
 /// The format nearest to `format` that this kind of file can hold without loss of depth: family, depth and alpha.
 ///
 /// JPEG and WebP have 8 bits only. Pictures are full range; RGB stays itself, YUV becomes RGB. The transfer stays as
