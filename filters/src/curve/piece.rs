@@ -20,6 +20,7 @@ pub(crate) enum Piece {
 }
 
 /// How many keys a shape looks at before its own and after the next one.
+#[cfg(test)]
 pub(crate) const fn reach<T>(shape: &Shape<T>) -> usize {
     match shape {
         Shape::Smooth => 1,
