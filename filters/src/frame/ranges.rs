@@ -110,6 +110,17 @@ impl Ranges {
         self.parts.iter().any(|p| p.last == i64::MAX && p.first < i64::MAX)
     }
 
+    /// The same numbers with ranges that have no end ended at `last`; those that begin beyond it are left out.
+    #[must_use]
+    pub fn ended(&self, last: i64) -> Ranges {
+        let parts = self.parts.iter().filter(|p| p.last != i64::MAX || p.first <= last);
+        Ranges {
+            parts: parts
+                .map(|&p| Part { last: if p.last == i64::MAX { last } else { p.last }, ..p })
+                .collect(),
+        }
+    }
+
     /// The same numbers in one usual form, for texts that must be equal when the meaning is: parts in ascending
     /// order, ends that are really reached, neighbours joined. (Two overlapping ranges with steps are left alone.)
     #[must_use]
@@ -135,6 +146,16 @@ impl Ranges {
             }
         }
         Ranges { parts: joined }
+    }
+}
+
+impl IntoIterator for Ranges {
+    type Item = i64;
+    type IntoIter = Box<dyn Iterator<Item = i64> + Send>;
+
+    /// As [`iter`](Ranges::iter).
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.parts.into_iter().flat_map(Part::iter))
     }
 }
 
@@ -187,6 +208,7 @@ pub enum RangesProblem {
     TooMany,
 }
 
+/// Prints what parses back to the same ranges; nothing for no frame at all, which does not parse.
 impl fmt::Display for RangesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problem {

@@ -1,1 +1,5 @@
-//! To be written.
+//! Row kernels: each an obvious reference and a plain body compiled for every level.
+
+pub mod add;
+pub mod blend;
+pub mod convert;

@@ -93,6 +93,21 @@ impl Values {
         self.settings.iter().zip(&self.given).filter_map(|(s, v)| Some((s, v.as_ref()?)))
     }
 
+    /// Turns curve keys that count from the end into numbers, `last` being the number of the last frame.
+    pub fn resolve(&mut self, last: Option<i64>) -> Result<(), SettingError> {
+        for (setting, value) in self.settings.iter().zip(&mut self.given) {
+            let resolved = match value {
+                Some(Value::Number(n)) => n.resolve(last).map(Value::Number),
+                Some(Value::Position(p)) => p.resolve(last).map(Value::Position),
+                Some(Value::Colour(c)) => c.resolve(last).map(Value::Colour),
+                _ => continue,
+            };
+            *value =
+                Some(resolved.map_err(|e| SettingError { setting: setting.id, problem: e.to_string() })?);
+        }
+        Ok(())
+    }
+
     fn index(&self, id: &str) -> usize {
         // A filter asks only for what it describes itself; the catalog's test builds each with its defaults.
         self.settings

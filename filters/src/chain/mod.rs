@@ -1,4 +1,18 @@
 //! Filters in order, bound to a format.
+//!
+//! The chain does for every filter what no filter should do itself: `enable`, `planes` and `opacity`, fields of
+//! interlaced pictures, conversion to the working depth before the first filter and to the output's format after the
+//! last, bands, and the pool of prepared states.
+
+mod bind;
+mod run;
+mod states;
+#[cfg(test)]
+mod tests;
+
+pub use bind::{Chain, ChainError, Fields, Options};
+pub use run::Work;
+pub use states::States;
 
 use crate::catalog::Entry;
 use crate::frame::Ranges;
