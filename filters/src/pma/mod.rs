@@ -19,12 +19,15 @@
 //! the next change.
 
 mod bounds;
+mod cells;
 mod fault;
+pub mod fuzz;
 mod key;
 mod sort;
 mod total;
 
 pub use bounds::{Bounds, BoundsError};
+pub use cells::{CellBatch, CellIndex, CellPma, CellSettings, Fate};
 pub use fault::{Fault, PmaError};
 pub use key::{Key, Ranked};
 pub use total::{Batch, Iter, Pma, SEGMENT};

@@ -12,7 +12,7 @@ mod kernel;
 mod rebalance;
 mod scan;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use super::bounds::Limits;
 use super::{Bounds, Key, MOST_SLOTS, PmaError, Ranked, Slot};

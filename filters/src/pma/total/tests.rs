@@ -54,7 +54,7 @@ fn key(rng: &mut Rng, kind: u64) -> u64 {
         0 => x,
         1 => x % 7,
         2 => [0, u64::MAX, 1, u64::MAX - 1][(x % 4) as usize],
-        3 => 1 << 40 | x % 1000,
+        3 => (1 << 40) | (x % 1000),
         _ => x >> (x % 64),
     }
 }
@@ -67,7 +67,7 @@ fn single_changes_agree_with_a_sorted_list() {
         let target = [10, 60, 300, 3000][rng.below(4)];
         for step in 0..8000u32 {
             // Rises to the target, then falls, in turns.
-            let growing = (step / (2 * target as u32).max(500)) % 2 == 0;
+            let growing = (step / (2 * target as u32).max(500)).is_multiple_of(2);
             if rng.below(10) < if growing { 8 } else { 2 } || model.is_empty() {
                 let item = (key(&mut rng, seed), step);
                 let at = model.partition_point(|m| *m < item);
@@ -247,7 +247,8 @@ fn element_moves_keep_to_their_bounds() {
         let random = cost(n, |i| Rng(i).next());
         assert!(random < 2.5 * log, "random: {random} moves at n = {n}");
         // Always before all, always after all, always in the middle, all equal.
-        let adversaries: [(&str, fn(u64) -> u64); 4] = [
+        type Adversary = (&'static str, fn(u64) -> u64);
+        let adversaries: [Adversary; 4] = [
             ("front", |i| u64::MAX - i),
             ("back", |i| i),
             ("middle", |i| if i % 2 == 0 { i } else { u64::MAX - i }),
@@ -378,7 +379,7 @@ fn the_checker_sees_what_is_broken() {
     pma.masks[3] ^= 1;
     assert!(matches!(pma.check(), Err(Fault::Length { .. })));
     let mut pma = fresh();
-    pma.masks[3] = pma.masks[3] << 1;
+    pma.masks[3] <<= 1;
     assert!(matches!(pma.check(), Err(Fault::Mask { .. })));
     let mut pma = fresh();
     pma.heads[2].0 += 10_000;
