@@ -1,7 +1,7 @@
 //! What keys and payloads must be.
 
 /// An integer that can be a key of a [`Pma`](super::Pma).
-pub trait Key: Copy + Ord + Send + Sync + core::fmt::Debug + sealed::Sealed {
+pub trait Key: Copy + Ord + Send + Sync + core::fmt::Debug + sealed::Sealed + 'static {
     /// An unsigned number in the same order.
     fn ordered(self) -> u64;
 }

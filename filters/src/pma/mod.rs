@@ -18,6 +18,7 @@
 //! then by the payload's [`Ranked::rank`]. Slots, on the other hand, depend on the history and are valid only until
 //! the next change.
 
+mod arch;
 mod bounds;
 mod cells;
 mod fault;

@@ -1,10 +1,11 @@
 //! Many changes in one call.
 
-use super::kernel::merge_body;
+use super::kernel::{before, merge_body};
 use super::{Pma, SEGMENT, tag};
 use crate::lend::Spread;
 use crate::pma::sort::sort;
-use crate::pma::{Key, PmaError, Ranked, Slot};
+use crate::pma::{Key, PmaError, Ranked, Slot, arch};
+use crate::simd::Level;
 use std::sync::{Mutex, PoisonError};
 
 /// Changes to be made together.
@@ -47,10 +48,25 @@ impl<K, V> Batch<K, V> {
 
 /// A segment that changes, and the elements coming into it, by place in the sorted list.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    segment: u32,
-    from: u32,
-    to: u32,
+pub(in crate::pma) struct Piece {
+    pub(in crate::pma) segment: u32,
+    pub(in crate::pma) from: u32,
+    pub(in crate::pma) to: u32,
+}
+
+/// What a single segment may hold.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::pma) struct Rules {
+    low: usize,
+    high: usize,
+}
+
+impl Rules {
+    #[inline(always)]
+    pub(in crate::pma) fn hold(&self, count: usize) -> bool {
+        // One comparison: what is below wraps round.
+        count.wrapping_sub(self.low) <= self.high - self.low
+    }
 }
 
 /// Room that is kept between calls.
@@ -63,6 +79,8 @@ pub(super) struct Work<K, V> {
     /// Segments that lost elements.
     thinned: Vec<u32>,
     plan: Vec<Piece>,
+    /// Segments that would leave their bounds.
+    outside: Vec<u32>,
     windows: Vec<(usize, usize)>,
 }
 
@@ -75,6 +93,7 @@ impl<K, V> Default for Work<K, V> {
             spare: Vec::new(),
             thinned: Vec::new(),
             plan: Vec::new(),
+            outside: Vec::new(),
             windows: Vec::new(),
         }
     }
@@ -82,6 +101,7 @@ impl<K, V> Default for Work<K, V> {
 
 /// What one task works on: a run of the plan and the segments it lies in.
 struct Share<'a, K, V: Ranked> {
+    level: Level,
     first: usize,
     plan: &'a [Piece],
     keys: &'a mut [K],
@@ -108,7 +128,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
             self.resize(height, &incoming);
         } else {
             self.len = new_len;
-            self.make_plan(&incoming);
+            self.make_plan(&incoming, batch.len() * 8 < self.masks.len());
             self.settle_windows(&incoming);
             self.merge_rest(&incoming, spread);
         }
@@ -123,6 +143,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         work.incoming.clear();
         work.thinned.clear();
         let mut last = u32::MAX;
+        let sparse = batch.len() * 8 < self.masks.len();
         let moving = batch.moves.iter().map(|&(slot, _)| slot);
         for (done, slot) in moving.chain(batch.removes.iter().copied()).enumerate() {
             let (segment, bit) = (slot / SEGMENT as u32, 1u64 << (slot % SEGMENT as u32));
@@ -137,7 +158,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
                     return Err(PmaError::Vacant { slot });
                 }
             }
-            if segment != last {
+            if sparse && segment != last {
                 work.thinned.push(segment);
                 last = segment;
             }
@@ -147,8 +168,42 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         Ok(())
     }
 
-    /// Lists the segments that lose or gain elements, in order, with what each gains.
-    fn make_plan(&mut self, incoming: &[(K, V)]) {
+    /// Lists the segments that lose or gain elements, in order, with what each gains, and those that would leave
+    /// their bounds by it.
+    fn make_plan(&mut self, incoming: &[(K, V)], sparse: bool) {
+        let rules = match self.limits.height() {
+            0 => Rules { low: 0, high: self.limits.most() },
+            _ => Rules { low: self.limits.low(0), high: self.limits.high(0) },
+        };
+        let work = &mut self.work;
+        work.outside.clear();
+        if sparse {
+            self.plan_few(incoming, &rules);
+            return;
+        }
+        let out = (&mut work.plan, &mut work.outside);
+        if arch::plan(self.level, (&self.masks, &self.heads), incoming, &rules, out) {
+            return;
+        }
+        work.plan.clear();
+        let mut next = 0;
+        for (segment, mask) in self.masks.iter().enumerate() {
+            let from = next;
+            next = match self.heads.get(segment + 1) {
+                Some(end) => from + before(&incoming[from..], *end),
+                None => incoming.len(),
+            };
+            if !rules.hold(mask.count_ones() as usize + next - from) {
+                work.outside.push(segment as u32);
+            }
+            if next > from || mask & mask.wrapping_add(1) != 0 {
+                work.plan.push(Piece { segment: segment as u32, from: from as u32, to: next as u32 });
+            }
+        }
+    }
+
+    /// The same when few segments change: each is sought from the one before by doubling steps.
+    fn plan_few(&mut self, incoming: &[(K, V)], rules: &Rules) {
         let work = &mut self.work;
         work.plan.clear();
         if !work.thinned.is_sorted() {
@@ -156,25 +211,17 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         }
         work.thinned.dedup();
         let segments = self.heads.len();
-        // With few elements for many segments, each is sought by doubling steps; else both lists are walked.
-        let sparse = incoming.len() * 8 < segments;
         let (mut thin, mut next, mut segment) = (0, 0, 0);
         while next < incoming.len() {
             let t = tag(&incoming[next]);
             // The last segment whose head is not after t.
-            if sparse {
-                let mut step = 1;
-                while segment + step < segments && self.heads[segment + step] <= t {
-                    segment += step;
-                    step *= 2;
-                }
-                let end = (segment + step).min(segments);
-                segment += self.heads[segment + 1..end.max(segment + 1)].partition_point(|h| *h <= t);
-            } else {
-                while segment + 1 < segments && self.heads[segment + 1] <= t {
-                    segment += 1;
-                }
+            let mut step = 1;
+            while segment + step < segments && self.heads[segment + step] <= t {
+                segment += step;
+                step *= 2;
             }
+            let end = (segment + step).min(segments).max(segment + 1);
+            segment += self.heads[segment + 1..end].partition_point(|h| *h <= t);
             while thin < work.thinned.len() && (work.thinned[thin] as usize) < segment {
                 work.plan.push(Piece { segment: work.thinned[thin], from: next as u32, to: next as u32 });
                 thin += 1;
@@ -184,13 +231,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
             }
             let from = next;
             next = match self.heads.get(segment + 1) {
-                Some(end) => {
-                    let mut next = next + 1;
-                    while next < incoming.len() && tag(&incoming[next]) < *end {
-                        next += 1;
-                    }
-                    next
-                }
+                Some(end) => from + before(&incoming[from..], *end),
                 None => incoming.len(),
             };
             work.plan.push(Piece { segment: segment as u32, from: from as u32, to: next as u32 });
@@ -198,6 +239,12 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         let end = incoming.len() as u32;
         let rest = work.thinned[thin..].iter().map(|&segment| Piece { segment, from: end, to: end });
         work.plan.extend(rest);
+        for piece in &work.plan {
+            let held = self.masks[piece.segment as usize].count_ones() as usize;
+            if !rules.hold(held + (piece.to - piece.from) as usize) {
+                work.outside.push(piece.segment);
+            }
+        }
     }
 
     /// How many elements segments `from..to` will hold.
@@ -216,12 +263,8 @@ impl<K: Key, V: Ranked> Pma<K, V> {
     fn settle_windows(&mut self, incoming: &[(K, V)]) {
         let mut windows = core::mem::take(&mut self.work.windows);
         windows.clear();
-        for piece in &self.work.plan {
-            let segment = piece.segment as usize;
-            let count = self.count(segment) + (piece.to - piece.from) as usize;
-            let single = self.limits.height() == 0;
-            let inside = if single { count <= self.limits.most() } else { self.limits.hold(0, count) };
-            if inside || windows.last().is_some_and(|&(_, to)| segment < to) {
+        for segment in self.work.outside.iter().map(|s| *s as usize) {
+            if windows.last().is_some_and(|&(_, to)| segment < to) {
                 continue;
             }
             let (from, to) = self.window_by(segment, |from, to| self.planned_in(from, to));
@@ -235,7 +278,11 @@ impl<K: Key, V: Ranked> Pma<K, V> {
             let plan = &self.work.plan;
             let first = plan.partition_point(|p| (p.segment as usize) < from);
             let last = plan.partition_point(|p| (p.segment as usize) < to);
-            let range = plan[first].from as usize..plan[last - 1].to as usize;
+            let range = match &plan[first..last] {
+                [a, .., b] => a.from as usize..b.to as usize,
+                [a] => a.from as usize..a.to as usize,
+                [] => 0..0,
+            };
             self.rebalance(from, to, &incoming[range]);
         }
         let mut next = 0;
@@ -257,6 +304,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         let tasks = spread.width().clamp(1, 64).min(plan.len() / 256 + 1);
         if tasks == 1 {
             let mut share = Share {
+                level: self.level,
                 first: 0,
                 plan: &plan,
                 keys: &mut self.keys,
@@ -282,6 +330,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
                 (m, masks) = masks.split_at_mut(n);
                 (h, heads) = heads.split_at_mut(n);
                 shares.push(Mutex::new(Share {
+                    level: self.level,
                     first,
                     plan: part,
                     keys: k,
@@ -305,6 +354,11 @@ impl<K: Key, V: Ranked> Pma<K, V> {
 
 impl<K: Key, V: Ranked> Share<'_, K, V> {
     fn merge(&mut self, incoming: &[(K, V)]) {
+        let segments = (&mut *self.keys, &mut *self.masks, &mut *self.heads);
+        if let Some(moves) = arch::merge::<K, V>(self.level, segments, self.first, self.plan, incoming) {
+            self.moves += moves;
+            return;
+        }
         for piece in self.plan {
             let segment = piece.segment as usize - self.first;
             let base = segment * SEGMENT;

@@ -7,7 +7,7 @@ use super::{Key, Ranked, SEGMENT, packed, tag};
 ///
 /// This is the definition and the general body.
 #[inline(always)]
-pub(super) fn merge_body<K: Key, V: Ranked>(
+pub(in crate::pma) fn merge_body<K: Key, V: Ranked>(
     keys: &mut [K],
     vals: &mut [V],
     mask: u64,
@@ -39,4 +39,18 @@ pub(super) fn merge_body<K: Key, V: Ranked>(
         vals[to] = item.1;
     }
     packed(total)
+}
+
+/// How many of `incoming` (sorted) are before `end`: eight comparisons at a step and no branch on a single one.
+#[inline(always)]
+pub(super) fn before<K: Key, V: Ranked>(incoming: &[(K, V)], end: (K, V::Rank)) -> usize {
+    let mut n = 0;
+    while let Some(eight) = incoming[n..].first_chunk::<8>() {
+        let here: usize = eight.iter().map(|item| usize::from(tag(item) < end)).sum();
+        n += here;
+        if here < 8 {
+            return n;
+        }
+    }
+    n + incoming[n..].iter().take_while(|item| tag(item) < end).count()
 }

@@ -19,6 +19,8 @@ use super::{Bounds, Key, MOST_SLOTS, PmaError, Ranked, Slot};
 use crate::simd::Level;
 pub use batch::Batch;
 use batch::Work;
+pub(super) use batch::{Piece, Rules};
+pub(super) use kernel::merge_body;
 pub use scan::Iter;
 
 /// Slots of a segment.
@@ -48,7 +50,7 @@ pub struct Pma<K: Key, V: Ranked> {
 
 /// The low `count` bits.
 #[inline(always)]
-fn packed(count: usize) -> u64 {
+pub(super) fn packed(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 

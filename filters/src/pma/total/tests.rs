@@ -389,3 +389,46 @@ fn the_checker_sees_what_is_broken() {
     pma.masks[4] = 1;
     assert!(matches!(pma.check(), Err(Fault::Density { .. })));
 }
+
+#[test]
+fn bare_keys_agree_at_every_level() {
+    for seed in 300..330 {
+        let run = |level: Level| {
+            let mut rng = Rng(seed);
+            let mut pma = Pma::<u64, ()>::new(Bounds::default(), level).unwrap();
+            let mut model: Vec<u64> = Vec::new();
+            let size = [50, 700, 9000, 40_000][seed as usize % 4];
+            for step in 0..25 {
+                let (kind, share) = (rng.next(), 1 << rng.below(9));
+                let mut batch = Batch::default();
+                let mut kept = Vec::new();
+                for (slot, k) in pma.held_slots().zip(&model) {
+                    match rng.below(512) {
+                        x if x < share => {
+                            let key = key(&mut rng, kind);
+                            batch.moves.push((slot, key));
+                            kept.push(key);
+                        }
+                        511 => batch.removes.push(slot),
+                        _ => kept.push(*k),
+                    }
+                }
+                for _ in 0..if step == 0 { size } else { rng.below(size / 10) } {
+                    let key = key(&mut rng, kind);
+                    batch.inserts.push((key, ()));
+                    kept.push(key);
+                }
+                kept.sort_unstable();
+                model = kept;
+                pma.apply(&batch, &Alone).unwrap();
+                assert_eq!(pma.check(), Ok(()), "seed {seed}, {level}");
+                assert!(pma.iter().map(|(k, ())| k).eq(model.iter().copied()), "seed {seed}, {level}");
+            }
+            (pma.held_slots().map(|s| (s, pma.keys[s as usize])).collect::<Vec<_>>(), pma.moves)
+        };
+        let right = run(Level::SCALAR);
+        for &level in Level::available() {
+            assert!(run(level) == right, "seed {seed}, {level}");
+        }
+    }
+}
