@@ -18,6 +18,7 @@ struct Bench {
     work: Vec<u64>,
     movers: Vec<u64>,
     room: Vec<u64>,
+    out: Vec<u64>,
 }
 
 impl Bench {
@@ -30,7 +31,17 @@ impl Bench {
         pma.apply(&batch, &Alone).unwrap_or_else(|e| panic!("{e}"));
         sorted.sort_unstable();
         let work = vec![0; n];
-        Bench { pma, sorted, rng, batch, moves: Vec::new(), work, movers: Vec::new(), room: Vec::new() }
+        Bench {
+            pma,
+            sorted,
+            rng,
+            batch,
+            moves: Vec::new(),
+            work,
+            movers: Vec::new(),
+            room: vec![0; n + 8],
+            out: vec![0; n],
+        }
     }
 
     /// Chooses keys to move, and their new values.
@@ -67,12 +78,13 @@ impl Bench {
         merge: impl FnOnce(&[u64], &[u64], &mut [u64]),
     ) {
         self.work.copy_from_slice(&self.sorted);
-        let mut out = vec![0; self.work.len()];
+        self.out.resize(self.work.len(), 0);
+        let out = &mut self.out;
         let (work, moves, movers, room) = (&mut self.work, &self.moves, &mut self.movers, &mut self.room);
         table.time(name, || {
             let kept = extract(work, moves, movers);
             sort(movers, room);
-            merge(&work[..kept], movers, &mut out);
+            merge(&work[..kept], movers, out);
         });
         assert!(out.is_sorted(), "{name}");
     }

@@ -26,8 +26,9 @@ pub(crate) fn merge(a: &[u64], b: &[u64], out: &mut [u64]) {
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn sort(keys: &mut [u64], room: &mut Vec<u64>) {
     assert!(present());
-    room.clear();
-    room.resize(keys.len() + 8, 0);
+    if room.len() < keys.len() + 8 {
+        room.resize(keys.len() + 8, 0);
+    }
     // SAFETY: the machine has AVX-512 F.
     unsafe { quick_512(keys, room, 2 * (usize::BITS - keys.len().leading_zeros())) }
 }

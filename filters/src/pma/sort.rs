@@ -4,12 +4,14 @@ use super::{Key, Ranked};
 
 /// From here on a radix sort pays.
 const RADIX_FROM: usize = 200;
+/// Most bits of a pass.
+const MOST_DIGIT: u32 = 12;
 
 /// Sorts by key, then rank. `spare` is room that is kept between calls.
 ///
-/// Two passes of a radix sort over the top bits that tell the keys apart, as many as their number needs, then the
-/// few that agree in those bits are sorted by comparing. Keys that all agree in them (an adversary's) cost a sort by
-/// comparing of the whole, no more.
+/// Two passes of a radix sort over the top bits that tell the keys apart, as many as their number needs; then the few
+/// that agree in those bits are put right by an insertion sort. Where too many agree (an adversary's keys), a sort by
+/// comparing does it all.
 pub(super) fn sort<K: Key, V: Ranked>(items: &mut Vec<(K, V)>, spare: &mut Vec<(K, V)>) {
     let by_tag = |a: &(K, V), b: &(K, V)| (a.0, a.1.rank()).cmp(&(b.0, b.1.rank()));
     if items.len() < RADIX_FROM || items.len() > u32::MAX as usize {
@@ -23,52 +25,64 @@ pub(super) fn sort<K: Key, V: Ranked>(items: &mut Vec<(K, V)>, spare: &mut Vec<(
     }
     let varying = 64 - (high - low).leading_zeros();
     // Three bits more than the number of items: random keys then seldom agree.
-    let wanted = (items.len().ilog2() + 4).min(varying).min(24);
+    let wanted = (items.len().ilog2() + 4).min(varying).min(2 * MOST_DIGIT);
     let digit = wanted.div_ceil(2);
-    let shift = varying - wanted;
-    let prefix = |k: K| (k.ordered() - low) >> shift;
     if digit > 0 {
-        pass(items, spare, digit, |k| prefix(k) as usize & ((1 << digit) - 1));
-        pass(items, spare, digit, |k| (prefix(k) >> digit) as usize);
+        let shift = varying - wanted;
+        let prefix = |item: &(K, V)| ((item.0.ordered() - low) >> shift) as usize;
+        let below = (1 << digit) - 1;
+        let mut counts = [[0u32; 1 << MOST_DIGIT]; 2];
+        for item in items.iter() {
+            let p = prefix(item);
+            counts[0][p & below] += 1;
+            counts[1][(p >> digit) & below] += 1;
+        }
+        if spare.len() < items.len() {
+            spare.extend_from_slice(&items[spare.len()..]);
+        }
+        spare.truncate(items.len());
+        pass(items, spare, &mut counts[0][..=below], |item| prefix(item) & below);
+        pass(spare, items, &mut counts[1][..=below], |item| (prefix(item) >> digit) & below);
     }
-    let mut from = 0;
-    while from < items.len() {
-        let p = prefix(items[from].0);
-        let mut to = from + 1;
-        while to < items.len() && prefix(items[to].0) == p {
-            to += 1;
-        }
-        if to - from > 1 {
-            items[from..to].sort_unstable_by(by_tag);
-        }
-        from = to;
+    if !insertion(items) {
+        items.sort_unstable_by(by_tag);
     }
 }
 
-/// One stable counting pass by a digit of `bits` bits.
-fn pass<K: Key, V: Ranked>(
-    items: &mut Vec<(K, V)>,
-    spare: &mut Vec<(K, V)>,
-    bits: u32,
-    digit: impl Fn(K) -> usize,
-) {
-    let mut starts = [0u32; 1 << 12];
-    let starts = &mut starts[..1 << bits];
-    for (k, _) in items.iter() {
-        starts[digit(*k)] += 1;
-    }
+/// One stable counting pass.
+fn pass<T: Copy>(from: &[T], to: &mut [T], starts: &mut [u32], digit: impl Fn(&T) -> usize) {
     let mut sum = 0;
     for s in starts.iter_mut() {
         sum += core::mem::replace(s, sum);
     }
-    spare.clear();
-    spare.extend_from_slice(items);
-    for item in items.iter() {
-        let at = &mut starts[digit(item.0)];
-        spare[*at as usize] = *item;
+    for item in from {
+        let at = &mut starts[digit(item)];
+        to[*at as usize] = *item;
         *at += 1;
     }
-    core::mem::swap(items, spare);
+}
+
+/// An insertion sort that gives up, `false`, after more steps than four an item.
+fn insertion<K: Key, V: Ranked>(items: &mut [(K, V)]) -> bool {
+    let tag = |item: &(K, V)| (item.0, item.1.rank());
+    let mut steps = 4 * items.len();
+    for i in 1..items.len() {
+        let item = items[i];
+        if tag(&items[i - 1]) <= tag(&item) {
+            continue;
+        }
+        let mut to = i;
+        while to > 0 && tag(&items[to - 1]) > tag(&item) {
+            items[to] = items[to - 1];
+            to -= 1;
+        }
+        items[to] = item;
+        match steps.checked_sub(i - to) {
+            Some(rest) => steps = rest,
+            None => return false,
+        }
+    }
+    true
 }
 
 #[cfg(test)]
