@@ -1,0 +1,218 @@
+//! Where a particle is at a time, in closed form: no step before it is needed.
+
+use super::births::BLOCK;
+use super::clock::seconds;
+use super::emitter::Columns;
+use super::kind::{Kind, STANDARD, Slot};
+use super::random::{Draws, mix32, step};
+use super::record::{Particle, from_fixed};
+use crate::simd::multiversion;
+
+/// What can be seen: a box in world units. Infinite sides are allowed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct View {
+    /// The lower corner.
+    pub low: [f32; 3],
+    /// The upper corner.
+    pub high: [f32; 3],
+}
+
+impl View {
+    /// Everything.
+    pub const ALL: View = View { low: [f32::NEG_INFINITY; 3], high: [f32::INFINITY; 3] };
+
+    /// Whether a particle born at `position` can be in the view at all, if it reaches no farther than `reach`
+    /// ([`Kind::reach`]). May say yes for one that cannot; never says no for one that is.
+    ///
+    /// 2^-20 of the birthplace's size covers what its position is rounded by.
+    #[inline(always)]
+    pub fn can_hold(&self, position: [f32; 3], reach: [f32; 3]) -> bool {
+        let mut can = true;
+        for axis in 0..3 {
+            let p = position[axis];
+            let wide = reach[axis] + p.abs() * (1.0 / 1_048_576.0);
+            can &= (p + wide >= self.low[axis]) & (p - wide <= self.high[axis]);
+        }
+        can
+    }
+
+    /// Whether a square of half width `size` at `position`, turned any way, touches the view.
+    pub fn touches(&self, position: [f32; 3], size: f32) -> bool {
+        let wide = size * core::f32::consts::SQRT_2;
+        (0..3).all(|a| position[a] + wide >= self.low[a] && position[a] - wide <= self.high[a])
+    }
+}
+
+/// One living particle at a time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Placed {
+    /// Seconds since its birth.
+    pub age: f32,
+    /// How long it lives, in seconds.
+    pub life: f32,
+    /// Where it is.
+    pub position: [f32; 3],
+    /// Units a second.
+    pub velocity: [f32; 3],
+    /// Half its width, at least 0.
+    pub size: f32,
+    /// Its angle in turns.
+    pub angle: f32,
+    /// Where its sequence stands after the standard parameters; the kind's own come next.
+    pub bits: u32,
+}
+
+impl Placed {
+    /// The kind's own parameters, in order.
+    pub fn extra<'k>(&self, kind: &'k Kind) -> impl Iterator<Item = f32> + 'k {
+        let mut draws = Draws::from_bits(self.bits);
+        kind.extra().iter().map(move |s| s.at(draws.draw()))
+    }
+}
+
+/// One particle at flick `at`, or nothing if it does not live then: the definition.
+///
+/// It lives from its birth on, while its age is below its life. p = p0 + d v t + a t^2 / 2; the velocity is
+/// d v + a t.
+pub fn placed(kind: &Kind, particle: &Particle, at: i64) -> Option<Placed> {
+    let since = at.checked_sub(particle.birth).filter(|&s| (0..1 << 51).contains(&s))?;
+    let age = seconds(since);
+    let mut draws = Draws::of(particle.seed);
+    let values: [f32; STANDARD] = kind.standard().map(|s| s.at(draws.draw()));
+    let value = |slot: Slot| values[slot as usize];
+    if age >= value(Slot::Life) {
+        return None;
+    }
+    let start = particle.direction.map(|d| from_fixed(d) * value(Slot::Speed));
+    let pull = [value(Slot::AccelX), value(Slot::AccelY), value(Slot::AccelZ)];
+    let size = value(Slot::Size) + value(Slot::Growth) * age;
+    Some(Placed {
+        age,
+        life: value(Slot::Life),
+        position: core::array::from_fn(|a| particle.position[a] + (start[a] + pull[a] * (0.5 * age)) * age),
+        velocity: core::array::from_fn(|a| start[a] + pull[a] * age),
+        size: if size > 0.0 { size } else { 0.0 },
+        angle: value(Slot::Angle) + value(Slot::Spin) * age,
+        bits: draws.bits(),
+    })
+}
+
+/// [`BLOCK`] particles at a time, field by field as in [`Placed`]. Only lanes whose bit in `live` is set mean
+/// anything.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct PlacedBlock {
+    /// Number of the particle in lane 0; lane j holds number `first + j`.
+    pub first: i64,
+    /// Bit j: lane j lives now and may be in the view.
+    pub live: u64,
+    /// Seconds since birth.
+    pub age: [f32; BLOCK],
+    /// Seconds of life.
+    pub life: [f32; BLOCK],
+    /// x, y, z.
+    pub position: [[f32; BLOCK]; 3],
+    /// Units a second: x, y, z.
+    pub velocity: [[f32; BLOCK]; 3],
+    /// Half widths.
+    pub size: [f32; BLOCK],
+    /// Turns.
+    pub angle: [f32; BLOCK],
+    /// Where the sequences stand.
+    pub bits: [u32; BLOCK],
+}
+
+impl PlacedBlock {
+    /// Nothing yet.
+    pub const EMPTY: PlacedBlock = PlacedBlock {
+        first: 0,
+        live: 0,
+        age: [0.0; BLOCK],
+        life: [0.0; BLOCK],
+        position: [[0.0; BLOCK]; 3],
+        velocity: [[0.0; BLOCK]; 3],
+        size: [0.0; BLOCK],
+        angle: [0.0; BLOCK],
+        bits: [0; BLOCK],
+    };
+
+    /// The living, in order of their numbers: number and state.
+    pub fn iter(&self) -> impl Iterator<Item = (i64, Placed)> + '_ {
+        (0..BLOCK).filter(|j| self.live >> j & 1 == 1).map(|j| {
+            let placed = Placed {
+                age: self.age[j],
+                life: self.life[j],
+                position: [0, 1, 2].map(|a| self.position[a][j]),
+                velocity: [0, 1, 2].map(|a| self.velocity[a][j]),
+                size: self.size[j],
+                angle: self.angle[j],
+                bits: self.bits[j],
+            };
+            (self.first + j as i64, placed)
+        })
+    }
+}
+
+multiversion! {
+    /// Places the lanes of `columns` whose bit in `lanes` is set, at flick `at`: culls by reach, draws the
+    /// parameters of what is left, moves it. Sets all of `out` but `first`; where nothing can be seen, only `live`.
+    ///
+    /// Lanes in `lanes` must be born at `at` and not more than 2^51 flicks old; others may hold anything.
+    pub fn place(level, kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, out: &mut PlacedBlock) = place_body;
+}
+
+#[inline(always)]
+fn place_body(kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, out: &mut PlacedBlock) {
+    let mut flags = [0u8; BLOCK];
+    for j in 0..BLOCK {
+        out.age[j] = seconds(at.wrapping_sub(columns.birth[j]));
+    }
+    out.live = lanes;
+    if *view != View::ALL {
+        for (j, flag) in flags.iter_mut().enumerate() {
+            let position = [columns.position[0][j], columns.position[1][j], columns.position[2][j]];
+            *flag = u8::from(view.can_hold(position, kind.reach(out.age[j])));
+        }
+        out.live &= pack(&flags);
+        if out.live == 0 {
+            return;
+        }
+    }
+    let spread = *kind.standard();
+    for j in 0..BLOCK {
+        let mut bits = mix32(columns.seed[j]);
+        let mut values = [0.0f32; STANDARD];
+        for (value, s) in values.iter_mut().zip(spread) {
+            let r = step(bits);
+            bits = r.to_bits();
+            *value = s.base + r * s.offset;
+        }
+        let [life, speed, ax, ay, az, size, growth, angle, spin] = values;
+        let age = out.age[j];
+        let half = 0.5 * age;
+        for (axis, pull) in [ax, ay, az].into_iter().enumerate() {
+            let start = from_fixed(columns.direction[axis][j]) * speed;
+            out.position[axis][j] = columns.position[axis][j] + (start + pull * half) * age;
+            out.velocity[axis][j] = start + pull * age;
+        }
+        let size = size + growth * age;
+        out.size[j] = if size > 0.0 { size } else { 0.0 };
+        out.angle[j] = angle + spin * age;
+        out.bits[j] = bits;
+        out.life[j] = life;
+    }
+    for (flag, (age, life)) in flags.iter_mut().zip(out.age.iter().zip(&out.life)) {
+        *flag = u8::from(age < life);
+    }
+    out.live &= pack(&flags);
+}
+
+/// Bytes of 0 or 1 to bits. The factor moves bit 0 of byte k to bit 56 + k, and no two meet elsewhere above 56.
+#[inline(always)]
+fn pack(flags: &[u8; BLOCK]) -> u64 {
+    let mut bits = 0;
+    for (i, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
+        bits |= (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
+    }
+    bits
+}
