@@ -116,6 +116,7 @@ pub fn uncell3(key: u64) -> [i32; 3] {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
 
     /// One bit at a time: the definition.
     fn slow<const D: usize>(c: [u32; D], bits: usize) -> u64 {
@@ -164,6 +165,13 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 256,
+            rng_seed: RngSeed::Fixed(1),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
         #[test]
         fn equals_bit_by_bit(c: [u32; 3]) {
             let flat = [c[0], c[1]];

@@ -164,9 +164,9 @@ impl Kind {
     /// on top (see [`View`](super::View)).
     #[inline(always)]
     pub fn reach(&self, age: f32) -> [f32; 3] {
-        const DIAGONAL: f32 = 1.414_214; // a little more than the root of 2
         const ROUNDING: f32 = 1.0 + 1.0 / 524_288.0;
-        let size = (self.slot(Slot::Size).reach() + self.slot(Slot::Growth).reach() * age) * DIAGONAL;
+        let size = (self.slot(Slot::Size).reach() + self.slot(Slot::Growth).reach() * age)
+            * core::f32::consts::SQRT_2;
         let straight = self.slot(Slot::Speed).reach() * age + size;
         let half = 0.5 * age * age;
         [Slot::AccelX, Slot::AccelY, Slot::AccelZ]
