@@ -137,12 +137,17 @@ pub fn rate(per_second: f64) -> Result<u64, RateError> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Steady {
     rate: u64,
+    /// Flicks from birth to birth, and what is left of the division: `UNITS = gap * rate + rest`.
+    gap: i64,
+    rest: i64,
 }
 
 impl Steady {
     /// `per_second` births a second, 0 to 10^8.
     pub fn new(per_second: f64) -> Result<Steady, RateError> {
-        Ok(Steady { rate: rate(per_second)? })
+        let rate = rate(per_second)?;
+        let by = i128::from(rate.max(1));
+        Ok(Steady { rate, gap: (UNITS / by) as i64, rest: (UNITS % by) as i64 })
     }
 }
 
@@ -153,26 +158,24 @@ impl Births for Steady {
 
     fn times(&self, level: Level, first: i64, out: &mut [i64; BLOCK]) {
         if self.rate == 0 {
-            out.iter_mut()
-                .zip(0..)
-                .for_each(|(t, j)| *t = if first.saturating_add(j) < 0 { -LAST } else { NEVER });
-            return;
+            let numbers = (0..).map(|j| first.saturating_add(j));
+            return out.iter_mut().zip(numbers).for_each(|(t, n)| *t = if n < 0 { -LAST } else { NEVER });
         }
         // Birth i comes at ceil((i + 1) * UNITS / rate): one long division for the block, short ones inside.
         let rate = i128::from(self.rate);
-        let start = (i128::from(first) + 1) * UNITS + (rate - 1);
-        let (base, rest) = (start.div_euclid(rate), start.rem_euclid(rate) as i64);
-        let (gap, gap_rest) = (UNITS / rate, (UNITS % rate) as i64);
-        let end = base + (BLOCK as i128 + 1) * (gap + 1);
+        let next = i128::from(first) + 1;
+        let over = next * i128::from(self.rest) + (rate - 1);
+        let (base, rest) = (next * i128::from(self.gap) + over.div_euclid(rate), over.rem_euclid(rate));
+        let end = base + (BLOCK as i128 + 1) * (i128::from(self.gap) + 1);
         if base < -i128::from(LAST) || end > i128::from(LAST) {
             // At the ends of time, where nothing needs to be fast.
-            for (j, out) in out.iter_mut().enumerate() {
-                let t = (start + j as i128 * UNITS).div_euclid(rate);
+            for (j, out) in (0..).zip(out) {
+                let t = ((next + j) * UNITS + (rate - 1)).div_euclid(rate);
                 *out = if t > i128::from(LAST) { NEVER } else { t.max(-i128::from(LAST)) as i64 };
             }
             return;
         }
-        steady(level, base as i64, gap as i64, [rest, gap_rest, self.rate as i64], out);
+        steady(level, [base as i64, self.gap], [rest as i64, self.rest, self.rate as i64], out);
     }
 
     fn most(&self, _: i64, _: i64, life: i64) -> i64 {
@@ -182,20 +185,28 @@ impl Births for Steady {
 }
 
 multiversion! {
-    fn steady(level, base: i64, gap: i64, rests: [i64; 3], out: &mut [i64; BLOCK]) = steady_body;
+    fn steady(level, gaps: [i64; 2], rests: [i64; 3], out: &mut [i64; BLOCK]) = steady_body;
 }
 
-/// `base + j * gap + floor((rest + j * gap_rest) / rate)`, the quotient below 66.
+/// `base + j * gap + floor((over + j * rest) / rate)`, the quotient below 66.
 ///
-/// With rates up to 10^14 the dividend stays below 2^53, so it is exact in `f64`, and a quotient that is not whole is
-/// at least 1e-14 below the next whole number, more than half a step of `f64` there: the division cannot round up
-/// to it.
+/// With rates up to 10^14 all products stay below 2^53 and are exact in `f64`. The quotient by way of the reciprocal
+/// is less than one off, so that what is left of the dividend says where it belongs.
 #[inline(always)]
-fn steady_body(base: i64, gap: i64, rests: [i64; 3], out: &mut [i64; BLOCK]) {
-    let [rest, gap_rest, rate] = rests.map(|v| v as f64);
+fn steady_body([base, gap]: [i64; 2], rests: [i64; 3], out: &mut [i64; BLOCK]) {
+    let [over, rest, rate] = rests.map(|v| v as f64);
+    let part = 1.0 / rate;
+    let mut whole = [0i32; BLOCK];
+    for (j, whole) in whole.iter_mut().enumerate() {
+        let dividend = over + f64::from(j as u32) * rest;
+        // 1.5 * 2^52 rounds to a whole number without asking for an instruction that does.
+        let near = (dividend * part + 6_755_399_441_055_744.0) - 6_755_399_441_055_744.0;
+        let left = dividend - near * rate;
+        let floor = near + if left < 0.0 { -1.0 } else { 0.0 };
+        *whole = (floor + 6_755_399_441_055_744.0).to_bits() as i32;
+    }
     for (j, out) in out.iter_mut().enumerate() {
-        let carry = (rest + f64::from(j as u32) * gap_rest) / rate;
-        *out = base + j as i64 * gap + i64::from(carry as i32);
+        *out = base + j as i64 * gap + i64::from(whole[j]);
     }
 }
 

@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arch;
 mod births;
 mod clock;
 mod emitter;
@@ -48,8 +49,8 @@ pub use births::{BLOCK, Births, Bursts, Counted, MOST_RATE, NEVER, Ramp, RateErr
 pub use clock::{FLICKS, LAST, flicks, length, seconds};
 pub use emitter::{Columns, Emitter, Nozzle, NozzleError, Spray};
 pub use kind::{Kind, KindError, LARGEST, LONGEST, MOST_PARAMETERS, STANDARD, Slot, Spread};
-pub use motion::{Placed, PlacedBlock, View, place, placed};
-pub use pool::{Lives, Pool, PoolError};
+pub use motion::{Placed, PlacedBlock, View, place, placed, velocities, velocity};
+pub use pool::{Lives, Pool, PoolError, lanes};
 pub use random::{Draws, mix32, step};
 pub use record::{Particle, UNIT, from_fixed, to_fixed};
 pub use regenerate::{go_on, regenerate};

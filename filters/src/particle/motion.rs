@@ -5,7 +5,7 @@ use super::clock::seconds;
 use super::emitter::Columns;
 use super::kind::{Kind, STANDARD, Slot};
 use super::random::{Draws, mix32, step};
-use super::record::{Particle, from_fixed};
+use super::record::{Particle, STEP};
 use crate::simd::multiversion;
 
 /// What can be seen: a box in world units. Infinite sides are allowed.
@@ -52,8 +52,6 @@ pub struct Placed {
     pub life: f32,
     /// Where it is.
     pub position: [f32; 3],
-    /// Units a second.
-    pub velocity: [f32; 3],
     /// Half its width, at least 0.
     pub size: f32,
     /// Its angle in turns.
@@ -72,8 +70,7 @@ impl Placed {
 
 /// One particle at flick `at`, or nothing if it does not live then: the definition.
 ///
-/// It lives from its birth on, while its age is below its life. p = p0 + d v t + a t^2 / 2; the velocity is
-/// d v + a t.
+/// It lives from its birth on, while its age is below its life. p = p0 + d v t + a t^2 / 2.
 pub fn placed(kind: &Kind, particle: &Particle, at: i64) -> Option<Placed> {
     let since = at.checked_sub(particle.birth).filter(|&s| (0..1 << 51).contains(&s))?;
     let age = seconds(since);
@@ -83,17 +80,26 @@ pub fn placed(kind: &Kind, particle: &Particle, at: i64) -> Option<Placed> {
     if age >= value(Slot::Life) {
         return None;
     }
-    let start = particle.direction.map(|d| from_fixed(d) * value(Slot::Speed));
+    let start = particle.direction.map(|d| f32::from(d) * (value(Slot::Speed) * STEP));
     let pull = [value(Slot::AccelX), value(Slot::AccelY), value(Slot::AccelZ)];
     let size = value(Slot::Size) + value(Slot::Growth) * age;
     Some(Placed {
         age,
         life: value(Slot::Life),
         position: core::array::from_fn(|a| particle.position[a] + (start[a] + pull[a] * (0.5 * age)) * age),
-        velocity: core::array::from_fn(|a| start[a] + pull[a] * age),
         size: if size > 0.0 { size } else { 0.0 },
         angle: value(Slot::Angle) + value(Slot::Spin) * age,
         bits: draws.bits(),
+    })
+}
+
+/// The velocity of a particle of this age, in units a second: d v + a t. The definition of [`velocities`].
+pub fn velocity(kind: &Kind, particle: &Particle, age: f32) -> [f32; 3] {
+    let mut draws = Draws::of(particle.seed);
+    let values: [f32; STANDARD] = kind.standard().map(|s| s.at(draws.draw()));
+    let speed = values[Slot::Speed as usize] * STEP;
+    core::array::from_fn(|a| {
+        f32::from(particle.direction[a]) * speed + values[Slot::AccelX as usize + a] * age
     })
 }
 
@@ -112,8 +118,6 @@ pub struct PlacedBlock {
     pub life: [f32; BLOCK],
     /// x, y, z.
     pub position: [[f32; BLOCK]; 3],
-    /// Units a second: x, y, z.
-    pub velocity: [[f32; BLOCK]; 3],
     /// Half widths.
     pub size: [f32; BLOCK],
     /// Turns.
@@ -130,7 +134,6 @@ impl PlacedBlock {
         age: [0.0; BLOCK],
         life: [0.0; BLOCK],
         position: [[0.0; BLOCK]; 3],
-        velocity: [[0.0; BLOCK]; 3],
         size: [0.0; BLOCK],
         angle: [0.0; BLOCK],
         bits: [0; BLOCK],
@@ -143,7 +146,6 @@ impl PlacedBlock {
                 age: self.age[j],
                 life: self.life[j],
                 position: [0, 1, 2].map(|a| self.position[a][j]),
-                velocity: [0, 1, 2].map(|a| self.velocity[a][j]),
                 size: self.size[j],
                 angle: self.angle[j],
                 bits: self.bits[j],
@@ -159,52 +161,80 @@ multiversion! {
     ///
     /// Lanes in `lanes` must be born at `at` and not more than 2^51 flicks old; others may hold anything.
     pub fn place(level, kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, out: &mut PlacedBlock) = place_body;
+
+    /// The velocities of all lanes of `columns` at their ages, x, y and z: what streaks need beside positions.
+    pub fn velocities(level, kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut [[f32; BLOCK]; 3]) = velocities_body;
 }
 
 #[inline(always)]
 fn place_body(kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, out: &mut PlacedBlock) {
     let mut flags = [0u8; BLOCK];
-    for j in 0..BLOCK {
-        out.age[j] = seconds(at.wrapping_sub(columns.birth[j]));
+    for (age, birth) in out.age.iter_mut().zip(&columns.birth) {
+        *age = seconds(at.wrapping_sub(*birth));
     }
     out.live = lanes;
     if *view != View::ALL {
+        // The oldest reaches farthest, and is the first: numbers are in order of birth.
+        let reach = kind.reach(out.age[lanes.trailing_zeros() as usize % BLOCK]);
+        let [x, y, z] = &columns.position;
         for (j, flag) in flags.iter_mut().enumerate() {
-            let position = [columns.position[0][j], columns.position[1][j], columns.position[2][j]];
-            *flag = u8::from(view.can_hold(position, kind.reach(out.age[j])));
+            *flag = u8::from(view.can_hold([x[j], y[j], z[j]], reach));
         }
         out.live &= pack(&flags);
         if out.live == 0 {
             return;
         }
     }
-    let spread = *kind.standard();
-    for j in 0..BLOCK {
-        let mut bits = mix32(columns.seed[j]);
-        let mut values = [0.0f32; STANDARD];
-        for (value, s) in values.iter_mut().zip(spread) {
-            let r = step(bits);
-            bits = r.to_bits();
-            *value = s.base + r * s.offset;
+    // Draw by draw for all lanes, not lane by lane: each draw waits ten cycles for the one before it, and the other
+    // lanes fill them.
+    let mut bits = columns.seed.map(mix32);
+    let values = draw(kind, &mut bits);
+    let [life, speed, ax, ay, az, size, growth, angle, spin] = &values;
+    for (axis, pull) in [ax, ay, az].into_iter().enumerate() {
+        for j in 0..BLOCK {
+            let age = out.age[j];
+            let start = f32::from(columns.direction[axis][j]) * (speed[j] * STEP);
+            out.position[axis][j] = columns.position[axis][j] + (start + pull[j] * (0.5 * age)) * age;
         }
-        let [life, speed, ax, ay, az, size, growth, angle, spin] = values;
-        let age = out.age[j];
-        let half = 0.5 * age;
-        for (axis, pull) in [ax, ay, az].into_iter().enumerate() {
-            let start = from_fixed(columns.direction[axis][j]) * speed;
-            out.position[axis][j] = columns.position[axis][j] + (start + pull * half) * age;
-            out.velocity[axis][j] = start + pull * age;
-        }
-        let size = size + growth * age;
-        out.size[j] = if size > 0.0 { size } else { 0.0 };
-        out.angle[j] = angle + spin * age;
-        out.bits[j] = bits;
-        out.life[j] = life;
     }
-    for (flag, (age, life)) in flags.iter_mut().zip(out.age.iter().zip(&out.life)) {
+    for j in 0..BLOCK {
+        let size = size[j] + growth[j] * out.age[j];
+        out.size[j] = if size > 0.0 { size } else { 0.0 };
+        out.angle[j] = angle[j] + spin[j] * out.age[j];
+    }
+    for (flag, (age, life)) in flags.iter_mut().zip(out.age.iter().zip(life)) {
         *flag = u8::from(age < life);
     }
+    out.life = *life;
+    out.bits = bits;
     out.live &= pack(&flags);
+}
+
+#[inline(always)]
+fn velocities_body(kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut [[f32; BLOCK]; 3]) {
+    let mut bits = columns.seed.map(mix32);
+    let values: [[f32; BLOCK]; Slot::AccelZ as usize + 1] = draw(kind, &mut bits);
+    let speed = &values[Slot::Speed as usize];
+    for (axis, out) in out.iter_mut().enumerate() {
+        let pull = &values[Slot::AccelX as usize + axis];
+        for (j, out) in out.iter_mut().enumerate() {
+            *out = f32::from(columns.direction[axis][j]) * (speed[j] * STEP) + pull[j] * age[j];
+        }
+    }
+}
+
+/// The first `N` standard parameters of all lanes.
+#[inline(always)]
+fn draw<const N: usize>(kind: &Kind, bits: &mut [u32; BLOCK]) -> [[f32; BLOCK]; N] {
+    let mut values = [[0.0f32; BLOCK]; N];
+    for (row, s) in values.iter_mut().zip(*kind.standard()) {
+        for (bits, value) in bits.iter_mut().zip(row) {
+            let r = step(*bits);
+            *bits = r.to_bits();
+            *value = s.base + r * s.offset;
+        }
+    }
+    values
 }
 
 /// Bytes of 0 or 1 to bits. The factor moves bit 0 of byte k to bit 56 + k, and no two meet elsewhere above 56.

@@ -5,6 +5,9 @@ use super::kind::{Kind, Spread};
 use super::random::{mix32, step};
 use crate::simd::{Level, multiversion};
 
+/// Particles drawn side by side: each draw waits for the one before it, so more of them than a block hide the wait.
+const CHUNK: usize = 128;
+
 /// The parameters of every seed, parameter by parameter: value p of particle i goes to `out[p * seeds.len() + i]`.
 /// The same as [`Kind::values`] of each.
 ///
@@ -33,12 +36,12 @@ multiversion! {
 #[inline(always)]
 fn draw_rows_body(kind: &Kind, seeds: &[u32], out: &mut [f32]) {
     let n = seeds.len();
-    let (blocks, tail) = seeds.as_chunks::<BLOCK>();
+    let (blocks, tail) = seeds.as_chunks::<CHUNK>();
     let spreads = || kind.standard().iter().chain(kind.extra()).enumerate();
     for (i, seeds) in blocks.iter().enumerate() {
         let mut bits = seeds.map(mix32);
         for (p, s) in spreads() {
-            if let Some(row) = out[p * n + i * BLOCK..].first_chunk_mut::<BLOCK>() {
+            if let Some(row) = out[p * n + i * CHUNK..].first_chunk_mut::<CHUNK>() {
                 draw(s, &mut bits, row);
             }
         }
@@ -46,7 +49,7 @@ fn draw_rows_body(kind: &Kind, seeds: &[u32], out: &mut [f32]) {
     for (i, seed) in tail.iter().enumerate() {
         let mut bits = [mix32(*seed)];
         for (p, s) in spreads() {
-            draw(s, &mut bits, &mut out[p * n + blocks.len() * BLOCK + i..]);
+            draw(s, &mut bits, &mut out[p * n + blocks.len() * CHUNK + i..]);
         }
     }
 }

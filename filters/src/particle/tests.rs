@@ -222,6 +222,26 @@ fn records_of_the_pool_are_the_emitters() {
 }
 
 #[test]
+fn velocities_are_the_definitions() {
+    let emitter = test_emitter(Arc::new(Steady::new(777.0).unwrap()));
+    let mut velocities = [[0.0; BLOCK]; 3];
+    let mut block = PlacedBlock::EMPTY;
+    for &level in Level::available() {
+        let mut pool = Pool::new(emitter.clone(), test_kind(), None, 0..FLICKS * 9, 5000, level).unwrap();
+        pool.seek(FLICKS * 7);
+        for index in 0..pool.blocks() {
+            pool.place(index, &View::ALL, &mut block);
+            pool.velocities(&block, &mut velocities);
+            for (number, placed) in block.iter() {
+                let lane = (number - block.first) as usize;
+                let want = velocity(pool.kind(), &emitter.particle(number), placed.age);
+                assert_eq!(velocities.map(|row| row[lane]), want, "{level} {number}");
+            }
+        }
+    }
+}
+
+#[test]
 fn frame_ten_million_is_as_near_as_any() {
     let emitter = test_emitter(Arc::new(Steady::new(300.0).unwrap()));
     let kind = test_kind();
