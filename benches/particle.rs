@@ -148,7 +148,7 @@ fn closed_form(count: usize) {
             Box::new(move || {
                 for (out, record) in out.iter_mut().zip(&records) {
                     if let Some(p) = placed(&kind, record, black_box(at)) {
-                        *out = p.position;
+                        (*out, _) = (p.position, black_box(p));
                     }
                 }
                 black_box(&mut out);
@@ -159,6 +159,7 @@ fn closed_form(count: usize) {
             Box::new(move || {
                 for index in 0..blocks {
                     pool.place(index, &View::ALL, &mut block);
+                    pool.dress(&mut block);
                     rows.iter_mut().zip(&block.position).for_each(|(r, p)| r[index] = *p);
                 }
                 black_box(&mut rows);
@@ -169,6 +170,7 @@ fn closed_form(count: usize) {
             Box::new(move || {
                 for index in 0..blocks {
                     pool.place(index, &View::ALL, &mut block);
+                    pool.dress(&mut block);
                     black_box(&mut block);
                 }
             })
@@ -181,6 +183,7 @@ fn closed_form(count: usize) {
                     let start = (first + index) * BLOCK as i64;
                     emitter.fill(level, first + index, &mut columns);
                     place(level, &kind, &columns, at, &View::ALL, lanes(start, &window), &mut block);
+                    dress(level, &kind, &mut block);
                     black_box(&mut block);
                 }
             })

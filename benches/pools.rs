@@ -5,8 +5,7 @@
 //! second; lives are 1.2 to 1.6 s, and 0.1 to 10 s, the ring's worst case.
 //!
 //! The rivals do what the article's do and no more: add the speed to the position, count the life down, remove and add.
-//! The program's pool makes its particles' nine parameters again from their seeds, moves them in closed form to any
-//! frame, and puts all positions into three arrays.
+//! The program's pool makes its particles' parameters again from their seeds and moves them in closed form to any frame.
 #![allow(unsafe_code)] // rivals compiled for the same instructions as the library: a guarded target_feature call
 #![allow(missing_docs)]
 
@@ -379,22 +378,31 @@ impl Positions {
     }
 }
 
-/// The program's pool: positions put into arrays, or only handed on block by block, as drawing takes them.
+/// What is done with positions.
+#[derive(Clone, Copy, PartialEq)]
+enum What {
+    Keep,
+    HandOn,
+    Dress,
+}
+
+/// The program's pool: positions put into arrays, or handed on block by block as drawing takes them, with or without
+/// sizes and angles.
 struct Ours {
     pool: Pool,
     frame: i64,
-    keep: bool,
+    what: What,
     out: Positions,
 }
 
 impl Ours {
-    fn new(scene: Scene, level: Level, keep: bool) -> Ours {
+    fn new(scene: Scene, level: Level, what: What) -> Ours {
         let (emitter, kind) = emitter(scene);
         let Ok(pool) = Pool::new(emitter, kind, None, 0..LAST, u32::MAX, level) else {
             panic!("a steady pool of a few million fits")
         };
         let blocks = pool.bytes() / size_of::<Columns>() + 1;
-        Ours { pool, frame: 0, keep, out: Positions::new(blocks) }
+        Ours { pool, frame: 0, what, out: Positions::new(blocks) }
     }
 }
 
@@ -405,7 +413,10 @@ impl Form for Ours {
         let mut n = 0;
         for index in 0..self.pool.blocks() {
             self.pool.place(index, &View::ALL, &mut self.out.block);
-            if self.keep {
+            if self.what == What::Dress {
+                self.pool.dress(&mut self.out.block);
+            }
+            if self.what == What::Keep {
                 n += self.out.keep(index);
             } else {
                 n += black_box(&self.out.block).live.count_ones() as usize;
@@ -465,8 +476,9 @@ fn main() {
         "swap-remove of records",
         "arrays, 130 bytes",
         "arrays, 28 bytes",
-        "the pool",
-        "the pool, not kept",
+        "pool, positions kept",
+        "pool, handed on",
+        "pool, dressed, handed on",
         "no pool, closed form",
     ];
     for life in [[1.2, 1.6], [0.1, 10.0]] {
@@ -480,8 +492,9 @@ fn main() {
                 Some(Box::new(SwapRemove::new(scene))),
                 Some(Box::new(Arrays::<102>::new(scene, level))),
                 Some(Box::new(Arrays::<0>::new(scene, level))),
-                Some(Box::new(Ours::new(scene, level, true))),
-                Some(Box::new(Ours::new(scene, level, false))),
+                Some(Box::new(Ours::new(scene, level, What::Keep))),
+                Some(Box::new(Ours::new(scene, level, What::HandOn))),
+                Some(Box::new(Ours::new(scene, level, What::Dress))),
                 Some(Box::new(Closed::new(scene, level))),
             ];
             // Frames a timing: some 4 M updates; warm until every particle has been replaced twice over.

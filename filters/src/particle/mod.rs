@@ -26,7 +26,11 @@
 //! let mut living = 0;
 //! for index in 0..pool.blocks() {
 //!     pool.place(index, &View::ALL, &mut block);
-//!     living += block.iter().count();
+//!     pool.dress(&mut block);
+//!     for (_number, particle) in block.iter() {
+//!         assert!(particle.size >= 1.0);
+//!         living += 1;
+//!     }
 //! }
 //! assert!((1200..=1600).contains(&living));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -49,7 +53,7 @@ pub use births::{BLOCK, Births, Bursts, Counted, MOST_RATE, NEVER, Ramp, RateErr
 pub use clock::{FLICKS, LAST, flicks, length, seconds};
 pub use emitter::{Columns, Emitter, Nozzle, NozzleError, Spray};
 pub use kind::{Kind, KindError, LARGEST, LONGEST, MOST_PARAMETERS, STANDARD, Slot, Spread};
-pub use motion::{Placed, PlacedBlock, View, place, placed, velocities, velocity};
+pub use motion::{Placed, PlacedBlock, View, dress, place, placed, velocities, velocity};
 pub use pool::{Lives, Pool, PoolError, lanes};
 pub use random::{Draws, mix32, step};
 pub use record::{Particle, UNIT, from_fixed, to_fixed};

@@ -3,7 +3,7 @@
 use super::births::BLOCK;
 use super::clock::seconds;
 use super::emitter::Columns;
-use super::kind::{Kind, STANDARD, Slot};
+use super::kind::{Kind, STANDARD, Slot, Spread};
 use super::random::{Draws, mix32, step};
 use super::record::{Particle, STEP};
 use crate::simd::multiversion;
@@ -103,8 +103,8 @@ pub fn velocity(kind: &Kind, particle: &Particle, age: f32) -> [f32; 3] {
     })
 }
 
-/// [`BLOCK`] particles at a time, field by field as in [`Placed`]. Only lanes whose bit in `live` is set mean
-/// anything.
+/// [`BLOCK`] particles at a time, field by field as in [`Placed`]: [`place`] says who lives and where, [`dress`] what
+/// they look like. Only lanes whose bit in `live` is set mean anything.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct PlacedBlock {
@@ -118,11 +118,11 @@ pub struct PlacedBlock {
     pub life: [f32; BLOCK],
     /// x, y, z.
     pub position: [[f32; BLOCK]; 3],
-    /// Half widths.
+    /// Half widths, once dressed.
     pub size: [f32; BLOCK],
-    /// Turns.
+    /// Turns, once dressed.
     pub angle: [f32; BLOCK],
-    /// Where the sequences stand.
+    /// Where the sequences stand: after the parameters that are drawn so far.
     pub bits: [u32; BLOCK],
 }
 
@@ -139,7 +139,7 @@ impl PlacedBlock {
         bits: [0; BLOCK],
     };
 
-    /// The living, in order of their numbers: number and state.
+    /// The living of a block that was placed and dressed, in order of their numbers: number and state.
     pub fn iter(&self) -> impl Iterator<Item = (i64, Placed)> + '_ {
         (0..BLOCK).filter(|j| self.live >> j & 1 == 1).map(|j| {
             let placed = Placed {
@@ -157,10 +157,15 @@ impl PlacedBlock {
 
 multiversion! {
     /// Places the lanes of `columns` whose bit in `lanes` is set, at flick `at`: culls by reach, draws the
-    /// parameters of what is left, moves it. Sets all of `out` but `first`; where nothing can be seen, only `live`.
+    /// parameters of what is left as far as motion needs them, and moves it. Sets age, life, position, bits and
+    /// `live`; where nothing can be seen, only `live`.
     ///
     /// Lanes in `lanes` must be born at `at` and not more than 2^51 flicks old; others may hold anything.
     pub fn place(level, kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, out: &mut PlacedBlock) = place_body;
+
+    /// Goes on after [`place`], and once only: sets size and angle, and leaves the sequences before the kind's own
+    /// parameters (see [`go_on`](super::go_on)).
+    pub fn dress(level, kind: &Kind, block: &mut PlacedBlock) = dress_body;
 
     /// The velocities of all lanes of `columns` at their ages, x, y and z: what streaks need beside positions.
     pub fn velocities(level, kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut [[f32; BLOCK]; 3]) = velocities_body;
@@ -188,32 +193,39 @@ fn place_body(kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, 
     // Draw by draw for all lanes, not lane by lane: each draw waits ten cycles for the one before it, and the other
     // lanes fill them.
     let mut bits = columns.seed.map(mix32);
-    let values = draw(kind, &mut bits);
-    let [life, speed, ax, ay, az, size, growth, angle, spin] = &values;
-    for (axis, pull) in [ax, ay, az].into_iter().enumerate() {
+    let [life, speed, ax, ay, az] = draw(kind.standard(), &mut bits);
+    for (axis, pull) in [&ax, &ay, &az].into_iter().enumerate() {
         for j in 0..BLOCK {
             let age = out.age[j];
             let start = f32::from(columns.direction[axis][j]) * (speed[j] * STEP);
             out.position[axis][j] = columns.position[axis][j] + (start + pull[j] * (0.5 * age)) * age;
         }
     }
-    for j in 0..BLOCK {
-        let size = size[j] + growth[j] * out.age[j];
-        out.size[j] = if size > 0.0 { size } else { 0.0 };
-        out.angle[j] = angle[j] + spin[j] * out.age[j];
-    }
-    for (flag, (age, life)) in flags.iter_mut().zip(out.age.iter().zip(life)) {
+    for (flag, (age, life)) in flags.iter_mut().zip(out.age.iter().zip(&life)) {
         *flag = u8::from(age < life);
     }
-    out.life = *life;
+    out.life = life;
     out.bits = bits;
     out.live &= pack(&flags);
 }
 
 #[inline(always)]
+fn dress_body(kind: &Kind, block: &mut PlacedBlock) {
+    let mut bits = block.bits;
+    let [size, growth, angle, spin] = draw(&kind.standard()[Slot::Size as usize..], &mut bits);
+    for j in 0..BLOCK {
+        let age = block.age[j];
+        let size = size[j] + growth[j] * age;
+        block.size[j] = if size > 0.0 { size } else { 0.0 };
+        block.angle[j] = angle[j] + spin[j] * age;
+    }
+    block.bits = bits;
+}
+
+#[inline(always)]
 fn velocities_body(kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut [[f32; BLOCK]; 3]) {
     let mut bits = columns.seed.map(mix32);
-    let values: [[f32; BLOCK]; Slot::AccelZ as usize + 1] = draw(kind, &mut bits);
+    let values: [_; Slot::AccelZ as usize + 1] = draw(kind.standard(), &mut bits);
     let speed = &values[Slot::Speed as usize];
     for (axis, out) in out.iter_mut().enumerate() {
         let pull = &values[Slot::AccelX as usize + axis];
@@ -223,11 +235,12 @@ fn velocities_body(kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut
     }
 }
 
-/// The first `N` standard parameters of all lanes.
+/// `N` parameters of all lanes.
 #[inline(always)]
-fn draw<const N: usize>(kind: &Kind, bits: &mut [u32; BLOCK]) -> [[f32; BLOCK]; N] {
+fn draw<const N: usize>(spreads: &[Spread], bits: &mut [u32; BLOCK]) -> [[f32; BLOCK]; N] {
     let mut values = [[0.0f32; BLOCK]; N];
-    for (row, s) in values.iter_mut().zip(*kind.standard()) {
+    for (row, s) in values.iter_mut().zip(spreads) {
+        let s = *s;
         for (bits, value) in bits.iter_mut().zip(row) {
             let r = step(*bits);
             *bits = r.to_bits();

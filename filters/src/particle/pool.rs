@@ -13,7 +13,7 @@ use super::births::BLOCK;
 use super::clock::LAST;
 use super::emitter::{Columns, Emitter};
 use super::kind::Kind;
-use super::motion::{PlacedBlock, View, place, velocities};
+use super::motion::{PlacedBlock, View, dress, place, velocities};
 use crate::simd::Level;
 use core::fmt;
 use core::ops::Range;
@@ -168,7 +168,7 @@ impl Pool {
         ((self.window.end - 1).div_euclid(size) - self.window.start.div_euclid(size) + 1) as usize
     }
 
-    /// Places block `index` (below [`blocks`](Pool::blocks)) at the time of the last seek. Blocks may be placed in any
+    /// Says who of block `index` (below [`blocks`](Pool::blocks)) lives and where, at the time of the last seek. Blocks may be placed in any
     /// order and at the same time; their numbers rise with the index.
     pub fn place(&self, index: usize, view: &View, out: &mut PlacedBlock) {
         let size = BLOCK as i64;
@@ -187,6 +187,11 @@ impl Pool {
             }
             _ => out.live = 0,
         }
+    }
+
+    /// Gives the particles of a block that was placed their sizes and angles.
+    pub fn dress(&self, placed: &mut PlacedBlock) {
+        dress(self.level, &self.kind, placed);
     }
 
     /// The velocities, x, y and z, of what [`place`](Pool::place) has put into `placed`: of its lanes that live.

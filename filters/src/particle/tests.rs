@@ -180,6 +180,7 @@ fn read(pool: &Pool, view: &View) -> Vec<(i64, Placed)> {
     let mut all = Vec::new();
     for index in 0..pool.blocks() {
         pool.place(index, view, &mut block);
+        pool.dress(&mut block);
         all.extend(block.iter());
     }
     all
@@ -231,6 +232,7 @@ fn velocities_are_the_definitions() {
         pool.seek(FLICKS * 7);
         for index in 0..pool.blocks() {
             pool.place(index, &View::ALL, &mut block);
+            pool.dress(&mut block);
             pool.velocities(&block, &mut velocities);
             for (number, placed) in block.iter() {
                 let lane = (number - block.first) as usize;
@@ -355,6 +357,7 @@ proptest! {
             let view = View { low, high: core::array::from_fn(|a| low[a] + extent[a]) };
             for &level in Level::available() {
                 place(level, &kind, &columns, at, &view, u64::MAX, &mut block);
+                dress(level, &kind, &mut block);
                 let got: Vec<_> = block.iter().collect();
                 for n in 0..64 {
                     let kept = got.iter().find(|(m, _)| *m == n).map(|(_, p)| *p);
