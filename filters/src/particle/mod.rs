@@ -46,6 +46,7 @@ mod pool;
 mod random;
 mod record;
 mod regenerate;
+mod sieve;
 #[cfg(test)]
 mod tests;
 
@@ -54,7 +55,7 @@ pub use clock::{FLICKS, LAST, flicks, length, seconds};
 pub use emitter::{Columns, Emitter, Nozzle, NozzleError, Spray};
 pub use kind::{Kind, KindError, LARGEST, LONGEST, MOST_PARAMETERS, STANDARD, Slot, Spread};
 pub use motion::{Placed, PlacedBlock, View, dress, place, placed, velocities, velocity};
-pub use pool::{Lives, Pool, PoolError, lanes};
+pub use pool::{Lives, Pool, PoolError, Room, lanes};
 pub use random::{Draws, mix32, step};
 pub use record::{Particle, UNIT, from_fixed, to_fixed};
 pub use regenerate::{go_on, regenerate};

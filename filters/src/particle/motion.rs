@@ -103,13 +103,26 @@ pub fn velocity(kind: &Kind, particle: &Particle, age: f32) -> [f32; 3] {
     })
 }
 
+/// Offsets of numbers in a row.
+pub(super) const IN_A_ROW: [u32; BLOCK] = {
+    let mut row = [0; BLOCK];
+    let mut j = 0;
+    while j < BLOCK {
+        row[j] = j as u32;
+        j += 1;
+    }
+    row
+};
+
 /// [`BLOCK`] particles at a time, field by field as in [`Placed`]: [`place`] says who lives and where, [`dress`] what
 /// they look like. Only lanes whose bit in `live` is set mean anything.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct PlacedBlock {
-    /// Number of the particle in lane 0; lane j holds number `first + j`.
+    /// What the numbers are counted from: lane j holds number `first + offset[j]`.
     pub first: i64,
+    /// What each lane's number is above `first`; rising.
+    pub offset: [u32; BLOCK],
     /// Bit j: lane j lives now and may be in the view.
     pub live: u64,
     /// Seconds since birth.
@@ -130,6 +143,7 @@ impl PlacedBlock {
     /// Nothing yet.
     pub const EMPTY: PlacedBlock = PlacedBlock {
         first: 0,
+        offset: IN_A_ROW,
         live: 0,
         age: [0.0; BLOCK],
         life: [0.0; BLOCK],
@@ -139,9 +153,24 @@ impl PlacedBlock {
         bits: [0; BLOCK],
     };
 
+    /// The lanes that live, in order.
+    pub fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+        let mut left = self.live;
+        core::iter::from_fn(move || {
+            let lane = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (lane < BLOCK).then_some(lane)
+        })
+    }
+
+    /// The number of the particle in a lane (below [`BLOCK`]).
+    pub fn number(&self, lane: usize) -> i64 {
+        self.first + i64::from(self.offset[lane])
+    }
+
     /// The living of a block that was placed and dressed, in order of their numbers: number and state.
     pub fn iter(&self) -> impl Iterator<Item = (i64, Placed)> + '_ {
-        (0..BLOCK).filter(|j| self.live >> j & 1 == 1).map(|j| {
+        self.lanes().map(|j| {
             let placed = Placed {
                 age: self.age[j],
                 life: self.life[j],
@@ -150,7 +179,7 @@ impl PlacedBlock {
                 angle: self.angle[j],
                 bits: self.bits[j],
             };
-            (self.first + j as i64, placed)
+            (self.number(j), placed)
         })
     }
 }
