@@ -1,11 +1,11 @@
 //! How fast noise is made and added.
 //!
 //! `cargo bench --bench noise` runs everything; `-- L1` or `-- "add/1080p u8"` runs a part; `-- ratios` prints the
-//! table of ratios alone. Planes cycle through a working set of 1 GiB (`GRAINFIELD_BENCH_MIB` makes it smaller), so
+//! table of ratios alone, `-- ratios 1080p,avx2` the lines that have all of these words in them. Planes cycle through a working set of 1 GiB (`GRAINFIELD_BENCH_MIB` makes it smaller), so
 //! that every one of them comes from memory and not from a cache.
 //!
 //! Ratios come from a loop of its own in which the rivals take turns, so that a busy machine disturbs all alike, and
-//! the median of each is taken.
+//! the lower quartile of each is taken.
 
 #![allow(clippy::expect_used)] // a bench is a test: what it is given here is right, or it should stop
 
@@ -176,6 +176,15 @@ fn level_one(c: &mut Criterion) {
                 black_box(frame.lanes(0, y, 0))
             });
         });
+        // 32 rows at once; the figure is for all of them.
+        let mut states = [0; 32];
+        group.bench_function(format!("lfsr31 32 rows {level}"), |b| {
+            b.iter(|| {
+                y = (y + 32) % 1024;
+                frame.states(0, y, &mut states);
+                states.iter().for_each(|s| drop(black_box(frame.fan(0, *s))));
+            });
+        });
     }
     group.finish();
 }
@@ -211,27 +220,30 @@ fn add(c: &mut Criterion) {
 /// A name; a level and no filter is adding a constant, neither is a copy.
 type Contender = (String, Option<Level>, Option<Box<dyn Filter>>);
 
-fn median(times: &mut [f64]) -> f64 {
+fn quartile(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+    times[times.len() / 4]
 }
 
-/// The table: everything in turn, the median of each, as a part of the ceiling and as times memcpy.
-fn ratios() {
-    println!("\n{:<10} {:<18} {:>9} {:>11} {:>9}", "plane", "way", "ms", "of ceiling", "x memcpy");
+/// The table: everything in turn, the lower quartile of each, as a part of the ceiling and as times memcpy.
+fn ratios(words: &[String]) {
+    println!("\n{:<10} {:<22} {:>9} {:>11} {:>9}", "plane", "way", "ms", "of ceiling", "x memcpy");
     for &(title, name, width, height) in PLANES {
+        let wanted = |way: &str| words.iter().all(|w| format!("{title} {way}").contains(w.as_str()));
         let mut planes = Planes::new(name, width, height);
         let mut scratch = Scratch::default();
         let mut contenders: Vec<Contender> = vec![("memcpy".into(), None, None)];
         for &level in Level::available() {
             contenders.push((format!("constant {level}"), Some(level), None));
             for (way, given) in WAYS {
-                contenders.push((
-                    format!("{way} {level}"),
-                    Some(level),
-                    Some(bind(&planes.format, given, level)),
-                ));
+                let way = format!("{way} {level}");
+                if wanted(&way) {
+                    contenders.push((way, Some(level), Some(bind(&planes.format, given, level))));
+                }
             }
+        }
+        if contenders.iter().all(|c| c.2.is_none()) {
+            continue;
         }
         let mut times = vec![Vec::new(); contenders.len()];
         let until = Instant::now() + Duration::from_secs(5);
@@ -250,19 +262,21 @@ fn ratios() {
                 times.push(start.elapsed().as_secs_f64() * 1e3 / 4.0);
             }
         }
-        let times: Vec<f64> = times.iter_mut().map(|t| median(t)).collect();
+        let times: Vec<f64> = times.iter_mut().map(|t| quartile(t)).collect();
         // One ceiling: the fastest way there is to add a constant.
         let constants = contenders.iter().zip(&times).filter(|((n, ..), _)| n.starts_with("constant"));
         let ceiling = constants.map(|(_, t)| *t).fold(f64::INFINITY, f64::min);
         for ((name, ..), ms) in contenders.iter().zip(&times) {
-            println!("{title:<10} {name:<18} {ms:>9.4} {:>11.2} {:>9.2}", ceiling / ms, times[0] / ms);
+            println!("{title:<10} {name:<22} {ms:>9.4} {:>11.2} {:>9.2}", ceiling / ms, times[0] / ms);
         }
     }
 }
 
 fn main() {
-    let only_ratios = std::env::args().any(|a| a == "ratios");
-    let filtered = std::env::args().skip(1).any(|a| !a.starts_with('-'));
+    let mut words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let filtered = !words.is_empty();
+    let only_ratios = words.iter().any(|a| a == "ratios");
+    words.retain(|a| a != "ratios");
     if !only_ratios {
         let mut criterion = Criterion::default().configure_from_args();
         level_one(&mut criterion);
@@ -271,6 +285,6 @@ fn main() {
     }
     // `cargo test --benches` only wants to see that it runs.
     if only_ratios || (!filtered && std::env::args().any(|a| a == "--bench")) {
-        ratios();
+        ratios(&words.iter().flat_map(|w| w.split(',')).map(String::from).collect::<Vec<_>>());
     }
 }
