@@ -12,7 +12,7 @@
 use criterion::{Criterion, Throughput};
 use grainfield_filters::catalog::find;
 use grainfield_filters::filter::{Band, Filter};
-use grainfield_filters::frame::{ColorRange, Depth, Format, FrameMut, Moment, PlaneMut, Scratch};
+use grainfield_filters::frame::{Block, ColorRange, Depth, Format, FrameMut, Moment, PlaneMut, Scratch};
 use grainfield_filters::noise::lfsr31::{self, Lanes, Lfsr31};
 use grainfield_filters::noise::seed::Layer;
 use grainfield_filters::noise::{Law, Layout, Origin, Shape, xs64};
@@ -43,7 +43,7 @@ const PLANES: &[(&str, &str, u32, u32)] = &[
 /// A gibibyte of planes of one format, handed out in turn.
 struct Planes {
     format: Format,
-    bytes: Vec<u8>,
+    blocks: Vec<Block>,
     plane: usize,
     next: usize,
 }
@@ -56,25 +56,33 @@ impl Planes {
             std::env::var("GRAINFIELD_BENCH_MIB").ok().and_then(|s| s.parse().ok()).unwrap_or(1024usize);
         let plane = format.frame_bytes();
         let count = ((mib << 20) / plane).max(2);
-        Planes { format, bytes: vec![64; count * plane], plane, next: 0 }
+        // Rows of these sizes are whole cache lines, and start on one as a frame's do.
+        let mut blocks = vec![Block::ZERO; count * plane / 64];
+        bytemuck::cast_slice_mut::<_, u8>(&mut blocks).fill(64);
+        Planes { format, blocks, plane, next: 0 }
+    }
+
+    fn count(&self) -> usize {
+        self.blocks.len() * 64 / self.plane
     }
 
     fn index(&mut self) -> usize {
-        self.next = (self.next + 1) % (self.bytes.len() / self.plane);
+        self.next = (self.next + 1) % self.count();
         self.next
     }
 
     fn plane(&mut self) -> &mut [u8] {
         let i = self.index();
-        &mut self.bytes[i * self.plane..][..self.plane]
+        &mut bytemuck::cast_slice_mut(&mut self.blocks)[i * self.plane..][..self.plane]
     }
 
     fn copy(&mut self) {
         // From one plane to another that was not touched lately.
-        let count = self.bytes.len() / self.plane;
+        let count = self.count();
         let from = self.index();
         let to = (from + count / 2) % count;
-        self.bytes.copy_within(from * self.plane..(from + 1) * self.plane, to * self.plane);
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.blocks);
+        bytes.copy_within(from * self.plane..(from + 1) * self.plane, to * self.plane);
     }
 
     fn constant(&mut self, level: Level) {
