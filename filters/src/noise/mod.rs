@@ -27,4 +27,4 @@ pub use law::{Law, MAX_SAMPLES};
 pub use lfsr31::noise_at;
 pub use seed::filter_seed;
 pub use shape::{Layout, Origin, Shape, ShapeError};
-pub use stream::{Generator, Stream};
+pub use stream::{Generator, Place, Stream};

@@ -45,10 +45,11 @@
 
 mod fill;
 mod place;
+mod seek;
 #[cfg(test)]
 mod tests;
 
-pub use fill::{Lanes, fill, fill_halves, fill_lag};
+pub use fill::{Lanes, fill, fill_halves, fill_lag, first_steps};
 pub use place::{Frame31, Lfsr31};
 
 use super::law::{self, Law};
