@@ -21,6 +21,8 @@ pub mod lfsr31;
 pub mod seed;
 mod shape;
 pub mod stream;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 pub mod xs64;
 
 pub use law::{Law, MAX_SAMPLES};

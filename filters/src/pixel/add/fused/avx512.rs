@@ -1,7 +1,7 @@
 //! 512 bits: a register holds four steps, and the last 31 steps are eight registers.
 #![allow(unsafe_code)] // loads and stores of whole vectors, masked at the end of a row
 
-use super::{AHEAD, Job};
+use super::{AHEAD, Job, by_vectors};
 use crate::noise::lfsr31::Lanes;
 use core::arch::x86_64::*;
 
@@ -95,68 +95,137 @@ fn high_bytes_vbmi(a: __m512i, b: __m512i) -> __m512i {
     _mm512_permutex2var_epi8(a, odd, b)
 }
 
+/// What 8-bit samples are changed by.
+struct Bytes {
+    gain: __m512i,
+    or: __m512i,
+    half: __m512i,
+    sign: __m512i,
+    lo: __m512i,
+    hi: __m512i,
+}
+
+impl Bytes {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn new(job: Job<u8>, or: i16) -> Bytes {
+        Bytes {
+            gain: _mm512_set1_epi16(job.gain),
+            or: _mm512_set1_epi16(or),
+            half: _mm512_set1_epi16(job.round),
+            sign: _mm512_set1_epi8(-128),
+            lo: _mm512_set1_epi8(job.lo as i8),
+            hi: _mm512_set1_epi8(job.hi as i8),
+        }
+    }
+
+    /// Noise times 256, and a half: its high byte is the noise.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn noise(&self, w: __m512i) -> __m512i {
+        _mm512_add_epi16(_mm512_mulhi_epi16(_mm512_or_si512(w, self.or), self.gain), self.half)
+    }
+
+    /// 64 samples and their noise.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn add(&self, x: __m512i, n: __m512i) -> __m512i {
+        let sum = _mm512_adds_epi8(_mm512_xor_si512(x, self.sign), n);
+        let (top, bottom) = (_mm512_max_epu8(x, self.hi), _mm512_min_epu8(x, self.lo));
+        _mm512_max_epu8(_mm512_min_epu8(_mm512_xor_si512(sum, self.sign), top), bottom)
+    }
+}
+
+/// What 16-bit samples are changed by.
+struct Words {
+    gain: __m512i,
+    or: __m512i,
+    half: __m512i,
+    shift: __m128i,
+    sign: __m512i,
+    lo: __m512i,
+    hi: __m512i,
+}
+
+impl Words {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn new(job: Job<u16>, or: i16) -> Words {
+        Words {
+            gain: _mm512_set1_epi16(job.gain),
+            or: _mm512_set1_epi16(or),
+            half: _mm512_set1_epi16(job.round),
+            shift: _mm_cvtsi32_si128(job.shift as i32),
+            sign: _mm512_set1_epi16(i16::MIN),
+            lo: _mm512_set1_epi16(job.lo as i16),
+            hi: _mm512_set1_epi16(job.hi as i16),
+        }
+    }
+
+    /// 32 samples and their words.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn add(&self, x: __m512i, w: __m512i) -> __m512i {
+        let high = _mm512_mulhi_epi16(_mm512_or_si512(w, self.or), self.gain);
+        let n = _mm512_sra_epi16(_mm512_add_epi16(high, self.half), self.shift);
+        let x = _mm512_xor_si512(x, self.sign);
+        let (top, bottom) = (_mm512_max_epi16(x, self.hi), _mm512_min_epi16(x, self.lo));
+        let sum = _mm512_max_epi16(_mm512_min_epi16(_mm512_adds_epi16(x, n), top), bottom);
+        _mm512_xor_si512(sum, self.sign)
+    }
+}
+
 macro_rules! bytes {
-    ($name:ident, $features:literal, $high:ident) => {
+    ($uniform:ident, $add:ident, $features:literal, $high:ident) => {
         #[target_feature(enable = $features)]
-        pub(super) fn $name(row: &mut [u8], lanes: &Lanes, job: Job<u8>) {
-            let gain = _mm512_set1_epi16(job.gain);
-            let (one, half) = (_mm512_set1_epi16(1), _mm512_set1_epi16(job.round));
-            let sign = _mm512_set1_epi8(-128);
-            let (lo, hi) = (_mm512_set1_epi8(job.lo as i8), _mm512_set1_epi8(job.hi as i8));
-            // 64 samples and their words.
-            let add = |x, a, b| {
-                // Noise times 256, and a half: its high byte is the noise.
-                let n = |w| _mm512_add_epi16(_mm512_mulhi_epi16(_mm512_or_si512(w, one), gain), half);
-                let sum = _mm512_adds_epi8(_mm512_xor_si512(x, sign), $high(n(a), n(b)));
-                let (top, bottom) = (_mm512_max_epu8(x, hi), _mm512_min_epu8(x, lo));
-                _mm512_max_epu8(_mm512_min_epu8(_mm512_xor_si512(sum, sign), top), bottom)
-            };
+        pub(super) fn $uniform(row: &mut [u8], lanes: &Lanes, job: Job<u8>) {
+            let k = Bytes::new(job, 1);
             let mut v = start(lanes);
             let mut blocks = row.chunks_exact_mut(256);
             for block in &mut blocks {
                 for (q, x) in block.chunks_exact_mut(64).enumerate() {
+                    let n = $high(k.noise(v[2 * q]), k.noise(v[2 * q + 1]));
                     let x = x.as_mut_ptr();
                     // SAFETY: 64 samples are here; what is asked for ahead may be anywhere.
                     unsafe {
                         _mm_prefetch::<_MM_HINT_T0>(x.wrapping_add(AHEAD).cast_const().cast());
-                        let sum = add(_mm512_loadu_si512(x.cast()), v[2 * q], v[2 * q + 1]);
-                        _mm512_storeu_si512(x.cast(), sum);
+                        _mm512_storeu_si512(x.cast(), k.add(_mm512_loadu_si512(x.cast()), n));
                     }
                 }
                 turn(&mut v);
             }
             for (q, x) in blocks.into_remainder().chunks_mut(64).enumerate() {
+                let n = $high(k.noise(v[2 * q]), k.noise(v[2 * q + 1]));
                 let mask = u64::MAX >> (64 - x.len());
                 let x = x.as_mut_ptr().cast();
                 // SAFETY: as many samples are here as the mask has bits.
-                unsafe {
-                    let sum = add(_mm512_maskz_loadu_epi8(mask, x), v[2 * q], v[2 * q + 1]);
-                    _mm512_mask_storeu_epi8(x, mask, sum);
-                }
+                unsafe { _mm512_mask_storeu_epi8(x, mask, k.add(_mm512_maskz_loadu_epi8(mask, x), n)) };
             }
+        }
+
+        /// Adds numbers that are there: `c | or`, as many as samples.
+        #[target_feature(enable = $features)]
+        pub(super) fn $add(row: &mut [u8], c: &[u16], or: i16, job: Job<u8>) {
+            let k = Bytes::new(job, or);
+            by_vectors::<u8, 64>(row, c, |x, c| {
+                // SAFETY: 64 samples and numbers are here.
+                unsafe {
+                    let (a, b) = (_mm512_loadu_si512(c.cast()), _mm512_loadu_si512(c.add(32).cast()));
+                    _mm_prefetch::<_MM_HINT_T0>(x.wrapping_add(AHEAD).cast_const().cast());
+                    let sum = k.add(_mm512_loadu_si512(x.cast()), $high(k.noise(a), k.noise(b)));
+                    _mm512_storeu_si512(x.cast(), sum);
+                }
+            });
         }
     };
 }
 
-bytes!(bytes, "avx512f,avx512bw,avx512vl", high_bytes);
-bytes!(bytes_vbmi, "avx512f,avx512bw,avx512vl,avx512vbmi", high_bytes_vbmi);
+bytes!(bytes, add_bytes, "avx512f,avx512bw,avx512vl", high_bytes);
+bytes!(bytes_vbmi, add_bytes_vbmi, "avx512f,avx512bw,avx512vl,avx512vbmi", high_bytes_vbmi);
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub(super) fn words(row: &mut [u16], lanes: &Lanes, job: Job<u16>) {
-    let gain = _mm512_set1_epi16(job.gain);
-    let (one, half) = (_mm512_set1_epi16(1), _mm512_set1_epi16(job.round));
-    let shift = _mm_cvtsi32_si128(job.shift as i32);
-    let sign = _mm512_set1_epi16(i16::MIN);
-    let (lo, hi) = (_mm512_set1_epi16(job.lo as i16), _mm512_set1_epi16(job.hi as i16));
-    // 32 samples and their words.
-    let add = |x, w| {
-        let high = _mm512_mulhi_epi16(_mm512_or_si512(w, one), gain);
-        let n = _mm512_sra_epi16(_mm512_add_epi16(high, half), shift);
-        let x = _mm512_xor_si512(x, sign);
-        let (top, bottom) = (_mm512_max_epi16(x, hi), _mm512_min_epi16(x, lo));
-        let sum = _mm512_max_epi16(_mm512_min_epi16(_mm512_adds_epi16(x, n), top), bottom);
-        _mm512_xor_si512(sum, sign)
-    };
+    let k = Words::new(job, 1);
     let mut v = start(lanes);
     let mut blocks = row.chunks_exact_mut(256);
     for block in &mut blocks {
@@ -165,7 +234,7 @@ pub(super) fn words(row: &mut [u16], lanes: &Lanes, job: Job<u16>) {
             // SAFETY: 32 samples are here; what is asked for ahead may be anywhere.
             unsafe {
                 _mm_prefetch::<_MM_HINT_T0>(x.wrapping_byte_add(AHEAD).cast_const().cast());
-                _mm512_storeu_si512(x.cast(), add(_mm512_loadu_si512(x.cast()), w));
+                _mm512_storeu_si512(x.cast(), k.add(_mm512_loadu_si512(x.cast()), w));
             }
         }
         turn(&mut v);
@@ -174,6 +243,20 @@ pub(super) fn words(row: &mut [u16], lanes: &Lanes, job: Job<u16>) {
         let mask = u32::MAX >> (32 - x.len());
         let x = x.as_mut_ptr().cast();
         // SAFETY: as many samples are here as the mask has bits.
-        unsafe { _mm512_mask_storeu_epi16(x, mask, add(_mm512_maskz_loadu_epi16(mask, x), w)) };
+        unsafe { _mm512_mask_storeu_epi16(x, mask, k.add(_mm512_maskz_loadu_epi16(mask, x), w)) };
     }
+}
+
+/// Adds numbers that are there: `c | or`, as many as samples.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+pub(super) fn add_words(row: &mut [u16], c: &[u16], or: i16, job: Job<u16>) {
+    let k = Words::new(job, or);
+    by_vectors::<u16, 32>(row, c, |x, c| {
+        // SAFETY: 32 samples and numbers are here; what is asked for ahead may be anywhere.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(x.wrapping_byte_add(AHEAD).cast_const().cast());
+            let sum = k.add(_mm512_loadu_si512(x.cast()), _mm512_loadu_si512(c.cast()));
+            _mm512_storeu_si512(x.cast(), sum);
+        }
+    });
 }

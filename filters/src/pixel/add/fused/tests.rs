@@ -18,7 +18,7 @@ fn compare<T: Copy + PartialEq + core::fmt::Debug>(
     let source: Vec<T> = (0..n + 3).map(|x| sample(mix64((x * 7 + n) as u64))).collect();
     let mut want = source.clone();
     let mut words = vec![0; n.next_multiple_of(8)];
-    lfsr31::fill(level, &mut lanes.clone(), &mut words);
+    lfsr31::fill_halves(Level::SCALAR, &mut lanes.clone(), &mut words);
     add(&mut want[1..=n], Noise::Words(&words[..n]));
     let mut got = source.clone();
     let done = fused(&mut got[1..=n], &lanes);
@@ -39,7 +39,7 @@ fn bytes_are_those_of_filling_and_adding() {
                     n,
                     |r| r as u8,
                     |row, lanes| add_uniform_u8(level, row, lanes, scale, legal),
-                    |row, noise| add_u8(level, row, noise, scale, legal),
+                    |row, noise| add_u8(Level::SCALAR, row, noise, scale, legal),
                 );
                 assert_eq!(done, level > Level::SCALAR && strength < 40.0);
             }
@@ -59,7 +59,7 @@ fn words_are_those_of_filling_and_adding() {
                     n,
                     |r| r as u16,
                     |row, lanes| add_uniform_u16(level, row, lanes, scale, legal),
-                    |row, noise| add_u16(level, row, noise, scale, legal),
+                    |row, noise| add_u16(Level::SCALAR, row, noise, scale, legal),
                 );
                 assert_eq!(done, level > Level::SCALAR && strength < 10000.0);
             }
