@@ -108,6 +108,7 @@ struct NewErase {
     scene: Scene,
     rng: Rng,
     due: Due,
+    #[allow(clippy::vec_box)] // the article's form is the point
     list: Vec<Box<Record>>,
 }
 
