@@ -222,7 +222,9 @@ fn a_pool_holds_who_lives(kind: &Kind) {
 #[test]
 fn golden_particles() {
     let emitter = test_emitter(Arc::new(Steady::new(1234.5).unwrap()));
-    let births: [(i64, i64, [u32; 3], [i16; 3], u32); 4] = [
+    // Number, birth, bits of the position, direction, seed.
+    type Born = (i64, i64, [u32; 3], [i16; 3], u32);
+    let births: [Born; 4] = [
         (0, 571_568, [0x4389_7e00, 0xc0de_14f2, 0xc075_5e94], [13892, -29496, -3269], 0x42f3_a936),
         (-1, 0, [0x438a_4357, 0x4095_70b4, 0x40a7_8252], [13879, -22106, 19808], 0x79ce_5dc9),
         (12345, 7_056_571_568, [0xc3a8_c163, 0xbf88_d6d8, 0x4065_49d9], [-7271, -31950, -20], 0x17f2_3a6a),
