@@ -16,11 +16,15 @@ use timing::{median, ratio, time};
 
 const ROUNDS: usize = 15;
 
+/// A name, and work to be timed.
+type Side = (&'static str, Box<dyn FnMut()>);
+
 /// Runs every side in every round and returns the seconds of each, round by round.
-fn rounds(sides: &mut [(&str, Box<dyn FnMut()>)]) -> Vec<Vec<f64>> {
+fn rounds(sides: &mut [Side]) -> Vec<Vec<f64>> {
     let mut seconds = vec![vec![]; sides.len()];
     for _ in 0..ROUNDS {
         for ((_, work), seconds) in sides.iter_mut().zip(&mut seconds) {
+            work(); // what the side before left in the caches is not this one's
             seconds.push(time(work));
         }
     }
@@ -60,7 +64,7 @@ fn generators() {
     const N: usize = 1 << 20;
     let level = Level::best();
     let shared = SharedLcg(AtomicU64::new(42));
-    let mut sides: Vec<(&str, Box<dyn FnMut()>)> = vec![
+    let mut sides: Vec<Side> = vec![
         ("shared 48-bit LCG (the article's rival)", {
             Box::new(move || (0..N).for_each(|_| sink(shared.next())))
         }),
@@ -141,7 +145,7 @@ fn closed_form(count: usize) {
     pool.seek(at);
     let blocks = pool.blocks();
     let rows = move || [0, 1, 2].map(|_| vec![[0.0f32; BLOCK]; blocks]);
-    let mut sides: Vec<(&str, Box<dyn FnMut()>)> = vec![
+    let mut sides: Vec<Side> = vec![
         ("scalar records of 32 bytes", {
             let kind = kind.clone();
             let mut out = vec![[0.0f32; 3]; live];

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each bench uses its part
 
 /// Seconds of processor time this thread has used; where that cannot be asked, seconds passed.
-pub fn seconds() -> f64 {
+pub(crate) fn seconds() -> f64 {
     #[cfg(target_os = "linux")]
     {
         #[repr(C)]
@@ -27,20 +27,20 @@ pub fn seconds() -> f64 {
 }
 
 /// How long `work` took, in seconds.
-pub fn time(work: impl FnOnce()) -> f64 {
+pub(crate) fn time(work: impl FnOnce()) -> f64 {
     let start = seconds();
     work();
     seconds() - start
 }
 
 /// The middle one; not a number if there is none.
-pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut v: Vec<f64> = values.into_iter().collect();
     v.sort_by(f64::total_cmp);
     v.get(v.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// The median over the rounds of `a` over `b` of the same round.
-pub fn ratio(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn ratio(a: &[f64], b: &[f64]) -> f64 {
     median(a.iter().zip(b).map(|(a, b)| a / b))
 }

@@ -68,6 +68,11 @@ fn first_at(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
     if reached(-LAST) {
         return -LAST;
     }
+    between(guess, reached)
+}
+
+/// The same where it is known that `reached` holds at [`LAST`] and not at its negative.
+fn between(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
     // `low` is not reached, `high` is.
     let (mut low, mut high) = (-LAST, LAST);
     let guess = guess.clamp(-LAST, LAST);
@@ -275,9 +280,16 @@ impl Births for Ramp {
     }
 
     fn times(&self, _: Level, first: i64, out: &mut [i64; BLOCK]) {
+        let last = first.saturating_add(BLOCK as i64 - 1);
+        let inside = self.born(-LAST) <= first && self.born(LAST) > last;
         for (j, out) in out.iter_mut().enumerate() {
             let number = first.saturating_add(j as i64);
-            *out = first_at(self.guess(number), |t| self.born(t) > number);
+            let reached = |t| self.born(t) > number;
+            *out = if inside {
+                between(self.guess(number), reached)
+            } else {
+                first_at(self.guess(number), reached)
+            };
         }
     }
 }

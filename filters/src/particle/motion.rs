@@ -189,7 +189,8 @@ multiversion! {
     /// parameters of what is left as far as motion needs them, and moves it. Sets age, life, position, bits and
     /// `live`; where nothing can be seen, only `live`.
     ///
-    /// Lanes in `lanes` must be born at `at` and not more than 2^51 flicks old; others may hold anything.
+    /// Lanes in `lanes` must be born at `at`, in order of birth, and not more than 2^51 flicks old; others may hold
+    /// anything. Culling takes the reach of the oldest.
     pub fn place(level, kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, out: &mut PlacedBlock) = place_body;
 
     /// Goes on after [`place`], and once only: sets size and angle, and leaves the sequences before the kind's own

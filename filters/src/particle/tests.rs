@@ -152,7 +152,7 @@ fn test_kind() -> Kind {
 
 fn test_emitter(births: Arc<dyn Births>) -> Emitter {
     let nozzle =
-        Nozzle::new([3.0, -7.0, 1.0], [400.0, 20.0, 0.0], [0.2, -1.0, 0.1], Spray::Cone(0.4)).unwrap();
+        Nozzle::new([3.0, -7.0, 1.0], [400.0, 20.0, 5.0], [0.2, -1.0, 0.1], Spray::Cone(0.4)).unwrap();
     Emitter { seed: 99, kind: 1, births, nozzle }
 }
 
@@ -216,6 +216,45 @@ fn a_pool_holds_who_lives(kind: &Kind) {
             }
         }
     }
+}
+
+/// Computed apart, in Python, from the definitions: every operation in double, then rounded to single.
+#[test]
+fn golden_particles() {
+    let emitter = test_emitter(Arc::new(Steady::new(1234.5).unwrap()));
+    // Number, birth, bits of the position, direction, seed.
+    type Born = (i64, i64, [u32; 3], [i16; 3], u32);
+    let births: [Born; 4] = [
+        (0, 571_568, [0x4389_7e00, 0xc0de_14f2, 0xc075_5e94], [13892, -29496, -3269], 0x42f3_a936),
+        (-1, 0, [0x438a_4357, 0x4095_70b4, 0x40a7_8252], [13879, -22106, 19808], 0x79ce_5dc9),
+        (12345, 7_056_571_568, [0xc3a8_c163, 0xbf88_d6d8, 0x4065_49d9], [-7271, -31950, -20], 0x17f2_3a6a),
+        (
+            1 << 40,
+            628_445_042_170_474_849,
+            [0x43c8_cdec, 0xc198_f72f, 0x3f02_fb00],
+            [6923, -31481, 5892],
+            0x07e9_528f,
+        ),
+    ];
+    for (number, birth, position, direction, seed) in births {
+        let p = emitter.particle(number);
+        assert_eq!((p.birth, p.position.map(f32::to_bits)), (birth, position), "{number}");
+        assert_eq!((p.direction, p.seed), (direction, seed), "{number}");
+    }
+    // All that live at frame 1000 of 24 a second: FNV-1a-64 of number, position, size, angle and sequence.
+    let mut pool = Pool::new(emitter, test_kind(), None, 0..LAST, 5000, Level::best()).unwrap();
+    pool.seek(flicks(Ratio::new(1000, 24).unwrap()));
+    let all = read(&pool, &View::ALL);
+    let hash = |h: u64, bytes: &[u8]| {
+        bytes.iter().fold(h, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+    };
+    let sum = all.iter().fold(0xcbf2_9ce4_8422_2325, |h, (number, p)| {
+        let [x, y, z] = p.position;
+        let words = [x, y, z, p.size, p.angle].map(f32::to_bits);
+        let h = words.iter().fold(hash(h, &number.to_le_bytes()), |h, w| hash(h, &w.to_le_bytes()));
+        hash(h, &p.bits.to_le_bytes())
+    });
+    assert_eq!((all.len(), sum), (1732, 0xf9fd_71fc_9ab5_bec7));
 }
 
 #[test]
