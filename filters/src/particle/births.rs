@@ -5,7 +5,7 @@
 //! second at 25 frames a second are one in every frame, ten days in as in the first second.
 
 use super::clock::{FLICKS, LAST};
-use super::random::GOLDEN;
+use crate::noise::seed::{GOLDEN, mix64};
 use crate::simd::{Level, multiversion};
 use core::fmt;
 
@@ -376,5 +376,5 @@ impl<F: Fn(i64) -> f64 + Send + Sync> Births for Counted<F> {
 /// The 64 random bits that belong to birth `number` of an emitter.
 #[inline(always)]
 pub(super) const fn key(seed: u64, number: i64) -> u64 {
-    super::random::mix64(seed.wrapping_add((number as u64).wrapping_add(1).wrapping_mul(GOLDEN)))
+    mix64(seed.wrapping_add((number as u64).wrapping_add(1).wrapping_mul(GOLDEN)))
 }

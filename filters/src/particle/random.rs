@@ -1,18 +1,5 @@
 //! The pseudo-random numbers of a particle: a seed is kept, everything drawn from it is made again when needed.
 
-/// Mixes 64 bits (the finaliser of SplitMix64): a bijection in which every input bit reaches every output bit.
-///
-/// The same function as the noise streams' `mix64`; kept here until both rooms share one.
-#[inline(always)]
-pub(super) const fn mix64(z: u64) -> u64 {
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// What numbers in a row are multiplied by before they are mixed: 2^64 over the golden ratio, odd.
-pub(super) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
 /// Mixes 32 bits: a bijection (multiply and xor-shift, with Wellons' `lowbias32` constants).
 #[inline(always)]
 pub const fn mix32(x: u32) -> u32 {
@@ -146,12 +133,5 @@ mod tests {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), 1 << 16);
-    }
-
-    #[test]
-    fn mix64_of_the_noise_page() {
-        // key(0,0,0,0) of the stream's vectors, composed from this mix.
-        let inner = mix64(0xd134_2543_de82_ef95).wrapping_add(0x9e6c_63d0_876a_9a47);
-        assert_eq!(mix64(inner), 0xe39c_99f1_07fb_6fb6);
     }
 }
