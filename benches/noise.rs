@@ -19,7 +19,7 @@ use grainfield_filters::noise::lfsr31::{self, Lanes, Lfsr31};
 use grainfield_filters::noise::seed::Layer;
 use grainfield_filters::noise::{Law, Layout, Origin, Shape, xs64};
 use grainfield_filters::pixel::add::{
-    Scale, add_constant_u8, add_constant_u16, add_uniform_u8, add_uniform_u16,
+    Scale, add_constant_u8, add_constant_u16, add_lfsr31_u8, add_lfsr31_u16,
 };
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Value, Values};
@@ -188,11 +188,15 @@ fn level_one(c: &mut Criterion) {
         for width in [1920, 7680] {
             let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut row)[..width];
             group.bench_function(format!("u8 {width} {level}"), |b| {
-                b.iter(|| black_box(add_uniform_u8(level, bytes, black_box(&start), scale, (16, 235))));
+                b.iter(|| {
+                    black_box(add_lfsr31_u8(level, bytes, black_box(&start), Law::UNIFORM, scale, (16, 235)))
+                });
             });
             let words: &mut [u16] = &mut bytemuck::cast_slice_mut(&mut row)[..width];
             group.bench_function(format!("u16 {width} {level}"), |b| {
-                b.iter(|| black_box(add_uniform_u16(level, words, black_box(&start), scale, (64, 940))));
+                b.iter(|| {
+                    black_box(add_lfsr31_u16(level, words, black_box(&start), Law::UNIFORM, scale, (64, 940)))
+                });
             });
         }
     }
@@ -221,7 +225,9 @@ fn level_one(c: &mut Criterion) {
             b.iter(|| {
                 y = (y + 32) % 1024;
                 frame.states(0, y, &mut states);
-                states.iter().for_each(|s| drop(black_box(frame.fan(0, *s))));
+                for state in states {
+                    black_box(frame.fan(0, state));
+                }
             });
         });
     }

@@ -7,7 +7,7 @@ use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Depth, Format, Moment, PlaneSet, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{Generator, Law, Layout, Origin, Place, Shape, ShapeError, Stream};
-use crate::pixel::add::{Noise as Row, Scale, add_f32, add_u8, add_u16, add_uniform_u8, add_uniform_u16};
+use crate::pixel::add::{Noise as Row, Scale, add_f32, add_lfsr31_u8, add_lfsr31_u16, add_u8, add_u16};
 use crate::settings::{Animated, Choice, Kind, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
 
@@ -273,13 +273,13 @@ impl Filter for Noise {
                 }
                 let mut place = frame.at(p, places[i % ROWS]);
                 if let (Gain::Whole(scale), Some(legal)) = (gain, legal)
-                    && let Some(lanes) = place.uniform_lfsr31()
+                    && let Some(lanes) = place.lfsr31()
                     && match self.format.depth {
                         Depth::Bits(8) => {
                             let legal = (legal.0 as u8, legal.1 as u8);
-                            add_uniform_u8(self.level, plane.row_mut(y), lanes, scale, legal)
+                            add_lfsr31_u8(self.level, plane.row_mut(y), lanes, law, scale, legal)
                         }
-                        _ => add_uniform_u16(self.level, plane.row_mut(y), lanes, scale, legal),
+                        _ => add_lfsr31_u16(self.level, plane.row_mut(y), lanes, law, scale, legal),
                     }
                 {
                     continue;

@@ -16,7 +16,9 @@
 //! It never overflows, its kurtosis is -0.15, and it costs three additions a pixel where a sum of eight costs seven and
 //! eight words. (The mean of one slot of eight is -4, of 6689 deviations; the others' is 0.)
 
-use crate::simd::{Isa, Level, multiversion};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Isa;
+use crate::simd::Level;
 
 /// The most words a pixel may take.
 pub const MAX_SAMPLES: u32 = 16;
@@ -91,88 +93,69 @@ pub fn h8(words: [u16; 8]) -> [i16; 8] {
     v
 }
 
-/// So many numbers as an array, whose operations the compiler turns into vectors.
-#[inline(always)]
-fn take<const N: usize>(words: &[u16]) -> [u16; N] {
-    match words.first_chunk() {
-        Some(words) => *words,
-        None => unreachable!("callers cut whole arrays"),
-    }
-}
-
 /// `LANES` lanes side by side: pixel block m takes the words of steps k*m .. k*m+k-1, and lane i is its pixel i.
-#[inline(always)]
 fn sums<const LANES: usize>(samples: u32, words: &[u16], out: &mut [i16]) {
     let (k, t) = (samples as usize, shift(samples));
     for (out, words) in out.chunks_exact_mut(LANES).zip(words.chunks_exact(LANES * k)) {
-        let mut sum = [0i16; LANES];
+        out.fill(0);
         for step in words.chunks_exact(LANES) {
-            let step: [u16; LANES] = take(step);
-            sum = core::array::from_fn(|i| sum[i] + (step[i] as i16 >> t));
+            out.iter_mut().zip(step).for_each(|(sum, &w)| *sum += w as i16 >> t);
         }
-        out.copy_from_slice(&sum.map(|s| 2 * s + samples as i16));
+        out.iter_mut().for_each(|sum| *sum = 2 * *sum + samples as i16);
     }
 }
 
-/// Words and pixels stand in the same places. `TILE` lanes at a time: eight vectors, which fit the registers.
-#[inline(always)]
-fn transforms<const LANES: usize, const TILE: usize>(words: &[u16], out: &mut [i16]) {
+/// Words and pixels stand in the same places.
+fn transforms<const LANES: usize>(words: &[u16], out: &mut [i16]) {
     for (out, words) in out.chunks_exact_mut(8 * LANES).zip(words.chunks_exact(8 * LANES)) {
-        for first in (0..LANES).step_by(TILE) {
-            let mut v: [[i16; TILE]; 8] = core::array::from_fn(|q| {
-                let here: [u16; TILE] = take(&words[q * LANES + first..]);
-                here.map(|w| w as i16 >> 3)
-            });
-            for reach in [4, 2, 1] {
-                for q in 0..8 {
-                    if q & reach == 0 {
-                        let (a, b) = (v[q], v[q + reach]);
-                        v[q] = core::array::from_fn(|i| a[i].wrapping_add(b[i]));
-                        v[q + reach] = core::array::from_fn(|i| a[i].wrapping_sub(b[i]));
-                    }
-                }
-            }
-            for (q, v) in v.iter().enumerate() {
-                out[q * LANES + first..][..TILE].copy_from_slice(v);
-            }
+        for i in 0..LANES {
+            let eight = h8(core::array::from_fn(|q| words[q * LANES + i]));
+            eight.iter().enumerate().for_each(|(q, &c)| out[q * LANES + i] = c);
         }
     }
-}
-
-#[inline(always)]
-fn sums_body(samples: u32, lanes: usize, words: &[u16], out: &mut [i16]) {
-    match lanes {
-        8 => sums::<8>(samples, words, out),
-        _ => sums::<32>(samples, words, out),
-    }
-}
-
-multiversion! {
-    fn sum(level, samples: u32, lanes: usize, words: &[u16], out: &mut [i16]) = sums_body;
-    fn transform_8(level, words: &[u16], out: &mut [i16]) = transforms::<8, 8>;
-    fn transform_32_by_8(level, words: &[u16], out: &mut [i16]) = transforms::<32, 8>;
-    fn transform_32_by_16(level, words: &[u16], out: &mut [i16]) = transforms::<32, 16>;
 }
 
 /// c of whole blocks of pixels, for a stream of 8 or 32 `lanes` in step order: `out.len()` is a multiple of
 /// `lanes * law.slots()` and `words.len()` is `law.words()` times that.
-#[allow(unsafe_code)] // calls guarded by a detected level
 pub fn centre(level: Level, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) {
-    match (law, lanes, level.isa()) {
-        (Law::Sum(k), ..) => sum(level, k, lanes, words, out),
-        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-        #[cfg(target_arch = "x86_64")]
-        (Law::H8, 8, Isa::Avx512) => unsafe { super::x86::h8_8_avx512(words, out) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        (Law::H8, 8, Isa::Avx2) => unsafe { super::x86::h8_8_avx2(words, out) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        (Law::H8, _, Isa::Avx512) => unsafe { super::x86::h8_32_avx512(words, out) },
-        (Law::H8, 8, _) => transform_8(level, words, out),
-        (Law::H8, _, Isa::Avx2) => transform_32_by_16(level, words, out),
-        (Law::H8, ..) => transform_32_by_8(level, words, out),
+    if by_hand(level, law, lanes, words, out) {
+        return;
     }
+    match (law, lanes) {
+        (Law::Sum(k), 8) => sums::<8>(k, words, out),
+        (Law::Sum(k), _) => sums::<32>(k, words, out),
+        (Law::H8, 8) => transforms::<8>(words, out),
+        (Law::H8, _) => transforms::<32>(words, out),
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn by_hand(_: Level, _: Law, _: usize, _: &[u16], _: &mut [i16]) -> bool {
+    false
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)] // calls guarded by a detected level
+fn by_hand(level: Level, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) -> bool {
+    use super::x86::*;
+    // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
+    unsafe {
+        match (law, lanes, level.isa()) {
+            (_, _, Isa::Scalar) => return false,
+            (Law::Sum(k), 8, Isa::Sse2) => sums_8_sse2(k, words, out),
+            (Law::Sum(k), 8, _) => sums_8_avx2(k, words, out),
+            (Law::Sum(k), _, Isa::Sse2) => sums_32_sse2(k, words, out),
+            (Law::Sum(k), _, Isa::Avx2) => sums_32_avx2(k, words, out),
+            (Law::Sum(k), _, Isa::Avx512) => sums_32_avx512(k, words, out),
+            (Law::H8, 8, Isa::Sse2) => h8_8_sse2(words, out),
+            (Law::H8, 8, Isa::Avx2) => h8_8_avx2(words, out),
+            (Law::H8, 8, Isa::Avx512) => h8_8_avx512(words, out),
+            (Law::H8, _, Isa::Sse2) => h8_32_sse2(words, out),
+            (Law::H8, _, Isa::Avx2) => h8_32_avx2(words, out),
+            (Law::H8, _, Isa::Avx512) => h8_32_avx512(words, out),
+        }
+    }
+    true
 }
 
 #[cfg(test)]

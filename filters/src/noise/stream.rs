@@ -147,13 +147,12 @@ impl StreamFrame<'_> {
 }
 
 impl Row {
-    /// The registers of `lfsr31`, for kernels that run them themselves; `None` for the other generator, or when a pixel
-    /// takes other than one word.
+    /// The registers of `lfsr31`, for kernels that run them themselves; `None` for the other generator.
     #[inline]
-    pub fn uniform_lfsr31(&self) -> Option<&lfsr31::Lanes> {
+    pub fn lfsr31(&self) -> Option<&lfsr31::Lanes> {
         match &self.lanes {
-            AnyLanes::Lfsr31(lanes) if self.law == Law::UNIFORM => Some(lanes),
-            _ => None,
+            AnyLanes::Lfsr31(lanes) => Some(lanes),
+            AnyLanes::Xs64(_) => None,
         }
     }
 

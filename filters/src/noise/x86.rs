@@ -1,6 +1,7 @@
-//! Where the compiler's vectors lose: the bodies of [`xs64`](super::xs64) and of H8 in whole wide registers.
+//! Where the compiler's vectors lose: the bodies of [`xs64`](super::xs64), H8 and sums in whole registers.
 #![allow(unsafe_code)] // loads and stores of whole vectors
 
+use super::law::shift;
 use super::xs64;
 use core::arch::x86_64::*;
 
@@ -35,21 +36,116 @@ pub(super) fn xs64_avx512(lanes: &mut xs64::Lanes, out: &mut [u16]) {
     }
 }
 
-/// H8 of 32 lanes.
-#[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn h8_32_avx512(words: &[u16], out: &mut [i16]) {
-    for (out, words) in out.chunks_exact_mut(256).zip(words.chunks_exact(256)) {
-        // SAFETY: 8 times 32 words are here.
-        let v = core::array::from_fn(|q| _mm512_srai_epi16::<3>(unsafe { load(words, 32 * q) }));
-        let [a, b, c, d, e, f, g, h]: [__m512i; 8] = v;
-        let sum = |x, y| (_mm512_add_epi16(x, y), _mm512_sub_epi16(x, y));
-        let ((a, e), (b, f), (c, g), (d, h)) = (sum(a, e), sum(b, f), sum(c, g), sum(d, h));
-        let ((a, c), (b, d), (e, g), (f, h)) = (sum(a, c), sum(b, d), sum(e, g), sum(f, h));
-        let ((a, b), (c, d), (e, f), (g, h)) = (sum(a, b), sum(c, d), sum(e, f), sum(g, h));
-        for (q, v) in [a, b, c, d, e, f, g, h].into_iter().enumerate() {
-            // SAFETY: as above.
-            unsafe { _mm512_storeu_si512(out.as_mut_ptr().add(32 * q).cast(), v) };
+macro_rules! h8 {
+    ($(#[$doc:meta])* $name:ident, $features:literal, $lanes:literal by $tile:literal,
+     $load:ident $store:ident $srai:ident $add:ident $sub:ident) => {
+        $(#[$doc])*
+        #[target_feature(enable = $features)]
+        pub(super) fn $name(words: &[u16], out: &mut [i16]) {
+            const BLOCK: usize = 8 * $lanes;
+            for (out, words) in out.chunks_exact_mut(BLOCK).zip(words.chunks_exact(BLOCK)) {
+                for first in (0..$lanes).step_by($tile) {
+                    // SAFETY: each of the eight steps has the words first to first + $tile - 1.
+                    let step = |q| unsafe { $load(words.as_ptr().add($lanes * q + first).cast()) };
+                    let [a, b, c, d, e, f, g, h] = core::array::from_fn(|q| $srai::<3>(step(q)));
+                    let sum = |x, y| ($add(x, y), $sub(x, y));
+                    let ((a, e), (b, f), (c, g), (d, h)) = (sum(a, e), sum(b, f), sum(c, g), sum(d, h));
+                    let ((a, c), (b, d), (e, g), (f, h)) = (sum(a, c), sum(b, d), sum(e, g), sum(f, h));
+                    let ((a, b), (c, d), (e, f), (g, h)) = (sum(a, b), sum(c, d), sum(e, f), sum(g, h));
+                    for (q, v) in [a, b, c, d, e, f, g, h].into_iter().enumerate() {
+                        // SAFETY: as above.
+                        unsafe { $store(out.as_mut_ptr().add($lanes * q + first).cast(), v) };
+                    }
+                }
+            }
         }
+    };
+}
+
+h8!(
+    /// H8 of 32 lanes.
+    h8_32_avx512, "avx512f,avx512bw", 32 by 32,
+    _mm512_loadu_si512 _mm512_storeu_si512 _mm512_srai_epi16 _mm512_add_epi16 _mm512_sub_epi16
+);
+h8!(
+    /// H8 of 32 lanes.
+    h8_32_avx2, "avx2", 32 by 16,
+    _mm256_loadu_si256 _mm256_storeu_si256 _mm256_srai_epi16 _mm256_add_epi16 _mm256_sub_epi16
+);
+h8!(
+    /// H8 of 32 lanes.
+    h8_32_sse2, "sse2", 32 by 8,
+    _mm_loadu_si128 _mm_storeu_si128 _mm_srai_epi16 _mm_add_epi16 _mm_sub_epi16
+);
+h8!(
+    /// H8 of eight lanes.
+    h8_8_sse2, "sse2", 8 by 8,
+    _mm_loadu_si128 _mm_storeu_si128 _mm_srai_epi16 _mm_add_epi16 _mm_sub_epi16
+);
+
+macro_rules! sums {
+    ($(#[$doc:meta])* $name:ident, $features:literal, $lanes:literal by $tile:literal,
+     $load:ident $store:ident $sra:ident $add:ident $set:ident) => {
+        $(#[$doc])*
+        #[target_feature(enable = $features)]
+        pub(super) fn $name(samples: u32, words: &[u16], out: &mut [i16]) {
+            let (k, shift) = (samples as usize, _mm_cvtsi32_si128(shift(samples) as i32));
+            let odd = $set(samples as i16);
+            for (out, words) in out.chunks_exact_mut($lanes).zip(words.chunks_exact($lanes * k)) {
+                for first in (0..$lanes).step_by($tile) {
+                    // SAFETY: each of the k steps has the words first to first + $tile - 1.
+                    let step = |j| $sra(unsafe { $load(words.as_ptr().add($lanes * j + first).cast()) }, shift);
+                    let sum = (1..k).fold(step(0), |sum, j| $add(sum, step(j)));
+                    // SAFETY: so many pixels are here.
+                    unsafe { $store(out.as_mut_ptr().add(first).cast(), $add($add(sum, sum), odd)) };
+                }
+            }
+        }
+    };
+}
+
+sums!(
+    /// Sums of 32 lanes.
+    sums_32_avx512, "avx512f,avx512bw", 32 by 32,
+    _mm512_loadu_si512 _mm512_storeu_si512 _mm512_sra_epi16 _mm512_add_epi16 _mm512_set1_epi16
+);
+sums!(
+    /// Sums of 32 lanes.
+    sums_32_avx2, "avx2", 32 by 16,
+    _mm256_loadu_si256 _mm256_storeu_si256 _mm256_sra_epi16 _mm256_add_epi16 _mm256_set1_epi16
+);
+sums!(
+    /// Sums of 32 lanes.
+    sums_32_sse2, "sse2", 32 by 8,
+    _mm_loadu_si128 _mm_storeu_si128 _mm_sra_epi16 _mm_add_epi16 _mm_set1_epi16
+);
+sums!(
+    /// Sums of eight lanes.
+    sums_8_sse2, "sse2", 8 by 8,
+    _mm_loadu_si128 _mm_storeu_si128 _mm_sra_epi16 _mm_add_epi16 _mm_set1_epi16
+);
+
+/// Sums of eight lanes: two steps in a register, whose halves are added in the end.
+#[target_feature(enable = "avx2")]
+pub(super) fn sums_8_avx2(samples: u32, words: &[u16], out: &mut [i16]) {
+    let (k, shift) = (samples as usize, _mm_cvtsi32_si128(shift(samples) as i32));
+    let odd = _mm_set1_epi16(samples as i16);
+    for (out, words) in out.chunks_exact_mut(8).zip(words.chunks_exact(8 * k)) {
+        let at = |j: usize| words[8 * j..].as_ptr();
+        let mut sum = _mm256_setzero_si256();
+        for j in (0..k - k % 2).step_by(2) {
+            // SAFETY: steps j and j + 1 are here.
+            let two = unsafe { _mm256_loadu_si256(at(j).cast()) };
+            sum = _mm256_add_epi16(sum, _mm256_sra_epi16(two, shift));
+        }
+        let mut sum = _mm_add_epi16(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
+        if k % 2 == 1 {
+            // SAFETY: the last step is here.
+            let last = unsafe { _mm_loadu_si128(at(k - 1).cast()) };
+            sum = _mm_add_epi16(sum, _mm_sra_epi16(last, shift));
+        }
+        // SAFETY: eight pixels are here.
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), _mm_add_epi16(_mm_add_epi16(sum, sum), odd)) };
     }
 }
 

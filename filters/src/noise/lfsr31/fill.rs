@@ -78,14 +78,6 @@ fn start(lanes: &Lanes) -> [Step; 33] {
     w
 }
 
-/// Steps 0 to 31 of eight lanes: what a kernel that runs the lag form by itself begins with. From there on
-/// `w[n] = w[n-28] ^ w[n-31]`.
-#[inline(always)]
-pub fn first_steps(lanes: &Lanes) -> [[u16; LANES]; 32] {
-    let w = start(lanes);
-    core::array::from_fn(|n| if n < 31 { w[n + 2] } else { xor(w[n + 2 - 28], w[n + 2 - 31]) })
-}
-
 #[inline(always)]
 fn lag_body(lanes: &mut Lanes, out: &mut [u16]) {
     let len = out.len() - out.len() % LANES;

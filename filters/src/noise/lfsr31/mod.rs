@@ -49,7 +49,7 @@ mod seek;
 #[cfg(test)]
 mod tests;
 
-pub use fill::{Lanes, fill, fill_halves, fill_lag, first_steps};
+pub use fill::{Lanes, fill, fill_halves, fill_lag};
 pub use place::{Frame31, Lfsr31};
 
 use super::law::{self, Law};

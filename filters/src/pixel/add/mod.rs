@@ -30,6 +30,6 @@ mod scale;
 #[cfg(test)]
 mod tests;
 
-pub use fused::{add_uniform_u8, add_uniform_u16};
+pub use fused::{add_lfsr31_u8, add_lfsr31_u16};
 pub use rows::{Noise, add_constant_u8, add_constant_u16, add_f32, add_u8, add_u16, reference};
 pub use scale::Scale;

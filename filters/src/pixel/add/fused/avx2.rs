@@ -1,16 +1,24 @@
 //! 256 bits: a register holds two steps, and the last 32 steps lie in a ring of sixteen on the stack.
-#![allow(unsafe_code)] // loads and stores of whole vectors
+#![allow(unsafe_code)] // loads and stores of whole registers
 
-use super::{AHEAD, Job, by_vectors};
-use crate::noise::lfsr31::{LANES, Lanes};
+use super::kernels::{by_vectors, filled_up, kernels, unrolled};
+use super::{AHEAD, Job};
+use crate::noise::lfsr31::Lanes;
 use core::arch::x86_64::*;
+#[rustfmt::skip]
+use core::arch::x86_64::{
+    _mm256_set1_epi8 as set8, _mm256_set1_epi16 as set16, _mm256_mulhi_epi16 as mulhi,
+    _mm256_add_epi16 as add16, _mm256_adds_epi8 as adds8, _mm256_adds_epi16 as adds16,
+    _mm256_min_epu8 as minu8, _mm256_max_epu8 as maxu8, _mm256_min_epi16 as min16,
+    _mm256_max_epi16 as max16, _mm256_sra_epi16 as sra16, _mm256_or_si256 as or,
+    _mm256_xor_si256 as xor, _mm256_loadu_si256 as load, _mm256_storeu_si256 as store,
+};
 
 /// Two steps; lane i of step s in element 8s + i.
 type Steps = __m256i;
 
-/// Vectors of the ring, and pixels they are for.
+/// Registers of 32 steps.
 const RING: usize = 16;
-const PIXELS: usize = 32 * LANES;
 
 /// Steps 0 to 31 of a row: as the plain start, in rounds of lags 28 and 31 times 1, 2, 4 and 8 bits.
 #[inline]
@@ -65,175 +73,26 @@ fn next(ring: &[Steps; RING], m: usize) -> Steps {
     _mm256_xor_si256(ring[(m + 2) % RING], far)
 }
 
-/// What 8-bit samples are changed by.
-struct Bytes {
-    gain: Steps,
-    or: Steps,
-    half: Steps,
-    sign: Steps,
-    lo: Steps,
-    hi: Steps,
-}
-
-impl Bytes {
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn new(job: Job<u8>, or: i16) -> Bytes {
-        Bytes {
-            gain: _mm256_set1_epi16(job.gain),
-            or: _mm256_set1_epi16(or),
-            half: _mm256_set1_epi16(job.round),
-            sign: _mm256_set1_epi8(-128),
-            lo: _mm256_set1_epi8(job.lo as i8),
-            hi: _mm256_set1_epi8(job.hi as i8),
-        }
-    }
-
-    /// Samples and two vectors of their words.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn add(&self, x: Steps, a: Steps, b: Steps) -> Steps {
-        // Noise times 256, and a self.half: its high byte is the noise.
-        let n = |w| {
-            let high = _mm256_mulhi_epi16(_mm256_or_si256(w, self.or), self.gain);
-            _mm256_srai_epi16::<8>(_mm256_add_epi16(high, self.half))
-        };
-        // Packing goes by 128-bit lanes; the permutation puts them in order.
-        let n = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(n(a), n(b)));
-        let sum = _mm256_xor_si256(_mm256_adds_epi8(_mm256_xor_si256(x, self.sign), n), self.sign);
-        let (top, bottom) = (_mm256_max_epu8(x, self.hi), _mm256_min_epu8(x, self.lo));
-        _mm256_max_epu8(_mm256_min_epu8(sum, top), bottom)
-    }
-}
-
-/// What 16-bit samples are changed by.
-struct Words {
-    gain: Steps,
-    or: Steps,
-    half: Steps,
-    shift: __m128i,
-    sign: Steps,
-    lo: Steps,
-    hi: Steps,
-}
-
-impl Words {
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn new(job: Job<u16>, or: i16) -> Words {
-        Words {
-            gain: _mm256_set1_epi16(job.gain),
-            or: _mm256_set1_epi16(or),
-            half: _mm256_set1_epi16(job.round),
-            shift: _mm_cvtsi32_si128(job.shift as i32),
-            sign: _mm256_set1_epi16(i16::MIN),
-            lo: _mm256_set1_epi16(job.lo as i16),
-            hi: _mm256_set1_epi16(job.hi as i16),
-        }
-    }
-
-    /// Samples and a vector of their words.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn add(&self, x: Steps, w: Steps) -> Steps {
-        let high = _mm256_mulhi_epi16(_mm256_or_si256(w, self.or), self.gain);
-        let n = _mm256_sra_epi16(_mm256_add_epi16(high, self.half), self.shift);
-        let x = _mm256_xor_si256(x, self.sign);
-        let (top, bottom) = (_mm256_max_epi16(x, self.hi), _mm256_min_epi16(x, self.lo));
-        let sum = _mm256_max_epi16(_mm256_min_epi16(_mm256_adds_epi16(x, n), top), bottom);
-        _mm256_xor_si256(sum, self.sign)
-    }
-}
-
+/// Four registers of eight steps: those four and two apart stand in different registers, neighbours in one.
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn bytes(row: &mut [u8], lanes: &Lanes, job: Job<u8>) {
-    let k = Bytes::new(job, 1);
-    const N: usize = size_of::<Steps>();
-    let mut ring = start(lanes);
-    let mut blocks = row.chunks_exact_mut(PIXELS);
-    for block in &mut blocks {
-        unrolled!(q in 0 1 2 3 4 5 6 7 {
-            let (a, b) = (ring[2 * q], ring[2 * q + 1]);
-            let x = block[q * N..][..N].as_mut_ptr();
-            // SAFETY: a vector of samples is here; what is asked for ahead may be anywhere.
-            unsafe {
-                if q % 2 == 0 {
-                    _mm_prefetch::<_MM_HINT_T0>(x.wrapping_add(AHEAD).cast_const().cast());
-                }
-                _mm256_storeu_si256(x.cast(), k.add(_mm256_loadu_si256(x.cast()), a, b));
-            }
-            ring[2 * q] = next(&ring, 2 * q);
-            ring[2 * q + 1] = next(&ring, 2 * q + 1);
-        });
-    }
-    for (q, x) in blocks.into_remainder().chunks_mut(N).enumerate() {
-        let mut whole = [0u8; N];
-        whole[..x.len()].copy_from_slice(x);
-        // SAFETY: a vector of samples is here.
-        unsafe {
-            let p = whole.as_mut_ptr().cast();
-            _mm256_storeu_si256(p, k.add(_mm256_loadu_si256(p), ring[2 * q], ring[2 * q + 1]));
-        }
-        x.copy_from_slice(&whole[..x.len()]);
-    }
+fn h8(w: [Steps; 4]) -> [Steps; 4] {
+    let sum = |x, y| (_mm256_add_epi16(x, y), _mm256_sub_epi16(x, y));
+    let [a, b, c, d] = w.map(|w| _mm256_srai_epi16::<3>(w));
+    let ((a, c), (b, d)) = (sum(a, c), sum(b, d));
+    let ((a, b), (c, d)) = (sum(a, b), sum(c, d));
+    [a, b, c, d].map(|v| {
+        let w = _mm256_permute4x64_epi64::<0b01_00_11_10>(v);
+        _mm256_blend_epi32::<0b1111_0000>(_mm256_add_epi16(v, w), _mm256_sub_epi16(w, v))
+    })
 }
 
+/// Packing goes by 128-bit lanes; the permutation puts them in order.
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn words(row: &mut [u16], lanes: &Lanes, job: Job<u16>) {
-    let k = Words::new(job, 1);
-    const N: usize = size_of::<Steps>() / 2;
-    let mut ring = start(lanes);
-    let mut blocks = row.chunks_exact_mut(PIXELS);
-    for block in &mut blocks {
-        unrolled!(m in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 {
-            let w = ring[m];
-            let x = block[m * N..][..N].as_mut_ptr();
-            // SAFETY: a vector of samples is here; what is asked for ahead may be anywhere.
-            unsafe {
-                if m % 2 == 0 {
-                    _mm_prefetch::<_MM_HINT_T0>(x.wrapping_byte_add(AHEAD).cast_const().cast());
-                }
-                _mm256_storeu_si256(x.cast(), k.add(_mm256_loadu_si256(x.cast()), w));
-            }
-            ring[m] = next(&ring, m);
-        });
-    }
-    for (m, x) in blocks.into_remainder().chunks_mut(N).enumerate() {
-        let mut whole = [0u16; N];
-        whole[..x.len()].copy_from_slice(x);
-        // SAFETY: a vector of samples is here.
-        unsafe {
-            let p = whole.as_mut_ptr().cast();
-            _mm256_storeu_si256(p, k.add(_mm256_loadu_si256(p), ring[m]));
-        }
-        x.copy_from_slice(&whole[..x.len()]);
-    }
+fn high(a: Steps, b: Steps) -> Steps {
+    let both = _mm256_packs_epi16(_mm256_srai_epi16::<8>(a), _mm256_srai_epi16::<8>(b));
+    _mm256_permute4x64_epi64::<0b11_01_10_00>(both)
 }
 
-/// Adds numbers that are there: `c | or`, as many as samples.
-#[target_feature(enable = "avx2")]
-pub(super) fn add_bytes(row: &mut [u8], c: &[u16], or: i16, job: Job<u8>) {
-    let k = Bytes::new(job, or);
-    const N: usize = size_of::<Steps>();
-    by_vectors::<u8, N>(row, c, |x, c| {
-        // SAFETY: N samples and numbers are here, and N of these are two vectors.
-        unsafe {
-            let (a, b) = (_mm256_loadu_si256(c.cast()), _mm256_loadu_si256(c.add(N / 2).cast()));
-            _mm256_storeu_si256(x.cast(), k.add(_mm256_loadu_si256(x.cast()), a, b));
-        }
-    });
-}
-
-/// The same for 16 bits.
-#[target_feature(enable = "avx2")]
-pub(super) fn add_words(row: &mut [u16], c: &[u16], or: i16, job: Job<u16>) {
-    let k = Words::new(job, or);
-    const N: usize = size_of::<Steps>() / 2;
-    by_vectors::<u16, N>(row, c, |x, c| {
-        // SAFETY: N samples and numbers are here.
-        unsafe {
-            let sum = k.add(_mm256_loadu_si256(x.cast()), _mm256_loadu_si256(c.cast()));
-            _mm256_storeu_si256(x.cast(), sum);
-        }
-    });
-}
+kernels!("avx2");

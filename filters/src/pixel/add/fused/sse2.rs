@@ -1,21 +1,28 @@
 //! 128 bits: a register holds one step, and the last 32 steps lie in a ring on the stack.
-#![allow(unsafe_code)] // loads and stores of whole vectors
+#![allow(unsafe_code)] // loads and stores of whole registers
 
-use super::{AHEAD, Job, by_vectors};
-use crate::noise::lfsr31::{LANES, Lanes};
+use super::kernels::{by_vectors, filled_up, kernels, unrolled};
+use super::{AHEAD, Job};
+use crate::noise::lfsr31::Lanes;
 use core::arch::x86_64::*;
+#[rustfmt::skip]
+use core::arch::x86_64::{
+    _mm_set1_epi8 as set8, _mm_set1_epi16 as set16, _mm_mulhi_epi16 as mulhi, _mm_add_epi16 as add16,
+    _mm_adds_epi8 as adds8, _mm_adds_epi16 as adds16, _mm_min_epu8 as minu8, _mm_max_epu8 as maxu8,
+    _mm_min_epi16 as min16, _mm_max_epi16 as max16, _mm_sra_epi16 as sra16, _mm_or_si128 as or,
+    _mm_xor_si128 as xor, _mm_loadu_si128 as load, _mm_storeu_si128 as store,
+};
 
 /// One step.
 type Steps = __m128i;
 
-/// Vectors of the ring, and pixels they are for.
+/// Registers of 32 steps.
 const RING: usize = 32;
-const PIXELS: usize = 32 * LANES;
 
 /// Steps 0 to 31 of a row: as the plain start, in rounds of lags 28 and 31 times 1, 2, 4 and 8 bits.
 #[inline]
 #[target_feature(enable = "sse2")]
-pub(super) fn start(lanes: &Lanes) -> [Steps; RING] {
+fn start(lanes: &Lanes) -> [Steps; RING] {
     let xor = |a, b| _mm_xor_si128(a, b);
     // w[n + 2] is step n.
     let mut w = [_mm_setzero_si128(); RING + 2];
@@ -53,174 +60,21 @@ fn next(ring: &[Steps; RING], m: usize) -> Steps {
     _mm_xor_si128(ring[(m + 4) % RING], ring[(m + 1) % RING])
 }
 
-/// What 8-bit samples are changed by.
-struct Bytes {
-    gain: Steps,
-    or: Steps,
-    half: Steps,
-    sign: Steps,
-    lo: Steps,
-    hi: Steps,
-}
-
-impl Bytes {
-    #[inline]
-    #[target_feature(enable = "sse2")]
-    fn new(job: Job<u8>, or: i16) -> Bytes {
-        Bytes {
-            gain: _mm_set1_epi16(job.gain),
-            or: _mm_set1_epi16(or),
-            half: _mm_set1_epi16(job.round),
-            sign: _mm_set1_epi8(-128),
-            lo: _mm_set1_epi8(job.lo as i8),
-            hi: _mm_set1_epi8(job.hi as i8),
-        }
-    }
-
-    /// Samples and two vectors of their words.
-    #[inline]
-    #[target_feature(enable = "sse2")]
-    fn add(&self, x: Steps, a: Steps, b: Steps) -> Steps {
-        // Noise times 256, and a self.half: its high byte is the noise.
-        let n = |w| {
-            let high = _mm_mulhi_epi16(_mm_or_si128(w, self.or), self.gain);
-            _mm_srai_epi16::<8>(_mm_add_epi16(high, self.half))
-        };
-        let n = _mm_packs_epi16(n(a), n(b));
-        let sum = _mm_xor_si128(_mm_adds_epi8(_mm_xor_si128(x, self.sign), n), self.sign);
-        let (top, bottom) = (_mm_max_epu8(x, self.hi), _mm_min_epu8(x, self.lo));
-        _mm_max_epu8(_mm_min_epu8(sum, top), bottom)
-    }
-}
-
-/// What 16-bit samples are changed by.
-struct Words {
-    gain: Steps,
-    or: Steps,
-    half: Steps,
-    shift: __m128i,
-    sign: Steps,
-    lo: Steps,
-    hi: Steps,
-}
-
-impl Words {
-    #[inline]
-    #[target_feature(enable = "sse2")]
-    fn new(job: Job<u16>, or: i16) -> Words {
-        Words {
-            gain: _mm_set1_epi16(job.gain),
-            or: _mm_set1_epi16(or),
-            half: _mm_set1_epi16(job.round),
-            shift: _mm_cvtsi32_si128(job.shift as i32),
-            sign: _mm_set1_epi16(i16::MIN),
-            lo: _mm_set1_epi16(job.lo as i16),
-            hi: _mm_set1_epi16(job.hi as i16),
-        }
-    }
-
-    /// Samples and a vector of their words.
-    #[inline]
-    #[target_feature(enable = "sse2")]
-    fn add(&self, x: Steps, w: Steps) -> Steps {
-        let high = _mm_mulhi_epi16(_mm_or_si128(w, self.or), self.gain);
-        let n = _mm_sra_epi16(_mm_add_epi16(high, self.half), self.shift);
-        let x = _mm_xor_si128(x, self.sign);
-        let (top, bottom) = (_mm_max_epi16(x, self.hi), _mm_min_epi16(x, self.lo));
-        let sum = _mm_max_epi16(_mm_min_epi16(_mm_adds_epi16(x, n), top), bottom);
-        _mm_xor_si128(sum, self.sign)
-    }
-}
-
+#[inline]
 #[target_feature(enable = "sse2")]
-pub(super) fn bytes(row: &mut [u8], lanes: &Lanes, job: Job<u8>) {
-    let k = Bytes::new(job, 1);
-    const N: usize = size_of::<Steps>();
-    let mut ring = start(lanes);
-    let mut blocks = row.chunks_exact_mut(PIXELS);
-    for block in &mut blocks {
-        unrolled!(q in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 {
-            let (a, b) = (ring[2 * q], ring[2 * q + 1]);
-            let x = block[q * N..][..N].as_mut_ptr();
-            // SAFETY: a vector of samples is here; what is asked for ahead may be anywhere.
-            unsafe {
-                if q % 4 == 0 {
-                    _mm_prefetch::<_MM_HINT_T0>(x.wrapping_add(AHEAD).cast_const().cast());
-                }
-                _mm_storeu_si128(x.cast(), k.add(_mm_loadu_si128(x.cast()), a, b));
-            }
-            ring[2 * q] = next(&ring, 2 * q);
-            ring[2 * q + 1] = next(&ring, 2 * q + 1);
-        });
-    }
-    for (q, x) in blocks.into_remainder().chunks_mut(N).enumerate() {
-        let mut whole = [0u8; N];
-        whole[..x.len()].copy_from_slice(x);
-        // SAFETY: a vector of samples is here.
-        unsafe {
-            let p = whole.as_mut_ptr().cast();
-            _mm_storeu_si128(p, k.add(_mm_loadu_si128(p), ring[2 * q], ring[2 * q + 1]));
-        }
-        x.copy_from_slice(&whole[..x.len()]);
-    }
+fn h8(w: [Steps; 8]) -> [Steps; 8] {
+    let sum = |x, y| (_mm_add_epi16(x, y), _mm_sub_epi16(x, y));
+    let [a, b, c, d, e, f, g, h] = w.map(|w| _mm_srai_epi16::<3>(w));
+    let ((a, e), (b, f), (c, g), (d, h)) = (sum(a, e), sum(b, f), sum(c, g), sum(d, h));
+    let ((a, c), (b, d), (e, g), (f, h)) = (sum(a, c), sum(b, d), sum(e, g), sum(f, h));
+    let ((a, b), (c, d), (e, f), (g, h)) = (sum(a, b), sum(c, d), sum(e, f), sum(g, h));
+    [a, b, c, d, e, f, g, h]
 }
 
+#[inline]
 #[target_feature(enable = "sse2")]
-pub(super) fn words(row: &mut [u16], lanes: &Lanes, job: Job<u16>) {
-    let k = Words::new(job, 1);
-    const N: usize = size_of::<Steps>() / 2;
-    let mut ring = start(lanes);
-    let mut blocks = row.chunks_exact_mut(PIXELS);
-    for block in &mut blocks {
-        unrolled!(m in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 {
-            let w = ring[m];
-            let x = block[m * N..][..N].as_mut_ptr();
-            // SAFETY: a vector of samples is here; what is asked for ahead may be anywhere.
-            unsafe {
-                if m % 4 == 0 {
-                    _mm_prefetch::<_MM_HINT_T0>(x.wrapping_byte_add(AHEAD).cast_const().cast());
-                }
-                _mm_storeu_si128(x.cast(), k.add(_mm_loadu_si128(x.cast()), w));
-            }
-            ring[m] = next(&ring, m);
-        });
-    }
-    for (m, x) in blocks.into_remainder().chunks_mut(N).enumerate() {
-        let mut whole = [0u16; N];
-        whole[..x.len()].copy_from_slice(x);
-        // SAFETY: a vector of samples is here.
-        unsafe {
-            let p = whole.as_mut_ptr().cast();
-            _mm_storeu_si128(p, k.add(_mm_loadu_si128(p), ring[m]));
-        }
-        x.copy_from_slice(&whole[..x.len()]);
-    }
+fn high(a: Steps, b: Steps) -> Steps {
+    _mm_packs_epi16(_mm_srai_epi16::<8>(a), _mm_srai_epi16::<8>(b))
 }
 
-/// Adds numbers that are there: `c | or`, as many as samples.
-#[target_feature(enable = "sse2")]
-pub(super) fn add_bytes(row: &mut [u8], c: &[u16], or: i16, job: Job<u8>) {
-    let k = Bytes::new(job, or);
-    const N: usize = size_of::<Steps>();
-    by_vectors::<u8, N>(row, c, |x, c| {
-        // SAFETY: N samples and numbers are here, and N of these are two vectors.
-        unsafe {
-            let (a, b) = (_mm_loadu_si128(c.cast()), _mm_loadu_si128(c.add(N / 2).cast()));
-            _mm_storeu_si128(x.cast(), k.add(_mm_loadu_si128(x.cast()), a, b));
-        }
-    });
-}
-
-/// The same for 16 bits.
-#[target_feature(enable = "sse2")]
-pub(super) fn add_words(row: &mut [u16], c: &[u16], or: i16, job: Job<u16>) {
-    let k = Words::new(job, or);
-    const N: usize = size_of::<Steps>() / 2;
-    by_vectors::<u16, N>(row, c, |x, c| {
-        // SAFETY: N samples and numbers are here.
-        unsafe {
-            let sum = k.add(_mm_loadu_si128(x.cast()), _mm_loadu_si128(c.cast()));
-            _mm_storeu_si128(x.cast(), sum);
-        }
-    });
-}
+kernels!("sse2");
