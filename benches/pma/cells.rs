@@ -176,13 +176,7 @@ impl Bench {
             pairs.clear();
             pairs.extend(old.cells.iter().zip(0u32..).map(|(c, i)| (*c, i)));
             qsort_pairs(pairs);
-            for (to, (cell, i)) in spare
-                .items
-                .iter_mut()
-                .zip(spare.cells.iter_mut())
-                .zip(pairs.iter())
-                .map(|((a, b), p)| ((a, b), p))
-            {
+            for (to, (cell, i)) in spare.items.iter_mut().zip(spare.cells.iter_mut()).zip(pairs.iter()) {
                 *to.0 = old.items[*i as usize];
                 *to.1 = *cell;
             }
@@ -213,8 +207,8 @@ impl Bench {
 pub(crate) fn rates(asked: &Asked) {
     println!("32-byte particles in cell order, {EACH} a cell: rivals' times over ours");
     println!(
-        "  {:>9} {:>9} {:>6} {:>9} {:>9} {:>9} {:>9}",
-        "particles", "where to", "moves", "ours ms", "counting", "merge", "reference"
+        "  {:>9} {:>9} {:>6} {:>9} {:>8} {:>9} {:>9} {:>9} {:>7}",
+        "particles", "where to", "moves", "ours ms", "least", "counting", "merge", "reference", "writes"
     );
     let sizes = if asked.has("big") { vec![100_000, 1_000_000, 4_000_000] } else { vec![100_000, 1_000_000] };
     for n in sizes {
@@ -223,7 +217,7 @@ pub(crate) fn rates(asked: &Asked) {
                 let names = [OURS, "counting sort", "extract + sort + merge", "pairs, qsort, gather, copy"];
                 let mut table = Table::new(&names);
                 let mut bench = Bench::new(n, CellSettings::default().fill);
-                let warm = 4;
+                let (warm, mut writes, mut movers) = (4, 0, 0);
                 for round in 0..asked.rounds(n).min(15) + warm {
                     let mut unused = Table::new(&names);
                     let table = if round < warm { &mut unused } else { &mut table };
@@ -231,14 +225,19 @@ pub(crate) fn rates(asked: &Asked) {
                     bench.reference(table);
                     bench.counting(table);
                     bench.merging(table);
+                    let before = bench.pma.element_moves();
                     bench.ours(table);
+                    writes += bench.pma.element_moves() - before;
+                    movers += bench.moves.len();
                 }
                 bench.compare();
                 let [c, m, r] = [names[1], names[2], names[3]].map(|x| table.ratio(x, OURS));
                 println!(
-                    "  {n:>9} {:>9} {percent:>5}% {:>9.3} {c:>8.2}x {m:>8.2}x {r:>8.2}x",
+                    "  {n:>9} {:>9} {percent:>5}% {:>9.3} {:>8.3} {c:>8.2}x {m:>8.2}x {r:>8.2}x {:>7.2}",
                     if near { "near by" } else { "anywhere" },
-                    table.median(OURS) * 1e3
+                    table.median(OURS) * 1e3,
+                    table.least(OURS) * 1e3,
+                    writes as f64 / movers.max(1) as f64
                 );
             }
         }

@@ -7,6 +7,15 @@ use crate::simd::Level;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+/// Asks for the memory of a value that will be needed, where the machine has a way to.
+#[inline(always)]
+pub(super) fn prefetch<T>(soon: &T) {
+    #[cfg(target_arch = "x86_64")]
+    x86::prefetch(soon);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = soon;
+}
+
 /// What one task merges, as bare words.
 pub(super) struct Words<'a> {
     pub(super) keys: &'a mut [u64],

@@ -2,9 +2,9 @@
 
 use super::layout::Layout;
 use super::place::Share;
-use super::{CellPma, FREE, NO_ROOM, WIDE, bits};
+use super::{CellPma, FREE, NO_ROOM, WIDE, ask_ahead};
 use crate::lend::{Alone, Spread};
-use crate::pma::{PmaError, Ranked, Slot};
+use crate::pma::{PmaError, Ranked, Slot, arch};
 use std::sync::{Mutex, PoisonError};
 
 /// Changes to be made together. Slots are those before the batch; each may be named once.
@@ -54,12 +54,17 @@ pub enum Fate {
     Gone,
 }
 
+/// How many elements ahead of the one being taken out memory is asked for.
+const AHEAD: usize = 16;
+
 /// Room that is kept between calls.
 #[derive(Clone)]
 pub(super) struct Work<P> {
     /// The cells and payloads of what comes in.
     pub(super) cells: Vec<u32>,
     pub(super) items: Vec<P>,
+    /// Tags of what is being taken out.
+    taken: Vec<u8>,
     /// Entries of those that found no room.
     overflow: Vec<u32>,
     pub(super) counts: Vec<u32>,
@@ -73,6 +78,7 @@ impl<P> Default for Work<P> {
         Work {
             cells: Vec::new(),
             items: Vec::new(),
+            taken: Vec::new(),
             overflow: Vec::new(),
             counts: Vec::new(),
             layout: Layout::default(),
@@ -106,40 +112,54 @@ impl<P: Ranked> CellPma<P> {
         }
         let new_len = (self.len + batch.inserts.len()).saturating_sub(batch.removes.len());
         self.room_for(new_len)?;
-        self.take_out(batch)?;
-        let work = &mut self.work;
-        work.cells.clear();
-        work.items.clear();
-        work.cells.extend(batch.moves.iter().map(|m| m.1));
-        work.items.extend(batch.moves.iter().map(|m| self.slots[m.0 as usize]));
-        work.cells.extend(batch.inserts.iter().map(|i| i.0));
-        work.items.extend(batch.inserts.iter().map(|i| i.1));
+        let many = self.many(batch.moves.len() + batch.inserts.len(), new_len);
+        // What moves stays where it is, if all will be built anew: straight from the old slots to the new ones.
+        self.take_out(batch, !many)?;
         self.len = new_len;
+        if many {
+            let slots = core::mem::take(&mut self.slots);
+            let moves = || batch.moves.iter().map(|m| (m.1, &slots[m.0 as usize]));
+            self.rebuild(&slots, false, || moves().chain(batch.inserts.iter().map(|i| (i.0, &i.1))));
+            self.work.fresh = slots;
+            return Ok(());
+        }
+        self.work.cells.clear();
+        self.work.cells.extend(batch.moves.iter().map(|m| m.1));
+        self.work.cells.extend(batch.inserts.iter().map(|i| i.0));
+        self.work.items.extend(batch.inserts.iter().map(|i| i.1));
         self.put_in(spread);
         Ok(())
     }
 
-    /// Frees the slots of what goes or moves.
-    fn take_out(&mut self, batch: &CellBatch<P>) -> Result<(), PmaError> {
+    /// Frees the slots of what goes or moves; copies what moves to the incoming list, if `copy`.
+    fn take_out(&mut self, batch: &CellBatch<P>, copy: bool) -> Result<(), PmaError> {
+        self.work.items.clear();
+        self.work.taken.clear();
+        let moving = batch.moves.len();
         let slots = || batch.moves.iter().map(|m| m.0).chain(batch.removes.iter().copied());
+        let mut soon = slots().skip(AHEAD);
         for (done, slot) in slots().enumerate() {
-            let (segment, bit) = (slot as usize / WIDE, 1 << (slot % 64));
-            let word = slot as usize % WIDE / 64;
-            match self.masks.get_mut(segment) {
-                Some(mask) if mask[word] & bit != 0 => mask[word] ^= bit,
-                _ => {
-                    // Put back what was taken: the call has no effect.
-                    for slot in slots().take(done) {
-                        self.masks[slot as usize / WIDE][slot as usize % WIDE / 64] |= 1 << (slot % 64);
-                    }
-                    return Err(PmaError::Vacant { slot });
+            let at = slot as usize;
+            let tag = self.tags.get(at).copied().unwrap_or(FREE);
+            if tag == FREE {
+                // Put back what was taken: the call has no effect.
+                for (slot, tag) in slots().zip(&self.work.taken) {
+                    self.tags[slot as usize] = *tag;
+                    self.masks[slot as usize / WIDE][slot as usize % WIDE / 64] |= 1 << (slot % 64);
                 }
+                return Err(PmaError::Vacant { slot });
+            }
+            self.work.taken.push(tag);
+            self.tags[at] = FREE;
+            self.masks[at / WIDE][at % WIDE / 64] &= !(1 << (at % 64));
+            if copy && done < moving {
+                if let Some(item) = soon.next().and_then(|s| self.slots.get(s as usize)) {
+                    arch::prefetch(item);
+                }
+                self.work.items.push(self.slots[at]);
             }
         }
-        for slot in slots() {
-            self.tags[slot as usize] = FREE;
-            self.room_made(slot as usize / WIDE);
-        }
+        slots().for_each(|slot| self.room_made(slot as usize / WIDE));
         Ok(())
     }
 
@@ -253,7 +273,7 @@ impl<P: Ranked> CellPma<P> {
         self.room_made(at / WIDE);
         self.len -= 1;
         if self.too_empty() {
-            self.rebuild(Some(&[]));
+            self.rebuild_waiting(Some(&[]));
         }
         Some(item)
     }
@@ -268,6 +288,11 @@ impl<P: Ranked> CellPma<P> {
     pub(super) fn too_full(&self) -> bool {
         let most = self.settings.bounds.tauh * self.slots() as f64;
         self.len as f64 > most && self.len > self.built + self.built / 16
+    }
+
+    /// Whether so many come in, `len` in all, that building all anew is cheaper.
+    fn many(&self, coming: usize, len: usize) -> bool {
+        coming as f64 > self.settings.rebuild * len as f64 && coming > WIDE
     }
 
     /// Splits the segments at `cuts` (which rise from 0 to their number).
@@ -291,11 +316,8 @@ impl<P: Ranked> CellPma<P> {
     /// Puts the elements in the work room into their cells; `len` counts them already.
     fn put_in(&mut self, spread: &dyn Spread) {
         let coming = self.work.cells.len();
-        let many = coming as f64 > self.settings.rebuild * self.len as f64 && coming > WIDE;
-        if self.slots.is_empty() || many || self.too_full() || self.too_empty() {
-            if self.len > 0 || !self.slots.is_empty() {
-                self.rebuild(None);
-            }
+        if self.slots.is_empty() || self.many(coming, self.len) || self.too_full() || self.too_empty() {
+            self.rebuild_waiting(None);
             return;
         }
         let segments = self.heads.len();
@@ -348,7 +370,7 @@ impl<P: Ranked> CellPma<P> {
             next = match self.settle_first(&overflow[next..]) {
                 Some(settled) => next + settled,
                 None => {
-                    self.rebuild(Some(&overflow[next..]));
+                    self.rebuild_waiting(Some(&overflow[next..]));
                     overflow.len()
                 }
             };
@@ -399,23 +421,34 @@ impl<P: Copy> Share<'_, P> {
     fn update(&mut self, cells: u32, found: &mut Found<P>, f: &impl Fn(&mut P, u32) -> Fate) {
         for segment in 0..self.heads.len() {
             let base = self.heads[segment].base;
-            for slot in bits(&self.masks[segment]) {
-                let at = segment * WIDE + slot;
-                let cell = base + u32::from(self.tags[at]);
-                match f(&mut self.slots[at], cell) {
-                    Fate::Stay => {}
-                    Fate::Move(to) if to == cell => {}
-                    Fate::Move(to) if to >= cells => found.wrong = found.wrong.or(Some(to)),
-                    Fate::Move(to) => {
-                        found.cells.push(to);
-                        found.items.push(self.slots[at]);
-                        self.take(segment, slot);
+            for w in 0..WIDE / 64 {
+                ask_ahead(self.slots, segment, w);
+                let at = segment * WIDE + 64 * w;
+                let word = &mut self.masks[segment][w];
+                let mut stay = *word;
+                let slots = self.tags[at..at + 64].iter_mut().zip(&mut self.slots[at..at + 64]);
+                for (i, (tag, item)) in slots.enumerate() {
+                    if *tag == FREE {
+                        continue;
                     }
-                    Fate::Gone => {
-                        found.gone += 1;
-                        self.take(segment, slot);
+                    let cell = base + u32::from(*tag);
+                    match f(item, cell) {
+                        Fate::Stay => continue,
+                        Fate::Move(to) if to == cell => continue,
+                        Fate::Move(to) if to >= cells => {
+                            found.wrong = found.wrong.or(Some(to));
+                            continue;
+                        }
+                        Fate::Move(to) => {
+                            found.cells.push(to);
+                            found.items.push(*item);
+                        }
+                        Fate::Gone => found.gone += 1,
                     }
+                    *tag = FREE;
+                    stay &= !(1 << i);
                 }
+                *word = stay;
             }
         }
     }

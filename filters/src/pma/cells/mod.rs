@@ -18,7 +18,7 @@ mod rebuild;
 #[cfg(test)]
 mod tests;
 
-use super::{Bounds, BoundsError, MOST_SLOTS, PmaError, Ranked, Slot};
+use super::{Bounds, BoundsError, MOST_SLOTS, PmaError, Ranked, Slot, arch};
 use crate::simd::Level;
 use batch::Work;
 pub use batch::{CellBatch, Fate};
@@ -232,20 +232,55 @@ fn lowest(n: usize) -> Mask {
     })
 }
 
-/// The slots of a mask, in order.
+/// How many segments ahead of the one being read memory is asked for: left to itself, the machine was seen to wait
+/// for every line of a walk that stops at each gap to think.
+const AHEAD: usize = 2;
+
+/// Asks for the memory of all of `items`.
 #[inline(always)]
-fn bits(mask: &Mask) -> impl Iterator<Item = usize> + use<> {
-    let mask = *mask;
-    (0..mask.len()).flat_map(move |w| {
-        let mut m = mask[w];
-        core::iter::from_fn(move || {
-            let bit = m.trailing_zeros() as usize;
-            (m != 0).then(|| {
-                m &= m - 1;
-                64 * w + bit
-            })
-        })
-    })
+fn ask<T>(items: &[T]) {
+    let step = (64 / size_of::<T>().max(1)).max(1);
+    items.iter().step_by(step).for_each(arch::prefetch);
+}
+
+/// Asks for the payloads of the segment [`AHEAD`] of `segment`, a word's at a time.
+#[inline(always)]
+fn ask_ahead<P>(slots: &[P], segment: usize, word: usize) {
+    let from = (segment + AHEAD) * WIDE + 64 * word;
+    if let Some(items) = slots.get(from..from + 64) {
+        ask(items);
+    }
+}
+
+/// Calls `f(slot, tag)` for the slots in use of one word, `tags` being its tags.
+#[inline(always)]
+fn in_word(word: u64, tags: &[u8], mut f: impl FnMut(usize, u8)) {
+    let tags = &tags[..64];
+    if word == u64::MAX {
+        // Most are full, and a loop without a test is quicker.
+        tags.iter().enumerate().for_each(|(i, tag)| f(i, *tag));
+    } else {
+        // Bit by bit: tests of tags would be guessed wrong where many elements have just left.
+        let mut rest = word;
+        while rest != 0 {
+            let i = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            f(i, tags[i]);
+        }
+    }
+}
+
+/// Calls `f(slot, tag, payload)` for the slots in use of every segment, in slot order.
+#[inline(always)]
+fn walk<P>(masks: &[Mask], tags: &[u8], slots: &[P], mut f: impl FnMut(usize, usize, u8, &P)) {
+    for (segment, mask) in masks.iter().enumerate() {
+        for (w, word) in mask.iter().enumerate() {
+            ask_ahead(slots, segment, w);
+            let at = segment * WIDE + 64 * w;
+            let items = &slots[at..at + 64];
+            in_word(*word, &tags[at..at + 64], |i, tag| f(segment, at + i, tag, &items[i]));
+        }
+    }
 }
 
 impl<P: Ranked> core::fmt::Debug for CellPma<P> {

@@ -1,6 +1,6 @@
 //! Putting what comes in into its segments.
 
-use super::{FREE, Head, Mask, NO_ROOM, WIDE};
+use super::{Head, Mask, NO_ROOM, WIDE};
 
 /// A stretch of segments that one task owns, from segment `first` on.
 pub(super) struct Share<'a, P> {
@@ -14,11 +14,13 @@ pub(super) struct Share<'a, P> {
     pub(super) moves: u64,
 }
 
-/// The lowest free slot.
+/// The lowest free slot. Without a branch on which word it is in, which could only be guessed.
 #[inline(always)]
 fn lowest_free(mask: &Mask) -> Option<usize> {
-    let word = mask.iter().position(|m| *m != u64::MAX)?;
-    Some(64 * word + mask[word].trailing_ones() as usize)
+    let full = mask.map(|m| usize::from(m == u64::MAX));
+    let word = full[0] + full[0] * full[1] + full[0] * full[1] * full[2];
+    let bit = mask[word].trailing_ones() as usize;
+    (bit < 64).then_some(64 * word + bit)
 }
 
 impl<P: Copy> Share<'_, P> {
@@ -70,12 +72,5 @@ impl<P: Copy> Share<'_, P> {
         let found = (next..=last).find(roomy).or_else(|| (start..next).find(roomy));
         self.heads[last].next = found.map_or(NO_ROOM, |s| (self.first + s) as u32);
         found
-    }
-
-    /// Takes the element out of a slot that holds one.
-    #[inline(always)]
-    pub(super) fn take(&mut self, segment: usize, slot: usize) {
-        self.masks[segment][slot / 64] &= !(1 << (slot % 64));
-        self.tags[segment * WIDE + slot] = FREE;
     }
 }

@@ -1,6 +1,6 @@
 //! Reading: in slot order, cell by cell, or all in order.
 
-use super::{CellPma, WIDE, bits};
+use super::{CellPma, FREE, WIDE, ask_ahead, walk};
 use crate::pma::{Ranked, Slot};
 
 /// The indirection list of a [`CellPma`]: its slots in the one order of reading, and where each cell begins.
@@ -15,14 +15,9 @@ pub struct CellIndex {
 impl<P: Ranked> CellPma<P> {
     /// Every element in slot order, which depends on the history: for what does not care about order.
     pub fn for_each(&self, mut f: impl FnMut(Slot, u32, &P)) {
-        for (segment, mask) in self.masks.iter().enumerate() {
-            let base = self.heads[segment].base;
-            let at = segment * WIDE;
-            let (tags, slots) = (&self.tags[at..at + WIDE], &self.slots[at..at + WIDE]);
-            for slot in bits(mask) {
-                f((at + slot) as Slot, base + u32::from(tags[slot]), &slots[slot]);
-            }
-        }
+        walk(&self.masks, &self.tags, &self.slots, |segment, at, tag, item| {
+            f(at as Slot, self.heads[segment].base + u32::from(tag), item);
+        });
     }
 
     /// The slots of a cell's elements, by rank. `list` is emptied first.
@@ -110,7 +105,9 @@ impl<P: Ranked> CellPma<P> {
                     last += 1;
                 }
                 for s in segment..=last {
-                    room.extend(bits(&self.masks[s]).map(|slot| (s * WIDE + slot) as Slot));
+                    let at = (s * WIDE) as Slot;
+                    let tags = (at..).zip(&self.tags[s * WIDE..][..WIDE]);
+                    room.extend(tags.filter(|(_, tag)| **tag != FREE).map(|(slot, _)| slot));
                 }
                 self.sort_by_rank(room);
                 if !room.is_empty() {
@@ -119,24 +116,28 @@ impl<P: Ranked> CellPma<P> {
                 segment = last + 1;
                 continue;
             }
+            (0..WIDE / 64).for_each(|w| ask_ahead(&self.slots, segment, w));
             // A counting sort of at most 256 slots by tag.
             let at = segment * WIDE;
             let tags = &self.tags[at..at + WIDE];
             let mut starts = [0u16; WIDE];
-            for slot in bits(&self.masks[segment]) {
-                starts[usize::from(tags[slot])] += 1;
+            // A free slot's tag is the last one, and sorted to the end.
+            for tag in tags {
+                starts[usize::from(*tag)] += 1;
             }
             let mut sum = 0;
             for s in &mut starts {
                 sum += core::mem::replace(s, sum);
             }
+            let held = usize::from(starts[usize::from(FREE)]);
             room.clear();
-            room.resize(usize::from(sum), 0);
-            for slot in bits(&self.masks[segment]) {
-                let to = &mut starts[usize::from(tags[slot])];
-                room[usize::from(*to)] = (at + slot) as Slot;
+            room.resize(WIDE, 0);
+            for (slot, tag) in (at as Slot..).zip(tags) {
+                let to = &mut starts[usize::from(*tag)];
+                room[usize::from(*to)] = slot;
                 *to += 1;
             }
+            room.truncate(held);
             let mut start = 0;
             while start < room.len() {
                 let tag = tags[room[start] as usize - at];

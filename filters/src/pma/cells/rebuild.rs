@@ -1,31 +1,59 @@
 //! Laying out anew: a window, or everything.
 
 use super::layout::{Fill, Layout};
-use super::{CellPma, FREE, MOST_SLOTS, WIDE, bits, lowest};
-use crate::pma::{PmaError, Ranked};
+use super::{CellPma, FREE, MOST_SLOTS, WIDE, ask_ahead, in_word, lowest, walk};
+use crate::pma::{PmaError, Ranked, arch};
+
+/// How many elements ahead of the one being placed memory is asked for.
+const NEAR: usize = 16;
 
 impl<P: Ranked> CellPma<P> {
-    /// Lays out everything anew, with the incoming elements that `waiting` names (all, if `None`).
-    pub(super) fn rebuild(&mut self, waiting: Option<&[u32]>) {
+    /// Lays out everything anew, with the entries of the incoming list that `waiting` names (all, if `None`).
+    pub(super) fn rebuild_waiting(&mut self, waiting: Option<&[u32]>) {
+        let cells = core::mem::take(&mut self.work.cells);
+        let items = core::mem::take(&mut self.work.items);
+        let slots = core::mem::take(&mut self.slots);
+        match waiting {
+            None => self.rebuild(&slots, false, || cells.iter().copied().zip(&items)),
+            Some(w) => {
+                let entries = || w.iter().map(|i| (cells[*i as usize], &items[*i as usize]));
+                self.rebuild(&slots, !w.is_empty(), entries);
+            }
+        }
+        self.work.fresh = slots;
+        self.work.cells = cells;
+        self.work.items = items;
+    }
+
+    /// Lays out everything anew, from `slots` (taken out of `self`), with the elements that come in: `coming()` lists
+    /// their cells and payloads, which may be in slots that were freed. `crowded`: for want of room.
+    pub(super) fn rebuild<'a, I>(&mut self, slots: &[P], crowded: bool, coming: impl Fn() -> I)
+    where
+        I: Iterator<Item = (u32, &'a P)>,
+        P: 'a,
+    {
+        // Nothing is read from a slot that was not written; any value serves to fill the room.
+        let Some(any) = coming().next().map(|(_, item)| *item).or(slots.first().copied()) else {
+            // There never was an element.
+            self.clear();
+            return;
+        };
         let mut work = core::mem::take(&mut self.work);
         let cells = self.route.len();
+        let heads = &self.heads;
         work.counts.clear();
         work.counts.resize(cells, 0);
         for (segment, mask) in self.masks.iter().enumerate() {
-            let base = self.heads[segment].base as usize;
-            let tags = &self.tags[segment * WIDE..][..WIDE];
-            for slot in bits(mask) {
-                work.counts[base + tags[slot] as usize] += 1;
+            let base = heads[segment].base as usize;
+            for (w, word) in mask.iter().enumerate() {
+                let tags = &self.tags[segment * WIDE + 64 * w..][..64];
+                in_word(*word, tags, |_, tag| work.counts[base + tag as usize] += 1);
             }
         }
-        let coming = |i: usize| waiting.map_or(i, |w| w[i] as usize);
-        let n = waiting.map_or(work.cells.len(), <[u32]>::len);
-        for i in 0..n {
-            work.counts[work.cells[coming(i)] as usize] += 1;
-        }
+        coming().for_each(|(cell, _)| work.counts[cell as usize] += 1);
         let target = self.settings.target();
         // What comes here for want of room shall find some near, the next times.
-        let spare = if waiting.is_some_and(|w| !w.is_empty()) { 8 } else { 0 };
+        let spare = if crowded { 8 } else { 0 };
         let most = self.settings.most();
         work.layout.make(0, &work.counts, &Fill { target, full: target, most, spare });
         work.layout.pad(1, cells as u32);
@@ -33,25 +61,29 @@ impl<P: Ranked> CellPma<P> {
         cursors(&mut work.counts, 0, 0, &work.layout);
         // Payloads into fresh room; tags and masks follow from the layout.
         let segments = work.layout.heads.len();
-        if let Some(&any) = work.items.first().or(self.slots.first()) {
-            work.fresh.resize(segments * WIDE, any);
-        }
-        for (segment, mask) in self.masks.iter().enumerate() {
-            let base = self.heads[segment].base as usize;
-            let tags = &self.tags[segment * WIDE..][..WIDE];
-            let slots = &self.slots[segment * WIDE..][..WIDE];
-            for slot in bits(mask) {
-                let to = &mut work.counts[base + tags[slot] as usize];
-                work.fresh[*to as usize] = slots[slot];
-                *to += 1;
+        work.fresh.resize(segments * WIDE, any);
+        let (counts, fresh) = (&mut work.counts[..], &mut work.fresh[..]);
+        walk(&self.masks, &self.tags, slots, |segment, at, tag, item| {
+            if at % 64 == 0 {
+                ask_ahead(fresh, segment, at % WIDE / 64);
             }
-        }
-        for i in 0..n {
-            let to = &mut work.counts[work.cells[coming(i)] as usize];
-            work.fresh[*to as usize] = work.items[coming(i)];
+            let to = &mut counts[heads[segment].base as usize + tag as usize];
+            fresh[*to as usize] = *item;
+            *to += 1;
+        });
+        let mut soon = coming().skip(NEAR);
+        for (cell, item) in coming() {
+            if let Some((cell, item)) = soon.next() {
+                arch::prefetch(item);
+                if let Some(to) = fresh.get(counts[cell as usize] as usize) {
+                    arch::prefetch(to);
+                }
+            }
+            let to = &mut counts[cell as usize];
+            fresh[*to as usize] = *item;
             *to += 1;
         }
-        core::mem::swap(&mut self.slots, &mut work.fresh);
+        self.slots = core::mem::take(&mut work.fresh);
         self.tags.resize(segments * WIDE, FREE);
         self.masks.resize(segments, [0; WIDE / 64]);
         self.heads.resize(segments, work.layout.heads[0]);
@@ -113,8 +145,10 @@ impl<P: Ranked> CellPma<P> {
         work.counts.clear();
         work.counts.resize((high - low) as usize, 0);
         for segment in from..to {
-            for slot in bits(&self.masks[segment]) {
-                work.counts[(self.cell_at(segment * WIDE + slot) - low) as usize] += 1;
+            let base = (self.heads[segment].base - low) as usize;
+            let (tags, counts) = (&self.tags[segment * WIDE..][..WIDE], &mut work.counts);
+            for tag in tags.iter().filter(|tag| **tag != FREE) {
+                counts[base + *tag as usize] += 1;
             }
         }
         for &i in waiting {
@@ -133,10 +167,10 @@ impl<P: Ranked> CellPma<P> {
             cursors(&mut work.counts, from, low, &work.layout);
             work.lifted.clear();
             for segment in from..to {
-                for slot in bits(&self.masks[segment]) {
-                    let at = segment * WIDE + slot;
-                    work.lifted.push((self.cell_at(at), self.slots[at]));
-                }
+                let (at, base) = (segment * WIDE, self.heads[segment].base);
+                let slots = self.tags[at..at + WIDE].iter().zip(&self.slots[at..at + WIDE]);
+                let held = slots.filter(|(tag, _)| **tag != FREE);
+                work.lifted.extend(held.map(|(tag, item)| (base + u32::from(*tag), *item)));
             }
             work.lifted.extend(waiting.iter().map(|&i| (work.cells[i as usize], work.items[i as usize])));
             for (cell, item) in &work.lifted {
