@@ -77,16 +77,20 @@ impl<K: Key, V: Ranked> Pma<K, V> {
     pub fn blocks(&self) -> impl Iterator<Item = (&[K; SEGMENT], &[V], usize)> {
         let blocks = self.keys.as_chunks::<SEGMENT>().0;
         let vals = self.vals.chunks_exact(SEGMENT);
-        // The gaps keep the machine from foreseeing what is read next, so memory is asked for: as many lines of a
-        // segment as are in use on average.
-        let lines = (SEGMENT * size_of::<K>() / 64).max(1);
-        let used = (self.len * lines).div_ceil(self.slots().max(1));
         blocks.iter().zip(vals).zip(&self.masks).enumerate().map(move |(segment, ((keys, vals), mask))| {
-            if let Some(soon) = blocks.get(segment + AHEAD) {
-                soon.iter().step_by(SEGMENT / lines).take(used).for_each(arch::prefetch);
-            }
+            self.ask(segment + AHEAD);
             (keys, vals, mask.trailing_ones() as usize)
         })
+    }
+
+    /// Asks for the memory of a segment's keys, those that are in use at the usual densities: the gaps keep the
+    /// machine from foreseeing what is read next.
+    #[inline(always)]
+    fn ask(&self, segment: usize) {
+        let lines = (SEGMENT * size_of::<K>() / 64).max(1);
+        if let Some(soon) = self.keys.get(segment * SEGMENT..(segment + 1) * SEGMENT) {
+            soon.iter().step_by(SEGMENT / lines).take(lines / 2 + 1).for_each(arch::prefetch);
+        }
     }
 
     /// The slots in use, in order.
