@@ -3,7 +3,7 @@
 use super::rivals::{extract, isort, merge, qsort, radix};
 use super::{Asked, Rng, Table, simd};
 use grainfield_filters::lend::Alone;
-use grainfield_filters::pma::{Batch, Bounds, Pma};
+use grainfield_filters::pma::{Batch, Bounds, Pma, SEGMENT};
 use grainfield_filters::simd::Level;
 
 const OURS: &str = "packed memory array";
@@ -172,7 +172,9 @@ pub(crate) fn table_2(asked: &Asked) {
         for _ in 0..asked.rounds(n).max(31) {
             let dense = table.time("dense array", || sum(std::hint::black_box(&bench.sorted)));
             let pma = std::hint::black_box(&bench.pma);
-            let ours = table.time(OURS, || pma.runs().map(|(keys, _)| sum(keys)).fold(0, u64::wrapping_add));
+            let ours = table.time(OURS, || {
+                pma.blocks().map(|(keys, _, n)| sum_block(keys, n)).fold(0, u64::wrapping_add)
+            });
             let listed = table.time("indirection list", || {
                 list.iter().filter_map(|s| pma.get(*s)).fold(0, |sum: u64, (k, ())| sum.wrapping_add(k))
             });
@@ -184,4 +186,21 @@ pub(crate) fn table_2(asked: &Asked) {
 
 fn sum(keys: &[u64]) -> u64 {
     keys.iter().fold(0, |sum, k| sum.wrapping_add(*k))
+}
+
+/// Sums the first keys of a segment in steps of eight, the last one with a mask.
+fn sum_block(keys: &[u64; SEGMENT], n: usize) -> u64 {
+    let mut sums = [0u64; 8];
+    let eights = keys.as_chunks::<8>().0;
+    for eight in &eights[..n / 8] {
+        for (s, k) in sums.iter_mut().zip(eight) {
+            *s = s.wrapping_add(*k);
+        }
+    }
+    if let Some(eight) = eights.get(n / 8) {
+        for (i, (s, k)) in sums.iter_mut().zip(eight).enumerate() {
+            *s = s.wrapping_add(if i < n % 8 { *k } else { 0 });
+        }
+    }
+    sums.iter().fold(0, |sum, s| sum.wrapping_add(*s))
 }

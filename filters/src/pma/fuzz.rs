@@ -221,7 +221,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
+        #![proptest_config(ProptestConfig::with_cases(150))]
         #[test]
         fn any_bytes_keep_the_rules(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
             prop_assert_eq!(super::run(&bytes), Ok(()));

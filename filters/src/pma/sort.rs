@@ -12,7 +12,7 @@ const MOST_DIGIT: u32 = 12;
 /// Two passes of a radix sort over the top bits that tell the keys apart, as many as their number needs; then the few
 /// that agree in those bits are put right by an insertion sort. Where too many agree (an adversary's keys), a sort by
 /// comparing does it all.
-pub(super) fn sort<K: Key, V: Ranked>(items: &mut Vec<(K, V)>, spare: &mut Vec<(K, V)>) {
+pub(super) fn sort<K: Key, V: Ranked>(items: &mut [(K, V)], spare: &mut Vec<(K, V)>) {
     let by_tag = |a: &(K, V), b: &(K, V)| (a.0, a.1.rank()).cmp(&(b.0, b.1.rank()));
     if items.len() < RADIX_FROM || items.len() > u32::MAX as usize {
         items.sort_unstable_by(by_tag);

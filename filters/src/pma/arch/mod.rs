@@ -24,12 +24,15 @@ pub(super) struct Words<'a> {
     pub(super) incoming: &'a [u64],
 }
 
+/// The keys, masks and heads of some segments.
+pub(super) type Segments<'a, K, V> = (&'a mut [K], &'a mut [u64], &'a mut [(K, <V as Ranked>::Rank)]);
+
 /// Merges what comes in, as `Share::merge` does, if this machine and these types have a body for it; the number of
 /// elements written.
 #[inline]
 pub(super) fn merge<K: Key, V: Ranked>(
     level: Level,
-    (keys, masks, heads): (&mut [K], &mut [u64], &mut [(K, V::Rank)]),
+    (keys, masks, heads): Segments<'_, K, V>,
     first: usize,
     plan: &[Piece],
     incoming: &[(K, V)],

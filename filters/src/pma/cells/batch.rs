@@ -66,7 +66,7 @@ pub(super) struct Work<P> {
     /// Tags of what is being taken out.
     taken: Vec<u8>,
     /// Entries of those that found no room.
-    overflow: Vec<u32>,
+    pub(super) overflow: Vec<u32>,
     pub(super) counts: Vec<u32>,
     pub(super) layout: Layout,
     pub(super) fresh: Vec<P>,
@@ -92,7 +92,7 @@ impl<P> Default for Work<P> {
 struct Found<P> {
     cells: Vec<u32>,
     items: Vec<P>,
-    /// Segments that lost elements, for runs.
+    /// How many elements are gone.
     gone: usize,
     wrong: Option<u32>,
 }
@@ -356,63 +356,6 @@ impl<P: Ranked> CellPma<P> {
         let overflow = core::mem::take(&mut work.overflow);
         self.work = work;
         self.settle_all(overflow);
-    }
-
-    /// Finds room for the entries of the incoming list that found none.
-    fn settle_all(&mut self, mut overflow: Vec<u32>) {
-        let route = &self.route;
-        let cells = &self.work.cells;
-        let segment_of = |i: u32| route[cells[i as usize] as usize];
-        // In the order of the segments, those of one segment in the order of the list.
-        overflow.sort_by_key(|i| segment_of(*i));
-        let mut next = 0;
-        while next < overflow.len() {
-            next = match self.settle_first(&overflow[next..]) {
-                Some(settled) => next + settled,
-                None => {
-                    self.rebuild_waiting(Some(&overflow[next..]));
-                    overflow.len()
-                }
-            };
-        }
-        overflow.clear();
-        self.work.overflow = overflow;
-    }
-
-    /// Where an entry of the incoming list belongs.
-    fn segment_for(&self, entry: u32) -> usize {
-        self.route[self.work.cells[entry as usize] as usize] as usize
-    }
-
-    /// Settles the smallest window with room around the segment of the first entry; how many entries that were.
-    fn settle_first(&mut self, overflow: &[u32]) -> Option<usize> {
-        let segments = self.heads.len();
-        // Windows settled before this one have new routes, but never for cells from this one's segment on.
-        let first = self.segment_for(overflow[0]);
-        let mut tried = (0, 0);
-        for level in 1.. {
-            let mut from = first >> level << level;
-            let mut to = (from + (1 << level)).min(segments);
-            while from > 0 && self.heads[from - 1].base == self.heads[from].base {
-                from -= 1;
-            }
-            while to < segments && self.heads[to].base == self.heads[to - 1].base {
-                to += 1;
-            }
-            if (from, to) == tried {
-                continue;
-            }
-            tried = (from, to);
-            // Those of the window; they come first, as entries of segments before have been settled.
-            let waiting = overflow.iter().take_while(|i| self.segment_for(**i) < to).count();
-            if self.settle((from, to), &overflow[..waiting], level) {
-                return Some(waiting);
-            }
-            if to - from == segments {
-                return None;
-            }
-        }
-        None
     }
 }
 

@@ -15,6 +15,7 @@ mod layout;
 mod place;
 mod read;
 mod rebuild;
+mod settle;
 #[cfg(test)]
 mod tests;
 

@@ -56,19 +56,29 @@ impl<P: Ranked> CellPma<P> {
     }
 
     fn sort_by_rank(&self, slots: &mut [Slot]) {
+        /// Up to here counting is quicker than sorting.
+        const FEW: usize = 32;
         let rank = |s: &Slot| self.slots[*s as usize].rank();
-        if slots.len() > 20 {
+        let n = slots.len();
+        if n < 2 {
+            return;
+        }
+        if n > FEW {
             slots.sort_unstable_by_key(rank);
             return;
         }
-        for i in 1..slots.len() {
-            let (moving, r) = (slots[i], rank(&slots[i]));
-            let mut to = i;
-            while to > 0 && rank(&slots[to - 1]) > r {
-                slots[to] = slots[to - 1];
-                to -= 1;
-            }
-            slots[to] = moving;
+        // The place of each is the number of those before it: no branch to be guessed.
+        let first = rank(&slots[0]);
+        let (mut ranks, mut from) = ([first; FEW], [0; FEW]);
+        for ((r, f), s) in ranks.iter_mut().zip(&mut from).zip(slots.iter()) {
+            *r = rank(s);
+            *f = *s;
+        }
+        let ranks = &ranks[..n];
+        for i in 0..n {
+            let earlier: u32 = ranks[..i].iter().map(|r| u32::from(*r <= ranks[i])).sum();
+            let later: u32 = ranks[i + 1..].iter().map(|r| u32::from(*r < ranks[i])).sum();
+            slots[(earlier + later) as usize] = from[i];
         }
     }
 

@@ -1,4 +1,4 @@
-//! Laying out anew: a window, or everything.
+//! Laying out everything anew, and taking over a layout.
 
 use super::layout::{Fill, Layout};
 use super::{CellPma, FREE, MOST_SLOTS, WIDE, ask_ahead, in_word, lowest, walk};
@@ -32,6 +32,12 @@ impl<P: Ranked> CellPma<P> {
         I: Iterator<Item = (u32, &'a P)>,
         P: 'a,
     {
+        // Nothing is read from a slot that was not written; any value serves to fill the room.
+        let Some(any) = coming().next().map(|(_, item)| *item).or(slots.first().copied()) else {
+            // There never was an element.
+            self.clear();
+            return;
+        };
         let mut work = core::mem::take(&mut self.work);
         let cells = self.route.len();
         let heads = &self.heads;
@@ -55,10 +61,7 @@ impl<P: Ranked> CellPma<P> {
         cursors(&mut work.counts, 0, 0, &work.layout);
         // Payloads into fresh room; tags and masks follow from the layout.
         let segments = work.layout.heads.len();
-        let any = coming().next().map(|(_, item)| *item);
-        if let Some(any) = any.or(slots.first().copied()) {
-            work.fresh.resize(segments * WIDE, any);
-        }
+        work.fresh.resize(segments * WIDE, any);
         let (counts, fresh) = (&mut work.counts[..], &mut work.fresh[..]);
         walk(&self.masks, &self.tags, slots, |segment, at, tag, item| {
             if at % 64 == 0 {
@@ -92,7 +95,7 @@ impl<P: Ranked> CellPma<P> {
 
     /// Takes over the layout in the work room, whose elements are in place and whose cursors stand at the ends of
     /// the cells' slots, for the segments from `first` on and the cells `low..high`.
-    fn adopt(&mut self, first: usize, low: u32, high: u32) {
+    pub(super) fn adopt(&mut self, first: usize, low: u32, high: u32) {
         let Layout { heads, counts } = &self.work.layout;
         let segments = heads.len();
         self.heads[first..first + segments].copy_from_slice(heads);
@@ -126,64 +129,6 @@ impl<P: Ranked> CellPma<P> {
         self.route[from as usize..high as usize].fill((first + segments - 1) as u32);
     }
 
-    /// Lays out a window anew with the waiting elements, if it has room for them; `level` is its level.
-    pub(super) fn settle(&mut self, (from, to): (usize, usize), waiting: &[u32], level: u32) -> bool {
-        let segments = to - from;
-        let held: usize = (from..to).map(|s| self.count(s)).sum();
-        let total = held + waiting.len();
-        let height = self.masks.len().next_power_of_two().ilog2();
-        let (_, tau) = self.settings.bounds.at(level.min(height), height);
-        if total as f64 > tau * (segments * WIDE) as f64 {
-            return false;
-        }
-        let low = if from == 0 { 0 } else { self.heads[from].base };
-        let high = if to == self.heads.len() { self.cells() } else { self.heads[to].base };
-        let mut work = core::mem::take(&mut self.work);
-        work.counts.clear();
-        work.counts.resize((high - low) as usize, 0);
-        for segment in from..to {
-            let base = (self.heads[segment].base - low) as usize;
-            let (tags, counts) = (&self.tags[segment * WIDE..][..WIDE], &mut work.counts);
-            for tag in tags.iter().filter(|tag| **tag != FREE) {
-                counts[base + *tag as usize] += 1;
-            }
-        }
-        for &i in waiting {
-            work.counts[(work.cells[i as usize] - low) as usize] += 1;
-        }
-        // Shared out evenly if that can be; cells are not split, so some segments may have to be fuller.
-        let full = self.settings.target();
-        let even = total.div_ceil(segments).max(1);
-        let fits = [even, even.midpoint(WIDE)].into_iter().any(|target| {
-            work.layout.make(low, &work.counts, &Fill { target, full, most: WIDE, spare: 0 });
-            work.layout.heads.len() <= segments
-        });
-        if fits {
-            work.layout.pad(segments, high);
-            work.layout.set_next(from);
-            cursors(&mut work.counts, from, low, &work.layout);
-            work.lifted.clear();
-            for segment in from..to {
-                let (at, base) = (segment * WIDE, self.heads[segment].base);
-                let slots = self.tags[at..at + WIDE].iter().zip(&self.slots[at..at + WIDE]);
-                let held = slots.filter(|(tag, _)| **tag != FREE);
-                work.lifted.extend(held.map(|(tag, item)| (base + u32::from(*tag), *item)));
-            }
-            work.lifted.extend(waiting.iter().map(|&i| (work.cells[i as usize], work.items[i as usize])));
-            for (cell, item) in &work.lifted {
-                let to = &mut work.counts[(cell - low) as usize];
-                self.slots[*to as usize] = *item;
-                *to += 1;
-            }
-        }
-        self.work = work;
-        if fits {
-            self.adopt(from, low, high);
-            self.moves += total as u64;
-        }
-        fits
-    }
-
     /// Whether `len` elements can be numbered, however they lie: in the worst case two neighbouring segments together
     /// reach the fill of one, and empty cells part them.
     pub(super) fn room_for(&self, len: usize) -> Result<(), PmaError> {
@@ -195,7 +140,7 @@ impl<P: Ranked> CellPma<P> {
 
 /// Turns the counts of the cells from `low` on into their first slots, under a layout that begins with segment
 /// `first`. Empty cells get 0.
-fn cursors(counts: &mut [u32], first: usize, low: u32, layout: &Layout) {
+pub(super) fn cursors(counts: &mut [u32], first: usize, low: u32, layout: &Layout) {
     let mut segment = 0;
     let mut end = 0;
     let mut at = 0;

@@ -220,7 +220,7 @@ fn batches_and_updates_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn inserting_at_one_point_keeps_to_its_bound() {
-    for n in [1u32 << 12, 1 << 15, 1 << 17] {
+    for n in [1u32 << 11, 1 << 13, 1 << 15] {
         let (log, levels) = (f64::from(n).log2(), f64::from(n / 256).log2());
         type Where = fn(u32, u32) -> u32;
         let adverse = 50.0 + 5.0 * levels * levels;

@@ -9,6 +9,7 @@
 mod batch;
 mod check;
 mod kernel;
+mod plan;
 mod rebalance;
 mod scan;
 #[cfg(test)]
@@ -19,8 +20,8 @@ use super::{Bounds, Key, MOST_SLOTS, PmaError, Ranked, Slot};
 use crate::simd::Level;
 pub use batch::Batch;
 use batch::Work;
-pub(super) use batch::{Piece, Rules};
 pub(super) use kernel::merge_body;
+pub(super) use plan::{Piece, Rules};
 pub use scan::Iter;
 
 /// Slots of a segment.

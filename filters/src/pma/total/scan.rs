@@ -1,8 +1,11 @@
 //! Reading in order.
 
 use super::{Pma, SEGMENT};
-use crate::pma::{Key, Ranked, Slot};
+use crate::pma::{Key, Ranked, Slot, arch};
 use core::ops::{Bound, RangeBounds};
+
+/// How many segments ahead of the one being read memory is asked for.
+const AHEAD: usize = 8;
 
 /// Elements in order, from [`Pma::iter`] or [`Pma::range`].
 #[derive(Clone, Debug)]
@@ -66,12 +69,28 @@ impl<K: Key, V: Ranked> Pma<K, V> {
 
     /// All elements in order, as stretches without gaps: the quickest way through all of them.
     pub fn runs(&self) -> impl Iterator<Item = (&[K], &[V])> {
-        self.keys.chunks_exact(SEGMENT).zip(self.vals.chunks_exact(SEGMENT)).zip(&self.masks).map(
-            |((keys, vals), mask)| {
-                let n = mask.trailing_ones() as usize;
-                (&keys[..n], &vals[..n])
-            },
-        )
+        self.blocks().map(|(keys, vals, n)| (&keys[..n], &vals[..n]))
+    }
+
+    /// All segments in order: their keys and payloads, [`SEGMENT`] of each, and how many of them, from the first on,
+    /// are in use. What follows those is of no meaning, but it may be read, so a loop can take fixed steps.
+    pub fn blocks(&self) -> impl Iterator<Item = (&[K; SEGMENT], &[V], usize)> {
+        let blocks = self.keys.as_chunks::<SEGMENT>().0;
+        let vals = self.vals.chunks_exact(SEGMENT);
+        blocks.iter().zip(vals).zip(&self.masks).enumerate().map(move |(segment, ((keys, vals), mask))| {
+            self.ask(segment + AHEAD);
+            (keys, vals, mask.trailing_ones() as usize)
+        })
+    }
+
+    /// Asks for the memory of a segment's keys, those that are in use at the usual densities: the gaps keep the
+    /// machine from foreseeing what is read next.
+    #[inline(always)]
+    fn ask(&self, segment: usize) {
+        let lines = (SEGMENT * size_of::<K>() / 64).max(1);
+        if let Some(soon) = self.keys.get(segment * SEGMENT..(segment + 1) * SEGMENT) {
+            soon.iter().step_by(SEGMENT / lines).take(lines / 2 + 1).for_each(arch::prefetch);
+        }
     }
 
     /// The slots in use, in order.

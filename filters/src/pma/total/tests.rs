@@ -324,6 +324,8 @@ fn ranges_spans_and_lists() {
     assert!(spans.iter().all(|&(k, first, last)| pma.find(k) == Some(first) && last > first));
     let runs: usize = pma.runs().map(|(k, v)| k.len().min(v.len())).sum();
     assert_eq!(runs, 5000);
+    let blocks = pma.blocks().flat_map(|(keys, vals, n)| keys[..n].iter().zip(&vals[..n]));
+    assert!(blocks.map(|(k, v)| (*k, *v)).eq(model.iter().copied()));
 }
 
 #[test]
