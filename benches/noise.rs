@@ -12,7 +12,9 @@
 use criterion::{Criterion, Throughput};
 use grainfield_filters::catalog::find;
 use grainfield_filters::filter::{Band, Filter};
-use grainfield_filters::frame::{Block, ColorRange, Depth, Format, FrameMut, Moment, PlaneMut, Scratch};
+use grainfield_filters::frame::{
+    Block, ColorRange, Depth, Format, FrameMut, Moment, PlaneMut, PlaneSet, Scratch,
+};
 use grainfield_filters::noise::lfsr31::{self, Lanes, Lfsr31};
 use grainfield_filters::noise::seed::Layer;
 use grainfield_filters::noise::{Law, Layout, Origin, Shape, xs64};
@@ -104,7 +106,12 @@ impl Planes {
         let empty = || PlaneMut::default();
         let output = FrameMut::new(format, [plane, empty(), empty(), empty()]);
         let at = Moment::of_frame(number, Ratio::whole(24));
-        filter.render(&at, None, &mut Band { rows: 0..height, input: None, output }, scratch);
+        filter.render(
+            &at,
+            None,
+            &mut Band { rows: 0..height, input: None, output, writes: PlaneSet::one(0) },
+            scratch,
+        );
     }
 }
 

@@ -1,9 +1,17 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
-use crate::source::Missing;
-use grainfield_filters::frame::{ColorRange, Matrix};
+use crate::pipeline::{self, Failure, Setup, Wanted};
+use crate::sink::{self, SinkError};
+use crate::source::{self, Info, Missing, SourceError};
+use grainfield_filters::chain::{self, Chain, ChainError};
+use grainfield_filters::filter::convert::retarget;
+use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity};
 use grainfield_filters::ratio::Ratio;
-use std::ffi::OsString;
+use grainfield_filters::simd::{Isa, Level};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What is wanted, as said.
 #[derive(Clone, Debug)]
@@ -27,7 +35,7 @@ pub struct Request {
     /// `--memory` in bytes.
     pub memory: Option<u64>,
     /// `--level` or `GRAINFIELD_LEVEL`.
-    pub level: Option<grainfield_filters::simd::Isa>,
+    pub level: Option<Isa>,
     /// `--fields`.
     pub fields: Fields,
     /// `-y`.
@@ -44,6 +52,32 @@ pub struct Request {
     pub on_error: OnError,
     /// `--strict`: what would be a warning is an error.
     pub strict: bool,
+}
+
+impl Request {
+    /// Input to output, with no filter and everything else as when nothing is said.
+    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Request {
+        Request {
+            input: input.into(),
+            output: output.into(),
+            recipe: crate::recipe::Recipe::default(),
+            seed: 0,
+            frames: None,
+            frame_offset: 0,
+            rate: None,
+            threads: None,
+            memory: None,
+            level: None,
+            fields: Fields::Auto,
+            overwrite: false,
+            pix_fmt: None,
+            matrix: None,
+            range: None,
+            missing: Missing::Error,
+            on_error: OnError::Stop,
+            strict: false,
+        }
+    }
 }
 
 /// Whether interlaced frames are filtered as fields.
@@ -98,4 +132,295 @@ pub struct Summary {
     pub frames: u64,
     /// Frames left out because they failed (`--on-error skip`).
     pub failed: u64,
+}
+
+/// Why a job cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// What was asked for makes no sense; asking differently helps.
+    #[error("{0}")]
+    Usage(String),
+    /// The input cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The output cannot be written.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// A filter refuses its settings, or a conversion is impossible.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// `--pix-fmt` names nothing.
+    #[error("--pix-fmt: {0}")]
+    PixFmt(#[from] NameError),
+    /// A warning, with `--strict`.
+    #[error("{0} (an error because of --strict)")]
+    Strict(String),
+}
+
+impl JobError {
+    /// Whether asking differently would help, as against the world being otherwise.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, JobError::Usage(_) | JobError::Chain(_) | JobError::PixFmt(_))
+    }
+}
+
+/// How a job ended, when it did not end well.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A frame failed, or the output could not be finished.
+    #[error("{failure}")]
+    Failed {
+        /// What happened.
+        #[source]
+        failure: Box<Failure>,
+        /// Where what was done so far has been left.
+        partial: Option<PathBuf>,
+        /// What was done so far.
+        summary: Summary,
+    },
+    /// It was asked to stop.
+    #[error("interrupted")]
+    Interrupted {
+        /// Where what was done so far has been left.
+        partial: Option<PathBuf>,
+        /// What was done so far.
+        summary: Summary,
+    },
+    /// The reader of our pipe has gone.
+    #[error("the reader has closed the pipe")]
+    ClosedPipe,
+}
+
+/// A render that is ready to run: input opened, filters bound, output created under a temporary name.
+pub struct Job {
+    setup: Setup,
+    notes: Vec<String>,
+    warnings: Vec<String>,
+    total: Option<u64>,
+    rate: Ratio,
+}
+
+/// Frame numbers stay below 2^53, so that curves can ask for them in `f64` and fields can double them.
+pub const LAST_NUMBER: i64 = 1 << 53;
+
+/// What `--memory` is when it is not given.
+pub const DEFAULT_MEMORY: u64 = 2 << 30;
+
+impl Job {
+    /// Opens, resolves and checks everything. Nothing bears the output's name yet.
+    pub fn prepare(request: Request) -> Result<Job, JobError> {
+        let options = source::Options { rate: request.rate, missing: request.missing };
+        let source = source::open(&request.input, &options)?;
+        let info = source.info().clone();
+        let mut notes = info.notes.clone();
+        let mut warnings = Vec::new();
+        check_numbers(&request, &info)?;
+        check_same_file(&request.input, &request.output)?;
+
+        let input = Format {
+            matrix: request.matrix.unwrap_or(info.format.matrix),
+            range: request.range.unwrap_or(info.format.range),
+            ..info.format
+        };
+        let options = chain::Options {
+            seed: request.seed,
+            level: level(request.level)?,
+            last: info.last.map(|n| n + request.frame_offset),
+            fields: fields(request.fields, &input),
+        };
+        let mut natural = input;
+        let chain = Chain::bind::<JobError>(&request.recipe.steps, input, &options, |made| {
+            natural = *made;
+            target(&request, made)
+        })?;
+        notes.extend_from_slice(chain.notes());
+        warnings.extend(losses(&natural, chain.output(), request.pix_fmt.is_some()));
+        if let (true, Some(first)) = (request.strict, warnings.first()) {
+            return Err(JobError::Strict(first.clone()));
+        }
+
+        let frames = match (request.frames.clone(), options.last) {
+            (Some(ranges), Some(last)) => Some(ranges.ended(last)),
+            (ranges, _) => ranges,
+        };
+        let total = match &frames {
+            Some(ranges) if ranges.is_open() => None,
+            Some(ranges) => Some(ranges.count()),
+            None if request.missing == Missing::Skip => None,
+            None => info.last.map(|last| last.abs_diff(info.first) + 1),
+        };
+        let (slots, helpers) = slots(&request, &chain, total)?;
+        let rate = chain.output().rate;
+        let plan = sink::Plan {
+            format: *chain.output(),
+            carried: info.carried.clone(),
+            untouched_format: chain.output() == &info.format,
+            overwrite: request.overwrite,
+            frames: total,
+        };
+        let sink = sink::create(&request.output, &plan)?;
+        let wanted = frames.map_or(Wanted::All, Wanted::Frames);
+        let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total };
+        let setup = Setup { plan, chain: Arc::new(chain), sink, slots, helpers, on_error: request.on_error };
+        Ok(Job { setup, notes, warnings, total, rate })
+    }
+
+    /// What the user should know before the first frame: assumptions and conversions, one line each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// What will be lost, one line each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// How many frames there will be, if that is known.
+    pub fn total(&self) -> Option<u64> {
+        self.total
+    }
+
+    /// Frames a second of the output.
+    pub fn output_rate(&self) -> Ratio {
+        self.rate
+    }
+
+    /// Frames worked on at the same time, and threads that help with bands.
+    pub fn threads(&self) -> (usize, usize) {
+        (self.setup.slots, self.setup.helpers)
+    }
+
+    /// Runs to the end, an error, or `stop`.
+    pub fn run(self, watch: &dyn Watch, stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
+        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, watch, stop);
+        match failure {
+            None => Ok(summary),
+            Some(Failure::Closed) => Err(RunError::ClosedPipe),
+            Some(Failure::Stopped) => Err(RunError::Interrupted { partial, summary }),
+            Some(failure) => Err(RunError::Failed { failure: Box::new(failure), partial, summary }),
+        }
+    }
+}
+
+/// What an input is, without reading more of it than that takes.
+pub fn probe(input: &OsStr, options: &source::Options) -> Result<Info, SourceError> {
+    source::open(input, options).map(|source| source.info().clone())
+}
+
+fn level(asked: Option<Isa>) -> Result<Level, JobError> {
+    let best = Level::best();
+    let Some(isa) = asked else { return Ok(best) };
+    Level::of(isa)
+        .ok_or_else(|| JobError::Usage(format!("--level {isa}: this machine has no more than {best}")))
+}
+
+fn fields(asked: Fields, input: &Format) -> chain::Fields {
+    match (asked, chain::Fields::of(input.fields)) {
+        (Fields::Frame, _) => chain::Fields::Frame,
+        (Fields::Field, chain::Fields::Frame) => chain::Fields::First(Parity::Top),
+        (_, fields) => fields,
+    }
+}
+
+/// The format that is wanted of what the filters make.
+fn target(request: &Request, made: &Format) -> Result<Format, JobError> {
+    let Some(name) = &request.pix_fmt else {
+        return Ok(sink::accepts(&request.output, made)?);
+    };
+    let wanted = retarget(made, name)?;
+    let accepted = sink::accepts(&request.output, &wanted)?;
+    if accepted.name() != wanted.name() {
+        return Err(JobError::Usage(format!(
+            "--pix-fmt {name}: {} cannot hold {}; the nearest it can is {}",
+            request.output.to_string_lossy(),
+            wanted.name(),
+            accepted.name()
+        )));
+    }
+    Ok(accepted)
+}
+
+/// What is lost from `from` to `to` without the user having said so.
+fn losses(from: &Format, to: &Format, asked: bool) -> Vec<String> {
+    let mut list = Vec::new();
+    if asked {
+        return list;
+    }
+    if from.has_alpha() && !to.has_alpha() {
+        list.push(format!("alpha is lost: the output holds {}", to.name()));
+    }
+    let shallower = match (from.depth, to.depth) {
+        (Depth::Bits(a), Depth::Bits(b)) => b < a,
+        (Depth::Float, Depth::Bits(_)) => true,
+        (_, Depth::Float) => false,
+    };
+    if shallower {
+        list.push(format!("depth is lost: {} becomes {}", from.name(), to.name()));
+    }
+    list
+}
+
+fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
+    let offset = request.frame_offset;
+    let inside = |n: i64| n.unsigned_abs() <= LAST_NUMBER as u64;
+    let numbers = [Some(offset), Some(info.first), info.last];
+    let sums = [info.first.checked_add(offset), info.last.map_or(Some(0), |l| l.checked_add(offset))];
+    if numbers.into_iter().flatten().any(|n| !inside(n)) || sums.iter().any(|n| n.is_none_or(|n| !inside(n)))
+    {
+        return Err(JobError::Usage(format!(
+            "--frame-offset {offset}: frame numbers must stay within 2^53 ({LAST_NUMBER}) of zero"
+        )));
+    }
+    let Some(ranges) = &request.frames else { return Ok(()) };
+    let ranges = info.last.map_or_else(|| ranges.clone(), |last| ranges.ended(last + offset));
+    let (Some(min), Some(max)) = (ranges.min(), ranges.max()) else {
+        return Err(JobError::Usage(format!("--frames: {} has none of the frames asked for", info.name)));
+    };
+    let first = info.first + offset;
+    if min < first {
+        return Err(JobError::Usage(format!(
+            "--frames: frame {min} was asked for, but {} begins at {first}",
+            info.name
+        )));
+    }
+    if let Some(last) = info.last.map(|l| l + offset)
+        && max > last
+    {
+        return Err(JobError::Usage(format!(
+            "--frames: frame {max} was asked for, but {} ends at {last}",
+            info.name
+        )));
+    }
+    Ok(())
+}
+
+fn check_same_file(input: &OsStr, output: &OsStr) -> Result<(), JobError> {
+    let real = |name: &OsStr| std::fs::canonicalize(name).ok().filter(|p| p.is_file());
+    let same = real(input).filter(|a| real(output).is_some_and(|b| *a == b));
+    let Some(file) = same.or_else(|| crate::images::files::clash(input, output)) else { return Ok(()) };
+    Err(JobError::Usage(format!(
+        "{} would be read and written at the same time: choose another name for the output",
+        file.display()
+    )))
+}
+
+/// How many frames are worked on at the same time, and how many threads are left over to help with bands.
+fn slots(request: &Request, chain: &Chain, total: Option<u64>) -> Result<(usize, usize), JobError> {
+    let threads = request
+        .threads
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from).min(64));
+    let need = chain.memory();
+    // The source's frame, the chain's, and what an encoder makes of it.
+    let per_slot = chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes();
+    let budget = request.memory.unwrap_or(DEFAULT_MEMORY);
+    let room = budget.saturating_sub(need.fixed as u64) / (per_slot as u64).max(1);
+    if room == 0 && request.memory.is_some() {
+        return Err(JobError::Usage(format!(
+            "--memory: one frame at a time needs {} MB",
+            (need.fixed + per_slot).div_ceil(1_000_000)
+        )));
+    }
+    let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
+    let slots = threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+    Ok((slots, threads - slots))
 }

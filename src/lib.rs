@@ -1,6 +1,7 @@
 //! Grainfield: deterministic noise and effects for video and image sequences.
 
 pub mod cli;
+pub mod images;
 pub mod job;
 pub mod pipeline;
 pub mod recipe;

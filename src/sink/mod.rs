@@ -8,7 +8,9 @@ pub mod y4m;
 
 use crate::source::{Carried, Stamp};
 use grainfield_filters::frame::{Format, Frame};
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a sink is told before the first frame.
@@ -87,4 +89,68 @@ impl Encode for Plain {
     fn encode(&self, _: &Stamp, _: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
         Ok(())
     }
+}
+
+/// What an output is, by its name alone.
+enum Kind {
+    Null,
+    Hash,
+    Y4m,
+    Sequence,
+}
+
+fn kind(output: &OsStr) -> Result<Kind, SinkError> {
+    let bytes = output.as_encoded_bytes();
+    if bytes == b"null:" {
+        return Ok(Kind::Null);
+    }
+    if bytes.starts_with(b"hash:") {
+        return Ok(Kind::Hash);
+    }
+    if bytes == b"-" || is_y4m(output) {
+        return Ok(Kind::Y4m);
+    }
+    if sequence::recognises(output) {
+        return Ok(Kind::Sequence);
+    }
+    Err(SinkError::Bad {
+        name: output.to_string_lossy().into_owned(),
+        problem: "no kind of output has this name: write NAME.y4m, an image pattern such as out.####.png, - for a \
+                  pipe, hash: or null:. For other video files pipe into ffmpeg: grainfield render INPUT - | ffmpeg \
+                  -i - NAME.mp4"
+            .into(),
+    })
+}
+
+/// The format nearest to `format` that the output can hold.
+pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
+    match kind(output)? {
+        Kind::Null | Kind::Hash => Ok(*format),
+        Kind::Y4m => Ok(y4m::accepts(format)),
+        Kind::Sequence => sequence::accepts(output, format),
+    }
+}
+
+/// Makes the output ready for frames of `plan.format`. Nothing bears the final name yet.
+pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
+    match kind(output)? {
+        Kind::Null => Ok(null::create()),
+        Kind::Hash => hash::create(&behind_colon(output), plan),
+        Kind::Y4m => y4m::create(output, plan),
+        Kind::Sequence => sequence::create(output, plan),
+    }
+}
+
+/// By its extension; and what is there already and is no ordinary file (a device, a named pipe).
+fn is_y4m(output: &OsStr) -> bool {
+    let path = Path::new(output);
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("y4m"))
+        || path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir())
+}
+
+/// What stands behind the first colon.
+fn behind_colon(output: &OsStr) -> OsString {
+    let text = output.as_encoded_bytes();
+    let rest = text.iter().position(|&b| b == b':').map_or(&text[text.len()..], |i| &text[i + 1..]);
+    OsStr::from_bytes(rest).to_owned()
 }

@@ -4,9 +4,10 @@ pub mod pattern;
 pub mod sequence;
 pub mod y4m;
 
-use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::frame::{Depth, Family, Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -58,6 +59,17 @@ pub struct Slot {
     pub frame: Frame,
     /// What [`Source::next`] left to be done by [`Decode::decode`], outside the lock.
     pub pending: Option<Pending>,
+    /// What [`Decode::decode`] found beside the picture, to be moved into [`Stamp::carried`]; `None` leaves the stamp
+    /// as [`Source::next`] made it.
+    pub carried: Carried,
+}
+
+impl Default for Slot {
+    /// With a picture of one sample, which the first frame replaces.
+    fn default() -> Slot {
+        let frame = Frame::new(Format::new(1, 1, Family::Gray, Depth::Bits(8), (0, 0)));
+        Slot { frame, pending: None, carried: None }
+    }
 }
 
 /// Work left for [`Decode`].
@@ -160,4 +172,15 @@ pub enum Missing {
     Black,
     /// No frame.
     Skip,
+}
+
+/// Opens whatever `input` names: `-` (y4m from standard input), `pattern:...`, an image or image sequence, a y4m file.
+pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+    if input.as_encoded_bytes().starts_with(b"pattern:") {
+        pattern::open(input, options)
+    } else if input != "-" && sequence::recognises(input) {
+        sequence::open(input, options)
+    } else {
+        y4m::open(input, options)
+    }
 }

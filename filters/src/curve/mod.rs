@@ -1,5 +1,67 @@
-//! Curves: values that move with time.
+//! Curves: values that move with time, their integrals, and their text.
+//!
+//! A [`Curve`] is a list of [`Key`]s; the [`Shape`] of a key says how the value goes on to the next, an [`Extend`]
+//! what holds before the first key and after the last. Times are exact [ratios](crate::ratio::Ratio), so a value
+//! depends on the time alone and never on how it was reached. At a key the value is the key's to the bit (but inside
+//! a row of [`Shape::BSpline`], which keys only draw towards themselves).
+//!
+//! # Text
+//!
+//! In MLT's form: `0=0;48~=12;-1=4`.
+//!
+//! ```text
+//! curve = [ "<" rule ";" ] key { ";" key } [ ";" ">" rule ] [ ";" ]     white space is allowed round all of these
+//! rule  = "hold" | "repeat" | "mirror" | "extrapolate"   "<" before the first key, ">" after the last; else hold
+//! key   = time [ mark ] "=" value
+//! time  = frame number                       -1 is the last frame, -2 the one before it
+//!       | number "s"                         seconds: 1.5s, 1001/24s
+//!       | [ hours ":" ] minutes ":" seconds  00:00:01.5
+//! mark  =                                    none: a straight line to the next key
+//!       | "|" | "!"                          holds the value until the next key
+//!       | "~"                                smooth
+//!       | letter                             a named ease: a to z and A to D, as MLT has them
+//!       | "(" shape ")"                      any shape by name
+//! shape = "hold" | "linear" | "smooth" | "bspline" | name of an ease, "sine-in" to "bounce-in-out"
+//!       | "hermite" slope slope              leaving this key and arriving at the next, in value a frame or second
+//!       | "bezier" part value part value     handles: their time as a part of the stretch, 0 to 1, and how far they
+//!                                            are above their key's value
+//! value = a number | x,y | a colour          slopes and handles of the latter: numbers with commas
+//! ```
+//!
+//! The mark rules the stretch from its key to the next. Two of MLT's habits are settled: `s` after a number is
+//! seconds, so the ease of that letter is written `48(circ-in)=` (or apart, `48 s=`) after a frame; and MLT's other
+//! smooth shapes, whose mark MLT itself forgets, are not known.
 
+mod animate;
+mod bezier;
+mod bspline;
+mod ease;
+mod easing;
+mod error;
+mod extend;
+mod integral;
 mod key;
+mod keyed;
+mod literal;
+mod piece;
+mod shape;
+mod smooth;
+pub mod stream;
+mod text;
+mod time;
 
-pub use key::{At, Curve, CurveError, Key, Shape};
+pub use animate::Animate;
+pub use ease::{Ease, EaseEnd, EaseKind};
+pub use error::CurveError;
+pub use extend::Extend;
+pub use integral::Integral;
+pub use key::Key;
+pub use keyed::{Curve, MAX_KEYS, MAX_VALUE};
+pub use literal::{TextError, TextProblem};
+pub use shape::{Handles, Shape};
+pub use text::shape_names;
+pub(crate) use text::{parse as parse_spanned, trim};
+pub use time::At;
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ pub mod noise;
 
 use crate::frame::{Format, FrameMut, FrameRef, Moment, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
-use crate::settings::{SettingError, Values};
+use crate::settings::{Setting, SettingError, Values};
 use crate::simd::Level;
 use core::any::Any;
 use core::ops::Range;
@@ -34,17 +34,25 @@ pub struct Plan {
     /// The planes it writes. With [`Reach::Same`] the others stay as they are; otherwise they pass by reference,
     /// uncopied, and must have the same shape in output and input.
     pub writes: PlaneSet,
+    /// Planes it can write too, but only when the user names them (`planes=a`): alpha, for noise.
+    pub on_request: PlaneSet,
     /// A hash of all that shapes the prepared state, and nothing that does not; `None` when nothing is prepared.
     pub state: Option<u128>,
 }
 
 impl Plan {
     /// A frame left as it is.
-    pub const IDLE: Plan = Plan { active: false, reach: Reach::Same, writes: PlaneSet::NONE, state: None };
+    pub const IDLE: Plan = Plan {
+        active: false,
+        reach: Reach::Same,
+        writes: PlaneSet::NONE,
+        on_request: PlaneSet::NONE,
+        state: None,
+    };
 
     /// Changes `writes` in place, with nothing prepared.
     pub const fn in_place(writes: PlaneSet) -> Plan {
-        Plan { active: true, reach: Reach::Same, writes, state: None }
+        Plan { active: true, writes, ..Plan::IDLE }
     }
 }
 
@@ -70,6 +78,8 @@ pub struct Band<'a> {
     pub input: Option<FrameRef<'a>>,
     /// The rows of the output, every plane.
     pub output: FrameMut<'a>,
+    /// The planes to write: the plan's, as changed by the user's `planes=`. No other may be written.
+    pub writes: PlaneSet,
 }
 
 /// One entry of a recipe, not yet bound: settings parsed and checked.
@@ -106,9 +116,24 @@ pub trait Filter: Send + Sync {
         Ok(Box::new(()))
     }
 
-    /// Writes the band's rows of the planes that the plan names. Called concurrently for disjoint bands.
+    /// Writes the band's rows of the planes in `band.writes`. Called concurrently for disjoint bands.
     fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch);
 }
 
 /// Makes a spec of checked settings; refuses combinations that each setting alone allows.
 pub type Build = fn(&Values) -> Result<Box<dyn Spec>, SettingError>;
+
+/// A filter as the catalog knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// What recipes call it. It is part of its seed, so it never changes.
+    pub name: &'static str,
+    /// What a window would call it.
+    pub label: &'static str,
+    /// One line: what it does.
+    pub help: &'static str,
+    /// Its settings.
+    pub settings: &'static [Setting],
+    /// Makes one of checked settings.
+    pub build: Build,
+}

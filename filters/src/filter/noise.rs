@@ -3,9 +3,8 @@
 //! Each colour plane gets noise of its own, drawn at the plane's own resolution and added to every sample. Nothing is
 //! prepared and no neighbour is looked at, so it works in place on any band of rows in any order.
 
-use super::{Band, Filter, Memory, Plan, Spec, State};
-use crate::catalog::Entry;
-use crate::frame::{Depth, Format, Moment, Scratch};
+use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use crate::frame::{Depth, Format, Moment, PlaneSet, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{Generator, Law, Layout, Origin, Place, Shape, ShapeError, Stream};
 use crate::pixel::add::{Noise as Row, Scale, add_f32, add_lfsr31_u8, add_lfsr31_u16, add_u8, add_u16};
@@ -243,7 +242,11 @@ impl Filter for Noise {
     }
 
     fn plan(&self, at: &Moment) -> Plan {
-        if self.gain(at).is_zero() { Plan::IDLE } else { Plan::in_place(self.format.color_planes()) }
+        if self.gain(at).is_zero() {
+            return Plan::IDLE;
+        }
+        let on_request = self.format.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
+        Plan { on_request, ..Plan::in_place(self.format.color_planes()) }
     }
 
     fn memory(&self) -> Memory {
@@ -258,7 +261,7 @@ impl Filter for Noise {
         let pixels = CHUNK / law.words() as usize / block * block;
         let [words, centred] = scratch.buffers::<u16, 2>([pixels * law.words() as usize, pixels]);
         let centred: &mut [i16] = bytemuck::cast_slice_mut(centred);
-        for p in self.format.color_planes().iter() {
+        for p in band.writes.iter() {
             let (width, _) = self.format.plane_size(p);
             let legal = self.format.legal(p);
             let plane = band.output.plane_mut(p);

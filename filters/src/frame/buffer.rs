@@ -43,16 +43,15 @@ impl Frame {
     }
 
     fn shape(&mut self) {
-        for p in 0..4 {
+        for p in 0..self.format.planes() {
             let plane = &mut self.planes[p];
-            if p >= self.format.planes() {
-                *plane = Plane::default();
-                continue;
-            }
             let (w, h) = self.format.plane_size(p);
             let blocks = (w * self.format.depth.bytes()).div_ceil(64);
             plane.stride = blocks * 64;
-            plane.data.resize(blocks * h, Block::ZERO);
+            // Never shrinks: a frame that goes back and forth between two formats is not cleared each time.
+            if plane.data.len() < blocks * h {
+                plane.data.resize(blocks * h, Block::ZERO);
+            }
         }
     }
 

@@ -19,5 +19,5 @@ pub use format::{Alpha, Depth, Family, Format, FormatError, MAX_SIDE, Parity, Pi
 pub use moment::Moment;
 pub use names::NameError;
 pub use plane::{FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};
-pub use ranges::Ranges;
+pub use ranges::{MAX_RANGES, Ranges, RangesError, RangesProblem};
 pub use scratch::Scratch;

@@ -1,11 +1,29 @@
-//! Frame numbers as people write them: `1001-1100`, `1-10x2`, `5,7,9-12`, `-5--1`.
+//! Frame numbers as people write them: `1001-1100`, `1-10x2`, `5,7,9-12`, `-5--1`, `100-`.
+//!
+//! ```text
+//! ranges    = item { separator item }      separator = "," | "+" | white space, any number of them
+//! item      = number                       one frame
+//!           | number "-" number            both ends are in it
+//!           | number "-"                   from there on, without end
+//!           | (either of the two) "x" step every step-th, counted from the first
+//! number    = ["-"] digit { digit }        a real frame number: nothing counts from the end
+//! ```
+//!
+//! `+` is there because `,` ends a filter in a chain: `enable=0-48+96-120` needs no quotes.
 
-/// Frame numbers, in the order they were written.
+use core::fmt;
+use core::str::FromStr;
+
+/// Most items of one text. More are an error, so that no text makes a frame slow.
+pub const MAX_RANGES: usize = 1 << 16;
+
+/// Frame numbers, in the order they were written. Empty by default; any text gives at least one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ranges {
     parts: Vec<Part>,
 }
 
+/// `first`, `first + step`, ... up to `last` at most. Without end: `last` is `i64::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Part {
     first: i64,
@@ -13,9 +31,305 @@ struct Part {
     step: u64,
 }
 
-impl Ranges {
-    /// Whether frame `n` is one of them.
-    pub fn contains(&self, n: i64) -> bool {
-        self.parts.iter().any(|p| (p.first..=p.last).contains(&n) && n.abs_diff(p.first) % p.step == 0)
+impl Part {
+    /// The greatest member.
+    fn top(self) -> i64 {
+        self.first.saturating_add_unsigned(self.last.abs_diff(self.first) / self.step * self.step)
+    }
+
+    fn contains(self, n: i64) -> bool {
+        (self.first..=self.last).contains(&n) && n.abs_diff(self.first).is_multiple_of(self.step)
+    }
+
+    fn next_from(self, n: i64) -> Option<i64> {
+        let steps = if n <= self.first { 0 } else { n.abs_diff(self.first).div_ceil(self.step) };
+        let found = self.first.checked_add_unsigned(steps.checked_mul(self.step)?)?;
+        (found <= self.last).then_some(found)
+    }
+
+    fn iter(self) -> impl Iterator<Item = i64> + Clone {
+        let next = move |&n: &i64| n.checked_add_unsigned(self.step).filter(|&m| m <= self.last);
+        core::iter::successors(Some(self.first), next)
     }
 }
+
+impl Ranges {
+    /// Every frame from `first` to `last`, both included.
+    pub fn span(first: i64, last: i64) -> Result<Ranges, RangesError> {
+        if last < first {
+            return Err(RangesError { at: 0, problem: RangesProblem::Reversed(first, last) });
+        }
+        Ok(Ranges { parts: vec![Part { first, last, step: 1 }] })
+    }
+
+    /// Whether frame `n` is one of them.
+    pub fn contains(&self, n: i64) -> bool {
+        self.parts.iter().any(|p| p.contains(n))
+    }
+
+    /// Whether there is none at all.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The numbers in the order they were written; one that was written twice comes twice. Takes no memory, however
+    /// many there are: a range without end goes on to `i64::MAX`.
+    pub fn iter(&self) -> impl Iterator<Item = i64> + Clone + '_ {
+        self.parts.iter().flat_map(|p| p.iter())
+    }
+
+    /// The numbers from the lowest to the highest, each once, with no memory either.
+    pub fn ascending(&self) -> impl Iterator<Item = i64> + Clone + '_ {
+        let next = |&n: &i64| self.next_from(n.checked_add(1)?);
+        core::iter::successors(self.min(), next)
+    }
+
+    /// The lowest number that is not below `n`.
+    pub fn next_from(&self, n: i64) -> Option<i64> {
+        self.parts.iter().filter_map(|p| p.next_from(n)).min()
+    }
+
+    /// How many numbers [`iter`](Ranges::iter) gives; `u64::MAX` stands for that many or more.
+    pub fn count(&self) -> u64 {
+        let one = |p: &Part| (p.last.abs_diff(p.first) / p.step).saturating_add(1);
+        self.parts.iter().map(one).fold(0, u64::saturating_add)
+    }
+
+    /// The lowest number.
+    pub fn min(&self) -> Option<i64> {
+        self.parts.iter().map(|p| p.first).min()
+    }
+
+    /// The highest number; `i64::MAX` when a range has no end (and no step).
+    pub fn max(&self) -> Option<i64> {
+        self.parts.iter().map(|p| p.top()).max()
+    }
+
+    /// Whether one of the ranges has no end.
+    pub fn is_open(&self) -> bool {
+        self.parts.iter().any(|p| p.last == i64::MAX && p.first < i64::MAX)
+    }
+
+    /// The same numbers with ranges that have no end ended at `last`; those that begin beyond it are left out.
+    #[must_use]
+    pub fn ended(&self, last: i64) -> Ranges {
+        let parts = self.parts.iter().filter(|p| p.last != i64::MAX || p.first <= last);
+        Ranges {
+            parts: parts
+                .map(|&p| Part { last: if p.last == i64::MAX { last } else { p.last }, ..p })
+                .collect(),
+        }
+    }
+
+    /// The same numbers in one usual form, for texts that must be equal when the meaning is: parts in ascending
+    /// order, ends that are really reached, neighbours joined. (Two overlapping ranges with steps are left alone.)
+    #[must_use]
+    pub fn normal(&self) -> Ranges {
+        let mut parts: Vec<Part> = self.parts.clone();
+        for p in &mut parts {
+            // A step without end stays open: its last member is a number nobody would recognise.
+            let open = p.last == i64::MAX && p.top() > p.first;
+            p.last = if open { p.last } else { p.top() };
+            if p.first == p.last {
+                p.step = 1;
+            }
+        }
+        parts.sort_unstable_by_key(|p| (p.first, p.last, p.step));
+        let mut joined: Vec<Part> = Vec::new();
+        for p in parts {
+            match joined.last_mut() {
+                Some(q) if q.step == 1 && p.step == 1 && p.first <= q.last.saturating_add(1) => {
+                    q.last = q.last.max(p.last);
+                }
+                Some(q) if *q == p => {}
+                _ => joined.push(p),
+            }
+        }
+        Ranges { parts: joined }
+    }
+}
+
+impl IntoIterator for Ranges {
+    type Item = i64;
+    type IntoIter = Box<dyn Iterator<Item = i64> + Send>;
+
+    /// As [`iter`](Ranges::iter).
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.parts.into_iter().flat_map(Part::iter))
+    }
+}
+
+/// Prints what parses back to the same ranges; nothing for no frame at all, which does not parse.
+impl fmt::Display for Ranges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, p) in self.parts.iter().enumerate() {
+            f.write_str(if i > 0 { "," } else { "" })?;
+            write!(f, "{}", p.first)?;
+            match p.last {
+                last if last == p.first => {}
+                i64::MAX => f.write_str("-")?,
+                last => write!(f, "-{last}")?,
+            }
+            if p.step != 1 {
+                write!(f, "x{}", p.step)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a text of frame numbers, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RangesError {
+    /// Offset of the character, in bytes.
+    pub at: usize,
+    /// What is wrong.
+    pub problem: RangesProblem,
+}
+
+/// See [`RangesError`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RangesProblem {
+    /// Nothing there.
+    Empty,
+    /// A number should stand here.
+    Number,
+    /// `-` alone, or with white space round it.
+    LoneMinus,
+    /// This character has no meaning here.
+    Unexpected(char),
+    /// A number beyond 64 bits.
+    TooLarge,
+    /// A step of 0.
+    ZeroStep,
+    /// The range ends before it begins.
+    Reversed(i64, i64),
+    /// More than [`MAX_RANGES`] items.
+    TooMany,
+}
+
+/// Prints what parses back to the same ranges; nothing for no frame at all, which does not parse.
+impl fmt::Display for RangesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.problem {
+            RangesProblem::Empty => f.write_str("no frame: write 17, 1001-1100, 1-10x2 or 100-"),
+            RangesProblem::Number => f.write_str("a frame number is missing here"),
+            RangesProblem::LoneMinus => {
+                f.write_str("'-' needs its numbers beside it: 1001-1100, 100- (without end) or -5")
+            }
+            RangesProblem::Unexpected(c) => {
+                write!(f, "{c:?} is not part of a frame range: write 17, 1001-1100, 1-10x2 or 100-")
+            }
+            RangesProblem::TooLarge => f.write_str("a frame number must fit in 64 bits"),
+            RangesProblem::ZeroStep => f.write_str("a step of 0 goes nowhere: x1 is every frame"),
+            RangesProblem::Reversed(a, b) => write!(f, "{a} is after {b}: write {b}-{a}"),
+            RangesProblem::TooMany => write!(f, "more than {MAX_RANGES} ranges in one list"),
+        }
+    }
+}
+
+impl core::error::Error for RangesError {}
+
+/// The text that is left, and where it is.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn eat(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        self.at += if found { wanted.len_utf8() } else { 0 };
+        found
+    }
+
+    fn err<T>(&self, at: usize, problem: RangesProblem) -> Result<T, RangesError> {
+        Err(RangesError { at, problem })
+    }
+
+    fn skip_separators(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start_matches(|c: char| is_separator(c)).len();
+    }
+
+    /// Digits, with or without a sign before them.
+    fn number<T: FromStr>(&mut self, signed: bool) -> Result<T, RangesError> {
+        let start = self.at;
+        let minus = signed && self.eat('-');
+        let digits = self.at;
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if self.at == digits {
+            return match self.peek() {
+                None => self.err(start, if minus { RangesProblem::LoneMinus } else { RangesProblem::Number }),
+                Some(c) if is_separator(c) && minus => self.err(start, RangesProblem::LoneMinus),
+                Some(c) if is_separator(c) => self.err(start, RangesProblem::Number),
+                Some(c) => self.err(digits, RangesProblem::Unexpected(c)),
+            };
+        }
+        match self.text[start..self.at].parse() {
+            Ok(n) => Ok(n),
+            Err(_) => self.err(start, RangesProblem::TooLarge),
+        }
+    }
+
+    fn part(&mut self) -> Result<Part, RangesError> {
+        let start = self.at;
+        let first = self.number(true)?;
+        let last = if !self.eat('-') {
+            first
+        } else if self.peek().is_none_or(|c| is_separator(c) || c == 'x') {
+            i64::MAX
+        } else {
+            self.number(true)?
+        };
+        if last < first {
+            return self.err(start, RangesProblem::Reversed(first, last));
+        }
+        let mut step = 1;
+        let step_at = self.at + 1;
+        if self.eat('x') {
+            step = self.number(false)?;
+        }
+        if step == 0 {
+            return self.err(step_at, RangesProblem::ZeroStep);
+        }
+        match self.peek() {
+            Some(c) if !is_separator(c) => self.err(self.at, RangesProblem::Unexpected(c)),
+            _ => Ok(Part { first, last, step }),
+        }
+    }
+}
+
+fn is_separator(c: char) -> bool {
+    matches!(c, ',' | '+') || c.is_ascii_whitespace()
+}
+
+impl FromStr for Ranges {
+    type Err = RangesError;
+
+    fn from_str(text: &str) -> Result<Ranges, RangesError> {
+        let mut reader = Reader { text, at: 0 };
+        let mut parts = Vec::new();
+        reader.skip_separators();
+        while reader.at < text.len() {
+            if parts.len() == MAX_RANGES {
+                return reader.err(reader.at, RangesProblem::TooMany);
+            }
+            parts.push(reader.part()?);
+            reader.skip_separators();
+        }
+        if parts.is_empty() {
+            return reader.err(0, RangesProblem::Empty);
+        }
+        Ok(Ranges { parts })
+    }
+}
+
+#[cfg(test)]
+#[path = "ranges_tests.rs"]
+mod tests;

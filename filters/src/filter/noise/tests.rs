@@ -81,7 +81,13 @@ fn render(filter: &dyn Filter, frame: &mut Frame, n: i64, cuts: &[usize]) {
     for &cut in cuts.iter().chain([&height]) {
         let (mut output, below) = rest.split_at_row(cut);
         let rows = first..cut;
-        filter.render(&at(n), None, &mut Band { rows, input: None, output: output.reborrow() }, &mut scratch);
+        let writes = filter.plan(&at(n)).writes;
+        filter.render(
+            &at(n),
+            None,
+            &mut Band { rows, input: None, output: output.reborrow(), writes },
+            &mut scratch,
+        );
         (rest, first) = (below, cut);
     }
 }
@@ -282,7 +288,13 @@ fn fields_are_pictures_of_their_own() {
         moment.index = i as i64;
         let output = frame.as_mut().field(parity);
         let rows = 0..field.plane_size(0).1;
-        filter.render(&moment, None, &mut Band { rows, input: None, output }, &mut Scratch::default());
+        let writes = filter.plan(&moment).writes;
+        filter.render(
+            &moment,
+            None,
+            &mut Band { rows, input: None, output, writes },
+            &mut Scratch::default(),
+        );
     }
     assert!((0..21).all(|y| frame.row::<u8>(0, y).iter().any(|s| *s != 128)));
     assert_ne!(frame.row::<u8>(0, 0), frame.row::<u8>(0, 1));

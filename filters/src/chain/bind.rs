@@ -1,0 +1,253 @@
+//! From steps to a chain bound to a format.
+
+use super::Step;
+use crate::filter::convert::{Convert, ConvertError};
+use crate::filter::{Filter, Memory};
+use crate::frame::{Depth, FieldOrder, Format, Parity, PlaneSet, Ranges};
+use crate::noise::seed::filter_seed;
+use crate::settings::{Animated, SettingError};
+use crate::simd::Level;
+use core::fmt;
+
+/// How interlaced pictures are filtered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fields {
+    /// As whole frames.
+    Frame,
+    /// As two half-height pictures, this one being earlier in time.
+    First(Parity),
+}
+
+impl Fields {
+    /// What the format's field order asks for. Where it changes from frame to frame, fields are right for both
+    /// kinds, top first.
+    pub fn of(order: FieldOrder) -> Fields {
+        match order {
+            FieldOrder::Unspecified | FieldOrder::Progressive => Fields::Frame,
+            FieldOrder::TopFirst | FieldOrder::Mixed => Fields::First(Parity::Top),
+            FieldOrder::BottomFirst => Fields::First(Parity::Bottom),
+        }
+    }
+}
+
+/// What a chain is bound with, besides steps and formats.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The user's seed.
+    pub seed: u64,
+    /// Instructions to use.
+    pub level: Level,
+    /// Number of the source's last frame, for keys that count from the end.
+    pub last: Option<i64>,
+    /// How interlaced pictures are filtered.
+    pub fields: Fields,
+}
+
+/// Why a chain cannot be bound.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ChainError {
+    /// A filter refuses its settings.
+    Setting {
+        /// The filter's name.
+        filter: &'static str,
+        /// Its place in the chain, from 1.
+        place: usize,
+        /// What is wrong.
+        error: SettingError,
+    },
+    /// The output's format cannot be made of what the filters give.
+    Convert(ConvertError),
+}
+
+impl fmt::Display for ChainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChainError::Setting { filter, place, error } => {
+                write!(f, "filter {place}, '{filter}': {error}")
+            }
+            ChainError::Convert(e) => e.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ChainError {}
+
+/// One filter, and what is done around it.
+pub(super) struct Layer {
+    /// One for whole frames, two (top, bottom) for fields.
+    pub filters: Vec<Box<dyn Filter>>,
+    pub enable: Option<Ranges>,
+    pub planes: Option<PlaneSet>,
+    pub opacity: Animated,
+    /// What the whole frame is after this layer.
+    pub output: Format,
+}
+
+/// Filters in order, bound to a format; any frame can be run through it, on any thread.
+pub struct Chain {
+    pub(super) input: Format,
+    pub(super) layers: Vec<Layer>,
+    pub(super) fields: Fields,
+    pub(super) level: Level,
+    notes: Vec<String>,
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain").field("input", &self.input).field("layers", &self.layers.len()).finish()
+    }
+}
+
+impl Chain {
+    /// Binds `steps` to pictures of the format `input`; what comes out is asked of `target`, which is given the
+    /// format that the filters make (at the source's depth) and answers with the one that is wanted.
+    ///
+    /// Filters work at the source's depth, or in 16 bits when one of them asks for it or when the output is
+    /// shallower than the source.
+    pub fn bind<E: From<ChainError>>(
+        steps: &[Step],
+        input: Format,
+        options: &Options,
+        target: impl FnOnce(&Format) -> Result<Format, E>,
+    ) -> Result<Chain, E> {
+        let fail =
+            |i: usize, error| ChainError::Setting { filter: steps[i].filter.name, place: i + 1, error };
+        let mut specs = Vec::new();
+        for (i, step) in steps.iter().enumerate() {
+            let mut values = step.values.clone();
+            values.resolve(options.last).map_err(|e| fail(i, e))?;
+            specs.push((step.filter.build)(&values).map_err(|e| fail(i, e))?);
+        }
+        // The first binding finds out what the filters make of the picture; only then is the target, and with it
+        // the working depth, known.
+        let natural = steps.iter().zip(&specs).enumerate().try_fold(input, |format, (i, (_, spec))| {
+            let bound = spec.bind(&format, 0, options.level).map_err(|e| fail(i, e))?;
+            Ok::<_, ChainError>(*bound.output())
+        })?;
+        let target = target(&natural)?;
+
+        let wants_16 = specs.iter().any(|s| s.wants_16_bits());
+        let shallower = matches!((input.depth, target.depth), (Depth::Bits(a), Depth::Bits(b)) if b < a);
+        let integer = matches!(input.depth, Depth::Bits(_));
+        let work_depth = if integer && !steps.is_empty() && (wants_16 || shallower) {
+            Depth::Bits(16)
+        } else {
+            input.depth
+        };
+
+        let fields = if has_fields(&input) && has_fields(&target) { options.fields } else { Fields::Frame };
+        let mut chain = Chain { input, layers: Vec::new(), fields, level: options.level, notes: Vec::new() };
+        chain.convert(Format { depth: work_depth, ..input })?;
+        let mut before: Vec<&str> = Vec::new();
+        for (i, (step, spec)) in steps.iter().zip(&specs).enumerate() {
+            let name = step.filter.name;
+            let nth = before.iter().filter(|n| **n == name).count() as u64;
+            before.push(name);
+            let seed = filter_seed(options.seed, name, nth);
+            let input = *chain.output();
+            let mut filters = Vec::new();
+            for format in pictures(&input, fields) {
+                filters.push(spec.bind(&format, seed, options.level).map_err(|e| fail(i, e))?);
+            }
+            let output = Format { picture: input.picture, ..*filters[0].output() };
+            let opacity = step
+                .opacity
+                .resolve(options.last)
+                .map_err(|e| fail(i, SettingError { setting: "opacity", problem: e.to_string() }))?;
+            let planes = step.planes.map(|p| p.resolve(&input));
+            if planes.is_some_and(PlaneSet::is_empty) {
+                let named = step.planes.map_or_else(String::new, |p| p.to_string());
+                let problem = format!("a picture of {} has no plane '{named}'", input.name());
+                return Err(fail(i, SettingError { setting: "planes", problem }).into());
+            }
+            if (step.planes.is_some() || opacity.constant() != Some(1.0)) && !output.same_samples(&input) {
+                let setting = if step.planes.is_some() { "planes" } else { "opacity" };
+                let problem =
+                    "this filter changes the picture's size or format, so it is all or nothing".into();
+                return Err(fail(i, SettingError { setting, problem }).into());
+            }
+            chain.layers.push(Layer { filters, enable: step.enable.clone(), planes, opacity, output });
+        }
+        let made = *chain.output();
+        chain.convert(Format { rate: made.rate, aspect: made.aspect, fields: made.fields, ..target })?;
+        Ok(chain)
+    }
+
+    fn convert(&mut self, to: Format) -> Result<(), ChainError> {
+        let from = *self.output();
+        if from == to {
+            return Ok(());
+        }
+        let mut filters: Vec<Box<dyn Filter>> = Vec::new();
+        for (a, b) in pictures(&from, self.fields).zip(pictures(&to, self.fields)) {
+            let convert = Convert::new(&a, &b, self.level).map_err(ChainError::Convert)?;
+            if filters.is_empty() {
+                self.notes.push(convert.describe());
+            }
+            filters.push(Box::new(convert));
+        }
+        self.layers.push(Layer {
+            filters,
+            enable: None,
+            planes: None,
+            opacity: Animated::Constant(1.0),
+            output: to,
+        });
+        Ok(())
+    }
+
+    /// What goes in.
+    pub fn input(&self) -> &Format {
+        &self.input
+    }
+
+    /// What comes out.
+    pub fn output(&self) -> &Format {
+        self.layers.last().map_or(&self.input, |l| &l.output)
+    }
+
+    /// Conversions that happen, one line each, to be announced.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// An upper bound of what it needs beside the source's frame.
+    pub fn memory(&self) -> Memory {
+        let mut total = Memory::default();
+        let mut largest = 0;
+        for layer in &self.layers {
+            for m in layer.filters.iter().map(|f| f.memory()) {
+                total.fixed += m.fixed;
+                total.per_frame += m.per_frame;
+            }
+            largest = largest.max(padded_bytes(&layer.output));
+        }
+        // Two frames to go back and forth between, where anything is not done in place.
+        if !self.layers.is_empty() {
+            total.per_frame += 2 * largest;
+        }
+        total
+    }
+}
+
+fn padded_bytes(format: &Format) -> usize {
+    (0..format.planes())
+        .map(|p| format.plane_size(p))
+        .map(|(w, h)| (w * format.depth.bytes()).next_multiple_of(64) * h)
+        .sum()
+}
+
+/// Whether every plane has a row of either field.
+fn has_fields(format: &Format) -> bool {
+    (0..format.planes()).all(|p| format.plane_size(p).1 >= 2)
+}
+
+/// The pictures that a frame is filtered as: itself, or its top and bottom field.
+fn pictures(format: &Format, fields: Fields) -> impl Iterator<Item = Format> + use<> {
+    let format = *format;
+    let list = match fields {
+        Fields::Frame => vec![format],
+        Fields::First(_) => vec![format.field(Parity::Top), format.field(Parity::Bottom)],
+    };
+    list.into_iter()
+}

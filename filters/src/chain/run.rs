@@ -1,0 +1,308 @@
+//! Running one frame through a chain.
+//!
+//! Layers that work in place are fused: each band goes through all of them while it is in the cache. A layer that
+//! looks beyond its own row needs the whole of its input first, so it starts a new pass over the picture.
+
+use super::bind::{Chain, Fields, Layer};
+use super::states::States;
+use crate::filter::{Band, Plan, Reach, State};
+use crate::frame::{Format, Frame, FrameMut, FrameRef, Moment, Parity, PlaneSet, Scratch};
+use crate::lend::{Host, Stop};
+use crate::pixel::blend::{Opacity, blend_row};
+use crate::ratio::Ratio;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of all planes that a band should have: a part of a core's own cache.
+const BAND_BYTES: usize = 256 << 10;
+
+/// The memory that a worker lends to [`Chain::run`], used again for each frame.
+#[derive(Debug, Default)]
+pub struct Work {
+    spare: Option<Frame>,
+    scratch: Mutex<Vec<(Scratch, Scratch)>>,
+}
+
+/// What one picture (the frame, or one field) of a layer does this time.
+struct Part {
+    parity: Option<Parity>,
+    at: Moment,
+    plan: Plan,
+    writes: PlaneSet,
+    state: Option<State>,
+}
+
+struct Active<'a> {
+    number: usize,
+    layer: &'a Layer,
+    parts: Vec<Part>,
+    opacity: Opacity,
+    local: bool,
+}
+
+impl Chain {
+    /// Runs `frame` (of the format [`input`](Chain::input)) through the chain; afterwards it is of the format
+    /// [`output`](Chain::output). `at` is the frame's own moment, `duration` how long it is shown (seconds), which
+    /// places a second field in time.
+    pub fn run(
+        &self,
+        at: &Moment,
+        duration: Ratio,
+        frame: &mut Frame,
+        work: &mut Work,
+        states: &States,
+        host: &Host<'_>,
+    ) -> Result<(), Stop> {
+        assert_eq!(frame.format(), &self.input, "the chain was bound to another format");
+        let mut active = self.active(at, duration);
+        let mut rest = &mut active[..];
+        while !rest.is_empty() {
+            host.check()?;
+            // A pass: one layer that is not local, if it is first, and then local ones. What the first one does not
+            // write gets to the output only after it is done, so then it stays alone.
+            let alone = !rest[0].local && !rest[0].writes_all();
+            let len = if alone { 1 } else { 1 + rest[1..].iter().take_while(|a| a.local).count() };
+            let (pass, later) = rest.split_at_mut(len);
+            for a in pass.iter_mut() {
+                a.prepare(states, host)?;
+            }
+            self.pass(pass, frame, work, host);
+            for a in pass {
+                a.give_back(states);
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn active(&self, at: &Moment, duration: Ratio) -> Vec<Active<'_>> {
+        let mut list = Vec::new();
+        for (number, layer) in self.layers.iter().enumerate() {
+            if layer.enable.as_ref().is_some_and(|e| !e.contains(at.index)) {
+                continue;
+            }
+            let opacity = Opacity::new(layer.opacity.at(at));
+            if opacity.is_none() {
+                continue;
+            }
+            let mut parts = Vec::new();
+            for (i, filter) in layer.filters.iter().enumerate() {
+                let (parity, at) = self.moment(at, duration, layer.filters.len(), i);
+                let plan = filter.plan(&at);
+                let writes = match layer.planes {
+                    Some(wanted) => wanted & (plan.writes | plan.on_request),
+                    None => plan.writes,
+                };
+                parts.push(Part { parity, at, plan, writes, state: None });
+            }
+            if parts.iter().any(|p| p.plan.active && !p.writes.is_empty()) {
+                let local = parts.iter().all(|p| !p.plan.active || p.plan.reach == Reach::Same);
+                list.push(Active { number, layer, parts, opacity, local });
+            }
+        }
+        list
+    }
+
+    fn moment(&self, at: &Moment, duration: Ratio, pictures: usize, i: usize) -> (Option<Parity>, Moment) {
+        let Fields::First(first) = self.fields else { return (None, *at) };
+        if pictures == 1 {
+            return (None, *at);
+        }
+        let parity = if i == 0 { Parity::Top } else { Parity::Bottom };
+        let second = i64::from(parity != first);
+        let half = |whole: Ratio| whole * Ratio::whole(second) * Ratio::HALF;
+        let moment = Moment {
+            index: at.index.wrapping_mul(2).wrapping_add(second),
+            frame: at.frame + half(Ratio::ONE),
+            time: at.time + half(duration),
+        };
+        (Some(parity), moment)
+    }
+
+    fn pass(&self, pass: &[Active<'_>], frame: &mut Frame, work: &mut Work, host: &Host<'_>) {
+        let Work { spare, scratch } = work;
+        if pass[0].local {
+            let input = None;
+            self.bands(pass, input, frame.as_mut(), scratch, host);
+            return;
+        }
+        let head = &pass[0];
+        let output = spare.get_or_insert_with(|| Frame::new(head.layer.output));
+        output.reset(head.layer.output);
+        self.bands(pass, Some(frame.as_ref()), output.as_mut(), scratch, host);
+        for p in (0..head.layer.output.planes()).filter(|&p| !head.writes_plane(p)) {
+            output.swap_plane(p, frame);
+        }
+        core::mem::swap(output, frame);
+    }
+
+    fn bands(
+        &self,
+        pass: &[Active<'_>],
+        input: Option<FrameRef<'_>>,
+        output: FrameMut<'_>,
+        scratch: &Mutex<Vec<(Scratch, Scratch)>>,
+        host: &Host<'_>,
+    ) {
+        let format = output.format;
+        let fields = pass.iter().any(|a| a.parts.len() > 1);
+        let mut bands = Vec::new();
+        let mut rest = output;
+        let (_, height) = format.plane_size(0);
+        let step = band_rows(&format, fields, host.spread.width());
+        let mut start = step;
+        while start < height {
+            let (band, below) = rest.split_at_row(start);
+            bands.push(Mutex::new(Some(band)));
+            rest = below;
+            start += step;
+        }
+        bands.push(Mutex::new(Some(rest)));
+        host.spread.spread(bands.len(), &|i| {
+            let Some(mut band) = bands[i].lock().unwrap_or_else(PoisonError::into_inner).take() else {
+                return;
+            };
+            let lend = || scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let (mut own, mut keep) = lend().unwrap_or_default();
+            for (k, a) in pass.iter().enumerate() {
+                let input = if k == 0 { input } else { None };
+                a.render(self, input, &mut band, &mut own, &mut keep);
+            }
+            scratch.lock().unwrap_or_else(PoisonError::into_inner).push((own, keep));
+        });
+    }
+}
+
+/// Luma rows a band: whole chroma blocks and field pairs, some hundred kilobytes, and enough bands for every thread.
+fn band_rows(format: &Format, fields: bool, threads: usize) -> usize {
+    let (_, height) = format.plane_size(0);
+    let block = (1 << format.subsampling.1) * if fields { 2 } else { 1 };
+    let row_bytes = (format.frame_bytes() / height.max(1)).max(1);
+    let rows = (BAND_BYTES / row_bytes).min(height.div_ceil(threads));
+    rows.next_multiple_of(block).max(block)
+}
+
+impl Active<'_> {
+    fn writes_plane(&self, p: usize) -> bool {
+        self.parts.iter().any(|part| part.plan.active && part.writes.has(p))
+    }
+
+    fn writes_all(&self) -> bool {
+        (0..self.layer.output.planes()).all(|p| self.writes_plane(p))
+    }
+
+    fn prepare(&mut self, states: &States, host: &Host<'_>) -> Result<(), Stop> {
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            let (true, Some(key)) = (part.plan.active, part.plan.state) else { continue };
+            let (near, exact) = states.take((self.number, i), part.at.index, key);
+            part.state = match near {
+                Some(state) if exact => Some(state),
+                near => Some(self.layer.filters[i].prepare(&part.at, near, host)?),
+            };
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self, states: &States) {
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            if let (Some(state), Some(key)) = (part.state.take(), part.plan.state) {
+                states.put((self.number, i), part.at.index, key, state);
+            }
+        }
+    }
+
+    fn render(
+        &self,
+        chain: &Chain,
+        input: Option<FrameRef<'_>>,
+        band: &mut FrameMut<'_>,
+        own: &mut Scratch,
+        keep: &mut Scratch,
+    ) {
+        band.format = self.layer.output;
+        for (i, part) in self.parts.iter().enumerate() {
+            let input = input.map(|f| part.parity.map_or(f, |parity| f.field(parity)));
+            let picture = |band: &mut FrameMut<'_>, f: &mut dyn FnMut(FrameMut<'_>)| match part.parity {
+                None => f(band.reborrow()),
+                Some(parity) => f(band.reborrow().field(parity)),
+            };
+            let idle = !part.plan.active || part.writes.is_empty();
+            let mut kept = 0;
+            picture(band, &mut |mut output| {
+                // Planes that another field of this layer writes, or a field that is left alone, come over as they are.
+                if let Some(input) = input {
+                    for p in (0..self.layer.output.planes()).filter(|&p| self.writes_plane(p)) {
+                        if idle || !part.writes.has(p) {
+                            copy_rows(&input, &mut output, p);
+                        }
+                    }
+                } else if !idle && !self.opacity.is_full() {
+                    kept = keep_rows(&output, part.writes, keep);
+                }
+                if !idle {
+                    let rows = output.plane(0).rows();
+                    let writes = part.writes;
+                    let mut band = Band { rows, input, output, writes };
+                    self.layer.filters[i].render(&part.at, part.state.as_ref(), &mut band, own);
+                }
+            });
+            if !idle && !self.opacity.is_full() {
+                picture(band, &mut |mut output| {
+                    self.blend(chain, input, &mut output, part.writes, keep, kept)
+                });
+            }
+        }
+    }
+
+    fn blend(
+        &self,
+        chain: &Chain,
+        input: Option<FrameRef<'_>>,
+        output: &mut FrameMut<'_>,
+        writes: PlaneSet,
+        keep: &mut Scratch,
+        kept: usize,
+    ) {
+        let depth = output.format.depth;
+        let [before] = keep.buffers::<u8, 1>([kept]);
+        let mut place = 0;
+        for p in writes.iter().filter(|&p| p < self.layer.output.planes()) {
+            for y in output.plane(p).rows() {
+                let row = output.plane_mut(p).row_bytes_mut(y);
+                let before = match &input {
+                    Some(input) => input.plane(p).row_bytes(y),
+                    None => &before[place..place + row.len()],
+                };
+                place += row.len().next_multiple_of(64);
+                blend_row(chain.level, depth, row, before, self.opacity);
+            }
+        }
+    }
+}
+
+fn copy_rows(input: &FrameRef<'_>, output: &mut FrameMut<'_>, p: usize) {
+    for y in output.plane(p).rows() {
+        output.plane_mut(p).row_bytes_mut(y).copy_from_slice(input.plane(p).row_bytes(y));
+    }
+}
+
+/// Copies the rows of some planes, each row at a multiple of 64 bytes; returns the bytes used.
+fn keep_rows(output: &FrameMut<'_>, planes: PlaneSet, keep: &mut Scratch) -> usize {
+    let planes = || planes.iter().filter(|&p| p < output.format.planes());
+    let size = |p: usize| {
+        let plane = output.plane(p);
+        let rows = plane.rows();
+        if rows.is_empty() { 0 } else { plane.row_bytes(rows.start).len().next_multiple_of(64) * rows.len() }
+    };
+    let total = planes().map(size).sum();
+    let [buffer] = keep.buffers::<u8, 1>([total]);
+    let mut place = 0;
+    for p in planes() {
+        let plane = output.plane(p);
+        for y in plane.rows() {
+            let row = plane.row_bytes(y);
+            buffer[place..place + row.len()].copy_from_slice(row);
+            place += row.len().next_multiple_of(64);
+        }
+    }
+    total
+}

@@ -1,0 +1,232 @@
+//! The chain's own duties, on tiny filters whose results can be said in a line.
+
+use super::*;
+use crate::catalog::Entry;
+use crate::filter::{Band, Filter, Plan, Reach, Spec, State};
+use crate::frame::{FieldOrder, Format, Frame, Moment, PlaneSet, Scratch};
+use crate::lend::{Alone, Host, NoStore, Spread, Stop};
+use crate::ratio::Ratio;
+use crate::settings::{SettingError, Values};
+use crate::simd::Level;
+use core::sync::atomic::AtomicBool;
+
+/// Adds 1 + (index mod 50) to every sample; prepared, so that states are used.
+struct Add(Format);
+/// Sets each sample to that of the row below (the last row stays).
+struct Up(Format);
+
+impl Filter for Add {
+    fn output(&self) -> &Format {
+        &self.0
+    }
+    fn plan(&self, at: &Moment) -> Plan {
+        let on_request = self.0.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
+        Plan { on_request, state: Some(at.index as u128), ..Plan::in_place(self.0.color_planes()) }
+    }
+    fn prepare(&self, at: &Moment, near: Option<State>, _: &Host<'_>) -> Result<State, Stop> {
+        let mut state = near.unwrap_or_else(|| Box::new(0u8));
+        if let Some(v) = state.downcast_mut::<u8>() {
+            *v = 1 + at.index.rem_euclid(50) as u8;
+        }
+        Ok(state)
+    }
+    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, _: &mut Scratch) {
+        let add = *state.and_then(|s| s.downcast_ref::<u8>()).unwrap();
+        for p in band.writes.iter().filter(|&p| p < self.0.planes()) {
+            for y in band.output.plane(p).rows() {
+                band.output.plane_mut(p).row_mut::<u8>(y).iter_mut().for_each(|v| *v = v.wrapping_add(add));
+            }
+        }
+    }
+}
+
+impl Filter for Up {
+    fn output(&self) -> &Format {
+        &self.0
+    }
+    fn plan(&self, _: &Moment) -> Plan {
+        Plan { reach: Reach::Rows(1), ..Plan::in_place(PlaneSet::one(0)) }
+    }
+    fn render(&self, _: &Moment, _: Option<&State>, band: &mut Band<'_>, _: &mut Scratch) {
+        let input = band.input.unwrap().plane(0);
+        for y in band.output.plane(0).rows() {
+            let from = (y + 1).min(input.height() - 1);
+            band.output.plane_mut(0).row_mut::<u8>(y).copy_from_slice(input.row(from));
+        }
+    }
+}
+
+struct AddSpec;
+struct UpSpec;
+impl Spec for AddSpec {
+    fn bind(&self, input: &Format, _: u64, _: Level) -> Result<Box<dyn Filter>, SettingError> {
+        Ok(Box::new(Add(*input)))
+    }
+}
+impl Spec for UpSpec {
+    fn bind(&self, input: &Format, _: u64, _: Level) -> Result<Box<dyn Filter>, SettingError> {
+        Ok(Box::new(Up(*input)))
+    }
+}
+
+static ADD: Entry =
+    Entry { name: "add", label: "Add", help: "", settings: &[], build: |_| Ok(Box::new(AddSpec)) };
+static UP: Entry =
+    Entry { name: "up", label: "Up", help: "", settings: &[], build: |_| Ok(Box::new(UpSpec)) };
+
+fn step(filter: &'static Entry) -> Step {
+    Step {
+        filter,
+        values: Values::new(filter.settings),
+        enable: None,
+        planes: None,
+        opacity: Animated::Constant(1.0),
+    }
+}
+
+/// Threads that run the tasks backwards, to show that order does not matter.
+struct Backwards;
+impl Spread for Backwards {
+    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        (0..count).rev().for_each(task);
+    }
+    fn width(&self) -> usize {
+        7
+    }
+}
+
+fn picture(format: Format) -> Frame {
+    let mut frame = Frame::new(format);
+    for p in 0..format.planes() {
+        for y in 0..format.plane_size(p).1 {
+            let row = frame.row_mut::<u8>(p, y);
+            (0..).zip(row).for_each(|(x, v): (usize, _)| *v = (x * 3 + y * 7 + p * 50) as u8);
+        }
+    }
+    frame
+}
+
+fn run(steps: &[Step], format: Format, index: i64, spread: &dyn Spread) -> Frame {
+    let options =
+        Options { seed: 0, level: Level::best(), last: Some(99), fields: Fields::of(format.fields) };
+    let chain = Chain::bind::<ChainError>(steps, format, &options, |f| Ok(*f)).unwrap();
+    let mut frame = picture(format);
+    let stop = AtomicBool::new(false);
+    let host = Host { spread, store: &NoStore, stop: &stop };
+    let (mut work, states) = (Work::default(), States::default());
+    let at = Moment::of_frame(index, format.rate);
+    // an older state, to be moved on
+    chain
+        .run(&Moment::of_frame(3, format.rate), Ratio::ZERO, &mut frame.clone(), &mut work, &states, &host)
+        .unwrap();
+    chain.run(&at, Ratio::ONE, &mut frame, &mut work, &states, &host).unwrap();
+    frame
+}
+
+fn yuva() -> Format {
+    Format::from_name("yuva420p", 61, 1001).unwrap()
+}
+
+/// `expect(plane, x, y, before)` is what must stand there.
+fn check(got: &Frame, format: Format, expect: impl Fn(usize, usize, usize, &Frame) -> u8) {
+    let before = picture(format);
+    for p in 0..format.planes() {
+        let (w, h) = format.plane_size(p);
+        for y in 0..h {
+            for x in 0..w {
+                assert_eq!(got.row::<u8>(p, y)[x], expect(p, x, y, &before), "plane {p} at {x},{y}");
+            }
+        }
+    }
+}
+
+#[test]
+fn in_place_leaves_alpha_alone_unless_asked() {
+    let add = |v: u8| v.wrapping_add(8);
+    let got = run(&[step(&ADD)], yuva(), 7, &Alone);
+    check(&got, yuva(), |p, x, y, b| if p == 3 { b.row::<u8>(p, y)[x] } else { add(b.row::<u8>(p, y)[x]) });
+    let asked = Step { planes: Some("ya".parse().unwrap()), ..step(&ADD) };
+    let got = run(&[asked], yuva(), 7, &Alone);
+    check(
+        &got,
+        yuva(),
+        |p, x, y, b| {
+            if p == 3 || p == 0 { add(b.row::<u8>(p, y)[x]) } else { b.row::<u8>(p, y)[x] }
+        },
+    );
+}
+
+#[test]
+fn fused_and_whole_passes_do_the_same_in_any_order_of_bands() {
+    let steps = [step(&ADD), step(&UP), step(&ADD), step(&ADD), step(&UP)];
+    for spread in [&Alone as &dyn Spread, &Backwards] {
+        let got = run(&steps, yuva(), 7, spread);
+        let (_, h) = yuva().plane_size(0);
+        check(&got, yuva(), |p, x, y, b| match p {
+            0 => b.row::<u8>(0, (y + 2).min(h - 1))[x].wrapping_add(24),
+            3 => b.row::<u8>(3, y)[x],
+            _ => b.row::<u8>(p, y)[x].wrapping_add(24),
+        });
+    }
+}
+
+#[test]
+fn fields_are_pictures_of_their_own() {
+    for (order, first) in [(FieldOrder::TopFirst, 0), (FieldOrder::BottomFirst, 1)] {
+        let format = Format { fields: order, ..yuva() };
+        let got = run(&[step(&UP), step(&ADD)], format, 10, &Backwards);
+        check(&got, format, |p, x, y, b| {
+            let add = if y % 2 == first { 21 } else { 22 };
+            let (_, h) = format.plane_size(p);
+            match p {
+                0 if y + 2 < h => b.row::<u8>(0, y + 2)[x].wrapping_add(add),
+                3 => b.row::<u8>(3, y)[x],
+                _ => b.row::<u8>(p, y)[x].wrapping_add(add),
+            }
+        });
+    }
+}
+
+#[test]
+fn opacity_blends_both_kinds() {
+    let half = Animated::Constant(0.5);
+    let got = run(&[Step { opacity: half.clone(), ..step(&ADD) }], yuva(), 7, &Alone);
+    let mix = |b: u8, a: u8| (u32::from(b) + u32::from(a)).div_ceil(2) as u8;
+    check(&got, yuva(), |p, x, y, b| {
+        let v = b.row::<u8>(p, y)[x];
+        if p == 3 { v } else { mix(v, v.wrapping_add(8)) }
+    });
+    let got = run(&[Step { opacity: half, ..step(&UP) }], yuva(), 7, &Alone);
+    check(&got, yuva(), |p, x, y, b| {
+        let v = b.row::<u8>(p, y)[x];
+        if p == 0 { mix(v, b.row::<u8>(0, (y + 1).min(1000))[x]) } else { v }
+    });
+}
+
+#[test]
+fn enable_limits_to_frames() {
+    let limited = Step { enable: Some("5-6".parse().unwrap()), ..step(&ADD) };
+    assert_eq!(run(std::slice::from_ref(&limited), yuva(), 7, &Alone), picture(yuva()));
+    assert_ne!(run(&[limited], yuva(), 5, &Alone), picture(yuva()));
+}
+
+#[test]
+fn a_stop_ends_the_frame() {
+    let format = yuva();
+    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let chain = Chain::bind::<ChainError>(&[step(&ADD)], format, &options, |f| Ok(*f)).unwrap();
+    let stop = AtomicBool::new(true);
+    let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
+    let at = Moment::of_frame(0, format.rate);
+    let got =
+        chain.run(&at, Ratio::ONE, &mut picture(format), &mut Work::default(), &States::default(), &host);
+    assert_eq!(got, Err(Stop::Cancelled));
+}
+
+#[test]
+fn planes_that_are_not_there_are_refused() {
+    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let red = Step { planes: Some("r".parse().unwrap()), ..step(&ADD) };
+    let error = Chain::bind::<ChainError>(&[step(&ADD), red], yuva(), &options, |f| Ok(*f)).unwrap_err();
+    assert_eq!(error.to_string(), "filter 2, 'add': planes: a picture of yuva420p has no plane 'r'");
+}

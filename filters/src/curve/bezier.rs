@@ -1,0 +1,70 @@
+//! A cubic Bezier curve as a function of time.
+
+/// Time goes from 0 by `x` to 1, the value through `y`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Bezier {
+    /// When the two handles are, 0 to 1 each: so time never runs back, and every time has one value.
+    pub(crate) x: [f64; 2],
+    /// First value, the handles', last value.
+    pub(crate) y: [f64; 4],
+}
+
+/// The coefficients of the cubic with these Bezier points.
+pub(super) const fn coefficients(p: [f64; 4]) -> [f64; 4] {
+    [p[0], 3.0 * (p[1] - p[0]), 3.0 * (p[0] - 2.0 * p[1] + p[2]), (p[3] - p[0]) + 3.0 * (p[1] - p[2])]
+}
+
+fn cubic(c: [f64; 4], s: f64) -> f64 {
+    c[0] + s * (c[1] + s * (c[2] + s * c[3]))
+}
+
+impl Bezier {
+    /// The parameter at time `u`: the interval halved 54 times, which is all the precision there is. No guess, no
+    /// tolerance, no early end: the same bits everywhere.
+    fn parameter(&self, u: f64) -> f64 {
+        if u <= 0.0 {
+            return 0.0;
+        }
+        if u >= 1.0 {
+            return 1.0;
+        }
+        let c = coefficients([0.0, self.x[0], self.x[1], 1.0]);
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..54 {
+            let s = 0.5 * (low + high);
+            if cubic(c, s) < u { low = s } else { high = s }
+        }
+        0.5 * (low + high)
+    }
+
+    pub(crate) fn value(&self, u: f64) -> f64 {
+        cubic(coefficients(self.y), self.parameter(u))
+    }
+
+    /// Of y over x: the integral of y(s) x'(s), a polynomial of the sixth degree.
+    pub(crate) fn integral(&self, u: f64) -> f64 {
+        let s = self.parameter(u);
+        let y = coefficients(self.y);
+        let x = coefficients([0.0, self.x[0], self.x[1], 1.0]);
+        let speed = [x[1], 2.0 * x[2], 3.0 * x[3]];
+        let mut sum = 0.0;
+        for n in (0..6).rev() {
+            // The coefficient of s^n in the product.
+            let c: f64 = (0..=n.min(3)).filter(|i| n - i < 3).map(|i| y[i] * speed[n - i]).sum();
+            sum = (sum + c / (n + 1) as f64) * s;
+        }
+        sum
+    }
+
+    /// The slopes at 0 and 1: towards the first point that lies apart in time.
+    pub(crate) fn ends(&self) -> (f64, f64) {
+        let ([x1, x2], [a, y1, y2, b]) = (self.x, self.y);
+        let line = b - a;
+        let slope = |handles: [(f64, f64); 2]| {
+            let found = handles.into_iter().find(|(x, y)| *x > 0.0 || *y != 0.0);
+            // A handle straight up or down has no slope to go on with.
+            found.map_or(line, |(x, y)| if x > 0.0 { y / x } else { line })
+        };
+        (slope([(x1, y1 - a), (x2, y2 - a)]), slope([(1.0 - x2, b - y2), (1.0 - x1, b - y1)]))
+    }
+}

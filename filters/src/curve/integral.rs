@@ -1,0 +1,98 @@
+//! Curves summed over time.
+
+use super::extend::fold;
+use super::keyed::Place;
+use super::piece::length;
+use super::{Animate, Curve, Extend};
+use crate::ratio::Ratio;
+
+/// The integral of a curve over time, from time 0, in closed form for every shape: the time it takes does not depend
+/// on how much time is summed. In value times frames or value times seconds, as the keys' times are.
+///
+/// Where the curve is not negative the integral does not fall: exactly so through stretches that hold or are linear
+/// and from stretch to stretch, and up to the rounding of 64-bit arithmetic inside the others.
+/// [Limits](Curve::limited) do not count: it is the integral of the curve as its keys say.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Integral<T = f64> {
+    curve: Curve<T>,
+    /// From the first key to key `i`.
+    sums: Vec<T>,
+    /// From the first key to time 0.
+    zero: T,
+}
+
+impl<T: Animate> Integral<T> {
+    /// Of a curve whose keys are [resolved](Curve::resolve). Goes through the keys once.
+    pub fn new(curve: &Curve<T>) -> Integral<T> {
+        let mut sum = T::from_parts(|_| 0.0);
+        let mut sums = vec![sum];
+        for i in 1..curve.keys().len() {
+            sum = T::from_parts(|part| sum.part(part) + whole(curve, i - 1, part));
+            sums.push(sum);
+        }
+        let mut all = Integral { curve: curve.clone(), sums, zero: T::from_parts(|_| 0.0) };
+        all.zero = all.since_first(Ratio::ZERO);
+        all
+    }
+
+    /// From time 0 to a moment; negative time backwards.
+    pub fn value(&self, frame: Ratio, time: Ratio) -> T {
+        self.value_at(if self.curve.in_seconds() { time } else { frame })
+    }
+
+    /// From time 0 to a time of the keys' own kind.
+    pub fn value_at(&self, now: Ratio) -> T {
+        let sum = self.since_first(now);
+        T::from_parts(|part| sum.part(part) - self.zero.part(part))
+    }
+
+    fn since_first(&self, now: Ratio) -> T {
+        let keys = self.curve.keys();
+        let last = keys.len() - 1;
+        let (start, end) = (keys[0].when(), keys[last].when());
+        if now >= start && now <= end {
+            return self.inside(now);
+        }
+        let (rule, near, key) =
+            if now < start { (self.curve.before(), start, 0) } else { (self.curve.after(), end, last) };
+        let x = (now - near).to_f64();
+        match rule {
+            Extend::Repeat | Extend::Mirror if last > 0 => {
+                let f = fold(now - start, self.curve.length(), rule == Extend::Mirror);
+                let (turns, rest) = (f.turns as f64, self.inside(start + f.since));
+                T::from_parts(|part| {
+                    let all = self.sums[last].part(part);
+                    turns * all + if f.backwards { all - rest.part(part) } else { rest.part(part) }
+                })
+            }
+            Extend::Extrapolate if last > 0 => T::from_parts(|part| {
+                let (at, slope) = self.curve.line(if x < 0.0 { 0 } else { last - 1 }, x, part);
+                self.sums[key].part(part) + x * (at + 0.5 * slope * x)
+            }),
+            _ => T::from_parts(|part| self.sums[key].part(part) + keys[key].value.part(part) * x),
+        }
+    }
+
+    fn inside(&self, now: Ratio) -> T {
+        let Place::In(i, u) = self.curve.inside(now) else {
+            unreachable!("a time between keys is in a stretch")
+        };
+        T::from_parts(|part| {
+            let sum = self.sums[i].part(part);
+            let Some(next) = self.curve.keys().get(i + 1) else { return sum };
+            let piece = self.curve.piece(i, part);
+            let passed = length(&self.curve.keys()[i], next) * piece.integral(u);
+            // Rounding must not carry it beyond the next key's.
+            if piece.is_positive() {
+                sum + passed.max(0.0).min(whole(&self.curve, i, part))
+            } else {
+                sum + passed
+            }
+        })
+    }
+}
+
+/// The integral of one whole stretch.
+fn whole<T: Animate>(curve: &Curve<T>, i: usize, part: usize) -> f64 {
+    length(&curve.keys()[i], &curve.keys()[i + 1]) * curve.piece(i, part).integral(1.0)
+}

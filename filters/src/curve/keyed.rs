@@ -1,0 +1,227 @@
+//! Keys in order, and the value at a time.
+
+use super::extend::fold;
+use super::piece::{Piece, length, piece};
+use super::{Animate, At, CurveError, Extend, Key, Shape};
+use crate::ratio::Ratio;
+
+/// Most keys of one curve.
+pub const MAX_KEYS: usize = 1 << 20;
+/// The largest value (or slope, or handle) of a key: far beyond use, and small enough that no arithmetic between two
+/// keys overflows.
+pub const MAX_VALUE: f64 = 1e100;
+
+/// Keys in order of time, all in frames or all in seconds, and what holds before the first and after the last.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Curve<T = f64> {
+    keys: Vec<Key<T>>,
+    before: Extend,
+    after: Extend,
+    limits: Option<(f64, f64)>,
+}
+
+/// Where a time falls.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Place {
+    /// In the stretch that begins with this key, which part of it has passed.
+    In(usize, f64),
+    /// On the straight line through the end of this stretch, so much time before its begin or after its end.
+    Beyond(usize, f64),
+}
+
+fn is_good<T: Animate>(value: &T) -> bool {
+    (0..T::PARTS).all(|i| value.part(i).abs() <= MAX_VALUE)
+}
+
+impl<T: Animate> Curve<T> {
+    /// A curve of the given keys, which stays at its first and last value before and after them. Keys that count
+    /// from the end stay as written until [`resolve`](Curve::resolve).
+    pub fn new(keys: Vec<Key<T>>) -> Result<Curve<T>, CurveError> {
+        let mut keys = keys;
+        for key in &mut keys {
+            // A negative zero would be another bit pattern of the same value.
+            key.value = T::from_parts(|i| key.value.part(i) + 0.0);
+        }
+        let curve = Curve { keys, before: Extend::Hold, after: Extend::Hold, limits: None };
+        curve.check()?;
+        Ok(curve)
+    }
+
+    /// The same curve with other rules before the first and after the last key.
+    #[must_use]
+    pub fn extended(self, before: Extend, after: Extend) -> Curve<T> {
+        Curve { before, after, ..self }
+    }
+
+    /// The same curve, every part of its value kept from `min` to `max`: shapes that swing and curves that go on
+    /// straight may leave the range that their keys keep to. No text says it; a setting's description does.
+    #[must_use]
+    pub fn limited(self, min: f64, max: f64) -> Curve<T> {
+        Curve { limits: Some((min, max)), ..self }
+    }
+
+    fn check(&self) -> Result<(), CurveError> {
+        if self.keys.is_empty() {
+            return Err(CurveError::Empty);
+        }
+        if self.keys.len() > MAX_KEYS {
+            return Err(CurveError::TooMany);
+        }
+        for (i, key) in self.keys.iter().enumerate() {
+            if !is_good(&key.value) {
+                return Err(CurveError::Value(i));
+            }
+            let good = match &key.shape {
+                Shape::Hermite { leave, arrive } => is_good(leave) && is_good(arrive),
+                Shape::Bezier(h) => {
+                    let inside = |x: f64| (0.0..=1.0).contains(&x);
+                    inside(h.leave) && inside(h.arrive) && is_good(&h.leave_by) && is_good(&h.arrive_by)
+                }
+                Shape::Hold | Shape::Linear | Shape::Smooth | Shape::BSpline | Shape::Ease(_) => true,
+            };
+            if !good {
+                return Err(CurveError::Shape(i));
+            }
+            if matches!(key.at, At::Seconds(s) if s < Ratio::ZERO) {
+                return Err(CurveError::Negative(i));
+            }
+        }
+        for (i, pair) in self.keys.windows(2).enumerate() {
+            match (pair[0].at, pair[1].at) {
+                // One that counts from the end cannot be compared yet with one that counts from the start.
+                (At::Frame(a), At::Frame(b)) if (a < 0) != (b < 0) => {}
+                (At::Frame(a), At::Frame(b)) if a < b => {}
+                // Times so near that their distance is lost are not apart.
+                (At::Seconds(a), At::Seconds(b)) if a < b && b - a > Ratio::ZERO => {}
+                (At::Frame(_), At::Seconds(_)) | (At::Seconds(_), At::Frame(_)) => {
+                    return Err(CurveError::Mixed(i + 1));
+                }
+                _ => return Err(CurveError::Order(i + 1)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Its keys, in order.
+    pub fn keys(&self) -> &[Key<T>] {
+        &self.keys
+    }
+
+    /// What holds before the first key.
+    pub const fn before(&self) -> Extend {
+        self.before
+    }
+
+    /// What holds after the last key.
+    pub const fn after(&self) -> Extend {
+        self.after
+    }
+
+    /// Whether its times are seconds, not frames.
+    pub fn in_seconds(&self) -> bool {
+        matches!(self.keys[0].at, At::Seconds(_))
+    }
+
+    /// The value if it is the same at every time.
+    pub fn constant(&self) -> Option<T> {
+        let first = self.keys[0].value;
+        let still = |v: &T| (0..T::PARTS).all(|i| v.part(i) == 0.0);
+        let flat = |k: &Key<T>| match &k.shape {
+            Shape::Hermite { leave, arrive } => still(leave) && still(arrive),
+            Shape::Bezier(h) => still(&h.leave_by) && still(&h.arrive_by),
+            Shape::Hold | Shape::Linear | Shape::Smooth | Shape::BSpline | Shape::Ease(_) => true,
+        };
+        let moving = &self.keys[..self.keys.len() - 1];
+        (self.keys.iter().all(|k| k.value == first) && moving.iter().all(flat)).then_some(first)
+    }
+
+    /// Turns frames that count from the end into numbers, `last` being the number of the last frame.
+    pub fn resolve(&self, last: Option<i64>) -> Result<Curve<T>, CurveError> {
+        let mut curve = self.clone();
+        for key in &mut curve.keys {
+            if let At::Frame(n) = &mut key.at
+                && *n < 0
+            {
+                *n = last.ok_or(CurveError::NoLength)?.saturating_add(*n + 1);
+            }
+        }
+        match curve.keys.windows(2).position(|pair| pair[0].when() >= pair[1].when()) {
+            Some(i) => Err(CurveError::Order(i + 1)),
+            None => Ok(curve),
+        }
+    }
+
+    /// The value at a moment: `frame` counts where the keys are frames, `time` (seconds) where they are seconds. Pure,
+    /// and the same bits everywhere: only + - * / and sqrt in one order, and the pinned `libm` for the eases that
+    /// need more.
+    pub fn value(&self, frame: Ratio, time: Ratio) -> T {
+        self.value_at(if self.in_seconds() { time } else { frame })
+    }
+
+    /// The value at a time of the keys' own kind.
+    pub fn value_at(&self, now: Ratio) -> T {
+        let place = self.place(now);
+        let value = T::from_parts(|part| match place {
+            Place::In(i, u) => self.piece(i, part).value(u),
+            Place::Beyond(i, x) => {
+                let (at, slope) = self.line(i, x, part);
+                at + slope * x
+            }
+        });
+        match self.limits {
+            None => value,
+            Some((min, max)) => T::from_parts(|part| value.part(part).max(min).min(max)),
+        }
+    }
+
+    pub(super) fn piece(&self, i: usize, part: usize) -> Piece {
+        piece(&self.keys, i, part)
+    }
+
+    /// The value and slope (by time) with which the curve goes on beyond its ends.
+    pub(super) fn line(&self, i: usize, x: f64, part: usize) -> (f64, f64) {
+        let h = length(&self.keys[i], &self.keys[i + 1]);
+        let (first, last) = self.piece(i, part).ends();
+        if x < 0.0 {
+            (self.keys[i].value.part(part), first / h)
+        } else {
+            (self.keys[i + 1].value.part(part), last / h)
+        }
+    }
+
+    /// The time from the first to the last key.
+    pub(super) fn length(&self) -> Ratio {
+        self.keys[self.keys.len() - 1].when() - self.keys[0].when()
+    }
+
+    pub(super) fn place(&self, now: Ratio) -> Place {
+        let last = self.keys.len() - 1;
+        let (start, end) = (self.keys[0].when(), self.keys[last].when());
+        let rule = if now < start {
+            self.before
+        } else if now > end {
+            self.after
+        } else {
+            return self.inside(now);
+        };
+        let near = if now < start { start } else { end };
+        match rule {
+            _ if last == 0 => Place::In(0, 0.0),
+            Extend::Hold => self.inside(near),
+            Extend::Extrapolate => {
+                Place::Beyond(if now < start { 0 } else { last - 1 }, (now - near).to_f64())
+            }
+            Extend::Repeat | Extend::Mirror => {
+                self.inside(start + fold(now - start, self.length(), rule == Extend::Mirror).since)
+            }
+        }
+    }
+
+    /// Where a time between the first and the last key falls.
+    pub(super) fn inside(&self, now: Ratio) -> Place {
+        let i = self.keys.partition_point(|k| k.when() <= now).saturating_sub(1);
+        let Some(next) = self.keys.get(i + 1) else { return Place::In(i, 0.0) };
+        let passed = (now - self.keys[i].when()).to_f64();
+        Place::In(i, (passed / length(&self.keys[i], next)).clamp(0.0, 1.0))
+    }
+}

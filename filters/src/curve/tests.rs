@@ -1,0 +1,366 @@
+//! What every shape promises, on random curves.
+
+use super::piece::{piece, reach};
+use super::*;
+use crate::ratio::Ratio;
+use proptest::prelude::*;
+
+pub(super) fn fixed() -> ProptestConfig {
+    let rng_seed = proptest::test_runner::RngSeed::Fixed(11);
+    ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn r(n: i64, d: i64) -> Ratio {
+    Ratio::new(n, d).unwrap()
+}
+
+fn value<T: Animate>(range: core::ops::Range<f64>) -> impl Strategy<Value = T> {
+    proptest::array::uniform4(range).prop_map(|all| T::from_parts(|i| all[i]))
+}
+
+/// Any shape, slopes and handles near the keys' own values.
+pub(super) fn shape<T: Animate>() -> impl Strategy<Value = Shape<T>> {
+    let unit = 0.0f64..=1.0;
+    prop_oneof![
+        1 => Just(Shape::Hold),
+        1 => Just(Shape::Linear),
+        3 => Just(Shape::Smooth),
+        3 => Just(Shape::BSpline),
+        1 => (value(-5.0..5.0), value(-5.0..5.0)).prop_map(|(leave, arrive)| Shape::Hermite { leave, arrive }),
+        1 => (unit.clone(), value(-9.0..9.0), unit, value(-9.0..9.0)).prop_map(|(a, b, c, d)| {
+            Shape::Bezier(Handles { leave: a, leave_by: b, arrive: c, arrive_by: d })
+        }),
+        1 => (0usize..30).prop_filter_map("", |i| Ease::all().nth(i)).prop_map(Shape::Ease),
+    ]
+}
+
+fn rule() -> impl Strategy<Value = Extend> {
+    prop_oneof![Just(Extend::Hold), Just(Extend::Repeat), Just(Extend::Mirror), Just(Extend::Extrapolate)]
+}
+
+pub(super) fn curve_of<T: Animate>(
+    shape: impl Strategy<Value = Shape<T>>,
+    values: core::ops::Range<f64>,
+) -> impl Strategy<Value = Curve<T>> {
+    let keys = proptest::collection::vec((1i64..50, value(values), shape), 1..9);
+    (keys, 0i64..30, any::<bool>(), 1i64..25, rule(), rule()).prop_map(|(keys, start, seconds, den, b, a)| {
+        let mut at = start;
+        let keys = keys.into_iter().map(|(step, value, shape)| {
+            at += step;
+            Key { at: if seconds { At::Seconds(r(at, den)) } else { At::Frame(at) }, value, shape }
+        });
+        Curve::new(keys.collect()).unwrap().extended(b, a)
+    })
+}
+
+fn curve<T: Animate>() -> impl Strategy<Value = Curve<T>> {
+    curve_of(shape(), -10.0..10.0)
+}
+
+/// Times at which nothing special happens, through all stretches and far beyond both ends.
+fn times(c: &Curve) -> Vec<Ratio> {
+    let (start, length) = (c.keys()[0].when(), c.length());
+    let step = if length > Ratio::ZERO { length * r(1, 37) } else { r(1, 7) };
+    (-90..130).map(|i| start + step * Ratio::whole(i) + step * r(1, 3)).collect()
+}
+
+#[test]
+fn smooth_is_the_known_interpolant() {
+    // Worked out by hand from the formulas of the 1984 article: d = .5, -.2, .64, 1 over h = 10, 5, 25, 1.
+    let c: Curve = "0~=0;10~=5;15~=4;40~=20;41~=21".parse().unwrap();
+    let at = |n, d| c.value_at(r(n, d));
+    assert_eq!([at(0, 1), at(10, 1), at(15, 1), at(40, 1), at(41, 1)], [0.0, 5.0, 4.0, 20.0, 21.0]);
+    // Peaks are flat: no slope at 10 and 15, so the stretch between is 5 - (3u^2 - 2u^3).
+    assert!((at(12, 1) - (5.0 - (3.0 * 0.16 - 2.0 * 0.064))).abs() < 1e-15);
+    // First slope (25 * .5 - 10 * -.2) / 15 = .9667, within three times the secant's.
+    let (m, u) = (14.5 / 15.0 * 10.0, 0.3);
+    assert!((at(3, 1) - (m * u + (15.0 - 2.0 * m) * u * u + (m - 10.0) * u * u * u)).abs() < 1e-14);
+    // Slope at 40: 78 / (27 / .64 + 51 / 1).
+    let (m, u) = (78.0 / (27.0 / 0.64 + 51.0) * 25.0, 0.2);
+    assert!((at(20, 1) - (4.0 + (48.0 - m) * u * u + (m - 32.0) * u * u * u)).abs() < 1e-13);
+}
+
+#[test]
+fn bezier_is_what_browsers_draw() {
+    // CSS `ease` and `ease-in`; and the handles that stand time still in the middle.
+    let at = |text: &str, n, d| text.parse::<Curve>().unwrap().value_at(r(n, d));
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-14, "{a} {b}");
+    near(at("0(bezier .25 .1 .25 0)=0;10=1", 5, 1), 0.802_403_387_584_857);
+    near(at("0(bezier .42 0 1 0)=0;10=1", 5, 2), 0.093_464_650_718_824_82);
+    near(at("0(bezier 1 0 0 0)=0;10=1", 4, 1), 0.111_397_339_268_070_1);
+    near(at("0(bezier 0 0 1 0)=3;10=5", 7, 1), 4.4);
+}
+
+#[test]
+fn a_bspline_passes_by_its_keys() {
+    // Even spacing: (1 + 4 * 0 + 2) / 6 at the inner key; the ends are hit.
+    let c: Curve = "0(bspline)=1;10(bspline)=0;20(bspline)=2".parse().unwrap();
+    let at = |n| c.value_at(r(n, 1));
+    assert_eq!([at(0), at(20)], [1.0, 2.0]);
+    assert!((at(10) - 0.5).abs() < 1e-15);
+    // Two keys alone are a line, and another shape ends the row.
+    let c: Curve = "0(bspline)=1;10=0;15(bspline)=4;25(bspline)=6;35=9".parse().unwrap();
+    assert!((c.value_at(r(5, 1)) - 0.5).abs() < 1e-15);
+    assert_eq!([c.value_at(r(10, 1)), c.value_at(r(15, 1)), c.value_at(r(35, 1))], [0.0, 4.0, 9.0]);
+}
+
+#[test]
+fn rules_beyond_the_ends() {
+    let at = |text: &str, n| text.parse::<Curve>().unwrap().value_at(r(n, 1));
+    let c = "<repeat;10=1;20=3;>mirror";
+    assert_eq!(
+        [at(c, 15), at(c, 22), at(c, 30), at(c, 35), at(c, 5), at(c, 0), at(c, -1)],
+        [2.0, 2.6, 1.0, 2.0, 2.0, 1.0, 2.8]
+    );
+    let c = "<extrapolate;10=1;20|=3;30=9;>extrapolate";
+    assert_eq!([at(c, 0), at(c, 40)], [-1.0, 9.0]);
+    let c = "<extrapolate;10(hermite 2 -1)=1;20=3;>extrapolate";
+    assert_eq!([at(c, 9), at(c, 22)], [-1.0, 1.0]);
+    // A straight handle gives its slope, an upright one the line's, a missing one the other's.
+    let c = "<extrapolate;0(bezier .5 10 0 1)=0;10=20;>extrapolate";
+    assert_eq!([at(c, -1), at(c, 11)], [-2.0, 19.9]);
+    let c = "<extrapolate;0(bezier 0 1 1 0)=0;10=20;>extrapolate";
+    assert_eq!([at(c, -1), at(c, 11)], [-2.0, 22.0 - 0.1]);
+    // An ease goes on as a line; one key alone always holds.
+    assert_eq!(at("0p=0;10=20", 11), 20.0);
+    assert_eq!(at("0(circ-in)=0;10=20;>extrapolate", 11), 22.0);
+    assert_eq!([at("<repeat;5=7;>mirror", 0), at("<extrapolate;5=7;>extrapolate", 9)], [7.0, 7.0]);
+}
+
+#[test]
+fn limits_hold_where_shapes_swing() {
+    let c: Curve = "0(back-in-out)=0;10=1;>extrapolate".parse().unwrap();
+    assert!(c.value_at(r(2, 1)) < 0.0 && c.value_at(r(12, 1)) > 1.0);
+    let c = c.limited(0.0, 1.0);
+    assert_eq!([c.value_at(r(2, 1)), c.value_at(r(12, 1))], [0.0, 1.0]);
+}
+
+#[test]
+fn constants_are_known() {
+    for (text, constant) in [
+        ("5=3", Some(3.0)),
+        ("<repeat;5~=3;6D=3;7(bspline)=3;8(bezier 0 0 1 0)=3;9(hermite 1 1)=3", Some(3.0)),
+        ("5(hermite 0 1)=3;6=3", None),
+        ("5(bezier 0 0 1 1)=3;6=3", None),
+        ("5=3;6=4", None),
+    ] {
+        assert_eq!(text.parse::<Curve>().unwrap().constant(), constant, "{text}");
+    }
+}
+
+#[test]
+fn values_are_frozen() {
+    // The same bits on every machine; a change here changes renders.
+    let c: Curve<[f64; 2]> = "<mirror;3~=0,1;5~=7,0.3;11(bspline)=2,9;12(bspline)=5,5;19(bspline)=4,1;\
+        25(bezier .2 3,-1 .9 0,.1)=1,2;31(hermite .1,.2 -3,1)=0,0;40s=0,1;44A=5,3;50=1,1;>repeat"
+        .replace("40s", "40(circ-in)")
+        .parse()
+        .unwrap();
+    let sums = Integral::new(&c);
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for i in -100..400 {
+        for v in c.value_at(r(i, 3)).into_iter().chain(sums.value_at(r(i, 3))) {
+            for b in v.to_bits().to_le_bytes() {
+                hash = (hash ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
+            }
+        }
+    }
+    assert_eq!(format!("{hash:016x}"), "7fff7270c354ea42");
+}
+
+#[test]
+fn extremes_stay_finite() {
+    let shapes = ["", "|", "~", "s", "A", "(hermite 1e100 -1e100)", "(bezier 1 1e100 0 -1e100)", "(bspline)"];
+    for shape in shapes {
+        for [a, b, c] in
+            [["0s", "1/9223372036854775807s", "9223372036854775807s"], ["0", "1", "9223372036854775807"]]
+        {
+            let text =
+                format!("<extrapolate;{a}{shape}=1e100;{b}{shape}=-1e100;{c}{shape}=1e100;>extrapolate");
+            let curve: Curve = text.parse().unwrap_or_else(|e| panic!("{text} {e}"));
+            let sums = Integral::new(&curve);
+            for n in [i64::MIN, -1, 0, 1, 2, i64::MAX / 2, i64::MAX] {
+                for d in [1, 3, i64::MAX] {
+                    let v = curve.value_at(r(n, d));
+                    assert!(v.is_finite(), "{text} at {n}/{d}: {v}");
+                    assert!(!sums.value_at(r(n, d)).is_nan(), "{text} to {n}/{d}");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    #[test]
+    fn printing_parses_back(a in curve::<f64>(), b in curve::<[f64; 2]>(), c in curve::<[f64; 4]>()) {
+        prop_assert_eq!(a.to_string().parse(), Ok(a));
+        prop_assert_eq!(b.to_string().parse(), Ok(b));
+        prop_assert_eq!(c.to_string().parse(), Ok(c));
+    }
+
+    #[test]
+    fn keys_are_hit_exactly(c in curve::<[f64; 2]>()) {
+        for (i, k) in c.keys().iter().enumerate() {
+            let inside = i > 0 && c.keys()[i - 1].shape == Shape::BSpline
+                && k.shape == Shape::BSpline && i + 1 < c.keys().len();
+            if !inside {
+                prop_assert_eq!(c.value_at(k.when()), k.value);
+            }
+        }
+    }
+
+    #[test]
+    fn values_arrive_at_the_next_key(c in curve::<f64>()) {
+        for (i, k) in c.keys().iter().enumerate().skip(1) {
+            if c.keys()[i - 1].shape != Shape::Hold {
+                let just_before = c.piece(i - 1, 0).value(1.0);
+                let there = c.value_at(k.when());
+                prop_assert!((just_before - there).abs() < 1e-12, "{} {}", just_before, there);
+            }
+        }
+    }
+
+    #[test]
+    fn smooth_never_leaves_its_keys_and_keeps_their_order(c in curve_of::<f64>(Just(Shape::Smooth), -10.0..10.0)) {
+        for (i, pair) in c.keys().windows(2).enumerate() {
+            let (a, b): (f64, f64) = (pair[0].value, pair[1].value);
+            let p = c.piece(i, 0);
+            let all: Vec<f64> = (0..=200).map(|j| p.value(f64::from(j) / 200.0)).collect();
+            for w in all.windows(2) {
+                prop_assert!(w[1] >= a.min(b) && w[1] <= a.max(b));
+                prop_assert!((w[1] - w[0]) * (b - a).signum() > -1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn smooth_has_no_corner(c in curve_of::<f64>(Just(Shape::Smooth), -10.0..10.0)) {
+        for i in 1..c.keys().len().saturating_sub(1) {
+            let h = |i: usize| (c.keys()[i + 1].when() - c.keys()[i].when()).to_f64();
+            let (left, right) = (c.piece(i - 1, 0).ends().1 / h(i - 1), c.piece(i, 0).ends().0 / h(i));
+            prop_assert!((left - right).abs() < 1e-9 * (1.0 + left.abs()), "{} {}", left, right);
+        }
+    }
+
+    #[test]
+    fn a_bspline_has_no_break_in_slope_or_curvature(c in curve_of::<f64>(Just(Shape::BSpline), -10.0..10.0)) {
+        let cubic = |i| match c.piece(i, 0) {
+            super::piece::Piece::Cubic(k) => k,
+            other => panic!("{other:?}"),
+        };
+        for i in 1..c.keys().len().saturating_sub(1) {
+            let h = |i: usize| (c.keys()[i + 1].when() - c.keys()[i].when()).to_f64();
+            let (a, b, ha, hb) = (cubic(i - 1), cubic(i), h(i - 1), h(i));
+            let slopes = [(a[1] + 2.0 * a[2] + 3.0 * a[3]) / ha, b[1] / hb];
+            let bends = [(2.0 * a[2] + 6.0 * a[3]) / (ha * ha), 2.0 * b[2] / (hb * hb)];
+            for [l, r] in [slopes, bends] {
+                prop_assert!((l - r).abs() < 1e-7 * (1.0 + l.abs()), "{} {}", l, r);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bspline_keeps_the_order_of_its_keys(mut c in curve_of::<f64>(Just(Shape::BSpline), -10.0..10.0)) {
+        let mut values: Vec<f64> = c.keys().iter().map(|k| k.value).collect();
+        values.sort_by(f64::total_cmp);
+        let keys = c.keys().iter().zip(values).map(|(k, value)| Key { value, ..*k }).collect();
+        c = Curve::new(keys).unwrap();
+        let all: Vec<f64> = times(&c).into_iter().map(|t| c.value_at(t)).collect();
+        prop_assert!(all.windows(2).all(|w| w[1] > w[0] - 1e-12));
+    }
+
+    #[test]
+    fn a_stretch_needs_no_more_keys_than_it_says(c in curve::<f64>()) {
+        let keys = c.keys();
+        for (i, k) in keys.iter().enumerate() {
+            let n = reach(&k.shape);
+            let (from, to) = (i.saturating_sub(n), (i + 2 + n).min(keys.len()));
+            prop_assert_eq!(piece(&keys[from..to], i - from, 0), piece(keys, i, 0));
+        }
+    }
+
+    #[test]
+    fn repeating_and_mirroring_are_exact(c in curve::<f64>(), n in -5i64..6) {
+        prop_assume!(c.keys().len() > 1);
+        let (start, length) = (c.keys()[0].when(), c.length());
+        let repeat = c.clone().extended(Extend::Repeat, Extend::Repeat);
+        let mirror = c.clone().extended(Extend::Mirror, Extend::Mirror);
+        for i in 1..20 {
+            let inside = start + length * r(i, 20);
+            let value = c.value_at(inside);
+            prop_assert_eq!(repeat.value_at(inside + length * Ratio::whole(n)), value);
+            let reflected = if n % 2 == 0 { inside } else { start + length - (inside - start) };
+            prop_assert_eq!(mirror.value_at(reflected + length * Ratio::whole(n)), value);
+        }
+    }
+
+    #[test]
+    fn integrals_agree_with_summing(c in curve::<f64>()) {
+        let sums = Integral::new(&c);
+        prop_assert_eq!(sums.value_at(Ratio::ZERO), 0.0);
+        let times = times(&c);
+        // Simpson's rule between two times, in pieces that keys fall between; jumps and upright ends cost accuracy.
+        let mut cuts = times.clone();
+        let (start, length) = (c.keys()[0].when(), c.length());
+        for turn in -4..5 {
+            for k in c.keys() {
+                cuts.push(k.when() + length * Ratio::whole(turn));
+                cuts.push(start + length * Ratio::whole(turn) - (k.when() - start));
+            }
+        }
+        cuts.sort();
+        cuts.dedup();
+        let (first, last) = (times[0], times[times.len() - 1]);
+        cuts.retain(|t| (first..=last).contains(t));
+        let mut total = 0.0;
+        let mut weight = 0.0;
+        for pair in cuts.windows(2) {
+            let step = (pair[1] - pair[0]) * r(1, 64);
+            for i in 0..64 {
+                // Midpoints, so that no jump is stepped on.
+                let at = pair[0] + step * r(2 * i + 1, 2);
+                let v = c.value_at(at);
+                total += v * step.to_f64();
+                weight += v.abs() * step.to_f64();
+            }
+        }
+        let want = sums.value_at(last) - sums.value_at(first);
+        prop_assert!((total - want).abs() < 3e-4 * (1.0 + weight), "{} {} of {}", total, want, weight);
+    }
+
+    #[test]
+    fn integrals_of_what_is_never_negative_never_fall(c in curve_of(
+        prop_oneof![
+            Just(Shape::Hold), Just(Shape::Linear), Just(Shape::Smooth), Just(Shape::BSpline),
+            (0usize..21).prop_filter_map("", |i| Ease::all().nth(i)).prop_map(Shape::Ease),
+        ], 0.0..5.0), zeros in any::<u8>())
+    {
+        // Some keys at 0, so that there are stretches where next to nothing is added.
+        let keys = c.keys().iter().enumerate().map(|(i, k)| Key { value: if zeros >> (i % 8) & 1 == 1 { 0.0 } else { k.value }, ..*k });
+        let rule = |e| if e == Extend::Extrapolate { Extend::Hold } else { e };
+        let c = Curve::new(keys.collect()).unwrap().extended(rule(c.before()), rule(c.after()));
+        let sums = Integral::new(&c);
+        let (start, length) = (c.keys()[0].when(), c.length());
+        let mut before = f64::NEG_INFINITY;
+        for i in -2000..4000 {
+            let now = sums.value_at(start + length * r(i, 1000));
+            // The last places of a sum over the whole curve, and what folding beyond the ends costs.
+            prop_assert!(now >= before - 1e-13 * (1.0 + before.abs()), "{} after {}", now, before);
+            before = now;
+        }
+    }
+
+    #[test]
+    fn straight_integrals_never_fall_by_a_bit(c in curve_of(
+        prop_oneof![Just(Shape::Hold), Just(Shape::Linear)], 0.0..5.0), zeros in any::<u8>())
+    {
+        let keys = c.keys().iter().enumerate().map(|(i, k)| Key { value: if zeros >> (i % 8) & 1 == 1 { 0.0 } else { k.value }, ..*k });
+        let c = Curve::new(keys.collect()).unwrap();
+        let sums = Integral::new(&c);
+        let (start, length) = (c.keys()[0].when(), c.length());
+        let all = (-500..5500).map(|i| sums.value_at(start + length * r(i, 5000))).collect::<Vec<_>>();
+        prop_assert!(all.windows(2).all(|w| w[0] <= w[1]));
+    }
+}

@@ -1,0 +1,102 @@
+//! Mixing a filter's result with its input (the chain's `opacity`).
+
+use crate::frame::Depth;
+use crate::simd::{Level, multiversion};
+
+/// How much of the filter's result is taken, ready for any sample type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Opacity {
+    /// 0 to 65536, for integer samples.
+    fixed: u32,
+    /// 0 to 1, for float samples.
+    float: f32,
+}
+
+impl Opacity {
+    /// From 0 (nothing) to 1 (all); values outside are clamped, NaN is nothing.
+    pub fn new(part: f64) -> Opacity {
+        let part = if part > 0.0 { part.min(1.0) } else { 0.0 };
+        Opacity { fixed: (part * 65536.0 + 0.5) as u32, float: part as f32 }
+    }
+
+    /// Nothing of the result is taken.
+    pub fn is_none(self) -> bool {
+        self.fixed == 0
+    }
+
+    /// The result is taken as it is.
+    pub fn is_full(self) -> bool {
+        self.fixed == 65536
+    }
+}
+
+// (before * (65536 - o) + after * o + 32768) >> 16: round half up; the largest sum is 65535 * 65536 + 32768 < 2^32.
+#[inline(always)]
+fn blend_u8_body(after: &mut [u8], before: &[u8], o: u32) {
+    for (a, &b) in after.iter_mut().zip(before) {
+        *a = ((u32::from(b) * (65536 - o) + u32::from(*a) * o + 32768) >> 16) as u8;
+    }
+}
+
+#[inline(always)]
+fn blend_u16_body(after: &mut [u16], before: &[u16], o: u32) {
+    for (a, &b) in after.iter_mut().zip(before) {
+        *a = ((u32::from(b) * (65536 - o) + u32::from(*a) * o + 32768) >> 16) as u16;
+    }
+}
+
+#[inline(always)]
+fn blend_f32_body(after: &mut [f32], before: &[f32], o: f32) {
+    for (a, &b) in after.iter_mut().zip(before) {
+        *a = b + (*a - b) * o;
+    }
+}
+
+multiversion! {
+    fn blend_u8(level, after: &mut [u8], before: &[u8], o: u32) = blend_u8_body;
+    fn blend_u16(level, after: &mut [u16], before: &[u16], o: u32) = blend_u16_body;
+    fn blend_f32(level, after: &mut [f32], before: &[f32], o: f32) = blend_f32_body;
+}
+
+/// `after = before + (after - before) * opacity`, for rows of samples of the given depth as bytes.
+pub fn blend_row(level: Level, depth: Depth, after: &mut [u8], before: &[u8], opacity: Opacity) {
+    match depth.bytes() {
+        1 => blend_u8(level, after, before, opacity.fixed),
+        2 => blend_u16(level, bytemuck::cast_slice_mut(after), bytemuck::cast_slice(before), opacity.fixed),
+        _ => blend_f32(level, bytemuck::cast_slice_mut(after), bytemuck::cast_slice(before), opacity.float),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_agree_with_exact_rounding_at_every_level() {
+        for &level in Level::available() {
+            for part in [0.0, 1.0 / 65536.0, 0.25, 0.5, 0.9, 1.0, 2.0, -1.0, f64::NAN] {
+                let o = Opacity::new(part);
+                let before: Vec<u16> = (0..263).map(|i: u32| (i * 40503 + 7) as u16).collect();
+                let after: Vec<u16> = (0..263).map(|i: u32| (i * 9973 + 65535) as u16).collect();
+                let mut got = after.clone();
+                let bytes = bytemuck::cast_slice_mut(&mut got);
+                blend_row(level, Depth::Bits(16), bytes, bytemuck::cast_slice(&before), o);
+                for i in 0..got.len() {
+                    let exact = f64::from(before[i])
+                        + (f64::from(after[i]) - f64::from(before[i])) * f64::from(o.fixed) / 65536.0;
+                    assert_eq!(f64::from(got[i]), (exact + 0.5).floor(), "{level} {part} at {i}");
+                }
+                let b8: Vec<u8> = before.iter().map(|&v| v as u8).collect();
+                let mut a8: Vec<u8> = after.iter().map(|&v| v as u8).collect();
+                let want: Vec<u8> = (0..263)
+                    .map(|i| {
+                        let (b, a) = (f64::from(b8[i]), f64::from(a8[i]));
+                        (b + (a - b) * f64::from(o.fixed) / 65536.0 + 0.5).floor() as u8
+                    })
+                    .collect();
+                blend_row(level, Depth::Bits(8), &mut a8, &b8, o);
+                assert_eq!(a8, want, "{level} {part}");
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What one worker does, from ticket to ticket.
+
+use super::input::Next;
+use super::{Failure, FrameError, Shared, lock};
+use crate::job::{OnError, Step};
+use crate::sink::SinkError;
+use crate::source::{Slot, Stamp};
+use grainfield_filters::chain::Work;
+use grainfield_filters::frame::{Frame, Moment};
+use grainfield_filters::lend::{Host, NoStore, Stop};
+use grainfield_filters::ratio::Ratio;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+/// Buffers of a worker.
+struct Own {
+    slot: Slot,
+    work: Work,
+    encoded: Vec<u8>,
+}
+
+/// Takes tickets until there are none.
+pub(super) fn work(shared: &Shared) {
+    let frame = Frame::new(*shared.chain.input());
+    let slot = Slot { frame, ..Slot::default() };
+    let mut own = Own { slot, work: Work::default(), encoded: Vec::new() };
+    while let Some((ticket, next)) = take_ticket(shared, &mut own.slot) {
+        let result = match next {
+            Next::End => return,
+            Next::Failed(number, error) => Err((number + shared.offset, None, error)),
+            Next::Frame(stamp) => {
+                let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut own.slot)?));
+                // The numbers that everything looks at from here on are the user's.
+                let carried = own.slot.carried.take().or(stamp.carried);
+                let stamp = Stamp { number: stamp.number + shared.offset, carried, ..stamp };
+                match decoded.and_then(|()| guarded(|| make(shared, &mut own, &stamp))) {
+                    Ok(()) => Ok(stamp),
+                    Err(error) => Err((stamp.number, Some(stamp.time), error)),
+                }
+            }
+        };
+        if !write(shared, ticket, result, &own) {
+            return;
+        }
+    }
+}
+
+/// A ticket, with what the source gave for it; `None` when there are no more.
+fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
+    let mut input = lock(&shared.input);
+    if shared.closing.load(Ordering::Relaxed) || shared.stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    let next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
+    if let Next::End = next {
+        shared.finished.store(true, Ordering::Relaxed);
+        return None;
+    }
+    Some((shared.issued.fetch_add(1, Ordering::Relaxed), next))
+}
+
+/// A panic inside becomes this frame's error.
+fn guarded<T>(f: impl FnOnce() -> Result<T, FrameError>) -> Result<T, FrameError> {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(FrameError::Panic(text.unwrap_or_else(|| "no message".into())))
+    })
+}
+
+/// Filters and encodes: what needs no order.
+fn make(shared: &Shared, own: &mut Own, stamp: &Stamp) -> Result<(), FrameError> {
+    let frame = &mut own.slot.frame;
+    // Tags may have been overridden by the user.
+    frame.retag(*shared.chain.input());
+    let at = Moment { index: stamp.number, frame: Ratio::whole(stamp.number), time: stamp.time };
+    let host = Host { spread: &shared.threads, store: &NoStore, stop: &shared.stop };
+    shared
+        .chain
+        .run(&at, stamp.duration, frame, &mut own.work, &shared.states, &host)
+        .map_err(FrameError::Filter)?;
+    own.encoded.clear();
+    shared.encoder.encode(stamp, frame, &mut own.encoded)?;
+    Ok(())
+}
+
+/// Waits for the ticket's turn and writes; `false` when the pipeline is to end.
+fn write(
+    shared: &Shared,
+    ticket: u64,
+    result: Result<Stamp, (i64, Option<Ratio>, FrameError)>,
+    own: &Own,
+) -> bool {
+    let mut writing = lock(&shared.writing);
+    while writing.turn != ticket {
+        writing = shared.moved.wait(writing).unwrap_or_else(PoisonError::into_inner);
+    }
+    if writing.failure.is_none() {
+        let written = match result {
+            Ok(stamp) => {
+                let sink = writing.sink.as_mut();
+                let wrote = guarded(|| match sink {
+                    Some(sink) => Ok(sink.write(&stamp, &own.slot.frame, &own.encoded)?),
+                    None => Ok(()),
+                });
+                match wrote {
+                    Ok(()) => Ok(stamp),
+                    // Leaving a frame out does not help a sink that cannot write.
+                    Err(error) => Err((stamp.number, Some(stamp.time), error, true)),
+                }
+            }
+            Err((number, time, error)) => Err((number, time, error, false)),
+        };
+        match written {
+            Ok(stamp) => {
+                writing.summary.frames += 1;
+                writing.out_time = writing.out_time + stamp.duration;
+                report(shared, &writing, stamp.number);
+            }
+            Err((number, time, error, fatal)) => {
+                let skip = shared.on_error == OnError::Skip && !fatal && skippable(&error);
+                let failure = match error {
+                    FrameError::Sink(SinkError::Closed { .. }) => Failure::Closed,
+                    FrameError::Filter(Stop::Cancelled) => Failure::Stopped,
+                    error if about_frame(&error) => Failure::Frame { number: Some(number), time, error },
+                    error => Failure::Frame { number: None, time: None, error },
+                };
+                if skip {
+                    writing.summary.failed += 1;
+                    lock(&shared.news).notes.push(format!("left out: {failure}"));
+                    report(shared, &writing, number);
+                } else {
+                    writing.failure = Some(failure);
+                    shared.closing.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+    writing.turn += 1;
+    let go_on = writing.failure.is_none();
+    drop(writing);
+    shared.moved.notify_all();
+    go_on
+}
+
+/// Whether other frames may still come out well.
+fn skippable(error: &FrameError) -> bool {
+    !matches!(
+        error,
+        FrameError::Filter(Stop::Cancelled) | FrameError::Nothing { .. } | FrameError::Short { .. }
+    )
+}
+
+/// Whether the frame's number helps: the others say it themselves.
+fn about_frame(error: &FrameError) -> bool {
+    !matches!(error, FrameError::Nothing { .. } | FrameError::Short { .. })
+}
+
+fn report(shared: &Shared, writing: &super::Writing, number: i64) {
+    lock(&shared.news).step = Some(Step {
+        done: writing.summary.frames,
+        failed: writing.summary.failed,
+        total: shared.total,
+        number,
+        out_time: writing.out_time,
+    });
+}

@@ -1,0 +1,81 @@
+//! Values are frozen: hashes of every filter in every kind of format, as they were when they were last changed on
+//! purpose. `GRAINFIELD_BLESS=1 cargo test --test golden` (or `./x bless`) writes them anew; a change of output is a
+//! new version of a stream or filter and belongs into the changelog.
+//!
+//! That the values are right is shown elsewhere, by vectors from independent programs. Here it is shown that they
+//! stay, on every level of this machine.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use grainfield_filters::catalog::FILTERS;
+use grainfield_filters::simd::Level;
+use std::fmt::Write;
+use support::hashes;
+
+const FORMATS: &[&str] = &[
+    "gray",
+    "gray10",
+    "gray16",
+    "grayf32",
+    "ya8",
+    "yuv420p",
+    "yuv422p10",
+    "yuv444p12",
+    "yuv411p",
+    "yuv440p",
+    "yuva420p",
+    "gbrp",
+    "gbrp16",
+    "gbrap",
+    "gbrapf32",
+];
+
+/// Chains beside each filter with its defaults.
+const CHAINS: &[&str] = &[
+    "",
+    "noise=distribution=binomial",
+    "noise=distribution=binomial:samples=16:strength=40",
+    "noise=layout=sequential",
+    "noise=static=1:strength=100",
+    "noise=seed=0x123456789abcdef:planes=y",
+    "noise,noise",
+    "noise=strength='0=0;3=60':opacity=0.3",
+];
+
+fn golden(level: Level) -> String {
+    let mut text = String::from("# format | chain | number hash ...\n");
+    let defaults = FILTERS.iter().map(|f| f.name);
+    for chain in CHAINS.iter().copied().chain(defaults) {
+        for format in FORMATS {
+            let input = format!("pattern:zoneplate:size=67x35:frames=4:format={format}");
+            let list = hashes(&input, chain, |r| {
+                r.frames = Some("0,3".parse().unwrap());
+                r.level = Some(level.isa());
+            });
+            let list: Vec<String> = list.iter().map(|(n, h)| format!("{n} {h}")).collect();
+            writeln!(text, "{format} | {chain} | {}", list.join(" ")).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn values_are_stable() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/hashes.txt");
+    if std::env::var_os("GRAINFIELD_BLESS").is_some() {
+        std::fs::write(file, golden(Level::best())).unwrap();
+    }
+    let want = std::fs::read_to_string(file).unwrap();
+    for &level in Level::available() {
+        let got = golden(level);
+        for (a, b) in want.lines().zip(got.lines()) {
+            assert_eq!(a, b, "level {level}: the output has changed; see the top of this file");
+        }
+        assert_eq!(
+            want.lines().count(),
+            got.lines().count(),
+            "bless the new lines: see the top of this file"
+        );
+    }
+}

@@ -1,0 +1,291 @@
+//! The pipeline with sources and sinks made to misbehave: order, faults, stops, stuck reads.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use grainfield::job::{OnError, Step, Watch};
+use grainfield::pipeline::{Failure, FrameError, Outcome, Plan, Setup, Wanted, run};
+use grainfield::sink::{Encode, Sink, SinkError};
+use grainfield::source::{Decode, Info, Pending, Slot, Source, SourceError, Stamp};
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
+use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::simd::Level;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+fn format() -> Format {
+    Format::from_name("gray", 5, 3).unwrap()
+}
+
+/// Frames 0 to `last`, each filled with its number; some of them bad in one way or another.
+struct Fake {
+    info: Info,
+    at: i64,
+    bad: Vec<i64>,
+    /// Blocks before this frame until the sender is dropped.
+    stuck: Option<(i64, Receiver<()>)>,
+}
+
+struct FakeDecode {
+    panics: Option<i64>,
+}
+
+impl Decode for FakeDecode {
+    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError> {
+        assert_ne!(Some(stamp.number), self.panics, "a fault on purpose");
+        slot.frame.reset(format());
+        // Later frames overtake earlier ones.
+        std::thread::sleep(Duration::from_micros(500 * (5 - stamp.number.rem_euclid(5)) as u64));
+        for y in 0..3 {
+            slot.frame.row_mut::<u8>(0, y).fill(stamp.number as u8);
+        }
+        Ok(())
+    }
+}
+
+impl Source for Fake {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+        self.at = number;
+        Ok(())
+    }
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+        if self.info.last.is_some_and(|last| self.at > last) {
+            return Ok(None);
+        }
+        let number = self.at;
+        if let Some((at, wait)) = &self.stuck
+            && *at == number
+        {
+            let _ = wait.recv();
+        }
+        self.at += 1;
+        if self.bad.contains(&number) {
+            return Err(SourceError::Bad { name: "fake".into(), problem: "this frame is bad".into() });
+        }
+        slot.pending = Some(Pending::Number(number));
+        let time = Ratio::new(number, 24).unwrap();
+        Ok(Some(Stamp { number, time, duration: Ratio::new(1, 24).unwrap(), carried: None }))
+    }
+    fn decoder(&self) -> Arc<dyn Decode> {
+        Arc::new(FakeDecode { panics: self.info.notes.first().and_then(|n| n.parse().ok()) })
+    }
+}
+
+#[derive(Default)]
+struct Log {
+    frames: Vec<(i64, u8)>,
+    finished: bool,
+    abandoned: bool,
+}
+
+struct Note {
+    log: Arc<Mutex<Log>>,
+    full_after: usize,
+}
+
+struct Copy;
+impl Encode for Copy {
+    fn encode(&self, _: &Stamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
+        out.extend_from_slice(frame.row::<u8>(0, 0));
+        Ok(())
+    }
+}
+
+impl Sink for Note {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::new(Copy)
+    }
+    fn write(&mut self, stamp: &Stamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
+        let mut log = self.log.lock().unwrap();
+        if log.frames.len() == self.full_after {
+            return Err(SinkError::Io { name: "fake".into(), cause: std::io::ErrorKind::StorageFull.into() });
+        }
+        assert_eq!(encoded, frame.row::<u8>(0, 0));
+        log.frames.push((stamp.number, encoded[0]));
+        Ok(())
+    }
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        self.log.lock().unwrap().finished = true;
+        Ok(())
+    }
+    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+        self.log.lock().unwrap().abandoned = true;
+        Ok(Some("fake.partial".into()))
+    }
+}
+
+#[derive(Default)]
+struct Quiet {
+    steps: Mutex<Vec<Step>>,
+    notes: Mutex<Vec<String>>,
+}
+impl Watch for Quiet {
+    fn step(&self, step: &Step) {
+        self.steps.lock().unwrap().push(*step);
+    }
+    fn note(&self, text: &str) {
+        self.notes.lock().unwrap().push(text.into());
+    }
+}
+
+struct Case {
+    last: Option<i64>,
+    wanted: Wanted,
+    offset: i64,
+    bad: Vec<i64>,
+    panics: Option<i64>,
+    stuck: Option<(i64, Receiver<()>)>,
+    full_after: usize,
+    slots: usize,
+    on_error: OnError,
+}
+
+impl Default for Case {
+    fn default() -> Case {
+        Case {
+            last: Some(99),
+            wanted: Wanted::All,
+            offset: 0,
+            bad: Vec::new(),
+            panics: None,
+            stuck: None,
+            full_after: usize::MAX,
+            slots: 4,
+            on_error: OnError::Stop,
+        }
+    }
+}
+
+fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, Quiet) {
+    let info = Info {
+        name: "fake".into(),
+        kind: "fake",
+        format: format(),
+        first: 0,
+        last: case.last,
+        seekable: true,
+        variable_rate: false,
+        notes: case.panics.iter().map(|n| n.to_string()).collect(),
+        details: Vec::new(),
+        carried: None,
+    };
+    let source = Box::new(Fake { info, at: 0, bad: case.bad, stuck: case.stuck });
+    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let chain = Arc::new(Chain::bind::<ChainError>(&[], format(), &options, |f| Ok(*f)).unwrap());
+    let log = Arc::new(Mutex::new(Log::default()));
+    let sink = Box::new(Note { log: Arc::clone(&log), full_after: case.full_after });
+    let plan = Plan { source, wanted: case.wanted, offset: case.offset, total: None };
+    let setup = Setup { plan, chain, sink, slots: case.slots, helpers: 0, on_error: case.on_error };
+    let quiet = Quiet::default();
+    let outcome = run(setup, &quiet, stop);
+    (outcome, log, quiet)
+}
+
+fn go(case: Case) -> (Outcome, Log, Quiet) {
+    let (outcome, log, quiet) = play(case, &Arc::new(AtomicBool::new(false)));
+    let log = std::mem::take(&mut *log.lock().unwrap());
+    (outcome, log, quiet)
+}
+
+fn frames(wanted: &str) -> Wanted {
+    Wanted::Frames(wanted.parse().unwrap())
+}
+
+#[test]
+fn frames_come_in_order_on_any_number_of_threads() {
+    for slots in [1, 2, 3, 16, 64] {
+        let (outcome, log, quiet) = go(Case { slots, ..Case::default() });
+        assert!(outcome.failure.is_none());
+        assert_eq!(log.frames, (0..100).map(|n| (n, n as u8)).collect::<Vec<_>>(), "{slots} slots");
+        assert!(log.finished && !log.abandoned);
+        assert_eq!(outcome.summary.frames, 100);
+        let last = *quiet.steps.lock().unwrap().last().unwrap();
+        assert_eq!((last.done, last.number, last.out_time), (100, 99, Ratio::new(100, 24).unwrap()));
+    }
+}
+
+#[test]
+fn chosen_frames_come_in_the_order_chosen_and_the_offset_counts_first() {
+    let (_, log, _) =
+        go(Case { wanted: frames("1010,1003-1005,1090-1099x3"), offset: 1000, ..Case::default() });
+    let numbers: Vec<i64> = log.frames.iter().map(|f| f.0).collect();
+    assert_eq!(numbers, [1010, 1003, 1004, 1005, 1090, 1093, 1096, 1099]);
+    assert_eq!(log.frames[0].1, 10, "the picture is the source's frame 10");
+}
+
+#[test]
+fn a_source_that_ends_before_the_range_does_is_an_error() {
+    let (outcome, log, _) = go(Case { wanted: frames("98-101"), ..Case::default() });
+    let text = outcome.failure.map(|f| f.to_string());
+    assert_eq!(text.as_deref(), Some("fake ends after frame 99, but frame 100 was asked for"));
+    assert!(log.abandoned && !log.finished);
+    assert_eq!(log.frames.len(), 2);
+    let (outcome, log, _) = go(Case { wanted: frames("98-"), ..Case::default() });
+    assert!(outcome.failure.is_none() && log.finished);
+    assert_eq!(log.frames.len(), 2);
+}
+
+#[test]
+fn a_source_without_frames_is_an_error() {
+    let (outcome, log, _) = go(Case { last: Some(-1), ..Case::default() });
+    assert!(matches!(outcome.failure, Some(Failure::Frame { error: FrameError::Nothing { .. }, .. })));
+    assert!(log.abandoned);
+}
+
+#[test]
+fn a_bad_frame_ends_it_or_is_left_out() {
+    for panics in [None, Some(51)] {
+        let case = || Case { bad: vec![50], panics, ..Case::default() };
+        let (outcome, log, _) = go(case());
+        let text = outcome.failure.unwrap().to_string();
+        assert_eq!(text, "frame 50: fake: this frame is bad");
+        assert_eq!(log.frames.len(), 50, "what came before is whole");
+        assert!(log.abandoned && !log.finished);
+        let (outcome, log, quiet) = go(Case { on_error: OnError::Skip, ..case() });
+        assert!(outcome.failure.is_none());
+        let failed = 1 + u64::from(panics.is_some());
+        assert_eq!((outcome.summary.frames, outcome.summary.failed), (100 - failed, failed));
+        assert!(log.finished);
+        let notes = quiet.notes.lock().unwrap();
+        assert_eq!(notes[0], "left out: frame 50: fake: this frame is bad");
+        if panics.is_some() {
+            assert!(
+                notes[1].contains("frame 51 (2.125 s): internal error") && notes[1].contains("on purpose")
+            );
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_ends_it_even_when_bad_frames_are_left_out() {
+    let (outcome, log, _) = go(Case { full_after: 7, on_error: OnError::Skip, ..Case::default() });
+    let text = outcome.failure.unwrap().to_string();
+    assert!(text.starts_with("frame 7 (0.292 s): fake: "), "{text}");
+    assert_eq!(log.frames.len(), 7);
+    assert_eq!(outcome.partial, Some("fake.partial".into()));
+}
+
+#[test]
+fn a_stop_keeps_what_is_done_and_does_not_wait_for_a_stuck_read() {
+    for slots in [1, 4] {
+        let (hold, stuck) = channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            asked.store(true, Ordering::Relaxed);
+        });
+        let begin = Instant::now();
+        let (outcome, log, _) = play(Case { stuck: Some((20, stuck)), slots, ..Case::default() }, &stop);
+        assert!(begin.elapsed() < Duration::from_secs(10), "it hangs with the read");
+        assert!(matches!(outcome.failure, Some(Failure::Stopped)));
+        assert_eq!(log.lock().unwrap().frames.len(), 20, "everything read before is written");
+        assert!(log.lock().unwrap().abandoned);
+        drop(hold);
+    }
+}

@@ -1,0 +1,34 @@
+//! What the integration tests share: renders to hashes, through the library.
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // each test file uses a part of it
+
+use grainfield::job::{Job, Request, Step, Watch};
+use grainfield::recipe::Recipe;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Watches nothing.
+pub struct Unwatched;
+impl Watch for Unwatched {
+    fn step(&self, _: &Step) {}
+    fn note(&self, _: &str) {}
+}
+
+/// A request to hash `input` through `chain`, changed by `change`.
+pub fn hashes(input: &str, chain: &str, change: impl FnOnce(&mut Request)) -> Vec<(i64, String)> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hashes.txt");
+    let mut output = std::ffi::OsString::from("hash:");
+    output.push(&file);
+    let mut request = Request::new(input, output);
+    request.recipe = Recipe::parse_chain(chain).unwrap_or_else(|e| panic!("{e}"));
+    change(&mut request);
+    let job = Job::prepare(request).unwrap_or_else(|e| panic!("{input} {chain}: {e}"));
+    job.run(&Unwatched, &Arc::new(AtomicBool::new(false))).unwrap_or_else(|e| panic!("{input} {chain}: {e}"));
+    parse(&std::fs::read_to_string(file).unwrap())
+}
+
+/// Lines "NUMBER HASH".
+pub fn parse(text: &str) -> Vec<(i64, String)> {
+    let line = |l: &str| l.split_once(' ').map(|(n, h)| (n.parse().unwrap(), h.to_owned()));
+    text.lines().filter(|l| !l.starts_with('#')).map(|l| line(l).unwrap_or_else(|| panic!("'{l}'"))).collect()
+}
