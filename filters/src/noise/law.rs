@@ -108,9 +108,14 @@ fn sums<const LANES: usize>(samples: u32, words: &[u16], out: &mut [i16]) {
 /// Words and pixels stand in the same places.
 fn transforms<const LANES: usize>(words: &[u16], out: &mut [i16]) {
     for (out, words) in out.chunks_exact_mut(8 * LANES).zip(words.chunks_exact(8 * LANES)) {
-        for i in 0..LANES {
-            let eight = h8(core::array::from_fn(|q| words[q * LANES + i]));
-            eight.iter().enumerate().for_each(|(q, &c)| out[q * LANES + i] = c);
+        out.iter_mut().zip(words).for_each(|(v, &w)| *v = w as i16 >> 3);
+        for reach in [4, 2, 1] {
+            for pair in out.chunks_exact_mut(2 * reach * LANES) {
+                let (first, second) = pair.split_at_mut(reach * LANES);
+                for (a, b) in first.iter_mut().zip(second) {
+                    (*a, *b) = (a.wrapping_add(*b), a.wrapping_sub(*b));
+                }
+            }
         }
     }
 }

@@ -73,18 +73,38 @@ fn next(ring: &[Steps; RING], m: usize) -> Steps {
     _mm256_xor_si256(ring[(m + 2) % RING], far)
 }
 
-/// Four registers of eight steps: those four and two apart stand in different registers, neighbours in one.
+/// Four registers of eight steps: those four and two apart stand in different registers, neighbours in one, where lower
+/// and upper halves of two registers are brought together. The pairs that come out are the even slots and the odd ones.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn h8(w: [Steps; 4]) -> [Steps; 4] {
+fn h8_pairs(w: [Steps; 4]) -> [Steps; 4] {
     let sum = |x, y| (_mm256_add_epi16(x, y), _mm256_sub_epi16(x, y));
+    let one = |x, y| {
+        let (lower, upper) =
+            (_mm256_permute2x128_si256::<0x20>(x, y), _mm256_permute2x128_si256::<0x31>(x, y));
+        sum(lower, upper)
+    };
     let [a, b, c, d] = w.map(|w| _mm256_srai_epi16::<3>(w));
     let ((a, c), (b, d)) = (sum(a, c), sum(b, d));
     let ((a, b), (c, d)) = (sum(a, b), sum(c, d));
-    [a, b, c, d].map(|v| {
-        let w = _mm256_permute4x64_epi64::<0b01_00_11_10>(v);
-        _mm256_blend_epi32::<0b1111_0000>(_mm256_add_epi16(v, w), _mm256_sub_epi16(w, v))
-    })
+    let ((a, b), (c, d)) = (one(a, b), one(c, d));
+    [a, b, c, d]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn h8(w: [Steps; 4]) -> [Steps; 4] {
+    let order = |x, y| [_mm256_permute2x128_si256::<0x20>(x, y), _mm256_permute2x128_si256::<0x31>(x, y)];
+    let [a, b, c, d] = h8_pairs(w);
+    let ([a, b], [c, d]) = (order(a, b), order(c, d));
+    [a, b, c, d]
+}
+
+/// Packing goes by 128-bit lanes, and so it puts even and odd slots in order.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn high_pairs(a: Steps, b: Steps) -> Steps {
+    _mm256_packs_epi16(_mm256_srai_epi16::<8>(a), _mm256_srai_epi16::<8>(b))
 }
 
 /// Packing goes by 128-bit lanes; the permutation puts them in order.

@@ -85,18 +85,36 @@ fn next(ring: &[Steps; RING], m: usize) -> Steps {
     _mm512_xor_si512(near, after!(ring[m], near, 1))
 }
 
-/// Two registers of eight steps: those four apart stand in different registers, the others in one, where the first of a
-/// pair becomes the sum and the second the difference.
+/// Two registers of eight steps: those four apart stand in different registers; the others are brought there by taking
+/// parts of both. What comes out, by parts of 128 bits: slots 0 4 2 6 and 1 5 3 7.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn h8_pairs([x, y]: [Steps; 2]) -> [Steps; 2] {
+    let sum = |x, y| (_mm512_add_epi16(x, y), _mm512_sub_epi16(x, y));
+    let (x, y) = sum(_mm512_srai_epi16::<3>(x), _mm512_srai_epi16::<3>(y));
+    let (x, y) =
+        sum(_mm512_shuffle_i64x2::<0b01_00_01_00>(x, y), _mm512_shuffle_i64x2::<0b11_10_11_10>(x, y));
+    let (x, y) =
+        sum(_mm512_shuffle_i64x2::<0b10_00_10_00>(x, y), _mm512_shuffle_i64x2::<0b11_01_11_01>(x, y));
+    [x, y]
+}
+
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn h8(w: [Steps; 2]) -> [Steps; 2] {
-    let [x, y] = w.map(|w| _mm512_srai_epi16::<3>(w));
-    [_mm512_add_epi16(x, y), _mm512_sub_epi16(x, y)].map(|v| {
-        let w = _mm512_shuffle_i64x2::<0b01_00_11_10>(v, v);
-        let v = _mm512_mask_sub_epi16(_mm512_add_epi16(v, w), 0xffff_0000, w, v);
-        let w = _mm512_shuffle_i64x2::<0b10_11_00_01>(v, v);
-        _mm512_mask_sub_epi16(_mm512_add_epi16(v, w), 0xff00_ff00, w, v)
-    })
+    let [x, y] = h8_pairs(w);
+    [
+        _mm512_permutex2var_epi64(x, _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0), y),
+        _mm512_permutex2var_epi64(x, _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2), y),
+    ]
+}
+
+/// Packing goes by 128-bit lanes; the shuffle puts them in order.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn high_pairs(a: __m512i, b: __m512i) -> __m512i {
+    let both = _mm512_packs_epi16(_mm512_srai_epi16::<8>(a), _mm512_srai_epi16::<8>(b));
+    _mm512_shuffle_i64x2::<0b11_01_10_00>(both, both)
 }
 
 /// Packing goes by 128-bit lanes; the permutation puts them in order.
@@ -119,10 +137,28 @@ pub(super) mod vbmi {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn high(a: __m512i, b: __m512i) -> __m512i {
         // Every odd byte of the two.
-        let odd: [u8; 64] = core::array::from_fn(|i| 2 * i as u8 + 1);
+        const ODD: [u8; 64] = odd_bytes([0, 1, 2, 3, 4, 5, 6, 7]);
         // SAFETY: 64 bytes are 64 bytes.
-        let odd = unsafe { _mm512_loadu_si512(odd.as_ptr().cast()) };
-        _mm512_permutex2var_epi8(a, odd, b)
+        _mm512_permutex2var_epi8(a, unsafe { load(ODD.as_ptr().cast()) }, b)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn high_pairs(a: __m512i, b: __m512i) -> __m512i {
+        const ODD: [u8; 64] = odd_bytes([0, 4, 2, 6, 1, 5, 3, 7]);
+        // SAFETY: as above.
+        _mm512_permutex2var_epi8(a, unsafe { load(ODD.as_ptr().cast()) }, b)
+    }
+
+    /// Indices of the odd bytes of two registers, whose parts of 128 bits are taken in this order.
+    const fn odd_bytes(parts: [u8; 8]) -> [u8; 64] {
+        let mut odd = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            odd[i] = 16 * parts[i / 8] + 2 * (i % 8) as u8 + 1;
+            i += 1;
+        }
+        odd
     }
 
     kernels!("avx512f,avx512bw,avx512vl,avx512vbmi");

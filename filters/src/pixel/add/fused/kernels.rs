@@ -13,8 +13,8 @@ pub(super) use unrolled;
 /// The kernels for one set of `$features`. What they are made of is looked up where the macro is used: the type `Steps`
 /// of a register, the number `RING` of registers for 32 steps; `start`, which makes these, and `next(ring, m)`, which
 /// gives register m of the 32 steps after, all before m being those already; `h8`, which turns the registers of eight
-/// steps into centred numbers; `high(a, b)`, the high bytes of two registers in the order of the pixels; and
-/// instructions by short names.
+/// steps into centred numbers, and `h8_pairs`, which may leave each two of them in an order of their own; `high(a, b)`
+/// and `high_pairs(a, b)`, the high bytes of two registers in the order of the pixels; and instructions by short names.
 macro_rules! kernels {
     ($features:literal) => {
         /// Registers of eight steps, which are 64 pixels.
@@ -46,16 +46,20 @@ macro_rules! kernels {
                 }
             }
 
-            /// Changes a register of samples by two of words.
+            /// Noise times 256, and a half: its high byte is the noise.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn noise(&self, w: Steps) -> Steps {
+                add16(mulhi(or(w, self.or), self.gain), self.half)
+            }
+
+            /// Changes a register of samples by their noise.
             ///
             /// # Safety
             /// As many samples as the register holds must be at `x`.
             #[inline]
             #[target_feature(enable = $features)]
-            unsafe fn add(&self, x: *mut u8, a: Steps, b: Steps) {
-                // Noise times 256, and a half: its high byte is the noise.
-                let noise = |w| add16(mulhi(or(w, self.or), self.gain), self.half);
-                let n = high(noise(a), noise(b));
+            unsafe fn add(&self, x: *mut u8, n: Steps) {
                 // SAFETY: the caller's promise.
                 let old = unsafe { load(x.cast()) };
                 let sum = xor(adds8(xor(old, self.sign), n), self.sign);
@@ -108,9 +112,22 @@ macro_rules! kernels {
             }
         }
 
-        /// The numbers of block b of the ring, and the ring moved on.
-        #[inline(always)]
-        fn centred<const H8: bool>(ring: &[Steps; RING], b: usize, h8: impl Fn([Steps; BLOCK]) -> [Steps; BLOCK]) -> [Steps; BLOCK] {
+        /// The noise of the 64 samples of block b.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn byte_noise<const H8: bool>(k: &Bytes, ring: &[Steps; RING], b: usize) -> [Steps; BLOCK / 2] {
+            let w = core::array::from_fn(|i| ring[BLOCK * b + i]);
+            let c = if H8 { h8_pairs(w) } else { w };
+            core::array::from_fn(|i| {
+                let (a, b) = (k.noise(c[2 * i]), k.noise(c[2 * i + 1]));
+                if H8 { high_pairs(a, b) } else { high(a, b) }
+            })
+        }
+
+        /// The centred numbers of block b.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn centred<const H8: bool>(ring: &[Steps; RING], b: usize) -> [Steps; BLOCK] {
             let w = core::array::from_fn(|i| ring[BLOCK * b + i]);
             if H8 { h8(w) } else { w }
         }
@@ -123,28 +140,30 @@ macro_rules! kernels {
             let mut blocks = row.chunks_exact_mut(PIXELS);
             for block in &mut blocks {
                 unrolled!(b in 0 1 2 3 {
-                    let c = centred::<H8>(&ring, b, |w| h8(w));
+                    let noise = byte_noise::<H8>(&k, &ring, b);
                     let x = block[64 * b..][..64].as_mut_ptr();
                     // What is asked for ahead may be anywhere.
                     _mm_prefetch::<_MM_HINT_T0>(x.wrapping_add(AHEAD).cast_const().cast());
-                    for i in 0..BLOCK / 2 {
+                    for (i, n) in noise.into_iter().enumerate() {
                         // SAFETY: 64 samples are here: BLOCK / 2 registers of N.
-                        unsafe { k.add(x.add(i * N), c[2 * i], c[2 * i + 1]) };
+                        unsafe { k.add(x.add(i * N), n) };
                     }
                     for m in BLOCK * b..BLOCK * (b + 1) {
                         ring[m] = next(&ring, m);
                     }
                 });
             }
-            for (b, rest) in blocks.into_remainder().chunks_mut(64).enumerate() {
-                let c = centred::<H8>(&ring, b, |w| h8(w));
+            let mut rests = blocks.into_remainder().chunks_mut(64);
+            unrolled!(b in 0 1 2 3 {
+                let Some(rest) = rests.next() else { return };
+                let noise = byte_noise::<H8>(&k, &ring, b);
                 filled_up(rest, |x: &mut [u8; 64]| {
-                    for i in 0..BLOCK / 2 {
+                    for (i, n) in noise.into_iter().enumerate() {
                         // SAFETY: 64 samples are here: BLOCK / 2 registers of N.
-                        unsafe { k.add(x.as_mut_ptr().add(i * N), c[2 * i], c[2 * i + 1]) };
+                        unsafe { k.add(x.as_mut_ptr().add(i * N), n) };
                     }
                 });
-            }
+            });
         }
 
         #[target_feature(enable = $features)]
@@ -155,30 +174,32 @@ macro_rules! kernels {
             let mut blocks = row.chunks_exact_mut(PIXELS);
             for block in &mut blocks {
                 unrolled!(b in 0 1 2 3 {
-                    let c = centred::<H8>(&ring, b, |w| h8(w));
+                    let c = centred::<H8>(&ring, b);
                     let x = block[64 * b..][..64].as_mut_ptr();
                     // What is asked for ahead may be anywhere.
                     let ahead = x.wrapping_byte_add(AHEAD).cast_const();
                     _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
                     _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_byte_add(64).cast());
-                    for i in 0..BLOCK {
+                    for (i, c) in c.into_iter().enumerate() {
                         // SAFETY: 64 samples are here: BLOCK registers of N.
-                        unsafe { k.add(x.add(i * N), c[i]) };
+                        unsafe { k.add(x.add(i * N), c) };
                     }
                     for m in BLOCK * b..BLOCK * (b + 1) {
                         ring[m] = next(&ring, m);
                     }
                 });
             }
-            for (b, rest) in blocks.into_remainder().chunks_mut(64).enumerate() {
-                let c = centred::<H8>(&ring, b, |w| h8(w));
+            let mut rests = blocks.into_remainder().chunks_mut(64);
+            unrolled!(b in 0 1 2 3 {
+                let Some(rest) = rests.next() else { return };
+                let c = centred::<H8>(&ring, b);
                 filled_up(rest, |x: &mut [u16; 64]| {
-                    for i in 0..BLOCK {
+                    for (i, c) in c.into_iter().enumerate() {
                         // SAFETY: 64 samples are here: BLOCK registers of N.
-                        unsafe { k.add(x.as_mut_ptr().add(i * N), c[i]) };
+                        unsafe { k.add(x.as_mut_ptr().add(i * N), c) };
                     }
                 });
-            }
+            });
         }
 
         /// Adds numbers that are there: `c | or`, as many as samples.
@@ -190,7 +211,10 @@ macro_rules! kernels {
                 let c = c.as_ptr();
                 _mm_prefetch::<_MM_HINT_T0>(x.as_ptr().wrapping_add(AHEAD).cast());
                 // SAFETY: N samples and N numbers are here, and these are two registers.
-                unsafe { k.add(x.as_mut_ptr(), load(c.cast()), load(c.add(N / 2).cast())) };
+                unsafe {
+                    let n = high(k.noise(load(c.cast())), k.noise(load(c.add(N / 2).cast())));
+                    k.add(x.as_mut_ptr(), n);
+                }
             });
         }
 

@@ -77,4 +77,17 @@ fn high(a: Steps, b: Steps) -> Steps {
     _mm_packs_epi16(_mm_srai_epi16::<8>(a), _mm_srai_epi16::<8>(b))
 }
 
+/// Already in order.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn h8_pairs(w: [Steps; 8]) -> [Steps; 8] {
+    h8(w)
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn high_pairs(a: Steps, b: Steps) -> Steps {
+    high(a, b)
+}
+
 kernels!("sse2");
