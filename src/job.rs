@@ -4,8 +4,8 @@ use crate::pipeline::{self, Failure, Setup, Wanted};
 use crate::sink::{self, SinkError};
 use crate::source::{self, Info, Missing, SourceError};
 use grainfield_filters::chain::{self, Chain, ChainError};
+use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity};
-use grainfield_filters::pixel::convert::retarget;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
 use std::ffi::{OsStr, OsString};
@@ -155,6 +155,13 @@ pub enum JobError {
     /// A warning, with `--strict`.
     #[error("{0} (an error because of --strict)")]
     Strict(String),
+}
+
+impl JobError {
+    /// Whether asking differently would help, as against the world being otherwise.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, JobError::Usage(_) | JobError::Chain(_) | JobError::PixFmt(_))
+    }
 }
 
 /// How a job ended, when it did not end well.

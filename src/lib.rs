@@ -3,6 +3,7 @@
 pub mod cli;
 #[cfg(feature = "ffmpeg")]
 pub mod ffmpeg;
+pub mod images;
 pub mod job;
 pub mod pipeline;
 pub mod recipe;

@@ -14,8 +14,21 @@ use std::fmt::Write;
 use support::hashes;
 
 const FORMATS: &[&str] = &[
-    "gray", "gray10", "gray16", "grayf32", "ya8", "yuv420p", "yuv422p10", "yuv444p12", "yuv411p", "yuv440p",
-    "yuva420p", "gbrp", "gbrp16", "gbrap", "gbrapf32",
+    "gray",
+    "gray10",
+    "gray16",
+    "grayf32",
+    "ya8",
+    "yuv420p",
+    "yuv422p10",
+    "yuv444p12",
+    "yuv411p",
+    "yuv440p",
+    "yuva420p",
+    "gbrp",
+    "gbrp16",
+    "gbrap",
+    "gbrapf32",
 ];
 
 /// Chains beside each filter with its defaults.
@@ -59,6 +72,10 @@ fn values_are_stable() {
         for (a, b) in want.lines().zip(got.lines()) {
             assert_eq!(a, b, "level {level}: the output has changed; see the top of this file");
         }
-        assert_eq!(want.lines().count(), got.lines().count(), "bless the new lines: see the top of this file");
+        assert_eq!(
+            want.lines().count(),
+            got.lines().count(),
+            "bless the new lines: see the top of this file"
+        );
     }
 }

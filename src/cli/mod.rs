@@ -1,1 +1,184 @@
-//! To be written.
+//! The command line: [`args`](self) is what was typed, `resolve` what it means, `report` what the user is told.
+
+mod args;
+mod catalog;
+mod exit;
+mod manual;
+mod probe;
+mod report;
+mod resolve;
+mod signals;
+mod terminal;
+mod values;
+
+pub use exit::Exit;
+
+use crate::job::{Job, RunError, Summary, Watch};
+use args::{Cli, Command, SayArgs};
+use clap::Parser;
+use grainfield_filters::catalog::{FILTERS, find};
+use report::{Ending, Report, Start};
+use resolve::{ResolveError, Resolved, Surroundings};
+use signals::Signals;
+use std::error::Error;
+use std::ffi::OsString;
+use std::io;
+use terminal::Style;
+
+/// Runs the program: `line` is the command line with the program's name in front.
+pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
+    match Cli::try_parse_from(line) {
+        Ok(cli) => command(cli.command),
+        Err(error) => {
+            // Help and version are errors to clap, and go to standard output. If nobody reads them, so be it.
+            let _ = error.print();
+            if error.use_stderr() { Exit::Usage } else { Exit::Done }
+        }
+    }
+}
+
+fn command(command: Command) -> Exit {
+    let around = Surroundings::look();
+    match command {
+        Command::Render(typed) => {
+            job(typed.common.say, resolve::prints(&typed.output), || resolve::render(typed, &around))
+        }
+        Command::Hash(typed) => job(typed.common.say, true, || resolve::hash(typed, &around)),
+        Command::Frame(typed) => {
+            job(typed.common.say, resolve::prints(&typed.output), || resolve::frame(typed, &around))
+        }
+        Command::Filters(typed) => filters(&typed),
+        Command::Probe(typed) => probe(typed, &around),
+        Command::Completions { shell } => printed(terminal::print(&manual::completions(shell))),
+        Command::Man => printed(manual::page().and_then(|page| terminal::print(&page))),
+    }
+}
+
+/// `render`, `hash` and `frame`.
+fn job(say: SayArgs, prints: bool, resolve: impl FnOnce() -> Result<Resolved, ResolveError>) -> Exit {
+    let report = Report::new(say, prints);
+    let fail = |exit, text: &str| {
+        report.fail(exit, text);
+        exit
+    };
+    let Resolved { request, notes } = match resolve() {
+        Ok(resolved) => resolved,
+        Err(error) => return fail(error.exit(), &chain(&error)),
+    };
+    let signals = match Signals::watch() {
+        Ok(signals) => signals,
+        Err(error) => return fail(Exit::Failed, &format!("signals cannot be watched: {error}")),
+    };
+    notes.iter().for_each(|note| report.note(note));
+    let recipe = request.recipe.canonical();
+    let threads = request.threads.map_or_else(|| "as many as the machine has".into(), |n| n.to_string());
+    let level = request.level.map_or_else(|| "the best there is".into(), |l| l.to_string());
+    report.detail(&format!("recipe: {recipe} (key {:032x})", request.recipe.key()));
+    report.detail(&format!("level {level}, threads: {threads}"));
+    let (input, output) = (lossy(&request.input), lossy(&request.output));
+
+    let job = match signals.unless_stopped(move || Job::prepare(request)) {
+        Some(Ok(job)) => job,
+        Some(Err(error)) => {
+            let exit = if error.is_usage() { Exit::Usage } else { Exit::Failed };
+            return fail(exit, &chain(&error));
+        }
+        None => return fail(signals.exit(), "interrupted before the first frame"),
+    };
+    job.notes().iter().for_each(|note| report.note(note));
+    job.warnings().iter().for_each(|lost| report.warn(lost));
+    report.begin(&Start { input, output, recipe, total: job.total(), rate: job.output_rate() });
+    ended(&report, &signals, job.run(&report, &signals.stop))
+}
+
+/// Tells how a job ended.
+fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>) -> Exit {
+    let (exit, error, partial, summary) = match result {
+        Ok(summary) => (Exit::Done, None, None, summary),
+        Err(RunError::ClosedPipe) => {
+            let summary = report.so_far();
+            report.end(&Ending { exit: Exit::Done, error: None, partial: None, summary, hushed: true });
+            return Exit::Done;
+        }
+        Err(RunError::Failed { failure, partial, summary }) => {
+            (Exit::Failed, Some(chain(&failure)), partial, summary)
+        }
+        Err(RunError::Interrupted { partial, summary }) => {
+            (signals.exit(), Some("interrupted".to_owned()), partial, summary)
+        }
+    };
+    let (error, partial) = (error.as_deref(), partial.as_deref());
+    report.end(&Ending { exit, error, partial, summary, hushed: false });
+    exit
+}
+
+fn filters(typed: &args::Filters) -> Exit {
+    let text = match (&typed.name, typed.json) {
+        (None, false) => catalog::list(FILTERS),
+        (None, true) => catalog::list_json(FILTERS),
+        (Some(name), json) => match find(name) {
+            None => return complain(Exit::Usage, &catalog::unknown(name, FILTERS)),
+            Some(filter) if json => catalog::page_json(filter),
+            Some(filter) => catalog::page(filter),
+        },
+    };
+    printed(terminal::print(text.as_bytes()))
+}
+
+fn probe(typed: args::Probe, around: &Surroundings) -> Exit {
+    if let Err(error) = resolve::check_input(&typed.input, around) {
+        return complain(error.exit(), &chain(&error));
+    }
+    match crate::job::probe(&typed.input, &resolve::source_options(&typed.source)) {
+        Err(error) => complain(Exit::Failed, &chain(&error)),
+        Ok(info) if typed.json => printed(terminal::print(probe::json(&info).as_bytes())),
+        Ok(info) => {
+            for note in &info.notes {
+                eprintln_quietly(&format!("{} {note}", Style::of_stderr().note()));
+            }
+            printed(terminal::print(probe::table(&info).as_bytes()))
+        }
+    }
+}
+
+/// An error, and how it ends the program.
+fn complain(exit: Exit, text: &str) -> Exit {
+    eprintln_quietly(&format!("{} {text}", Style::of_stderr().error()));
+    exit
+}
+
+/// As `eprintln!`, which would panic when standard error is closed.
+fn eprintln_quietly(line: &str) {
+    use io::Write;
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// How printing ends the program.
+fn printed(result: io::Result<()>) -> Exit {
+    match result {
+        Ok(()) => Exit::Done,
+        Err(error) => complain(Exit::Failed, &format!("standard output: {error}")),
+    }
+}
+
+fn lossy(name: &OsString) -> String {
+    name.to_string_lossy().into_owned()
+}
+
+/// An error with its causes, a cause a line, those left out that the text above already tells.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            text += "\n  because: ";
+            text += &said;
+        }
+        next = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

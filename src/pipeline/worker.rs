@@ -23,7 +23,7 @@ struct Own {
 /// Takes tickets until there are none.
 pub(super) fn work(shared: &Shared) {
     let frame = Frame::new(*shared.chain.input());
-    let slot = Slot { frame, pending: None };
+    let slot = Slot { frame, ..Slot::default() };
     let mut own = Own { slot, work: Work::default(), encoded: Vec::new() };
     while let Some((ticket, next)) = take_ticket(shared, &mut own.slot) {
         let result = match next {
@@ -32,7 +32,8 @@ pub(super) fn work(shared: &Shared) {
             Next::Frame(stamp) => {
                 let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut own.slot)?));
                 // The numbers that everything looks at from here on are the user's.
-                let stamp = Stamp { number: stamp.number + shared.offset, ..stamp };
+                let carried = own.slot.carried.take().or(stamp.carried);
+                let stamp = Stamp { number: stamp.number + shared.offset, carried, ..stamp };
                 match decoded.and_then(|()| guarded(|| make(shared, &mut own, &stamp))) {
                     Ok(()) => Ok(stamp),
                     Err(error) => Err((stamp.number, Some(stamp.time), error)),

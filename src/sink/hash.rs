@@ -1,1 +1,121 @@
-//! To be written.
+//! `hash:`: a line a frame, its number and the MD5 of its samples.
+//!
+//! Hashed are the visible samples, planes in order `Y U V A` or `G B R A`, rows without padding, little endian. Grey
+//! with alpha goes sample by sample, as FFmpeg's packed `ya8` and `ya16` do. The sum is that of FFmpeg's `framemd5`
+//! for the same pixel format.
+
+use super::partial::Output;
+use super::{Encode, Plan, Sink, SinkError};
+use crate::source::Stamp;
+use grainfield_filters::frame::{Family, Frame};
+use md5::{Digest, Md5};
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Opens a hash sink. `file` is what stands behind `hash:`; nothing (or `-`) is standard output.
+pub fn create(file: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
+    let file = if file.is_empty() { OsStr::new("-") } else { file };
+    Ok(Box::new(Hash { out: Output::create(file, plan.overwrite)? }))
+}
+
+struct Hash {
+    out: Output,
+}
+
+impl Sink for Hash {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::new(Lines)
+    }
+
+    fn write(&mut self, _: &Stamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
+        self.out.put(encoded)?;
+        self.out.mark()
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        self.out.finish()
+    }
+
+    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+        self.out.abandon()
+    }
+}
+
+/// Makes the lines.
+struct Lines;
+
+impl Encode for Lines {
+    fn encode(&self, stamp: &Stamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
+        // writing to memory does not fail
+        let _ = write!(out, "{} ", stamp.number);
+        for byte in digest(frame) {
+            let _ = write!(out, "{byte:02x}");
+        }
+        out.push(b'\n');
+        Ok(())
+    }
+}
+
+/// The MD5 of a frame's samples.
+pub fn digest(frame: &Frame) -> [u8; 16] {
+    let mut md5 = Md5::new();
+    let format = frame.format();
+    let size = format.depth.bytes();
+    let mut swapped = Vec::new();
+    let mut add = |row: &[u8]| {
+        if cfg!(target_endian = "big") && size > 1 {
+            swapped.clear();
+            swapped.extend(row.chunks_exact(size).flat_map(|sample| sample.iter().rev()));
+            md5.update(&swapped);
+        } else {
+            md5.update(row);
+        }
+    };
+    if format.family == Family::Gray && format.has_alpha() {
+        let (luma, alpha) = (frame.plane(0), frame.plane(1));
+        let mut both = Vec::new();
+        for y in luma.rows() {
+            both.clear();
+            let samples = luma.row_bytes(y).chunks_exact(size).zip(alpha.row_bytes(y).chunks_exact(size));
+            samples.for_each(|(a, b)| both.extend(a.iter().chain(b)));
+            add(&both);
+        }
+    } else {
+        frame.for_each_row(add);
+    }
+    md5.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Carried;
+    use grainfield_filters::frame::Format;
+    use grainfield_filters::ratio::Ratio;
+
+    fn line(format: &str, width: u32, fill: impl Fn(&mut Frame)) -> String {
+        let mut frame = Frame::new(Format::from_name(format, width, 1).unwrap());
+        fill(&mut frame);
+        let carried: Carried = None;
+        let stamp = Stamp { number: -3, time: Ratio::ZERO, duration: Ratio::ONE, carried };
+        let mut out = Vec::new();
+        Lines.encode(&stamp, &frame, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn equals_md5_of_the_bytes() {
+        // printf 'abc' | md5sum, and so on
+        let abc = line("gray", 3, |f| f.row_mut::<u8>(0, 0).copy_from_slice(b"abc"));
+        assert_eq!(abc, "-3 900150983cd24fb0d6963f7d28e17f72\n");
+        let packed = line("ya8", 2, |f| {
+            f.row_mut::<u8>(0, 0).copy_from_slice(b"ac");
+            f.row_mut::<u8>(1, 0).copy_from_slice(b"bd");
+        });
+        assert_eq!(packed, "-3 e2fc714c4727ee9395f324cd2e7f331f\n"); // abcd
+        let wide = line("gray16", 2, |f| f.row_mut::<u16>(0, 0).copy_from_slice(&[0x6261, 0x6463]));
+        assert_eq!(wide, "-3 e2fc714c4727ee9395f324cd2e7f331f\n");
+    }
+}

@@ -8,8 +8,9 @@ pub mod y4m;
 
 use crate::source::{Carried, Stamp};
 use grainfield_filters::frame::{Format, Frame};
-use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a sink is told before the first frame.
@@ -106,7 +107,7 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
     if bytes.starts_with(b"hash:") {
         return Ok(Kind::Hash);
     }
-    if bytes == b"-" || y4m::recognises(output) {
+    if bytes == b"-" || is_y4m(output) {
         return Ok(Kind::Y4m);
     }
     if sequence::recognises(output) {
@@ -133,9 +134,23 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
 /// Makes the output ready for frames of `plan.format`. Nothing bears the final name yet.
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     match kind(output)? {
-        Kind::Null => null::create(output, plan),
-        Kind::Hash => hash::create(output, plan),
+        Kind::Null => Ok(null::create()),
+        Kind::Hash => hash::create(&behind_colon(output), plan),
         Kind::Y4m => y4m::create(output, plan),
         Kind::Sequence => sequence::create(output, plan),
     }
+}
+
+/// By its extension; and what is there already and is no ordinary file (a device, a named pipe).
+fn is_y4m(output: &OsStr) -> bool {
+    let path = Path::new(output);
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("y4m"))
+        || path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir())
+}
+
+/// What stands behind the first colon.
+fn behind_colon(output: &OsStr) -> OsString {
+    let text = output.as_encoded_bytes();
+    let rest = text.iter().position(|&b| b == b':').map_or(&text[text.len()..], |i| &text[i + 1..]);
+    OsStr::from_bytes(rest).to_owned()
 }

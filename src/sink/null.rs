@@ -1,1 +1,34 @@
-//! To be written.
+//! `null:`: frames are taken and forgotten.
+
+use super::{Encode, Plain, Sink, SinkError};
+use crate::source::Stamp;
+use grainfield_filters::frame::Frame;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Forgets every frame.
+#[derive(Debug)]
+pub struct Null;
+
+/// A sink that forgets every frame.
+pub fn create() -> Box<dyn Sink> {
+    Box::new(Null)
+}
+
+impl Sink for Null {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::new(Plain)
+    }
+
+    fn write(&mut self, _: &Stamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+        Ok(None)
+    }
+}

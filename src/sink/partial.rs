@@ -1,1 +1,463 @@
-//! To be written.
+//! The file that every sink of one file writes to: its final name is only ever borne by a whole result.
+//!
+//! A file is written under an unpredictable name in the folder where it will stay, and gets its own name when it is
+//! whole ([`Output::finish`]), in one step. When it cannot be completed, what there is up to the last whole frame gets
+//! the name `NAME.partial.EXT` ([`Output::abandon`]), replacing what an earlier run left there. An output that is
+//! dropped without either is abandoned. Devices, named pipes and standard output are written to directly.
+
+use super::SinkError;
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, IoSlice, Write};
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile, TempPath};
+
+/// What is gathered before it goes to the system.
+const BUFFER: usize = 256 << 10;
+/// Rows shorter than this are gathered: the system handles a few large pieces faster than many small ones.
+const SMALL: usize = 1 << 10;
+
+enum Target {
+    Standard(Box<dyn Write + Send>),
+    Direct(File),
+    File { file: File, temp: TempPath, path: PathBuf, overwrite: bool },
+}
+
+/// A file on its way, a device, a pipe or standard output.
+pub struct Output {
+    name: String,
+    /// `None` once it has been finished or abandoned.
+    target: Option<Target>,
+    buf: Vec<u8>,
+    /// Bytes the system has taken.
+    written: u64,
+    /// Where frames end: the last end that is surely written, and all later ones.
+    marks: VecDeque<u64>,
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Output")
+            .field("name", &self.name)
+            .field("written", &self.written)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Output {
+    /// Opens `output` for writing; `-` is standard output. Refuses a file that exists, unless `overwrite`, a folder,
+    /// and a folder that does not exist or cannot be written to.
+    pub fn create(output: &OsStr, overwrite: bool) -> Result<Output, SinkError> {
+        if output == "-" {
+            return Ok(Output::new("standard output".into(), Target::Standard(standard_output())));
+        }
+        let path = Path::new(output);
+        let name = path.display().to_string();
+        let io = |cause| SinkError::Io { name: name.clone(), cause };
+        let bad = |problem| SinkError::Bad { name: name.clone(), problem };
+        if output.is_empty() {
+            return Err(SinkError::Bad {
+                name: "output".into(),
+                problem: "the name of the file is empty".into(),
+            });
+        }
+        let meta = std::fs::metadata(path).ok();
+        if meta.as_ref().is_some_and(|m| m.is_dir()) || ends_in_separator(output) {
+            return Err(bad("is a folder; name a file in it".into()));
+        }
+        if is_descriptor(path) || meta.as_ref().is_some_and(|m| !m.is_file()) {
+            let file = OpenOptions::new().write(true).open(path).map_err(io)?;
+            return Ok(Output::new(name, Target::Direct(file)));
+        }
+        if !overwrite && path.symlink_metadata().is_ok() {
+            return Err(SinkError::Exists(path.into()));
+        }
+        // what a link points to is replaced, not the link
+        let path = match meta {
+            Some(_) => path.canonicalize().map_err(io)?,
+            None => path.to_path_buf(),
+        };
+        let folder = match path.parent() {
+            Some(p) if !p.as_os_str().is_empty() => p,
+            _ => Path::new("."),
+        };
+        match std::fs::metadata(folder) {
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                return Err(bad(format!("the folder {} does not exist", folder.display())));
+            }
+            Ok(m) if !m.is_dir() => return Err(bad(format!("{} is no folder", folder.display()))),
+            Err(e) => return Err(io(e)),
+            Ok(_) => {}
+        }
+        let temp = temporary(&path, folder).map_err(|e| match e.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                bad(format!("no file can be made in the folder {}: {e}", folder.display()))
+            }
+            _ => io(e),
+        })?;
+        let (file, temp) = temp.into_parts();
+        Ok(Output::new(name, Target::File { file, temp, path, overwrite }))
+    }
+
+    fn new(name: String, target: Target) -> Output {
+        Output {
+            name,
+            target: Some(target),
+            buf: Vec::with_capacity(BUFFER),
+            written: 0,
+            marks: VecDeque::new(),
+        }
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn error(&self, cause: io::Error) -> SinkError {
+        let name = self.name.clone();
+        match cause.kind() {
+            ErrorKind::BrokenPipe => SinkError::Closed { name },
+            _ => SinkError::Io { name, cause },
+        }
+    }
+
+    /// Hands pieces to the system until it has taken all. Counts what it took even when it fails.
+    fn send(&mut self, pieces: &mut [IoSlice<'_>]) -> io::Result<()> {
+        let mut rest = pieces;
+        IoSlice::advance_slices(&mut rest, 0);
+        while !rest.is_empty() {
+            let group = &rest[..rest.len().min(1024)];
+            let took = match &mut self.target {
+                Some(Target::Standard(out)) => out.write_vectored(group),
+                Some(Target::Direct(file) | Target::File { file, .. }) => file.write_vectored(group),
+                None => return Err(ErrorKind::InvalidInput.into()),
+            };
+            match took {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(n) => {
+                    self.written += n as u64;
+                    IoSlice::advance_slices(&mut rest, n);
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+            self.settle_marks();
+        }
+        Ok(())
+    }
+
+    /// Forgets all ends of frames that are surely written, but for the last.
+    fn settle_marks(&mut self) {
+        while self.marks.len() > 1 && self.marks[1] <= self.written {
+            self.marks.pop_front();
+        }
+    }
+
+    fn empty_buffer(&mut self) -> io::Result<()> {
+        let buf = std::mem::take(&mut self.buf);
+        let sent = self.send(&mut [IoSlice::new(&buf)]);
+        self.buf = buf;
+        self.buf.clear();
+        sent
+    }
+
+    /// Writes bytes, now or later.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
+        if self.buf.len() + bytes.len() > BUFFER {
+            self.empty_buffer().map_err(|e| self.error(e))?;
+        }
+        if bytes.len() < BUFFER {
+            self.buf.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.send(&mut [IoSlice::new(bytes)]).map_err(|e| self.error(e))
+    }
+
+    /// Writes pieces one behind the other, without copying them where they are large.
+    pub fn put_all(&mut self, pieces: &mut [IoSlice<'_>]) -> Result<(), SinkError> {
+        let total: usize = pieces.iter().map(|p| p.len()).sum();
+        if total < BUFFER || total / pieces.len().max(1) < SMALL {
+            return pieces.iter().try_for_each(|p| self.put(p));
+        }
+        self.empty_buffer().and_then(|()| self.send(pieces)).map_err(|e| self.error(e))
+    }
+
+    /// A frame ends here: what is abandoned later goes at least so far, if the disk took it. Whoever reads standard
+    /// output, a pipe or a device gets the frame now.
+    pub fn mark(&mut self) -> Result<(), SinkError> {
+        self.marks.push_back(self.written + self.buf.len() as u64);
+        self.settle_marks();
+        match self.target {
+            Some(Target::File { .. }) => Ok(()),
+            _ => self.empty_buffer().map_err(|e| self.error(e)),
+        }
+    }
+
+    /// All has been written: it is made sure that the disk has it, and it gets its name.
+    pub fn finish(mut self) -> Result<(), SinkError> {
+        self.empty_buffer().map_err(|e| self.error(e))?;
+        let flushed = match &mut self.target {
+            Some(Target::Standard(out)) => out.flush(),
+            Some(Target::File { file, .. }) => file.sync_all(),
+            _ => Ok(()),
+        };
+        // on failure it is abandoned, by being dropped
+        flushed.map_err(|e| self.error(e))?;
+        match self.target.take() {
+            Some(Target::File { file, temp, path, overwrite }) => {
+                drop(file);
+                let Err((temp, cause)) = place(temp, &path, overwrite) else { return Ok(()) };
+                let partial = partial_name(&path);
+                let kept = match temp.persist(&partial) {
+                    Ok(()) => partial,
+                    Err(e) => e.path.keep().map_err(|e| self.error(e.error))?,
+                };
+                let why = match cause.kind() {
+                    ErrorKind::AlreadyExists => "the name was taken meanwhile".into(),
+                    _ => format!("it could not get its name: {cause}"),
+                };
+                let problem = format!("{why}; the whole result is in {}", kept.display());
+                Err(SinkError::Bad { name: self.name.clone(), problem })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// It will never be whole. What there is, up to the last whole frame, gets the name that is returned; nothing
+    /// stays when there is no whole frame. The disk being full does not hinder it.
+    pub fn abandon(mut self) -> Result<Option<PathBuf>, SinkError> {
+        self.give_up()
+    }
+
+    fn give_up(&mut self) -> Result<Option<PathBuf>, SinkError> {
+        let _ = self.empty_buffer();
+        let Some(Target::File { file, temp, path, .. }) = self.target.take() else { return Ok(None) };
+        let Some(&whole) = self.marks.front().filter(|&&m| m <= self.written) else { return Ok(None) };
+        if whole < self.written {
+            file.set_len(whole).map_err(|e| self.error(e))?;
+        }
+        drop(file);
+        let partial = partial_name(&path);
+        match temp.persist(&partial) {
+            Ok(()) => Ok(Some(partial)),
+            // the frames are worth more than their name
+            Err(e) => e.path.keep().map(Some).map_err(|e| self.error(e.error)),
+        }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        let _ = self.give_up();
+    }
+}
+
+/// Standard output without the line buffering of [`std::io::stdout`] where the system lets us.
+fn standard_output() -> Box<dyn Write + Send> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        if let Ok(fd) = io::stdout().as_fd().try_clone_to_owned() {
+            return Box::new(File::from(fd));
+        }
+    }
+    Box::new(io::stdout())
+}
+
+/// `/dev/stdout`, `/dev/fd/3` and their like, behind which anything may be.
+fn is_descriptor(path: &Path) -> bool {
+    ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"].iter().any(|p| path.starts_with(p))
+}
+
+fn ends_in_separator(path: &OsStr) -> bool {
+    path.as_encoded_bytes().last().is_some_and(|&b| std::path::is_separator(b.into()))
+}
+
+/// A new file beside `path` under a name that nobody can foresee, with the rights of any new file.
+fn temporary(path: &Path, folder: &Path) -> io::Result<NamedTempFile> {
+    let stem: String = path.file_stem().unwrap_or_default().to_string_lossy().chars().take(40).collect();
+    let prefix = format!(".{stem}-");
+    let mut builder = Builder::new();
+    builder.prefix(&prefix).suffix(".tmp").rand_bytes(12);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // less what the user's mask takes away
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+        builder.tempfile_in(folder)
+    }
+    #[cfg(not(unix))]
+    builder.tempfile_in(folder)
+}
+
+/// Gives the file its name, and makes the disk remember the name.
+fn place(temp: TempPath, path: &Path, overwrite: bool) -> Result<(), (TempPath, io::Error)> {
+    let placed = if overwrite {
+        temp.persist(path)
+    } else {
+        match temp.persist_noclobber(path) {
+            // some file systems cannot rename without replacing
+            Err(e) if e.error.kind() != ErrorKind::AlreadyExists && path.symlink_metadata().is_err() => {
+                e.path.persist(path)
+            }
+            other => other,
+        }
+    };
+    placed.map_err(|e| (e.path, e.error))?;
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let _ = File::open(folder).and_then(|f| f.sync_all());
+    }
+    Ok(())
+}
+
+/// `out.y4m` is `out.partial.y4m` while it is not whole, `out` is `out.partial`.
+pub fn partial_name(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path.file_stem().unwrap_or_default());
+    name.push(".partial");
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut all: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn the_name_appears_when_it_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out.y4m");
+        let mut out = Output::create(path.as_os_str(), false).unwrap();
+        let big = vec![7; 2 * BUFFER];
+        out.put(b"abc").unwrap();
+        out.put_all(&mut [IoSlice::new(&big), IoSlice::new(&[]), IoSlice::new(b"d")]).unwrap();
+        out.put(b"e").unwrap();
+        assert!(!path.exists() && names(dir.path()).len() == 1);
+        out.finish().unwrap();
+        assert_eq!(names(dir.path()), ["out.y4m"]);
+        let all = fs::read(&path).unwrap();
+        assert_eq!(
+            (all.len(), &all[..4], &all[all.len() - 3..]),
+            (2 * BUFFER + 5, &b"abc\x07"[..], &b"\x07de"[..])
+        );
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let plain = dir.path().join("plain");
+            fs::write(&plain, b"").unwrap();
+            let mode = |p: &Path| fs::metadata(p).unwrap().permissions().mode();
+            assert_eq!(mode(&path), mode(&plain));
+        }
+    }
+
+    #[test]
+    fn nothing_is_replaced_unasked() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.txt");
+        fs::write(&path, b"old").unwrap();
+        assert!(matches!(Output::create(path.as_os_str(), false), Err(SinkError::Exists(p)) if p == path));
+        let mut out = Output::create(path.as_os_str(), true).unwrap();
+        out.put(b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        out.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        // it appears while we write: the result is kept under the other name
+        let late = dir.path().join("late");
+        let mut out = Output::create(late.as_os_str(), false).unwrap();
+        out.put(b"mine").unwrap();
+        fs::write(&late, b"theirs").unwrap();
+        let e = out.finish().unwrap_err().to_string();
+        assert!(e.contains("late.partial"), "{e}");
+        assert_eq!(fs::read(&late).unwrap(), b"theirs");
+        assert_eq!(names(dir.path()), ["a.txt", "late", "late.partial"]);
+    }
+
+    #[test]
+    fn what_is_abandoned_ends_with_a_whole_frame() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.y.z");
+        let partial = dir.path().join("x.y.partial.z");
+        for drop_it in [false, true] {
+            fs::write(&partial, b"older").unwrap();
+            let mut out = Output::create(path.as_os_str(), false).unwrap();
+            let two = vec![b'2'; 3 * BUFFER];
+            for text in [&b"head"[..], b"one", &two] {
+                out.put(text).unwrap();
+                if text != b"head" {
+                    out.mark().unwrap();
+                }
+            }
+            out.put(b"thr").unwrap();
+            if drop_it {
+                drop(out);
+            } else {
+                assert_eq!(out.abandon().unwrap(), Some(partial.clone()));
+            }
+            assert_eq!(fs::read(&partial).unwrap(), [b"headone", &two[..]].concat());
+            assert_eq!(names(dir.path()), ["x.y.partial.z"]);
+        }
+        fs::remove_file(&partial).unwrap();
+        let mut out = Output::create(path.as_os_str(), false).unwrap();
+        out.put(b"head").unwrap();
+        assert_eq!(out.abandon().unwrap(), None);
+        assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = |p: &Path| Output::create(p.as_os_str(), false).unwrap_err().to_string();
+        assert!(text(dir.path()).contains("is a folder"));
+        assert!(text(&dir.path().join("no/out.y4m")).contains("no does not exist"));
+        fs::write(dir.path().join("file"), b"").unwrap();
+        assert!(text(&dir.path().join("file/out.y4m")).contains("is no folder"));
+        assert!(text(Path::new("")).contains("empty"));
+        assert!(text(&dir.path().join("no/")).contains("is a folder"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_devices_written_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        fs::write(&real, b"old").unwrap();
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        let mut out = Output::create(link.as_os_str(), true).unwrap();
+        out.put(b"new").unwrap();
+        out.finish().unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+        let mut out = Output::create(OsStr::new("/dev/null"), false).unwrap();
+        out.put(b"new").unwrap();
+        out.finish().unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_and_a_closed_pipe_are_told() {
+        let mut out = Output::create(OsStr::new("/dev/full"), false).unwrap();
+        out.put(b"x").unwrap();
+        let e = out.mark().unwrap_err();
+        assert!(matches!(&e, SinkError::Io { cause, .. } if cause.kind() == ErrorKind::StorageFull), "{e}");
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let mut out = Output::new("pipe".into(), Target::Standard(Box::new(writer)));
+        out.put(b"x").unwrap();
+        assert!(matches!(out.mark(), Err(SinkError::Closed { .. })));
+    }
+}

@@ -1,1 +1,309 @@
-//! To be written.
+//! y4m (`YUV4MPEG2`) to a file or a pipe.
+//!
+//! What the format can hold is said by [`accepts`]. The header of a y4m input is repeated byte for byte when the frames
+//! are still what it says, with the parameters of every FRAME line; otherwise a header is composed, of fewer than 80
+//! bytes, since some readers take no more.
+
+use super::partial::Output;
+use super::{Encode, Plain, Plan, Sink, SinkError};
+use crate::source::Stamp;
+use crate::source::y4m::header::{FRAME, parse};
+use crate::source::y4m::{Y4mFrame, Y4mHeader};
+use grainfield_filters::frame::{
+    Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneRef, Siting,
+};
+use grainfield_filters::ratio::Ratio;
+use std::ffi::OsStr;
+use std::io::IoSlice;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Headers we compose are shorter than this, the newline counted.
+const HEADER: usize = 80;
+
+/// The nearest format that y4m can hold, in names that FFmpeg reads.
+///
+/// - RGB becomes limited-range YUV 4:4:4; its matrix, where not given, is BT.709 from 720 lines on, else BT.601 (170M).
+/// - Float becomes 16 bits.
+/// - 4:4:0 becomes 4:4:4, 4:1:0 becomes 4:2:0, 4:1:1 of more than 8 bits becomes 4:2:2.
+/// - Alpha of 8 bits is kept as `444alpha`, with YUV of any subsampling; other alpha, and that of grey, is dropped.
+///
+/// Tags that y4m has no place for (matrix, primaries, transfer, siting above 8 bits) stay in the result; they are lost
+/// in the file alone.
+pub fn accepts(format: &Format) -> Format {
+    let mut out = *format;
+    if out.depth == Depth::Float {
+        out.depth = Depth::Bits(16);
+        // unsaid, float is full, and integers would then be taken for limited
+        if out.range == ColorRange::Unspecified && out.family != Family::Rgb {
+            out.range = ColorRange::Full;
+        }
+    }
+    if out.family == Family::Rgb {
+        out.family = Family::Yuv;
+        out.subsampling = (0, 0);
+        out.range = ColorRange::Limited;
+        if out.matrix == Matrix::RGB || out.matrix == Matrix::UNSPECIFIED {
+            out.matrix = if out.height >= 720 { Matrix::BT709 } else { Matrix::SMPTE170M };
+        }
+    }
+    if out.family == Family::Yuv && out.depth == Depth::Bits(8) && out.has_alpha() {
+        out.subsampling = (0, 0);
+        out.alpha = Alpha::Straight;
+    } else {
+        out.alpha = Alpha::None;
+    }
+    out.subsampling = match (out.subsampling, out.depth) {
+        ((2, 0), Depth::Bits(8)) => (2, 0),
+        ((2, 0), _) => (1, 0),
+        ((0, 1), _) => (0, 0),
+        ((2, _), _) | ((1, 2), _) => (1, 1),
+        ((0, 2), _) => (0, 0),
+        (other, _) => other,
+    };
+    if out.subsampling == (0, 0) {
+        out.siting = Siting::Unspecified;
+    }
+    out
+}
+
+/// Opens a y4m file or pipe (`-` is standard output) and writes its header. `plan.format` must be one that [`accepts`]
+/// gives.
+pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
+    let carried = plan.carried.as_ref().and_then(|c| c.downcast_ref::<Y4mHeader>());
+    // a header that, against what the plan says, means something else is not repeated
+    let repeated = carried.filter(|header| plan.untouched_format && same_meaning(&header.line, &plan.format));
+    let header = match repeated {
+        Some(header) => [&header.line, &b"\n"[..]].concat(),
+        None => compose(&plan.format, carried.is_some()).ok_or_else(|| SinkError::Bad {
+            name: output.display().to_string(),
+            problem: format!("y4m cannot hold {}", plan.format.name()),
+        })?,
+    };
+    let parameters = repeated.is_some() || (plan.format.fields == FieldOrder::Mixed && carried.is_some());
+    let mut out = Output::create(output, plan.overwrite)?;
+    out.put(&header)?;
+    Ok(Box::new(Y4m { out, format: plan.format, parameters }))
+}
+
+fn same_meaning(line: &[u8], format: &Format) -> bool {
+    // a rate that was assumed for want of one may be the user's
+    parse(line, Some(format.rate)).is_ok_and(|p| {
+        let f = p.format;
+        let tags = |f: &Format| (f.range, f.fields, f.siting, f.aspect, f.rate);
+        let shape = |f: &Format| (f.width, f.height, f.family, f.depth, f.subsampling, f.has_alpha());
+        tags(&f) == tags(format) && shape(&f) == shape(format)
+    })
+}
+
+/// The value of tag `C`, if there is one.
+fn chroma(format: &Format) -> Option<String> {
+    let Depth::Bits(bits) = format.depth else { return None };
+    if format.family == Family::Gray {
+        let bits = if bits == 8 { String::new() } else { bits.to_string() };
+        return (!format.has_alpha()).then(|| format!("mono{bits}"));
+    }
+    let name = match (format.family, format.subsampling, format.has_alpha(), bits) {
+        (Family::Yuv, (0, 0), true, 8) => return Some("444alpha".into()),
+        (Family::Yuv, (1, 1), false, 8) => {
+            return Some(
+                match format.siting {
+                    // not said means left
+                    Siting::Unspecified | Siting::Left => "420mpeg2",
+                    Siting::TopLeft | Siting::PalDv => "420paldv",
+                    _ => "420jpeg",
+                }
+                .into(),
+            );
+        }
+        (Family::Yuv, (2, 0), false, 8) => "411",
+        (Family::Yuv, (1, 1), false, _) => "420",
+        (Family::Yuv, (1, 0), false, _) => "422",
+        (Family::Yuv, (0, 0), false, _) => "444",
+        _ => return None,
+    };
+    Some(if bits == 8 { name.into() } else { format!("{name}p{bits}") })
+}
+
+/// A header line with its newline, shorter than [`HEADER`] bytes. Terms of rate and aspect that are too long for that
+/// are rounded; the range is left out, if it is the one assumed anyway, before it would be too long.
+fn compose(format: &Format, mixed: bool) -> Option<Vec<u8>> {
+    let fields = match format.fields {
+        FieldOrder::Unspecified | FieldOrder::Progressive => 'p',
+        FieldOrder::TopFirst => 't',
+        FieldOrder::BottomFirst => 'b',
+        // 'm' needs parameters on every FRAME line
+        FieldOrder::Mixed => {
+            if mixed {
+                'm'
+            } else {
+                'p'
+            }
+        }
+    };
+    let chroma = chroma(format)?;
+    let most = i64::from(i32::MAX);
+    for (rate_most, aspect_most, tag) in
+        [(most, most, true), (most, 999, true), (999_999, 999, true), (999_999, 999, false)]
+    {
+        let rate = nearest(format.rate, rate_most);
+        let aspect = match nearest(format.aspect, aspect_most) {
+            a if a <= Ratio::ZERO => "0:0".into(),
+            a => format!("{}:{}", a.num(), a.den()),
+        };
+        let range = match format.range {
+            ColorRange::Limited if tag => " XCOLORRANGE=LIMITED",
+            ColorRange::Full => " XCOLORRANGE=FULL",
+            _ => "",
+        };
+        let (w, h, n, d) = (format.width, format.height, rate.num(), rate.den());
+        let line = format!("YUV4MPEG2 W{w} H{h} F{n}:{d} I{fields} A{aspect} C{chroma}{range}\n");
+        if line.len() < HEADER {
+            return Some(line.into_bytes());
+        }
+    }
+    None
+}
+
+/// The last convergent of `value`'s continued fraction (`value >= 0`) whose terms are at most `most`.
+fn nearest(value: Ratio, most: i64) -> Ratio {
+    let (mut n, mut d) = (i128::from(value.num()), i128::from(value.den()));
+    let ((mut p0, mut q0), (mut p1, mut q1)) = ((0i128, 1i128), (1i128, 0i128));
+    while d != 0 {
+        let a = n / d;
+        (n, d) = (d, n % d);
+        let (p, q) = (a * p1 + p0, a * q1 + q0);
+        if p > most.into() || q > most.into() {
+            break;
+        }
+        (p0, q0, p1, q1) = (p1, q1, p, q);
+    }
+    // nothing fits only when it is larger than `most` or smaller than its inverse
+    match (p1, q1) {
+        (1, 0) => Ratio::whole(most),
+        (0, 1) if value > Ratio::ZERO => Ratio::new(1, most).unwrap_or(value),
+        _ => Ratio::new(p1 as i64, q1 as i64).unwrap_or(value),
+    }
+}
+
+struct Y4m {
+    out: Output,
+    format: Format,
+    /// Whether what stood on FRAME lines is repeated.
+    parameters: bool,
+}
+
+impl Sink for Y4m {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::new(Plain)
+    }
+
+    fn write(&mut self, stamp: &Stamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let carried = stamp.carried.as_ref().filter(|_| self.parameters);
+        let parameters =
+            carried.and_then(|c| c.downcast_ref::<Y4mFrame>()).map_or(&[][..], |f| &f.parameters);
+        let line = [FRAME, parameters, b"\n"].concat();
+        debug_assert_eq!(
+            frame.format().frame_bytes(),
+            self.format.frame_bytes(),
+            "frames are what was planned"
+        );
+        if cfg!(target_endian = "big") && self.format.depth.bytes() == 2 {
+            self.out.put(&line)?;
+            let mut failed = None;
+            let mut swapped = Vec::new();
+            frame.for_each_row(|row| {
+                swapped.clear();
+                swapped.extend(row.chunks_exact(2).flat_map(|s| [s[1], s[0]]));
+                failed = failed.take().or(self.out.put(&swapped).err());
+            });
+            failed.map_or(Ok(()), Err)?;
+        } else {
+            let planes: [PlaneRef<'_>; 4] = [0, 1, 2, 3].map(|p| frame.plane(p));
+            let rows = planes.iter().flat_map(|plane| plane.rows().map(|y| IoSlice::new(plane.row_bytes(y))));
+            let mut pieces: Vec<_> = std::iter::once(IoSlice::new(&line)).chain(rows).collect();
+            self.out.put_all(&mut pieces)?;
+        }
+        self.out.mark()
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        self.out.finish()
+    }
+
+    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+        self.out.abandon()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(format: &Format) -> String {
+        String::from_utf8(compose(format, true).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn everything_becomes_something_y4m_holds() {
+        for (name, becomes) in [
+            ("gray", "gray"),
+            ("gray11", "gray11"),
+            ("grayf32", "gray16"),
+            ("ya8", "gray"),
+            ("ya16", "gray16"),
+            ("yuv420p", "yuv420p"),
+            ("yuv411p", "yuv411p"),
+            ("yuv411p10", "yuv422p10"),
+            ("yuv410p", "yuv420p"),
+            ("yuv440p12", "yuv444p12"),
+            ("yuv422p10", "yuv422p10"),
+            ("yuva420p", "yuva444p"),
+            ("yuva444p", "yuva444p"),
+            ("yuva422p10", "yuv422p10"),
+            ("gbrp", "yuv444p"),
+            ("gbrap", "yuva444p"),
+            ("gbrap12", "yuv444p12"),
+            ("gbrpf32", "yuv444p16"),
+        ] {
+            let format = accepts(&Format::from_name(name, 64, 36).unwrap());
+            assert_eq!(format.name(), becomes, "{name}");
+            assert_eq!(accepts(&format), format, "{name}");
+            assert!(chroma(&format).is_some(), "{name}");
+            let again = parse(text(&format).trim_end().as_bytes(), None).unwrap().format;
+            assert_eq!((again.name(), again.range), (format.name(), format.range));
+        }
+        let rgb = accepts(&Format::from_name("gbrp", 1280, 720).unwrap());
+        assert_eq!((rgb.matrix, rgb.range), (Matrix::BT709, ColorRange::Limited));
+    }
+
+    #[test]
+    fn composed_headers_stay_short() {
+        let mut f = Format::from_name("yuv420p10", 3840, 2160).unwrap();
+        f.range = ColorRange::Limited;
+        f.rate = Ratio::new(24000, 1001).unwrap();
+        assert_eq!(text(&f), "YUV4MPEG2 W3840 H2160 F24000:1001 Ip A0:0 C420p10 XCOLORRANGE=LIMITED\n");
+        for name in ["yuv420p", "yuva444p", "yuv444p16", "gray16"] {
+            for range in [ColorRange::Limited, ColorRange::Full] {
+                let mut f = Format::from_name(name, 65536, 1000).unwrap();
+                f.range = range;
+                f.rate = Ratio::new(i64::MAX, i64::MAX / 24 - 5).unwrap();
+                f.aspect = Ratio::new(1_000_003, 999_983).unwrap();
+                let line = text(&f);
+                assert!(line.len() < HEADER, "{line}");
+                let again = parse(line.trim_end().as_bytes(), None).unwrap().format;
+                assert_eq!((again.rate, again.full_range()), (Ratio::whole(24), range == ColorRange::Full));
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_takes_the_nearest_short_fraction() {
+        let r = |n, d| Ratio::new(n, d).unwrap();
+        assert_eq!(nearest(r(24000, 1001), 999_999), r(24000, 1001));
+        assert_eq!(nearest(r(355, 113), 100), r(22, 7));
+        assert_eq!(nearest(r(1000, 1), 999), r(999, 1));
+        assert_eq!(nearest(r(1, 1000), 999), r(1, 999));
+        assert_eq!(nearest(Ratio::ZERO, 999), Ratio::ZERO);
+    }
+}

@@ -4,7 +4,7 @@ pub mod pattern;
 pub mod sequence;
 pub mod y4m;
 
-use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::frame::{Depth, Family, Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
 use std::ffi::OsStr;
@@ -59,6 +59,17 @@ pub struct Slot {
     pub frame: Frame,
     /// What [`Source::next`] left to be done by [`Decode::decode`], outside the lock.
     pub pending: Option<Pending>,
+    /// What [`Decode::decode`] found beside the picture, to be moved into [`Stamp::carried`]; `None` leaves the stamp
+    /// as [`Source::next`] made it.
+    pub carried: Carried,
+}
+
+impl Default for Slot {
+    /// With a picture of one sample, which the first frame replaces.
+    fn default() -> Slot {
+        let frame = Frame::new(Format::new(1, 1, Family::Gray, Depth::Bits(8), (0, 0)));
+        Slot { frame, pending: None, carried: None }
+    }
 }
 
 /// Work left for [`Decode`].

@@ -4,7 +4,7 @@ use super::Step;
 use crate::filter::convert::{Convert, ConvertError};
 use crate::filter::{Filter, Memory};
 use crate::frame::{Depth, FieldOrder, Format, Parity, PlaneSet, Ranges};
-use crate::noise::filter_seed;
+use crate::noise::seed::filter_seed;
 use crate::settings::{Animated, SettingError};
 use crate::simd::Level;
 use core::fmt;
@@ -163,7 +163,7 @@ impl Chain {
             chain.layers.push(Layer {
                 filters,
                 enable: step.enable.clone(),
-                planes: step.planes,
+                planes: step.planes.map(|p| p.resolve(&input)),
                 opacity,
                 output,
             });

@@ -15,8 +15,8 @@ pub use run::Work;
 pub use states::States;
 
 use crate::catalog::Entry;
-use crate::frame::{PlaneSet, Ranges};
-use crate::settings::{Animated, Values};
+use crate::frame::Ranges;
+use crate::settings::{Animated, Planes, Values};
 
 /// One filter of a recipe, with what the chain itself does for it.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Step {
     /// Only in these frames; `None`: always.
     pub enable: Option<Ranges>,
     /// Only on these planes; `None`: those the filter itself takes (alpha is left alone).
-    pub planes: Option<PlaneSet>,
+    pub planes: Option<Planes>,
     /// How much of the filter's result is taken, 0 to 1.
     pub opacity: Animated,
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::catalog::Entry;
 use crate::filter::{Band, Filter, Plan, Reach, Spec, State};
-use crate::frame::{FieldOrder, Format, Frame, Moment, Scratch};
+use crate::frame::{FieldOrder, Format, Frame, Moment, PlaneSet, Scratch};
 use crate::lend::{Alone, Host, NoStore, Spread, Stop};
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};
@@ -145,7 +145,7 @@ fn in_place_leaves_alpha_alone_unless_asked() {
     let add = |v: u8| v.wrapping_add(8);
     let got = run(&[step(&ADD)], yuva(), 7, &Alone);
     check(&got, yuva(), |p, x, y, b| if p == 3 { b.row::<u8>(p, y)[x] } else { add(b.row::<u8>(p, y)[x]) });
-    let asked = Step { planes: Some(PlaneSet(0b1001)), ..step(&ADD) };
+    let asked = Step { planes: Some("ya".parse().unwrap()), ..step(&ADD) };
     let got = run(&[asked], yuva(), 7, &Alone);
     check(
         &got,
@@ -191,7 +191,7 @@ fn fields_are_pictures_of_their_own() {
 fn opacity_blends_both_kinds() {
     let half = Animated::Constant(0.5);
     let got = run(&[Step { opacity: half.clone(), ..step(&ADD) }], yuva(), 7, &Alone);
-    let mix = |b: u8, a: u8| ((u32::from(b) + u32::from(a) + 1) / 2) as u8;
+    let mix = |b: u8, a: u8| (u32::from(b) + u32::from(a)).div_ceil(2) as u8;
     check(&got, yuva(), |p, x, y, b| {
         let v = b.row::<u8>(p, y)[x];
         if p == 3 { v } else { mix(v, v.wrapping_add(8)) }

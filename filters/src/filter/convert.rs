@@ -1,34 +1,166 @@
-//! Stand-in.
-use super::*;
+//! Conversion between families, depths, ranges, matrices and chroma grids, as a filter that the chain puts in where a
+//! format must change. It is not in the catalog: people ask for a pixel format, not for this.
+//!
+//! What the samples become is stated in [`pixel::convert`](crate::pixel::convert). Chroma is resampled on its own, from
+//! grid to grid; R, G and B are resampled before they become chroma, which is the same sum. Planes that keep their
+//! grid and colour (all planes of a pure change of depth) are scaled exactly, code by code.
+
+mod describe;
+mod ops;
+mod rows;
+mod target;
+#[cfg(test)]
+mod tests;
+
+pub use target::{assumed_matrix, retarget};
+
+use super::{Band, Filter, Memory, Plan, Reach, State};
+use crate::frame::{Alpha, Format, FormatError, Matrix, Moment, PlaneSet, Primaries, Scratch, Transfer};
+use crate::ratio::Ratio;
+use crate::simd::Level;
 use core::fmt;
-/// Stand-in.
-#[derive(Debug)]
-pub struct Convert(Format);
-/// Stand-in.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ConvertError;
+use ops::Ops;
+
+/// A conversion, bound to two formats.
+pub struct Convert {
+    from: Format,
+    to: Format,
+    level: Level,
+    ops: Ops,
+    reach: u32,
+}
+
+/// Why one format cannot become another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConvertError {
+    /// One of the two is no format at all.
+    Format(FormatError),
+    /// Width or height differ.
+    Size((u32, u32), (u32, u32)),
+    /// One is a frame and the other a field, or the other field.
+    Picture,
+    /// Frames a second differ.
+    Rate(Ratio, Ratio),
+    /// A matrix without linear equations, or one that hangs on primaries that are not said.
+    Matrix(Matrix, Primaries),
+    /// Tagged as RGB, but with subsampled planes.
+    SubsampledRgb,
+    /// Straight and premultiplied alpha.
+    Alpha(Alpha, Alpha),
+    /// Other primaries.
+    Primaries(Primaries, Primaries),
+    /// Another transfer characteristic.
+    Transfer(Transfer, Transfer),
+}
+
 impl fmt::Display for ConvertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no")
+        match *self {
+            ConvertError::Format(e) => e.fmt(f),
+            ConvertError::Size(a, b) => {
+                write!(f, "{}x{} cannot become {}x{}: conversion keeps the size", a.0, a.1, b.0, b.1)
+            }
+            ConvertError::Picture => {
+                f.write_str("a frame cannot become a field, nor a field the other: convert like to like")
+            }
+            ConvertError::Rate(a, b) => {
+                write!(f, "{a} frames a second cannot become {b}: conversion keeps the rate")
+            }
+            ConvertError::Matrix(Matrix::CHROMA_DERIVED_NC, p) => write!(
+                f,
+                "the matrix chroma-derived-nc needs primaries, and these are {}: name the matrix itself",
+                p.name().unwrap_or("unknown")
+            ),
+            ConvertError::Matrix(m, _) => write!(
+                f,
+                "the matrix {} cannot be converted; bt709, smpte170m, bt470bg, fcc, smpte240m, bt2020nc, ycgco, \
+                 chroma-derived-nc and gbr can",
+                m.name().map_or_else(|| m.0.to_string(), Into::into)
+            ),
+            ConvertError::SubsampledRgb => {
+                f.write_str("the matrix gbr goes with planes of one size (4:4:4), and these are subsampled")
+            }
+            ConvertError::Alpha(a, _) => {
+                let (is, not) = match a {
+                    Alpha::Premultiplied => ("premultiplied", "straight"),
+                    _ => ("straight", "premultiplied"),
+                };
+                write!(f, "{is} alpha cannot become {not} alpha here: keep it {is}")
+            }
+            ConvertError::Primaries(a, b) => write!(
+                f,
+                "primaries {} cannot become {}: conversion keeps the primaries",
+                a.name().unwrap_or("unknown"),
+                b.name().unwrap_or("unknown")
+            ),
+            ConvertError::Transfer(a, b) => write!(
+                f,
+                "transfer {} cannot become {}: conversion keeps the transfer characteristic",
+                a.name().unwrap_or("unknown"),
+                b.name().unwrap_or("unknown")
+            ),
+        }
     }
 }
+
 impl core::error::Error for ConvertError {}
+
 impl Convert {
-    /// Stand-in.
-    pub fn new(_from: &Format, to: &Format, _level: Level) -> Result<Convert, ConvertError> {
-        Ok(Convert(*to))
+    /// From one format to another of the same size, picture and rate.
+    ///
+    /// What the target leaves unsaid is as in the source (siting and matrix of YUV from YUV), else the default: the
+    /// matrix by [`assumed_matrix`], chroma at the left, range by [`Format::full_range`].
+    pub fn new(from: &Format, to: &Format, level: Level) -> Result<Convert, ConvertError> {
+        from.check().and(to.check()).map_err(ConvertError::Format)?;
+        if (from.width, from.height) != (to.width, to.height) {
+            return Err(ConvertError::Size((from.width, from.height), (to.width, to.height)));
+        }
+        if from.picture != to.picture {
+            return Err(ConvertError::Picture);
+        }
+        if from.rate != to.rate {
+            return Err(ConvertError::Rate(from.rate, to.rate));
+        }
+        if from.has_alpha() && to.has_alpha() && from.alpha != to.alpha {
+            return Err(ConvertError::Alpha(from.alpha, to.alpha));
+        }
+        let unsaid = Primaries::UNSPECIFIED;
+        if from.primaries != to.primaries && from.primaries != unsaid && to.primaries != unsaid {
+            return Err(ConvertError::Primaries(from.primaries, to.primaries));
+        }
+        let unsaid = Transfer::UNSPECIFIED;
+        if from.transfer != to.transfer && from.transfer != unsaid && to.transfer != unsaid {
+            return Err(ConvertError::Transfer(from.transfer, to.transfer));
+        }
+        let ops = Ops::new(from, to)?;
+        let reach = ops.reach(from, to);
+        Ok(Convert { from: *from, to: *to, level, ops, reach })
     }
-    /// Stand-in.
+
+    /// One line for people: what is converted, and what had to be assumed for it.
     pub fn describe(&self) -> String {
-        String::new()
+        describe::describe(&self.from, &self.to, &self.ops)
     }
 }
+
 impl Filter for Convert {
     fn output(&self) -> &Format {
-        &self.0
+        &self.to
     }
-    fn plan(&self, _at: &Moment) -> Plan {
-        Plan::IDLE
+
+    fn plan(&self, _: &Moment) -> Plan {
+        let writes = PlaneSet((1 << self.to.planes()) - 1);
+        Plan { reach: Reach::Rows(self.reach), ..Plan::in_place(writes) }
     }
-    fn render(&self, _: &Moment, _: Option<&State>, _: &mut Band<'_>, _: &mut Scratch) {}
+
+    fn memory(&self) -> Memory {
+        Memory { fixed: 0, per_frame: rows::scratch_bytes(self.from.width as usize) }
+    }
+
+    fn render(&self, _: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let Some(input) = band.input else {
+            unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
+        };
+        rows::render(&self.from, &self.to, &self.ops, self.level, input, &mut band.output, scratch);
+    }
 }

@@ -8,7 +8,7 @@ pub mod noise;
 
 use crate::frame::{Format, FrameMut, FrameRef, Moment, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
-use crate::settings::{SettingError, Values};
+use crate::settings::{Setting, SettingError, Values};
 use crate::simd::Level;
 use core::any::Any;
 use core::ops::Range;
@@ -122,3 +122,18 @@ pub trait Filter: Send + Sync {
 
 /// Makes a spec of checked settings; refuses combinations that each setting alone allows.
 pub type Build = fn(&Values) -> Result<Box<dyn Spec>, SettingError>;
+
+/// A filter as the catalog knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// What recipes call it. It is part of its seed, so it never changes.
+    pub name: &'static str,
+    /// What a window would call it.
+    pub label: &'static str,
+    /// One line: what it does.
+    pub help: &'static str,
+    /// Its settings.
+    pub settings: &'static [Setting],
+    /// Makes one of checked settings.
+    pub build: Build,
+}

@@ -149,7 +149,6 @@ impl Ranges {
     }
 }
 
-/// Prints what parses back to the same ranges; nothing for no frame at all, which does not parse.
 impl IntoIterator for Ranges {
     type Item = i64;
     type IntoIter = Box<dyn Iterator<Item = i64> + Send>;
@@ -160,6 +159,7 @@ impl IntoIterator for Ranges {
     }
 }
 
+/// Prints what parses back to the same ranges; nothing for no frame at all, which does not parse.
 impl fmt::Display for Ranges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, p) in self.parts.iter().enumerate() {
@@ -208,6 +208,7 @@ pub enum RangesProblem {
     TooMany,
 }
 
+/// Prints what parses back to the same ranges; nothing for no frame at all, which does not parse.
 impl fmt::Display for RangesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problem {

@@ -95,7 +95,14 @@ fn ranges() -> impl Strategy<Value = Ranges> {
     proptest::collection::vec(part(), 1..6).prop_map(|parts| Ranges { parts })
 }
 
+fn fixed() -> ProptestConfig {
+    let rng_seed = proptest::test_runner::RngSeed::Fixed(1);
+    ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
+    #![proptest_config(fixed())]
+
     #[test]
     fn printing_parses_back(r in ranges()) {
         prop_assert_eq!(r.to_string().parse(), Ok(r));

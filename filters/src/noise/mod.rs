@@ -1,5 +1,30 @@
-//! Stand-in.
-/// Stand-in.
-pub fn filter_seed(user: u64, name: &str, nth: u64) -> u64 {
-    user + name.len() as u64 + nth
-}
+//! Streams of random words that can be entered anywhere.
+//!
+//! A filter that adds noise needs some 16-bit words for each pixel, the same ones whenever it is asked for the same
+//! frame, and it needs them as fast as memory can take them. So a stream here is not a generator that is seeded and
+//! run. It is a fixed function of an *address* (seed, frame, plane, row, pixel), made of two parts: a **seek**, which
+//! turns the address of a row into the state of a small generator, and a **fill**, which runs that generator along
+//! the row, many lanes side by side.
+//!
+//! | stream | state | seek | for |
+//! |---|---|---|---|
+//! | [`lfsr31`] | 31 bits, eight lanes | a power of a GF(2) matrix | `noise`: the plain fast one |
+//! | [`xs64`] | 64 bits, 32 lanes | a hash of the address | where no statistics may ever show a pattern |
+//!
+//! Both are frozen: the words at an address never change. What would change them gets a new name.
+//!
+//! What a filter scales is not the word but a *centred* number c, made of one or several words by a [`Law`]: uniform,
+//! the sum of some, or nearly normal. See [`law`].
+
+pub mod law;
+pub mod lfsr31;
+pub mod seed;
+mod shape;
+pub mod stream;
+pub mod xs64;
+
+pub use law::{Law, MAX_SAMPLES};
+pub use lfsr31::noise_at;
+pub use seed::filter_seed;
+pub use shape::{Layout, Origin, Shape, ShapeError};
+pub use stream::{Generator, Stream};

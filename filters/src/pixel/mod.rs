@@ -1,3 +1,5 @@
-//! Row kernels: one row of samples in, one row out; each with an obvious reference.
+//! Row kernels: each an obvious reference and a plain body compiled for every level.
 
+pub mod add;
 pub mod blend;
+pub mod convert;

@@ -1,20 +1,22 @@
 //! A value that may move.
 
-use crate::curve::{Curve, CurveError};
+use crate::curve::{Animate, Curve, CurveError};
 use crate::frame::Moment;
+use core::fmt;
 
-/// A constant, or a curve. The type of every numeric setting, so that all of them can move.
+/// A constant, or a curve. The type of every numeric setting, so that all of them can move, and of every position
+/// (`[f64; 2]`) and colour (`[f64; 4]`).
 #[derive(Clone, PartialEq, Debug)]
-pub enum Animated {
+pub enum Animated<T = f64> {
     /// The same in every frame.
-    Constant(f64),
+    Constant(T),
     /// Moves.
-    Curve(Curve),
+    Curve(Curve<T>),
 }
 
-impl Animated {
+impl<T: Animate> Animated<T> {
     /// The value at a moment.
-    pub fn at(&self, at: &Moment) -> f64 {
+    pub fn at(&self, at: &Moment) -> T {
         match self {
             Animated::Constant(v) => *v,
             Animated::Curve(c) => c.value(at.frame, at.time),
@@ -22,7 +24,7 @@ impl Animated {
     }
 
     /// Turns keys that count from the end into numbers.
-    pub fn resolve(&self, last: Option<i64>) -> Result<Animated, CurveError> {
+    pub fn resolve(&self, last: Option<i64>) -> Result<Animated<T>, CurveError> {
         Ok(match self {
             Animated::Constant(v) => Animated::Constant(*v),
             Animated::Curve(c) => Animated::Curve(c.resolve(last)?),
@@ -30,19 +32,26 @@ impl Animated {
     }
 
     /// The value if it never changes.
-    pub fn constant(&self) -> Option<f64> {
+    pub fn constant(&self) -> Option<T> {
         match self {
             Animated::Constant(v) => Some(*v),
-            Animated::Curve(c) => {
-                let first = c.keys().first()?.value;
-                c.keys().iter().all(|k| k.value == first).then_some(first)
-            }
+            Animated::Curve(c) => c.constant(),
         }
     }
 }
 
-impl From<f64> for Animated {
-    fn from(v: f64) -> Animated {
+/// A constant as its value, a curve as its keys.
+impl<T: Animate> fmt::Display for Animated<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Animated::Constant(v) => v.print(f),
+            Animated::Curve(c) => c.fmt(f),
+        }
+    }
+}
+
+impl<T> From<T> for Animated<T> {
+    fn from(v: T) -> Animated<T> {
         Animated::Constant(v)
     }
 }

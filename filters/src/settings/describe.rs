@@ -42,6 +42,19 @@ pub enum Kind {
     Seed,
     /// One of a few words.
     Choice(&'static [Choice]),
+    /// A place in the picture that may move: `x,y`.
+    Position {
+        /// Lowest coordinate.
+        min: f64,
+        /// Highest coordinate.
+        max: f64,
+    },
+    /// A colour that may move: `#rrggbb`, `#rrggbbaa`, a name, or numbers from 0 to 1.
+    Colour,
+    /// Frame numbers: `1001-1100`, `1-10x2`, `0-48+96-`.
+    Frames,
+    /// Planes: `y`, `uv`, `rgb`, `a`, `0`, `all`.
+    Planes,
 }
 
 /// One word of a [`Kind::Choice`].
@@ -90,6 +103,6 @@ impl Unit {
 impl Kind {
     /// Whether a curve may stand for the value.
     pub const fn animatable(self) -> bool {
-        matches!(self, Kind::Number { .. })
+        matches!(self, Kind::Number { .. } | Kind::Position { .. } | Kind::Colour)
     }
 }

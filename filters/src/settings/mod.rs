@@ -1,9 +1,14 @@
 //! How a filter describes its settings, so that the command line, recipes, help and hosts are built from one list.
 
 mod animated;
+pub mod common;
 mod describe;
+mod planes;
+mod text;
 mod values;
 
 pub use animated::Animated;
 pub use describe::{Choice, Kind, Setting, Unit};
+pub use planes::{Planes, PlanesError};
+pub use text::{ValueError, ValueProblem};
 pub use values::{SettingError, Value, Values};

@@ -1,6 +1,8 @@
 //! Values of settings, checked against their description.
 
-use super::{Animated, Kind, Setting};
+use super::{Animated, Kind, Planes, Setting};
+use crate::curve::Animate;
+use crate::frame::Ranges;
 use core::fmt;
 
 /// A value of a setting.
@@ -16,6 +18,14 @@ pub enum Value {
     Seed(u64),
     /// Of a [`Kind::Choice`]: the word, as the description spells it.
     Choice(&'static str),
+    /// Of a [`Kind::Position`]: `x` to the right, `y` down.
+    Position(Animated<[f64; 2]>),
+    /// Of a [`Kind::Colour`]: red, green, blue, alpha, each 0 to 1, as displayed and not multiplied by alpha.
+    Colour(Animated<[f64; 4]>),
+    /// Of a [`Kind::Frames`].
+    Frames(Ranges),
+    /// Of a [`Kind::Planes`].
+    Planes(Planes),
 }
 
 /// What is wrong with a setting's value.
@@ -86,11 +96,14 @@ impl Values {
     /// Turns curve keys that count from the end into numbers, `last` being the number of the last frame.
     pub fn resolve(&mut self, last: Option<i64>) -> Result<(), SettingError> {
         for (setting, value) in self.settings.iter().zip(&mut self.given) {
-            if let Some(Value::Number(n)) = value {
-                *n = n
-                    .resolve(last)
-                    .map_err(|e| SettingError { setting: setting.id, problem: e.to_string() })?;
-            }
+            let resolved = match value {
+                Some(Value::Number(n)) => n.resolve(last).map(Value::Number),
+                Some(Value::Position(p)) => p.resolve(last).map(Value::Position),
+                Some(Value::Colour(c)) => c.resolve(last).map(Value::Colour),
+                _ => continue,
+            };
+            *value =
+                Some(resolved.map_err(|e| SettingError { setting: setting.id, problem: e.to_string() })?);
         }
         Ok(())
     }
@@ -135,6 +148,40 @@ impl Values {
         }
     }
 
+    /// A position that may move.
+    pub fn position(&self, id: &str) -> Animated<[f64; 2]> {
+        match self.get(id) {
+            Some(Value::Position(p)) => p.clone(),
+            other => panic!("setting '{id}' is {other:?}, not a position with a default"),
+        }
+    }
+
+    /// A colour that may move.
+    pub fn colour(&self, id: &str) -> Animated<[f64; 4]> {
+        match self.get(id) {
+            Some(Value::Colour(c)) => c.clone(),
+            other => panic!("setting '{id}' is {other:?}, not a colour with a default"),
+        }
+    }
+
+    /// Frame numbers, if some were given.
+    pub fn frames(&self, id: &str) -> Option<&Ranges> {
+        match self.get(id) {
+            Some(Value::Frames(r)) => Some(r),
+            None => None,
+            other => panic!("setting '{id}' is {other:?}, not frame numbers"),
+        }
+    }
+
+    /// Planes, if some were given.
+    pub fn planes(&self, id: &str) -> Option<Planes> {
+        match self.get(id) {
+            Some(Value::Planes(p)) => Some(*p),
+            None => None,
+            other => panic!("setting '{id}' is {other:?}, not planes"),
+        }
+    }
+
     /// A seed, if one was given.
     pub fn seed(&self, id: &str) -> Option<u64> {
         match self.get(id) {
@@ -156,7 +203,10 @@ impl Setting {
     pub fn check(&self, value: &Value) -> Result<(), SettingError> {
         let err = |problem| Err(SettingError { setting: self.id, problem });
         match (self.kind, value) {
-            (Kind::Switch, Value::Switch(_)) | (Kind::Seed, Value::Seed(_)) => Ok(()),
+            (Kind::Switch, Value::Switch(_))
+            | (Kind::Seed, Value::Seed(_))
+            | (Kind::Frames, Value::Frames(_))
+            | (Kind::Planes, Value::Planes(_)) => Ok(()),
             (Kind::Whole { min, max }, Value::Whole(v)) => {
                 if (min..=max).contains(v) {
                     Ok(())
@@ -164,16 +214,29 @@ impl Setting {
                     err(format!("{v} is not from {min} to {max}"))
                 }
             }
-            (Kind::Number { min, max }, Value::Number(n)) => {
-                let bad = |v: &f64| !(min..=max).contains(v);
-                let found = match n {
-                    Animated::Constant(v) => Some(*v).filter(bad),
-                    Animated::Curve(c) => c.keys().iter().map(|k| k.value).find(bad),
-                };
-                found.map_or(Ok(()), |v| err(format!("{v} is not from {min} to {max}")))
-            }
+            (Kind::Number { min, max }, Value::Number(n)) => self.check_range(n, min, max),
+            (Kind::Position { min, max }, Value::Position(p)) => self.check_range(p, min, max),
+            (Kind::Colour, Value::Colour(c)) => self.check_range(c, 0.0, 1.0),
             (Kind::Choice(all), Value::Choice(v)) if all.iter().any(|c| c.id == *v) => Ok(()),
             _ => err("the wrong kind of value".into()),
         }
+    }
+
+    fn check_range<T: Animate>(&self, value: &Animated<T>, min: f64, max: f64) -> Result<(), SettingError> {
+        match outside(value, min, max) {
+            None => Ok(()),
+            Some((_, v)) => {
+                Err(SettingError { setting: self.id, problem: format!("{v} is not from {min} to {max}") })
+            }
+        }
+    }
+}
+
+/// The first number outside the range (or not a number), and which key it stands in.
+pub(super) fn outside<T: Animate>(value: &Animated<T>, min: f64, max: f64) -> Option<(usize, f64)> {
+    let bad = |v: &T| (0..T::PARTS).map(|i| v.part(i)).find(|p| !(min..=max).contains(p));
+    match value {
+        Animated::Constant(v) => bad(v).map(|p| (0, p)),
+        Animated::Curve(c) => c.keys().iter().enumerate().find_map(|(i, k)| Some((i, bad(&k.value)?))),
     }
 }

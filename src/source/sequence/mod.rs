@@ -1,1 +1,210 @@
-//! To be written.
+//! Image sequences and single images.
+//!
+//! The input is a file, a pattern (`plate.%05d.exr`, `plate.####.exr`, `@`, `$F4`), a glob (`*`, `?`) or a folder.
+//! Frames keep the numbers of their files; a single image is frame 0. The first file says what the pictures are, and
+//! one that differs in size, depth or family is an error. Time runs with the numbers, holes included: frame `n` is
+//! shown at `(n - first) / rate`, whatever `--missing` says.
+
+use super::{Decode, Info, Missing, Options, Pending, Slot, Source, SourceError, Stamp};
+use crate::images::files::{Files, find, is_glob, shown};
+use crate::images::{Fault, Kind, decode, probe};
+use grainfield_filters::frame::{Alpha, Format};
+use grainfield_filters::ratio::Ratio;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Whether an input looks like this kind: a folder, a pattern, a glob, or a file by extension or first bytes.
+///
+/// What exists under just that name is judged by what it is; a pattern of another extension is not ours.
+pub fn recognises(input: &OsStr) -> bool {
+    let path = Path::new(input);
+    if let Ok(meta) = std::fs::metadata(path) {
+        return meta.is_dir()
+            || (meta.is_file() && (Kind::of_name(input).is_some() || begins_as_image(path)));
+    }
+    match crate::images::pattern::Pattern::parse(input) {
+        Ok(Some(pattern)) => pattern.extension().is_empty() || Kind::of_name(input).is_some(),
+        Err(_) => Kind::of_name(input).is_some(),
+        Ok(None) if is_glob(input) => glob_may_be_ours(path),
+        Ok(None) => Kind::of_name(input).is_some(),
+    }
+}
+
+/// Whether the extension that a glob asks for may be an image's.
+fn glob_may_be_ours(path: &Path) -> bool {
+    path.extension().is_none_or(|ext| is_glob(ext) || Kind::of_name(path.as_os_str()).is_some())
+}
+
+fn begins_as_image(path: &Path) -> bool {
+    use std::io::Read;
+    let mut start = Vec::new();
+    let read = std::fs::File::open(path).and_then(|f| f.take(16).read_to_end(&mut start));
+    read.is_ok() && Kind::of_content(&start).is_some()
+}
+
+/// Opens a sequence or a single image.
+pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+    let files = find(input)?;
+    let first_path = files.path(0);
+    let header = probe(&first_path).map_err(|e| error(&first_path, files.number(0), None, e))?;
+    let mut format = header.format;
+    format.rate = options.rate.unwrap_or(Ratio::whole(24));
+    let name = shown(input);
+    format.check().map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
+
+    let (first, last) = (files.number(0), files.number(files.len() - 1));
+    let mut notes = header.notes;
+    // a span beyond u64 is no span of real files, but numbers may be anything
+    let span = (i128::from(last) - i128::from(first) + 1) as u128;
+    let holes = span - files.len() as u128;
+    if holes > 0 && options.missing != Missing::Error {
+        let what = match options.missing {
+            Missing::Hold => "the picture before is held",
+            Missing::Black => "they are black",
+            _ => "they are left out",
+        };
+        notes.push(format!("{holes} of {span} frames are missing; {what}"));
+    }
+    let mut details = vec![
+        ("files".to_owned(), files.len().to_string()),
+        ("missing".to_owned(), holes.to_string()),
+        ("file type".to_owned(), header.kind.label().to_owned()),
+    ];
+    details.extend(header.details);
+    if let Some(icc) = &header.meta.icc {
+        details.push(("ICC profile".to_owned(), format!("{} bytes", icc.len())));
+    }
+    let info = Info {
+        name,
+        kind: if span == 1 { "image" } else { "image sequence" },
+        format,
+        first,
+        last: Some(last),
+        seekable: true,
+        variable_rate: false,
+        notes,
+        details,
+        carried: Some(Arc::new(header.meta)),
+    };
+    let decoder = Arc::new(Decoder { format });
+    Ok(Box::new(Sequence { info, files, missing: options.missing, next: Some(first), decoder }))
+}
+
+struct Sequence {
+    info: Info,
+    files: Files,
+    missing: Missing,
+    /// The number to be read next; `None` after the last there can be.
+    next: Option<i64>,
+    decoder: Arc<Decoder>,
+}
+
+impl Sequence {
+    fn hole(&self, number: i64) -> SourceError {
+        let problem = match self.files.expected(number) {
+            Some(path) => {
+                format!("frame {number} is missing: there is no {}", path.display())
+            }
+            None => format!("frame {number} is missing"),
+        };
+        let problem = format!("{problem}; --missing hold, black or skip goes on without it");
+        SourceError::Bad { name: self.info.name.clone(), problem }
+    }
+}
+
+impl Source for Sequence {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+        let (first, last) = (self.info.first, self.info.last.unwrap_or(self.info.first));
+        if !(first..=last).contains(&number) {
+            let problem = format!("has no frame {number}: its frames are {first} to {last}");
+            return Err(SourceError::Bad { name: self.info.name.clone(), problem });
+        }
+        self.next = Some(number);
+        Ok(())
+    }
+
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+        slot.pending = None;
+        slot.carried = None;
+        let Some(mut number) = self.next.filter(|n| self.info.last.is_none_or(|last| *n <= last)) else {
+            return Ok(None);
+        };
+        let place = self.files.position(number);
+        let pending = match (place, self.missing) {
+            (Ok(i), _) => Pending::File(self.files.path(i)),
+            (Err(_), Missing::Error) => {
+                self.next = number.checked_add(1);
+                return Err(self.hole(number));
+            }
+            // a hole lies between two files, so there is one on either side
+            (Err(i), Missing::Hold) => Pending::File(self.files.path(i.saturating_sub(1))),
+            (Err(_), Missing::Black) => Pending::Black,
+            (Err(i), Missing::Skip) => {
+                number = self.files.number(i);
+                Pending::File(self.files.path(i))
+            }
+        };
+        self.next = number.checked_add(1);
+        slot.pending = Some(pending);
+        let rate = self.info.format.rate;
+        let duration = rate.recip().unwrap_or(Ratio::ONE);
+        let time = (Ratio::whole(number) - Ratio::whole(self.info.first)) * duration;
+        Ok(Some(Stamp { number, time, duration, carried: None }))
+    }
+
+    fn decoder(&self) -> Arc<dyn Decode> {
+        self.decoder.clone()
+    }
+}
+
+struct Decoder {
+    format: Format,
+}
+
+impl Decode for Decoder {
+    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError> {
+        match slot.pending.take() {
+            Some(Pending::File(path)) => {
+                let meta = decode(&path, &self.format, &mut slot.frame)
+                    .map_err(|e| error(&path, stamp.number, Some(&self.format), e))?;
+                slot.carried = Some(Arc::new(meta));
+            }
+            Some(Pending::Black) => {
+                slot.frame.reset(self.format);
+                for p in 0..self.format.planes() {
+                    let (_, height) = self.format.plane_size(p);
+                    (0..height).for_each(|y| slot.frame.row_bytes_mut(p, y).fill(0));
+                }
+            }
+            Some(Pending::Number(_)) | None => {}
+        }
+        Ok(())
+    }
+}
+
+/// What a picture is, as a message says it.
+fn said(format: &Format) -> String {
+    let alpha = if format.alpha == Alpha::Premultiplied { " (premultiplied)" } else { "" };
+    format!("{}x{} {}{alpha}", format.width, format.height, format.name())
+}
+
+fn error(path: &Path, number: i64, want: Option<&Format>, fault: Fault) -> SourceError {
+    let name = path.display().to_string();
+    match fault {
+        Fault::Io(cause) => SourceError::Io { name, cause },
+        Fault::Bad(problem) => SourceError::Bad { name, problem },
+        Fault::Differs(found) => {
+            let began = want.map(said).unwrap_or_default();
+            let problem = format!(
+                "frame {number} is {}, the sequence began as {began}; pictures of one sequence must be alike",
+                said(&found)
+            );
+            SourceError::Bad { name, problem }
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! How fast noise is made and added.
+//!
+//! `cargo bench --bench noise` runs everything; `-- L1` or `-- "add/1080p u8"` runs a part; `-- ratios` prints the
+//! table of ratios alone. Planes cycle through a working set of 1 GiB (`GRAINFIELD_BENCH_MIB` makes it smaller), so
+//! that every one of them comes from memory and not from a cache.
+//!
+//! Ratios come from a loop of its own in which the rivals take turns, so that a busy machine disturbs all alike, and
+//! the median of each is taken.
+
+#![allow(clippy::expect_used)] // a bench is a test: what it is given here is right, or it should stop
+
+use criterion::{Criterion, Throughput};
+use grainfield_filters::catalog::find;
+use grainfield_filters::filter::{Band, Filter};
+use grainfield_filters::frame::{ColorRange, Depth, Format, FrameMut, Moment, PlaneMut, PlaneSet, Scratch};
+use grainfield_filters::noise::lfsr31::{self, Lanes, Lfsr31};
+use grainfield_filters::noise::seed::Layer;
+use grainfield_filters::noise::{Law, Layout, Origin, Shape, xs64};
+use grainfield_filters::pixel::add::{add_constant_u8, add_constant_u16};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::settings::{Value, Values};
+use grainfield_filters::simd::Level;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Settings of the `noise` filter that are measured: a name and what is given.
+type Way = (&'static str, &'static [(&'static str, &'static str)]);
+const WAYS: &[Way] = &[
+    ("uniform", &[]),
+    ("gaussian", &[("distribution", "gaussian")]),
+    ("binomial 4", &[("distribution", "binomial")]),
+    ("xs64 uniform", &[("generator", "xs64")]),
+    ("xs64 gaussian", &[("generator", "xs64"), ("distribution", "gaussian")]),
+];
+
+const PLANES: &[(&str, &str, u32, u32)] = &[
+    ("1080p u8", "gray", 1920, 1080),
+    ("1080p u16", "gray10", 1920, 1080),
+    ("4K u8", "gray", 3840, 2160),
+    ("4K u16", "gray10", 3840, 2160),
+];
+
+/// A gibibyte of planes of one format, handed out in turn.
+struct Planes {
+    format: Format,
+    bytes: Vec<u8>,
+    plane: usize,
+    next: usize,
+}
+
+impl Planes {
+    fn new(name: &str, width: u32, height: u32) -> Planes {
+        let format = Format::from_name(name, width, height).expect("a format of this file's list");
+        let format = Format { range: ColorRange::Full, ..format };
+        let mib =
+            std::env::var("GRAINFIELD_BENCH_MIB").ok().and_then(|s| s.parse().ok()).unwrap_or(1024usize);
+        let plane = format.frame_bytes();
+        let count = ((mib << 20) / plane).max(2);
+        Planes { format, bytes: vec![64; count * plane], plane, next: 0 }
+    }
+
+    fn index(&mut self) -> usize {
+        self.next = (self.next + 1) % (self.bytes.len() / self.plane);
+        self.next
+    }
+
+    fn plane(&mut self) -> &mut [u8] {
+        let i = self.index();
+        &mut self.bytes[i * self.plane..][..self.plane]
+    }
+
+    fn copy(&mut self) {
+        // From one plane to another that was not touched lately.
+        let count = self.bytes.len() / self.plane;
+        let from = self.index();
+        let to = (from + count / 2) % count;
+        self.bytes.copy_within(from * self.plane..(from + 1) * self.plane, to * self.plane);
+    }
+
+    fn constant(&mut self, level: Level) {
+        let depth = self.format.depth;
+        let plane = self.plane();
+        match depth {
+            Depth::Bits(8) => add_constant_u8(level, plane, black_box(1)),
+            _ => add_constant_u16(level, bytemuck::cast_slice_mut(plane), black_box(1)),
+        }
+    }
+
+    fn noise(&mut self, filter: &dyn Filter, number: i64, scratch: &mut Scratch) {
+        let format = self.format;
+        let (width, height) = format.plane_size(0);
+        let stride = width * format.depth.bytes();
+        let plane = PlaneMut::new(self.plane(), stride, stride, height);
+        let empty = || PlaneMut::default();
+        let output = FrameMut::new(format, [plane, empty(), empty(), empty()]);
+        let at = Moment::of_frame(number, Ratio::whole(24));
+        filter.render(
+            &at,
+            None,
+            &mut Band { rows: 0..height, input: None, output, writes: PlaneSet::one(0) },
+            scratch,
+        );
+    }
+}
+
+fn bind(format: &Format, given: &[(&str, &str)], level: Level) -> Box<dyn Filter> {
+    let entry = find("noise").expect("the catalog has it");
+    let mut values = Values::new(entry.settings);
+    for (id, word) in given {
+        let choices = entry.settings.iter().find(|s| s.id == *id).map(|s| s.kind);
+        let Some(grainfield_filters::settings::Kind::Choice(all)) = choices else {
+            panic!("{id} is no choice")
+        };
+        let choice = all.iter().find(|c| c.id == *word).expect("a word of the list");
+        values.set(id, Value::Choice(choice.id)).expect("a legal value");
+    }
+    let spec = (entry.build)(&values).expect("settings that go together");
+    spec.bind(format, 1, level).expect("a format that it takes")
+}
+
+/// Fills of a buffer of 16 KiB, which stays in the first cache.
+fn level_one(c: &mut Criterion) {
+    let mut group = c.benchmark_group("L1");
+    group
+        .sample_size(15)
+        .measurement_time(Duration::from_millis(400))
+        .warm_up_time(Duration::from_millis(100));
+    let mut out = vec![0u16; 8192];
+    group.throughput(Throughput::Bytes(2 * out.len() as u64));
+    let start = Lanes::of([1, 2, 3, 4, 5, 6, 7, 8]);
+    group.bench_function("lfsr31 reference", |b| {
+        let mut states = [1u32, 2, 3, 4, 5, 6, 7, 8];
+        b.iter(|| {
+            for step in out.chunks_exact_mut(8) {
+                for (state, out) in states.iter_mut().zip(step) {
+                    *state = lfsr31::step(*state);
+                    *out = *state as u16;
+                }
+            }
+            black_box(&mut out);
+        });
+    });
+    type Fill = fn(Level, &mut Lanes, &mut [u16]);
+    let ways: [(&str, Fill); 2] = [("halves", lfsr31::fill_halves), ("lag", lfsr31::fill_lag)];
+    for &level in Level::available() {
+        for (name, fill) in ways {
+            let mut lanes = start;
+            group.bench_function(format!("lfsr31 {name} {level}"), |b| {
+                b.iter(|| {
+                    fill(level, &mut lanes, &mut out);
+                    black_box(&mut out);
+                });
+            });
+        }
+    }
+    for &level in Level::available() {
+        let mut lanes = xs64::Lanes::of_key(1);
+        group.bench_function(format!("xs64 {level}"), |b| {
+            b.iter(|| {
+                xs64::fill(level, &mut lanes, &mut out);
+                black_box(&mut out);
+            });
+        });
+    }
+    group.finish();
+
+    // What a row costs before its first word: seeking.
+    let mut group = c.benchmark_group("seek");
+    group
+        .sample_size(15)
+        .measurement_time(Duration::from_millis(300))
+        .warm_up_time(Duration::from_millis(100));
+    let shape = Shape::new(&[(1920, 1080)], Layout::Keyed, Law::UNIFORM).expect("a shape");
+    for &level in Level::available() {
+        let stream = Lfsr31::new(&shape, Origin::Seed(1), Layer::BASE, level).expect("a seed is an origin");
+        let frame = stream.frame(0);
+        let mut y = 0;
+        group.bench_function(format!("lfsr31 {level}"), |b| {
+            b.iter(|| {
+                y = (y + 1) % 1080;
+                black_box(frame.lanes(0, y, 0))
+            });
+        });
+    }
+    group.finish();
+}
+
+/// Noise added to planes in memory, beside a copy of the plane and beside adding a constant.
+fn add(c: &mut Criterion) {
+    for &(title, name, width, height) in PLANES {
+        let mut planes = Planes::new(name, width, height);
+        let mut group = c.benchmark_group(format!("add/{title}"));
+        group
+            .sample_size(10)
+            .measurement_time(Duration::from_secs(1))
+            .warm_up_time(Duration::from_millis(200));
+        group.throughput(Throughput::Bytes(planes.plane as u64));
+        group.bench_function("memcpy", |b| b.iter(|| planes.copy()));
+        for &level in Level::available() {
+            group.bench_function(format!("constant {level}"), |b| b.iter(|| planes.constant(level)));
+            for (way, given) in WAYS {
+                let filter = bind(&planes.format, given, level);
+                let (mut number, mut scratch) = (0, Scratch::default());
+                group.bench_function(format!("{way} {level}"), |b| {
+                    b.iter(|| {
+                        number += 1;
+                        planes.noise(&*filter, number, &mut scratch);
+                    });
+                });
+            }
+        }
+        group.finish();
+    }
+}
+
+/// A name; a level and no filter is adding a constant, neither is a copy.
+type Contender = (String, Option<Level>, Option<Box<dyn Filter>>);
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// The table: everything in turn, the median of each, as a part of the ceiling and as times memcpy.
+fn ratios() {
+    println!("\n{:<10} {:<18} {:>9} {:>11} {:>9}", "plane", "way", "ms", "of ceiling", "x memcpy");
+    for &(title, name, width, height) in PLANES {
+        let mut planes = Planes::new(name, width, height);
+        let mut scratch = Scratch::default();
+        let mut contenders: Vec<Contender> = vec![("memcpy".into(), None, None)];
+        for &level in Level::available() {
+            contenders.push((format!("constant {level}"), Some(level), None));
+            for (way, given) in WAYS {
+                contenders.push((
+                    format!("{way} {level}"),
+                    Some(level),
+                    Some(bind(&planes.format, given, level)),
+                ));
+            }
+        }
+        let mut times = vec![Vec::new(); contenders.len()];
+        let until = Instant::now() + Duration::from_secs(5);
+        let mut number = 0;
+        while Instant::now() < until {
+            for ((_, level, filter), times) in contenders.iter().zip(&mut times) {
+                let start = Instant::now();
+                for _ in 0..4 {
+                    number += 1;
+                    match (level, filter) {
+                        (_, Some(filter)) => planes.noise(&**filter, number, &mut scratch),
+                        (Some(level), None) => planes.constant(*level),
+                        (None, None) => planes.copy(),
+                    }
+                }
+                times.push(start.elapsed().as_secs_f64() * 1e3 / 4.0);
+            }
+        }
+        let times: Vec<f64> = times.iter_mut().map(|t| median(t)).collect();
+        // One ceiling: the fastest way there is to add a constant.
+        let constants = contenders.iter().zip(&times).filter(|((n, ..), _)| n.starts_with("constant"));
+        let ceiling = constants.map(|(_, t)| *t).fold(f64::INFINITY, f64::min);
+        for ((name, ..), ms) in contenders.iter().zip(&times) {
+            println!("{title:<10} {name:<18} {ms:>9.4} {:>11.2} {:>9.2}", ceiling / ms, times[0] / ms);
+        }
+    }
+}
+
+fn main() {
+    let only_ratios = std::env::args().any(|a| a == "ratios");
+    let filtered = std::env::args().skip(1).any(|a| !a.starts_with('-'));
+    if !only_ratios {
+        let mut criterion = Criterion::default().configure_from_args();
+        level_one(&mut criterion);
+        add(&mut criterion);
+        criterion.final_summary();
+    }
+    // `cargo test --benches` only wants to see that it runs.
+    if only_ratios || (!filtered && std::env::args().any(|a| a == "--bench")) {
+        ratios();
+    }
+}

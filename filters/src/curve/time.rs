@@ -1,0 +1,163 @@
+//! When a key is.
+
+use super::literal::{TextError, TextProblem};
+use crate::ratio::Ratio;
+use core::fmt;
+
+/// When a key is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum At {
+    /// A frame number; negative counts from the end, -1 is the last frame.
+    Frame(i64),
+    /// Seconds since the source's first frame, 0 or more.
+    Seconds(Ratio),
+}
+
+/// `48`, `1.5s`, or `1001/24s` where no decimal is exact. Reads back to the same.
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            At::Frame(n) => write!(f, "{n}"),
+            At::Seconds(s) => match decimal(*s) {
+                Some((n, 0)) => write!(f, "{n}s"),
+                Some((n, digits)) => {
+                    let one = 10u64.pow(digits);
+                    let (whole, part) = (n.unsigned_abs() / one, n.unsigned_abs() % one);
+                    let sign = if n < 0 { "-" } else { "" };
+                    write!(f, "{sign}{whole}.{part:0width$}s", width = digits as usize)
+                }
+                None => write!(f, "{s}s"),
+            },
+        }
+    }
+}
+
+/// `n / 10^digits` with the fewest digits (15 at most), if `r` is that exactly.
+fn decimal(r: Ratio) -> Option<(i64, u32)> {
+    (0..=15).find_map(|digits| {
+        let one = 10i64.pow(digits);
+        let n = (one % r.den() == 0).then(|| r.num().checked_mul(one / r.den()))?;
+        Some((n?, digits))
+    })
+}
+
+impl core::str::FromStr for At {
+    type Err = TextError;
+
+    /// A frame (`48`, `-1`), seconds (`1.5s`, `1001/24s`) or a timecode (`hh:mm:ss.fff`, `mm:ss`).
+    fn from_str(text: &str) -> Result<At, TextError> {
+        let err = |problem| Err(TextError::new(0..text.len(), problem));
+        if text.is_empty() {
+            return err(TextProblem::Time);
+        }
+        if text.contains(':') {
+            return timecode(text);
+        }
+        if let Some(seconds) = text.strip_suffix('s') {
+            return match seconds.parse::<Ratio>() {
+                Ok(r) => Ok(At::Seconds(r)),
+                Err(_) if seconds.len() > 15 => err(TextProblem::TimeRange),
+                Err(_) => err(TextProblem::Time),
+            };
+        }
+        text.parse().map(At::Frame).or_else(|_| err(TextProblem::Time))
+    }
+}
+
+fn timecode(text: &str) -> Result<At, TextError> {
+    let err = |problem| Err(TextError::new(0..text.len(), problem));
+    let parts: Vec<&str> = text.splitn(5, ':').collect();
+    let (hours, minutes, seconds) = match parts[..] {
+        [m, s] => ("0", m, s),
+        [h, m, s] => (h, m, s),
+        [_, _, _, _] => return err(TextProblem::FrameTimecode),
+        _ => return err(TextProblem::Time),
+    };
+    let digits = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
+    if !digits(hours) || !digits(minutes) || !seconds.starts_with(|c: char| c.is_ascii_digit()) {
+        return err(TextProblem::Time);
+    }
+    let (Ok(h), Ok(m)) = (hours.parse::<u32>(), minutes.parse::<u32>()) else {
+        return err(TextProblem::TimeRange);
+    };
+    let Ok(s) = seconds.parse::<Ratio>() else {
+        return err(if seconds.len() > 15 { TextProblem::TimeRange } else { TextProblem::Time });
+    };
+    // `mm:ss` may have any number of minutes.
+    if (parts.len() == 3 && m > 59) || s >= Ratio::whole(60) {
+        return err(TextProblem::TimeRange);
+    }
+    Ok(At::Seconds(Ratio::whole(i64::from(h) * 3600 + i64::from(m) * 60) + s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn seconds(n: i64, d: i64) -> At {
+        At::Seconds(Ratio::new(n, d).unwrap())
+    }
+
+    #[test]
+    fn times_of_every_spelling() {
+        for (text, at, printed) in [
+            ("48", At::Frame(48), "48"),
+            ("-1", At::Frame(-1), "-1"),
+            ("1.50s", seconds(3, 2), "1.5s"),
+            (".5s", seconds(1, 2), "0.5s"),
+            ("1001/24s", seconds(1001, 24), "1001/24s"),
+            ("01:02:03.040", seconds(372_304, 100), "3723.04s"),
+            ("90:00", seconds(5400, 1), "5400s"),
+            ("00:00.125", seconds(1, 8), "0.125s"),
+        ] {
+            assert_eq!(text.parse(), Ok(at), "{text}");
+            assert_eq!(at.to_string(), printed);
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        use TextProblem::*;
+        for (text, problem) in [
+            ("", Time),
+            ("1.5", Time),
+            ("x", Time),
+            ("s", Time),
+            ("1:2s", Time),
+            ("99999999999999999999", Time),
+            ("00:60:00", TimeRange),
+            ("00:60", TimeRange),
+            ("00:00:00:12", FrameTimecode),
+            ("1:2:3:4:5", Time),
+            (":1", Time),
+            ("1:", Time),
+            ("-1:00", Time),
+            ("0:-1", Time),
+            ("9999999999:00:00", TimeRange),
+            ("0.1234567890123456s", TimeRange),
+        ] {
+            assert_eq!(text.parse::<At>().map_err(|e| e.problem), Err(problem), "{text}");
+        }
+    }
+
+    fn fixed() -> ProptestConfig {
+        let rng_seed = proptest::test_runner::RngSeed::Fixed(3);
+        ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+    }
+
+    proptest! {
+        #![proptest_config(fixed())]
+
+        #[test]
+        fn printing_reads_back(n in any::<i64>(), d in 1i64..200_000, frame in any::<bool>()) {
+            let at = if frame { At::Frame(n) } else { seconds(n, d) };
+            prop_assert_eq!(at.to_string().parse(), Ok(at));
+        }
+
+        #[test]
+        fn no_text_panics(t in "[-0-9:.s/é]{0,20}") {
+            let _ = t.parse::<At>();
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! A conversion in one line for people.
+
+use super::ops::Ops;
+use crate::frame::{ColorRange, Depth, Family, Format, Matrix, Siting};
+
+pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
+    let mut line = format!("{} -> {}", one(from, ops.matrices.0), one(to, ops.matrices.1));
+    let mut note = |text: String| line = format!("{line}; {text}");
+    for (format, matrix) in [(from, ops.matrices.0), (to, ops.matrices.1)] {
+        let unsaid = format.matrix == Matrix::UNSPECIFIED
+            || (format.family == Family::Gray && Some(format.matrix) != matrix);
+        if let Some(m) = matrix
+            && unsaid
+        {
+            note(format!("matrix not said: {} taken for {} rows", name(m), format.height));
+        }
+    }
+    let range = |f: &Format| f.full_range();
+    let matters = from.depth != Depth::Float && (range(from) != range(to) || from.family != to.family);
+    if matters && from.range == ColorRange::Unspecified && from.family != Family::Rgb {
+        note("range not said: limited taken".into());
+    }
+    let sited =
+        |f: &Format| f.family == Family::Yuv && f.subsampling != (0, 0) && f.siting == Siting::Unspecified;
+    if ops.resampled && (sited(from) || sited(to)) {
+        note("chroma siting not said: left taken".into());
+    }
+    if from.has_alpha() && !to.has_alpha() {
+        note("alpha is dropped".into());
+    }
+    if !from.has_alpha() && to.has_alpha() {
+        note("alpha is opaque".into());
+    }
+    line
+}
+
+fn name(matrix: Matrix) -> String {
+    matrix.name().map_or_else(|| format!("matrix {}", matrix.0), Into::into)
+}
+
+fn one(format: &Format, used: Option<Matrix>) -> String {
+    let mut text = format.name();
+    let said = Some(format.matrix).filter(|&m| m != Matrix::UNSPECIFIED);
+    if format.family == Family::Yuv
+        && let Some(m) = used.or(said)
+    {
+        text = format!("{text} {}", name(m));
+    }
+    if format.depth != Depth::Float {
+        text += if format.full_range() { " full" } else { " limited" };
+    }
+    text
+}

@@ -1,0 +1,278 @@
+//! What each output plane is made of: worked out once, when a conversion is bound.
+
+use super::ConvertError;
+use super::target::{by_height, is_rgb};
+use crate::frame::{Depth, Family, Format, Matrix, Parity, Picture, Siting};
+use crate::pixel::convert::{Code, Coefficients, Scale, Taps, Term, coefficients};
+
+/// How one output plane comes to be.
+#[derive(Debug)]
+pub(super) enum Op {
+    /// One value all over: neutral chroma, opaque alpha.
+    Fill { code: u16, real: f32 },
+    /// Integer codes of one input plane, rescaled.
+    Scale { source: usize, scale: Scale },
+    /// Float samples of one input plane as they are.
+    Copy { source: usize },
+    /// With others, from a [`Group`].
+    Mixed,
+}
+
+/// Output planes on one grid, made of the same resampled input planes.
+#[derive(Debug)]
+pub(super) struct Group {
+    grid: [(u8, i32); 2],
+    pub(super) sources: Vec<Source>,
+    pub(super) outputs: Vec<Output>,
+}
+
+/// An input plane, and how it gets to the group's grid.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) plane: usize,
+    pub(super) code: Code,
+    pub(super) down: Taps,
+    pub(super) across: Taps,
+}
+
+/// An output plane: a linear form of some of the group's sources.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) plane: usize,
+    pub(super) code: Code,
+    /// Which of the group's sources the terms belong to.
+    pub(super) used: Vec<usize>,
+    pub(super) terms: Vec<Term>,
+}
+
+/// A whole conversion.
+#[derive(Debug)]
+pub(super) struct Ops {
+    pub(super) planes: Vec<Op>,
+    pub(super) groups: Vec<Group>,
+    /// Whether the source's and the target's matrix mattered; as used.
+    pub(super) matrices: (Option<Matrix>, Option<Matrix>),
+    /// Whether chroma changes its grid.
+    pub(super) resampled: bool,
+}
+
+/// Y, U and V of grey, of YUV, or planes G, B and R; with the matrix as used.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Gray,
+    Yuv(Matrix),
+    Rgb,
+}
+
+fn kind(format: &Format, matrix: Matrix) -> Result<Kind, ConvertError> {
+    match format.family {
+        Family::Gray => Ok(Kind::Gray),
+        _ if is_rgb(format) && format.subsampling != (0, 0) => Err(ConvertError::SubsampledRgb),
+        _ if is_rgb(format) => Ok(Kind::Rgb),
+        _ => Ok(Kind::Yuv(matrix)),
+    }
+}
+
+fn said(matrix: Matrix) -> Option<Matrix> {
+    (matrix != Matrix::UNSPECIFIED).then_some(matrix)
+}
+
+fn solve(matrix: Matrix, format: &Format) -> Result<Coefficients, ConvertError> {
+    coefficients(matrix, format.primaries).ok_or(ConvertError::Matrix(matrix, format.primaries))
+}
+
+/// The code of plane `p`.
+fn code(format: &Format, kind: Kind, p: usize) -> Code {
+    let Depth::Bits(bits) = format.depth else { return Code::FLOAT };
+    let full = format.full_range();
+    match kind {
+        _ if format.alpha_plane() == Some(p) => Code::alpha(bits),
+        Kind::Yuv(Matrix::YCGCO) if p > 0 => Code::chroma_ycgco(bits, full),
+        Kind::Yuv(_) if p > 0 => Code::chroma(bits, full),
+        _ => Code::luma(bits, full),
+    }
+}
+
+/// The grid of plane `p`, across and down, for [`Taps`]: log2 of the step, and the first sample's place in quarters.
+fn grid(format: &Format, siting: Siting, p: usize) -> [(u8, i32); 2] {
+    let (sx, sy) = format.plane_subsampling(p);
+    let middle = |s: u8| 2 * ((1 << s) - 1);
+    let x = match siting {
+        Siting::Center | Siting::Top | Siting::Bottom => middle(sx),
+        _ => 0,
+    };
+    let y = match siting {
+        Siting::TopLeft | Siting::Top => 0,
+        Siting::BottomLeft | Siting::Bottom => 2 * middle(sy),
+        Siting::PalDv if p == 1 => 0,
+        // V one row below U: of the frame, or of the field where there are fields
+        Siting::PalDv => return [(sx, x), (sy, if sy > 0 { 4 } else { 0 })],
+        _ => middle(sy),
+    };
+    // Chroma rows go to the fields in turns, like luma rows. In a field's own rows a top field's chroma is half as
+    // far down as the frame's, a bottom field's half as far plus half of what a chroma row is high beyond one luma row:
+    // 1/4 and 3/4 for 4:2:0 at the left.
+    let y = match format.picture {
+        Picture::Field(Parity::Top) if siting != Siting::PalDv => y / 2,
+        Picture::Field(Parity::Bottom) if siting != Siting::PalDv => y / 2 + middle(sy),
+        _ => y,
+    };
+    [(sx, x), (sy, y)]
+}
+
+impl Ops {
+    pub(super) fn new(from: &Format, to: &Format) -> Result<Ops, ConvertError> {
+        let default = by_height(from.height);
+        let (tag_in, tag_out) = (said(from.matrix), said(to.matrix));
+        // what is not said is as on the other side, if that is YUV too
+        let yuv = |f: &Format| f.family == Family::Yuv && !is_rgb(f);
+        let both = yuv(from) && yuv(to);
+        let matrix_in = tag_in.unwrap_or(default);
+        let matrix_out = tag_out.or(both.then_some(matrix_in)).unwrap_or(default);
+        let (a, b) = (kind(from, matrix_in)?, kind(to, matrix_out)?);
+        let siting_in = from.siting;
+        let same_grid = both && from.subsampling == to.subsampling;
+        let siting_out = if same_grid && to.siting == Siting::Unspecified { siting_in } else { to.siting };
+        let mut used = (None, None);
+        let nominal = nominal(from, to, a, b, &mut used)?;
+        let mut ops = Ops { planes: Vec::new(), groups: Vec::new(), matrices: used, resampled: false };
+        let alpha_out = to.alpha_plane();
+        for p in 0..to.planes() {
+            let out = code(to, b, p);
+            let row: Vec<(usize, f64)> = if alpha_out == Some(p) {
+                from.alpha_plane().map(|p| (p, 1.0)).into_iter().collect()
+            } else {
+                nominal
+                    .get(p)
+                    .iter()
+                    .flat_map(|r| r.iter().copied().enumerate())
+                    .filter(|t| t.1 != 0.0)
+                    .collect()
+            };
+            if row.is_empty() {
+                let opaque = alpha_out == Some(p);
+                let code = if opaque { out.top } else { out.zero as u16 };
+                ops.planes.push(Op::Fill { code, real: f32::from(u8::from(opaque)) });
+                continue;
+            }
+            let target = grid(to, siting_out, p);
+            let sources: Vec<Source> = row
+                .iter()
+                .map(|&(plane, _)| {
+                    let [x, y] = grid(from, siting_in, plane);
+                    let code = code(from, a, plane);
+                    Source { plane, code, across: Taps::new(x, target[0]), down: Taps::new(y, target[1]) }
+                })
+                .collect();
+            let still = |s: &Source| s.across.is_identity() && s.down.is_identity();
+            ops.resampled |= !sources.iter().all(still);
+            if let ([source], [(_, 1.0)]) = (&sources[..], &row[..])
+                && still(source)
+                && source.code.is_float() == out.is_float()
+            {
+                let plane = source.plane;
+                ops.planes.push(if out.is_float() {
+                    Op::Copy { source: plane }
+                } else {
+                    Op::Scale { source: plane, scale: Scale::new(source.code, out) }
+                });
+                continue;
+            }
+            ops.planes.push(Op::Mixed);
+            let terms = row
+                .iter()
+                .zip(&sources)
+                .map(|(&(_, n), s)| Term::new(n, s.code, s.across.bits + s.down.bits, out))
+                .collect();
+            ops.place(target, sources, terms, p, out);
+        }
+        Ok(ops)
+    }
+
+    /// Joins the plane to the group on its grid, or founds one.
+    fn place(
+        &mut self,
+        grid: [(u8, i32); 2],
+        sources: Vec<Source>,
+        terms: Vec<Term>,
+        plane: usize,
+        code: Code,
+    ) {
+        let at = self.groups.iter().position(|g| g.grid == grid).unwrap_or_else(|| {
+            self.groups.push(Group { grid, sources: Vec::new(), outputs: Vec::new() });
+            self.groups.len() - 1
+        });
+        let group = &mut self.groups[at];
+        let mut used = Vec::new();
+        for s in sources {
+            // the same plane on the same grid has the same taps
+            let at = group.sources.iter().position(|k| k.plane == s.plane).unwrap_or_else(|| {
+                group.sources.push(s);
+                group.sources.len() - 1
+            });
+            used.push(at);
+        }
+        group.outputs.push(Output { plane, code, used, terms });
+    }
+
+    /// How many luma rows above or below an output row (with all luma rows of its chroma block) input may lie that
+    /// it is made of, with all luma rows of its own block.
+    pub(super) fn reach(&self, from: &Format, to: &Format) -> u32 {
+        let mut reach = 0;
+        for group in &self.groups {
+            for (source, output) in
+                group.sources.iter().flat_map(|s| group.outputs.iter().map(move |o| (s, o)))
+            {
+                let (_, fine_in) = from.plane_subsampling(source.plane);
+                let (_, fine_out) = to.plane_subsampling(output.plane);
+                // far from the edge, every phase
+                for i in 64..68usize {
+                    let (first, weights) = source.down.at(i);
+                    let (top, bottom) = ((i as i64) << fine_out, (i as i64 + 1) << fine_out);
+                    let (above, below) = (first << fine_in, (first + weights.len() as i64) << fine_in);
+                    reach = reach.max(top - above).max(below - bottom);
+                }
+            }
+        }
+        reach as u32
+    }
+}
+
+/// Nominal output planes as sums of nominal input planes: rows are output planes, columns input planes, alpha apart.
+/// Notes the matrices that it needed.
+fn nominal(
+    from: &Format,
+    to: &Format,
+    a: Kind,
+    b: Kind,
+    used: &mut (Option<Matrix>, Option<Matrix>),
+) -> Result<[[f64; 3]; 3], ConvertError> {
+    const SAME: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    const FIRST: [f64; 3] = [1.0, 0.0, 0.0];
+    Ok(match (a, b) {
+        (Kind::Gray, Kind::Rgb) => [FIRST; 3],
+        (Kind::Gray, _) => [FIRST, [0.0; 3], [0.0; 3]],
+        (Kind::Yuv(_), Kind::Gray) => [FIRST; 3],
+        (Kind::Rgb, Kind::Rgb) => SAME,
+        (Kind::Yuv(m), Kind::Rgb) => {
+            used.0 = Some(m);
+            solve(m, from)?.to_rgb()
+        }
+        (Kind::Rgb, Kind::Yuv(m)) => {
+            used.1 = Some(m);
+            solve(m, to)?.to_yuv()
+        }
+        (Kind::Rgb, Kind::Gray) => {
+            // grey may carry any tag, the one of the RGB it came from too; its luma must come from somewhere
+            let m = said(to.matrix).filter(|&m| m != Matrix::RGB).unwrap_or(by_height(to.height));
+            used.1 = Some(m);
+            solve(m, to)?.to_yuv()
+        }
+        (Kind::Yuv(m), Kind::Yuv(n)) if m == n => SAME,
+        (Kind::Yuv(m), Kind::Yuv(n)) => {
+            let (c, d) = (solve(m, from)?, solve(n, to)?);
+            *used = (Some(m), Some(n));
+            if c == d { SAME } else { c.to_other(d) }
+        }
+    })
+}

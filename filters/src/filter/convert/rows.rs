@@ -1,0 +1,139 @@
+//! Making the rows of a band.
+
+use super::ops::{Group, Op, Ops};
+use crate::frame::{Depth, Format, FrameMut, FrameRef, Scratch};
+use crate::pixel::convert::{CodeSample, Mix, Num, PAD, Weigh, pad};
+use crate::simd::Level;
+
+/// What [`render`] borrows at most for pictures of that width.
+pub(super) fn scratch_bytes(width: usize) -> usize {
+    // four sources, each with a padded row before and one behind resampling across
+    4 * 2 * (room(width) * 4 + 64)
+}
+
+fn room(width: usize) -> usize {
+    (width + 2 * PAD).next_multiple_of(16)
+}
+
+/// Writes every row of `output` that is there.
+pub(super) fn render(
+    from: &Format,
+    to: &Format,
+    ops: &Ops,
+    level: Level,
+    input: FrameRef<'_>,
+    output: &mut FrameMut<'_>,
+    scratch: &mut Scratch,
+) {
+    let mut job = Job { from, to, ops, level, input, output, scratch };
+    match (from.depth.bytes(), to.depth.bytes()) {
+        (1, 1) => job.codes::<u8, u8>(),
+        (1, 2) => job.codes::<u8, u16>(),
+        (2, 1) => job.codes::<u16, u8>(),
+        (2, 2) => job.codes::<u16, u16>(),
+        (1, _) => job.groups::<u8, f32, f32>(),
+        (2, _) => job.groups::<u16, f32, f32>(),
+        (_, 1) => job.groups::<f32, f32, u8>(),
+        (_, 2) => job.groups::<f32, f32, u16>(),
+        _ => {
+            job.copies();
+            job.groups::<f32, f32, f32>();
+        }
+    }
+    job.fills();
+}
+
+struct Job<'a, 'b, 'c> {
+    from: &'a Format,
+    to: &'a Format,
+    ops: &'a Ops,
+    level: Level,
+    input: FrameRef<'b>,
+    output: &'a mut FrameMut<'c>,
+    scratch: &'a mut Scratch,
+}
+
+impl Job<'_, '_, '_> {
+    fn codes<S: CodeSample + Weigh<i32>, D: CodeSample + Mix<i32>>(&mut self) {
+        for (p, op) in self.ops.planes.iter().enumerate() {
+            let Op::Scale { source, scale } = op else { continue };
+            let (source, plane) = (self.input.plane(*source), self.output.plane_mut(p));
+            for y in plane.rows() {
+                scale.row::<S, D>(self.level, plane.row_mut(y), source.row(y));
+            }
+        }
+        self.groups::<S, i32, D>();
+    }
+
+    fn copies(&mut self) {
+        for (p, op) in self.ops.planes.iter().enumerate() {
+            let Op::Copy { source } = op else { continue };
+            let (source, plane) = (self.input.plane(*source), self.output.plane_mut(p));
+            for y in plane.rows() {
+                plane.row_bytes_mut(y).copy_from_slice(source.row_bytes(y));
+            }
+        }
+    }
+
+    fn fills(&mut self) {
+        for (p, op) in self.ops.planes.iter().enumerate() {
+            let &Op::Fill { code, real } = op else { continue };
+            let plane = self.output.plane_mut(p);
+            for y in plane.rows() {
+                match self.to.depth {
+                    Depth::Float => plane.row_mut::<f32>(y).fill(real),
+                    Depth::Bits(0..=8) => plane.row_mut::<u8>(y).fill(code as u8),
+                    Depth::Bits(_) => plane.row_mut::<u16>(y).fill(code),
+                }
+            }
+        }
+    }
+
+    fn groups<S: Weigh<A>, A: Num, D: Mix<A>>(&mut self) {
+        for group in &self.ops.groups {
+            self.group::<S, A, D>(group);
+        }
+    }
+
+    fn group<S: Weigh<A>, A: Num, D: Mix<A>>(&mut self, group: &Group) {
+        let Some(first) = group.outputs.first() else { return };
+        let (width, _) = self.to.plane_size(first.plane);
+        let planes: Vec<_> = group.outputs.iter().map(|o| (&o.terms[..], o.code)).collect();
+        let forms = D::forms(&planes);
+        let size = room(self.from.width as usize);
+        // a row before resampling across and one behind, for each source
+        let [lines, ready] = self.scratch.buffers::<A, 2>([size * group.sources.len(); 2]);
+        for y in self.output.plane(first.plane).rows() {
+            for (i, source) in group.sources.iter().enumerate() {
+                let still = source.across.is_identity();
+                let (line, ready) = (&mut lines[size * i..][..size], &mut ready[size * i..][..width]);
+                let plane = self.input.plane(source.plane);
+                let (len, _) = self.from.plane_size(source.plane);
+                let sum = if still { &mut *ready } else { &mut line[PAD..PAD + len] };
+                if plane.height() == 0 {
+                    // the lower field of a picture with one row of chroma: none of it, so no colour
+                    sum.fill(A::of(source.code.zero << source.down.bits));
+                } else {
+                    let (first, weights) = source.down.at(y);
+                    for (n, &weight) in weights.iter().enumerate() {
+                        let at = (first + n as i64).clamp(0, plane.height() as i64 - 1);
+                        let row: &[S] = plane.row(at as usize);
+                        S::weigh(self.level, sum, row, weight, source.code.top, n > 0);
+                    }
+                }
+                if !still {
+                    pad(&mut line[..len + 2 * PAD], len);
+                    A::across(self.level, ready, &line[..len + 2 * PAD], &source.across);
+                }
+            }
+            for (output, form) in group.outputs.iter().zip(&forms) {
+                let mut rows: [&[A]; 3] = [&[]; 3];
+                for (row, &i) in rows.iter_mut().zip(&output.used) {
+                    *row = &ready[size * i..][..width];
+                }
+                let out = self.output.plane_mut(output.plane).row_mut::<D>(y);
+                D::mix(self.level, form, out, &rows[..output.used.len()]);
+            }
+        }
+    }
+}

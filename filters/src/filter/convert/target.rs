@@ -1,0 +1,104 @@
+//! The format that a pixel format name means for a given source.
+
+use crate::frame::{Alpha, ColorRange, Family, Format, Matrix, NameError, Siting};
+
+/// The matrix of a picture, and whether it had to be assumed: where it is not tagged, BT.601 (as SMPTE 170M) up to 576
+/// rows, which is standard definition, and BT.709 above. RGB is [`Matrix::RGB`].
+pub fn assumed_matrix(format: &Format) -> (Matrix, bool) {
+    match (format.family, format.matrix) {
+        (Family::Rgb, _) => (Matrix::RGB, false),
+        (_, Matrix::UNSPECIFIED) => (by_height(format.height), true),
+        (_, tagged) => (tagged, false),
+    }
+}
+
+pub(super) const fn by_height(height: u32) -> Matrix {
+    if height <= 576 { Matrix::SMPTE170M } else { Matrix::BT709 }
+}
+
+/// Whether the planes are G, B and R: the family, or YUV planes tagged as such.
+pub(super) fn is_rgb(format: &Format) -> bool {
+    format.family == Family::Rgb || (format.family == Family::Yuv && format.matrix == Matrix::RGB)
+}
+
+/// The format that `from` becomes when asked for as `name`: the name's family, depth, subsampling and alpha, and tags
+/// that suit them.
+///
+/// To RGB: matrix RGB, full range. From RGB to YUV: limited range and the matrix by height; to grey: the range that
+/// RGB had. Between YUV and grey, range and matrix stay. `yuvj...` is full range. The siting stays as long as the
+/// subsampling does; newly subsampled chroma is at the left. Alpha keeps its kind. The rest is as in `from`.
+pub fn retarget(from: &Format, name: &str) -> Result<Format, NameError> {
+    let named = Format::from_name(name, from.width, from.height)?;
+    let alpha = match (named.alpha, from.alpha) {
+        (Alpha::None, _) => Alpha::None,
+        (named, Alpha::None) => named,
+        (_, kept) => kept,
+    };
+    let mut to =
+        Format { family: named.family, depth: named.depth, subsampling: named.subsampling, alpha, ..*from };
+    match (is_rgb(from), to.family) {
+        (true, Family::Rgb) => to.matrix = Matrix::RGB,
+        (false, Family::Rgb) => (to.matrix, to.range) = (Matrix::RGB, ColorRange::Full),
+        // planes that are G, B and R under the name of YUV may stay so as long as none is made smaller
+        (true, Family::Yuv) if from.family == Family::Yuv && to.subsampling == (0, 0) => {}
+        (true, Family::Yuv) => (to.matrix, to.range) = (by_height(to.height), ColorRange::Limited),
+        (true, Family::Gray) => {
+            to.matrix = by_height(to.height);
+            to.range = if from.full_range() { ColorRange::Full } else { ColorRange::Limited };
+        }
+        // grey from an image library may say RGB, which as YUV would mean planes G, B and R
+        (false, Family::Yuv) if to.matrix == Matrix::RGB => to.matrix = by_height(to.height),
+        (false, _) => {}
+    }
+    if named.range != ColorRange::Unspecified {
+        to.range = named.range;
+    }
+    let kept = from.family == Family::Yuv && to.family == Family::Yuv && from.subsampling == to.subsampling;
+    if !kept {
+        to.siting = if to.subsampling == (0, 0) { Siting::Unspecified } else { Siting::Left };
+    }
+    Ok(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(name: &str) -> Format {
+        Format::from_name(name, 720, 576).unwrap()
+    }
+
+    #[test]
+    fn tags_follow_the_family() {
+        let video = Format { matrix: Matrix::BT709, siting: Siting::Center, ..source("yuva420p10") };
+        let rgb = retarget(&video, "gbrap16").unwrap();
+        assert_eq!((rgb.matrix, rgb.range, rgb.siting), (Matrix::RGB, ColorRange::Full, Siting::Unspecified));
+        assert_eq!((rgb.name().as_str(), rgb.alpha, rgb.rate), ("gbrap16", Alpha::Straight, video.rate));
+        let back = retarget(&rgb, "yuv420p").unwrap();
+        assert_eq!(
+            (back.matrix, back.range, back.siting),
+            (Matrix::SMPTE170M, ColorRange::Limited, Siting::Left)
+        );
+        assert_eq!(retarget(&video, "yuv420p").unwrap().siting, Siting::Center);
+        assert_eq!(retarget(&video, "yuv422p").unwrap().siting, Siting::Left);
+        assert_eq!(retarget(&video, "yuvj420p").unwrap().range, ColorRange::Full);
+        let gray = retarget(&rgb, "gray").unwrap();
+        assert_eq!((gray.range, gray.alpha), (ColorRange::Full, Alpha::None));
+        assert_eq!(retarget(&gray, "yuv444p").unwrap().range, ColorRange::Full);
+        assert_eq!(retarget(&video, "gray").unwrap().range, ColorRange::Unspecified);
+        let png = Format { matrix: Matrix::RGB, ..source("gray") };
+        assert_eq!(retarget(&png, "yuv420p").unwrap().matrix, Matrix::SMPTE170M);
+        let exr = Format { alpha: Alpha::Premultiplied, ..source("gbrapf32") };
+        assert_eq!(retarget(&exr, "gbrap16").unwrap().alpha, Alpha::Premultiplied);
+        assert!(retarget(&video, "rgb24").is_err());
+    }
+
+    #[test]
+    fn the_matrix_is_the_tags_else_by_height() {
+        let at = |height, matrix| assumed_matrix(&Format { height, matrix, ..source("yuv420p") });
+        assert_eq!(at(576, Matrix::UNSPECIFIED), (Matrix::SMPTE170M, true));
+        assert_eq!(at(577, Matrix::UNSPECIFIED), (Matrix::BT709, true));
+        assert_eq!(at(480, Matrix::BT2020NC), (Matrix::BT2020NC, false));
+        assert_eq!(assumed_matrix(&source("gbrp")), (Matrix::RGB, false));
+    }
+}

@@ -1,0 +1,106 @@
+//! The 31-bit shift register of Avery Lee's article "Fast noise", eight lanes side by side, entered anywhere.
+//!
+//! # The generator
+//!
+//! One bit at a time the register is `x' = (x << 1) | (bit 27 ^ bit 30)`: the new bit b(t) is b(t-28) ^ b(t-31), of
+//! the primitive polynomial x^31 + x^28 + 1. The next sixteen bits depend only on bits that are already there, so
+//! they are made at once:
+//!
+//! ```text
+//! x' = (x << 16) + (((x >> 12) ^ (x >> 15)) & 0xffff)         output word = low half of x'
+//! ```
+//!
+//! 31 bits of the 32 matter: bit 31 leaves with the next shift and is never looked at, so states are compared under
+//! the mask 2^31 - 1, and a state with nothing under that mask stays at zero for ever. See [`step`].
+//!
+//! # Split halves
+//!
+//! A vector holds eight registers as two vectors of sixteen-bit halves, which makes both the shift by 16 and the
+//! taking of the output free: the old low halves *are* the new high halves.
+//!
+//! ```text
+//! t = hi << 1;   lo' = (t ^ (lo >> 12)) ^ ((hi << 4) ^ (lo >> 15));   hi' = lo
+//! ```
+//!
+//! `hi << 1` needs no mask: the bit that a mask would clear is the redundant one.
+//!
+//! # Lag form
+//!
+//! Over GF(2) a polynomial p has p(x)^16 = p(x^16), so what holds for bits 28 and 31 apart holds for whole 16-bit
+//! words: `w[n] = w[n-28] ^ w[n-31]`, lane by lane. A row that has its first 31 steps needs two loads and one XOR a
+//! vector from there on, at any register width, and 28 steps do not depend on each other at all.
+//!
+//! # Seeking
+//!
+//! The step is a linear map M of the state, so position n is `s0 * M^n` ([`crate::gf2`]). Positions are exact
+//! integers, reduced modulo the period 2^31 - 1, and no row, tile or frame is ever reached by stepping. Eight lanes
+//! share a row as eight adjacent portions of the cycle: lane i starts L steps after lane i-1, where L is the number
+//! of steps of a row.
+//!
+//! # What it is not
+//!
+//! A short linear generator: tests of rank and of low-weight parity find it out, and
+//! `w[n] = w[n - 28 * 2^j] ^ w[n - 31 * 2^j]` holds for every j. At a few code values of noise none of it is seen;
+//! for what sums along rows a stream of a longer period is there.
+
+mod fill;
+mod place;
+#[cfg(test)]
+mod tests;
+
+pub use fill::{Lanes, fill, fill_halves, fill_lag};
+pub use place::{Frame31, Lfsr31};
+
+use super::law::{self, Law};
+use super::{Origin, Shape, ShapeError};
+
+/// Lanes side by side.
+pub const LANES: usize = 8;
+
+/// One step of one register: the definition. The output is the low half of what it returns.
+#[inline(always)]
+pub const fn step(x: u32) -> u32 {
+    (x << 16).wrapping_add(((x >> 12) ^ (x >> 15)) & 0xffff)
+}
+
+/// The words of one pixel's lane from step `steps` of its row on, in closed form: no other pixel is made. Where a pixel's
+/// words are is told by [`noise_at`].
+#[allow(clippy::too_many_arguments)]
+pub fn word_at(
+    shape: &Shape,
+    origin: Origin,
+    frame: i64,
+    plane: usize,
+    y: u32,
+    lane: u32,
+    steps: u64,
+) -> Result<u16, ShapeError> {
+    let state = place::closed_form(shape, origin.state()?, frame, plane, y, lane.into(), steps);
+    Ok(step(state) as u16)
+}
+
+/// The noise of one pixel in closed form: the centred number c ([`law`]) that the `noise` filter scales to its strength.
+/// It is the same number as filling a row gives, and slow: four matrix products a word.
+///
+/// Pixel x takes the words of lane x mod 8: k of them from step k * (x / 8) on, or for H8 the eight from step
+/// 8 * (x / 64) on, of whose transform it takes slot (x / 8) mod 8.
+pub fn noise_at(shape: &Shape, seed: u64, frame: i64, plane: usize, x: u32, y: u32) -> i16 {
+    let lane = x % LANES as u32;
+    let word = |steps: u64| match word_at(shape, Origin::Seed(seed), frame, plane, y, lane, steps) {
+        Ok(word) => word,
+        Err(e) => unreachable!("a seed always gives a state: {e}"),
+    };
+    match shape.law() {
+        Law::Sum(k) => {
+            let mut words = [0; law::MAX_SAMPLES as usize];
+            let words = &mut words[..k as usize];
+            let first = u64::from(k) * u64::from(x / LANES as u32);
+            words.iter_mut().zip(first..).for_each(|(w, steps)| *w = word(steps));
+            law::centred(words)
+        }
+        Law::H8 => {
+            let first = 8 * u64::from(x / (8 * LANES as u32));
+            law::h8(core::array::from_fn(|q| word(first + q as u64)))[x as usize / LANES % 8]
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The vectors of the definition, and every fast way against the slow one.
+
+use super::*;
+use crate::gf2::{M31, Powers32};
+use crate::noise::Layout;
+use crate::noise::seed::{Layer, fnv1a64, mix64};
+use crate::simd::Level;
+
+fn hd(layout: Layout) -> Shape {
+    Shape::new(&[(1920, 1080), (960, 540), (960, 540)], layout, Law::UNIFORM).unwrap()
+}
+
+#[test]
+fn origin_states() {
+    let state = |o: Origin| o.state();
+    assert_eq!(state(Origin::Seed(0)), Ok(1));
+    assert_eq!(state(Origin::Seed(1)), Ok(0x3d2f_3221));
+    assert_eq!(state(Origin::Seed(0x0123_4567_89ab_cdef)), Ok(0x5135_c2f9));
+    assert_eq!(state(Origin::State(0x8000_0001)), Ok(1));
+    for stuck in [0, 0x8000_0000] {
+        assert_eq!(state(Origin::State(stuck)), Err(ShapeError::State(stuck)));
+    }
+}
+
+#[test]
+fn matrix_rows() {
+    let m = place::matrix();
+    for i in 0..12 {
+        assert_eq!(m.rows[i], 1 << (16 + i));
+    }
+    assert_eq!(m.rows[12..16], [0x1000_0001, 0x2000_0002, 0x4000_0004, 0x8000_0009]);
+    assert_eq!(
+        m.rows[16..28],
+        [0x12, 0x24, 0x48, 0x90, 0x120, 0x240, 0x480, 0x900, 0x1200, 0x2400, 0x4800, 0x9000]
+    );
+    assert_eq!(m.rows[28..], [0x2000, 0x4000, 0x8000, 0]);
+}
+
+#[test]
+fn one_times_powers_of_two() {
+    let powers = Powers32::new(&place::matrix());
+    let of = |k: usize| powers.square(k).apply(1) & M31;
+    assert_eq!([0, 1, 2, 3, 4, 5].map(of), [0x10000, 0x12, 0x104, 0x10010, 0x112, 0x10104]);
+    assert_eq!([27, 28, 29, 30].map(of), [2, 4, 0x10, 0x100]);
+}
+
+#[test]
+fn jump_is_stepping_around_the_cycle_and_beyond() {
+    let m = place::matrix();
+    let mut x = 0x2468_ace1u32;
+    for n in 0..5000u32 {
+        assert_eq!(m.pow(n.into()).apply(0x2468_ace1) & M31, x & M31);
+        x = step(x);
+    }
+    // The whole cycle and a bit, really stepped: about a second.
+    let mut x = 1u32;
+    for _ in 0..M31 {
+        x = step(x);
+    }
+    assert_eq!(x & M31, 1, "2^31 - 1 steps are none");
+    for _ in 0..1000 {
+        x = step(x);
+    }
+    assert_eq!(m.pow(u128::from(M31) + 1000).apply(1) & M31, x & M31);
+}
+
+#[test]
+fn vectors() {
+    type Row = (Layout, u64, (i64, usize, u32), [u16; 12], u16);
+    #[rustfmt::skip]
+    let rows: [Row; 6] = [
+        (Layout::Sequential, 0, (0, 0, 0),
+            [0x0000, 0x8779, 0x3e86, 0x4bb8, 0x9667, 0x303b, 0x5c89, 0xed3a, 0x0012, 0x6493, 0x7c77, 0xfc7e], 0xf2f3),
+        (Layout::Sequential, 0x0123_4567_89ab_cdef, (65, 1, 7),
+            [0xbc23, 0x6392, 0x099b, 0x4288, 0xc837, 0xe06c, 0x743f, 0x49e6, 0xd2de, 0x73d2, 0xe9f4, 0x846e], 0xe946),
+        (Layout::Sequential, 0, (1_000_000, 2, 539),
+            [0x6d89, 0xb5a0, 0x02ce, 0x28f2, 0xdc99, 0xa3a3, 0xabc9, 0xc09f, 0x0ed2, 0xefa8, 0xcb20, 0xad60], 0x4871),
+        (Layout::Keyed, 0, (0, 0, 0),
+            [0x5df3, 0x76db, 0xcd25, 0xf8b9, 0x1f1f, 0xd47d, 0x2cfd, 0xb876, 0xc5a3, 0x33b3, 0xf835, 0xde0a], 0x60ac),
+        (Layout::Keyed, 0x0123_4567_89ab_cdef, (65, 1, 7),
+            [0x0d18, 0x9c2f, 0x12f7, 0x9f56, 0xf70d, 0x6239, 0xc8bb, 0xb5a3, 0xdee2, 0x3d2c, 0xa56b, 0xb420], 0x4407),
+        (Layout::Keyed, 0, (1_000_000, 2, 539),
+            [0xe033, 0x0b78, 0x7055, 0xc8fc, 0x87e0, 0x7e48, 0x4bac, 0x42ff, 0x8cb3, 0xf41e, 0x89c5, 0xab6f], 0x51c2),
+    ];
+    for (layout, seed, (frame, plane, y), first, last) in rows {
+        let shape = hd(layout);
+        let width = shape.size(plane).0;
+        for &level in Level::available() {
+            let mut row = vec![0; width as usize];
+            let stream = Lfsr31::new(&shape, Origin::Seed(seed), Layer::BASE, level).unwrap();
+            stream.fill_row(frame, plane, y, 0..width, &mut row);
+            assert_eq!(row[..12], first, "{level} {layout:?} {seed:x}");
+            assert_eq!(row[row.len() - 1], last, "{level} {layout:?} {seed:x}");
+            // Bit 31 of the first lanes is redundant; a raw state is entered in the same way.
+            let s0 = Origin::Seed(seed).state().unwrap() | 1 << 31;
+            let raw = Lfsr31::new(&shape, Origin::State(s0), Layer::BASE, level).unwrap();
+            let mut again = vec![0; width as usize];
+            raw.fill_row(frame, plane, y, 0..width, &mut again);
+            assert_eq!(row, again);
+        }
+    }
+}
+
+#[test]
+fn plane_hashes() {
+    for (layout, hash) in
+        [(Layout::Sequential, 0x815c_5e93_a852_58d3), (Layout::Keyed, 0x0288_e097_3d71_ccd3u64)]
+    {
+        for &level in Level::available() {
+            let stream = Lfsr31::new(&hd(layout), Origin::Seed(1), Layer::BASE, level).unwrap();
+            let mut bytes = Vec::new();
+            let mut row = [0; 960];
+            for y in 0..540 {
+                stream.fill_row(0, 1, y, 0..960, &mut row);
+                bytes.extend(row.iter().flat_map(|w| w.to_le_bytes()));
+            }
+            assert_eq!(fnv1a64(&bytes), hash, "{level} {layout:?}");
+        }
+    }
+}
+
+/// One register at a time, one step at a time: what eight lanes must give.
+fn slow(start: &[u32; 8], steps: usize) -> Vec<u16> {
+    let mut x = *start;
+    let mut out = Vec::new();
+    for _ in 0..steps {
+        x = x.map(step);
+        out.extend(x.map(|x| x as u16));
+    }
+    out
+}
+
+#[test]
+fn every_body_is_the_reference_at_every_length() {
+    let start: [u32; 8] = core::array::from_fn(|i| mix64(i as u64 + 99) as u32);
+    let want = slow(&start, 400);
+    for &level in Level::available() {
+        for body in [fill, fill_halves, fill_lag] {
+            for steps in (0..130).chain([310, 311, 339, 340, 400]) {
+                // In two calls, with a rest of words that is no whole step, at an odd offset.
+                for cut in [0, 1, 2, 30, 31, 32, 59, 60].into_iter().filter(|c| *c <= steps) {
+                    let mut lanes = Lanes::of(start);
+                    let mut buffer = vec![0xaaaa; steps * 8 + 6];
+                    let (a, b) = buffer[1..].split_at_mut(cut * 8);
+                    body(level, &mut lanes, a);
+                    body(level, &mut lanes, b);
+                    assert_eq!(buffer[1..=steps * 8], want[..steps * 8], "{level} {steps} {cut}");
+                    assert_eq!(buffer[steps * 8 + 1..], [0xaaaa; 5]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_pixel_is_the_row_for_any_frame_tile_and_shape() {
+    let sizes = [(137u32, 5u32), (19, 3), (1, 1), (64, 2)];
+    let laws = [Law::UNIFORM, Law::Sum(2), Law::Sum(3), Law::Sum(7), Law::Sum(16), Law::H8];
+    let cases = [Layout::Keyed, Layout::Sequential].into_iter().flat_map(|l| laws.map(|law| (l, law)));
+    for (layout, law) in cases {
+        let shape = Shape::new(&sizes, layout, law).unwrap();
+        let block = shape.block(8);
+        for seed in [7, u64::MAX] {
+            let stream = Lfsr31::new(&shape, Origin::Seed(seed), Layer::BASE, Level::best()).unwrap();
+            for frame in [0, 1, -1, 1_000_000, i64::MAX, i64::MIN, i64::from(M31), i64::from(M31) + 1] {
+                for (plane, (w, h)) in sizes.into_iter().enumerate() {
+                    let y = h - 1;
+                    let pixels = w.next_multiple_of(block) as usize;
+                    let mut row = vec![0; pixels * law.words() as usize];
+                    stream.fill_row(frame, plane, y, 0..w, &mut row);
+                    for (i, &word) in row.iter().enumerate().step_by(5) {
+                        let origin = Origin::Seed(seed);
+                        let one = word_at(&shape, origin, frame, plane, y, i as u32 % 8, i as u64 / 8);
+                        assert_eq!(one, Ok(word), "{layout:?} {law:?} {frame} {plane} {i}");
+                    }
+                    let mut c = vec![0; pixels];
+                    law::centre(Level::SCALAR, law, 8, &row, &mut c);
+                    for x in 0..w {
+                        let one = noise_at(&shape, seed, frame, plane, x, y);
+                        assert_eq!(one, c[x as usize], "{layout:?} {law:?} {frame} {plane} {x}");
+                    }
+                    for x in [0, 1, 8, 9, 17, 36, 64, 130].into_iter().filter(|x| *x < w) {
+                        let skip = (x / block * block * law.words()) as usize;
+                        let mut tile = vec![0; row.len() - skip];
+                        stream.fill_row(frame, plane, y, x..w, &mut tile);
+                        assert_eq!(tile, row[skip..]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn layers_are_apart_and_one_tape_has_one() {
+    let first = |layer| {
+        let mut row = [0; 960];
+        let stream = Lfsr31::new(&hd(Layout::Keyed), Origin::Seed(0), layer, Level::best()).unwrap();
+        stream.fill_row(0, 1, 0, 0..960, &mut row);
+        row
+    };
+    assert_ne!(first(Layer::BASE), first(Layer::OCTAVE));
+    let refused = Lfsr31::new(&hd(Layout::Sequential), Origin::Seed(0), Layer::OCTAVE, Level::best());
+    assert_eq!(refused.err(), Some(ShapeError::Layer(Layer::OCTAVE)));
+}
+
+#[test]
+fn sequential_rows_lie_one_behind_the_other() {
+    // Frame, plane and row boundaries are no boundaries of the tape: lane 7 ends where the next row's lane 0 begins.
+    let shape = Shape::new(&[(16, 2), (8, 1)], Layout::Sequential, Law::UNIFORM).unwrap();
+    let stream = Lfsr31::new(&shape, Origin::State(0xace1), Layer::BASE, Level::best()).unwrap();
+    let total = 2 * 16 + 8;
+    let tape: Vec<u16> = {
+        let mut x = place::matrix().pow(u128::from(M31) - total as u128).apply(0xace1);
+        (0..3 * total)
+            .map(|_| {
+                x = step(x);
+                x as u16
+            })
+            .collect()
+    };
+    let mut at = 0;
+    for frame in [-1, 0, 1] {
+        for (plane, y, w) in [(0, 0, 16), (0, 1, 16), (1, 0, 8)] {
+            let mut row = vec![0; w];
+            stream.fill_row(frame, plane, y, 0..w as u32, &mut row);
+            let steps = w / 8;
+            for (i, &word) in row.iter().enumerate() {
+                assert_eq!(word, tape[at + (i % 8) * steps + i / 8], "{frame} {plane} {y} {i}");
+            }
+            at += w;
+        }
+    }
+}
+
+#[test]
+fn words_obey_the_lag() {
+    let words = slow(&core::array::from_fn(|i| i as u32 + 1), 2000);
+    for j in 0..5 {
+        let (near, far) = ((28 * 8) << j, (31 * 8) << j);
+        assert!((far..words.len()).all(|n| words[n] == words[n - near] ^ words[n - far]));
+    }
+}
+
+#[test]
+fn shapes_that_cannot_be() {
+    let new = |sizes: &[(u32, u32)], k| Shape::new(sizes, Layout::Keyed, Law::Sum(k));
+    assert_eq!(new(&[(1, 1)], 0), Err(ShapeError::Samples(0)));
+    assert_eq!(new(&[(1, 1)], 17), Err(ShapeError::Samples(17)));
+    assert_eq!(new(&[], 1), Err(ShapeError::Planes(0)));
+    assert_eq!(new(&[(1, 0)], 1), Err(ShapeError::Size(1, 0)));
+    assert_eq!(new(&[(70000, 1)], 1), Err(ShapeError::Size(70000, 1)));
+}

@@ -1,0 +1,116 @@
+//! Where seeds come from: one mixing function, one key, and one table that keeps layers apart.
+//!
+//! Two filters must never draw the same noise, and neither may two frames, planes, rows or layers. All of it hangs
+//! on [`mix64`], a bijection of 64 bits in which every input bit changes half of the output bits.
+
+/// The finaliser of SplitMix64 (Stafford's thirteenth variant): a bijection, with `mix64(0) = 0`.
+#[inline]
+pub const fn mix64(z: u64) -> u64 {
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// 2^64 divided by the golden ratio: the step between consecutive inputs of [`mix64`].
+pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The key of one row: a hash of seed, frame, plane and row. Another layer of noise of the same plane is asked for
+/// with [`Layer::plane`] in the place of the plane's number.
+#[inline]
+pub const fn key(seed: u64, frame: i64, plane: u32, row: u32) -> u64 {
+    key_of_frame(seed, frame).row(plane, row)
+}
+
+/// The half of [`key`] that is the same in all rows of a frame.
+#[inline]
+pub const fn key_of_frame(seed: u64, frame: i64) -> FrameKey {
+    let step = (frame as u64).wrapping_add(1).wrapping_mul(0xd134_2543_de82_ef95);
+    FrameKey(mix64(seed.wrapping_add(step)))
+}
+
+/// Seed and frame, mixed; see [`key`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameKey(u64);
+
+impl FrameKey {
+    /// The key of a row of a plane.
+    #[inline]
+    pub const fn row(self, plane: u32, row: u32) -> u64 {
+        let place = ((plane as u64) << 32 | row as u64).wrapping_add(1);
+        mix64(self.0.wrapping_add(place.wrapping_mul(0x9e6c_63d0_876a_9a47)))
+    }
+}
+
+/// The hash FNV-1a of 64 bits.
+pub const fn fnv1a64(bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    let mut i = 0;
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0100_0000_01b3);
+        i += 1;
+    }
+    hash
+}
+
+/// The seed of a filter: of the user's seed, the filter's name, and how many filters of that name stand before it in
+/// the chain. A filter's own `seed=` is used as it is and does not pass through here.
+pub const fn filter_seed(user: u64, name: &str, before: u64) -> u64 {
+    mix64(user.wrapping_add(fnv1a64(name.as_bytes())).wrapping_add(before.wrapping_mul(GOLDEN)))
+}
+
+/// Independent fields of noise that one filter draws for one plane. The numbers are part of every address, so they
+/// are frozen: a new use takes a new number, an old one is never given away.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layer(pub u32);
+
+impl Layer {
+    /// The noise itself, or the first octave of it.
+    pub const BASE: Layer = Layer(0);
+    /// Further octaves, 1 to 15: each half as fine as the one before.
+    pub const OCTAVE: Layer = Layer(1);
+    /// Slower fields of 1/f noise in time, 1 to 15.
+    pub const TEMPORAL: Layer = Layer(16);
+    /// Rounding by dither.
+    pub const DITHER: Layer = Layer(32);
+    /// The offset of a dither mask from frame to frame.
+    pub const DITHER_OFFSET: Layer = Layer(33);
+
+    /// What stands in the place of the plane's number in a key.
+    #[inline]
+    pub const fn plane(self, plane: u32) -> u32 {
+        self.0 << 8 | plane
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn golden_keys() {
+        assert_eq!(key(0, 0, 0, 0), 0xe39c_99f1_07fb_6fb6);
+        assert_eq!(key(1, 0, 0, 0), 0xda8d_1615_b1fb_a510);
+        assert_eq!(key(0, 1, 0, 0), 0x8373_6efd_da7c_088c);
+        assert_eq!(key(0x0123_4567_89ab_cdef, 1_000_000, 2, 1079), 0x0e35_4ab0_95ab_816f);
+    }
+
+    #[test]
+    fn fnv_is_fnv() {
+        assert_eq!(fnv1a64(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a64(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a64(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn filters_do_not_share_seeds() {
+        let seeds = [
+            filter_seed(0, "noise", 0),
+            filter_seed(0, "noise", 1),
+            filter_seed(1, "noise", 0),
+            filter_seed(0, "grain", 0),
+        ];
+        for (i, a) in seeds.iter().enumerate() {
+            assert!(seeds[..i].iter().all(|b| a != b));
+        }
+    }
+}

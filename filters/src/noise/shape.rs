@@ -1,0 +1,159 @@
+//! What a stream has to know of the pictures it is laid over.
+
+use super::law::{Law, MAX_SAMPLES};
+use super::seed::Layer;
+use crate::frame::{Format, Parity, Picture};
+use crate::gf2::M31;
+use core::fmt;
+
+/// How the addresses of rows are laid over a stream that has only one cycle (`lfsr31`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Layout {
+    /// Each row starts at a hashed place of the cycle: no frame ever repeats as a whole.
+    #[default]
+    Keyed,
+    /// Rows, planes and frames follow each other without a gap, as in an endless tape. The tape of 2^31 - 1 words is
+    /// short for video: 2^27 words later every word comes back doubled, at 1080p after 65 frames.
+    Sequential,
+}
+
+/// The sizes of a picture's planes, and how a stream is laid over them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    sizes: [(u32, u32); 4],
+    planes: usize,
+    /// How rows are laid out.
+    pub layout: Layout,
+    law: Law,
+}
+
+/// What is wrong with a shape or an origin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShapeError {
+    /// So many words a pixel.
+    Samples(u32),
+    /// So many planes.
+    Planes(usize),
+    /// A plane this large or empty.
+    Size(u32, u32),
+    /// A state that never leaves zero.
+    State(u32),
+    /// A raw state for a generator whose state is made from a seed alone.
+    NoState(u32),
+    /// A second layer on the one tape of the sequential layout.
+    Layer(Layer),
+}
+
+impl fmt::Display for ShapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShapeError::Samples(k) => {
+                write!(f, "{k} words a pixel: it must be 1 to {MAX_SAMPLES}")
+            }
+            ShapeError::Planes(n) => write!(f, "{n} planes: it must be 1 to 4"),
+            ShapeError::Size(w, h) => {
+                write!(f, "a plane of {w}x{h}: it must be 1x1 to {0}x{0}", crate::frame::MAX_SIDE)
+            }
+            ShapeError::Layer(_) => f.write_str(
+                "the sequential layout is one tape and holds one layer of noise: what needs more needs layout=keyed",
+            ),
+            ShapeError::NoState(_) => {
+                f.write_str("only the generator lfsr31 can be started at a state; the other takes a seed")
+            }
+            ShapeError::State(s) => write!(
+                f,
+                "the state {s:#x} would stay at zero for ever: one of its lower 31 bits must be set"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ShapeError {}
+
+impl Shape {
+    /// A shape of the given plane sizes (width, height), whose pixels take their words by `law`.
+    pub fn new(sizes: &[(u32, u32)], layout: Layout, law: Law) -> Result<Shape, ShapeError> {
+        if let Law::Sum(k) = law
+            && !(1..=MAX_SAMPLES).contains(&k)
+        {
+            return Err(ShapeError::Samples(k));
+        }
+        if !(1..=4).contains(&sizes.len()) {
+            return Err(ShapeError::Planes(sizes.len()));
+        }
+        let side = 1..=crate::frame::MAX_SIDE;
+        if let Some(&(w, h)) = sizes.iter().find(|(w, h)| !side.contains(w) || !side.contains(h)) {
+            return Err(ShapeError::Size(w, h));
+        }
+        let mut all = [(0, 0); 4];
+        all[..sizes.len()].copy_from_slice(sizes);
+        Ok(Shape { sizes: all, planes: sizes.len(), layout, law })
+    }
+
+    /// The shape of pictures of a format, all planes, alpha included. Both fields of a frame of odd height have the
+    /// shape of the larger, so that they lie on one tape.
+    pub fn of(format: &Format, layout: Layout, law: Law) -> Result<Shape, ShapeError> {
+        let format = match format.picture {
+            Picture::Frame => *format,
+            Picture::Field(_) => format.field(Parity::Top),
+        };
+        let size = |p| {
+            let (w, h) = format.plane_size(p);
+            (w as u32, h as u32)
+        };
+        let sizes = [0, 1, 2, 3].map(|p| if p < format.planes() { size(p) } else { (1, 1) });
+        Shape::new(&sizes[..format.planes()], layout, law)
+    }
+
+    /// How pixels take their words.
+    pub fn law(&self) -> Law {
+        self.law
+    }
+
+    /// Pixels of a block of a stream of so many lanes: what is made together, and where a row can be entered.
+    pub fn block(&self, lanes: u32) -> u32 {
+        lanes * self.law.slots()
+    }
+
+    /// Steps of a block.
+    pub fn block_steps(&self) -> u32 {
+        self.law.words() * self.law.slots()
+    }
+
+    /// Steps of a row of plane `p` for a stream of so many lanes: L.
+    pub fn row_steps(&self, p: usize, lanes: u32) -> u64 {
+        u64::from(self.block_steps()) * u64::from(self.size(p).0.div_ceil(self.block(lanes)))
+    }
+
+    /// Number of planes.
+    pub fn planes(&self) -> usize {
+        self.planes
+    }
+
+    /// Width and height of plane `p`.
+    pub fn size(&self, p: usize) -> (u32, u32) {
+        assert!(p < self.planes, "plane {p} of {}", self.planes);
+        self.sizes[p]
+    }
+}
+
+/// Where the one cycle of `lfsr31` is entered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Origin {
+    /// At a place hashed from a seed.
+    Seed(u64),
+    /// At a state of the register as the article has it. It stands for s0 in both layouts.
+    State(u32),
+}
+
+impl Origin {
+    /// The state at position 0: 31 bits, never zero.
+    pub fn state(self) -> Result<u32, ShapeError> {
+        match self {
+            Origin::Seed(seed) => Ok(1 + (super::seed::mix64(seed) % u64::from(M31)) as u32),
+            // Bit 31 is redundant: it never reaches an output.
+            Origin::State(s) if s & M31 != 0 => Ok(s & M31),
+            Origin::State(s) => Err(ShapeError::State(s)),
+        }
+    }
+}

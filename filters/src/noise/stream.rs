@@ -1,0 +1,142 @@
+//! Either generator behind one face, for filters that leave the choice to the user.
+
+use super::law::{Law, centre};
+use super::lfsr31::{self, Lfsr31};
+use super::seed::Layer;
+use super::xs64::{self, Xs64};
+use super::{Origin, Shape, ShapeError};
+use crate::simd::Level;
+
+/// Which generator.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Generator {
+    /// [`lfsr31`].
+    Lfsr31,
+    /// [`xs64`].
+    Xs64,
+}
+
+/// A stream laid over pictures of one shape.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    law: Law,
+    level: Level,
+    inner: Inner,
+}
+
+#[derive(Clone, Debug)]
+enum Inner {
+    Lfsr31(Lfsr31),
+    Xs64(Xs64),
+}
+
+/// One frame of it.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamFrame<'a> {
+    stream: &'a Stream,
+    inner: InnerFrame<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum InnerFrame<'a> {
+    Lfsr31(lfsr31::Frame31<'a>),
+    Xs64(xs64::Frame64),
+}
+
+/// A place in a row, from which noise is drawn onwards.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    law: Law,
+    level: Level,
+    lanes: AnyLanes,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant)] // lives on the stack, one at a time
+enum AnyLanes {
+    Lfsr31(lfsr31::Lanes),
+    Xs64(xs64::Lanes),
+}
+
+impl Stream {
+    /// Lays a generator over a shape. An error when the origin is a state that sticks at zero, when a second layer is
+    /// asked for in the sequential layout, or a raw state for a generator that has none.
+    pub fn new(
+        generator: Generator,
+        shape: &Shape,
+        origin: Origin,
+        layer: Layer,
+        level: Level,
+    ) -> Result<Stream, ShapeError> {
+        let inner = match (generator, origin) {
+            (Generator::Lfsr31, _) => Inner::Lfsr31(Lfsr31::new(shape, origin, layer, level)?),
+            (Generator::Xs64, Origin::Seed(seed)) => Inner::Xs64(Xs64::new(shape, seed, layer, level)),
+            (Generator::Xs64, Origin::State(state)) => return Err(ShapeError::NoState(state)),
+        };
+        Ok(Stream { law: shape.law(), level, inner })
+    }
+
+    /// Lanes side by side.
+    pub fn lanes(&self) -> usize {
+        match self.inner {
+            Inner::Lfsr31(_) => lfsr31::LANES,
+            Inner::Xs64(_) => xs64::LANES,
+        }
+    }
+
+    /// Pixels of a block: noise is drawn in whole ones.
+    pub fn block(&self) -> usize {
+        self.lanes() * self.law.slots() as usize
+    }
+
+    /// How pixels take their words.
+    pub fn law(&self) -> Law {
+        self.law
+    }
+
+    /// Frame number `frame`, any whole number.
+    #[inline]
+    pub fn frame(&self, frame: i64) -> StreamFrame<'_> {
+        let inner = match &self.inner {
+            Inner::Lfsr31(s) => InnerFrame::Lfsr31(s.frame(frame)),
+            Inner::Xs64(s) => InnerFrame::Xs64(s.frame(frame)),
+        };
+        StreamFrame { stream: self, inner }
+    }
+}
+
+impl StreamFrame<'_> {
+    /// The place before block `block` of a row.
+    #[inline]
+    pub fn row(&self, plane: usize, y: u32, block: u32) -> Row {
+        let lanes = match &self.inner {
+            InnerFrame::Lfsr31(f) => AnyLanes::Lfsr31(f.lanes(plane, y, block)),
+            InnerFrame::Xs64(f) => AnyLanes::Xs64(f.lanes(plane, y, block)),
+        };
+        Row { law: self.stream.law, level: self.stream.level, lanes }
+    }
+}
+
+impl Row {
+    /// The next words, whole steps of them; one word a pixel stands in the order of the pixels.
+    #[inline]
+    pub fn words(&mut self, out: &mut [u16]) {
+        match &mut self.lanes {
+            AnyLanes::Lfsr31(lanes) => lfsr31::fill(self.level, lanes, out),
+            AnyLanes::Xs64(lanes) => xs64::fill(self.level, lanes, out),
+        }
+    }
+
+    /// The centred numbers of the next pixels, whole blocks of them. `words` lends room for
+    /// [`law().words()`](Law::words) words a pixel.
+    #[inline]
+    pub fn centred(&mut self, words: &mut [u16], out: &mut [i16]) {
+        let words = &mut words[..out.len() * self.law.words() as usize];
+        self.words(words);
+        let lanes = match self.lanes {
+            AnyLanes::Lfsr31(_) => lfsr31::LANES,
+            AnyLanes::Xs64(_) => xs64::LANES,
+        };
+        centre(self.level, self.law, lanes, words, out);
+    }
+}

@@ -1,0 +1,208 @@
+//! A long-period stream: 64-bit xorshift registers of four 16-bit words, 32 lanes, each row seeded by a hash.
+//!
+//! ```text
+//! t = w0 ^ (w0 << 7);   out = t + w2;   (w0, w1, w2, w3) <- (w1, w2, w3, w1 ^ (w1 << 4) ^ t ^ (t >> 7))
+//! ```
+//!
+//! Every operation is of 16-bit lanes (shift, XOR, one addition that breaks the linearity of the output), 32 lanes are
+//! four, two or one vectors, and nothing ever crosses lanes. The update of the state is linear over GF(2) with a
+//! primitive characteristic polynomial, so the period is 2^64 - 1, and a place far along a row is reached by a power of
+//! its 64x64 matrix ([`jump`]). Rows are reached by hashing their address, so frames, planes and rows are unrelated.
+
+use super::law::{self, Law};
+use super::seed::{FrameKey, GOLDEN, Layer, key_of_frame, mix64};
+use super::{Shape, seed};
+use crate::gf2::{Matrix64, Powers64};
+use crate::simd::{Level, multiversion};
+use core::ops::Range;
+use std::sync::LazyLock;
+
+/// Lanes side by side.
+pub const LANES: usize = 32;
+
+/// 32 registers: four planes of one word a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(align(64))]
+pub struct Lanes {
+    /// w0 to w3.
+    pub w: [[u16; LANES]; 4],
+}
+
+/// One step of one register: the definition. Returns the next state and the output.
+pub const fn step(w: [u16; 4]) -> ([u16; 4], u16) {
+    let t = w[0] ^ (w[0] << 7);
+    let next = w[1] ^ (w[1] << 4) ^ t ^ (t >> 7);
+    ([w[1], w[2], w[3], next], t.wrapping_add(w[2]))
+}
+
+impl Lanes {
+    /// The registers of a row, before its first word.
+    #[inline]
+    pub fn of_key(key: u64) -> Lanes {
+        let mut w = [[0; LANES]; 4];
+        for (j, plane) in w.iter_mut().enumerate() {
+            for (n, four) in plane.chunks_exact_mut(4).enumerate() {
+                let u = mix64(key.wrapping_add(((8 * j + n) as u64 + 1).wrapping_mul(GOLDEN)));
+                for (i, word) in four.iter_mut().enumerate() {
+                    *word = (u >> (16 * i)) as u16;
+                }
+            }
+        }
+        // Never the state of all zeros, which would stay there.
+        w[3].iter_mut().for_each(|w| *w |= 1);
+        Lanes { w }
+    }
+}
+
+fn pack(w: [u16; 4]) -> u64 {
+    w.iter().rev().fold(0, |x, &w| x << 16 | u64::from(w))
+}
+
+fn unpack(x: u64) -> [u16; 4] {
+    [0, 1, 2, 3].map(|j| (x >> (16 * j)) as u16)
+}
+
+/// The update of the state as a matrix: bit i of w[j] is bit 16j + i.
+fn matrix() -> Matrix64 {
+    Matrix64::of(|x| pack(step(unpack(x)).0))
+}
+
+static POWERS: LazyLock<Powers64> = LazyLock::new(|| Powers64::new(&matrix()));
+
+/// Moves the lanes `steps` steps on without making what lies between: a matrix product for each bit set in `steps`.
+pub fn jump(lanes: &mut Lanes, steps: u64) {
+    for i in 0..LANES {
+        let w = unpack(POWERS.jump(pack(lanes.w.map(|plane| plane[i])), steps));
+        lanes.w.iter_mut().zip(w).for_each(|(plane, w)| plane[i] = w);
+    }
+}
+
+/// So many lanes at a time as fit the registers.
+#[inline(always)]
+fn run<const N: usize>(lanes: &mut Lanes, first: usize, out: &mut [u16]) {
+    let take = |plane: &[u16; LANES]| -> [u16; N] { core::array::from_fn(|i| plane[first + i]) };
+    let mut w = lanes.w.each_ref().map(take);
+    let turn = |w: &mut [[u16; N]; 4], a: usize, out: &mut [u16]| {
+        // The roles of the four planes go round, so that nothing is moved.
+        let (b, c) = ((a + 1) % 4, (a + 2) % 4);
+        for i in 0..N {
+            let t = w[a][i] ^ (w[a][i] << 7);
+            out[first + i] = t.wrapping_add(w[c][i]);
+            w[a][i] = w[b][i] ^ (w[b][i] << 4) ^ t ^ (t >> 7);
+        }
+    };
+    let mut fours = out.chunks_exact_mut(4 * LANES);
+    for four in &mut fours {
+        let (x, y) = four.split_at_mut(2 * LANES);
+        let ((s, t), (u, v)) = (x.split_at_mut(LANES), y.split_at_mut(LANES));
+        turn(&mut w, 0, s);
+        turn(&mut w, 1, t);
+        turn(&mut w, 2, u);
+        turn(&mut w, 3, v);
+    }
+    for one in fours.into_remainder().chunks_exact_mut(LANES) {
+        turn(&mut w, 0, one);
+        w.rotate_left(1);
+    }
+    for (plane, w) in lanes.w.iter_mut().zip(w) {
+        plane[first..first + N].copy_from_slice(&w);
+    }
+}
+
+#[inline(always)]
+fn fill_body(lanes: &mut Lanes, out: &mut [u16]) {
+    if cfg!(target_feature = "avx2") {
+        run::<LANES>(lanes, 0, out);
+    } else {
+        for first in (0..LANES).step_by(8) {
+            run::<8>(lanes, first, out);
+        }
+    }
+}
+
+multiversion! {
+    /// Fills `out` with whole steps of 32 words each, lane 0 first, and leaves the lanes where the next call goes on.
+    /// A rest of `out` that is no whole step is left as it is.
+    pub fn fill(level, lanes: &mut Lanes, out: &mut [u16]) = fill_body;
+}
+
+/// The stream laid over pictures of one shape, ready to be entered at any row. (A shape's layout means nothing here.)
+#[derive(Clone, Copy, Debug)]
+pub struct Xs64 {
+    shape: Shape,
+    seed: u64,
+    layer: Layer,
+    level: Level,
+}
+
+/// One frame of a stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame64 {
+    key: FrameKey,
+    layer: Layer,
+    block_steps: u32,
+}
+
+impl Xs64 {
+    /// Lays the stream over a shape.
+    pub fn new(shape: &Shape, seed: u64, layer: Layer, level: Level) -> Xs64 {
+        Xs64 { shape: *shape, seed, layer, level }
+    }
+
+    /// Frame number `frame`, any whole number.
+    #[inline]
+    pub fn frame(&self, frame: i64) -> Frame64 {
+        let block_steps = self.shape.block_steps();
+        Frame64 { key: key_of_frame(self.seed, frame), layer: self.layer, block_steps }
+    }
+
+    /// The words of pixels `x` of a row in step order: those of the whole blocks (32 pixels, or 256 for H8) that hold
+    /// a pixel of `x`; `out` is as long as these.
+    pub fn fill_row(&self, frame: i64, plane: usize, y: u32, x: Range<u32>, out: &mut [u16]) {
+        let block = self.shape.block(LANES as u32);
+        let first = x.start / block;
+        let blocks = x.end.div_ceil(block).saturating_sub(first) as usize;
+        let steps = self.shape.block_steps() as usize;
+        assert_eq!(out.len(), blocks * LANES * steps, "words of the pixels {x:?}");
+        let mut at = self.frame(frame).lanes(plane, y, first);
+        fill(self.level, &mut at, out);
+    }
+}
+
+impl Frame64 {
+    /// The lanes at a block of a row, ready for [`fill`].
+    #[inline]
+    pub fn lanes(&self, plane: usize, y: u32, block: u32) -> Lanes {
+        let mut lanes = Lanes::of_key(self.key.row(self.layer.plane(plane as u32), y));
+        if block != 0 {
+            jump(&mut lanes, u64::from(block) * u64::from(self.block_steps));
+        }
+        lanes
+    }
+}
+
+/// The noise of one pixel, made alone: the centred number c ([`law`]). Slow: the reference.
+pub fn noise_at(shape: &Shape, seed: u64, frame: i64, plane: usize, x: u32, y: u32) -> i16 {
+    let key = seed::key(seed, frame, plane as u32, y);
+    let (lanes, lane) = (LANES as u32, x as usize % LANES);
+    let w = Lanes::of_key(key).w.map(|plane| plane[lane]);
+    let words = |first: u32, count: u32| -> Vec<u16> {
+        let mut w = unpack(POWERS.jump(pack(w), first.into()));
+        let mut next = || {
+            let (after, out) = step(w);
+            w = after;
+            out
+        };
+        (0..count).map(|_| next()).collect()
+    };
+    match shape.law() {
+        Law::Sum(k) => law::centred(&words(k * (x / lanes), k)),
+        Law::H8 => {
+            let eight = words(8 * (x / (8 * lanes)), 8);
+            law::h8(core::array::from_fn(|q| eight[q]))[x as usize / LANES % 8]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

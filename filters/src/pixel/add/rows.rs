@@ -1,0 +1,182 @@
+//! The row kernels.
+
+use super::Scale;
+use crate::simd::{Level, multiversion};
+
+/// The noise of a row of pixels, one number each.
+#[derive(Clone, Copy, Debug)]
+pub enum Noise<'a> {
+    /// Bare words, a uniform distribution: c is `word | 1`, read as signed.
+    Words(&'a [u16]),
+    /// Centred numbers c.
+    Centred(&'a [i16]),
+}
+
+impl Noise<'_> {
+    /// How many pixels it is for.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        match self {
+            Noise::Words(w) => w.len(),
+            Noise::Centred(c) => c.len(),
+        }
+    }
+
+    /// Whether it is for none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// One integer sample: the definition that the kernels below must give.
+pub fn reference(sample: u16, c: i16, scale: Scale, (lo, hi): (u16, u16)) -> u16 {
+    let sum = i32::from(sample) + scale.of(c);
+    sum.clamp(sample.min(lo).into(), sample.max(hi).into()) as u16
+}
+
+/// Noise in codes by 16-bit lanes; needs a shift of 17 or more.
+#[derive(Clone, Copy)]
+struct Narrow {
+    gain: i16,
+    round: i16,
+    shift: u32,
+}
+
+impl Narrow {
+    #[inline(always)]
+    fn new(scale: Scale) -> Narrow {
+        let (gain, shift) = scale.parts();
+        Narrow { gain, round: 1 << (shift - 17), shift: shift - 16 }
+    }
+
+    #[inline(always)]
+    fn of(self, c: i16) -> i16 {
+        let high = ((i32::from(c) * i32::from(self.gain)) >> 16) as i16;
+        // high is from -16384 to 16383 and round at most 8192: no overflow.
+        high.wrapping_add(self.round) >> self.shift
+    }
+}
+
+/// Samples per turn of the loops: whole vectors at every level.
+const BLOCK: usize = 64;
+
+/// Runs `one` over whole blocks, whose length the compiler knows, and then over the rest.
+#[inline(always)]
+fn by_blocks<T: Copy, N: Copy>(row: &mut [T], noise: &[N], one: impl Fn(T, N) -> T) {
+    let n = row.len().min(noise.len());
+    let (row, noise) = (&mut row[..n], &noise[..n]);
+    let mut rows = row.chunks_exact_mut(BLOCK);
+    let mut noises = noise.chunks_exact(BLOCK);
+    for (row, noise) in (&mut rows).zip(&mut noises) {
+        for i in 0..BLOCK {
+            row[i] = one(row[i], noise[i]);
+        }
+    }
+    for (x, &n) in rows.into_remainder().iter_mut().zip(noises.remainder()) {
+        *x = one(*x, n);
+    }
+}
+
+#[inline(always)]
+fn u8_body(row: &mut [u8], noise: Noise<'_>, scale: Scale, lo: u8, hi: u8) {
+    let by = Narrow::new(scale);
+    let one = |x: u8, c: i16| {
+        let sum = i16::from(x) + by.of(c);
+        sum.min(x.max(hi).into()).max(x.min(lo).into()) as u8
+    };
+    match noise {
+        Noise::Words(words) => by_blocks(row, words, |x, w| one(x, (w | 1) as i16)),
+        Noise::Centred(centred) => by_blocks(row, centred, one),
+    }
+}
+
+#[inline(always)]
+fn u16_body(row: &mut [u16], noise: Noise<'_>, scale: Scale, lo: u16, hi: u16) {
+    // Moved by 2^15 the codes fit signed lanes, whose saturating addition, minimum and maximum every level has.
+    let signed = |x: u16| (x ^ 0x8000) as i16;
+    let (lo, hi) = (signed(lo), signed(hi));
+    let by = Narrow::new(scale);
+    let one = |x: u16, c: i16| {
+        let x = signed(x);
+        let sum = x.saturating_add(by.of(c)).min(x.max(hi)).max(x.min(lo));
+        sum as u16 ^ 0x8000
+    };
+    match noise {
+        Noise::Words(words) => by_blocks(row, words, |x, w| one(x, (w | 1) as i16)),
+        Noise::Centred(centred) => by_blocks(row, centred, one),
+    }
+}
+
+#[inline(always)]
+fn u16_wide_body(row: &mut [u16], noise: Noise<'_>, scale: Scale, lo: u16, hi: u16) {
+    let one = |x: u16, c: i16| {
+        let sum = i32::from(x) + scale.of(c);
+        sum.min(x.max(hi).into()).max(x.min(lo).into()) as u16
+    };
+    match noise {
+        Noise::Words(words) => by_blocks(row, words, |x, w| one(x, (w | 1) as i16)),
+        Noise::Centred(centred) => by_blocks(row, centred, one),
+    }
+}
+
+#[inline(always)]
+fn f32_body(row: &mut [f32], noise: Noise<'_>, gain: f32) {
+    let one = |x: f32, c: i16| {
+        let sum = x + f32::from(c) * gain;
+        // What an addition makes of a NaN's payload differs between machines.
+        if x.is_finite() { sum } else { x }
+    };
+    match noise {
+        Noise::Words(words) => by_blocks(row, words, |x, w| one(x, (w | 1) as i16)),
+        Noise::Centred(centred) => by_blocks(row, centred, one),
+    }
+}
+
+#[inline(always)]
+fn constant_body<T: Copy>(row: &mut [T], one: impl Fn(T) -> T) {
+    row.iter_mut().for_each(|x| *x = one(*x));
+}
+
+#[inline(always)]
+fn constant_u8_body(row: &mut [u8], n: u8) {
+    constant_body(row, |x| x.saturating_add(n));
+}
+
+#[inline(always)]
+fn constant_u16_body(row: &mut [u16], n: u16) {
+    constant_body(row, |x| x.saturating_add(n));
+}
+
+multiversion! {
+    /// Adds the same to every sample, saturating. It is the least that a kernel working in place can do, so it is the
+    /// ceiling that benches measure the others against.
+    pub fn add_constant_u8(level, row: &mut [u8], n: u8) = constant_u8_body;
+
+    /// As [`add_constant_u8`], for 16 bits.
+    pub fn add_constant_u16(level, row: &mut [u16], n: u16) = constant_u16_body;
+
+    fn u8_rows(level, row: &mut [u8], noise: Noise<'_>, scale: Scale, lo: u8, hi: u8) = u8_body;
+    fn u16_rows(level, row: &mut [u16], noise: Noise<'_>, scale: Scale, lo: u16, hi: u16) = u16_body;
+    fn u16_rows_wide(level, row: &mut [u16], noise: Noise<'_>, scale: Scale, lo: u16, hi: u16) = u16_wide_body;
+
+    /// Adds noise to float samples: `c * gain`, to finite ones. `gain` is samples per unit of c.
+    pub fn add_f32(level, row: &mut [f32], noise: Noise<'_>, gain: f32) = f32_body;
+}
+
+/// Adds noise to 8-bit samples, within the legal codes `lo..=hi` or where the sample was.
+///
+/// Works on as many samples as there are numbers, or the other way round. Panics for noise of more than 8191 codes,
+/// which no strength up to 255 gives.
+pub fn add_u8(level: Level, row: &mut [u8], noise: Noise<'_>, scale: Scale, (lo, hi): (u8, u8)) {
+    assert!(scale.narrow(), "noise of more than 8191 codes for 8-bit samples");
+    u8_rows(level, row, noise, scale, lo, hi);
+}
+
+/// Adds noise to samples of 9 to 16 bits, as [`add_u8`], of any strength.
+pub fn add_u16(level: Level, row: &mut [u16], noise: Noise<'_>, scale: Scale, (lo, hi): (u16, u16)) {
+    if scale.narrow() {
+        u16_rows(level, row, noise, scale, lo, hi);
+    } else {
+        u16_rows_wide(level, row, noise, scale, lo, hi);
+    }
+}

@@ -1,0 +1,144 @@
+//! From a standard deviation in code values to a gain and a shift.
+
+use crate::noise::Law;
+use core::f64::consts::PI;
+
+/// The characteristic function E cos(tX) and its derivative, for X of standard deviation `sd`.
+fn characteristic(law: Law, sd: f64, t: f64) -> (f64, f64) {
+    // Each term is uniform on -a..a. Slots of H8 are sums of eight.
+    let k = match law {
+        Law::Sum(k) => f64::from(k),
+        Law::H8 => 8.0,
+    };
+    let a = sd * (3.0 / k).sqrt();
+    let at = a * t;
+    let (sin, cos) = (libm::sin(at), libm::cos(at));
+    let one = sin / at;
+    let slope = (cos - one) / t;
+    let mut power = 1.0;
+    for _ in 1..k as u32 {
+        power *= one;
+    }
+    (power * one, k * power * slope)
+}
+
+/// The variance that X of standard deviation `sd` has once it is rounded to whole numbers, by Fourier series of
+/// the error of rounding.
+fn rounded_variance(law: Law, sd: f64) -> f64 {
+    let mut sum = sd * sd + 1.0 / 12.0;
+    let mut sign = 1.0;
+    for j in 1..=48 {
+        sign = -sign;
+        let j = f64::from(j);
+        let (value, slope) = characteristic(law, sd, 2.0 * PI * j);
+        sum += sign * (value / (PI * PI * j * j) - 2.0 * slope / (PI * j));
+    }
+    sum
+}
+
+/// The standard deviation before rounding that gives `wanted` after it. Rounding adds about 1/12 to a variance,
+/// which at one code value is 4 %, and takes all away from noise below half a code.
+fn before_rounding(law: Law, wanted: f64) -> f64 {
+    let var = wanted * wanted;
+    if law == Law::UNIFORM {
+        // Uniform on -a..a, rounded: the codes below N are as likely as each other and N is what is left, so the
+        // variance is N^2 - (4 N^3 - N) / (6 a), which is solved for a.
+        let mut n = libm::floor(libm::sqrt(3.0 * var)) - 1.0;
+        n = if n < 1.0 { 1.0 } else { n };
+        while n * (n + 1.0) / 3.0 < var {
+            n += 1.0;
+        }
+        let a = (4.0 * n * n * n - n) / (6.0 * (n * n - var));
+        return a / 3.0f64.sqrt();
+    }
+    if wanted >= 8.0 {
+        return (var - 1.0 / 12.0).sqrt();
+    }
+    let (mut low, mut high) = (0.0, wanted + 0.5);
+    for _ in 0..24 {
+        let middle = 0.5 * (low + high);
+        if rounded_variance(law, middle) < var {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// The shift at which the noise is the high byte of a 16-bit number.
+pub(super) const BYTE_SHIFT: u32 = 24;
+
+/// How integer noise is scaled: `floor((c * gain + 2^(shift-1)) / 2^shift)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scale {
+    gain: i16,
+    shift: u32,
+}
+
+impl Scale {
+    /// No noise at all.
+    pub const ZERO: Scale = Scale { gain: 0, shift: 17 };
+
+    /// The scale that gives noise of law `law` the standard deviation `codes` (in code values, from 0 to 65535)
+    /// *after* its rounding to whole codes. Exact to 0.2 % from half a code up.
+    pub fn new(law: Law, codes: f64) -> Scale {
+        if codes.is_nan() || codes <= 0.0 {
+            return Scale::ZERO;
+        }
+        Scale::of_factor(before_rounding(law, codes.min(65535.0)) / law.deviation())
+    }
+
+    /// The nearest scale to a factor between c and codes, below 16.
+    ///
+    /// The shift is 24 where that leaves the gain at least ten bits and keeps noise within 64 codes, since
+    /// kernels have a shorter way then; otherwise the gain gets all of its 15 bits.
+    pub fn of_factor(factor: f64) -> Scale {
+        if factor.is_nan() || factor <= 0.0 || factor >= 16.0 {
+            return Scale::ZERO;
+        }
+        let mut gain = factor * f64::from(1u32 << BYTE_SHIFT);
+        let mut shift = BYTE_SHIFT;
+        if !(1024.0..32768.0).contains(&gain) {
+            (gain, shift) = (factor, 0);
+            while gain < 16384.0 {
+                gain *= 2.0;
+                shift += 1;
+                // Beyond a shift of 30 nothing reaches half a code.
+                if shift > 30 {
+                    return Scale::ZERO;
+                }
+            }
+        }
+        // An odd number next to it; see the module's page.
+        Scale { gain: gain as i16 | 1, shift }
+    }
+
+    /// The factor from c to codes.
+    pub fn factor(self) -> f64 {
+        f64::from(self.gain) / f64::from(1u32 << self.shift)
+    }
+
+    /// Whether no c gives any noise.
+    pub fn is_zero(self) -> bool {
+        self.of(i16::MAX) == 0 && self.of(-i16::MAX) == 0
+    }
+
+    /// The noise of c in codes: the definition.
+    #[inline(always)]
+    pub const fn of(self, c: i16) -> i32 {
+        (c as i32 * self.gain as i32 + (1 << (self.shift - 1))) >> self.shift
+    }
+
+    /// Gain and shift, the latter 11 to 30.
+    #[inline(always)]
+    pub(super) const fn parts(self) -> (i16, u32) {
+        (self.gain, self.shift)
+    }
+
+    /// Whether 16-bit lanes suffice.
+    #[inline(always)]
+    pub(super) const fn narrow(self) -> bool {
+        self.shift >= 17
+    }
+}

@@ -1,0 +1,136 @@
+//! Planes as people name them.
+
+use crate::frame::{Family, Format, PlaneSet};
+use core::fmt;
+use core::str::FromStr;
+
+/// Planes by name or number, before it is known what planes there are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Planes(u16);
+
+/// The names in the order they are printed: bit `i` of [`Planes`] is name `i`.
+const NAMES: &[u8; 11] = b"yuvrgba0123";
+
+impl Planes {
+    /// Every plane, alpha too.
+    pub const ALL: Planes = Planes(1 << NAMES.len());
+
+    /// The planes of that name and number that a picture of this format has; none when it has none of them.
+    ///
+    /// `y` is luma and grey, `u` and `v` the colour differences, `r`, `g`, `b` the colours, `a` alpha wherever it
+    /// stands; a number is a plane in the order of the file format (`Y U V A`, `G B R A`, `Y A`).
+    pub fn resolve(self, format: &Format) -> PlaneSet {
+        let there = PlaneSet(((1u16 << format.planes()) - 1) as u8);
+        if self == Planes::ALL {
+            return there;
+        }
+        let number = |name: u8| match (name, format.family) {
+            (b'y', Family::Gray | Family::Yuv) => Some(0),
+            (b'u', Family::Yuv) | (b'b', Family::Rgb) => Some(1),
+            (b'v', Family::Yuv) | (b'r', Family::Rgb) => Some(2),
+            (b'g', Family::Rgb) => Some(0),
+            (b'a', _) => format.alpha_plane(),
+            (b'0'..=b'3', _) => Some(usize::from(name - b'0')),
+            _ => None,
+        };
+        let named = self.names().filter_map(number).fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
+        named & there
+    }
+
+    fn names(self) -> impl Iterator<Item = u8> {
+        NAMES.iter().enumerate().filter(move |(i, _)| self.0 >> i & 1 == 1).map(|(_, &name)| name)
+    }
+}
+
+/// `all`, or the names in one word.
+impl fmt::Display for Planes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Planes::ALL {
+            return f.write_str("all");
+        }
+        self.names().try_for_each(|name| write!(f, "{}", char::from(name)))
+    }
+}
+
+/// What is wrong with a text of planes: the offset in bytes of the character that names none, or of the end when
+/// there is no name at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlanesError {
+    /// Offset in bytes.
+    pub at: usize,
+}
+
+impl fmt::Display for PlanesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("planes are named y u v, r g b, a (alpha), 0 to 3, or all: write yuv or y+a")
+    }
+}
+
+impl core::error::Error for PlanesError {}
+
+impl FromStr for Planes {
+    type Err = PlanesError;
+
+    /// `all`, or letters and numbers, in one word (`yuv`) or apart (`y,u`, `y+u`, `0 2`).
+    fn from_str(text: &str) -> Result<Planes, PlanesError> {
+        if text.trim_ascii() == "all" {
+            return Ok(Planes::ALL);
+        }
+        let mut bits = 0;
+        for (at, b) in text.bytes().enumerate() {
+            match NAMES.iter().position(|n| *n == b) {
+                Some(i) => bits |= 1 << i,
+                None if b == b',' || b == b'+' || b.is_ascii_whitespace() => {}
+                None => return Err(PlanesError { at }),
+            }
+        }
+        if bits == 0 { Err(PlanesError { at: text.len() }) } else { Ok(Planes(bits)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Alpha, Depth};
+
+    fn resolved(text: &str, family: Family, alpha: Alpha) -> u8 {
+        let format = Format { alpha, ..Format::new(8, 8, family, Depth::Bits(8), (0, 0)) };
+        text.parse::<Planes>().unwrap().resolve(&format).0
+    }
+
+    #[test]
+    fn names_find_their_planes() {
+        use Alpha::{None, Straight};
+        for (text, family, alpha, planes) in [
+            ("y", Family::Yuv, None, 0b001),
+            ("uv", Family::Yuv, None, 0b110),
+            ("yuva", Family::Yuv, None, 0b111),
+            ("a", Family::Yuv, Straight, 0b1000),
+            ("a", Family::Gray, Straight, 0b10),
+            ("a", Family::Gray, None, 0),
+            ("g", Family::Rgb, None, 0b001),
+            ("b", Family::Rgb, None, 0b010),
+            ("r", Family::Rgb, None, 0b100),
+            ("rgb", Family::Yuv, None, 0),
+            ("y", Family::Rgb, None, 0),
+            ("0,2", Family::Rgb, None, 0b101),
+            ("3", Family::Yuv, None, 0),
+            (" all ", Family::Gray, Straight, 0b11),
+            ("all", Family::Rgb, Straight, 0b1111),
+        ] {
+            assert_eq!(resolved(text, family, alpha), planes, "{text} {family:?}");
+        }
+    }
+
+    #[test]
+    fn printing_parses_back() {
+        for bits in 1..1 << NAMES.len() {
+            assert_eq!(Planes(bits).to_string().parse(), Ok(Planes(bits)));
+        }
+        assert_eq!(Planes::ALL.to_string().parse(), Ok(Planes::ALL));
+        assert_eq!("0 + u,y".parse::<Planes>().unwrap().to_string(), "yu0");
+        for (bad, at) in [("", 0), (" , ", 3), ("y,x", 2), ("yé", 1), ("ally", 1)] {
+            assert_eq!(bad.parse::<Planes>(), Err(PlanesError { at }), "{bad}");
+        }
+    }
+}

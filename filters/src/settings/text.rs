@@ -1,0 +1,257 @@
+//! Values of settings as text.
+
+use super::values::outside;
+use super::{Animated, Choice, Kind, PlanesError, Setting, Value};
+use crate::curve::{Animate, TextError, TextProblem, parse_spanned, trim};
+use crate::frame::{RangesError, RangesProblem};
+use core::fmt;
+use core::ops::Range;
+
+/// What is wrong with the text of a value, and where.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ValueError {
+    /// The bytes of the text that it is about; empty at the end of the text.
+    pub at: Range<usize>,
+    /// What is wrong.
+    pub problem: ValueProblem,
+}
+
+/// See [`ValueError`].
+#[derive(Clone, PartialEq, Debug)]
+pub enum ValueProblem {
+    /// A number, position, colour or curve that cannot be read.
+    Text(TextProblem),
+    /// A number outside its range, lowest and highest.
+    Outside(f64, f64, f64),
+    /// A whole number outside its range, lowest and highest.
+    WholeOutside(i64, i64, i64),
+    /// Not a whole number.
+    Whole,
+    /// A curve where the value must stay the same.
+    Fixed,
+    /// Neither `true` nor `false`.
+    Switch,
+    /// Not a seed.
+    Seed,
+    /// None of these words.
+    Choice(&'static [Choice]),
+    /// Not frame numbers.
+    Frames(RangesError),
+    /// Not planes.
+    Planes(PlanesError),
+    /// Another kind of value; `.0` says what it should be.
+    Kind(&'static str),
+}
+
+impl fmt::Display for ValueProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueProblem::Text(p) => p.fmt(f),
+            ValueProblem::Outside(v, min, max) => {
+                let [v, min, max] = [v, min, max].map(|v| Animated::Constant(*v));
+                write!(f, "{v} is not from {min} to {max}")
+            }
+            ValueProblem::WholeOutside(v, min, max) => write!(f, "{v} is not from {min} to {max}"),
+            ValueProblem::Whole => f.write_str("not a whole number"),
+            ValueProblem::Fixed => {
+                f.write_str("this setting stays the same over the clip: it takes no curve")
+            }
+            ValueProblem::Switch => f.write_str("write true or false"),
+            ValueProblem::Seed => {
+                f.write_str("not a seed: write 0 to 18446744073709551615, or 0x and hex digits")
+            }
+            ValueProblem::Choice(all) => {
+                for (i, c) in all.iter().enumerate() {
+                    write!(f, "{}{}", if i > 0 { ", " } else { "write one of " }, c.id)?;
+                }
+                Ok(())
+            }
+            ValueProblem::Frames(e) => e.fmt(f),
+            ValueProblem::Planes(e) => e.fmt(f),
+            ValueProblem::Kind(wanted) => write!(f, "this setting takes {wanted}"),
+        }
+    }
+}
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.problem.fmt(f)
+    }
+}
+
+impl core::error::Error for ValueError {}
+
+impl ValueError {
+    /// The same error, of a text that stands `by` bytes further on in another.
+    #[must_use]
+    pub fn shifted(mut self, by: usize) -> ValueError {
+        self.at = self.at.start + by..self.at.end + by;
+        self
+    }
+}
+
+impl From<TextError> for ValueError {
+    fn from(e: TextError) -> ValueError {
+        ValueError { at: e.at, problem: ValueProblem::Text(e.problem) }
+    }
+}
+
+impl Setting {
+    /// Reads a value of this setting. White space round it does not count; numbers are the same in every locale; a
+    /// curve stands wherever [`Kind::animatable`] says so. What comes back has passed [`check`](Setting::check).
+    pub fn parse(&self, text: &str) -> Result<Value, ValueError> {
+        let at = trim(text, 0);
+        self.parse_trimmed(&text[at.clone()]).map_err(|e| e.shifted(at.start))
+    }
+
+    fn parse_trimmed(&self, text: &str) -> Result<Value, ValueError> {
+        let err = |problem| Err(ValueError { at: 0..text.len(), problem });
+        if text.is_empty() {
+            return err(ValueProblem::Text(TextProblem::Missing));
+        }
+        if !self.kind.animatable() && text.contains('=') {
+            return err(ValueProblem::Fixed);
+        }
+        match self.kind {
+            Kind::Switch => switch(text).map(Value::Switch).map_or_else(|| err(ValueProblem::Switch), Ok),
+            Kind::Whole { min, max } => match text.parse() {
+                Ok(v) if (min..=max).contains(&v) => Ok(Value::Whole(v)),
+                Ok(v) => err(ValueProblem::WholeOutside(v, min, max)),
+                Err(_) => err(ValueProblem::Whole),
+            },
+            Kind::Number { min, max } => animated(text, min, max).map(Value::Number),
+            Kind::Position { min, max } => animated(text, min, max).map(Value::Position),
+            Kind::Colour => animated(text, 0.0, 1.0).map(Value::Colour),
+            Kind::Seed => seed(text).map(Value::Seed).map_or_else(|| err(ValueProblem::Seed), Ok),
+            Kind::Choice(all) => match all.iter().find(|c| c.id == text) {
+                Some(c) => Ok(Value::Choice(c.id)),
+                None => err(ValueProblem::Choice(all)),
+            },
+            Kind::Frames => text.parse().map(Value::Frames).map_err(|e: RangesError| {
+                let end = match e.problem {
+                    RangesProblem::Unexpected(c) => e.at + c.len_utf8(),
+                    RangesProblem::Empty | RangesProblem::TooMany => text.len(),
+                    // The rest is about a number or a range, which ends where the next separator stands.
+                    _ => text[e.at..].find([',', '+', ' ']).map_or(text.len(), |n| e.at + n),
+                };
+                ValueError { at: e.at..end, problem: ValueProblem::Frames(e) }
+            }),
+            Kind::Planes => text.parse().map(Value::Planes).map_err(|e: PlanesError| {
+                let end = e.at + text[e.at..].chars().next().map_or(0, char::len_utf8);
+                ValueError { at: e.at..end, problem: ValueProblem::Planes(e) }
+            }),
+        }
+    }
+}
+
+fn switch(text: &str) -> Option<bool> {
+    let is = |word: &&str| word.eq_ignore_ascii_case(text);
+    if ["true", "1", "yes", "on"].iter().any(is) {
+        Some(true)
+    } else if ["false", "0", "no", "off"].iter().any(is) {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+fn seed(text: &str) -> Option<u64> {
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let (digits, radix) = hex.map_or((text, 10), |h| (h, 16));
+    // `from_str_radix` would take a sign.
+    u64::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with('+'))
+}
+
+fn animated<T: Animate>(text: &str, min: f64, max: f64) -> Result<Animated<T>, ValueError> {
+    let (value, spans) = if text.contains('=') {
+        let (curve, spans) = parse_spanned(text)?;
+        (Animated::Curve(curve), spans)
+    } else {
+        (Animated::Constant(T::parse(text)?), Vec::new())
+    };
+    match outside(&value, min, max) {
+        None => Ok(value),
+        Some((key, v)) => {
+            let at = spans.get(key).cloned().unwrap_or(0..text.len());
+            Err(ValueError { at, problem: ValueProblem::Outside(v, min, max) })
+        }
+    }
+}
+
+/// Prints what [`Setting::parse`] reads back to the same value.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Switch(b) => b.fmt(f),
+            Value::Whole(n) => n.fmt(f),
+            Value::Number(n) => n.fmt(f),
+            Value::Seed(s) => s.fmt(f),
+            Value::Choice(word) => f.write_str(word),
+            Value::Position(p) => p.fmt(f),
+            Value::Colour(c) => c.fmt(f),
+            Value::Frames(r) => r.fmt(f),
+            Value::Planes(p) => p.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Unit;
+
+    const CHOICES: &[Choice] = &[Choice { id: "uniform", help: "" }, Choice { id: "binomial", help: "" }];
+
+    fn of(kind: Kind) -> Setting {
+        Setting { id: "x", label: "", help: "", kind, unit: Unit::None, default: None }
+    }
+    #[test]
+    fn every_kind_reads_and_prints() {
+        let number = Kind::Number { min: 0.0, max: 100.0 };
+        for (kind, text, printed) in [
+            (Kind::Switch, " Yes ", "true"),
+            (Kind::Switch, "0", "false"),
+            (Kind::Whole { min: -2, max: 16 }, "+4", "4"),
+            (number, "1e1", "10"),
+            (number, "0=0; 48|=12", "0=0;48|=12"),
+            (Kind::Seed, "0xFF", "255"),
+            (Kind::Seed, "18446744073709551615", "18446744073709551615"),
+            (Kind::Choice(CHOICES), "binomial", "binomial"),
+            (Kind::Position { min: -1e6, max: 1e6 }, "0=1 2;5=3,4", "0=1,2;5=3,4"),
+            (Kind::Colour, "white", "#ffffff"),
+            (Kind::Frames, "0-48+96-", "0-48,96-"),
+            (Kind::Planes, "u,y", "yu"),
+        ] {
+            let value = of(kind).parse(text).unwrap();
+            assert_eq!(value.to_string(), printed);
+            assert_eq!(of(kind).parse(printed), Ok(value.clone()));
+            assert_eq!(of(kind).check(&value), Ok(()));
+        }
+    }
+
+    #[test]
+    fn errors_point_at_the_place() {
+        use ValueProblem as P;
+        let number = Kind::Number { min: 0.0, max: 100.0 };
+        for (kind, text, at, problem) in [
+            (Kind::Switch, "maybe", 0..5, P::Switch),
+            (Kind::Switch, "0=1", 0..3, P::Fixed),
+            (Kind::Whole { min: 2, max: 16 }, " 17", 1..3, P::WholeOutside(17, 2, 16)),
+            (Kind::Whole { min: 2, max: 16 }, "4.0", 0..3, P::Whole),
+            (number, "  ", 2..2, P::Text(TextProblem::Missing)),
+            (number, "-1", 0..2, P::Outside(-1.0, 0.0, 100.0)),
+            (number, " 0=0;9=101", 5..10, P::Outside(101.0, 0.0, 100.0)),
+            (number, " 0=0;9*=1", 6..7, P::Text(TextProblem::Mark('*'))),
+            (Kind::Seed, "0x", 0..2, P::Seed),
+            (Kind::Seed, "+5", 0..2, P::Seed),
+            (Kind::Choice(CHOICES), "Uniform", 0..7, P::Choice(CHOICES)),
+            (Kind::Colour, "2,0,0", 0..5, P::Outside(2.0, 0.0, 1.0)),
+            (Kind::Planes, "y,é", 2..4, P::Planes(PlanesError { at: 2 })),
+        ] {
+            assert_eq!(of(kind).parse(text), Err(ValueError { at, problem }), "{text}");
+        }
+        for (text, at) in [("5,10-1,7", 2..6), ("5,1é", 3..5), ("5 -", 2..3)] {
+            assert_eq!(of(Kind::Frames).parse(text).map_err(|e| e.at), Err(at), "{text}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! `filters`: the catalog, for people and as JSON.
+
+use grainfield_filters::catalog::Entry;
+use grainfield_filters::settings::common::COMMON;
+use grainfield_filters::settings::{Animated, Kind, Setting, Unit, Value};
+use serde_json::json;
+use std::fmt::Write;
+
+/// Text is broken at this column, which fits every terminal.
+const WIDTH: usize = 80;
+
+/// All filters, a line each.
+pub(super) fn list(filters: &[Entry]) -> String {
+    let width = filters.iter().map(|f| f.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for f in filters {
+        wrapped(&mut text, &format!("{:width$}  ", f.name), f.help);
+    }
+    text + "\nSettings of one: grainfield filters NAME\n"
+}
+
+/// One filter and its settings.
+pub(super) fn page(f: &Entry) -> String {
+    let mut text = String::new();
+    wrapped(&mut text, &format!("{} - ", f.name), f.help);
+    text += "\nSettings:\n";
+    f.settings.iter().for_each(|s| entry(&mut text, s));
+    text += "\nEvery filter also takes:\n";
+    COMMON.iter().for_each(|s| entry(&mut text, s));
+    let setting = f.settings.iter().find_map(|s| Some(format!("={}={}", s.id, s.default.as_ref()?)));
+    let _ = writeln!(
+        text,
+        "\nExample:\n  grainfield render clip.y4m out.y4m -f {}{}",
+        f.name,
+        setting.unwrap_or_default()
+    );
+    if f.settings.iter().any(|s| s.kind.animatable()) {
+        text += "\nWhat may move takes keys instead of a number: '0=0;48=12' (frame=value).\n";
+    }
+    text
+}
+
+/// Kind, range, unit, default.
+fn line(s: &Setting) -> String {
+    let mut text = match s.kind {
+        Kind::Switch => "true or false".into(),
+        Kind::Whole { min, max } => format!("whole number, {min} to {max}"),
+        Kind::Number { min, max } => format!("number, {min} to {max}"),
+        Kind::Seed => "seed, decimal or 0x hex".into(),
+        Kind::Choice(_) => "one of the words below".into(),
+        Kind::Position { min, max } => format!("position x,y, each {min} to {max}"),
+        Kind::Colour => "colour: #rrggbb, #rrggbbaa, a name, or numbers from 0 to 1".into(),
+        Kind::Frames => "frame numbers as in 1001-1100, 1-10x2, 0-48+96-".into(),
+        Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
+    };
+    // Where the kind says it already, the unit would say it twice.
+    if !matches!(s.unit, Unit::None | Unit::Fraction) && !matches!(s.kind, Kind::Frames) {
+        let _ = write!(text, " ({})", s.unit.text());
+    }
+    if let Some(default) = &s.default {
+        let _ = write!(text, ", default {default}");
+    }
+    if s.kind.animatable() {
+        text += ", may move";
+    }
+    text
+}
+
+/// A setting of a page.
+fn entry(text: &mut String, s: &Setting) {
+    wrapped(text, &format!("  {}  ", s.id), &line(s));
+    wrapped(text, "      ", s.help);
+    if let Kind::Choice(words) = s.kind {
+        let width = words.iter().map(|w| w.id.len()).max().unwrap_or(0);
+        for w in words {
+            wrapped(text, &format!("        {:width$}  ", w.id), w.help);
+        }
+    }
+}
+
+/// `start`, then `words` broken at [`WIDTH`], further lines indented to where the first began.
+fn wrapped(text: &mut String, start: &str, words: &str) {
+    let indent = start.chars().count().min(WIDTH / 2);
+    let mut line = start.to_owned();
+    let mut fresh = true;
+    for word in words.split_whitespace() {
+        if !fresh && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(text, "{}", line.trim_end());
+            line = " ".repeat(indent);
+            fresh = true;
+        }
+        if !fresh {
+            line.push(' ');
+        }
+        line += word;
+        fresh = false;
+    }
+    let _ = writeln!(text, "{}", line.trim_end());
+}
+
+/// Filters as JSON, all that is known of them.
+pub(super) fn list_json(filters: &[Entry]) -> String {
+    pretty(&filters.iter().map(object).collect())
+}
+
+/// One filter as JSON.
+pub(super) fn page_json(f: &Entry) -> String {
+    pretty(&object(f))
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}
+
+fn object(f: &Entry) -> serde_json::Value {
+    let settings: Vec<_> = f.settings.iter().map(setting).collect();
+    json!({
+        "name": f.name,
+        "label": f.label,
+        "help": f.help,
+        "settings": settings,
+        "common": COMMON.iter().map(setting).collect::<Vec<_>>(),
+    })
+}
+
+fn setting(s: &Setting) -> serde_json::Value {
+    let mut o = json!({
+        "id": s.id,
+        "label": s.label,
+        "help": s.help,
+        "unit": s.unit.text(),
+        "animatable": s.kind.animatable(),
+        "default": s.default.as_ref().map(|d| match d {
+            Value::Switch(b) => json!(b),
+            Value::Whole(n) => json!(n),
+            Value::Seed(n) => json!(n),
+            Value::Choice(word) => json!(word),
+            Value::Number(Animated::Constant(n)) => json!(n),
+            other => json!(other.to_string()),
+        }),
+    });
+    let mut put = |key: &str, value: serde_json::Value| o[key] = value;
+    match s.kind {
+        Kind::Switch => put("kind", "switch".into()),
+        Kind::Seed => put("kind", "seed".into()),
+        Kind::Whole { min, max } => {
+            put("kind", "whole".into());
+            put("min", min.into());
+            put("max", max.into());
+        }
+        Kind::Number { min, max } => {
+            put("kind", "number".into());
+            put("min", min.into());
+            put("max", max.into());
+        }
+        Kind::Position { min, max } => {
+            put("kind", "position".into());
+            put("min", min.into());
+            put("max", max.into());
+        }
+        Kind::Colour => put("kind", "colour".into()),
+        Kind::Frames => put("kind", "frames".into()),
+        Kind::Planes => put("kind", "planes".into()),
+        Kind::Choice(words) => {
+            put("kind", "choice".into());
+            put("choices", words.iter().map(|w| json!({ "id": w.id, "help": w.help })).collect());
+        }
+    }
+    o
+}
+
+/// `there is no filter 'noize': did you mean 'noise'?`
+pub(super) fn unknown(name: &str, filters: &[Entry]) -> String {
+    let near = filters
+        .iter()
+        .map(|f| (strsim::damerau_levenshtein(name, f.name), f.name))
+        .filter(|(distance, f)| *distance <= 1 + f.len() / 3)
+        .min();
+    let hint = near.map_or_else(
+        || ": 'grainfield filters' lists what there is".into(),
+        |(_, name)| format!(": did you mean '{name}'?"),
+    );
+    format!("there is no filter '{name}'{hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grainfield_filters::settings::{Choice, SettingError};
+
+    const MADE_UP: &[Entry] = &[
+        Entry {
+            name: "dust",
+            label: "Dust",
+            help: "Specks of dust that come and go, with a help text that is long enough to be broken into two lines.",
+            settings: &[
+                Setting {
+                    id: "amount",
+                    label: "Amount",
+                    help: "How much of it.",
+                    kind: Kind::Number { min: 0.0, max: 12.5 },
+                    unit: Unit::Code8,
+                    default: Some(Value::Number(Animated::Constant(2.5))),
+                },
+                Setting {
+                    id: "shape",
+                    label: "Shape",
+                    help: "What a speck looks like.",
+                    kind: Kind::Choice(&[
+                        Choice { id: "round", help: "A disc." },
+                        Choice { id: "hair", help: "A line." },
+                    ]),
+                    unit: Unit::None,
+                    default: Some(Value::Choice("round")),
+                },
+                Setting {
+                    id: "seed",
+                    label: "Seed",
+                    help: "Absent: the render's.",
+                    kind: Kind::Seed,
+                    unit: Unit::None,
+                    default: None,
+                },
+            ],
+            build: |_| Err(SettingError { setting: "", problem: String::new() }),
+        },
+        Entry {
+            name: "nothing",
+            label: "Nothing",
+            help: "Does nothing.",
+            settings: &[],
+            build: |_| Err(SettingError { setting: "", problem: String::new() }),
+        },
+    ];
+
+    #[test]
+    fn a_line_each() {
+        let text = list(MADE_UP);
+        assert!(text.starts_with("dust     Specks of dust"), "{text}");
+        assert!(text.contains("\n         "), "{text}");
+        assert!(text.contains("\nnothing  Does nothing.\n"), "{text}");
+        assert!(text.lines().all(|l| l.len() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn a_page_has_every_setting() {
+        let text = page(&MADE_UP[0]);
+        for part in [
+            "  amount  number, 0 to 12.5 (8-bit code values), default 2.5, may move\n      How much of it.\n",
+            "  shape  one of the words below, default round\n",
+            "        round  A disc.\n        hair   A line.\n",
+            "  seed  seed, decimal or 0x hex\n",
+            "  enable  ",
+            "  planes  ",
+            "  opacity  ",
+            "-f dust=amount=2.5\n",
+        ] {
+            assert!(text.contains(part), "{part:?} is not in\n{text}");
+        }
+        assert!(text.lines().all(|l| l.len() <= WIDTH), "{text}");
+        assert!(page(&MADE_UP[1]).contains("-f nothing\n"));
+    }
+
+    #[test]
+    fn json_says_the_same() {
+        let o: serde_json::Value = serde_json::from_str(&list_json(MADE_UP)).unwrap();
+        let amount = &o[0]["settings"][0];
+        assert_eq!(
+            (&amount["kind"], &amount["max"], &amount["default"]),
+            (&json!("number"), &json!(12.5), &json!(2.5))
+        );
+        assert_eq!(o[0]["settings"][1]["choices"][1]["id"], "hair");
+        assert_eq!(o[0]["settings"][2]["default"], serde_json::Value::Null);
+        let one: serde_json::Value = serde_json::from_str(&page_json(&MADE_UP[1])).unwrap();
+        assert_eq!(one, o[1]);
+    }
+
+    #[test]
+    fn a_near_name_is_suggested() {
+        assert_eq!(unknown("dsut", MADE_UP), "there is no filter 'dsut': did you mean 'dust'?");
+        assert!(unknown("xyzzy", MADE_UP).contains("'grainfield filters' lists"));
+    }
+}

@@ -1,0 +1,37 @@
+//! How the program ends.
+
+use std::process::ExitCode;
+
+/// What the shell is told. The numbers are part of the interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// 0: done; also when the reader of our output has closed the pipe.
+    Done,
+    /// 1: it could not be done.
+    Failed,
+    /// 2: it was asked for in a way that cannot be right.
+    Usage,
+    /// 130: interrupted (SIGINT, Ctrl-C).
+    Interrupted,
+    /// 143: terminated (SIGTERM).
+    Terminated,
+}
+
+impl Exit {
+    /// The number.
+    pub const fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Interrupted => 130,
+            Exit::Terminated => 143,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}

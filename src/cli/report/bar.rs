@@ -1,0 +1,68 @@
+//! The progress bar of a terminal.
+
+use super::figures::{Figures, clock, short};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Redrawn at most so often; the line also moves when no frame comes, so that a stall is seen as one.
+const PER_SECOND: u8 = 10;
+
+/// A bar that is being shown.
+#[derive(Debug)]
+pub(super) struct Bar {
+    bar: ProgressBar,
+    out_time: Arc<Mutex<f64>>,
+}
+
+impl Bar {
+    /// Shows it. Draws nothing when standard error is no terminal.
+    pub(super) fn new(total: Option<u64>) -> Bar {
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(PER_SECOND));
+        let out_time = Arc::new(Mutex::new(0.0));
+        let made = Arc::clone(&out_time);
+        let template = if total.is_some() {
+            "frame {pos}/{len} [{wide_bar}] {fps} fps {speed}x, {left} left, {gone} gone"
+        } else {
+            "frame {pos}, {fps} fps {speed}x, {gone} gone"
+        };
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = style
+            .progress_chars("=> ")
+            .with_key("fps", |s: &ProgressState, w: &mut dyn Write| {
+                let _ = w.write_str(&short(s.per_sec()));
+            })
+            .with_key("speed", move |s: &ProgressState, w: &mut dyn Write| {
+                let seconds = s.elapsed().as_secs_f64().max(1e-3);
+                let made = *made.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = w.write_str(&short(made / seconds));
+            })
+            .with_key("left", |s: &ProgressState, w: &mut dyn Write| {
+                let text = if s.pos() == 0 { "?".into() } else { clock(s.eta()) };
+                let _ = w.write_str(&text);
+            })
+            .with_key("gone", |s: &ProgressState, w: &mut dyn Write| {
+                let _ = w.write_str(&clock(s.elapsed()));
+            });
+        bar.set_style(style);
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Bar { bar, out_time }
+    }
+
+    /// Moves it.
+    pub(super) fn step(&self, f: &Figures) {
+        *self.out_time.lock().unwrap_or_else(PoisonError::into_inner) = f.step.out_time.to_f64();
+        self.bar.set_position(f.step.done + f.step.failed);
+    }
+
+    /// Takes it away while something else is written.
+    pub(super) fn beside<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bar.suspend(write)
+    }
+
+    /// Takes it away.
+    pub(super) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}

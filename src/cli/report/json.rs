@@ -1,0 +1,124 @@
+//! Progress as newline-delimited JSON: every line an object that begins with its `event`.
+
+use super::figures::Figures;
+use super::{Ending, Start};
+use serde::Serialize;
+
+/// A line. Field names are part of the interface.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub(super) enum Event<'a> {
+    /// The first frame is about to come.
+    Started { input: &'a str, output: &'a str, recipe: &'a str, total: Option<u64>, rate: String },
+    /// Frames written, frames left out, the last one's number.
+    Progress {
+        frame: u64,
+        number: i64,
+        total: Option<u64>,
+        failed: u64,
+        fps: f64,
+        out_time_us: i64,
+        speed: f64,
+        eta_s: Option<u64>,
+    },
+    /// Something the user should know.
+    Note { text: &'a str },
+    /// Something will be lost.
+    Warning { text: &'a str },
+    /// The end, when all went well.
+    Done(End<'a>),
+    /// The end, when not.
+    Failed(End<'a>),
+}
+
+/// How it ended: the exit code, frames written, frames left out, and what else there is to say.
+#[derive(Serialize)]
+pub(super) struct End<'a> {
+    exit: u8,
+    frames: u64,
+    failed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fps: Option<f64>,
+}
+
+impl<'a> Event<'a> {
+    pub(super) fn started(s: &'a Start) -> Event<'a> {
+        Event::Started {
+            input: &s.input,
+            output: &s.output,
+            recipe: &s.recipe,
+            total: s.total,
+            rate: s.rate.to_string(),
+        }
+    }
+
+    pub(super) fn progress(f: &Figures) -> Event<'a> {
+        Event::Progress {
+            frame: f.step.done,
+            number: f.step.number,
+            total: f.step.total,
+            failed: f.step.failed,
+            fps: rounded(f.fps()),
+            out_time_us: f.out_time_us(),
+            speed: rounded(f.speed()),
+            eta_s: f.eta().map(|d| d.as_secs()),
+        }
+    }
+
+    pub(super) fn ended(e: &Ending<'a>, f: Option<&Figures>) -> Event<'a> {
+        let end = End {
+            exit: e.exit.code(),
+            frames: e.summary.frames,
+            failed: e.summary.failed,
+            message: e.error,
+            partial: e.partial.map(|p| p.to_string_lossy().into_owned()),
+            seconds: f.map(|f| rounded(f.elapsed.as_secs_f64())),
+            fps: f.map(|f| rounded(f.fps())),
+        };
+        if e.error.is_none() { Event::Done(end) } else { Event::Failed(end) }
+    }
+
+    /// The line, without its end.
+    pub(super) fn line(&self) -> String {
+        // Numbers and text under fixed names always make JSON; were it otherwise, an empty object says nothing false.
+        serde_json::to_string(self).unwrap_or_else(|_| "{}".into())
+    }
+}
+
+fn rounded(x: f64) -> f64 {
+    (x * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::tests::sample;
+    use super::*;
+    use crate::cli::exit::Exit;
+    use crate::job::Summary;
+    use std::path::Path;
+
+    #[test]
+    fn events() {
+        let expected = r#"{"event":"progress","frame":48,"number":1048,"total":100,"failed":0,"fps":12.0,"out_time_us":2000000,"speed":0.5,"eta_s":4}"#;
+        assert_eq!(Event::progress(&sample()).line(), expected);
+        assert_eq!(Event::Note { text: "a \"b\"\n" }.line(), r#"{"event":"note","text":"a \"b\"\n"}"#);
+        let ending = Ending {
+            exit: Exit::Failed,
+            error: Some("clip.y4m: ends inside frame 12"),
+            partial: Some(Path::new("out.partial.y4m")),
+            summary: Summary { frames: 12, failed: 0 },
+            hushed: false,
+        };
+        let expected = r#"{"event":"failed","exit":1,"frames":12,"failed":0,"message":"clip.y4m: ends inside frame 12","partial":"out.partial.y4m"}"#;
+        assert_eq!(Event::ended(&ending, None).line(), expected);
+        let done = Ending { exit: Exit::Done, error: None, partial: None, ..ending };
+        let expected = r#"{"event":"done","exit":0,"frames":12,"failed":0,"seconds":4.0,"fps":12.0}"#;
+        assert_eq!(Event::ended(&done, Some(&sample())).line(), expected);
+    }
+}

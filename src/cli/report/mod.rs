@@ -1,0 +1,266 @@
+//! What the user is told while the program works: on standard error, in one of a few forms.
+
+mod bar;
+mod ffmpeg;
+mod figures;
+mod json;
+
+use super::args::{Progress, SayArgs};
+use super::exit::Exit;
+use super::terminal::Style;
+use crate::job::{Step, Summary, Watch};
+use bar::Bar;
+use figures::{Figures, clock, short};
+use grainfield_filters::ratio::Ratio;
+use json::Event;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Programs are told so often; a frame in between goes unmentioned.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// How much is said.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Voice {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+/// In what form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Bar,
+    Json,
+    Ffmpeg,
+    Plain,
+}
+
+/// What is told before the first frame.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    pub(super) input: String,
+    pub(super) output: String,
+    /// The canonical text of the recipe.
+    pub(super) recipe: String,
+    pub(super) total: Option<u64>,
+    pub(super) rate: Ratio,
+}
+
+/// What is told after the last.
+#[derive(Clone, Debug)]
+pub(super) struct Ending<'a> {
+    pub(super) exit: Exit,
+    /// What went wrong.
+    pub(super) error: Option<&'a str>,
+    /// What is left of the output.
+    pub(super) partial: Option<&'a Path>,
+    pub(super) summary: Summary,
+    /// The reader of the output has had enough: no closing line for people.
+    pub(super) hushed: bool,
+}
+
+/// Tells the user.
+pub(super) struct Report {
+    form: Form,
+    voice: Voice,
+    style: Style,
+    state: Mutex<State>,
+}
+
+struct State {
+    err: Box<dyn Write + Send>,
+    bar: Option<Bar>,
+    output: String,
+    begun: Instant,
+    told: Option<Duration>,
+    last: Option<Figures>,
+}
+
+impl Report {
+    /// On standard error. `printing`: frames, or lines for them, go to standard output.
+    pub(super) fn new(say: SayArgs, printing: bool) -> Report {
+        // Lines on the same terminal would tear the bar apart.
+        let crowded = printing && io::stdout().is_terminal();
+        let form = match say.progress {
+            Progress::Json => Form::Json,
+            Progress::Ffmpeg => Form::Ffmpeg,
+            Progress::None => Form::Plain,
+            _ if say.quiet || !io::stderr().is_terminal() => Form::Plain,
+            Progress::Auto if crowded => Form::Plain,
+            Progress::Auto | Progress::Bar => Form::Bar,
+        };
+        let voice = match (say.quiet, say.verbose) {
+            (true, _) => Voice::Quiet,
+            (_, true) => Voice::Verbose,
+            _ => Voice::Normal,
+        };
+        Report::to(Box::new(io::stderr()), form, voice, Style::of_stderr())
+    }
+
+    fn to(err: Box<dyn Write + Send>, form: Form, voice: Voice, style: Style) -> Report {
+        let begun = Instant::now();
+        let state = State { err, bar: None, output: String::new(), begun, told: None, last: None };
+        Report { form, voice, style, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Said only with `-v`.
+    pub(super) fn detail(&self, text: &str) {
+        if self.voice >= Voice::Verbose {
+            self.note(text);
+        }
+    }
+
+    /// Something will be lost. Said even when quiet: `--strict` makes an error of it.
+    pub(super) fn warn(&self, text: &str) {
+        let line = match self.form {
+            Form::Json => Event::Warning { text }.line(),
+            _ => format!("{} {text}", self.style.warning()),
+        };
+        self.state().line(&line);
+    }
+
+    /// The first frame is about to come.
+    pub(super) fn begin(&self, start: &Start) {
+        let mut state = self.state();
+        state.begun = Instant::now();
+        state.output.clone_from(&start.output);
+        match self.form {
+            Form::Json => state.line(&Event::started(start).line()),
+            Form::Bar => state.bar = Some(Bar::new(start.total)),
+            Form::Ffmpeg | Form::Plain => {}
+        }
+    }
+
+    /// The last frame has come, or none will.
+    pub(super) fn end(&self, ending: &Ending<'_>) {
+        let mut state = self.state();
+        if let Some(bar) = state.bar.take() {
+            bar.end();
+        }
+        let elapsed = state.begun.elapsed();
+        if let Some(last) = &mut state.last {
+            last.elapsed = elapsed;
+        }
+        match self.form {
+            Form::Json => {
+                let line = Event::ended(ending, state.last.as_ref()).line();
+                return state.line(&line);
+            }
+            Form::Ffmpeg => {
+                if let Some(last) = state.last {
+                    state.text(&ffmpeg::block(&last, true));
+                }
+            }
+            Form::Bar | Form::Plain => {}
+        }
+        if let Some(error) = ending.error {
+            state.line(&format!("{} {error}", self.style.error()));
+        }
+        if let Some(partial) = ending.partial {
+            state.line(&format!("partial result: {} ({})", partial.display(), frames(ending.summary.frames)));
+        }
+        if ending.error.is_none() && !ending.hushed && self.voice > Voice::Quiet {
+            let text = closing(&ending.summary, state.last.as_ref(), elapsed, &state.output);
+            state.line(&text);
+        }
+    }
+
+    /// How far the job has come, for an ending that does not say.
+    pub(super) fn so_far(&self) -> Summary {
+        let step = self.state().last.map(|f| f.step);
+        step.map_or_else(Summary::default, |s| Summary { frames: s.done, failed: s.failed })
+    }
+
+    /// Nothing came of it: an error before the first frame. `error` is all there is to say.
+    pub(super) fn fail(&self, exit: Exit, error: &str) {
+        self.end(&Ending {
+            exit,
+            error: Some(error),
+            partial: None,
+            summary: Summary::default(),
+            hushed: false,
+        });
+    }
+}
+
+impl Watch for Report {
+    fn step(&self, step: &Step) {
+        let mut state = self.state();
+        let now = Figures { step: *step, elapsed: state.begun.elapsed() };
+        state.last = Some(now);
+        if let Some(bar) = &state.bar {
+            return bar.step(&now);
+        }
+        if state.told.is_some_and(|told| now.elapsed.saturating_sub(told) < EVERY) {
+            return;
+        }
+        state.told = Some(now.elapsed);
+        match self.form {
+            Form::Json => state.line(&Event::progress(&now).line()),
+            Form::Ffmpeg => state.text(&ffmpeg::block(&now, false)),
+            Form::Bar | Form::Plain => {}
+        }
+    }
+
+    fn note(&self, text: &str) {
+        if self.voice == Voice::Quiet {
+            return;
+        }
+        let line = match self.form {
+            Form::Json => Event::Note { text }.line(),
+            _ => format!("{} {text}", self.style.note()),
+        };
+        self.state().line(&line);
+    }
+}
+
+impl State {
+    fn line(&mut self, line: &str) {
+        self.text(&format!("{line}\n"));
+    }
+
+    /// In one piece, so that lines of other programs on the same terminal do not come in between. Nothing can be
+    /// done when standard error itself cannot be written.
+    fn text(&mut self, text: &str) {
+        let State { err, bar, .. } = self;
+        let mut write = || {
+            let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+        };
+        match bar {
+            Some(bar) => bar.beside(write),
+            None => write(),
+        }
+    }
+}
+
+fn frames(n: u64) -> String {
+    if n == 1 { "1 frame".into() } else { format!("{n} frames") }
+}
+
+/// `done: 150 frames to out.y4m in 0:02 (71.4 fps, 2.98x)`
+fn closing(summary: &Summary, last: Option<&Figures>, elapsed: Duration, output: &str) -> String {
+    let mut text = format!("done: {}", frames(summary.frames));
+    if summary.failed > 0 {
+        text += &format!(", {} left out", summary.failed);
+    }
+    if !matches!(output, "" | "-") {
+        text += &format!(" to {output}");
+    }
+    let seconds = elapsed.as_secs_f64();
+    text +=
+        &if seconds < 60.0 { format!(" in {} s", short(seconds)) } else { format!(" in {}", clock(elapsed)) };
+    if let Some(f) = last.filter(|f| f.step.done > 1) {
+        text += &format!(" ({} fps, {}x)", short(f.fps()), short(f.speed()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+use super::*;
+use std::sync::Arc;
+
+#[derive(Clone, Default)]
+struct Page(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A short job that is told in a form; what stood on standard error.
+fn told(form: Form, voice: Voice, error: Option<&str>) -> String {
+    let page = Page::default();
+    let report = Report::to(Box::new(page.clone()), form, voice, Style::default());
+    report.note("the range is taken as limited");
+    report.detail("level avx2");
+    report.begin(&Start {
+        input: "in.y4m".into(),
+        output: "out.y4m".into(),
+        recipe: "noise".into(),
+        total: Some(100),
+        rate: Ratio::whole(24),
+    });
+    for done in 1..=100 {
+        let out_time = Ratio::new(done, 24).unwrap();
+        report.step(&Step { done: done as u64, failed: 0, total: Some(100), number: done - 1, out_time });
+    }
+    report.end(&Ending {
+        exit: if error.is_some() { Exit::Failed } else { Exit::Done },
+        error,
+        partial: error.map(|_| Path::new("out.partial.y4m")),
+        summary: Summary { frames: 100, failed: 0 },
+        hushed: false,
+    });
+    String::from_utf8(page.0.lock().unwrap().clone()).unwrap()
+}
+
+#[test]
+fn plain() {
+    let text = told(Form::Plain, Voice::Normal, None);
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    assert_eq!(lines[0], "note: the range is taken as limited");
+    assert!(lines[1].starts_with("done: 100 frames to out.y4m in "), "{text}");
+    assert!(told(Form::Plain, Voice::Verbose, None).contains("note: level avx2\n"));
+    assert_eq!(told(Form::Plain, Voice::Quiet, None), "");
+}
+
+#[test]
+fn an_error_is_said_however_quiet() {
+    let expected = "error: in.y4m: bad\npartial result: out.partial.y4m (100 frames)\n";
+    assert_eq!(told(Form::Plain, Voice::Quiet, Some("in.y4m: bad")), expected);
+}
+
+#[test]
+fn json_is_json_in_every_line_and_rare() {
+    for error in [None, Some("in.y4m: bad")] {
+        let text = told(Form::Json, Voice::Normal, error);
+        let events: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        let names: Vec<_> = events.iter().map(|e| e["event"].as_str().unwrap()).collect();
+        assert_eq!(names[..3], ["note", "started", "progress"]);
+        assert_eq!(names.last(), Some(&if error.is_some() { "failed" } else { "done" }));
+        // A hundred steps take no time: the first is told, the rest fall under the limit (a slow machine may tell more).
+        assert!(events.len() < 50, "{text}");
+    }
+}
+
+#[test]
+fn ffmpeg_blocks_end_with_end() {
+    let text = told(Form::Ffmpeg, Voice::Quiet, None);
+    assert!(text.starts_with("frame=1\n"), "{text}");
+    assert!(text.ends_with("progress=end\n"), "{text}");
+    assert!(text.contains("frame=100\n"), "{text}");
+}

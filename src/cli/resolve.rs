@@ -1,0 +1,325 @@
+//! What was typed, and what it means: reads the recipe file and the environment, and makes a [`Request`].
+
+use super::args::{CommonArgs, FilterArgs, Frame, Hash, Render, SourceArgs, SpanArgs};
+use super::exit::Exit;
+use crate::job::{OnError, Request};
+use crate::recipe::{MAX_TEXT, Recipe, RecipeError};
+use crate::source;
+use grainfield_filters::frame::{Ranges, RangesError};
+use grainfield_filters::simd::{Isa, IsaError, Level};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+/// The environment variable that lowers the level.
+const LEVEL_VARIABLE: &str = "GRAINFIELD_LEVEL";
+
+/// Why what was typed means nothing.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ResolveError {
+    #[error("in -f: {0}")]
+    Chain(#[source] RecipeError),
+    #[error("{0}")]
+    Recipe(#[source] RecipeError),
+    #[error("{}: {cause}", path.display())]
+    ReadRecipe { path: PathBuf, cause: io::Error },
+    #[error("{}: this is no recipe: {problem}", path.display())]
+    NoRecipe { path: PathBuf, problem: &'static str },
+    #[error("{LEVEL_VARIABLE}={}: {IsaError}", value.to_string_lossy())]
+    Level { value: OsString },
+    #[error("frame {number}: {cause}")]
+    Number { number: i64, cause: RangesError },
+    #[error(
+        "'-' is a y4m stream on standard input, and that is a terminal: pipe one into it, or name a file"
+    )]
+    TerminalIn,
+    #[error("'-' is standard output, and that is a terminal: pipe it into a program, or name a file")]
+    TerminalOut,
+}
+
+impl ResolveError {
+    /// How the program ends.
+    pub(super) fn exit(&self) -> Exit {
+        match self {
+            ResolveError::ReadRecipe { .. } => Exit::Failed,
+            _ => Exit::Usage,
+        }
+    }
+}
+
+/// What there is around the program.
+#[derive(Clone, Debug)]
+pub(super) struct Surroundings {
+    pub(super) level: Option<OsString>,
+    pub(super) stdin_is_terminal: bool,
+    pub(super) stdout_is_terminal: bool,
+}
+
+impl Surroundings {
+    pub(super) fn look() -> Surroundings {
+        Surroundings {
+            level: std::env::var_os(LEVEL_VARIABLE).filter(|v| !v.is_empty()),
+            stdin_is_terminal: io::stdin().is_terminal(),
+            stdout_is_terminal: io::stdout().is_terminal(),
+        }
+    }
+}
+
+/// A request, and what should be said about how it was understood.
+#[derive(Debug)]
+pub(super) struct Resolved {
+    pub(super) request: Request,
+    pub(super) notes: Vec<String>,
+}
+
+pub(super) fn render(typed: Render, around: &Surroundings) -> Result<Resolved, ResolveError> {
+    let Render { input, output, overwrite, filters, span, common } = typed;
+    request(input, output, overwrite, filters, Some(span), common, around)
+}
+
+pub(super) fn hash(typed: Hash, around: &Surroundings) -> Result<Resolved, ResolveError> {
+    let Hash { input, filters, span, common } = typed;
+    request(input, "hash:".into(), false, filters, Some(span), common, around)
+}
+
+pub(super) fn frame(typed: Frame, around: &Surroundings) -> Result<Resolved, ResolveError> {
+    let Frame { input, number, output, overwrite, filters, common } = typed;
+    let frames: Ranges =
+        format!("{number}-{number}").parse().map_err(|cause| ResolveError::Number { number, cause })?;
+    let span = SpanArgs { frames: Some(frames), on_error: OnError::Stop };
+    request(input, output, overwrite, filters, Some(span), common, around)
+}
+
+/// Whether frames, or lines for them, go to standard output.
+pub(super) fn prints(output: &OsStr) -> bool {
+    output == "-" || output == "hash:"
+}
+
+/// How `probe` opens its input.
+pub(super) fn source_options(typed: &SourceArgs) -> source::Options {
+    source::Options { rate: typed.rate, missing: typed.missing }
+}
+
+/// Refuses to wait for somebody to type a y4m stream.
+pub(super) fn check_input(input: &OsStr, around: &Surroundings) -> Result<(), ResolveError> {
+    if input == "-" && around.stdin_is_terminal { Err(ResolveError::TerminalIn) } else { Ok(()) }
+}
+
+fn request(
+    input: OsString,
+    output: OsString,
+    overwrite: bool,
+    filters: FilterArgs,
+    span: Option<SpanArgs>,
+    common: CommonArgs,
+    around: &Surroundings,
+) -> Result<Resolved, ResolveError> {
+    let CommonArgs { source, frame_offset, picture, machine, say: _ } = common;
+    let (level, notes) = level(machine.level, around.level.as_deref())?;
+    let recipe = recipe(&filters)?;
+    check_input(&input, around)?;
+    if output == "-" && around.stdout_is_terminal {
+        return Err(ResolveError::TerminalOut);
+    }
+    let (frames, on_error) = span.map_or((None, OnError::Stop), |s| (s.frames, s.on_error));
+    let request = Request {
+        input,
+        output,
+        seed: recipe.seed.unwrap_or(0),
+        recipe,
+        frames,
+        frame_offset,
+        rate: source.rate,
+        threads: machine.threads.map(usize::from),
+        memory: machine.memory,
+        level: Some(level.isa()),
+        fields: picture.fields,
+        overwrite,
+        pix_fmt: picture.pix_fmt,
+        matrix: picture.matrix,
+        range: picture.range,
+        missing: source.missing,
+        on_error,
+        strict: picture.strict,
+    };
+    Ok(Resolved { request, notes })
+}
+
+/// The recipe file's filters, then those of each `-f` as typed. The last seed said wins.
+fn recipe(typed: &FilterArgs) -> Result<Recipe, ResolveError> {
+    let mut recipe = Recipe::default();
+    if let Some(path) = &typed.recipe {
+        let text = read_recipe(path)?;
+        recipe =
+            Recipe::parse_toml(&text).map_err(|e| ResolveError::Recipe(e.named(&path.to_string_lossy())))?;
+    }
+    for chain in &typed.chain {
+        let more = Recipe::parse_chain(chain).map_err(ResolveError::Chain)?;
+        recipe.steps.extend(more.steps);
+        recipe.seed = more.seed.or(recipe.seed);
+    }
+    recipe.seed = typed.seed.or(recipe.seed);
+    Ok(recipe)
+}
+
+fn read_recipe(path: &Path) -> Result<String, ResolveError> {
+    let failed = |cause| ResolveError::ReadRecipe { path: path.into(), cause };
+    let not = |problem| ResolveError::NoRecipe { path: path.into(), problem };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > MAX_TEXT {
+        return Err(not("it is larger than 1 MiB"));
+    }
+    String::from_utf8(bytes).map_err(|_| not("it is not UTF-8 text"))
+}
+
+/// The lower of what the machine has, `--level` and the environment say.
+fn level(typed: Option<Isa>, variable: Option<&OsStr>) -> Result<(Level, Vec<String>), ResolveError> {
+    let best = Level::best();
+    let mut level = best;
+    let mut notes = Vec::new();
+    if let Some(isa) = typed {
+        match Level::of(isa) {
+            Some(l) => level = level.min(l),
+            None => notes.push(format!("this machine has no {isa}: {best} is used")),
+        }
+    }
+    if let Some(value) = variable {
+        let isa = value.to_str().and_then(|v| v.parse::<Isa>().ok());
+        let isa = isa.ok_or_else(|| ResolveError::Level { value: value.into() })?;
+        level = Level::of(isa).map_or(level, |l| level.min(l));
+    }
+    Ok((level, notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args::{Cli, Command};
+    use super::*;
+    use clap::Parser;
+    use grainfield_filters::frame::ColorRange;
+
+    fn pipes() -> Surroundings {
+        Surroundings { level: None, stdin_is_terminal: false, stdout_is_terminal: false }
+    }
+
+    fn resolve(line: &str, around: &Surroundings) -> Result<Resolved, ResolveError> {
+        let words = std::iter::once("grainfield").chain(line.split_whitespace());
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Render(r) => render(r, around),
+            Command::Hash(h) => hash(h, around),
+            Command::Frame(f) => frame(f, around),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn request_of(line: &str) -> Request {
+        resolve(line, &pipes()).unwrap().request
+    }
+
+    #[test]
+    fn defaults() {
+        let r = request_of("render in.y4m out.y4m");
+        assert_eq!(
+            (r.input.as_os_str(), r.output.as_os_str()),
+            (OsStr::new("in.y4m"), OsStr::new("out.y4m"))
+        );
+        assert!(r.recipe.steps.is_empty() && r.frames.is_none() && !r.overwrite && !r.strict);
+        assert_eq!((r.seed, r.frame_offset, r.threads, r.memory), (0, 0, None, None));
+        assert_eq!(r.level, Some(Level::best().isa()));
+        assert_eq!((r.missing, r.on_error), (source::Missing::Error, OnError::Stop));
+    }
+
+    #[test]
+    fn everything_typed_arrives() {
+        let r = request_of(
+            "render - - --seed 0xff --frames -5--1 --frame-offset -1001 --rate 24000/1001 --threads 3 --memory 400M \
+             --level scalar --fields field -y --pix-fmt yuv420p10 --matrix bt2020nc --range full --missing hold \
+             --on-error skip --strict --progress none -q",
+        );
+        assert_eq!((r.seed, r.frame_offset, r.threads, r.memory), (255, -1001, Some(3), Some(400_000_000)));
+        let frames = r.frames.unwrap();
+        assert!(frames.contains(-5) && frames.contains(-1) && !frames.contains(0));
+        assert_eq!(r.rate.map(|r| r.to_string()).as_deref(), Some("24000/1001"));
+        assert_eq!(r.level, Some(Isa::Scalar));
+        assert_eq!(r.fields, crate::job::Fields::Field);
+        assert_eq!(r.pix_fmt.as_deref(), Some("yuv420p10"));
+        assert_eq!(r.matrix, Some(grainfield_filters::frame::Matrix::BT2020NC));
+        assert_eq!(r.range, Some(ColorRange::Full));
+        assert_eq!((r.missing, r.on_error), (source::Missing::Hold, OnError::Skip));
+        assert!(r.overwrite && r.strict);
+    }
+
+    #[test]
+    fn ffmpegs_words_for_range_are_understood() {
+        for (word, range) in
+            [("tv", ColorRange::Limited), ("limited", ColorRange::Limited), ("pc", ColorRange::Full)]
+        {
+            assert_eq!(request_of(&format!("render a b --range {word}")).range, Some(range));
+        }
+    }
+
+    #[test]
+    fn the_last_seed_wins() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("look.toml");
+        std::fs::write(&path, "seed = 5").unwrap();
+        let look = format!("render a b --recipe {}", path.display());
+        let seed = |line: &str| {
+            let r = request_of(line);
+            assert_eq!(r.recipe.seed.unwrap_or(0), r.seed);
+            r.seed
+        };
+        assert_eq!(seed("render a b"), 0);
+        assert_eq!(seed(&look), 5);
+        assert_eq!(seed(&format!("{look} -f recipe=seed=6")), 6);
+        assert_eq!(seed(&format!("{look} -f recipe=seed=6 --seed 7")), 7);
+    }
+
+    #[test]
+    fn hash_and_frame_are_renders() {
+        assert_eq!(request_of("hash in.y4m").output, "hash:");
+        let r = request_of("frame in.y4m -3 out.png");
+        assert_eq!(r.output, "out.png");
+        let frames = r.frames.unwrap();
+        assert!(frames.contains(-3) && !frames.contains(-2) && !frames.contains(-4));
+    }
+
+    #[test]
+    fn the_lower_level_is_taken() {
+        let with = |typed, variable: &str| level(typed, Some(OsStr::new(variable))).map(|l| l.0);
+        assert_eq!(with(None, "scalar").unwrap(), Level::SCALAR);
+        assert_eq!(with(Some(Isa::Scalar), "avx512").unwrap(), Level::SCALAR);
+        assert_eq!(with(Some(Isa::Avx512), "scalar").unwrap(), Level::SCALAR);
+        assert_eq!(with(None, "avx512").unwrap(), Level::best());
+        assert!(matches!(with(None, "neon"), Err(ResolveError::Level { .. })));
+        let (l, notes) = level(Some(Isa::Avx512), None).unwrap();
+        assert_eq!((l, notes.is_empty()), (Level::best(), Level::of(Isa::Avx512).is_some()));
+    }
+
+    #[test]
+    fn terminals_are_no_pipes() {
+        let terminal = Surroundings { stdin_is_terminal: true, stdout_is_terminal: true, ..pipes() };
+        assert!(matches!(resolve("render - out.y4m", &terminal), Err(ResolveError::TerminalIn)));
+        assert!(matches!(resolve("render in.y4m -", &terminal), Err(ResolveError::TerminalOut)));
+        assert!(resolve("render in.y4m out.y4m", &terminal).is_ok());
+        assert!(resolve("hash in.y4m", &terminal).is_ok());
+    }
+
+    #[test]
+    fn recipes_that_are_none() {
+        let missing = resolve("render a b --recipe /nowhere/look.toml", &pipes()).unwrap_err();
+        assert_eq!(missing.exit(), Exit::Failed);
+        assert!(missing.to_string().starts_with("/nowhere/look.toml: "), "{missing}");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("look.toml");
+        std::fs::write(&path, b"\xff\xfe").unwrap();
+        let error = read_recipe(&path).unwrap_err();
+        assert!(error.to_string().ends_with("it is not UTF-8 text"), "{error}");
+        std::fs::write(&path, vec![b' '; MAX_TEXT + 1]).unwrap();
+        let error = read_recipe(&path).unwrap_err();
+        assert!(error.to_string().ends_with("larger than 1 MiB"), "{error}");
+    }
+}

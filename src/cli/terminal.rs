@@ -1,0 +1,77 @@
+//! Text to the outside: standard output, and colours on standard error.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+
+/// Writes to standard output. A reader that has closed the pipe is no error: it has had enough.
+pub(super) fn print(text: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// How the first word of a message is set off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Style {
+    colour: bool,
+}
+
+impl Style {
+    /// For standard error: coloured on a terminal; `NO_COLOR`, `CLICOLOR_FORCE` and `CLICOLOR=0` are honoured, in
+    /// this order, as clap does for its own messages.
+    pub(super) fn of_stderr() -> Style {
+        Style { colour: wanted(env::var_os, io::stderr().is_terminal()) }
+    }
+
+    /// `error:`, in bold red.
+    pub(super) fn error(self) -> &'static str {
+        if self.colour { "\x1b[1;31merror:\x1b[0m" } else { "error:" }
+    }
+
+    /// `warning:`, in bold yellow.
+    pub(super) fn warning(self) -> &'static str {
+        if self.colour { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" }
+    }
+
+    /// `note:`, in bold cyan.
+    pub(super) fn note(self) -> &'static str {
+        if self.colour { "\x1b[1;36mnote:\x1b[0m" } else { "note:" }
+    }
+}
+
+fn wanted(var: impl Fn(&'static str) -> Option<OsString>, terminal: bool) -> bool {
+    let set = |name| var(name).is_some_and(|v| !v.is_empty());
+    if set("NO_COLOR") {
+        false
+    } else if set("CLICOLOR_FORCE") && var("CLICOLOR_FORCE").is_some_and(|v| v != "0") {
+        true
+    } else if var("CLICOLOR").is_some_and(|v| v == "0") || var("TERM").is_some_and(|v| v == "dumb") {
+        false
+    } else {
+        terminal
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_follow_the_conventions() {
+        let with = |vars: &'static [(&str, &str)], terminal| {
+            wanted(|name| vars.iter().find(|v| v.0 == name).map(|v| v.1.into()), terminal)
+        };
+        assert!(with(&[], true));
+        assert!(!with(&[], false));
+        assert!(!with(&[("NO_COLOR", "1")], true));
+        assert!(with(&[("NO_COLOR", "")], true));
+        assert!(with(&[("CLICOLOR_FORCE", "1")], false));
+        assert!(!with(&[("CLICOLOR_FORCE", "0")], false));
+        assert!(!with(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false));
+        assert!(!with(&[("CLICOLOR", "0")], true));
+        assert!(!with(&[("TERM", "dumb")], true));
+    }
+}

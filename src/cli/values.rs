@@ -1,0 +1,145 @@
+//! How the values of options are read. Pure: text in, value or error out.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command};
+use grainfield_filters::frame::{Format, Matrix};
+use grainfield_filters::ratio::Ratio;
+use std::ffi::OsStr;
+
+/// One of a few words, each with its value and a line of help. A word may be followed by other spellings, with `|`
+/// between them, that are understood but not advertised.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words<T: 'static>(pub(super) &'static [(&'static str, T, &'static str)]);
+
+impl<T> Words<T> {
+    fn possible(&self) -> impl Iterator<Item = PossibleValue> + '_ {
+        self.0.iter().map(|(spellings, _, help)| {
+            let mut spellings = spellings.split('|');
+            let value = PossibleValue::new(spellings.next().unwrap_or_default()).aliases(spellings);
+            if help.is_empty() { value } else { value.help(*help) }
+        })
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> TypedValueParser for Words<T> {
+    type Value = T;
+
+    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        // clap's own parser is asked first for the sake of its message, which lists the words and guesses.
+        let word =
+            PossibleValuesParser::new(self.possible().collect::<Vec<_>>()).parse_ref(cmd, arg, value)?;
+        let found = self.0.iter().find(|w| w.0.split('|').any(|spelling| spelling == word));
+        found.map(|w| w.1).ok_or_else(|| clap::Error::new(clap::error::ErrorKind::InvalidValue).with_cmd(cmd))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.possible()))
+    }
+}
+
+/// What is wrong with an option's value, and what would be right.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(super) enum ValueError {
+    #[error(
+        "a size is a number with K, M or G (1000 each step) or KiB, MiB, GiB (1024) behind it: 400M, 1.5GiB"
+    )]
+    Size,
+    #[error("that is more memory than can be counted")]
+    Huge,
+    #[error("a seed is a whole number from 0 to 18446744073709551615, or hexadecimal with 0x in front")]
+    Seed,
+    #[error("{0}")]
+    Rate(#[from] grainfield_filters::ratio::RatioError),
+    #[error("a rate is above zero")]
+    RateNotPositive,
+}
+
+/// Bytes: `400M`, `1.5GiB`, `65536`.
+pub(super) fn size(text: &str) -> Result<u64, ValueError> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let unit = unit.trim().to_ascii_lowercase();
+    let unit = unit.strip_suffix('b').unwrap_or(&unit);
+    let (letter, base) = unit.strip_suffix('i').map_or((unit, 1000u64), |letter| (letter, 1024));
+    let power = match letter {
+        "" if base == 1000 => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return Err(ValueError::Size),
+    };
+    let number: Ratio = number.parse().map_err(|_| ValueError::Size)?;
+    let scale = i128::from(base.pow(power));
+    let bytes = i128::from(number.num()) * scale / i128::from(number.den());
+    if bytes >= i128::from(i64::MAX) {
+        return Err(ValueError::Huge);
+    }
+    u64::try_from(bytes).map_err(|_| ValueError::Size)
+}
+
+/// A seed, decimal or `0x` hexadecimal.
+pub(super) fn seed(text: &str) -> Result<u64, ValueError> {
+    let hex = text.strip_prefix("0x").or(text.strip_prefix("0X"));
+    let digits = hex.unwrap_or(text);
+    if digits.starts_with('+') {
+        return Err(ValueError::Seed);
+    }
+    u64::from_str_radix(digits, if hex.is_some() { 16 } else { 10 }).map_err(|_| ValueError::Seed)
+}
+
+/// Frames a second: `25`, `23.976`, `24000/1001`.
+pub(super) fn rate(text: &str) -> Result<Ratio, ValueError> {
+    let rate: Ratio = text.parse()?;
+    if rate > Ratio::ZERO { Ok(rate) } else { Err(ValueError::RateNotPositive) }
+}
+
+/// A pixel format's name, checked and left as it is.
+pub(super) fn pix_fmt(text: &str) -> Result<String, grainfield_filters::frame::NameError> {
+    Format::from_name(text, 16, 16).map(|_| text.to_owned())
+}
+
+/// A matrix by FFmpeg's name.
+pub(super) fn matrix() -> impl TypedValueParser<Value = Matrix> {
+    let names = (0..=14).filter(|&n| Matrix(n) != Matrix::UNSPECIFIED).filter_map(|n| Matrix(n).name());
+    PossibleValuesParser::new(names).map(|name| Matrix::from_name(&name).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("400M"), Ok(400_000_000));
+        assert_eq!(size("400MB"), Ok(400_000_000));
+        assert_eq!(size("1.5GiB"), Ok(1_610_612_736));
+        assert_eq!(size("2gi"), Ok(2 << 30));
+        assert_eq!(size("64 k"), Ok(64_000));
+        assert_eq!(size("65536"), Ok(65536));
+        assert_eq!(size("9000000T"), Ok(9_000_000_000_000_000_000));
+        assert_eq!(size("9223372036854775807T"), Err(ValueError::Huge));
+        for bad in ["", "M", "-1M", "1X", "1i", "1Mi M", "1..5M", "1.5.5", "0x10", "١M"] {
+            assert_eq!(size(bad), Err(ValueError::Size), "{bad}");
+        }
+    }
+
+    #[test]
+    fn seeds() {
+        assert_eq!(seed("0"), Ok(0));
+        assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(seed("0xFFFFFFFFFFFFFFFF"), Ok(u64::MAX));
+        assert_eq!(seed("0xc0ffee"), Ok(0xc0_ffee));
+        for bad in ["", "-1", "+1", "0x", "0x+1", "18446744073709551616", "c0ffee", "1.5"] {
+            assert_eq!(seed(bad), Err(ValueError::Seed), "{bad}");
+        }
+    }
+
+    #[test]
+    fn rates_are_positive() {
+        assert_eq!(rate("24000/1001"), Ok(Ratio::new(24000, 1001).unwrap()));
+        assert_eq!(rate("0"), Err(ValueError::RateNotPositive));
+        assert_eq!(rate("-25"), Err(ValueError::RateNotPositive));
+        assert!(rate("fast").is_err());
+    }
+}

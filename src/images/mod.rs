@@ -1,0 +1,273 @@
+//! Image files: their names, and their codecs, one file a family. Sequences of them are a source and a sink.
+//!
+//! What a picture carries beside its samples (ICC profile, resolution, chunks, EXR layers) travels as [`Meta`].
+
+pub mod exr;
+pub mod files;
+pub mod other;
+pub mod pattern;
+pub mod png;
+mod rows;
+pub mod tags;
+
+use grainfield_filters::frame::{ColorRange, Family, Format, Frame, MAX_SIDE, Matrix};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::path::Path;
+
+/// The most bytes that the samples of one picture may take, and the most bytes of a file that is read.
+pub const MAX_BYTES: u64 = 1 << 32;
+
+/// A family of image files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Portable Network Graphics.
+    Png,
+    /// OpenEXR.
+    Exr,
+    /// Tagged Image File Format.
+    Tiff,
+    /// JPEG.
+    Jpeg,
+    /// WebP.
+    Webp,
+}
+
+const EXTENSIONS: [(&str, Kind); 8] = [
+    ("png", Kind::Png),
+    ("apng", Kind::Png),
+    ("exr", Kind::Exr),
+    ("tif", Kind::Tiff),
+    ("tiff", Kind::Tiff),
+    ("jpg", Kind::Jpeg),
+    ("jpeg", Kind::Jpeg),
+    ("webp", Kind::Webp),
+];
+
+impl Kind {
+    /// By the extension of a file's name.
+    pub fn of_name(name: &OsStr) -> Option<Kind> {
+        let ext = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
+        EXTENSIONS.iter().find(|e| e.0 == ext).map(|e| e.1)
+    }
+
+    /// By the first bytes of a file.
+    pub fn of_content(start: &[u8]) -> Option<Kind> {
+        match start {
+            [0x89, b'P', b'N', b'G', ..] => Some(Kind::Png),
+            [0x76, 0x2f, 0x31, 0x01, ..] => Some(Kind::Exr),
+            [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => Some(Kind::Tiff),
+            [0xff, 0xd8, 0xff, ..] => Some(Kind::Jpeg),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Kind::Webp),
+            _ => None,
+        }
+    }
+
+    /// The extensions, for messages.
+    pub fn extensions() -> String {
+        EXTENSIONS.map(|e| e.0).join(", ")
+    }
+
+    /// What it is called.
+    pub fn label(self) -> &'static str {
+        match self {
+            Kind::Png => "PNG",
+            Kind::Exr => "OpenEXR",
+            Kind::Tiff => "TIFF",
+            Kind::Jpeg => "JPEG",
+            Kind::Webp => "WebP",
+        }
+    }
+}
+
+/// Samples a length, across and down.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Density {
+    /// Across.
+    pub x: f64,
+    /// Down.
+    pub y: f64,
+    /// What the length is.
+    pub unit: Unit,
+}
+
+/// A length that [`Density`] counts by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Not said: only the ratio means something.
+    None,
+    /// Inches.
+    Inch,
+    /// Centimetres.
+    Centimetre,
+    /// Metres.
+    Metre,
+}
+
+impl Density {
+    /// The same in samples a metre; `None` without a length.
+    pub fn per_metre(&self) -> Option<(f64, f64)> {
+        let by = match self.unit {
+            Unit::None => return None,
+            Unit::Inch => 1.0 / 0.0254,
+            Unit::Centimetre => 100.0,
+            Unit::Metre => 1.0,
+        };
+        Some((self.x * by, self.y * by))
+    }
+
+    /// The same in samples an inch; `None` without a length.
+    pub fn per_inch(&self) -> Option<(f64, f64)> {
+        self.per_metre().map(|(x, y)| (x * 0.0254, y * 0.0254))
+    }
+}
+
+/// What a picture carries beside its samples. Filters never see it; a sink keeps what its file type can hold.
+#[derive(Debug, Default)]
+pub struct Meta {
+    /// The colour profile.
+    pub icc: Option<Vec<u8>>,
+    /// The resolution.
+    pub density: Option<Density>,
+    /// Exif, without any file type's own head.
+    pub exif: Option<Vec<u8>>,
+    /// What only PNG has.
+    pub png: Option<Box<::png::Info<'static>>>,
+    /// What only OpenEXR has.
+    pub exr: Option<Box<exr::Kept>>,
+}
+
+/// What went wrong in a file. Whoever knows the file's name makes it a source's or sink's error.
+#[derive(Debug)]
+pub enum Fault {
+    /// The system said no.
+    Io(std::io::Error),
+    /// It is not what it should be.
+    Bad(String),
+    /// It is a picture of another format than was wanted.
+    Differs(Box<Format>),
+}
+
+impl From<std::io::Error> for Fault {
+    fn from(e: std::io::Error) -> Fault {
+        match e.kind() {
+            std::io::ErrorKind::UnexpectedEof => Fault::Bad("the file ends inside the picture".into()),
+            std::io::ErrorKind::InvalidData => Fault::Bad(format!("the file is damaged: {e}")),
+            _ => Fault::Io(e),
+        }
+    }
+}
+
+/// What opening a file tells.
+#[derive(Debug)]
+pub struct Header {
+    /// The family.
+    pub kind: Kind,
+    /// What the picture is; the rate is not the file's.
+    pub format: Format,
+    /// What it carries, as far as can be known without decoding.
+    pub meta: Meta,
+    /// For `probe`.
+    pub details: Vec<(String, String)>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// A file that is about to be read.
+pub(crate) struct Input {
+    /// The file, at its start.
+    pub reader: BufReader<File>,
+    /// Its length in bytes.
+    pub len: u64,
+}
+
+fn input(path: &Path) -> Result<(Kind, Input), Fault> {
+    let file = File::open(path).map_err(Fault::Io)?;
+    let meta = file.metadata().map_err(Fault::Io)?;
+    if !meta.is_file() {
+        return Err(Fault::Bad("is not a file".into()));
+    }
+    if meta.len() == 0 {
+        return Err(Fault::Bad("the file is empty".into()));
+    }
+    if meta.len() > MAX_BYTES {
+        return Err(Fault::Bad(format!("a file of {} bytes: at most {MAX_BYTES} are read", meta.len())));
+    }
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let mut start = Vec::with_capacity(16);
+    reader.by_ref().take(16).read_to_end(&mut start).map_err(Fault::Io)?;
+    reader.rewind().map_err(Fault::Io)?;
+    match Kind::of_content(&start) {
+        Some(kind) => Ok((kind, Input { reader, len: meta.len() })),
+        None => Err(Fault::Bad(format!("is not an image of a known kind ({})", Kind::extensions()))),
+    }
+}
+
+/// Reads what a file's picture is, without its samples.
+pub fn probe(path: &Path) -> Result<Header, Fault> {
+    let (kind, input) = input(path)?;
+    match kind {
+        Kind::Png => png::probe(input),
+        Kind::Exr => exr::probe(input),
+        _ => other::probe(kind, input),
+    }
+}
+
+/// Reads a file's picture, which must be of the shape of `want`. The frame becomes one of `want`.
+pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
+    let (kind, input) = input(path)?;
+    match kind {
+        Kind::Png => png::decode(input, want, frame),
+        Kind::Exr => exr::decode(input, want, frame),
+        _ => other::decode(kind, input, want, frame),
+    }
+}
+
+/// Appends a picture as a file of the given family. `meta` is what the source's picture carried.
+pub fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {
+    match kind {
+        Kind::Png => png::encode(frame, meta, out),
+        Kind::Exr => exr::encode(frame, meta, out),
+        _ => other::encode(kind, frame, meta, out),
+    }
+}
+
+/// Refuses sizes that no code is ready for, before anything is allocated. `bytes` is that of one pixel.
+pub(crate) fn check_size(width: u64, height: u64, bytes: u64) -> Result<(u32, u32), Fault> {
+    let max = u64::from(MAX_SIDE);
+    if width == 0 || height == 0 || width > max || height > max {
+        return Err(Fault::Bad(format!(
+            "a picture of {width}x{height}: width and height must be 1 to {max}"
+        )));
+    }
+    if width * height * bytes > MAX_BYTES {
+        let total = width * height * bytes;
+        return Err(Fault::Bad(format!(
+            "a picture of {width}x{height} takes {total} bytes: at most {MAX_BYTES} are possible"
+        )));
+    }
+    Ok((width as u32, height as u32))
+}
+
+/// Refuses a picture that the sequence cannot hold, and makes the frame ready for it.
+pub(crate) fn accept(found: &Format, want: &Format, frame: &mut Frame) -> Result<(), Fault> {
+    let shape = |f: &Format| (f.width, f.height, f.family, f.depth, f.alpha);
+    if shape(found) != shape(want) {
+        return Err(Fault::Differs(Box::new(*found)));
+    }
+    frame.reset(*want);
+    Ok(())
+}
+
+/// The tags of pictures in image files: full range, RGB as it is.
+pub(crate) fn tagged(format: Format) -> Format {
+    let matrix = if format.family == Family::Rgb { Matrix::RGB } else { Matrix::UNSPECIFIED };
+    Format { range: ColorRange::Full, matrix, ..format }
+}
+
+/// A profile, if it is one for pictures of this family.
+pub(crate) fn fitting_icc(icc: Option<&[u8]>, family: Family) -> Option<&[u8]> {
+    let space: &[u8] = if family == Family::Gray { b"GRAY" } else { b"RGB " };
+    icc.filter(|icc| icc.get(16..20) == Some(space))
+}

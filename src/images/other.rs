@@ -1,0 +1,199 @@
+//! TIFF, JPEG and WebP, by the image library.
+//!
+//! Exif orientation is kept and never applied, as ffmpeg does with sequences. Of a file with several pictures the
+//! first is read. What a JPEG decodes to is the library's matter and no part of the promise of equal samples.
+
+use super::{
+    Fault, Header, Input, Kind, MAX_BYTES, Meta, Unit, accept, check_size, fitting_icc, rows, tagged, tags,
+};
+use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame};
+use image::codecs::jpeg::{JpegDecoder, JpegEncoder, PixelDensity, PixelDensityUnit};
+use image::codecs::tiff::{TiffDecoder, TiffEncoder};
+use image::codecs::webp::{WebPDecoder, WebPEncoder};
+use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageError, Limits};
+use std::io::{Cursor, Read};
+
+/// JPEG's quality: 1 to 100.
+const JPEG_QUALITY: u8 = 95;
+
+/// Pictures up to this many bytes fit the library's own limits.
+const DEFAULT_BYTES: u64 = 64 << 20;
+
+fn fault(kind: Kind, e: ImageError) -> Fault {
+    match e {
+        ImageError::IoError(e) => e.into(),
+        ImageError::Unsupported(e) => Fault::Bad(format!("this kind of {} is not known: {e}", kind.label())),
+        ImageError::Limits(e) => Fault::Bad(format!("too large a {}: {e}", kind.label())),
+        e => Fault::Bad(format!("the {} is damaged: {e}", kind.label())),
+    }
+}
+
+type Boxed<'a> = Box<dyn ImageDecoder + 'a>;
+
+/// Reads the file: these decoders jump about in it, and its head is looked at for what they do not tell.
+fn contents(mut input: Input) -> Result<Vec<u8>, Fault> {
+    let mut file = Vec::with_capacity(input.len as usize);
+    input.reader.by_ref().take(MAX_BYTES).read_to_end(&mut file).map_err(Fault::Io)?;
+    Ok(file)
+}
+
+fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> {
+    let reader = Cursor::new(file);
+    let mut decoder: Boxed<'_> = match kind {
+        Kind::Tiff => Box::new(TiffDecoder::new(reader).map_err(|e| fault(kind, e))?),
+        Kind::Webp => Box::new(WebPDecoder::new(reader).map_err(|e| fault(kind, e))?),
+        _ => {
+            // the library makes up what is missing of a cut JPEG
+            if !file.windows(2).rev().any(|pair| pair == [0xff, 0xd9]) {
+                return Err(Fault::Bad("the file ends inside the picture".into()));
+            }
+            Box::new(JpegDecoder::new(reader).map_err(|e| fault(kind, e))?)
+        }
+    };
+    let (width, height) = decoder.dimensions();
+    let color = decoder.color_type();
+    let (width, height) = check_size(width.into(), height.into(), color.bytes_per_pixel().into())?;
+    // before the limits are raised, which the library's TIFF decoder then takes for those of tags as well
+    let meta = meta(kind, file, &mut decoder);
+    if decoder.total_bytes() > DEFAULT_BYTES {
+        let mut limits = Limits::default();
+        limits.max_alloc = Some(2 * MAX_BYTES);
+        decoder.set_limits(limits).map_err(|e| fault(kind, e))?;
+    }
+    let (family, depth, alpha) = match color {
+        ColorType::L8 => (Family::Gray, Depth::Bits(8), Alpha::None),
+        ColorType::La8 => (Family::Gray, Depth::Bits(8), Alpha::Straight),
+        ColorType::Rgb8 => (Family::Rgb, Depth::Bits(8), Alpha::None),
+        ColorType::Rgba8 => (Family::Rgb, Depth::Bits(8), Alpha::Straight),
+        ColorType::L16 => (Family::Gray, Depth::Bits(16), Alpha::None),
+        ColorType::La16 => (Family::Gray, Depth::Bits(16), Alpha::Straight),
+        ColorType::Rgb16 => (Family::Rgb, Depth::Bits(16), Alpha::None),
+        ColorType::Rgba16 => (Family::Rgb, Depth::Bits(16), Alpha::Straight),
+        ColorType::Rgb32F => (Family::Rgb, Depth::Float, Alpha::None),
+        ColorType::Rgba32F => (Family::Rgb, Depth::Float, Alpha::Straight),
+        other => return Err(Fault::Bad(format!("pixels of the kind {other:?} are not known"))),
+    };
+    let format = tagged(Format { alpha, ..Format::new(width, height, family, depth, (0, 0)) });
+    Ok((decoder, format, meta))
+}
+
+fn meta(kind: Kind, file: &[u8], decoder: &mut Boxed<'_>) -> Meta {
+    let density = match kind {
+        Kind::Tiff => tags::tiff_density(file),
+        Kind::Jpeg => tags::jfif_density(file),
+        _ => None,
+    };
+    // a profile that cannot be read is not worth a frame
+    let icc = decoder.icc_profile().ok().flatten();
+    let exif = if kind == Kind::Tiff { None } else { decoder.exif_metadata().ok().flatten() };
+    Meta { icc, density, exif, ..Meta::default() }
+}
+
+pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
+    let file = contents(input)?;
+    let (mut decoder, format, meta) = decoder(kind, &file)?;
+    let details = vec![("stored".to_owned(), format!("{:?}", decoder.original_color_type()).to_lowercase())];
+    let mut notes = Vec::new();
+    if kind != Kind::Tiff && decoder.orientation().is_ok_and(|o| o.to_exif() != 1) {
+        notes.push(
+            "the Exif orientation is kept and not applied: the picture stays as it is stored".to_owned(),
+        );
+    }
+    Ok(Header { kind, format, meta, details, notes })
+}
+
+pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
+    let file = contents(input)?;
+    let (decoder, format, meta) = decoder(kind, &file)?;
+    accept(&format, want, frame)?;
+    let line = format.width as usize * rows::order(&format).len() * format.depth.bytes();
+    let mut data = vec![0; line * format.height as usize];
+    if decoder.total_bytes() != data.len() as u64 {
+        return Err(Fault::Bad(format!("the {} is damaged: its size does not agree", kind.label())));
+    }
+    decoder.read_image_boxed(&mut data).map_err(|e| fault(kind, e))?;
+    for (y, row) in data.chunks_exact(line).enumerate() {
+        match format.depth {
+            Depth::Bits(8) => rows::unpack::<u8, 1>(frame, y, row, |[b]| b),
+            Depth::Bits(_) => rows::unpack::<u16, 2>(frame, y, row, u16::from_ne_bytes),
+            Depth::Float => rows::unpack::<f32, 4>(frame, y, row, f32::from_ne_bytes),
+        }
+    }
+    Ok(meta)
+}
+
+pub(super) fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {
+    let format = frame.format();
+    let color = match (format.family, format.depth, format.has_alpha()) {
+        (Family::Gray, Depth::Bits(8), false) => ExtendedColorType::L8,
+        (Family::Gray, Depth::Bits(8), true) => ExtendedColorType::La8,
+        (Family::Gray, Depth::Bits(_), false) => ExtendedColorType::L16,
+        (Family::Rgb, Depth::Bits(8), false) => ExtendedColorType::Rgb8,
+        (Family::Rgb, Depth::Bits(8), true) => ExtendedColorType::Rgba8,
+        (Family::Rgb, Depth::Bits(_), false) => ExtendedColorType::Rgb16,
+        (Family::Rgb, Depth::Bits(_), true) => ExtendedColorType::Rgba16,
+        (Family::Rgb, Depth::Float, false) => ExtendedColorType::Rgb32F,
+        (Family::Rgb, Depth::Float, true) => ExtendedColorType::Rgba32F,
+        _ => return Err(Fault::Bad(format!("{} cannot hold {}", kind.label(), format.name()))),
+    };
+    let line = format.width as usize * rows::order(format).len() * format.depth.bytes();
+    let mut data = vec![0; line * format.height as usize];
+    for (y, row) in data.chunks_exact_mut(line).enumerate() {
+        match format.depth {
+            Depth::Bits(8) => rows::pack::<u8, 1>(frame, y, row, |b| [b]),
+            Depth::Bits(_) => rows::pack::<u16, 2>(frame, y, row, u16::to_ne_bytes),
+            Depth::Float => rows::pack::<f32, 4>(frame, y, row, f32::to_ne_bytes),
+        }
+    }
+    let (w, h) = (format.width, format.height);
+    let icc = fitting_icc(meta.and_then(|m| m.icc.as_deref()), format.family);
+    let exif = meta.and_then(|m| m.exif.as_deref());
+    let density = meta.and_then(|m| m.density);
+    let written = match kind {
+        Kind::Tiff => {
+            let mut file = Cursor::new(Vec::new());
+            let mut encoder = TiffEncoder::new(&mut file);
+            set(&mut encoder, icc, None);
+            let written = encoder.write_image(&data, w, h, color);
+            let mut file = file.into_inner();
+            if let Some(density) = density {
+                // without a place for it in the file, the picture is whole all the same
+                let _ = tags::set_tiff_density(&mut file, &density);
+            }
+            out.append(&mut file);
+            written
+        }
+        Kind::Webp => {
+            let mut encoder = WebPEncoder::new_lossless(out);
+            set(&mut encoder, icc, exif);
+            encoder.write_image(&data, w, h, color)
+        }
+        _ => {
+            let mut encoder = JpegEncoder::new_with_quality(out, JPEG_QUALITY);
+            set(&mut encoder, icc, exif);
+            if let Some((x, y, unit)) = density.map(|d| match (d.unit, d.per_inch()) {
+                (Unit::Centimetre, _) => (d.x, d.y, PixelDensityUnit::Centimeters),
+                (_, Some((x, y))) => (x, y, PixelDensityUnit::Inches),
+                (_, None) => (d.x, d.y, PixelDensityUnit::PixelAspectRatio),
+            }) {
+                let round = |v: f64| (v + 0.5).clamp(1.0, 65535.0) as u16;
+                encoder.set_pixel_density(PixelDensity { density: (round(x), round(y)), unit });
+            }
+            encoder.write_image(&data, w, h, color)
+        }
+    };
+    written.map_err(|e| match e {
+        ImageError::IoError(e) => Fault::Io(e),
+        e => Fault::Bad(format!("cannot be written as {}: {e}", kind.label())),
+    })
+}
+
+/// Profiles and Exif, where the encoder takes them.
+fn set(encoder: &mut impl ImageEncoder, icc: Option<&[u8]>, exif: Option<&[u8]>) {
+    if let Some(icc) = icc {
+        let _ = encoder.set_icc_profile(icc.to_vec());
+    }
+    if let Some(exif) = exif {
+        let _ = encoder.set_exif_metadata(exif.to_vec());
+    }
+}

@@ -1,0 +1,77 @@
+//! One step of a recipe, put together setting by setting. Both spellings come here.
+
+use super::error::{Problem, nearest};
+use grainfield_filters::catalog::Entry;
+use grainfield_filters::chain::Step;
+use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
+use grainfield_filters::settings::{Animated, Setting, Value, ValueProblem, Values};
+
+/// The filter of that name, or why not and what was probably meant.
+pub(super) fn find(table: &'static [Entry], name: &str) -> Result<&'static Entry, (Problem, Option<String>)> {
+    let found = table.iter().find(|e| e.name == name);
+    found
+        .ok_or_else(|| (Problem::UnknownFilter(name.to_owned()), nearest(name, table.iter().map(|e| e.name))))
+}
+
+/// The setting of that name, the filter's own or one that every filter takes.
+pub(super) fn setting(filter: &Entry, name: &str) -> Result<&'static Setting, (Problem, Option<String>)> {
+    let mut all = filter.settings.iter().chain(&COMMON);
+    if let Some(found) = all.find(|s| s.id == name) {
+        return Ok(found);
+    }
+    let names = filter.settings.iter().chain(&COMMON).map(|s| s.id);
+    Err((Problem::UnknownSetting(filter.name.to_owned(), name.to_owned()), nearest(name, names)))
+}
+
+/// What was probably meant by a word that is none of a setting's choices.
+pub(super) fn value_hint(problem: &ValueProblem, typed: &str) -> Option<String> {
+    match problem {
+        ValueProblem::Choice(all) => nearest(typed, all.iter().map(|c| c.id)),
+        _ => None,
+    }
+}
+
+/// A step in the making.
+pub(super) struct Draft {
+    step: Step,
+    seen: Vec<&'static str>,
+}
+
+impl Draft {
+    pub(super) fn new(filter: &'static Entry) -> Draft {
+        let values = Values::new(filter.settings);
+        let step = Step { filter, values, enable: None, planes: None, opacity: Animated::Constant(1.0) };
+        Draft { step, seen: Vec::new() }
+    }
+
+    pub(super) fn filter(&self) -> &'static Entry {
+        self.step.filter
+    }
+
+    /// Refuses a setting the second time.
+    pub(super) fn first_time(&mut self, setting: &'static Setting) -> Result<(), Problem> {
+        if self.seen.contains(&setting.id) {
+            return Err(Problem::Twice(setting.id.to_owned()));
+        }
+        self.seen.push(setting.id);
+        Ok(())
+    }
+
+    /// Gives a value that the setting has read or checked itself.
+    pub(super) fn set(&mut self, setting: &'static Setting, value: Value) -> Result<(), Problem> {
+        match (setting.id, value) {
+            (ENABLE, Value::Frames(r)) => self.step.enable = Some(r),
+            (PLANES, Value::Planes(p)) => self.step.planes = Some(p),
+            (OPACITY, Value::Number(n)) => self.step.opacity = n,
+            (id, value) => {
+                let wrong = |_| Problem::Value(id.to_owned(), ValueProblem::Kind("another kind of value"));
+                self.step.values.set(id, value).map_err(wrong)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Step {
+        self.step
+    }
+}

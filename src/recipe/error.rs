@@ -1,0 +1,295 @@
+//! What is wrong with a recipe, shown with the place.
+
+use grainfield_filters::settings::ValueProblem;
+use std::fmt;
+use std::ops::Range;
+
+/// What is wrong with a recipe.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Problem {
+    /// The text is longer than [`MAX_TEXT`](super::MAX_TEXT) bytes.
+    TooLong,
+    /// More than [`MAX_STEPS`](super::MAX_STEPS) filters.
+    TooManySteps,
+    /// A filter's name should stand here.
+    NoFilter,
+    /// No filter has this name.
+    UnknownFilter(String),
+    /// The filter has no setting of this name; empty for the recipe itself.
+    UnknownSetting(String, String),
+    /// A setting's name should stand before `=`.
+    NoSetting,
+    /// A value without a name, where only the first setting may go without.
+    Unnamed,
+    /// Something follows the name of a filter without `=`.
+    NoEquals(&'static str),
+    /// The setting's name without a value.
+    NoValue(String),
+    /// The setting is given twice.
+    Twice(String),
+    /// A value of this setting.
+    Value(String, ValueProblem),
+    /// This character has a meaning in FFmpeg's graphs and none here.
+    Graph(char),
+    /// A quote without its end.
+    OpenQuote,
+    /// Nothing follows a backslash.
+    OpenEscape,
+    /// The pseudo filter `recipe` is not the first.
+    NotFirst,
+    /// A recipe of another version of the format.
+    Version,
+    /// TOML that cannot be read at all, with the parser's message.
+    Toml(String),
+    /// The TOML value should be what `.0` says.
+    Expected(&'static str),
+    /// A table has no such entry.
+    Lacks(&'static str),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::TooLong => write!(f, "a recipe may have {} bytes at most", super::MAX_TEXT),
+            Problem::TooManySteps => write!(f, "a recipe may have {} filters at most", super::MAX_STEPS),
+            Problem::NoFilter => f.write_str("the name of a filter is missing here"),
+            Problem::UnknownFilter(name) => write!(f, "there is no filter '{}'", Shown(name)),
+            Problem::UnknownSetting(filter, name) if filter.is_empty() => {
+                write!(f, "a recipe has no entry '{}'", Shown(name))
+            }
+            Problem::UnknownSetting(filter, name) => {
+                write!(f, "'{filter}' has no setting '{}'", Shown(name))
+            }
+            Problem::NoSetting => f.write_str("the name of a setting is missing before '='"),
+            Problem::Unnamed => {
+                f.write_str("only the first value may go without a name: write name=value, ':' between two")
+            }
+            Problem::NoEquals(filter) => write!(f, "settings follow an '=': write {filter}=name=value"),
+            Problem::NoValue(name) => write!(f, "'{}' needs a value: write {0}=value", Shown(name)),
+            Problem::Twice(name) => write!(f, "'{}' is given twice", Shown(name)),
+            Problem::Value(name, problem) => write!(f, "{}: {problem}", Shown(name)),
+            Problem::Graph(';') => f.write_str(
+                "';' needs quotes round the value, as in strength='0=0;48=12'; filters are separated by ','",
+            ),
+            Problem::Graph(c) => {
+                write!(
+                    f,
+                    "'{c}' needs quotes round the value; filters here have no inputs or outputs to name"
+                )
+            }
+            Problem::OpenQuote => f.write_str("this quote has no end"),
+            Problem::OpenEscape => f.write_str("a backslash protects the character after it; none follows"),
+            Problem::NotFirst => f.write_str("'recipe' is no filter: it stands first and holds the seed"),
+            Problem::Version => {
+                write!(
+                    f,
+                    "this program reads recipes of version {}; make a newer one its own",
+                    super::VERSION
+                )
+            }
+            Problem::Toml(message) => f.write_str(message),
+            Problem::Expected(what) => write!(f, "this should be {what}"),
+            Problem::Lacks(what) => write!(f, "'{what}' is missing here"),
+        }
+    }
+}
+
+/// A name as it may be shown: no control characters, and not endless.
+struct Shown<'a>(&'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tame = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        self.0.chars().take(40).map(tame).try_for_each(|c| fmt::Write::write_char(f, c))?;
+        f.write_str(if self.0.chars().nth(40).is_some() { "..." } else { "" })
+    }
+}
+
+/// What is wrong with a recipe, and where. [`Display`](fmt::Display) shows the message, the line and a caret under
+/// the character, without colour; the parts are there for whoever wants to set them otherwise.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecipeError(Box<Parts>);
+
+/// The parts of a [`RecipeError`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parts {
+    /// What is wrong.
+    pub problem: Problem,
+    /// The bytes of the whole text that it is about; empty where something is missing.
+    pub span: Range<usize>,
+    /// What was probably meant.
+    pub hint: Option<String>,
+    /// The name of the file, if there is one: see [`RecipeError::named`].
+    pub file: Option<String>,
+    /// The line the span begins in, from 1.
+    pub line: usize,
+    /// The character in its line where the span begins, from 1.
+    pub column: usize,
+    /// That line, shortened around the span if it is long, control characters replaced.
+    pub excerpt: String,
+    /// The part of the excerpt that the span covers, in characters; at least one long.
+    pub marked: Range<usize>,
+}
+
+impl RecipeError {
+    /// An error about `span` of `text`; where the span is no whole number of characters, it grows to be one.
+    pub(super) fn new(text: &str, span: Range<usize>, problem: Problem) -> RecipeError {
+        let start = text.floor_char_boundary(span.start.min(text.len()));
+        let end = text.ceil_char_boundary(span.end.min(text.len())).max(start);
+        let line_start = text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |i| start + i);
+        let (before, after) = (&text[line_start..start], &text[start..line_end]);
+        let column = before.chars().count();
+        let length = text[start..end.min(line_end)].chars().count().max(1);
+        let (excerpt, from) = excerpt(before, after, length);
+        RecipeError(Box::new(Parts {
+            problem,
+            span: start..end,
+            hint: None,
+            file: None,
+            line: text[..line_start].matches('\n').count() + 1,
+            column: column + 1,
+            marked: from..from + length.min(WIDTH - BEFORE),
+            excerpt,
+        }))
+    }
+
+    /// The same error, with what was probably meant.
+    pub(super) fn hint(mut self, hint: Option<String>) -> RecipeError {
+        self.0.hint = hint;
+        self
+    }
+
+    /// The same error, of a text from this file: the message then begins `NAME:LINE:COLUMN: `.
+    #[must_use]
+    pub fn named(mut self, file: &str) -> RecipeError {
+        self.0.file = Some(file.to_owned());
+        self
+    }
+
+    /// What is wrong.
+    pub fn problem(&self) -> &Problem {
+        &self.0.problem
+    }
+
+    /// All there is to show.
+    pub fn parts(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// Characters of a line that are shown.
+const WIDTH: usize = 100;
+/// How many of them stand before the marked part at most, in a line that is longer.
+const BEFORE: usize = 60;
+
+/// The part of a line that is shown, and which character of it the marked part begins with.
+fn excerpt(before: &str, after: &str, length: usize) -> (String, usize) {
+    let count = before.chars().count();
+    let whole = count + after.chars().count() <= WIDTH;
+    let skip = if whole { 0 } else { count.saturating_sub(BEFORE) };
+    let take = if whole { usize::MAX } else { WIDTH - (count - skip) };
+    let mut out = String::from(if skip > 0 { "..." } else { "" });
+    let from = out.len() + count - skip;
+    let tame = |c: char| match c {
+        '\t' => ' ',
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c => c,
+    };
+    out.extend(before.chars().skip(skip).map(tame));
+    out.extend(after.trim_end_matches('\r').chars().take(take.max(length.min(WIDTH))).map(tame));
+    if after.chars().nth(take).is_some() {
+        out.push_str("...");
+    }
+    (out, from)
+}
+
+impl fmt::Display for RecipeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let p = &self.0;
+        if let Some(file) = &p.file {
+            write!(f, "{}:{}:{}: ", Shown(file), p.line, p.column)?;
+        }
+        write!(f, "{}", p.problem)?;
+        if !p.excerpt.is_empty() {
+            write!(f, "\n  {}\n  {:from$}^", p.excerpt, "", from = p.marked.start)?;
+            write!(f, "{:~<more$}", "", more = p.marked.len() - 1)?;
+        }
+        match &p.hint {
+            Some(hint) => write!(f, " {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for RecipeError {}
+
+/// `did you mean 'strength'?` when one of the names is near.
+pub(super) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    if typed.len() > 64 {
+        return None;
+    }
+    let typed = typed.to_ascii_lowercase();
+    let distance = |name: &str| {
+        let d = strsim::damerau_levenshtein(&typed, name);
+        let is_start = typed.len() >= 2 && name.starts_with(&typed);
+        (is_start || d <= (name.len().max(typed.len()) / 3).max(1)).then_some(if is_start { 0 } else { d })
+    };
+    let best = names.into_iter().filter_map(|n| Some((distance(n)?, n))).min_by_key(|(d, _)| *d)?;
+    Some(format!("did you mean '{}'?", best.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, span: Range<usize>) -> String {
+        RecipeError::new(text, span, Problem::NoSetting).to_string()
+    }
+
+    #[test]
+    fn the_caret_stands_under_the_character() {
+        let e = at("größe=6", 0..8);
+        assert!(e.ends_with("\n  größe=6\n  ^~~~~~"), "{e}");
+        let e = at("é=ü", 3..3);
+        assert!(e.ends_with("\n  é=ü\n    ^"), "{e}");
+        let e = at("ab", 2..2);
+        assert!(e.ends_with("\n  ab\n    ^"), "{e}");
+        let e = at("one\ntwo\tx\u{1b}\nthree", 4..13);
+        assert!(e.ends_with("\n  two x\u{fffd}\n  ^~~~~~"), "{e}");
+        // In the middle of a character, and beyond the end.
+        assert!(at("é", 1..1).ends_with("\n  é\n  ^"));
+        assert!(at("x", 7..9).ends_with("\n  x\n   ^"));
+    }
+
+    #[test]
+    fn long_lines_are_cut_round_the_place() {
+        let text = format!("{}HERE{}", "é".repeat(500), "b".repeat(500));
+        let e = RecipeError::new(&text, 1000..1004, Problem::NoSetting);
+        let p = e.parts();
+        let marked: String = p.excerpt.chars().skip(p.marked.start).take(p.marked.len()).collect();
+        assert_eq!(marked, "HERE");
+        assert!(p.excerpt.chars().count() <= WIDTH + 6);
+        assert!(p.excerpt.starts_with("...é") && p.excerpt.ends_with("b..."));
+        assert_eq!((p.line, p.column), (1, 501));
+        let all = RecipeError::new(&text, 0..text.len(), Problem::NoSetting);
+        assert!(all.parts().marked.end <= all.parts().excerpt.chars().count());
+    }
+
+    #[test]
+    fn files_are_named_with_line_and_column() {
+        let e = RecipeError::new("a\nbéc", 5..6, Problem::NoSetting).named("look.toml");
+        assert!(e.to_string().starts_with("look.toml:2:3: the name"), "{e}");
+    }
+
+    #[test]
+    fn near_names_are_found() {
+        let names = ["strength", "seed", "static"];
+        let near = |t| nearest(t, names);
+        assert_eq!(near("strenght").as_deref(), Some("did you mean 'strength'?"));
+        assert_eq!(near("STRENGTH").as_deref(), Some("did you mean 'strength'?"));
+        assert_eq!(near("str").as_deref(), Some("did you mean 'strength'?"));
+        assert_eq!(near("sed").as_deref(), Some("did you mean 'seed'?"));
+        assert_eq!(near("colour"), None);
+    }
+}

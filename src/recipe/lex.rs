@@ -1,0 +1,181 @@
+//! The characters of a chain, with quotes and backslashes taken away.
+//!
+//! FFmpeg reads a chain twice: once for `' \ , ; [ ]` between filters, and what comes out once more for `' \ :`
+//! between settings. Here it is done in one pass that keeps, for every character, whether something protects it, so
+//! that every usual spelling means the same as there, and two things are simpler: quotes protect `:` too, and one
+//! backslash is enough before it.
+//!
+//! | written | means |
+//! |---|---|
+//! | `'a:b,c'` | `a:b,c` |
+//! | `a\:b`, `a\\:b`, `a\\\:b`, `'a\:b'` | `a:b` |
+//! | `a\,b` | `a,b` |
+//! | `a\'b`, `a\\\'b`, `'a'\''b'` | `a'b` |
+//! | `a\\\\b`, `'a\\b'` | `a\b` |
+
+use super::error::Problem;
+use std::ops::Range;
+
+/// A character of a name or value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cell {
+    pub(super) c: char,
+    /// Where it stands in the text, with the backslashes before it.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// By quotes or a backslash: it never separates anything.
+    pub(super) protected: bool,
+}
+
+/// One part of a chain.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    Cell(Cell),
+    /// `:` and its place.
+    Colon(usize),
+    /// `,` and its place.
+    Comma(usize),
+}
+
+/// Splits a chain into characters and what separates settings and filters.
+pub(super) fn lex(text: &str) -> Result<Vec<Token>, (Range<usize>, Problem)> {
+    let mut out = Vec::new();
+    let mut chars = text.char_indices().peekable();
+    let mut quote: Option<usize> = None;
+    // Where a backslash that has passed the first reading stands: it protects the next character.
+    let mut escape: Option<usize> = None;
+    while let Some((at, c)) = chars.next() {
+        let mut end = at + c.len_utf8();
+        let (mut c, mut protected) = (c, quote.is_some());
+        if c == '\'' {
+            quote = if quote.is_some() { None } else { Some(at) };
+            continue;
+        }
+        if c == '\\' && quote.is_none() {
+            let Some((next_at, next)) = chars.next() else {
+                return Err((at..end, Problem::OpenEscape));
+            };
+            end = next_at + next.len_utf8();
+            (c, protected) = (next, next != '\\');
+        }
+        // The second reading.
+        if let Some(start) = escape.take() {
+            if !protected && matches!(c, ',' | ';' | '[' | ']') {
+                return Err((start..at, Problem::OpenEscape));
+            }
+            out.push(Token::Cell(Cell { c, start, end, protected: true }));
+        } else if c == '\\' {
+            escape = Some(at);
+        } else if protected {
+            out.push(Token::Cell(Cell { c, start: at, end, protected }));
+        } else {
+            match c {
+                ',' => out.push(Token::Comma(at)),
+                ':' => out.push(Token::Colon(at)),
+                ';' | '[' | ']' => return Err((at..end, Problem::Graph(c))),
+                _ => out.push(Token::Cell(Cell { c, start: at, end, protected })),
+            }
+        }
+    }
+    match (quote, escape) {
+        (Some(at), _) => Err((at..at + 1, Problem::OpenQuote)),
+        (_, Some(at)) => Err((at..at + 1, Problem::OpenEscape)),
+        _ => Ok(out),
+    }
+}
+
+/// A value as it must be written in a chain to come out of [`lex`] the same.
+pub(super) fn quoted(value: &str, out: &mut String) {
+    let special = |c: char| matches!(c, '\\' | '\'' | ':' | ',' | ';' | '[' | ']') || c.is_whitespace();
+    if !value.is_empty() && !value.contains(special) {
+        out.push_str(value);
+        return;
+    }
+    out.push('\'');
+    for c in value.chars() {
+        match c {
+            '\'' => out.push_str("'\\''"),
+            '\\' => out.push_str("\\\\"),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> String {
+        let show = |t: Token| match t {
+            Token::Cell(c) => c.c,
+            Token::Colon(_) => '⋮',
+            Token::Comma(_) => '‚',
+        };
+        lex(text).unwrap().into_iter().map(show).collect()
+    }
+
+    #[test]
+    fn means_what_ffmpeg_means() {
+        for text in [r"a\:b", r"a\\:b", r"a\\\:b", r"'a\:b'", "'a:b'", "a':'b"] {
+            assert_eq!(read(text), "a:b", "{text}");
+        }
+        for text in [r"a\'b", r"a\\\'b", r"'a'\''b'"] {
+            assert_eq!(read(text), "a'b", "{text}");
+        }
+        for text in [r"a\\\\b", r"'a\\b'"] {
+            assert_eq!(read(text), r"a\b", "{text}");
+        }
+        assert_eq!(read(r"a\,b\;c\[d\]"), "a,b;c[d]");
+        assert_eq!(read("'a,b;c[d]'"), "a,b;c[d]");
+        // The examples of FFmpeg's own manual.
+        assert_eq!(
+            read(r"text=this is a \\\'string\\\'\\: may contain one\, or more\, special characters"),
+            "text=this is a 'string': may contain one, or more, special characters"
+        );
+        assert_eq!(read("a=b:c=d,e"), "a=b⋮c=d‚e");
+    }
+
+    #[test]
+    fn what_has_no_end_is_refused() {
+        for (text, at, problem) in [
+            ("a='b", 2..3, Problem::OpenQuote),
+            (r"a=b\", 3..4, Problem::OpenEscape),
+            (r"a=b\\", 3..4, Problem::OpenEscape),
+            (r"é\\,b", 2..4, Problem::OpenEscape),
+            (r"'b\'", 2..3, Problem::OpenEscape),
+            ("a;b", 1..2, Problem::Graph(';')),
+            ("[in]a", 0..1, Problem::Graph('[')),
+        ] {
+            assert_eq!(lex(text), Err((at, problem)), "{text}");
+        }
+    }
+
+    fn fixed() -> ProptestConfig {
+        let rng_seed = proptest::test_runner::RngSeed::Fixed(4);
+        ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+    }
+
+    proptest! {
+        #![proptest_config(fixed())]
+
+        #[test]
+        fn quoting_is_undone(value in r"[a-c\\':,;\[\] é]{0,12}") {
+            let mut text = String::new();
+            quoted(&value, &mut text);
+            prop_assert_eq!(read(&text), value);
+        }
+
+        #[test]
+        fn no_text_panics(text in r"[a\\':,;= é]{0,16}") {
+            if let Ok(tokens) = lex(&text) {
+                for t in tokens {
+                    if let Token::Cell(c) = t {
+                        prop_assert!(text[c.start..c.end].ends_with(c.c));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Recipes as text, and their key.
+
+use super::lex::quoted;
+use super::{HEAD, Recipe, VERSION};
+use grainfield_filters::chain::Step;
+use grainfield_filters::curve::Animate;
+use grainfield_filters::settings::common::{ENABLE, OPACITY, PLANES};
+use grainfield_filters::settings::{Animated, Value};
+use md5::{Digest, Md5};
+use std::fmt::Write;
+
+/// The settings of a step that are not what they would be without a word, in the order of the description.
+fn given(step: &Step) -> Vec<(&'static str, Value)> {
+    let own = step.values.iter_given().map(|(s, v)| (s.id, v.clone()));
+    own.chain(common(step)).collect()
+}
+
+/// Every setting of a step that has a value, given or not, each in its normal form.
+fn complete(step: &Step) -> Vec<(&'static str, Value)> {
+    let settings = step.values.settings().iter();
+    let own = settings.filter_map(|s| Some((s.id, normal(step.values.get(s.id)?))));
+    own.chain(common(step).map(|(id, v)| (id, normal(&v)))).collect()
+}
+
+fn common(step: &Step) -> impl Iterator<Item = (&'static str, Value)> {
+    let enable = step.enable.clone().map(|r| (ENABLE, Value::Frames(r)));
+    let planes = step.planes.map(|p| (PLANES, Value::Planes(p)));
+    let opaque = Animated::Constant(1.0);
+    let opacity = Some(&step.opacity).filter(|o| **o != opaque).map(|o| (OPACITY, Value::Number(o.clone())));
+    enable.into_iter().chain(planes).chain(opacity)
+}
+
+/// The value in one form of all that mean the same.
+fn normal(value: &Value) -> Value {
+    fn still<T: Animate>(v: &Animated<T>) -> Animated<T> {
+        v.constant().map_or_else(|| v.clone(), Animated::Constant)
+    }
+    match value {
+        Value::Number(v) => Value::Number(still(v)),
+        Value::Position(v) => Value::Position(still(v)),
+        Value::Colour(v) => Value::Colour(still(v)),
+        Value::Frames(r) => Value::Frames(r.normal()),
+        Value::Switch(_) | Value::Whole(_) | Value::Seed(_) | Value::Choice(_) | Value::Planes(_) => {
+            value.clone()
+        }
+    }
+}
+
+fn chain(
+    seed: Option<u64>,
+    steps: impl Iterator<Item = (&'static str, Vec<(&'static str, Value)>)>,
+) -> String {
+    let head = seed.map(|s| (HEAD, vec![("seed", Value::Seed(s))]));
+    let mut out = String::new();
+    for (i, (name, settings)) in head.into_iter().chain(steps).enumerate() {
+        out.push_str(if i > 0 { "," } else { "" });
+        out.push_str(name);
+        for (j, (id, value)) in settings.iter().enumerate() {
+            out.push(if j > 0 { ':' } else { '=' });
+            out.push_str(id);
+            out.push('=');
+            quoted(&value.to_string(), &mut out);
+        }
+    }
+    out
+}
+
+impl Recipe {
+    /// The recipe as a chain; [`parse_chain`](Recipe::parse_chain) reads it back to an equal one.
+    pub fn to_chain(&self) -> String {
+        chain(self.seed, self.steps.iter().map(|s| (s.filter.name, given(s))))
+    }
+
+    /// The recipe as TOML; [`parse_toml`](Recipe::parse_toml) reads it back to an equal one.
+    pub fn to_toml(&self) -> String {
+        let mut out = format!("version = {VERSION}\n");
+        if let Some(seed) = self.seed {
+            let _ = writeln!(out, "seed = {}", toml_value(&Value::Seed(seed)));
+        }
+        for step in &self.steps {
+            let _ = writeln!(out, "\n[[filter]]\nname = {}", toml_string(step.filter.name));
+            for (id, value) in given(step) {
+                let _ = writeln!(out, "{id} = {}", toml_value(&value));
+            }
+        }
+        out
+    }
+
+    /// One text for all recipes that mean the same, however they were spelled: a chain that says the seed (0 where
+    /// none is given) and every setting that has a value, defaults too, in the order of their description; curves
+    /// that never move as numbers; frame ranges in [normal form](grainfield_filters::frame::Ranges::normal). It
+    /// reads back as a recipe of the same meaning, and stays right should a default ever change.
+    pub fn canonical(&self) -> String {
+        let steps = self.steps.iter().map(|s| (s.filter.name, complete(s)));
+        chain(Some(self.seed.unwrap_or(0)), steps)
+    }
+
+    /// What caches, manifests and segments know the recipe by: the MD5 of `grainfield recipe 1`, a line feed and the
+    /// [canonical text](Recipe::canonical), first byte highest. A seed given on the command line belongs into
+    /// [`seed`](Recipe::seed) before.
+    pub fn key(&self) -> u128 {
+        let mut md5 = Md5::new();
+        md5.update(format!("grainfield recipe {VERSION}\n"));
+        md5.update(self.canonical());
+        u128::from_be_bytes(md5.finalize().into())
+    }
+}
+
+fn toml_value(value: &Value) -> String {
+    match value {
+        // TOML promises 63 bits.
+        Value::Seed(s) if i64::try_from(*s).is_err() => format!("\"{s:#x}\""),
+        Value::Switch(_) | Value::Whole(_) | Value::Seed(_) | Value::Number(Animated::Constant(_)) => {
+            value.to_string()
+        }
+        other => toml_string(&other.to_string()),
+    }
+}
+
+fn toml_string(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,279 @@
+//! Image sequences and single images, written.
+//!
+//! Every frame is written under a temporary name beside its place and renamed, so a file under its final name is
+//! always whole; what has been written stays when a job is broken off. Frames keep their numbers.
+
+use super::{Encode, Plan, Sink, SinkError};
+use crate::images::files::{is_glob, shown};
+use crate::images::pattern::Pattern;
+use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, tagged};
+use crate::source::{Carried, Stamp};
+use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tempfile::NamedTempFile;
+
+/// Whether an output looks like this kind: an image's extension, a pattern without extension, or a folder. The last
+/// two are then refused with advice. `take#2.mp4` is not ours.
+pub fn recognises(output: &OsStr) -> bool {
+    let bare = || matches!(Pattern::parse(output), Ok(Some(p)) if p.extension().is_empty());
+    Kind::of_name(output).is_some() || is_folder(output) || bare()
+}
+
+fn is_folder(output: &OsStr) -> bool {
+    output.as_encoded_bytes().last().is_some_and(|&b| std::path::is_separator(b as char))
+        || Path::new(output).is_dir()
+}
+
+fn bad(output: &OsStr, problem: String) -> SinkError {
+    SinkError::Bad { name: shown(output), problem }
+}
+
+fn kind(output: &OsStr) -> Result<Kind, SinkError> {
+    if is_folder(output) {
+        let example = Path::new(output).join("####.png");
+        return Err(bad(output, format!("is a folder; name the files in it, such as {}", example.display())));
+    }
+    Kind::of_name(output)
+        .ok_or_else(|| bad(output, format!("no known extension: give one of {}", Kind::extensions())))
+}
+
+/// Whether writing `output` may replace files that `input` is still read from.
+pub fn overwrites(input: &OsStr, output: &OsStr) -> bool {
+    let Ok(Some(written)) = Pattern::parse(output) else { return false };
+    if let Ok(Some(read)) = Pattern::parse(input) {
+        return read.overlaps(&written);
+    }
+    let path = Path::new(input);
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
+    let real = |folder: &Path| {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        folder.canonicalize().ok()
+    };
+    let files = || written.scan().is_ok_and(|numbers| !numbers.is_empty());
+    real(folder).is_some_and(|f| Some(f) == real(written.folder()))
+        && match path.file_name() {
+            Some(name) if !path.is_dir() && !is_glob(input) => written.matches(name).is_some(),
+            _ => files(),
+        }
+}
+
+/// The format nearest to `format` that this kind of file can hold without loss of depth: family, depth and alpha.
+///
+/// JPEG and WebP have 8 bits only. Pictures are full range; RGB stays itself, YUV becomes RGB. The transfer stays as
+/// it is tagged: OpenEXR is linear by custom, and no conversion to linear light is made here.
+pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
+    let kind = kind(output)?;
+    let mut family = if format.family == Family::Gray { Family::Gray } else { Family::Rgb };
+    let has_alpha = format.has_alpha() && kind != Kind::Jpeg;
+    let bits = match format.depth {
+        Depth::Bits(8) => Depth::Bits(8),
+        _ => Depth::Bits(16),
+    };
+    let depth = match (kind, format.depth) {
+        (Kind::Jpeg | Kind::Webp, _) => Depth::Bits(8),
+        (Kind::Exr, _) | (Kind::Tiff, Depth::Float) => Depth::Float,
+        _ => bits,
+    };
+    // what the image library's encoders lack
+    if (kind == Kind::Tiff && (has_alpha || depth == Depth::Float)) || kind == Kind::Webp {
+        family = Family::Rgb;
+    }
+    let alpha = match (has_alpha, kind) {
+        (false, _) => Alpha::None,
+        (true, Kind::Exr) => Alpha::Premultiplied,
+        (true, _) => Alpha::Straight,
+    };
+    let sides = match kind {
+        Kind::Webp => 16_383,
+        Kind::Jpeg => 65_535,
+        _ => u32::MAX,
+    };
+    if format.width > sides || format.height > sides {
+        let (w, h) = (format.width, format.height);
+        let problem = format!("{} holds at most {sides}x{sides}, the picture is {w}x{h}", kind.label());
+        return Err(bad(output, problem));
+    }
+    let accepted =
+        tagged(Format { family, depth, alpha, subsampling: (0, 0), siting: Siting::Unspecified, ..*format });
+    let bytes = accepted.frame_bytes() as u64;
+    if bytes > MAX_BYTES {
+        return Err(bad(output, format!("a picture takes {bytes} bytes: at most {MAX_BYTES} are possible")));
+    }
+    Ok(accepted)
+}
+
+/// Where a sequence or single image goes.
+enum Target {
+    One(PathBuf),
+    Many(Pattern),
+}
+
+/// Makes a sink for a pattern, or for the one file of a single frame.
+///
+/// The folder must exist. A file that exists is refused here when it is the only one, else when its frame comes,
+/// unless the plan says to replace.
+pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
+    let kind = kind(output)?;
+    let path = Path::new(output);
+    let target = match Pattern::parse(output) {
+        Err(e) => return Err(bad(output, e.to_string())),
+        Ok(Some(pattern)) => Target::Many(pattern),
+        Ok(None) if is_glob(output) => {
+            return Err(bad(output, "* and ? find files; to name new ones write #### or %04d".into()));
+        }
+        Ok(None) if plan.frames == Some(1) => Target::One(path.to_path_buf()),
+        Ok(None) => return Err(bad(output, several(path, plan.frames))),
+    };
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_path_buf();
+    match std::fs::metadata(&folder) {
+        Ok(meta) if meta.is_dir() => {}
+        Ok(_) => return Err(bad(output, format!("{} is not a folder", folder.display()))),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            return Err(bad(output, format!("there is no folder {}; make it first", folder.display())));
+        }
+        Err(cause) => return Err(SinkError::Io { name: folder.display().to_string(), cause }),
+    }
+    if let Target::One(path) = &target
+        && !plan.overwrite
+        && path.symlink_metadata().is_ok()
+    {
+        return Err(SinkError::Exists(path.clone()));
+    }
+    let name = shown(output);
+    let ready = Mutex::default();
+    let carried = plan.carried.clone();
+    let encoder = Arc::new(Encoder { kind, name, target, folder, overwrite: plan.overwrite, carried, ready });
+    Ok(Box::new(Sequence { written: 0, encoder }))
+}
+
+fn several(path: &Path, frames: Option<u64>) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let ext = path.extension().unwrap_or_default().to_string_lossy();
+    let count = frames.map_or("more than one frame may come".to_owned(), |n| format!("{n} frames come"));
+    format!("is one file and {count}; give a pattern such as {stem}.####.{ext}")
+}
+
+struct Sequence {
+    written: u64,
+    encoder: Arc<Encoder>,
+}
+
+impl Sink for Sequence {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        self.encoder.clone()
+    }
+
+    /// Gives the file that the encoder has made its name. The bytes are in it already.
+    fn write(&mut self, stamp: &Stamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let path = self.encoder.path(stamp.number);
+        if self.written > 0
+            && let Target::One(path) = &self.encoder.target
+        {
+            return Err(bad(path.as_os_str(), several(path, None)));
+        }
+        let ready = self.encoder.ready().remove(&stamp.number);
+        let file = match ready {
+            Some(file) => file,
+            // not encoded beforehand: then now
+            None => self.encoder.file(stamp, frame, &mut Vec::new())?,
+        };
+        let renamed =
+            if self.encoder.overwrite { file.persist(&path) } else { file.persist_noclobber(&path) };
+        renamed.map_err(|e| match e.error.kind() {
+            std::io::ErrorKind::AlreadyExists => SinkError::Exists(path.clone()),
+            _ => SinkError::Io { name: path.display().to_string(), cause: e.error },
+        })?;
+        self.written += 1;
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        // frames that were made and then left out
+        self.encoder.ready().clear();
+        Ok(())
+    }
+
+    /// What has its name is whole and stays; files still waiting for theirs are removed.
+    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+        self.encoder.ready().clear();
+        Ok(None)
+    }
+}
+
+/// Compresses pictures and writes them under temporary names, so that the slow part, waiting for the disk included,
+/// is done by many threads, and only the renaming in order.
+struct Encoder {
+    kind: Kind,
+    name: String,
+    target: Target,
+    folder: PathBuf,
+    overwrite: bool,
+    /// What the source as a whole carries: for frames that carry nothing, such as black ones.
+    carried: Carried,
+    /// Whole files that wait for their names, by frame number. Dropping one removes it.
+    ready: Mutex<BTreeMap<i64, NamedTempFile>>,
+}
+
+impl Encoder {
+    fn ready(&self) -> MutexGuard<'_, BTreeMap<i64, NamedTempFile>> {
+        // a map is whole between any two calls, whoever panicked
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self, number: i64) -> PathBuf {
+        match &self.target {
+            Target::One(path) => path.clone(),
+            Target::Many(pattern) => pattern.path(number),
+        }
+    }
+
+    /// A whole, flushed file with a temporary name. On an error nothing of it is left.
+    fn file(&self, stamp: &Stamp, frame: &Frame, bytes: &mut Vec<u8>) -> Result<NamedTempFile, SinkError> {
+        let path = self.path(stamp.number);
+        let io = |cause| SinkError::Io { name: path.display().to_string(), cause };
+        if !self.overwrite && path.symlink_metadata().is_ok() {
+            return Err(SinkError::Exists(path));
+        }
+        bytes.clear();
+        let carried = stamp.carried.as_ref().or(self.carried.as_ref());
+        let meta = carried.and_then(|c| c.downcast_ref::<Meta>());
+        encode(self.kind, frame, meta, bytes).map_err(|fault| self.error(stamp.number, fault))?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".grainfield-").suffix(".tmp").rand_bytes(12);
+        #[cfg(unix)]
+        {
+            // as any new file: what the umask leaves, not the private mode of temporary files
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let mut file = builder.tempfile_in(&self.folder).map_err(io)?;
+        file.as_file_mut().write_all(bytes).map_err(io)?;
+        // without it a machine that dies can leave the name without the contents
+        file.as_file().sync_data().map_err(io)?;
+        Ok(file)
+    }
+
+    fn error(&self, number: i64, fault: Fault) -> SinkError {
+        let name = self.name.clone();
+        let problem = match fault {
+            Fault::Io(cause) => return SinkError::Io { name, cause },
+            Fault::Bad(problem) => problem,
+            Fault::Differs(format) => format!("is {}", format.name()),
+        };
+        SinkError::Bad { name, problem: format!("frame {number}: {problem}") }
+    }
+}
+
+impl Encode for Encoder {
+    /// Leaves a file ready for [`Sink::write`]; `out` is only room to work in, and empty afterwards.
+    fn encode(&self, stamp: &Stamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
+        let file = self.file(stamp, frame, out);
+        out.clear();
+        self.ready().insert(stamp.number, file?);
+        Ok(())
+    }
+}

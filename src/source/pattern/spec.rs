@@ -1,0 +1,320 @@
+//! What a pattern is asked to be: `NAME:key=value:key=value`.
+
+use grainfield_filters::frame::{
+    Alpha, ColorRange, Depth, Family, FieldOrder, Format, FormatError, Matrix, NameError, Primaries, Siting,
+    Transfer,
+};
+use grainfield_filters::ratio::Ratio;
+use std::fmt;
+use std::str::FromStr;
+
+/// The largest picture that is drawn, in bytes.
+pub const MAX_FRAME_BYTES: usize = 1 << 31;
+
+/// What is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Eight upright bars of 75%: white, yellow, cyan, green, magenta, red, blue, black.
+    Bars,
+    /// Grey from the lowest legal code at the left to the highest at the right.
+    Ramp,
+    /// One grey everywhere.
+    Grey,
+    /// Rings that grow finer outwards, up to the finest that can be shown; they move.
+    Zoneplate,
+    /// Black and white squares, black at the top left.
+    Checker,
+    /// Black, and fully transparent.
+    Transparent,
+}
+
+const KINDS: [(&str, Kind); 6] = [
+    ("bars", Kind::Bars),
+    ("ramp", Kind::Ramp),
+    ("grey", Kind::Grey),
+    ("zoneplate", Kind::Zoneplate),
+    ("checker", Kind::Checker),
+    ("transparent", Kind::Transparent),
+];
+
+const KEYS: [&str; 8] = ["size", "frames", "rate", "format", "range", "level", "square", "alpha"];
+
+/// A pattern, all said or assumed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spec {
+    /// What is drawn.
+    pub kind: Kind,
+    /// What every frame is.
+    pub format: Format,
+    /// How many frames there are, at least 1.
+    pub frames: i64,
+    /// The grey of [`Kind::Grey`], from 0 (black) to 1 (white).
+    pub level: Ratio,
+    /// The side of the squares of [`Kind::Checker`], in luma samples, at least 1.
+    pub square: u32,
+}
+
+/// What is wrong with the description of a pattern.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SpecError {
+    /// No pattern of that name; perhaps this one was meant.
+    Kind(String, Option<&'static str>),
+    /// No key of that name; perhaps this one was meant.
+    Key(String, Option<&'static str>),
+    /// Not `key=value`.
+    NoValue(String),
+    /// A key that was said before.
+    Twice(String),
+    /// A value that does not fit its key, and what would.
+    Value(&'static str, String, &'static str),
+    /// No such pixel format.
+    Name(NameError),
+    /// A format that cannot be.
+    Format(FormatError),
+    /// A frame would have so many bytes.
+    TooLarge(usize),
+    /// The transparent pattern, or the key `alpha`, with a format that has no alpha.
+    Opaque(String),
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let meant = |f: &mut fmt::Formatter<'_>, near: &Option<&str>| match near {
+            Some(near) => write!(f, "; did you mean '{near}'?"),
+            None => Ok(()),
+        };
+        match self {
+            SpecError::Kind(name, near) => {
+                let all = KINDS.map(|k| k.0).join(", ");
+                write!(f, "there is no pattern '{name}'; there are {all}")?;
+                meant(f, near)
+            }
+            SpecError::Key(name, near) => {
+                write!(f, "a pattern has no key '{name}'; it has {}", KEYS.join(", "))?;
+                meant(f, near)
+            }
+            SpecError::NoValue(text) => {
+                write!(f, "'{text}' is not of the form key=value, as in size=1920x1080")
+            }
+            SpecError::Twice(key) => write!(f, "the key '{key}' is there twice"),
+            SpecError::Value(key, value, right) => write!(f, "{key}={value}: it must be {right}"),
+            SpecError::Name(e) => write!(f, "format={}: {e}", e.0),
+            SpecError::Format(e) => e.fmt(f),
+            SpecError::TooLarge(bytes) => {
+                write!(f, "a frame would have {bytes} bytes; at most {MAX_FRAME_BYTES} are drawn")
+            }
+            SpecError::Opaque(name) => {
+                write!(f, "{name} has no alpha; say format=gbrap, yuva444p, ya8 or the like")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// The nearest of some names, if it is near enough to have been meant.
+fn nearest(name: &str, all: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    if name.len() > 40 {
+        return None;
+    }
+    let scored = all.map(|known| (strsim::damerau_levenshtein(name, known), known));
+    scored.min_by_key(|s| s.0).filter(|s| s.0 <= 1 + s.1.len() / 4).map(|s| s.1)
+}
+
+fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.into(),
+    }
+}
+
+impl Spec {
+    /// Understands what stands behind `pattern:`. `rate` is taken when none is said, else 24.
+    pub fn parse(text: &str, rate: Option<Ratio>) -> Result<Spec, SpecError> {
+        let mut parts = text.split(':');
+        let name = parts.next().unwrap_or_default();
+        let alias = if name == "gray" { "grey" } else { name };
+        let kind = KINDS.iter().find(|k| k.0 == alias).map(|k| k.1);
+        let kind =
+            kind.ok_or_else(|| SpecError::Kind(excerpt(name), nearest(name, KINDS.iter().map(|k| k.0))))?;
+        let mut said: [Option<&str>; KEYS.len()] = [None; KEYS.len()];
+        let parts: Vec<&str> = parts.collect();
+        let mut i = 0;
+        while i < parts.len() {
+            let part = parts[i];
+            let (key, mut value) = part.split_once('=').ok_or_else(|| SpecError::NoValue(excerpt(part)))?;
+            let at = KEYS.iter().position(|k| *k == key);
+            let at = at.ok_or_else(|| SpecError::Key(excerpt(key), nearest(key, KEYS.iter().copied())))?;
+            // a rate may be written with a colon
+            let digits = |s: &&&str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+            if key == "rate"
+                && let Some(rest) = parts.get(i + 1).filter(digits)
+            {
+                let end = rest.as_ptr() as usize - text.as_ptr() as usize + rest.len();
+                let start = value.as_ptr() as usize - text.as_ptr() as usize;
+                value = &text[start..end];
+                i += 1;
+            }
+            if said[at].replace(value).is_some() {
+                return Err(SpecError::Twice(key.into()));
+            }
+            i += 1;
+        }
+        let [size, frames, rate_said, name, range, level, square, alpha] = said;
+
+        let (width, height) = match size {
+            None => (1920, 1080),
+            Some(text) => text
+                .split_once('x')
+                .and_then(|(w, h)| Some((number::<u32>(w)?, number::<u32>(h)?)))
+                .ok_or_else(|| SpecError::Value("size", excerpt(text), "WIDTHxHEIGHT, as 1920x1080"))?,
+        };
+        let default = if kind == Kind::Transparent { "gbrap" } else { "yuv420p" };
+        let name = name.unwrap_or(default);
+        let mut format =
+            Format::from_name(name, width, height).map_err(|_| SpecError::Name(NameError(excerpt(name))))?;
+        format.fields = FieldOrder::Progressive;
+        format.aspect = Ratio::ONE;
+        format.rate = match rate_said {
+            None => rate.unwrap_or(Ratio::whole(24)),
+            Some(text) => Ratio::from_str(text).ok().filter(|r| *r > Ratio::ZERO).ok_or_else(|| {
+                SpecError::Value("rate", excerpt(text), "above zero, as 24, 23.976 or 24000/1001")
+            })?,
+        };
+        match range {
+            None => {}
+            Some("full") => format.range = ColorRange::Full,
+            Some("limited") => format.range = ColorRange::Limited,
+            Some(text) => return Err(SpecError::Value("range", excerpt(text), "full or limited")),
+        }
+        tag(&mut format);
+        match alpha {
+            Some(_) if !format.has_alpha() => return Err(SpecError::Opaque(format.name())),
+            None if kind == Kind::Transparent && !format.has_alpha() => {
+                return Err(SpecError::Opaque(format.name()));
+            }
+            None | Some("straight") => {}
+            Some("premultiplied") => format.alpha = Alpha::Premultiplied,
+            Some(text) => return Err(SpecError::Value("alpha", excerpt(text), "straight or premultiplied")),
+        }
+        format.check().map_err(SpecError::Format)?;
+        let bytes = format.frame_bytes();
+        if bytes > MAX_FRAME_BYTES {
+            return Err(SpecError::TooLarge(bytes));
+        }
+        let value = |key, text: Option<&str>, default: i64, most: i64, right| match text {
+            None => Ok(default),
+            Some(text) => number::<i64>(text)
+                .filter(|n| (1..=most).contains(n))
+                .ok_or_else(|| SpecError::Value(key, excerpt(text), right)),
+        };
+        let half = Ratio::new(1, 2).unwrap_or(Ratio::ZERO);
+        Ok(Spec {
+            kind,
+            format,
+            frames: value("frames", frames, 100, i64::MAX, "a whole number, 1 or more")?,
+            level: match level {
+                None => half,
+                Some(text) => {
+                    Ratio::from_str(text).ok().filter(|l| (Ratio::ZERO..=Ratio::ONE).contains(l)).ok_or_else(
+                        || SpecError::Value("level", excerpt(text), "from 0 to 1, as 0.18 or 1/3"),
+                    )?
+                }
+            },
+            square: value("square", square, 16, 1 << 16, "a whole number from 1 to 65536")? as u32,
+        })
+    }
+}
+
+/// A number of digits alone.
+fn number<T: FromStr>(text: &str) -> Option<T> {
+    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// Says about colour what a picture of that size usually says.
+fn tag(format: &mut Format) {
+    if format.range == ColorRange::Unspecified {
+        let full = format.family == Family::Rgb || format.depth == Depth::Float;
+        format.range = if full { ColorRange::Full } else { ColorRange::Limited };
+    }
+    if format.family == Family::Rgb {
+        format.matrix = Matrix::RGB;
+        (format.primaries, format.transfer) = (Primaries::BT709, Transfer::SRGB);
+        return;
+    }
+    let high = format.height >= 720;
+    (format.primaries, format.transfer) =
+        if high { (Primaries::BT709, Transfer::BT709) } else { (Primaries::SMPTE170M, Transfer::SMPTE170M) };
+    if format.family == Family::Yuv {
+        format.matrix = if high { Matrix::BT709 } else { Matrix::SMPTE170M };
+    }
+    if format.subsampling == (1, 1) {
+        format.siting = Siting::Left;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ok(text: &str) -> Spec {
+        Spec::parse(text, None).unwrap_or_else(|e| panic!("{text}: {e}"))
+    }
+
+    #[test]
+    fn what_is_said_and_what_is_assumed() {
+        let s = ok("bars");
+        assert_eq!((s.format.width, s.format.height, s.frames), (1920, 1080, 100));
+        assert_eq!(
+            (s.format.name().as_str(), s.format.rate, s.format.matrix),
+            ("yuv420p", Ratio::whole(24), Matrix::BT709)
+        );
+        assert_eq!(ok("transparent").format.name(), "gbrap");
+        let s = ok("grey:size=64x36:frames=1000000:rate=24000/1001:format=gray16:range=full:level=0.18");
+        assert_eq!(
+            (s.frames, s.level, s.format.range),
+            (1_000_000, Ratio::new(18, 100).unwrap(), ColorRange::Full)
+        );
+        assert_eq!(s.format.rate, Ratio::new(24000, 1001).unwrap());
+        assert_eq!(ok("grey:rate=24000:1001:size=2x2").format.rate, Ratio::new(24000, 1001).unwrap());
+        assert_eq!(ok("ramp:format=yuvj420p").format.range, ColorRange::Full);
+        assert_eq!(ok("ramp:format=gbrpf32").format.range, ColorRange::Full);
+        assert_eq!(ok("ramp:size=720x576").format.matrix, Matrix::SMPTE170M);
+        assert_eq!(ok("transparent:alpha=premultiplied:format=gbrapf32").format.alpha, Alpha::Premultiplied);
+        assert_eq!(ok("grey:frames=9223372036854775807").frames, i64::MAX);
+    }
+
+    #[test]
+    fn errors_help() {
+        for (text, word) in [
+            ("", "there are bars, ramp"),
+            ("bar", "'bars'"),
+            ("zoneplat", "'zoneplate'"),
+            ("nonsense", "no pattern 'nonsense'"),
+            ("bars:siz=2x2", "'size'"),
+            ("bars:size", "key=value"),
+            ("bars:", "key=value"),
+            ("bars:size=2x2:size=2x2", "twice"),
+            ("bars:size=2", "WIDTHxHEIGHT"),
+            ("bars:size=0x4", "1 to 65536"),
+            ("bars:size=+4x4", "WIDTHxHEIGHT"),
+            ("bars:size=99999x4", "1 to 65536"),
+            ("bars:size=65536x65536", "at most"),
+            ("bars:frames=0", "1 or more"),
+            ("bars:frames=-1", "1 or more"),
+            ("bars:frames=99999999999999999999", "1 or more"),
+            ("bars:rate=0", "above zero"),
+            ("bars:rate=-1", "above zero"),
+            ("bars:format=rgb24", "rgb24"),
+            ("bars:range=tv", "full or limited"),
+            ("grey:level=1.1", "0 to 1"),
+            ("checker:square=0", "1 to 65536"),
+            ("transparent:format=yuv420p", "no alpha"),
+            ("bars:alpha=straight", "no alpha"),
+            ("bars:format=gbrap:alpha=x", "premultiplied"),
+        ] {
+            let e = Spec::parse(text, None).unwrap_err().to_string();
+            assert!(e.contains(word), "{text}: {e}");
+        }
+    }
+}

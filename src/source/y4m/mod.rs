@@ -1,0 +1,377 @@
+//! y4m (`YUV4MPEG2`) from a file or a pipe.
+//!
+//! A stream is one header line, then for every frame a line `FRAME`, which may carry parameters, and the samples:
+//! planes in order `Y U V A`, rows without padding, more than 8 bits as little-endian 16-bit words. [`header`] says
+//! which tags are known.
+//!
+//! Files can be moved about in: places of frames are found by hopping from FRAME line to FRAME line, each of which is
+//! looked at, so parameters of varying length do no harm, and a frame's number is always its rank. Pipes go forward
+//! only. Samples of 9 to 15 bits that lie above the largest code are set to it, so that nothing behind a source need
+//! be ready for them.
+
+pub mod header;
+mod index;
+mod input;
+
+use super::{Decode, Done, Info, Options, Slot, Source, SourceError, Stamp};
+use grainfield_filters::frame::{Depth, Frame};
+use grainfield_filters::ratio::Ratio;
+use header::{HeaderError, MAX_FRAME_LINE, MAX_HEADER};
+pub use header::{Y4mFrame, Y4mHeader};
+use index::Index;
+use input::{Input, Line};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Files of at most so many frames are counted at once when their length alone does not give the number.
+const COUNT_AT_ONCE: u64 = 10_000;
+
+/// Opens a y4m file or pipe; `-` is standard input.
+///
+/// A missing or unknown rate is `options.rate`, else 25. The length of a file is known before the first frame when it
+/// is a whole number of frames as long as the first, or when there are few enough to be counted.
+pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+    if input == "-" {
+        return from_reader("standard input".into(), standard_input(), options);
+    }
+    let name = Path::new(input).display().to_string();
+    let io = |cause| SourceError::Io { name: name.clone(), cause };
+    let file = File::open(input).map_err(io)?;
+    let meta = file.metadata().map_err(io)?;
+    if meta.is_dir() {
+        let problem = "is a folder; name a y4m file in it, or a pattern of images".into();
+        return Err(SourceError::Bad { name, problem });
+    }
+    let input = if meta.is_file() { Input::file(file, meta.len()) } else { Input::pipe(Box::new(file)) };
+    Ok(Box::new(Y4m::new(name, input, options)?))
+}
+
+/// Reads y4m from anything; `name` is what messages call it.
+pub fn from_reader(
+    name: String,
+    reader: Box<dyn Read + Send>,
+    options: &Options,
+) -> Result<Box<dyn Source>, SourceError> {
+    Ok(Box::new(Y4m::new(name, Input::pipe(reader), options)?))
+}
+
+/// Standard input without the small buffer of [`std::io::stdin`] where the system lets us.
+fn standard_input() -> Box<dyn Read + Send> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        if let Ok(fd) = io::stdin().as_fd().try_clone_to_owned() {
+            return Box::new(File::from(fd));
+        }
+    }
+    Box::new(io::stdin())
+}
+
+struct Y4m {
+    info: Info,
+    input: Input,
+    index: Index,
+    /// Number of the next frame.
+    next: u64,
+    /// Bytes of a frame's samples.
+    bytes: u64,
+    /// The present FRAME line, or a part of it.
+    line: Vec<u8>,
+    /// No more frames: the end, or an error there is no way past.
+    ended: bool,
+}
+
+/// What came where a FRAME line should.
+enum Next {
+    Frame,
+    End,
+}
+
+impl Y4m {
+    fn new(name: String, mut input: Input, options: &Options) -> Result<Y4m, SourceError> {
+        let bad = |e: HeaderError| SourceError::Bad { name: name.clone(), problem: e.to_string() };
+        let mut line = Vec::new();
+        let end = input
+            .line(&mut line, MAX_HEADER, false)
+            .map_err(|cause| SourceError::Io { name: name.clone(), cause })?;
+        if !line.starts_with(header::MAGIC) {
+            return Err(bad(header::not_y4m(&line)));
+        }
+        match end {
+            Line::Whole => {}
+            Line::Cut(_) => return Err(bad(HeaderError::Cut)),
+            Line::TooLong => return Err(bad(HeaderError::TooLong)),
+        }
+        let parsed = header::parse(&line, options.rate).map_err(bad)?;
+        let format = parsed.format;
+        let info = Info {
+            name: name.clone(),
+            kind: "y4m",
+            format,
+            first: 0,
+            last: None,
+            seekable: input.len().is_some(),
+            variable_rate: false,
+            notes: parsed.notes,
+            details: vec![("header".into(), line.escape_ascii().to_string())],
+            carried: Some(Arc::new(Y4mHeader { line })),
+        };
+        let mut source = Y4m {
+            info,
+            index: Index::new(input.pos()),
+            input,
+            next: 0,
+            bytes: format.frame_bytes() as u64,
+            line: Vec::new(),
+            ended: false,
+        };
+        if let Some(len) = source.input.len() {
+            source.measure(len)?;
+        }
+        Ok(source)
+    }
+
+    /// Finds how many frames a file holds, if that is cheap. Refuses one that is too short for its first frame, so
+    /// that nobody makes room for frames that a broken header promises.
+    fn measure(&mut self, len: u64) -> Result<(), SourceError> {
+        let start = self.input.pos();
+        if start == len {
+            self.info.notes.push("the file holds no frame".into());
+            self.info.last = Some(-1);
+            return Ok(());
+        }
+        self.frame_line(true)?;
+        let samples = self.input.pos();
+        if len - samples < self.bytes {
+            return Err(self.truncated(len - samples));
+        }
+        let each = samples - start + self.bytes;
+        let count = (len - start) / each;
+        if (len - start).is_multiple_of(each) {
+            self.info.last = Some(count as i64 - 1);
+        } else if count <= COUNT_AT_ONCE {
+            // some FRAME lines are longer than others, or the end is missing; which of the two, hopping tells
+            self.restart()?;
+            let mut n = 0;
+            loop {
+                match self.hop() {
+                    Ok(true) => n += 1,
+                    Ok(false) => {
+                        self.info.last = Some(n - 1);
+                        break;
+                    }
+                    Err(e) => {
+                        self.info.notes.push(format!("only {n} frames can be read: {e}"));
+                        break;
+                    }
+                }
+            }
+        }
+        self.restart()
+    }
+
+    /// Goes back to a file's first frame.
+    fn restart(&mut self) -> Result<(), SourceError> {
+        self.ended = true;
+        self.go(0)
+    }
+
+    fn io(&self, cause: io::Error) -> SourceError {
+        SourceError::Io { name: self.info.name.clone(), cause }
+    }
+
+    fn bad(&self, problem: String) -> SourceError {
+        SourceError::Bad { name: self.info.name.clone(), problem }
+    }
+
+    fn truncated(&self, got: u64) -> SourceError {
+        let (name, number) = (self.info.name.clone(), self.next as i64);
+        SourceError::Truncated { name, number, got, want: self.bytes }
+    }
+
+    /// Reads the FRAME line of frame `next` into `self.line`.
+    fn frame_line(&mut self, peek: bool) -> Result<Next, SourceError> {
+        let place = self.input.pos();
+        let end = self.input.line(&mut self.line, MAX_FRAME_LINE, peek).map_err(|e| self.io(e))?;
+        let number = self.next;
+        match end {
+            Line::Cut(0) => {
+                return match self.info.last {
+                    Some(last) if last != number as i64 - 1 => Err(self.miscounted()),
+                    _ => Ok(Next::End),
+                };
+            }
+            Line::Cut(_) if header::FRAME.starts_with(&self.line) => return Err(self.truncated(0)),
+            _ => {}
+        }
+        let parameters = self.line.strip_prefix(header::FRAME);
+        if end == Line::Whole && matches!(parameters, Some([] | [b' ', ..])) {
+            if self.info.last.is_some_and(|last| number as i64 > last) {
+                return Err(self.miscounted());
+            }
+            self.index.saw(number, place);
+            return Ok(Next::Frame);
+        }
+        Err(match (parameters, end) {
+            (Some([b' ', ..]), Line::Cut(_)) => self.truncated(0),
+            (Some([b' ', ..]), _) => self.bad(format!(
+                "the FRAME line of frame {number}, at byte {place}, is longer than {MAX_FRAME_LINE} bytes"
+            )),
+            _ if self.line.starts_with(header::MAGIC) => self.bad(format!(
+                "a second header stands where frame {number} should begin, at byte {place}: y4m streams cannot be \
+                 put one behind the other with their headers"
+            )),
+            _ => self.bad(format!(
+                "frame {number} should begin at byte {place} with FRAME, but there is \"{}\"",
+                header::excerpt(&self.line)
+            )),
+        })
+    }
+
+    /// The length of the file promised another number of frames than there are.
+    fn miscounted(&self) -> SourceError {
+        self.bad(format!(
+            "does not hold the {} frames that its length stands for, since its FRAME lines differ in length; send it \
+             through a pipe",
+            self.info.last.unwrap_or(-1) + 1
+        ))
+    }
+
+    /// Steps over frame `next`; `false` at the end.
+    fn hop(&mut self) -> Result<bool, SourceError> {
+        // small frames are best read through; large ones are jumped over
+        let peek = self.bytes > 64 << 10;
+        match self.frame_line(peek)? {
+            Next::End => Ok(false),
+            Next::Frame => {
+                let got = self.input.skip(self.bytes).map_err(|e| self.io(e))?;
+                if got < self.bytes {
+                    return Err(self.truncated(got));
+                }
+                self.next += 1;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Makes `number` the next frame.
+    fn go(&mut self, number: u64) -> Result<(), SourceError> {
+        if self.input.len().is_some() {
+            let (known, place) = self.index.before(number);
+            if number < self.next || known > self.next || self.ended {
+                self.input.move_to(place).map_err(|e| self.io(e))?;
+                self.next = known;
+                self.ended = false;
+            }
+        }
+        while self.next < number {
+            if !self.hop()? {
+                let there = self.next;
+                return Err(
+                    self.bad(format!("frame {number} was asked for, but there are only {there} frames"))
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills `frame` with the samples that come now.
+    fn samples(&mut self, frame: &mut Frame) -> Result<(), SourceError> {
+        let format = self.info.format;
+        frame.reset(format);
+        let top = match format.depth {
+            Depth::Bits(bits) if bits > 8 => Some((1u32 << bits) - 1),
+            _ => None,
+        };
+        let mut done = 0;
+        for p in 0..format.planes() {
+            for y in 0..format.plane_size(p).1 {
+                let row = frame.row_bytes_mut(p, y);
+                let got = self.input.read_full(row);
+                let want = row.len();
+                match got.map_err(|e| self.io(e))? {
+                    n if n == want => done += want as u64,
+                    n => return Err(self.truncated(done + n as u64)),
+                }
+                if let Some(top) = top {
+                    settle(frame.row_mut::<u16>(p, y), top as u16);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Little-endian words become native ones, and none is above `top`.
+fn settle(row: &mut [u16], top: u16) {
+    if cfg!(target_endian = "big") {
+        row.iter_mut().for_each(|x| *x = u16::from_le(*x));
+    }
+    if top != u16::MAX && row.iter().fold(0, |all, x| all | x) > top {
+        row.iter_mut().for_each(|x| *x = (*x).min(top));
+    }
+}
+
+impl Source for Y4m {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+        let past = self.info.last.is_some_and(|last| number > last);
+        let Some(wanted) = u64::try_from(number).ok().filter(|_| !past) else {
+            let range = match self.info.last {
+                Some(-1) => "none".into(),
+                Some(last) => format!("0 to {last}"),
+                None => "from 0".into(),
+            };
+            return Err(self.bad(format!("frame {number} was asked for; there are frames {range}")));
+        };
+        if !self.info.seekable && wanted < self.next {
+            return Err(self.bad(format!(
+                "frame {number} was asked for after frame {}, and a pipe cannot be read backwards; use a file",
+                self.next.saturating_sub(1)
+            )));
+        }
+        let gone = self.go(wanted);
+        self.ended |= gone.is_err();
+        gone
+    }
+
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+        if self.ended {
+            return Ok(None);
+        }
+        // until the frame is whole; then there is a way on
+        self.ended = true;
+        if let Next::End = self.frame_line(false)? {
+            return Ok(None);
+        }
+        slot.pending = None;
+        self.samples(&mut slot.frame)?;
+        self.ended = false;
+        let number = self.next as i64;
+        self.next += 1;
+        let duration = self.info.format.rate.recip().unwrap_or(Ratio::ONE);
+        let parameters = &self.line[header::FRAME.len()..];
+        Ok(Some(Stamp {
+            number,
+            time: Ratio::whole(number) * duration,
+            duration,
+            carried: match parameters {
+                [] => None,
+                some => Some(Arc::new(Y4mFrame { parameters: some.to_vec() })),
+            },
+        }))
+    }
+
+    fn decoder(&self) -> Arc<dyn Decode> {
+        Arc::new(Done)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! OpenEXR to OpenEXR loses nothing.
+
+use super::{next, one, open, plan, write};
+use exr::meta::attribute::{AttributeValue, Chromaticities};
+use exr::prelude::*;
+use grainfield::sink::sequence::accepts;
+use grainfield::source::Missing;
+use grainfield_filters::frame::{Alpha, Transfer};
+use std::path::Path;
+
+fn channel(name: &str, samples: FlatSamples) -> AnyChannel<FlatSamples> {
+    AnyChannel {
+        name: Text::from(name),
+        sample_data: samples,
+        quantize_linearly: false,
+        sampling: exr::math::Vec2(1, 1),
+    }
+}
+
+/// Every half there is but signalling NaN, which any conversion makes quiet.
+fn halves(from: u16) -> Vec<f16> {
+    (0..1000u16)
+        .map(|i| {
+            let bits = i.wrapping_mul(67).wrapping_add(from);
+            let nan = bits & 0x7c00 == 0x7c00 && bits & 0x03ff != 0;
+            f16::from_bits(if nan { bits | 0x0200 } else { bits })
+        })
+        .collect()
+}
+
+fn image(compression: Compression, blocks: Blocks) -> FlatImage {
+    let size = exr::math::Vec2(50, 20);
+    let encoding = Encoding { compression, blocks, line_order: LineOrder::Increasing };
+    let f32s = |from: u32| (0..1000).map(|i| f32::from_bits((i * 4_000_037 + from) & 0xbf7f_ffff)).collect();
+    let mut beauty = LayerAttributes::named("beauty");
+    beauty.layer_position = exr::math::Vec2(-3, 7);
+    beauty.software_name = Some(Text::from("a renderer"));
+    beauty.other.insert(Text::from("grade"), AttributeValue::F32(1.25));
+    let main = AnyChannels::sort(
+        [
+            channel("R", FlatSamples::F16(halves(0))),
+            channel("G", FlatSamples::F16(halves(11))),
+            channel("B", FlatSamples::F32(f32s(5))),
+            channel("A", FlatSamples::F16(halves(77))),
+            channel("Z", FlatSamples::F32(f32s(9))),
+            channel("id", FlatSamples::U32((0..1000).collect())),
+            channel("diffuse.R", FlatSamples::F16(halves(3))),
+        ]
+        .into_iter()
+        .collect(),
+    );
+    let mut normals = LayerAttributes::named("normals");
+    normals.layer_position = exr::math::Vec2(100, 0);
+    let other = AnyChannels::sort([channel("X", FlatSamples::F16(vec![f16::ONE; 12]))].into_iter().collect());
+    let scan = Encoding { compression: Compression::RLE, blocks: Blocks::ScanLines, ..encoding };
+    let mut image = Image::from_layers(
+        ImageAttributes::new(IntegerBounds::new((0, 0), (64, 64))),
+        vec![
+            Layer::new(exr::math::Vec2(4, 3), normals, scan, other),
+            Layer::new(size, beauty, encoding, main),
+        ],
+    );
+    image.attributes.pixel_aspect = 2.0;
+    image.attributes.chromaticities = Some(Chromaticities {
+        red: Vec2(0.7, 0.3),
+        green: Vec2(0.2, 0.7),
+        blue: Vec2(0.1, 0.1),
+        white: Vec2(0.3, 0.3),
+    });
+    image.attributes.other.insert(Text::from("shot"), AttributeValue::Text(Text::from("sq010")));
+    Image { attributes: image.attributes, layer_data: image.layer_data.into_iter().collect() }
+}
+
+fn read_all(path: &Path) -> FlatImage {
+    read_all_flat_layers_from_file(path).unwrap()
+}
+
+/// Equal with NaN equal to itself.
+fn same(a: &FlatImage, b: &FlatImage) {
+    assert_eq!(a.attributes, b.attributes);
+    assert_eq!(a.layer_data.len(), b.layer_data.len());
+    for (a, b) in a.layer_data.iter().zip(&b.layer_data) {
+        assert_eq!((&a.attributes, a.size, a.encoding), (&b.attributes, b.size, b.encoding));
+        assert_eq!(a.channel_data.list.len(), b.channel_data.list.len());
+        for (a, b) in a.channel_data.list.iter().zip(&b.channel_data.list) {
+            assert_eq!(
+                (&a.name, a.quantize_linearly, a.sampling),
+                (&b.name, b.quantize_linearly, b.sampling)
+            );
+            let bits = |s: &FlatSamples| match s {
+                FlatSamples::F16(v) => (16, v.iter().map(|x| x.to_bits().into()).collect::<Vec<u32>>()),
+                FlatSamples::F32(v) => (32, v.iter().map(|x| x.to_bits()).collect()),
+                FlatSamples::U32(v) => (0, v.clone()),
+            };
+            assert!(bits(&a.sample_data) == bits(&b.sample_data), "channel {}", a.name);
+        }
+    }
+}
+
+#[test]
+fn layers_windows_attributes_and_bits_survive() {
+    for (compression, blocks) in [
+        (Compression::Uncompressed, Blocks::ScanLines),
+        (Compression::RLE, Blocks::ScanLines),
+        (Compression::ZIP1, Blocks::ScanLines),
+        (Compression::ZIP16, Blocks::Tiles(Vec2(16, 16))),
+        (Compression::PIZ, Blocks::ScanLines),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, to) = (dir.path().join("in.exr"), dir.path().join("out.exr"));
+        image(compression, blocks).write().to_file(&from).unwrap();
+        let (stamp, frame) = one(&from);
+        let format = *frame.format();
+        assert_eq!((format.name().as_str(), format.width, format.height), ("gbrapf32", 50, 20));
+        assert_eq!((format.alpha, format.transfer), (Alpha::Premultiplied, Transfer::LINEAR));
+        assert_eq!(frame.row::<f32>(2, 0)[1], f16::from_bits(67).to_f32(), "red is plane 2");
+        assert!(accepts(to.as_os_str(), &format).unwrap().same_samples(&format));
+        write(to.as_os_str(), &plan(format, Some(1)), &[(stamp.clone(), frame.clone())]).unwrap();
+        same(&read_all(&from), &read_all(&to));
+
+        // what a filter changes arrives, and nothing else does
+        let mut changed = frame;
+        changed.row_mut::<f32>(1, 3)[5] = 0.1;
+        changed.row_mut::<f32>(2, 3)[5] = 0.1;
+        std::fs::remove_file(&to).unwrap();
+        write(to.as_os_str(), &plan(format, Some(1)), &[(stamp, changed)]).unwrap();
+        let mut want = read_all(&from);
+        let main = want.layer_data.iter().position(|l| l.size == Vec2(50, 20)).unwrap();
+        for channel in &mut want.layer_data[main].channel_data.list {
+            match &mut channel.sample_data {
+                FlatSamples::F16(v) if channel.name.eq("R") => v[155] = f16::from_bits(0x2e66), // 0.0999756
+                FlatSamples::F32(v) if channel.name.eq("B") => v[155] = 0.1,
+                _ => {}
+            }
+        }
+        same(&want, &read_all(&to));
+    }
+}
+
+#[test]
+fn luma_alone_and_pictures_from_elsewhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("y.exr");
+    let channels = AnyChannels::sort([channel("Y", FlatSamples::F16(halves(0)))].into_iter().collect());
+    let layer = Layer::new(Vec2(100, 10), LayerAttributes::default(), Encoding::SMALL_LOSSLESS, channels);
+    Image::from_layer(layer).write().to_file(&path).unwrap();
+    let mut source = open(&path, Missing::Error).unwrap();
+    assert_eq!(source.info().format.name(), "grayf32");
+    let (mut stamp, frame) = next(&mut *source).unwrap().unwrap();
+    stamp.carried = None;
+    let out = dir.path().join("z.exr");
+    write(out.as_os_str(), &plan(*frame.format(), Some(1)), &[(stamp, frame.clone())]).unwrap();
+    let (_, again) = one(&out);
+    let bits = |f: &grainfield_filters::frame::Frame| {
+        (0..10)
+            .flat_map(|y| f.row::<f32>(0, y).iter().map(|v| v.to_bits()).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(bits(&frame), bits(&again));
+}
+
+#[test]
+fn no_colour_is_an_error_that_lists_channels() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("z.exr");
+    let channels = AnyChannels::sort([channel("Z", FlatSamples::F32(vec![0.0; 4]))].into_iter().collect());
+    let layer = Layer::new(Vec2(2, 2), LayerAttributes::default(), Encoding::UNCOMPRESSED, channels);
+    Image::from_layer(layer).write().to_file(&path).unwrap();
+    let text = open(&path, Missing::Error).map(drop).unwrap_err().to_string();
+    assert!(text.contains("there are Z"), "{text}");
+}

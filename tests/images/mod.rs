@@ -1,0 +1,75 @@
+mod exr;
+mod ffmpeg;
+mod holes;
+mod kept;
+mod mutated;
+mod writing;
+
+use grainfield::sink::{self, Plan, SinkError};
+use grainfield::source::{self, Missing, Options, Slot, Source, SourceError, Stamp};
+use grainfield_filters::frame::{Format, Frame};
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// A slot as a worker has it.
+pub(crate) fn slot() -> Slot {
+    Slot::default()
+}
+
+pub(crate) fn open(input: impl AsRef<Path>, missing: Missing) -> Result<Box<dyn Source>, SourceError> {
+    source::sequence::open(input.as_ref().as_os_str(), &Options { rate: None, missing })
+}
+
+/// The next frame, decoded, with what it carries in its stamp, as the pipeline does it.
+pub(crate) fn next(source: &mut dyn Source) -> Result<Option<(Stamp, Frame)>, SourceError> {
+    let mut slot = slot();
+    let Some(mut stamp) = source.next(&mut slot)? else { return Ok(None) };
+    source.decoder().decode(&stamp, &mut slot)?;
+    if let Some(carried) = slot.carried.take() {
+        stamp.carried = Some(carried);
+    }
+    Ok(Some((stamp, slot.frame)))
+}
+
+pub(crate) fn one(input: impl AsRef<Path>) -> (Stamp, Frame) {
+    next(&mut *open(input, Missing::Error).unwrap()).unwrap().unwrap()
+}
+
+pub(crate) fn plan(format: Format, frames: Option<u64>) -> Plan {
+    Plan { format, carried: None, untouched_format: true, overwrite: false, frames }
+}
+
+/// Writes frames to an output and closes it.
+pub(crate) fn write(output: &OsStr, plan: &Plan, frames: &[(Stamp, Frame)]) -> Result<(), SinkError> {
+    let mut sink = sink::sequence::create(output, plan)?;
+    let encoder = sink.encoder();
+    for (stamp, frame) in frames {
+        let mut bytes = Vec::new();
+        encoder.encode(stamp, frame, &mut bytes)?;
+        sink.write(stamp, frame, &bytes)?;
+    }
+    sink.finish()
+}
+
+/// Any samples: a counter, mixed.
+pub(crate) fn noisy(format: Format) -> Frame {
+    let mut frame = Frame::new(format);
+    let mut state = 1u32;
+    let mut draw = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state >> 8
+    };
+    for p in 0..format.planes() {
+        for y in 0..format.plane_size(p).1 {
+            match format.depth.bytes() {
+                1 => frame.row_mut::<u8>(p, y).fill_with(|| draw() as u8),
+                2 => {
+                    let max = (1u32 << format.depth.bits().unwrap()) - 1;
+                    frame.row_mut::<u16>(p, y).fill_with(|| (draw() & max) as u16);
+                }
+                _ => frame.row_mut::<f32>(p, y).fill_with(|| draw() as f32 / (1 << 22) as f32 - 1.0),
+            }
+        }
+    }
+    frame
+}
