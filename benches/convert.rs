@@ -4,7 +4,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use grainfield_filters::filter::convert::{Convert, retarget};
 use grainfield_filters::filter::{Band, Filter};
-use grainfield_filters::frame::{Depth, Format, Frame, Moment, Scratch};
+use grainfield_filters::frame::{Depth, Format, Frame, Moment, PlaneSet, Scratch};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
 use std::hint::black_box;
@@ -64,7 +64,12 @@ fn conversions(c: &mut Criterion) {
         let mut scratch = Scratch::default();
         group.bench_function(format!("{from} to {to}"), |b| {
             b.iter(|| {
-                let mut band = Band { rows: 0..1080, input: Some(input.as_ref()), output: output.as_mut() };
+                let mut band = Band {
+                    rows: 0..1080,
+                    input: Some(input.as_ref()),
+                    output: output.as_mut(),
+                    writes: PlaneSet::ALL,
+                };
                 convert.render(&at, None, &mut band, &mut scratch);
                 black_box(&mut output);
             });

@@ -3,7 +3,7 @@
 
 use grainfield::sink::{self, Plan, Sink};
 use grainfield::source::{self, Options, Slot, Source};
-use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame};
+use grainfield_filters::frame::{ColorRange, Family, Format, Frame};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
