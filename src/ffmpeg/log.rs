@@ -56,7 +56,15 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
     // SAFETY: libav hands over its own context, format and arguments; the buffer is as long as said and comes back
     // ended with a zero.
     let text = unsafe {
-        line::av_log_format_line2(context, level, format, args, text.as_mut_ptr(), LINE as c_int, &mut prefix);
+        line::av_log_format_line2(
+            context,
+            level,
+            format,
+            args,
+            text.as_mut_ptr(),
+            LINE as c_int,
+            &mut prefix,
+        );
         CStr::from_ptr(text.as_ptr())
     };
     let text = text.to_string_lossy().trim().to_owned();

@@ -5,6 +5,7 @@
 //! `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
 #![allow(unsafe_code)] // the one room for calls into libav
 
+pub mod carry;
 pub mod color;
 pub mod error;
 pub mod log;

@@ -49,7 +49,9 @@ enum Kind {
 
 /// Why a pixel format is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the pixel format {0} holds no samples that can be worked on; convert it first (ffmpeg -pix_fmt ...)")]
+#[error(
+    "the pixel format {0} holds no samples that can be worked on; convert it first (ffmpeg -pix_fmt ...)"
+)]
 pub struct Unsupported(pub String);
 
 /// libav's name of a pixel format.
@@ -128,7 +130,8 @@ impl Layout {
             (false, 1 | 2) => Family::Gray,
             _ => Family::Yuv,
         };
-        let subsampling = if family == Family::Yuv { (desc.log2_chroma_w, desc.log2_chroma_h) } else { (0, 0) };
+        let subsampling =
+            if family == Family::Yuv { (desc.log2_chroma_w, desc.log2_chroma_h) } else { (0, 0) };
         let mut format = Format::new(1, 1, family, depth, subsampling);
         if alpha {
             format.alpha = Alpha::Straight;
@@ -141,8 +144,11 @@ impl Layout {
             format.range = ColorRange::Full;
         }
         let native = deepest == 8 || big_endian == cfg!(target_endian = "big");
-        let whole = components.iter().all(|c| c.step == depth.bytes() && c.shift == 0 && c.offset == 0 && c.bits == deepest);
-        let planes_apart = (0..components.len()).all(|i| (0..i).all(|j| components[i].plane != components[j].plane));
+        let whole = components
+            .iter()
+            .all(|c| c.step == depth.bytes() && c.shift == 0 && c.offset == 0 && c.bits == deepest);
+        let planes_apart =
+            (0..components.len()).all(|i| (0..i).all(|j| components[i].plane != components[j].plane));
         let kind = match () {
             () if palette => Kind::Palette,
             () if bits => Kind::Bits(name == "monow"),
@@ -217,7 +223,10 @@ impl Layout {
         };
         match depth.bytes() {
             1 => to.iter_mut().zip(starts).for_each(|(v, at)| *v = sample(at) as u8),
-            2 => bytemuck::cast_slice_mut::<u8, u16>(to).iter_mut().zip(starts).for_each(|(v, at)| *v = sample(at) as u16),
+            2 => bytemuck::cast_slice_mut::<u8, u16>(to)
+                .iter_mut()
+                .zip(starts)
+                .for_each(|(v, at)| *v = sample(at) as u16),
             _ => bytemuck::cast_slice_mut::<u8, f32>(to).iter_mut().zip(starts).for_each(|(v, at)| {
                 let four = [row[at], row[at + 1], row[at + 2], row[at + 3]];
                 *v = if self.big_endian { f32::from_be_bytes(four) } else { f32::from_le_bytes(four) };
@@ -299,9 +308,30 @@ mod tests {
     fn every_planar_name_of_ours_is_libavs() {
         let mut missing = Vec::new();
         for name in [
-            "gray", "gray9", "gray10", "gray12", "gray14", "gray16", "grayf32", "yuv420p", "yuv422p10", "yuv444p16",
-            "yuv440p", "yuv440p10", "yuv411p", "yuv410p", "yuva420p", "yuva422p10", "yuva444p16", "gbrp", "gbrp9",
-            "gbrp16", "gbrap", "gbrap12", "gbrpf32", "gbrapf32",
+            "gray",
+            "gray9",
+            "gray10",
+            "gray12",
+            "gray14",
+            "gray16",
+            "grayf32",
+            "yuv420p",
+            "yuv422p10",
+            "yuv444p16",
+            "yuv440p",
+            "yuv440p10",
+            "yuv411p",
+            "yuv410p",
+            "yuva420p",
+            "yuva422p10",
+            "yuva444p16",
+            "gbrp",
+            "gbrp9",
+            "gbrp16",
+            "gbrap",
+            "gbrap12",
+            "gbrpf32",
+            "gbrapf32",
         ] {
             let format = Format::from_name(name, 8, 8).unwrap();
             if exact(&format).is_none() {
