@@ -13,7 +13,7 @@ const PIPE_CHUNK: usize = 64 << 10;
 
 /// Why an input is of no use.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
+pub(crate) enum OpenError {
     /// libav, or the system behind it, said no.
     #[error("{0}")]
     Av(AvError),
@@ -123,9 +123,7 @@ impl Demuxer {
                     sys::AVCodecID::AV_CODEC_ID_VP9 => {
                         sys::avcodec_find_decoder_by_name(c"libvpx-vp9".as_ptr())
                     }
-                    sys::AVCodecID::AV_CODEC_ID_VP8 => {
-                        sys::avcodec_find_decoder_by_name(c"libvpx".as_ptr())
-                    }
+                    sys::AVCodecID::AV_CODEC_ID_VP8 => sys::avcodec_find_decoder_by_name(c"libvpx".as_ptr()),
                     _ => ptr::null(),
                 };
             }
@@ -322,10 +320,7 @@ unsafe extern "C" fn fill(opaque: *mut c_void, buffer: *mut u8, size: c_int) -> 
     // initialised.
     let (reader, room) = unsafe {
         ptr::write_bytes(buffer, 0, size as usize);
-        (
-            &mut *opaque.cast::<Box<dyn Read + Send>>(),
-            std::slice::from_raw_parts_mut(buffer, size as usize),
-        )
+        (&mut *opaque.cast::<Box<dyn Read + Send>>(), std::slice::from_raw_parts_mut(buffer, size as usize))
     };
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         loop {

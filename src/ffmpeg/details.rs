@@ -29,8 +29,9 @@ fn ratio(r: sys::AVRational) -> Option<Ratio> {
 pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
     let i = demuxer.video();
     // SAFETY: an open context and its stream; without a frame the container alone is asked.
-    let guess =
-        unsafe { sys::av_guess_frame_rate(demuxer.context_ptr(), demuxer.stream_ptr(i), std::ptr::null_mut()) };
+    let guess = unsafe {
+        sys::av_guess_frame_rate(demuxer.context_ptr(), demuxer.stream_ptr(i), std::ptr::null_mut())
+    };
     // A rate above any real one is a container's unit of time.
     let sane = |r: &Ratio| *r <= Ratio::whole(1000);
     let average = ratio(demuxer.stream(i).avg_frame_rate).filter(sane);
@@ -77,7 +78,11 @@ pub(crate) fn format(demuxer: &Demuxer, first: &Picture, layout: &Layout) -> For
     }
     format.fields = match FieldOrder::from_av(p.field_order) {
         FieldOrder::Unspecified | FieldOrder::Progressive if first.interlaced() => {
-            if first.top_first() { FieldOrder::TopFirst } else { FieldOrder::BottomFirst }
+            if first.top_first() {
+                FieldOrder::TopFirst
+            } else {
+                FieldOrder::BottomFirst
+            }
         }
         said => said,
     };

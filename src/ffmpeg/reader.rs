@@ -110,7 +110,8 @@ impl Reader {
             Ok(false) => {
                 self.drained = true;
                 let _ = self.decoder.send(None);
-                let cut = |l: &String| ["prematurely", "partial file", "truncat"].iter().any(|w| l.contains(w));
+                let cut =
+                    |l: &String| ["prematurely", "partial file", "truncat"].iter().any(|w| l.contains(w));
                 return log::drain()
                     .into_iter()
                     .find(cut)
@@ -184,7 +185,8 @@ impl Reader {
             }
             if self.walk(index, i) {
                 log::drain();
-                (self.drained, self.ended, self.hurt, self.begun, self.errors) = (false, false, false, true, 0);
+                (self.drained, self.ended, self.hurt, self.begun, self.errors) =
+                    (false, false, false, true, 0);
                 self.decoder.flush();
                 return self.decoder.send(Some(&self.packet)).is_ok();
             }

@@ -78,6 +78,8 @@ struct Video {
     /// Frames have been counted since the start, as against found by their timestamps.
     counting: bool,
     ended: bool,
+    /// The next picture is one that was sought, so nothing better can be had by seeking it.
+    reached: bool,
     clock: Clock,
     /// The timestamp given last.
     last_pts: Option<i64>,
@@ -213,6 +215,7 @@ impl Video {
             next: 0,
             counting: true,
             ended: false,
+            reached: false,
             clock,
             last_pts: None,
             shape,
@@ -296,11 +299,18 @@ impl Video {
         loop {
             let picture = match self.fetch()? {
                 None => {
+                    // Decoders drop pictures behind some entry points that they would give from the start.
+                    if !self.counting && self.promised(self.next).is_some() {
+                        self.reach(self.next)?;
+                        continue;
+                    }
                     self.ended = true;
                     return Ok(None);
                 }
                 Some(Item::Damage(text)) => {
-                    return Err(self.bad(format!("damaged data at {}: {text}", self.place_said(self.last_pts))));
+                    return Err(
+                        self.bad(format!("damaged data at {}: {text}", self.place_said(self.last_pts)))
+                    );
                 }
                 Some(Item::Broken(error, text)) => {
                     let what = format!("cannot be read on after {}{text}", self.place_said(self.last_pts));
@@ -311,23 +321,44 @@ impl Video {
             let pts = picture.timestamp().unwrap_or_else(|| {
                 self.last_pts.map_or(self.clock.first, |t| t.saturating_add(self.clock.step))
             });
-            let agrees = match &self.index {
-                Lookup::There(index) => index.frames.get(self.next as usize) == Some(&pts),
-                _ => self.counting,
-            };
-            if !agrees {
-                // What decoding gives is right, and the index is wrong.
-                self.index = Lookup::None;
-                if !self.counting {
-                    self.recount(self.next)?;
-                    continue;
+            if self.counting {
+                if matches!(self.index, Lookup::There(_)) && self.promised(self.next) != Some(pts) {
+                    // What decoding from the start gives is right, so the index is wrong.
+                    self.index = Lookup::None;
                 }
+            } else if self.promised(self.next) != Some(pts) || (picture.damaged() && !self.reached) {
+                self.reach(self.next)?;
+                continue;
             }
+            self.reached = false;
             self.last_pts = Some(pts);
             let number = self.next;
             self.next += 1;
             return Ok(Some(Placed { picture, number, pts }));
         }
+    }
+
+    /// The timestamp of a frame, by the index.
+    fn promised(&self, number: i64) -> Option<i64> {
+        match &self.index {
+            Lookup::There(index) => index.frames.get(usize::try_from(number).ok()?).copied(),
+            _ => None,
+        }
+    }
+
+    /// Makes `number` the next frame, wherever reading stands: from the nearest place that gives it, else from the
+    /// start.
+    fn reach(&mut self, number: i64) -> Result<(), SourceError> {
+        self.queue.clear();
+        if let (Lookup::There(index), Some(target)) = (&self.index, self.promised(number))
+            && let Some(picture) = self.reader.seek(index, target)
+        {
+            self.last_pts = self.promised(number - 1);
+            self.queue.push_back(Item::Picture(picture));
+            (self.next, self.counting, self.ended, self.reached) = (number, false, false, true);
+            return Ok(());
+        }
+        self.recount(number)
     }
 
     /// Begins anew, and counts up to frame `number`.
@@ -348,8 +379,9 @@ impl Video {
                 Ok(Some(_)) => {}
                 Ok(None) => {
                     let there = self.next;
-                    return Err(self
-                        .bad(format!("frame {number} was asked for, but there are only {there} frames")));
+                    return Err(
+                        self.bad(format!("frame {number} was asked for, but there are only {there} frames"))
+                    );
                 }
                 // Told only to those who ask for what is damaged.
                 Err(_) if !self.ended && !self.broken() => {}
@@ -446,20 +478,13 @@ impl Source for Video {
         }
         self.make_index();
         if let Lookup::There(index) = &self.index
-            && let Some(&target) = index.frames.get(number as usize)
+            && let Some(target) = self.promised(number)
         {
             let entry = index.entry_before(target, usize::MAX).map_or(0, |i| index.entries[i].order);
             let here = index.frames.get(self.next as usize).and_then(|t| index.order(*t)).unwrap_or(0);
             let near = number >= self.next && entry <= here && !self.ended && !self.broken();
             if !near && entry > 0 {
-                self.queue.clear();
-                if let Some(picture) = self.reader.seek(index, target) {
-                    self.last_pts = index.frames.get(number as usize - 1).copied();
-                    self.queue.push_back(Item::Picture(picture));
-                    (self.next, self.counting, self.ended) = (number, false, false);
-                    return Ok(());
-                }
-                return self.recount(number);
+                return self.reach(number);
             }
         }
         if number < self.next || self.ended || self.broken() {
@@ -481,10 +506,7 @@ impl Source for Video {
         let at = format!("frame {number} ({:.3} s)", time.to_f64());
         let shape = Shape::of(&picture);
         if shape != self.shape {
-            let first = format!(
-                "{}x{} {}",
-                self.shape.width, self.shape.height, self.decoder.layout.name
-            );
+            let first = format!("{}x{} {}", self.shape.width, self.shape.height, self.decoder.layout.name);
             let now = shape.said(&picture);
             return Err(self.bad(format!(
                 "{at} is {now}, but the video began as {first}; frames of one video must be alike (--lavfi with \
@@ -495,8 +517,7 @@ impl Source for Video {
             return Err(self.bad(format!("{at} is damaged{}", said())));
         }
         let duration = self.clock.seconds(shown);
-        slot.pending =
-            Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: said_duration })));
+        slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: said_duration })));
         Ok(Some(Stamp { number, time, duration, carried: None }))
     }
 

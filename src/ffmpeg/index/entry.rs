@@ -55,9 +55,17 @@ impl Syntax {
             AV_CODEC_ID_VP8 => Syntax::Vp8,
             AV_CODEC_ID_VP9 => Syntax::Vp9,
             AV_CODEC_ID_AV1 => Syntax::Av1,
-            AV_CODEC_ID_FFV1 | AV_CODEC_ID_THEORA | AV_CODEC_ID_FLV1 | AV_CODEC_ID_H263
-            | AV_CODEC_ID_MSMPEG4V1 | AV_CODEC_ID_MSMPEG4V2 | AV_CODEC_ID_MSMPEG4V3 | AV_CODEC_ID_WMV1
-            | AV_CODEC_ID_WMV2 | AV_CODEC_ID_SVQ1 | AV_CODEC_ID_QTRLE => Syntax::Keyed,
+            AV_CODEC_ID_FFV1
+            | AV_CODEC_ID_THEORA
+            | AV_CODEC_ID_FLV1
+            | AV_CODEC_ID_H263
+            | AV_CODEC_ID_MSMPEG4V1
+            | AV_CODEC_ID_MSMPEG4V2
+            | AV_CODEC_ID_MSMPEG4V3
+            | AV_CODEC_ID_WMV1
+            | AV_CODEC_ID_WMV2
+            | AV_CODEC_ID_SVQ1
+            | AV_CODEC_ID_QTRLE => Syntax::Keyed,
             _ if intra_only(codec) => Syntax::Intra,
             _ => return None,
         })
@@ -74,7 +82,9 @@ impl Syntax {
                 let look = hevc(data, length);
                 Look { entry: key && look.entry, ..look }
             }
-            Syntax::Mpeg2 => plain(key && after_code(data, 0).is_some_and(|b| b.get(1).is_some_and(|b| b >> 3 & 7 == 1))),
+            Syntax::Mpeg2 => {
+                plain(key && after_code(data, 0).is_some_and(|b| b.get(1).is_some_and(|b| b >> 3 & 7 == 1)))
+            }
             Syntax::Mpeg4 => {
                 let first = after_code(data, 0xb6);
                 let intra = first.is_some_and(|b| b.first().is_some_and(|b| b >> 6 == 0));
