@@ -514,7 +514,9 @@ impl Source for Video {
             )));
         }
         if picture.damaged() {
-            return Err(self.bad(format!("{at} is damaged{}", said())));
+            let words = std::mem::take(&mut self.reader.words);
+            let words = if words.is_empty() { said() } else { words };
+            return Err(self.bad(format!("{at} is damaged{words}")));
         }
         let duration = self.clock.seconds(shown);
         slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: said_duration })));
