@@ -7,9 +7,12 @@
 
 pub mod carry;
 pub mod color;
+pub mod copy;
 pub mod error;
 pub mod log;
 pub mod pixfmt;
+pub mod sink;
+pub mod versions;
 
 use std::sync::Once;
 
