@@ -48,6 +48,10 @@ pub struct Request {
     pub range: Option<ColorRange>,
     /// `--missing`.
     pub missing: Missing,
+    /// `--allow-protocol`.
+    pub allow_protocol: Vec<String>,
+    /// `--lavfi`.
+    pub lavfi: Option<String>,
     /// `--on-error`.
     pub on_error: OnError,
     /// `--strict`: what would be a warning is an error.
@@ -76,6 +80,8 @@ impl Request {
             matrix: None,
             range: None,
             missing: Missing::Error,
+            allow_protocol: Vec::new(),
+            lavfi: None,
             on_error: OnError::Stop,
             strict: false,
             encoding: sink::Encoding::default(),
@@ -212,7 +218,13 @@ pub const DEFAULT_MEMORY: u64 = 2 << 30;
 impl Job {
     /// Opens, resolves and checks everything. Nothing bears the output's name yet.
     pub fn prepare(request: Request) -> Result<Job, JobError> {
-        let options = source::Options { rate: request.rate, missing: request.missing };
+        let options = source::Options {
+            rate: request.rate,
+            missing: request.missing,
+            allow_protocol: request.allow_protocol.clone(),
+            lavfi: request.lavfi.clone(),
+            threads: request.threads,
+        };
         let source = source::open(&request.input, &options)?;
         let info = source.info().clone();
         let mut notes = info.notes.clone();

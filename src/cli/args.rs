@@ -319,6 +319,17 @@ pub(super) struct SourceArgs {
     /// When a number is missing in a sequence
     #[arg(long, value_name = "WHAT", value_parser = MISSING, default_value = "error")]
     pub(super) missing: Missing,
+    /// Run FFmpeg's own filters first: yadif, 'scale=1280:-2,hqdn3d'
+    ///
+    /// A graph in FFmpeg's words with one input and one output. It works frame after frame: single frames and ranges
+    /// are read from the start, unless every filter in it is known to look at one frame alone (scale, crop, format).
+    #[arg(long, value_name = "GRAPH", allow_hyphen_values = true)]
+    pub(super) lavfi: Option<String>,
+    /// Let INPUT name a protocol: http, concat
+    ///
+    /// Without it only files are read, and what a file refers to. May be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(super) allow_protocol: Vec<String>,
 }
 
 /// The rest of what `render`, `hash` and `frame` share.

@@ -115,7 +115,13 @@ pub(super) fn prints(output: &OsStr) -> bool {
 
 /// How `probe` opens its input.
 pub(super) fn source_options(typed: &SourceArgs) -> source::Options {
-    source::Options { rate: typed.rate, missing: typed.missing }
+    source::Options {
+        rate: typed.rate,
+        missing: typed.missing,
+        allow_protocol: typed.allow_protocol.clone(),
+        lavfi: typed.lavfi.clone(),
+        threads: None,
+    }
 }
 
 /// Refuses to wait for somebody to type a y4m stream.
@@ -157,6 +163,8 @@ fn request(
         matrix: picture.matrix,
         range: picture.range,
         missing: source.missing,
+        allow_protocol: source.allow_protocol,
+        lavfi: source.lavfi,
         on_error,
         strict: picture.strict,
         encoding: Encoding::default(),

@@ -8,16 +8,31 @@
 pub mod carry;
 pub mod color;
 pub mod copy;
+mod demux;
+mod details;
 pub mod error;
+mod index;
 pub mod log;
+mod own;
 pub mod pixfmt;
+mod place;
+mod reader;
 pub mod sink;
+pub mod source;
 pub mod versions;
 
+pub use place::protocol;
+
+use std::ffi::OsStr;
 use std::sync::Once;
 
 /// Prepares the libraries once a process: registers what they need and takes over their messages.
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(log::take_over);
+}
+
+/// Whether an input's name begins with a protocol that libav has (`http:`, `concat:`).
+pub fn is_protocol(input: &OsStr) -> bool {
+    protocol(input).is_some()
 }

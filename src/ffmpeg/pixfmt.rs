@@ -108,7 +108,8 @@ impl Layout {
                 plane: c.plane as usize,
                 step: c.step as usize,
                 // A component that fits the low byte of a big-endian word is found in the second one.
-                offset: c.offset as usize + usize::from(big_endian && c.shift + c.depth <= 8),
+                // (libav counts some of these from one byte before the pixel.)
+                offset: (c.offset + i32::from(big_endian && c.shift + c.depth <= 8)) as usize,
                 shift: c.shift as u32,
                 bits: c.depth as u32,
             })
