@@ -290,14 +290,7 @@ impl Copies {
             }
         }
         match &mut route.how {
-            How::Copy => {
-                p.stream_index = route.to as i32;
-                p.pos = -1;
-                let to = muxer.get(route.to).time_base;
-                // SAFETY: our own packet.
-                unsafe { sys::av_packet_rescale_ts(packet.0, base, to) };
-                muxer.write(&packet)?;
-            }
+            How::Copy => muxer.write(&packet, base, route.to)?,
             How::Sound(sound) => sound.take(&packet, base, route.to, muxer)?,
             How::Text(text) => text.take(&packet, base, route.to, muxer)?,
         }

@@ -272,17 +272,15 @@ impl Sound {
     fn packets(&mut self, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
         loop {
             // SAFETY: contexts and packet are ours.
-            unsafe {
+            let base = unsafe {
                 match check(sys::avcodec_receive_packet(self.encoder.0, self.packet.0)) {
                     Ok(_) => {}
                     Err(AvError::AGAIN | AvError::EOF) => return Ok(()),
                     Err(error) => return Err(error),
                 }
-                let base = (*self.encoder.0).time_base;
-                (*self.packet.0).stream_index = to as i32;
-                sys::av_packet_rescale_ts(self.packet.0, base, muxer.get(to).time_base);
-            }
-            muxer.write(&self.packet)?;
+                (*self.encoder.0).time_base
+            };
+            muxer.write(&self.packet, base, to)?;
         }
     }
 }

@@ -95,9 +95,7 @@ impl Text {
             (*out.0).dts = pts;
             (*out.0).duration = if own > 0 { own } else { shown };
             (*out.0).flags |= sys::AV_PKT_FLAG_KEY;
-            (*out.0).stream_index = to as i32;
-            sys::av_packet_rescale_ts(out.0, MICRO, muxer.get(to).time_base);
-            muxer.write(&out)
+            muxer.write(&out, MICRO, to)
         }
     }
 }

@@ -9,6 +9,23 @@ use std::path::Path;
 use std::ptr;
 use sys::AVCodecID;
 
+/// What MPEG-TS has stream types for; libav's muxer does not say.
+const TS: [AVCodecID; 13] = [
+    AVCodecID::AV_CODEC_ID_H264,
+    AVCodecID::AV_CODEC_ID_HEVC,
+    AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
+    AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
+    AVCodecID::AV_CODEC_ID_MPEG4,
+    AVCodecID::AV_CODEC_ID_MP2,
+    AVCodecID::AV_CODEC_ID_MP3,
+    AVCodecID::AV_CODEC_ID_AAC,
+    AVCodecID::AV_CODEC_ID_AC3,
+    AVCodecID::AV_CODEC_ID_EAC3,
+    AVCodecID::AV_CODEC_ID_OPUS,
+    AVCodecID::AV_CODEC_ID_DVB_SUBTITLE,
+    AVCodecID::AV_CODEC_ID_DVB_TELETEXT,
+];
+
 /// A muxer of libav's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Container {
@@ -85,6 +102,9 @@ impl Container {
             1 => true,
             // it does not say: then what it has by default is all that is sure
             code if code < 0 => {
+                if self.name() == "mpegts" {
+                    return TS.contains(&codec);
+                }
                 let own = self.get();
                 codec == own.video_codec || codec == own.audio_codec || codec == own.subtitle_codec
             }

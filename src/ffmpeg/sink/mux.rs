@@ -14,6 +14,8 @@ pub(crate) struct Muxer {
     pub(crate) context: *mut sys::AVFormatContext,
     /// The header has been written, so a trailer is due.
     begun: bool,
+    /// Whether it is Matroska, whose times of a stream are later by what it says of the codec's delay.
+    matroska: bool,
 }
 
 // SAFETY: owned by one thread at a time.
@@ -22,7 +24,7 @@ unsafe impl Send for Muxer {}
 impl Muxer {
     /// A muxer for a file that exists and is empty.
     pub(crate) fn new(container: Container, path: &Path) -> Result<Muxer, AvError> {
-        let mut muxer = Muxer { context: ptr::null_mut(), begun: false };
+        let mut muxer = Muxer { context: ptr::null_mut(), begun: false, matroska: container.is_matroska() };
         // named as a file, so that nothing in its name is taken for a protocol
         let url = [b"file:", OsStr::as_bytes(path.as_os_str())].concat();
         let url = CString::new(url).map_err(|_| AvError(-libc::EINVAL))?;
@@ -76,10 +78,31 @@ impl Muxer {
         Ok(())
     }
 
-    /// Takes a packet whose stream and times are set, in that stream's time base. The packet is empty afterwards.
-    pub(crate) fn write(&mut self, packet: &Packet) -> Result<(), AvError> {
+    /// Takes a packet of a stream, its times in ticks of `base`. The packet is empty afterwards.
+    pub(crate) fn write(&mut self, packet: &Packet, base: sys::AVRational, to: usize) -> Result<(), AvError> {
         // SAFETY: our own context and packet.
-        check(unsafe { sys::av_interleaved_write_frame(self.context, packet.0) }).map(drop)
+        unsafe {
+            let stream = &*self.get(to);
+            let (par, time_base) = (&*stream.codecpar, stream.time_base);
+            let p = &mut *packet.0;
+            p.stream_index = to as i32;
+            p.pos = -1;
+            if self.matroska && par.initial_padding > 0 && par.sample_rate > 0 {
+                // The muxer writes CodecDelay, which readers take away from every time, but does not add it itself.
+                // Sound that begins before zero by just that much begins at zero then.
+                let tick = sys::AVRational { num: 1, den: par.sample_rate };
+                sys::av_packet_rescale_ts(packet.0, base, tick);
+                for t in [&mut p.pts, &mut p.dts] {
+                    if *t != i64::MIN {
+                        *t = t.saturating_add(par.initial_padding.into());
+                    }
+                }
+                sys::av_packet_rescale_ts(packet.0, tick, time_base);
+            } else {
+                sys::av_packet_rescale_ts(packet.0, base, time_base);
+            }
+            check(sys::av_interleaved_write_frame(self.context, packet.0)).map(drop)
+        }
     }
 
     /// Writes what is still waiting and the end of the file, and closes it. Returns how long it is.

@@ -196,16 +196,12 @@ impl Video {
             if let Some(duration) = self.durations.remove(&packet.pts) {
                 packet.duration = duration;
             }
-            packet.stream_index = self.stream as i32;
             let (dts, base) = (packet.dts, self.encoder.time_base());
             if let Some(copies) = &mut self.copies {
                 let copied = copies.until(dts, base, &mut self.muxer);
                 copied.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))?;
             }
-            let to = self.muxer.get(self.stream).time_base;
-            // SAFETY: our own packet.
-            unsafe { sys::av_packet_rescale_ts(self.packet.0, base, to) };
-            let written = self.muxer.write(&self.packet);
+            let written = self.muxer.write(&self.packet, base, self.stream);
             written.map_err(|e| self.fault("it cannot be written", e))?;
         }
         Ok(())
