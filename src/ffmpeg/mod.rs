@@ -7,6 +7,7 @@
 
 pub mod carry;
 pub mod color;
+pub mod copy;
 mod demux;
 mod details;
 pub mod error;
@@ -16,7 +17,9 @@ mod own;
 pub mod pixfmt;
 mod place;
 mod reader;
+pub mod sink;
 pub mod source;
+pub mod versions;
 
 pub use place::protocol;
 
@@ -26,7 +29,14 @@ use std::sync::Once;
 /// Prepares the libraries once a process: registers what they need and takes over their messages.
 pub fn init() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(log::take_over);
+    ONCE.call_once(|| {
+        log::take_over();
+        // SVT-AV1 prints to standard error by itself unless it is told so here
+        if std::env::var_os("SVT_LOG").is_none() {
+            // SAFETY: called before the first frame, when no other thread of ours looks at the environment.
+            unsafe { std::env::set_var("SVT_LOG", "1") };
+        }
+    });
 }
 
 /// Whether an input's name begins with a protocol that libav has (`http:`, `concat:`).

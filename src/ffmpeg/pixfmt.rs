@@ -235,19 +235,48 @@ impl Layout {
         }
     }
 
-    /// Puts samples into libav's frame: planar formats only.
+    /// Whether [`pack`](Layout::pack) can write this format: its planes as they are, or whole native bytes or words
+    /// side by side.
+    pub fn can_pack(&self) -> bool {
+        let whole = |c: &Component| {
+            c.shift == 0 && self.format.depth.bits().is_some_and(|bits| u32::from(bits) == c.bits)
+        };
+        match self.kind {
+            Kind::Planar => true,
+            Kind::Packed => {
+                self.big_endian == cfg!(target_endian = "big") && self.components.iter().all(whole)
+            }
+            _ => false,
+        }
+    }
+
+    /// Puts samples into libav's frame, for formats of which [`can_pack`](Layout::can_pack) is true.
     ///
     /// # Safety
     /// `frame` must be a writable frame of this pixel format with software planes of at least `from`'s size.
     pub unsafe fn pack(&self, from: &Frame, frame: &mut sys::AVFrame) {
-        assert!(self.fits(from.format()), "{} cannot be written from {}", self.name, from.format().name());
+        let shape = |f: &Format| (f.family, f.depth, f.subsampling, f.has_alpha());
+        assert!(
+            self.can_pack() && shape(&self.format) == shape(from.format()),
+            "{} cannot be written from {}",
+            self.name,
+            from.format().name()
+        );
+        let size = from.format().depth.bytes();
         for (p, c) in self.components.iter().enumerate() {
             for y in from.plane(p).rows() {
                 let row = from.plane(p).row_bytes(y);
-                // SAFETY: as promised by the caller.
+                // SAFETY: as promised by the caller; a row has `step` bytes for each sample.
                 unsafe {
                     let start = frame.data[c.plane].offset(y as isize * frame.linesize[c.plane] as isize);
-                    std::ptr::copy_nonoverlapping(row.as_ptr(), start, row.len());
+                    if self.kind == Kind::Planar {
+                        std::ptr::copy_nonoverlapping(row.as_ptr(), start, row.len());
+                        continue;
+                    }
+                    for (x, sample) in row.chunks_exact(size).enumerate() {
+                        let to = start.add(x * c.step + c.offset);
+                        std::ptr::copy_nonoverlapping(sample.as_ptr(), to, size);
+                    }
                 }
             }
         }
