@@ -11,6 +11,7 @@ pub mod copy;
 mod demux;
 mod details;
 pub mod error;
+mod graph;
 mod index;
 pub mod log;
 mod own;

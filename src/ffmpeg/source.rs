@@ -8,7 +8,7 @@
 
 use super::carry::{Container, FrameCarry};
 use super::demux::{Demuxer, OpenError, Origin};
-use super::details;
+use super::details::{self, Rates};
 use super::error::AvError;
 use super::index::{self, Index, Unclear};
 use super::own::Picture;
@@ -19,7 +19,7 @@ use crate::source::{Decode, Info, Options, Pending, Slot, Source, SourceError, S
 use grainfield_filters::frame::Format;
 use grainfield_filters::ratio::Ratio;
 use std::collections::VecDeque;
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -68,8 +68,10 @@ impl Clock {
 
 struct Video {
     info: Info,
-    /// To begin anew; `None` for a pipe.
+    /// To begin anew; `None` where reading goes forward only.
     place: Option<Place>,
+    /// Why it does.
+    backwards: &'static str,
     reader: Reader,
     index: Lookup,
     queue: VecDeque<Item>,
@@ -147,6 +149,13 @@ impl Video {
         super::log::drain();
         let threads = options.threads.unwrap_or(0);
         let mut reader = Reader::open(from, threads).map_err(|e| open_error(&name, e))?;
+        if let Some(text) = &options.lavfi {
+            let text = CString::new(text.as_str()).map_err(|_| SourceError::Bad {
+                name: name.clone(),
+                problem: "--lavfi: there is a zero byte in the graph".into(),
+            })?;
+            reader.filter(text, details::feed(&reader.demuxer));
+        }
         let first = match reader.next() {
             Ok(Some(Item::Picture(p))) => p,
             Ok(Some(Item::Damage(text))) => {
@@ -160,6 +169,10 @@ impl Video {
                 let why = reader.early.map_or_else(said, |text| format!(": {text}"));
                 return Err(SourceError::Bad { name, problem: format!("no frame can be decoded{why}") });
             }
+            Err(error) if options.lavfi.is_some() => {
+                let problem = format!("--lavfi: {error}{}", said());
+                return Err(SourceError::Bad { name, problem });
+            }
             Err(error) => return Err(av_error(&name, error, "cannot be decoded")),
         };
         let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
@@ -167,6 +180,11 @@ impl Video {
         let demuxer = &reader.demuxer;
         let rates = details::rates(demuxer);
         let mut format = details::format(demuxer, &first, &layout);
+        let filtered = reader.graph().map(|g| (g.time_base(), details::ratio(g.rate()), g.frame_by_frame()));
+        let rates = match filtered {
+            Some((_, rate @ Some(_), _)) => Rates { nominal: rate, average: None, variable: rates.variable },
+            _ => rates,
+        };
         format.rate = rates.nominal.or(options.rate).unwrap_or(Ratio::whole(24));
         format.check().map_err(|e| bad(e.to_string()))?;
 
@@ -178,7 +196,8 @@ impl Video {
             notes.push(format!("data before the first whole frame is left out: {text}"));
         }
         let stream = demuxer.stream(demuxer.video());
-        let tick = Ratio::new(stream.time_base.num.into(), stream.time_base.den.into())
+        let time_base = filtered.map_or(stream.time_base, |f| f.0);
+        let tick = Ratio::new(time_base.num.into(), time_base.den.into())
             .filter(|t| *t > Ratio::ZERO)
             .unwrap_or(Ratio::ONE);
         let per_frame = format.rate.recip().and_then(|d| d.checked_div(tick)).unwrap_or(Ratio::ONE);
@@ -191,7 +210,15 @@ impl Video {
             time_base: tick,
             first: clock.first,
         };
-        let seekable = place.is_some() && demuxer.seekable();
+        // Through filters that look beyond a frame there is only one way, and that is forward.
+        let steady = filtered
+            .is_none_or(|f| f.2 && (f.0.num, f.0.den) == (stream.time_base.num, stream.time_base.den));
+        let seekable = place.is_some() && demuxer.seekable() && steady;
+        let backwards = if steady {
+            "a pipe cannot be read backwards; use a file"
+        } else {
+            "the filters of --lavfi look at more than one frame, so they cannot go backwards"
+        };
         let bytes = demuxer.bytes();
         let info = Info {
             name: name.clone(),
@@ -209,6 +236,7 @@ impl Video {
         let mut video = Video {
             info,
             place: place.filter(|_| seekable),
+            backwards,
             reader,
             index: Lookup::NotYet,
             queue: VecDeque::from([Item::Picture(first)]),
@@ -271,7 +299,8 @@ impl Video {
         if let Some(item) = self.queue.pop_front() {
             return Ok(Some(item));
         }
-        self.reader.next().map_err(|e| av_error(&self.info.name, e, "cannot be decoded"))
+        let at = self.place_said(self.last_pts);
+        self.reader.next().map_err(|e| av_error(&self.info.name, e, &format!("fails at {at}")))
     }
 
     /// The timestamp of the picture after the present one; what comes before it is kept.
@@ -364,7 +393,7 @@ impl Video {
     /// Begins anew, and counts up to frame `number`.
     fn recount(&mut self, number: i64) -> Result<(), SourceError> {
         let Some(place) = &self.place else {
-            return Err(self.bad("a pipe cannot be read backwards; use a file".into()));
+            return Err(self.bad(self.backwards.into()));
         };
         self.reader.restart(place).map_err(|e| open_error(&self.info.name, e))?;
         self.queue.clear();
@@ -470,8 +499,9 @@ impl Source for Video {
         if self.place.is_none() {
             if number < self.next {
                 return Err(self.bad(format!(
-                    "frame {number} was asked for after frame {}, and a pipe cannot be read backwards; use a file",
-                    self.next - 1
+                    "frame {number} was asked for after frame {}, and {}",
+                    self.next - 1,
+                    self.backwards
                 )));
             }
             return self.skip_to(number);
