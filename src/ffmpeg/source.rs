@@ -10,6 +10,7 @@ use super::carry::{Container, FrameCarry};
 use super::demux::{Demuxer, OpenError, Origin};
 use super::details::{self, Rates};
 use super::error::AvError;
+use super::index::cache::Shelf;
 use super::index::{self, Index, Unclear};
 use super::own::Picture;
 use super::pixfmt::{self, Layout};
@@ -249,10 +250,16 @@ impl Video {
             shape,
             decoder: Arc::new(Unpack { format, layout, name }),
         };
+        let kept = || {
+            let place = video.place.as_ref()?;
+            Shelf::of(place, video.reader.demuxer.video())?.take()
+        };
         if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) {
             video.make_index();
-            video.describe();
+        } else if let Some(index) = kept() {
+            video.index = Lookup::There(index);
         }
+        video.describe();
         Ok(video)
     }
 
@@ -260,7 +267,7 @@ impl Video {
     fn make_index(&mut self) {
         if let Lookup::NotYet = self.index {
             self.index = match &self.place {
-                Some(place) => match make_index(place) {
+                Some(place) => match make_index(place, self.reader.demuxer.video()) {
                     Ok(index) => Lookup::There(index),
                     Err(why) => {
                         let text = format!("frames are counted by decoding: {why}");
@@ -452,8 +459,21 @@ impl Video {
     }
 }
 
+/// The index that was kept, else a new one.
+fn make_index(place: &Place, stream: usize) -> Result<Index, Unclear> {
+    let shelf = Shelf::of(place, stream);
+    if let Some(index) = shelf.as_ref().and_then(Shelf::take) {
+        return Ok(index);
+    }
+    let index = new_index(place)?;
+    if let Some(shelf) = shelf {
+        shelf.put(&index);
+    }
+    Ok(index)
+}
+
 /// Reads all packets, and decodes the first pictures.
-fn make_index(place: &Place) -> Result<Index, Unclear> {
+fn new_index(place: &Place) -> Result<Index, Unclear> {
     let mut demuxer = Demuxer::open(Origin::Place(place.clone())).map_err(|_| Unclear::Damaged)?;
     let mut index = index::scan(&mut demuxer).map_err(|_| Unclear::Damaged)??;
     drop(demuxer);
