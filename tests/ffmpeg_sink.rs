@@ -241,13 +241,14 @@ fn hdr_rotation_fields_and_aspect() {
 
     s.tool("ffmpeg", &format!("{FF} -i clip.mp4 -c copy -metadata:s:v rotate=90 rot.mp4"));
     let turned = |file: &str| stream(&probe(&s, file), "video")["side_data_list"][0]["rotation"].clone();
-    assert_eq!(turned("rot.mp4"), -90);
+    let turn = turned("rot.mp4");
+    assert!(turn == 90 || turn == -90, "{turn}");
     for file in ["rot2.mp4", "rot2.mov"] {
         s.run(&format!("render rot.mp4 {file} --preset veryfast")).ok();
-        assert_eq!(turned(file), -90, "{file}");
+        assert_eq!(turned(file), turn, "{file}");
     }
     let mkv = s.run("render rot.mp4 rot2.mkv --preset veryfast").ok();
-    assert!(turned("rot2.mkv") == -90 || mkv.err.contains("rotation is lost"), "{}", mkv.err);
+    assert!(turned("rot2.mkv") == turn || mkv.err.contains("rotation is lost"), "{}", mkv.err);
 
     s.tool(
         "ffmpeg",

@@ -175,7 +175,7 @@ impl Copies {
         }
         // SAFETY: every stream has parameters.
         unsafe {
-            let par = (*muxer.get(route.to)).codecpar;
+            let par = muxer.get(route.to).codecpar;
             if (*par).initial_padding == 0 && (*par).sample_rate > 0 {
                 let tick = AVRational { num: 1, den: (*par).sample_rate };
                 (*par).initial_padding = i32::try_from(rescale(-pts, stream.time_base, tick)).unwrap_or(0);
