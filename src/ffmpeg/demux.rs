@@ -13,10 +13,13 @@ const PIPE_CHUNK: usize = 64 << 10;
 
 /// Why an input is of no use.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
+pub(crate) enum OpenError {
     /// libav, or the system behind it, said no.
     #[error("{0}")]
     Av(AvError),
+    /// libav draws any text as a picture.
+    #[error("this is text, not video")]
+    Text,
     /// No stream of pictures; what there is instead.
     #[error("there is no video in it, only {0}")]
     NoVideo(String),
@@ -84,6 +87,9 @@ impl Demuxer {
                 check(sys::avformat_open_input(&mut own.context, url.as_ptr(), ptr::null(), &mut options));
             sys::av_dict_free(&mut options);
             opened?;
+            if own.container() == "tty" {
+                return Err(OpenError::Text);
+            }
             check(sys::avformat_find_stream_info(own.context, ptr::null_mut()))?;
             own.video = own.choose()?;
             for i in 0..own.count() {

@@ -27,6 +27,16 @@ pub fn drain() -> Vec<String> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
 }
 
+/// What one of libav's contexts said of late. libav names contexts by their addresses.
+pub(super) fn take_of(context: *const c_void) -> Vec<String> {
+    let mark = format!("@ {context:p}]");
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let (own, rest): (VecDeque<String>, _) =
+        std::mem::take(&mut *last).into_iter().partition(|l: &String| l.contains(&mark));
+    *last = rest;
+    Vec::from(own)
+}
+
 /// The callback as Rust can say it. `va_list` is a pointer where it is passed, on every machine that FFmpeg and Rust
 /// have in common (an array that decays, or a structure passed by address).
 type Callback = unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *mut c_void);

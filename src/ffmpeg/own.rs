@@ -116,6 +116,12 @@ impl Picture {
         f.flags & sys::AV_FRAME_FLAG_CORRUPT != 0 || f.decode_error_flags != 0
     }
 
+    /// Marks it as damaged.
+    pub(crate) fn spoil(&mut self) {
+        // SAFETY: a valid frame of which this is the only owner.
+        unsafe { (*self.0).flags |= sys::AV_FRAME_FLAG_CORRUPT };
+    }
+
     /// The timestamp that libav thinks best, in the stream's ticks.
     pub(crate) fn timestamp(&self) -> Option<i64> {
         let t = self.get().best_effort_timestamp;
@@ -166,7 +172,11 @@ impl Decoder {
             check(sys::avcodec_parameters_to_context(context, (*stream).codecpar))?;
             (*context).pkt_timebase = (*stream).time_base;
             (*context).thread_count = i32::try_from(threads).unwrap_or(0).min(64);
-            (*context).thread_type = sys::FF_THREAD_FRAME | sys::FF_THREAD_SLICE;
+            (*context).thread_type = match (*codec).id {
+                // One frame after the other, so that what it says belongs to the frame that comes: see `words`.
+                sys::AVCodecID::AV_CODEC_ID_FFV1 => sys::FF_THREAD_SLICE,
+                _ => sys::FF_THREAD_FRAME | sys::FF_THREAD_SLICE,
+            };
             // A broken header must not make it allocate what no picture needs.
             (*context).max_pixels = MAX_PIXELS;
             check(sys::avcodec_open2(context, codec, std::ptr::null_mut()))?;
@@ -189,6 +199,16 @@ impl Decoder {
             Err(AvError::AGAIN) => Ok(Got::Hungry),
             Err(AvError::EOF) => Ok(Got::End),
             Err(error) => Err(error),
+        }
+    }
+
+    /// What it said about the frame that came last, where saying so is all that it does about damage: FFV1 checks sums
+    /// and gives a frame patched from the one before, unmarked.
+    pub(crate) fn words(&self) -> Vec<String> {
+        // SAFETY: an open decoder.
+        match unsafe { (*self.0).codec_id } {
+            sys::AVCodecID::AV_CODEC_ID_FFV1 => super::log::take_of(self.0.cast()),
+            _ => Vec::new(),
         }
     }
 

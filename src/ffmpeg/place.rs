@@ -18,7 +18,7 @@ pub(crate) struct Place {
 
 /// Why an input is not opened.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlaceError {
+pub(crate) enum PlaceError {
     /// It is the name of a protocol that nobody has allowed.
     #[error("'{0}:' is a protocol, and only files are read; --allow-protocol {0} allows it")]
     Protocol(String),

@@ -38,6 +38,8 @@ pub(crate) struct Reader {
     errors: u32,
     /// What was wrong before the first picture.
     pub(crate) early: Option<String>,
+    /// What the decoder said about the last picture that it marked by words alone.
+    pub(crate) words: String,
 }
 
 impl Reader {
@@ -56,6 +58,7 @@ impl Reader {
             hurt: false,
             errors: 0,
             early: None,
+            words: String::new(),
         })
     }
 
@@ -71,6 +74,11 @@ impl Reader {
             match self.decoder.receive(&mut self.picture) {
                 Ok(Got::Frame) => {
                     (self.begun, self.hurt, self.errors) = (true, false, 0);
+                    let words = self.decoder.words();
+                    if !words.is_empty() {
+                        self.picture.spoil();
+                        self.words = format!(" ({})", words.join("; "));
+                    }
                     return Ok(Some(Item::Picture(self.picture.take()?)));
                 }
                 Ok(Got::End) => self.ended = true,

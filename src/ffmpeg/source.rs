@@ -78,6 +78,8 @@ struct Video {
     /// Frames have been counted since the start, as against found by their timestamps.
     counting: bool,
     ended: bool,
+    /// The next picture is one that was sought, so nothing better can be had by seeking it.
+    reached: bool,
     clock: Clock,
     /// The timestamp given last.
     last_pts: Option<i64>,
@@ -213,6 +215,7 @@ impl Video {
             next: 0,
             counting: true,
             ended: false,
+            reached: false,
             clock,
             last_pts: None,
             shape,
@@ -296,6 +299,11 @@ impl Video {
         loop {
             let picture = match self.fetch()? {
                 None => {
+                    // Decoders drop pictures behind some entry points that they would give from the start.
+                    if !self.counting && self.promised(self.next).is_some() {
+                        self.reach(self.next)?;
+                        continue;
+                    }
                     self.ended = true;
                     return Ok(None);
                 }
@@ -313,23 +321,44 @@ impl Video {
             let pts = picture.timestamp().unwrap_or_else(|| {
                 self.last_pts.map_or(self.clock.first, |t| t.saturating_add(self.clock.step))
             });
-            let agrees = match &self.index {
-                Lookup::There(index) => index.frames.get(self.next as usize) == Some(&pts),
-                _ => self.counting,
-            };
-            if !agrees {
-                // What decoding gives is right, and the index is wrong.
-                self.index = Lookup::None;
-                if !self.counting {
-                    self.recount(self.next)?;
-                    continue;
+            if self.counting {
+                if matches!(self.index, Lookup::There(_)) && self.promised(self.next) != Some(pts) {
+                    // What decoding from the start gives is right, so the index is wrong.
+                    self.index = Lookup::None;
                 }
+            } else if self.promised(self.next) != Some(pts) || (picture.damaged() && !self.reached) {
+                self.reach(self.next)?;
+                continue;
             }
+            self.reached = false;
             self.last_pts = Some(pts);
             let number = self.next;
             self.next += 1;
             return Ok(Some(Placed { picture, number, pts }));
         }
+    }
+
+    /// The timestamp of a frame, by the index.
+    fn promised(&self, number: i64) -> Option<i64> {
+        match &self.index {
+            Lookup::There(index) => index.frames.get(usize::try_from(number).ok()?).copied(),
+            _ => None,
+        }
+    }
+
+    /// Makes `number` the next frame, wherever reading stands: from the nearest place that gives it, else from the
+    /// start.
+    fn reach(&mut self, number: i64) -> Result<(), SourceError> {
+        self.queue.clear();
+        if let (Lookup::There(index), Some(target)) = (&self.index, self.promised(number))
+            && let Some(picture) = self.reader.seek(index, target)
+        {
+            self.last_pts = self.promised(number - 1);
+            self.queue.push_back(Item::Picture(picture));
+            (self.next, self.counting, self.ended, self.reached) = (number, false, false, true);
+            return Ok(());
+        }
+        self.recount(number)
     }
 
     /// Begins anew, and counts up to frame `number`.
@@ -449,20 +478,13 @@ impl Source for Video {
         }
         self.make_index();
         if let Lookup::There(index) = &self.index
-            && let Some(&target) = index.frames.get(number as usize)
+            && let Some(target) = self.promised(number)
         {
             let entry = index.entry_before(target, usize::MAX).map_or(0, |i| index.entries[i].order);
             let here = index.frames.get(self.next as usize).and_then(|t| index.order(*t)).unwrap_or(0);
             let near = number >= self.next && entry <= here && !self.ended && !self.broken();
             if !near && entry > 0 {
-                self.queue.clear();
-                if let Some(picture) = self.reader.seek(index, target) {
-                    self.last_pts = index.frames.get(number as usize - 1).copied();
-                    self.queue.push_back(Item::Picture(picture));
-                    (self.next, self.counting, self.ended) = (number, false, false);
-                    return Ok(());
-                }
-                return self.recount(number);
+                return self.reach(number);
             }
         }
         if number < self.next || self.ended || self.broken() {
@@ -492,7 +514,9 @@ impl Source for Video {
             )));
         }
         if picture.damaged() {
-            return Err(self.bad(format!("{at} is damaged{}", said())));
+            let words = std::mem::take(&mut self.reader.words);
+            let words = if words.is_empty() { said() } else { words };
+            return Err(self.bad(format!("{at} is damaged{words}")));
         }
         let duration = self.clock.seconds(shown);
         slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: said_duration })));

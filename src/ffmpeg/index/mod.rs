@@ -55,6 +55,8 @@ pub(crate) enum Unclear {
     Many,
 }
 
+/// So many packets behind a first keyframe may be leftovers of a cut.
+const CUT: usize = 64;
 /// The most packets that are looked at.
 const MAX_PACKETS: usize = 1 << 26;
 
@@ -69,21 +71,26 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<Index, Unclear>, AvEr
     };
     let Some(syntax) = Syntax::of(parameters.codec_id, extra) else { return Ok(Err(Unclear::Codec)) };
     // Fields may be packets of their own where libav's parser divides the stream.
-    let divided = matches!(demuxer.container().as_str(), "mpegts" | "mpeg" | "h264" | "hevc" | "m4v" | "obu");
+    let divided = matches!(demuxer.container().as_str(), "mpegts" | "mpeg" | "h264");
     let progressive = parameters.field_order == sys::AVFieldOrder::AV_FIELD_PROGRESSIVE;
-    if divided && !progressive && matches!(syntax, Syntax::Avc(_) | Syntax::Hevc(_)) {
+    if divided && !progressive && matches!(syntax, Syntax::Avc(_)) {
         return Ok(Err(Unclear::Odd));
     }
     let mut packet = Packet::new()?;
     let mut index = Index { frames: Vec::new(), packets: Vec::new(), entries: Vec::new() };
     let mut ended = false;
+    let mut order = 0;
     while demuxer.read(&mut packet)? {
         let p = packet.get();
-        let order = index.packets.len();
         if order == MAX_PACKETS {
             return Ok(Err(Unclear::Many));
         }
         if p.pts == sys::AV_NOPTS_VALUE {
+            // Matroska loses timestamps before zero, which pictures that cannot be decoded after a cut have.
+            if (1..CUT).contains(&order) && index.entries.len() == 1 {
+                order += 1;
+                continue;
+            }
             return Ok(Err(Unclear::Timestamps));
         }
         if p.flags & sys::AV_PKT_FLAG_CORRUPT != 0 || p.size <= 0 {
@@ -95,14 +102,15 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<Index, Unclear>, AvEr
             return Ok(Err(Unclear::Odd));
         }
         ended = look.ends;
-        let order = order as u32;
-        index.packets.push((p.pts, order));
+        let rank = order as u32;
+        order += 1;
+        index.packets.push((p.pts, rank));
         if !look.hidden && p.flags & sys::AV_PKT_FLAG_DISCARD == 0 {
             index.frames.push(p.pts);
         }
         if look.entry {
             let seek = if p.dts == sys::AV_NOPTS_VALUE { p.pts } else { p.dts.min(p.pts) };
-            index.entries.push(Entry { pts: p.pts, seek, order, size: p.size as u32 });
+            index.entries.push(Entry { pts: p.pts, seek, order: rank, size: p.size as u32 });
         }
     }
     index.packets.sort_unstable();
@@ -129,11 +137,6 @@ impl Index {
         // Before the first frame nothing can be told: a packet's place there is no place to begin at.
         self.entries.retain(|e| e.pts >= first || e.order == 0);
         Ok(())
-    }
-
-    /// The number of the frame with that timestamp.
-    pub(crate) fn number(&self, pts: i64) -> Option<i64> {
-        self.frames.binary_search(&pts).ok().map(|i| i as i64)
     }
 
     /// The rank in decoding order of the packet with that timestamp.
