@@ -10,7 +10,6 @@ use crate::ffmpeg::sink::handles::{Dict, Packet, entries};
 use crate::ffmpeg::sink::mux::Muxer;
 use crate::ffmpeg::versions;
 use ffmpeg_sys_next as sys;
-use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::ptr;
 use sys::{AVMediaType, AVPacketSideDataType, AVRational};
@@ -63,6 +62,18 @@ struct Route {
     kind: AVMediaType,
 }
 
+impl Route {
+    fn is_subtitle(&self) -> bool {
+        self.kind == AVMediaType::AVMEDIA_TYPE_SUBTITLE
+    }
+}
+
+/// Whether the first time is after the second.
+fn later(a: i64, a_base: AVRational, b: i64, b_base: AVRational) -> bool {
+    // SAFETY: plain arithmetic.
+    unsafe { sys::av_compare_ts(a, a_base, b, b_base) > 0 }
+}
+
 /// The second reading of the input.
 pub(crate) struct Copies {
     pub(crate) input: Input,
@@ -70,6 +81,10 @@ pub(crate) struct Copies {
     routes: Vec<Option<Route>>,
     /// Read and not yet written.
     waiting: VecDeque<Packet>,
+    /// Subtitles that may last beyond the end of the picture, which is not known yet.
+    held: VecDeque<Packet>,
+    /// Whether there will be an end to cut at.
+    cut_end: bool,
     ended: bool,
     span: Option<Span>,
 }
@@ -114,12 +129,14 @@ impl Copies {
             routes.push(route.filter(|_| packets));
         }
         let ended = routes.iter().all(Option::is_none);
-        Ok(Copies { input, routes, waiting: VecDeque::new(), ended, span: None })
+        let (waiting, held) = (VecDeque::new(), VecDeque::new());
+        Ok(Copies { input, routes, waiting, held, cut_end: false, ended, span: None })
     }
 
     /// Says from when on, goes there, and looks at where each sound begins.
-    pub(crate) fn begin(&mut self, span: Span, muxer: &mut Muxer) -> Result<(), AvError> {
+    pub(crate) fn begin(&mut self, span: Span, cut_end: bool, muxer: &mut Muxer) -> Result<(), AvError> {
         self.span = Some(span);
+        self.cut_end = cut_end;
         if let Some(first) = span.first.filter(|_| !self.ended) {
             // a second early, so that a subtitle that is still to be seen has a chance; what cannot seek is read through
             let to = rescale(first, span.base, AVRational { num: 1, den: 1_000_000 }) - 1_000_000;
@@ -158,7 +175,7 @@ impl Copies {
         }
         // SAFETY: every stream has parameters.
         unsafe {
-            let par = (*muxer.get(route.to)).codecpar;
+            let par = muxer.get(route.to).codecpar;
             if (*par).initial_padding == 0 && (*par).sample_rate > 0 {
                 let tick = AVRational { num: 1, den: (*par).sample_rate };
                 (*par).initial_padding = i32::try_from(rescale(-pts, stream.time_base, tick)).unwrap_or(0);
@@ -192,25 +209,40 @@ impl Copies {
 
     /// Writes all that comes before a time, in ticks of a base and after the shift.
     pub(crate) fn until(&mut self, dts: i64, base: AVRational, muxer: &mut Muxer) -> Result<(), AvError> {
-        loop {
-            let Some(packet) = self.next()? else { return Ok(()) };
-            let Some(span) = self.span else { return Ok(()) };
-            // SAFETY: our own packet, and a stream of ours.
-            let (own, own_base) = unsafe {
-                let p = &*packet.0;
-                let own_base = (**(*self.input.context).streams.add(p.stream_index as usize)).time_base;
-                (if p.dts == NONE { p.pts } else { p.dts }, own_base)
-            };
-            if own != NONE {
-                let own = own.saturating_sub(span.shift_in(own_base));
-                // SAFETY: plain arithmetic.
-                if unsafe { sys::av_compare_ts(own, own_base, dts, base) }.cmp(&0) == Ordering::Greater {
-                    self.waiting.push_front(packet);
-                    return Ok(());
-                }
+        let Some(span) = self.span else { return Ok(()) };
+        while let Some(packet) = self.held.pop_front() {
+            let (p, own_base) = self.look(&packet);
+            let end = p.pts.saturating_add(p.duration).saturating_sub(span.shift_in(own_base));
+            if later(end, own_base, dts, base) {
+                self.held.push_front(packet);
+                break;
             }
             self.pass(packet, muxer)?;
         }
+        while let Some(packet) = self.next()? {
+            let (p, own_base) = self.look(&packet);
+            let own = if p.dts == NONE { p.pts } else { p.dts };
+            if own != NONE && later(own.saturating_sub(span.shift_in(own_base)), own_base, dts, base) {
+                self.waiting.push_front(packet);
+                break;
+            }
+            let index = p.stream_index as usize;
+            let subtitle = self.routes.get(index).and_then(Option::as_ref).is_some_and(Route::is_subtitle);
+            if subtitle && self.cut_end && p.pts != NONE && p.duration > 0 {
+                self.held.push_back(packet);
+            } else {
+                self.pass(packet, muxer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A packet and its clock.
+    fn look<'a>(&self, packet: &'a Packet) -> (&'a sys::AVPacket, AVRational) {
+        // SAFETY: never null, and not changed while it is borrowed.
+        let p = unsafe { &*packet.0 };
+        let none = AVRational { num: 1, den: 1 };
+        (p, self.input.stream(p.stream_index as usize).map_or(none, |s| s.time_base))
     }
 
     fn next(&mut self) -> Result<Option<Packet>, AvError> {
@@ -225,15 +257,18 @@ impl Copies {
         let Some(span) = &mut self.span else { return Ok(None) };
         span.end = end;
         let span = *span;
-        // how many streams have gone past the end
+        // which streams have gone past the end
         let mut past = vec![false; self.routes.len()];
+        while let Some(packet) = self.held.pop_front() {
+            self.pass(packet, muxer)?;
+        }
         while let Some(packet) = self.next()? {
             // SAFETY: our own packet.
             let index = unsafe { (*packet.0).stream_index as usize };
             if !self.pass(packet, muxer)? {
                 past[index] = true;
                 let open = |(route, past): (&Option<Route>, &bool)| {
-                    route.as_ref().is_some_and(|r| r.kind != AVMediaType::AVMEDIA_TYPE_SUBTITLE) && !past
+                    route.as_ref().is_some_and(|r| !r.is_subtitle()) && !past
                 };
                 // subtitles come late and seldom: they do not keep us reading
                 if !self.routes.iter().zip(&past).any(open) {
@@ -259,7 +294,7 @@ impl Copies {
             return Ok(true);
         };
         let base = stream.time_base;
-        let subtitle = route.kind == AVMediaType::AVMEDIA_TYPE_SUBTITLE;
+        let subtitle = route.is_subtitle();
         let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
         let time = if p.pts == NONE { p.dts } else { p.pts };
         if cover {

@@ -133,7 +133,7 @@ fn is_cover(id: AVCodecID) -> bool {
 fn text_for(to: Container, from: AVCodecID) -> Option<AVCodecID> {
     // SAFETY: a static description or null.
     let from = unsafe { sys::avcodec_descriptor_get(from).as_ref() }?;
-    if from.props & sys::AV_CODEC_PROP_TEXT_SUB as i32 == 0 {
+    if from.props & sys::AV_CODEC_PROP_TEXT_SUB == 0 {
         return None;
     }
     match to.kin() {

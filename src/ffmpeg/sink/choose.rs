@@ -125,10 +125,10 @@ fn layouts(codec: &sys::AVCodec) -> Vec<(AVPixelFormat, Layout)> {
         if pix_fmt == AVPixelFormat::AV_PIX_FMT_NONE {
             return all;
         }
-        // the yuvj names are old ones for full range, which is said otherwise
+        // the yuvj names are old ones for full range, which is said otherwise; nv12 and its kin are yuv420p interleaved
         if let Ok(layout) = Layout::of(pix_fmt)
             && layout.can_pack()
-            && !layout.name.starts_with("yuvj")
+            && !["yuvj", "nv"].iter().any(|old| layout.name.starts_with(old))
         {
             all.push((pix_fmt, layout));
         }
@@ -147,13 +147,15 @@ fn pick(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
     {
         all.push((exact, layout));
     }
+    // libav decodes ProRes 4444 to 12 bits and encodes it from 10: what it gave it takes back, and the loss is told
+    let spare = if name == "prores_ks" && format.depth == Depth::Bits(12) { 2 } else { 0 };
     let even = EVEN.contains(&name.as_str());
     let (_, pix_fmt, layout) = all
         .into_iter()
         .filter_map(|(pix_fmt, layout)| {
             let to = layout.format(format.width, format.height);
             let odd = (to.width % (1 << to.subsampling.0) != 0) || (to.height % (1 << to.subsampling.1) != 0);
-            let cost = cost(&wanted, &to).filter(|_| !(even && odd))?;
+            let cost = cost(&wanted, &to, spare).filter(|_| !(even && odd))?;
             Some((cost, pix_fmt, layout))
         })
         .min_by_key(|found| found.0)?;
@@ -171,10 +173,10 @@ fn wanted(encoder: &str, format: &Format) -> Format {
     out
 }
 
-/// How far `to` is from `from`; `None` where depth, alpha or colour would be lost.
-fn cost(from: &Format, to: &Format) -> Option<u32> {
+/// How far `to` is from `from`; `None` where more than `spare` bits, alpha or colour would be lost.
+fn cost(from: &Format, to: &Format, spare: u32) -> Option<u32> {
     let bits = |f: &Format| f.depth.bits().map_or(32, u32::from);
-    if bits(to) < bits(from) || (from.has_alpha() && !to.has_alpha()) {
+    if bits(to) + spare < bits(from) || (from.has_alpha() && !to.has_alpha()) {
         return None;
     }
     let family = match (from.family, to.family) {
@@ -193,7 +195,7 @@ fn cost(from: &Format, to: &Format) -> Option<u32> {
     let finer =
         if to.family == Family::Yuv { u32::from(finest.0 - sx) + u32::from(finest.1 - sy) } else { 0 };
     let extra = u32::from(to.has_alpha() && !from.has_alpha());
-    Some(family * 10_000 + extra * 1000 + finer * 100 + (bits(to) - bits(from)))
+    Some(family * 10_000 + extra * 1000 + finer * 100 + bits(to).abs_diff(bits(from)))
 }
 
 /// The tags of `from` on the samples of `to`, with those that a change of kind asks for.
@@ -253,6 +255,7 @@ mod tests {
             ("a.mkv", "yuv420p16", "ffv1", "yuv420p16le"),
             ("a.mov", "yuva420p", "prores_ks", "yuva444p10le"),
             ("a.mov", "gbrap", "prores_ks", "yuva444p10le"),
+            ("a.mov", "yuva444p12", "prores_ks", "yuva444p10le"),
             ("a.webm", "yuv420p", "libsvtav1", "yuv420p"),
             ("a.webm", "yuv444p12", "libvpx-vp9", "yuv444p12le"),
             ("a.webm", "yuva420p", "libvpx-vp9", "yuva420p"),

@@ -142,7 +142,7 @@ impl Container {
         }
         // SAFETY: the answer is static or null.
         let own = unsafe { sys::avcodec_find_encoder(self.get().video_codec).as_ref() };
-        own.map(|codec| codec_name(codec)).into_iter().collect()
+        own.map(codec_name).into_iter().collect()
     }
 }
 

@@ -134,9 +134,10 @@ impl Encoder {
         // SAFETY: our own frame; the properties are valid as long as `carried`.
         let picture = unsafe {
             let picture = self.picture.0;
-            while (*picture).nb_side_data > 0 {
-                let first = *(*picture).side_data;
-                sys::av_frame_remove_side_data(picture, (*first).type_);
+            let count = usize::try_from((*picture).nb_side_data).unwrap_or(0);
+            let kinds: Vec<_> = (0..count).map(|i| (**(*picture).side_data.add(i)).type_).collect();
+            for kind in kinds {
+                sys::av_frame_remove_side_data(picture, kind);
             }
             if let Some(carried) = carried {
                 check(sys::av_frame_copy_props(picture, carried.props()))?;

@@ -46,7 +46,7 @@ pub(crate) unsafe fn entries(dict: *const sys::AVDictionary) -> Vec<(String, Str
     loop {
         // SAFETY: as promised by the caller; entries and their strings live as long as the dictionary is unchanged.
         unsafe {
-            last = sys::av_dict_get(dict, any.as_ptr(), last, sys::AV_DICT_IGNORE_SUFFIX as i32).cast_const();
+            last = sys::av_dict_get(dict, any.as_ptr(), last, sys::AV_DICT_IGNORE_SUFFIX).cast_const();
             let Some(entry) = last.as_ref() else { return all };
             let text = |p: *const _| CStr::from_ptr(p).to_string_lossy().into_owned();
             all.push((text(entry.key), text(entry.value)));

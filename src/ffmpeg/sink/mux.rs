@@ -14,8 +14,9 @@ pub(crate) struct Muxer {
     pub(crate) context: *mut sys::AVFormatContext,
     /// The header has been written, so a trailer is due.
     begun: bool,
-    /// Whether it is Matroska, whose times of a stream are later by what it says of the codec's delay.
-    matroska: bool,
+    /// Whether it is Matroska in a version of libav whose muxer writes the codec's delay of Opus, which readers take
+    /// away from every time, but does not add it to the times itself.
+    delays: bool,
 }
 
 // SAFETY: owned by one thread at a time.
@@ -24,7 +25,11 @@ unsafe impl Send for Muxer {}
 impl Muxer {
     /// A muxer for a file that exists and is empty.
     pub(crate) fn new(container: Container, path: &Path) -> Result<Muxer, AvError> {
-        let mut muxer = Muxer { context: ptr::null_mut(), begun: false, matroska: container.is_matroska() };
+        let mut muxer = Muxer {
+            context: ptr::null_mut(),
+            begun: false,
+            delays: container.is_matroska() && cfg!(not(ffmpeg_6_1)),
+        };
         // named as a file, so that nothing in its name is taken for a protocol
         let url = [b"file:", OsStr::as_bytes(path.as_os_str())].concat();
         let url = CString::new(url).map_err(|_| AvError(-libc::EINVAL))?;
@@ -87,9 +92,7 @@ impl Muxer {
             let p = &mut *packet.0;
             p.stream_index = to as i32;
             p.pos = -1;
-            if self.matroska && par.initial_padding > 0 && par.sample_rate > 0 {
-                // The muxer writes CodecDelay, which readers take away from every time, but does not add it itself.
-                // Sound that begins before zero by just that much begins at zero then.
+            if self.delays && par.codec_id == sys::AVCodecID::AV_CODEC_ID_OPUS && par.sample_rate > 0 {
                 let tick = sys::AVRational { num: 1, den: par.sample_rate };
                 sys::av_packet_rescale_ts(packet.0, base, tick);
                 for t in [&mut p.pts, &mut p.dts] {

@@ -176,7 +176,7 @@ impl Video {
         let span =
             Span { base: self.base, first: (!self.whole.0).then_some(pts), end: None, shift: self.shift };
         if let Some(copies) = &mut self.copies {
-            let begun = copies.begin(span, &mut self.muxer);
+            let begun = copies.begin(span, !self.whole.1, &mut self.muxer);
             begun.map_err(|e| self.fault("the streams beside the picture cannot be read", e))?;
         }
         // Matroska would move everything for the sake of sound that begins before zero; it need not
