@@ -3,6 +3,7 @@
 #![cfg(feature = "ffmpeg")]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod support;
 mod video;
 
 use grainfield::source::{Options, Slot, Source};
@@ -469,4 +470,55 @@ fn ffmpegs_filters() {
     assert!(error.contains("--lavfi") && error.contains("nosuchfilter"), "{error}");
     let error = open_with(&file, &with("[in]split[a][b]")).err().unwrap().to_string();
     assert!(error.contains("--lavfi"), "{error}");
+}
+
+/// DPX and JPEG 2000 as sequences, read as ffmpeg reads them and written without loss.
+#[test]
+fn film_sequences() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let clip = "-f lavfi -i testsrc2=size=64x48:rate=5:duration=0.6 -start_number 1001";
+    for (name, args, format) in [
+        ("a.%04d.dpx", "-pix_fmt gbrp10be", "gbrp10"),
+        ("b.%04d.dpx", "-pix_fmt gbrp12le", "gbrp12"),
+        ("c.%04d.dpx", "-pix_fmt rgb48le", "gbrp16"),
+        ("d.%04d.dpx", "-pix_fmt rgb24", "gbrp"),
+        ("e.%04d.dpx", "-pix_fmt rgba", "gbrap"),
+        ("f.%04d.jp2", "-pix_fmt rgb24", "gbrp"),
+        ("g.%04d.j2k", "-format j2k -pix_fmt rgb48le", "gbrp16"),
+        ("h.%04d.jp2", "-pix_fmt gray", "gray"),
+    ] {
+        ffmpeg(folder, &format!("{clip} {args} {name}"));
+        let mut source = open(folder.join(name));
+        let info = source.info().clone();
+        assert_eq!(
+            (info.format.name().as_str(), info.first, info.last),
+            (format, 1001, Some(1003)),
+            "{name}"
+        );
+        let ours: Vec<String> = all(&mut *source).into_iter().map(|s| s.hash).collect();
+        let mut image = std::process::Command::new("ffmpeg");
+        image.args(["-v", "error", "-start_number", "1001", "-i", name, "-pix_fmt", &info.format.name()]);
+        let out = image.args(["-f", "framemd5", "-"]).current_dir(folder).output().unwrap();
+        let text = String::from_utf8_lossy(&out.stdout).into_owned();
+        let theirs: Vec<&str> = text
+            .lines()
+            .filter(|l| !l.starts_with('#'))
+            .map(|l| l.rsplit(',').next().unwrap().trim())
+            .collect();
+        assert_eq!(ours, theirs, "{name}");
+        // Written again and read back.
+        let extension = name.rsplit('.').next().unwrap();
+        let copy = folder.join(format!("copy_{}.####.{extension}", &name[..1]));
+        let request = grainfield::job::Request::new(folder.join(name), copy.clone());
+        let job = grainfield::job::Job::prepare(request).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(job.warnings().is_empty(), "{name}: {:?}", job.warnings());
+        job.run(&support::Unwatched, &std::sync::Arc::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let again: Vec<String> = all(&mut *open(&copy)).into_iter().map(|s| s.hash).collect();
+        assert_eq!(again, ours, "{name} written");
+    }
+    let bytes = std::fs::read(folder.join("a.1001.dpx")).unwrap();
+    std::fs::write(folder.join("cut.dpx"), &bytes[..bytes.len() / 2]).unwrap();
+    let error = open_with(folder.join("cut.dpx"), &Options::default()).err().unwrap().to_string();
+    assert!(error.contains("cut.dpx") && error.contains("DPX"), "{error}");
 }

@@ -20,6 +20,7 @@ mod place;
 mod reader;
 pub mod sink;
 pub mod source;
+pub mod still;
 pub mod versions;
 
 pub use place::protocol;
