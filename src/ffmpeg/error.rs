@@ -27,7 +27,7 @@ pub fn check(code: i32) -> Result<i32, AvError> {
 
 impl fmt::Display for AvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = [0; 64];
+        let mut text = [0; sys::AV_ERROR_MAX_STRING_SIZE];
         // SAFETY: the buffer is as long as said; av_strerror always ends it with a zero.
         let text = unsafe {
             sys::av_strerror(self.0, text.as_mut_ptr(), text.len());

@@ -19,6 +19,7 @@ pub(super) fn take_over() {
     // argument is said differently (see `Callback`).
     unsafe {
         sys::av_log_set_level(sys::AV_LOG_WARNING);
+        #[allow(clippy::missing_transmute_annotations)] // its name differs from machine to machine
         sys::av_log_set_callback(std::mem::transmute::<Option<Callback>, _>(Some(keep)));
     }
 }

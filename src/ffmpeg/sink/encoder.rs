@@ -41,6 +41,8 @@ pub(crate) struct Encoder {
     pub(crate) codec: Codec,
     choice: Choice,
     picture: Picture,
+    /// A picture has been sent.
+    fed: bool,
 }
 
 impl Encoder {
@@ -91,7 +93,7 @@ impl Encoder {
         if !unknown.is_empty() {
             return Err(OpenError::Unknown(unknown));
         }
-        Ok(Encoder { codec, choice: choice.clone(), picture })
+        Ok(Encoder { codec, choice: choice.clone(), picture, fed: false })
     }
 
     pub(crate) fn time_base(&self) -> sys::AVRational {
@@ -126,6 +128,7 @@ impl Encoder {
             versions::set_duration(picture, duration);
             check(sys::avcodec_send_frame(self.codec.0, picture))?;
         }
+        self.fed = true;
         Ok(())
     }
 
@@ -175,6 +178,23 @@ impl Encoder {
             Ok(_) => Ok(true),
             Err(AvError::AGAIN | AvError::EOF) => Ok(false),
             Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Encoder {
+    /// SVT-AV1 waits for good when it is closed before it has seen a picture, or before it has been told that no more
+    /// come. The first cannot be mended: then its memory is left to the end of the program.
+    fn drop(&mut self) {
+        if self.choice.name != "libsvtav1" {
+            return;
+        }
+        if !self.fed {
+            self.codec.0 = std::ptr::null_mut();
+        } else if let Some(packet) = Packet::new() {
+            // an encoder that has been told already only says so again
+            let _ = self.end();
+            while matches!(self.receive(&packet), Ok(true)) {}
         }
     }
 }
