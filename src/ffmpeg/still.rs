@@ -149,7 +149,14 @@ pub fn encode(
     let picture = Picture::new()?;
     // SAFETY: the frame gets buffers of the size and format that are then written; the encoder is open when used.
     unsafe {
-        let codec = sys::avcodec_find_encoder(still.codec());
+        let jpeg = matches!(still, Still::J2k | Still::Jp2);
+        // libav's own encoder of JPEG 2000 loses bits of deep samples.
+        let own = sys::avcodec_find_encoder(still.codec());
+        let other = sys::avcodec_find_encoder_by_name(c"libopenjpeg".as_ptr());
+        let codec = if jpeg && !other.is_null() { other } else { own };
+        if jpeg && codec == own && format.depth.bytes() > 1 {
+            return Err(shape());
+        }
         let context = Context::new(codec)?;
         let c = &mut *context.0;
         (c.width, c.height, c.pix_fmt) = (format.width as i32, format.height as i32, pix_fmt);
@@ -159,8 +166,10 @@ pub fn encode(
         let set = |key: &CStr, value: &CStr| {
             sys::av_opt_set((*context.0).priv_data, key.as_ptr(), value.as_ptr(), 0);
         };
-        if let Still::J2k | Still::Jp2 = still {
-            set(c"pred", c"dwt53"); // the wavelet that loses nothing
+        if jpeg {
+            // the wavelet that loses nothing, as each of the two calls it
+            set(c"pred", c"dwt53");
+            set(c"irreversible", c"0");
             set(c"format", if still == Still::J2k { c"j2k" } else { c"jp2" });
         }
         check(sys::avcodec_open2(context.0, codec, ptr::null_mut()))?;
