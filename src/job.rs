@@ -5,7 +5,7 @@ use crate::sink::{self, SinkError};
 use crate::source::{self, Info, Missing, SourceError};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
-use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity};
+use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity, Ranges};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
 use std::ffi::{OsStr, OsString};
@@ -25,7 +25,7 @@ pub struct Request {
     /// `--seed`, default 0.
     pub seed: u64,
     /// `--frames`, after the offset; `None` is everything.
-    pub frames: Option<grainfield_filters::frame::Ranges>,
+    pub frames: Option<Ranges>,
     /// `--frame-offset`.
     pub frame_offset: i64,
     /// `--rate`.
@@ -48,10 +48,16 @@ pub struct Request {
     pub range: Option<ColorRange>,
     /// `--missing`.
     pub missing: Missing,
+    /// `--allow-protocol`.
+    pub allow_protocol: Vec<String>,
+    /// `--lavfi`.
+    pub lavfi: Option<String>,
     /// `--on-error`.
     pub on_error: OnError,
     /// `--strict`: what would be a warning is an error.
     pub strict: bool,
+    /// `--codec`, `--crf` and all else about how a video file is written.
+    pub encoding: sink::Encoding,
 }
 
 impl Request {
@@ -74,8 +80,11 @@ impl Request {
             matrix: None,
             range: None,
             missing: Missing::Error,
+            allow_protocol: Vec::new(),
+            lavfi: None,
             on_error: OnError::Stop,
             strict: false,
+            encoding: sink::Encoding::default(),
         }
     }
 }
@@ -209,7 +218,13 @@ pub const DEFAULT_MEMORY: u64 = 2 << 30;
 impl Job {
     /// Opens, resolves and checks everything. Nothing bears the output's name yet.
     pub fn prepare(request: Request) -> Result<Job, JobError> {
-        let options = source::Options { rate: request.rate, missing: request.missing };
+        let options = source::Options {
+            rate: request.rate,
+            missing: request.missing,
+            allow_protocol: request.allow_protocol.clone(),
+            lavfi: request.lavfi.clone(),
+            threads: request.threads,
+        };
         let source = source::open(&request.input, &options)?;
         let info = source.info().clone();
         let mut notes = info.notes.clone();
@@ -235,10 +250,6 @@ impl Job {
         })?;
         notes.extend_from_slice(chain.notes());
         warnings.extend(losses(&natural, chain.output(), request.pix_fmt.is_some()));
-        if let (true, Some(first)) = (request.strict, warnings.first()) {
-            return Err(JobError::Strict(first.clone()));
-        }
-
         let frames = match (request.frames.clone(), options.last) {
             (Some(ranges), Some(last)) => Some(ranges.ended(last)),
             (ranges, _) => ranges,
@@ -257,8 +268,15 @@ impl Job {
             untouched_format: chain.output() == &info.format,
             overwrite: request.overwrite,
             frames: total,
+            whole: whole(frames.as_ref(), info.first + request.frame_offset, options.last),
+            encoding: request.encoding.clone(),
         };
+        // before anything is created that would have to be taken away again
+        strict(&request, &warnings)?;
         let sink = sink::create(&request.output, &plan)?;
+        notes.extend(sink.notes());
+        warnings.extend(sink.warnings());
+        strict(&request, &warnings)?;
         let wanted = frames.map_or(Wanted::All, Wanted::Frames);
         let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total };
         let setup = Setup { plan, chain: Arc::new(chain), sink, slots, helpers, on_error: request.on_error };
@@ -302,6 +320,20 @@ impl Job {
     }
 }
 
+fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
+    match warnings.first() {
+        Some(first) if request.strict => Err(JobError::Strict(first.clone())),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the first frame wanted is the first there is, and the last wanted the last.
+fn whole(frames: Option<&Ranges>, first: i64, last: Option<i64>) -> (bool, bool) {
+    let Some(frames) = frames else { return (true, true) };
+    let to_end = frames.is_open() || last.is_some_and(|last| frames.max() == Some(last));
+    (frames.min() == Some(first), to_end)
+}
+
 /// What an input is, without reading more of it than that takes.
 pub fn probe(input: &OsStr, options: &source::Options) -> Result<Info, SourceError> {
     source::open(input, options).map(|source| source.info().clone())
@@ -325,10 +357,10 @@ fn fields(asked: Fields, input: &Format) -> chain::Fields {
 /// The format that is wanted of what the filters make.
 fn target(request: &Request, made: &Format) -> Result<Format, JobError> {
     let Some(name) = &request.pix_fmt else {
-        return Ok(sink::accepts(&request.output, made)?);
+        return Ok(sink::accepts(&request.output, made, &request.encoding)?);
     };
     let wanted = retarget(made, name)?;
-    let accepted = sink::accepts(&request.output, &wanted)?;
+    let accepted = sink::accepts(&request.output, &wanted, &request.encoding)?;
     if accepted.name() != wanted.name() {
         return Err(JobError::Usage(format!(
             "--pix-fmt {name}: {} cannot hold {}; the nearest it can is {}",

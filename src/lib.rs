@@ -1,6 +1,8 @@
 //! Grainfield: deterministic noise and effects for video and image sequences.
 
 pub mod cli;
+#[cfg(feature = "ffmpeg")]
+pub mod ffmpeg;
 pub mod images;
 pub mod job;
 pub mod pipeline;

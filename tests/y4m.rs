@@ -66,6 +66,8 @@ fn plan(source: &dyn Source) -> Plan {
         untouched_format: true,
         overwrite: true,
         frames: None,
+        whole: (true, true),
+        encoding: sink::Encoding::default(),
     }
 }
 

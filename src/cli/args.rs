@@ -6,6 +6,7 @@
 
 use super::values::{self, Words};
 use crate::job::{Fields, OnError};
+use crate::sink::encoding::{Audio, Subs};
 use crate::source::Missing;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use grainfield_filters::frame::{ColorRange, Matrix, Ranges};
@@ -32,6 +33,17 @@ const ON_ERROR: Words<OnError> = Words(&[
 const RANGE: Words<ColorRange> = Words(&[
     ("limited|tv", ColorRange::Limited, "16-235 in 8 bits, FFmpeg's tv"),
     ("full|pc", ColorRange::Full, "0-255 in 8 bits, FFmpeg's pc"),
+]);
+const AUDIO: Words<Audio> = Words(&[
+    ("auto", Audio::Auto, "Copied where the container takes it, else encoded"),
+    ("copy", Audio::Copy, "Copied or left out"),
+    ("encode", Audio::Encode, "Encoded in any case"),
+    ("none", Audio::None, "Left out"),
+]);
+const SUBS: Words<Subs> = Words(&[
+    ("auto", Subs::Auto, "Copied where the container takes them, else text is rewritten"),
+    ("copy", Subs::Copy, "Copied or left out"),
+    ("none", Subs::None, "Left out"),
 ]);
 const LEVEL: Words<Isa> = Words(&[
     ("scalar", Isa::Scalar, ""),
@@ -160,7 +172,48 @@ pub(super) struct Render {
     #[command(flatten)]
     pub(super) span: SpanArgs,
     #[command(flatten)]
+    pub(super) encoding: EncodingArgs,
+    #[command(flatten)]
     pub(super) common: CommonArgs,
+}
+
+/// How a video file is written.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Video files (NAME.mp4, .mkv, .mov, .webm ...)")]
+pub(super) struct EncodingArgs {
+    /// Encoder or codec by FFmpeg's names: libx265, hevc, prores_ks
+    ///
+    /// Default by the output's name: libx264 for mp4, mov and mkv (libx265 beyond 10 bits), libsvtav1 or VP9 for
+    /// webm, prores_ks for mov with alpha. 'ffmpeg -encoders' lists what there is.
+    #[arg(long, value_name = "NAME")]
+    pub(super) codec: Option<String>,
+    /// An option of the encoder as FFmpeg names it; may be repeated
+    ///
+    /// For instance tune=grain, or threads=8: encoders get as many threads as the picture's size asks for, the same
+    /// on every machine, since some make other pictures with another number.
+    #[arg(long, value_name = "K=V", value_parser = values::pair, allow_hyphen_values = true)]
+    pub(super) codec_opt: Vec<(String, String)>,
+    /// Constant quality on the encoder's scale, lower is better [default: 18 for libx264]
+    #[arg(long, value_name = "Q", value_parser = values::quality)]
+    pub(super) crf: Option<f64>,
+    /// The encoder's preset: veryfast, slow, 8
+    #[arg(long, value_name = "NAME")]
+    pub(super) preset: Option<String>,
+    /// Bits a second: 8M, 2500k
+    #[arg(long, value_name = "RATE", value_parser = values::size)]
+    pub(super) bitrate: Option<u64>,
+    /// Lose nothing: FFV1 unless --codec says otherwise (mkv)
+    #[arg(long, conflicts_with_all = ["crf", "bitrate"])]
+    pub(super) lossless: bool,
+    /// What becomes of the sound
+    #[arg(long, value_name = "WHAT", value_parser = AUDIO, default_value = "auto")]
+    pub(super) audio: Audio,
+    /// What becomes of subtitles
+    #[arg(long, value_name = "WHAT", value_parser = SUBS, default_value = "auto")]
+    pub(super) subs: Subs,
+    /// Leave chapters out
+    #[arg(long)]
+    pub(super) no_chapters: bool,
 }
 
 /// `hash`.
@@ -266,6 +319,17 @@ pub(super) struct SourceArgs {
     /// When a number is missing in a sequence
     #[arg(long, value_name = "WHAT", value_parser = MISSING, default_value = "error")]
     pub(super) missing: Missing,
+    /// Run FFmpeg's own filters first: yadif, 'scale=1280:-2,hqdn3d'
+    ///
+    /// A graph in FFmpeg's words with one input and one output. It works frame after frame: single frames and ranges
+    /// are read from the start, unless every filter in it is known to look at one frame alone (scale, crop, format).
+    #[arg(long, value_name = "GRAPH", allow_hyphen_values = true)]
+    pub(super) lavfi: Option<String>,
+    /// Let INPUT name a protocol: http, concat
+    ///
+    /// Without it only files are read, and what a file refers to. May be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(super) allow_protocol: Vec<String>,
 }
 
 /// The rest of what `render`, `hash` and `frame` share.

@@ -1,9 +1,10 @@
 //! What was typed, and what it means: reads the recipe file and the environment, and makes a [`Request`].
 
-use super::args::{CommonArgs, FilterArgs, Frame, Hash, Render, SourceArgs, SpanArgs};
+use super::args::{CommonArgs, EncodingArgs, FilterArgs, Frame, Hash, Render, SourceArgs, SpanArgs};
 use super::exit::Exit;
 use crate::job::{OnError, Request};
 use crate::recipe::{MAX_TEXT, Recipe, RecipeError};
+use crate::sink::Encoding;
 use crate::source;
 use grainfield_filters::frame::{Ranges, RangesError};
 use grainfield_filters::simd::{Isa, IsaError, Level};
@@ -74,8 +75,10 @@ pub(super) struct Resolved {
 }
 
 pub(super) fn render(typed: Render, around: &Surroundings) -> Result<Resolved, ResolveError> {
-    let Render { input, output, overwrite, filters, span, common } = typed;
-    request(input, output, overwrite, filters, Some(span), common, around)
+    let Render { input, output, overwrite, filters, span, encoding, common } = typed;
+    let mut resolved = request(input, output, overwrite, filters, Some(span), common, around)?;
+    resolved.request.encoding = encoding_of(encoding);
+    Ok(resolved)
 }
 
 pub(super) fn hash(typed: Hash, around: &Surroundings) -> Result<Resolved, ResolveError> {
@@ -91,6 +94,20 @@ pub(super) fn frame(typed: Frame, around: &Surroundings) -> Result<Resolved, Res
     request(input, output, overwrite, filters, Some(span), common, around)
 }
 
+fn encoding_of(typed: EncodingArgs) -> Encoding {
+    Encoding {
+        codec: typed.codec,
+        options: typed.codec_opt,
+        crf: typed.crf,
+        preset: typed.preset,
+        bitrate: typed.bitrate,
+        lossless: typed.lossless,
+        audio: typed.audio,
+        subs: typed.subs,
+        no_chapters: typed.no_chapters,
+    }
+}
+
 /// Whether frames, or lines for them, go to standard output.
 pub(super) fn prints(output: &OsStr) -> bool {
     output == "-" || output == "hash:"
@@ -98,7 +115,13 @@ pub(super) fn prints(output: &OsStr) -> bool {
 
 /// How `probe` opens its input.
 pub(super) fn source_options(typed: &SourceArgs) -> source::Options {
-    source::Options { rate: typed.rate, missing: typed.missing }
+    source::Options {
+        rate: typed.rate,
+        missing: typed.missing,
+        allow_protocol: typed.allow_protocol.clone(),
+        lavfi: typed.lavfi.clone(),
+        threads: None,
+    }
 }
 
 /// Refuses to wait for somebody to type a y4m stream.
@@ -140,8 +163,11 @@ fn request(
         matrix: picture.matrix,
         range: picture.range,
         missing: source.missing,
+        allow_protocol: source.allow_protocol,
+        lavfi: source.lavfi,
         on_error,
         strict: picture.strict,
+        encoding: Encoding::default(),
     };
     Ok(Resolved { request, notes })
 }

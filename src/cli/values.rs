@@ -52,6 +52,10 @@ pub(super) enum ValueError {
     Rate(#[from] grainfield_filters::ratio::RatioError),
     #[error("a rate is above zero")]
     RateNotPositive,
+    #[error("an encoder's option is written name=value: tune=grain")]
+    Pair,
+    #[error("a quality is a number from 0 on: 18")]
+    Quality,
 }
 
 /// Bytes: `400M`, `1.5GiB`, `65536`.
@@ -86,6 +90,20 @@ pub(super) fn seed(text: &str) -> Result<u64, ValueError> {
         return Err(ValueError::Seed);
     }
     u64::from_str_radix(digits, if hex.is_some() { 16 } else { 10 }).map_err(|_| ValueError::Seed)
+}
+
+/// `name=value`.
+pub(super) fn pair(text: &str) -> Result<(String, String), ValueError> {
+    let (name, value) = text.split_once('=').ok_or(ValueError::Pair)?;
+    if name.is_empty() || text.contains('\0') {
+        return Err(ValueError::Pair);
+    }
+    Ok((name.into(), value.into()))
+}
+
+/// A constant quality.
+pub(super) fn quality(text: &str) -> Result<f64, ValueError> {
+    text.parse().ok().filter(|q| (0.0..=1000.0).contains(q)).ok_or(ValueError::Quality)
 }
 
 /// Frames a second: `25`, `23.976`, `24000/1001`.
@@ -132,6 +150,16 @@ mod tests {
         assert_eq!(seed("0xc0ffee"), Ok(0xc0_ffee));
         for bad in ["", "-1", "+1", "0x", "0x+1", "18446744073709551616", "c0ffee", "1.5"] {
             assert_eq!(seed(bad), Err(ValueError::Seed), "{bad}");
+        }
+    }
+
+    #[test]
+    fn pairs_and_qualities() {
+        assert_eq!(pair("x264-params=a=1:b=2"), Ok(("x264-params".into(), "a=1:b=2".into())));
+        assert_eq!((pair("=1"), pair("grain")), (Err(ValueError::Pair), Err(ValueError::Pair)));
+        assert_eq!((quality("18.5"), quality("0")), (Ok(18.5), Ok(0.0)));
+        for bad in ["-1", "nan", "inf", "x", ""] {
+            assert_eq!(quality(bad), Err(ValueError::Quality), "{bad}");
         }
     }
 

@@ -1,10 +1,13 @@
 //! Sinks: where frames go. One file a kind, one table ([`create`]).
 
+pub mod encoding;
 pub mod hash;
 pub mod null;
 pub mod partial;
 pub mod sequence;
 pub mod y4m;
+
+pub use encoding::Encoding;
 
 use crate::source::{Carried, Stamp};
 use grainfield_filters::frame::{Format, Frame};
@@ -26,6 +29,11 @@ pub struct Plan {
     pub overwrite: bool,
     /// How many frames will come, if that is known.
     pub frames: Option<u64>,
+    /// Whether the first frame will be the source's first, and the last its last: otherwise sound, subtitles and
+    /// chapters are cut to what is shown.
+    pub whole: (bool, bool),
+    /// How a video file is written.
+    pub encoding: Encoding,
 }
 
 /// What went wrong in a sink.
@@ -67,6 +75,16 @@ pub trait Sink: Send {
     /// Takes the next frame: its picture, and what the encoder made of it.
     fn write(&mut self, stamp: &Stamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError>;
 
+    /// What the source has and this output cannot hold, one line a warning. Asked before the first frame.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What the user should know of how it is written. Asked before the first frame.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// All frames have come: the result gets its final name.
     fn finish(self: Box<Self>) -> Result<(), SinkError>;
 
@@ -97,7 +115,18 @@ enum Kind {
     Hash,
     Y4m,
     Sequence,
+    #[cfg(feature = "ffmpeg")]
+    Video,
 }
+
+/// Said of a name that is none of them.
+#[cfg(feature = "ffmpeg")]
+const NO_KIND: &str = "no kind of output has this name: write a video file (NAME.mp4, .mkv, .mov, .webm ...), NAME.y4m, \
+                       an image pattern such as out.####.png, - for a pipe, hash: or null:";
+#[cfg(not(feature = "ffmpeg"))]
+const NO_KIND: &str = "no kind of output has this name: write NAME.y4m, an image pattern such as out.####.png, - for a \
+                       pipe, hash: or null:. For other video files pipe into ffmpeg: grainfield render INPUT - | ffmpeg \
+                       -i - NAME.mp4";
 
 fn kind(output: &OsStr) -> Result<Kind, SinkError> {
     let bytes = output.as_encoded_bytes();
@@ -113,21 +142,34 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
     if sequence::recognises(output) {
         return Ok(Kind::Sequence);
     }
-    Err(SinkError::Bad {
-        name: output.to_string_lossy().into_owned(),
-        problem: "no kind of output has this name: write NAME.y4m, an image pattern such as out.####.png, - for a \
-                  pipe, hash: or null:. For other video files pipe into ffmpeg: grainfield render INPUT - | ffmpeg \
-                  -i - NAME.mp4"
-            .into(),
-    })
+    #[cfg(feature = "ffmpeg")]
+    if crate::ffmpeg::sink::recognises(output) {
+        return Ok(Kind::Video);
+    }
+    Err(SinkError::Bad { name: output.to_string_lossy().into_owned(), problem: NO_KIND.into() })
 }
 
 /// The format nearest to `format` that the output can hold.
-pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
-    match kind(output)? {
+pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
+    let kind = kind(output)?;
+    #[cfg(feature = "ffmpeg")]
+    let encodes = matches!(kind, Kind::Video);
+    #[cfg(not(feature = "ffmpeg"))]
+    let encodes = false;
+    if !encodes && !encoding.is_default() {
+        return Err(SinkError::Bad {
+            name: output.to_string_lossy().into_owned(),
+            problem:
+                "codec, quality, sound and subtitles can be chosen for video files alone (NAME.mp4, .mkv ...)"
+                    .into(),
+        });
+    }
+    match kind {
         Kind::Null | Kind::Hash => Ok(*format),
         Kind::Y4m => Ok(y4m::accepts(format)),
         Kind::Sequence => sequence::accepts(output, format),
+        #[cfg(feature = "ffmpeg")]
+        Kind::Video => crate::ffmpeg::sink::accepts(output, format, encoding),
     }
 }
 
@@ -138,6 +180,8 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         Kind::Hash => hash::create(&behind_colon(output), plan),
         Kind::Y4m => y4m::create(output, plan),
         Kind::Sequence => sequence::create(output, plan),
+        #[cfg(feature = "ffmpeg")]
+        Kind::Video => crate::ffmpeg::sink::create(output, plan),
     }
 }
 

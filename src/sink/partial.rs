@@ -115,6 +115,24 @@ impl Output {
         &self.name
     }
 
+    /// Where the file is while it has no name, for writers that open it themselves; `None` for what is no file.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.target {
+            Some(Target::File { temp, .. }) => Some(temp),
+            _ => None,
+        }
+    }
+
+    /// A writer that opened [`path`](Output::path) itself has left a file that is worth keeping as it is.
+    pub fn written_elsewhere(&mut self) {
+        if let Some(Target::File { file, .. }) = &self.target
+            && let Ok(meta) = file.metadata()
+        {
+            self.written = meta.len();
+            self.marks = VecDeque::from([self.written]);
+        }
+    }
+
     fn error(&self, cause: io::Error) -> SinkError {
         let name = self.name.clone();
         match cause.kind() {

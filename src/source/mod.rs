@@ -2,6 +2,8 @@
 
 pub mod pattern;
 pub mod sequence;
+#[cfg(feature = "ffmpeg")]
+mod video;
 pub mod y4m;
 
 use grainfield_filters::frame::{Depth, Family, Format, Frame};
@@ -73,7 +75,7 @@ impl Default for Slot {
 }
 
 /// Work left for [`Decode`].
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub enum Pending {
     /// Read and decode this file.
     File(PathBuf),
@@ -81,6 +83,8 @@ pub enum Pending {
     Number(i64),
     /// The picture is black (a hole in a sequence).
     Black,
+    /// Something of the source's own.
+    Opaque(Box<dyn Any + Send>),
 }
 
 /// What went wrong in a source.
@@ -158,6 +162,12 @@ pub struct Options {
     pub rate: Option<Ratio>,
     /// What a hole in a sequence means (`--missing`).
     pub missing: Missing,
+    /// Protocols beside files that an input may name (`--allow-protocol`).
+    pub allow_protocol: Vec<String>,
+    /// FFmpeg's own filters, run before everything else (`--lavfi`).
+    pub lavfi: Option<String>,
+    /// Threads that a decoder may use; as many as the machine has when not said.
+    pub threads: Option<usize>,
 }
 
 /// What a hole in a sequence means.
@@ -174,13 +184,21 @@ pub enum Missing {
     Skip,
 }
 
-/// Opens whatever `input` names: `-` (y4m from standard input), `pattern:...`, an image or image sequence, a y4m file.
+/// Opens whatever `input` names: `-` (a y4m stream or any other on standard input), `pattern:...`, an image or image
+/// sequence, a y4m file, or any other video.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     if input.as_encoded_bytes().starts_with(b"pattern:") {
-        pattern::open(input, options)
-    } else if input != "-" && sequence::recognises(input) {
-        sequence::open(input, options)
-    } else {
+        return pattern::open(input, options);
+    }
+    if input != "-" && sequence::recognises(input) {
+        return sequence::open(input, options);
+    }
+    #[cfg(feature = "ffmpeg")]
+    {
+        video::open(input, options)
+    }
+    #[cfg(not(feature = "ffmpeg"))]
+    {
         y4m::open(input, options)
     }
 }

@@ -5,7 +5,7 @@ mod kept;
 mod mutated;
 mod writing;
 
-use grainfield::sink::{self, Plan, SinkError};
+use grainfield::sink::{self, Encoding, Plan, SinkError};
 use grainfield::source::{self, Missing, Options, Slot, Source, SourceError, Stamp};
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ pub(crate) fn slot() -> Slot {
 }
 
 pub(crate) fn open(input: impl AsRef<Path>, missing: Missing) -> Result<Box<dyn Source>, SourceError> {
-    source::sequence::open(input.as_ref().as_os_str(), &Options { rate: None, missing })
+    source::sequence::open(input.as_ref().as_os_str(), &Options { missing, ..Options::default() })
 }
 
 /// The next frame, decoded, with what it carries in its stamp, as the pipeline does it.
@@ -36,7 +36,15 @@ pub(crate) fn one(input: impl AsRef<Path>) -> (Stamp, Frame) {
 }
 
 pub(crate) fn plan(format: Format, frames: Option<u64>) -> Plan {
-    Plan { format, carried: None, untouched_format: true, overwrite: false, frames }
+    Plan {
+        format,
+        carried: None,
+        untouched_format: true,
+        overwrite: false,
+        frames,
+        whole: (true, true),
+        encoding: Encoding::default(),
+    }
 }
 
 /// Writes frames to an output and closes it.

@@ -181,7 +181,7 @@ impl Decode for Decoder {
                     (0..height).for_each(|y| slot.frame.row_bytes_mut(p, y).fill(0));
                 }
             }
-            Some(Pending::Number(_)) | None => {}
+            _ => {}
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ pub fn from_reader(
 }
 
 /// Standard input without the small buffer of [`std::io::stdin`] where the system lets us.
-fn standard_input() -> Box<dyn Read + Send> {
+pub(super) fn standard_input() -> Box<dyn Read + Send> {
     #[cfg(unix)]
     {
         use std::os::fd::AsFd;

@@ -1,0 +1,66 @@
+//! What is not filtered: sound, subtitles, attachments, data, further pictures, chapters and tags. The input is opened
+//! a second time, and its packets are put between those of the filtered picture in order of time.
+
+mod packets;
+mod route;
+mod sound;
+mod subtitles;
+mod tags;
+
+pub(crate) use packets::{Copies, Span};
+pub(crate) use route::{Planned, plan};
+pub(crate) use tags::{add_chapters, container_tags, video_tags};
+
+use crate::ffmpeg::carry::Container;
+use crate::ffmpeg::error::{AvError, check};
+use crate::ffmpeg::sink::handles::Dict;
+use ffmpeg_sys_next as sys;
+use std::ptr;
+
+/// The input, opened again.
+pub(crate) struct Input {
+    pub(crate) context: *mut sys::AVFormatContext,
+}
+
+// SAFETY: owned by one thread at a time.
+unsafe impl Send for Input {}
+
+impl Input {
+    /// Opens it as the source did; `None` when it is a pipe.
+    pub(crate) fn open(container: &Container) -> Result<Option<Input>, AvError> {
+        let Some(url) = &container.url else { return Ok(None) };
+        let mut options = Dict::new();
+        options.set("protocol_whitelist", &container.protocols.to_string_lossy());
+        let mut input = Input { context: ptr::null_mut() };
+        // SAFETY: strings live through the calls; on failure libav leaves null.
+        unsafe {
+            check(sys::avformat_open_input(
+                &mut input.context,
+                url.as_ptr(),
+                ptr::null_mut(),
+                &mut options.0,
+            ))?;
+            check(sys::avformat_find_stream_info(input.context, ptr::null_mut()))?;
+        }
+        Ok(Some(input))
+    }
+
+    /// Its streams.
+    pub(crate) fn streams(&self) -> &[*mut sys::AVStream] {
+        // SAFETY: our own context; libav says how many there are.
+        unsafe { std::slice::from_raw_parts((*self.context).streams, (*self.context).nb_streams as usize) }
+    }
+
+    /// A stream.
+    pub(crate) fn stream(&self, index: usize) -> Option<&sys::AVStream> {
+        // SAFETY: streams live as long as the context.
+        self.streams().get(index).and_then(|s| unsafe { s.as_ref() })
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        // SAFETY: ours alone, closed once; null is allowed.
+        unsafe { sys::avformat_close_input(&mut self.context) }
+    }
+}

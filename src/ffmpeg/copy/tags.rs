@@ -1,0 +1,105 @@
+//! Tags and chapters.
+
+use super::{Input, Span};
+use crate::ffmpeg::error::AvError;
+use crate::ffmpeg::sink::container::{Container, Kin};
+use crate::ffmpeg::sink::handles::{Dict, entries};
+use ffmpeg_sys_next as sys;
+use std::mem::size_of;
+
+/// Takes the tags of the whole input over, but for those that speak of the old file alone.
+pub(crate) fn container_tags(input: &Input, output: *mut sys::AVFormatContext) {
+    const OLD: [&str; 6] =
+        ["major_brand", "minor_version", "compatible_brands", "encoder", "DURATION", "iTunSMPB"];
+    // SAFETY: both contexts are valid; the output's dictionary is replaced as a whole.
+    unsafe {
+        let tags = entries((*input.context).metadata);
+        replace(&mut (*output).metadata, tags.into_iter().filter(|t| !OLD.contains(&t.0.as_str())));
+    }
+}
+
+/// Takes a copied stream's tags over.
+///
+/// # Safety
+/// Both streams must be valid.
+pub(crate) unsafe fn stream_tags(from: &sys::AVStream, to: &mut sys::AVStream, cut: bool) {
+    // SAFETY: as promised by the caller.
+    let tags = unsafe { entries(from.metadata) };
+    replace(&mut to.metadata, tags.into_iter().filter(|t| !(cut && is_statistic(&t.0))));
+}
+
+/// Takes the filtered stream's tags over, but for those that speak of the old encoding.
+///
+/// # Safety
+/// Both streams must be valid.
+pub(crate) unsafe fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, container: Container) {
+    // in QuickTime and its kin the rotation is a matrix, and the tag only tells of it
+    let matrix = matches!(container.kin(), Kin::Mp4 | Kin::Mov);
+    let old = |key: &str| is_statistic(key) || key == "encoder" || (matrix && key == "rotate");
+    // SAFETY: as promised by the caller.
+    let tags = unsafe { entries(from.metadata) };
+    replace(&mut to.metadata, tags.into_iter().filter(|t| !old(&t.0)));
+}
+
+/// What mkvmerge writes of a stream's size and length.
+fn is_statistic(key: &str) -> bool {
+    let of = |name: &str| key == name || key.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
+    key.starts_with("_STATISTICS_")
+        || ["BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES"].iter().any(|&name| of(name))
+}
+
+fn replace(dict: &mut *mut sys::AVDictionary, tags: impl Iterator<Item = (String, String)>) {
+    let mut own = Dict(std::mem::replace(dict, std::ptr::null_mut()));
+    tags.for_each(|(key, value)| own.set(&key, &value));
+    *dict = std::mem::replace(&mut own.0, std::ptr::null_mut());
+}
+
+/// Adds the input's chapters, cut to the span and moved with it.
+pub(crate) fn add_chapters(
+    input: &Input,
+    span: &Span,
+    output: *mut sys::AVFormatContext,
+) -> Result<(), AvError> {
+    // SAFETY: both contexts are valid; the list and its chapters come from libav's allocator, as the context that
+    // frees them expects, and are counted only when they are whole.
+    unsafe {
+        let count = (*input.context).nb_chapters as usize;
+        for i in 0..count {
+            let from = &**(*input.context).chapters.add(i);
+            let base = from.time_base;
+            let (mut start, mut end) = (from.start, from.end);
+            if let Some(first) = span.first_in(base) {
+                if end <= first {
+                    continue;
+                }
+                start = start.max(first);
+            }
+            if let Some(last) = span.end_in(base) {
+                if start >= last {
+                    continue;
+                }
+                end = end.min(last);
+            }
+            let shift = span.shift_in(base);
+            let chapter = sys::av_mallocz(size_of::<sys::AVChapter>()).cast::<sys::AVChapter>();
+            let list = sys::av_realloc_array(
+                (*output).chapters.cast(),
+                (*output).nb_chapters as usize + 1,
+                size_of::<*mut sys::AVChapter>(),
+            );
+            if chapter.is_null() || list.is_null() {
+                sys::av_free(chapter.cast());
+                return Err(AvError(-libc::ENOMEM));
+            }
+            (*output).chapters = list.cast();
+            (*chapter).id = from.id;
+            (*chapter).time_base = base;
+            (*chapter).start = start.saturating_sub(shift);
+            (*chapter).end = end.saturating_sub(shift);
+            replace(&mut (*chapter).metadata, entries(from.metadata).into_iter());
+            *(*output).chapters.add((*output).nb_chapters as usize) = chapter;
+            (*output).nb_chapters += 1;
+        }
+    }
+    Ok(())
+}

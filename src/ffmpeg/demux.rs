@@ -1,0 +1,345 @@
+//! An input opened: its streams, and the packets of the one that is filtered.
+
+use super::error::{AvError, check};
+use super::own::{Decoder, NO_MEMORY, Packet};
+use super::place::Place;
+use ffmpeg_sys_next as sys;
+use std::ffi::{CStr, c_int, c_void};
+use std::io::Read;
+use std::ptr;
+
+/// Bytes that libav asks of a pipe in one go.
+const PIPE_CHUNK: usize = 64 << 10;
+
+/// Why an input is of no use.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    /// libav, or the system behind it, said no.
+    #[error("{0}")]
+    Av(AvError),
+    /// libav draws any text as a picture.
+    #[error("this is text, not video")]
+    Text,
+    /// No stream of pictures; what there is instead.
+    #[error("there is no video in it, only {0}")]
+    NoVideo(String),
+    /// A codec that this libav cannot decode.
+    #[error("this FFmpeg has no decoder for {0}")]
+    NoDecoder(String),
+}
+
+impl From<AvError> for OpenError {
+    fn from(e: AvError) -> OpenError {
+        OpenError::Av(e)
+    }
+}
+
+/// Where bytes come from.
+pub(crate) enum Origin {
+    /// libav opens it itself.
+    Place(Place),
+    /// Bytes that can be read once, forwards.
+    Reader(Box<dyn Read + Send>),
+}
+
+/// An open input.
+pub(crate) struct Demuxer {
+    context: *mut sys::AVFormatContext,
+    /// Of a reader of ours; freed after the context.
+    _pipe: Option<Pipe>,
+    /// The stream that is filtered.
+    video: usize,
+    ended: bool,
+}
+
+// SAFETY: used by one thread at a time; nothing in it is tied to a thread.
+unsafe impl Send for Demuxer {}
+
+impl Demuxer {
+    /// Opens an input and chooses the stream: of those that are not a single attached picture the one marked as
+    /// default, then the largest.
+    pub(crate) fn open(from: Origin) -> Result<Demuxer, OpenError> {
+        super::init();
+        // SAFETY: `own` frees what has been made whenever this returns early; a failed open has freed the context
+        // itself and leaves null, which closing accepts.
+        unsafe {
+            let context = sys::avformat_alloc_context();
+            if context.is_null() {
+                return Err(NO_MEMORY.into());
+            }
+            let mut own = Demuxer { context, _pipe: None, video: 0, ended: false };
+            let mut options = ptr::null_mut();
+            let url = match from {
+                Origin::Place(place) => {
+                    let key = c"protocol_whitelist".as_ptr();
+                    let set = sys::av_dict_set(&mut options, key, place.protocols.as_ptr(), 0);
+                    check(set)?;
+                    place.url
+                }
+                Origin::Reader(reader) => {
+                    let pipe = Pipe::new(reader)?;
+                    (*context).pb = pipe.0;
+                    own._pipe = Some(pipe);
+                    c"pipe:".to_owned()
+                }
+            };
+            let opened =
+                check(sys::avformat_open_input(&mut own.context, url.as_ptr(), ptr::null(), &mut options));
+            sys::av_dict_free(&mut options);
+            opened?;
+            if own.container() == "tty" {
+                return Err(OpenError::Text);
+            }
+            check(sys::avformat_find_stream_info(own.context, ptr::null_mut()))?;
+            own.video = own.choose()?;
+            for i in 0..own.count() {
+                if i != own.video {
+                    (*own.stream_ptr(i)).discard = sys::AVDiscard::AVDISCARD_ALL;
+                }
+            }
+            Ok(own)
+        }
+    }
+
+    fn choose(&self) -> Result<usize, OpenError> {
+        let rank = |i: usize| {
+            let s = self.stream(i);
+            let p = self.parameters(i);
+            let attached = s.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
+            let default = s.disposition & sys::AV_DISPOSITION_DEFAULT != 0;
+            let area = i64::from(p.width) * i64::from(p.height);
+            (!attached, default, area, std::cmp::Reverse(i))
+        };
+        let video = |&i: &usize| self.parameters(i).codec_type == sys::AVMediaType::AVMEDIA_TYPE_VIDEO;
+        (0..self.count()).filter(video).max_by_key(|&i| rank(i)).ok_or_else(|| {
+            let all: Vec<String> = (0..self.count()).map(|i| self.label(i)).collect();
+            OpenError::NoVideo(if all.is_empty() { "nothing at all".into() } else { all.join(", ") })
+        })
+    }
+
+    /// Opens the decoder of the chosen stream.
+    pub(crate) fn decoder(&self, threads: usize) -> Result<Decoder, OpenError> {
+        let id = self.parameters(self.video).codec_id;
+        // SAFETY: the stream is valid as long as the context; codecs are static.
+        unsafe {
+            let mut codec: *const sys::AVCodec = ptr::null();
+            // libav's own decoders of these leave the alpha plane away.
+            if self.tag(self.video, c"alpha_mode").is_some_and(|v| v != "0") {
+                codec = match id {
+                    sys::AVCodecID::AV_CODEC_ID_VP9 => {
+                        sys::avcodec_find_decoder_by_name(c"libvpx-vp9".as_ptr())
+                    }
+                    sys::AVCodecID::AV_CODEC_ID_VP8 => sys::avcodec_find_decoder_by_name(c"libvpx".as_ptr()),
+                    _ => ptr::null(),
+                };
+            }
+            if codec.is_null() {
+                codec = sys::avcodec_find_decoder(id);
+            }
+            if codec.is_null() {
+                return Err(OpenError::NoDecoder(self.codec_name(self.video)));
+            }
+            Ok(Decoder::open(self.stream_ptr(self.video), codec, threads)?)
+        }
+    }
+
+    /// The next packet of the chosen stream; `false` at the end.
+    pub(crate) fn read(&mut self, packet: &mut Packet) -> Result<bool, AvError> {
+        loop {
+            if self.ended {
+                return Ok(false);
+            }
+            packet.clear();
+            // SAFETY: an open context and a valid packet.
+            match check(unsafe { sys::av_read_frame(self.context, packet.as_ptr()) }) {
+                Ok(_) if packet.get().stream_index as usize == self.video => return Ok(true),
+                Ok(_) => {}
+                Err(AvError::AGAIN) => {}
+                Err(AvError::EOF) => {
+                    self.ended = true;
+                    // SAFETY: `pb` is null or valid.
+                    let io = unsafe { (*self.context).pb.as_ref() }.map_or(0, |pb| pb.error);
+                    if io < 0 && AvError(io) != AvError::EOF {
+                        return Err(AvError(io));
+                    }
+                    return Ok(false);
+                }
+                Err(error) => {
+                    self.ended = true;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Goes to the last place from which decoding can start at or before `timestamp`, as far as the container knows.
+    pub(crate) fn seek(&mut self, timestamp: i64) -> Result<(), AvError> {
+        self.ended = false;
+        // SAFETY: an open context.
+        let moved = unsafe {
+            sys::av_seek_frame(self.context, self.video as c_int, timestamp, sys::AVSEEK_FLAG_BACKWARD)
+        };
+        check(moved).map(|_| ())
+    }
+
+    /// Whether bytes can be read in any order.
+    pub(crate) fn seekable(&self) -> bool {
+        // SAFETY: `pb` is null (formats that open files themselves) or valid.
+        unsafe { (*self.context).pb.as_ref().is_some_and(|pb| pb.seekable & sys::AVIO_SEEKABLE_NORMAL != 0) }
+    }
+
+    /// Bytes of the input, if known.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        // SAFETY: `pb` is checked first.
+        let size = unsafe {
+            if (*self.context).pb.is_null() {
+                return None;
+            }
+            sys::avio_size((*self.context).pb)
+        };
+        u64::try_from(size).ok()
+    }
+
+    /// The stream that is filtered.
+    pub(crate) fn video(&self) -> usize {
+        self.video
+    }
+
+    /// How many streams there are.
+    pub(crate) fn count(&self) -> usize {
+        // SAFETY: an open context.
+        unsafe { (*self.context).nb_streams as usize }
+    }
+
+    pub(crate) fn context(&self) -> &sys::AVFormatContext {
+        // SAFETY: open as long as `self`.
+        unsafe { &*self.context }
+    }
+
+    pub(crate) fn context_ptr(&self) -> *mut sys::AVFormatContext {
+        self.context
+    }
+
+    pub(crate) fn stream_ptr(&self, i: usize) -> *mut sys::AVStream {
+        assert!(i < self.count(), "stream {i} of {}", self.count());
+        // SAFETY: the array has `count` valid entries.
+        unsafe { *(*self.context).streams.add(i) }
+    }
+
+    pub(crate) fn stream(&self, i: usize) -> &sys::AVStream {
+        // SAFETY: valid as long as the context.
+        unsafe { &*self.stream_ptr(i) }
+    }
+
+    pub(crate) fn parameters(&self, i: usize) -> &sys::AVCodecParameters {
+        // SAFETY: every stream has parameters, as long as the context.
+        unsafe { &*self.stream(i).codecpar }
+    }
+
+    /// A tag of a stream.
+    pub(crate) fn tag(&self, i: usize, key: &CStr) -> Option<String> {
+        // SAFETY: the dictionary may be null; the entry lives as long as it.
+        unsafe {
+            let entry = sys::av_dict_get(self.stream(i).metadata, key.as_ptr(), ptr::null(), 0);
+            entry.as_ref().map(|e| CStr::from_ptr(e.value).to_string_lossy().into_owned())
+        }
+    }
+
+    /// The short name of the container, as libav calls it.
+    pub(crate) fn container(&self) -> String {
+        // SAFETY: an open input has a format, whose name is a static string.
+        unsafe { text((*(*self.context).iformat).name) }
+    }
+
+    /// The name of a stream's codec.
+    pub(crate) fn codec_name(&self, i: usize) -> String {
+        // SAFETY: returns a static string.
+        unsafe { text(sys::avcodec_get_name(self.parameters(i).codec_id)) }
+    }
+
+    /// A stream in two words: `audio (aac)`.
+    pub(crate) fn label(&self, i: usize) -> String {
+        // SAFETY: returns a static string or null.
+        let kind = unsafe { sys::av_get_media_type_string(self.parameters(i).codec_type) };
+        // SAFETY: as above.
+        let kind = if kind.is_null() { "unknown".into() } else { unsafe { text(kind) } };
+        format!("{kind} ({})", self.codec_name(i))
+    }
+}
+
+/// # Safety
+/// `s` must be a string that ends with a zero.
+pub(crate) unsafe fn text(s: *const std::ffi::c_char) -> String {
+    // SAFETY: as promised by the caller.
+    unsafe { CStr::from_ptr(s) }.to_string_lossy().into_owned()
+}
+
+impl Drop for Demuxer {
+    fn drop(&mut self) {
+        // SAFETY: closed once; null is allowed. A reader of ours is not freed by it, but by `Pipe` afterwards.
+        unsafe { sys::avformat_close_input(&mut self.context) }
+    }
+}
+
+/// A reader of ours as libav's input.
+struct Pipe(*mut sys::AVIOContext);
+
+impl Pipe {
+    fn new(reader: Box<dyn Read + Send>) -> Result<Pipe, AvError> {
+        let opaque = Box::into_raw(Box::new(reader)).cast::<c_void>();
+        // SAFETY: libav takes over the buffer; `opaque` is given back in `drop`, or here when there is no context.
+        unsafe {
+            let buffer = sys::av_malloc(PIPE_CHUNK).cast::<u8>();
+            let context = if buffer.is_null() {
+                ptr::null_mut()
+            } else {
+                sys::avio_alloc_context(buffer, PIPE_CHUNK as c_int, 0, opaque, Some(fill), None, None)
+            };
+            if context.is_null() {
+                sys::av_free(buffer.cast());
+                drop(Box::from_raw(opaque.cast::<Box<dyn Read + Send>>()));
+                return Err(NO_MEMORY);
+            }
+            (*context).seekable = 0;
+            Ok(Pipe(context))
+        }
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`; libav may have replaced the buffer, so its own pointer is freed.
+        unsafe {
+            let opaque = (*self.0).opaque;
+            sys::av_freep((&raw mut (*self.0).buffer).cast());
+            sys::avio_context_free(&mut self.0);
+            drop(Box::from_raw(opaque.cast::<Box<dyn Read + Send>>()));
+        }
+    }
+}
+
+unsafe extern "C" fn fill(opaque: *mut c_void, buffer: *mut u8, size: c_int) -> c_int {
+    if size <= 0 {
+        return AvError::EOF.0;
+    }
+    // SAFETY: `opaque` is the reader that `Pipe::new` boxed; libav lends `size` bytes, zeroed before they are seen as
+    // initialised.
+    let (reader, room) = unsafe {
+        ptr::write_bytes(buffer, 0, size as usize);
+        (&mut *opaque.cast::<Box<dyn Read + Send>>(), std::slice::from_raw_parts_mut(buffer, size as usize))
+    };
+    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        loop {
+            match reader.read(room) {
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }));
+    match read {
+        Ok(Ok(0)) => AvError::EOF.0,
+        Ok(Ok(n)) => n as c_int,
+        Ok(Err(e)) => -e.raw_os_error().unwrap_or(libc::EIO),
+        Err(_) => -libc::EIO,
+    }
+}

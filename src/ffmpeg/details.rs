@@ -1,0 +1,316 @@
+//! What an input says of itself: its format, and everything else for `probe`.
+
+use super::color::Tag;
+use super::demux::{Demuxer, text};
+use super::graph::Feed;
+use super::own::Picture;
+use super::pixfmt::Layout;
+use super::versions::stream_side_data;
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::{
+    ColorRange, Family, FieldOrder, Format, Matrix, Primaries, Siting, Transfer,
+};
+use grainfield_filters::ratio::Ratio;
+
+/// Frames a second.
+pub(crate) struct Rates {
+    /// What the stream's timestamps are multiples of, as far as a container tells.
+    pub(crate) nominal: Option<Ratio>,
+    /// Frames by duration.
+    pub(crate) average: Option<Ratio>,
+    /// The two differ.
+    pub(crate) variable: bool,
+}
+
+/// A ratio above zero.
+pub(crate) fn ratio(r: sys::AVRational) -> Option<Ratio> {
+    Ratio::new(r.num.into(), r.den.into()).filter(|r| *r > Ratio::ZERO)
+}
+
+/// The rates of the filtered stream.
+pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
+    let i = demuxer.video();
+    // SAFETY: an open context and its stream; without a frame the container alone is asked.
+    let guess = unsafe {
+        sys::av_guess_frame_rate(demuxer.context_ptr(), demuxer.stream_ptr(i), std::ptr::null_mut())
+    };
+    // A rate above any real one is a container's unit of time.
+    let sane = |r: &Ratio| *r <= Ratio::whole(1000);
+    let average = ratio(demuxer.stream(i).avg_frame_rate).filter(sane);
+    let nominal = ratio(guess).filter(sane).or(average);
+    let variable = match (nominal, average) {
+        (Some(a), Some(b)) => {
+            let (a, b) = (a.to_f64(), b.to_f64());
+            (a - b).abs() > 0.01 * a
+        }
+        _ => false,
+    };
+    Rates { nominal, average, variable }
+}
+
+/// What filters are told of the frames that come.
+pub(crate) fn feed(demuxer: &Demuxer) -> Feed {
+    let i = demuxer.video();
+    let stream = demuxer.stream(i);
+    // SAFETY: an open context and its stream; without a frame the container alone is asked.
+    let (rate, aspect) = unsafe {
+        let (context, stream) = (demuxer.context_ptr(), demuxer.stream_ptr(i));
+        (
+            sys::av_guess_frame_rate(context, stream, std::ptr::null_mut()),
+            sys::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut()),
+        )
+    };
+    Feed {
+        time_base: (stream.time_base.num, stream.time_base.den),
+        rate: (rate.num, rate.den),
+        aspect: (aspect.num, aspect.den.max(1)),
+    }
+}
+
+/// What every frame is, but for the rate: the decoded frame's tags, and the container's where it says nothing.
+pub(crate) fn format(demuxer: &Demuxer, first: &Picture, layout: &Layout) -> Format {
+    let f = first.get();
+    let p = demuxer.parameters(demuxer.video());
+    let mut format = layout.format(f.width.max(0) as u32, f.height.max(0) as u32);
+    let range = match ColorRange::from_av(f.color_range) {
+        ColorRange::Unspecified => ColorRange::from_av(p.color_range),
+        said => said,
+    };
+    if range != ColorRange::Unspecified {
+        format.range = range;
+    }
+    let (own, container) = (Matrix::from_av(f.colorspace), Matrix::from_av(p.color_space));
+    format.matrix = if own == Matrix::UNSPECIFIED { container } else { own };
+    let (own, container) = (Primaries::from_av(f.color_primaries), Primaries::from_av(p.color_primaries));
+    format.primaries = if own == Primaries::UNSPECIFIED { container } else { own };
+    let (own, container) = (Transfer::from_av(f.color_trc), Transfer::from_av(p.color_trc));
+    format.transfer = if own == Transfer::UNSPECIFIED { container } else { own };
+    if format.family == Family::Rgb {
+        format.matrix = Matrix::RGB;
+    }
+    if format.family == Family::Yuv && format.subsampling != (0, 0) {
+        let siting = match Siting::from_av(f.chroma_location) {
+            Siting::Unspecified => Siting::from_av(p.chroma_location),
+            said => said,
+        };
+        if siting != Siting::Unspecified {
+            format.siting = siting;
+        }
+    }
+    format.fields = match FieldOrder::from_av(p.field_order) {
+        FieldOrder::Unspecified | FieldOrder::Progressive if first.interlaced() => {
+            if first.top_first() {
+                FieldOrder::TopFirst
+            } else {
+                FieldOrder::BottomFirst
+            }
+        }
+        said => said,
+    };
+    // SAFETY: an open context, its stream, and a valid frame.
+    let aspect = unsafe {
+        sys::av_guess_sample_aspect_ratio(
+            demuxer.context_ptr(),
+            demuxer.stream_ptr(demuxer.video()),
+            first.as_ptr(),
+        )
+    };
+    format.aspect = ratio(aspect).unwrap_or(Ratio::ZERO);
+    format
+}
+
+/// Everything else, as name and value: the container, its tags, chapters, every stream, and what goes with the
+/// pictures.
+pub(crate) fn details(demuxer: &Demuxer, first: &Picture) -> Vec<(String, String)> {
+    let mut list = Vec::new();
+    let mut add = |name: String, value: String| list.push((name, value));
+    let context = demuxer.context();
+    // SAFETY: an open input has a format, whose names are static strings.
+    let long = unsafe {
+        let f = context.iformat;
+        if (*f).long_name.is_null() { String::new() } else { text((*f).long_name) }
+    };
+    add("container".into(), format!("{} ({long})", demuxer.container()));
+    if context.duration > 0 {
+        add("container duration".into(), format!("{:.3} s", context.duration as f64 / MICRO));
+    }
+    if context.start_time != sys::AV_NOPTS_VALUE {
+        add("start".into(), format!("{:.3} s", context.start_time as f64 / MICRO));
+    }
+    if context.bit_rate > 0 {
+        add("bit rate".into(), bits(context.bit_rate));
+    }
+    for (key, value) in tags(context.metadata) {
+        add(format!("tag {key}"), value);
+    }
+    for i in 0..demuxer.count() {
+        let filtered = if i == demuxer.video() { " (filtered)" } else { "" };
+        add(format!("stream {i}"), stream(demuxer, i) + filtered);
+    }
+    for (name, value) in side_data(demuxer, first) {
+        add(name, value);
+    }
+    for i in 0..context.nb_chapters as usize {
+        // SAFETY: the array has `nb_chapters` valid entries.
+        let c = unsafe { &**context.chapters.add(i) };
+        let unit = f64::from(c.time_base.num) / f64::from(c.time_base.den.max(1));
+        let title = tags(c.metadata).into_iter().find(|t| t.0 == "title").map_or(String::new(), |t| t.1);
+        let (from, to) = (c.start as f64 * unit, c.end as f64 * unit);
+        add(format!("chapter {i}"), format!("{from:.3} to {to:.3} s {title}").trim_end().to_owned());
+    }
+    list
+}
+
+const MICRO: f64 = sys::AV_TIME_BASE as f64;
+
+fn bits(rate: i64) -> String {
+    format!("{} kb/s", (rate + 500) / 1000)
+}
+
+/// Keys and values of a dictionary.
+fn tags(dictionary: *mut sys::AVDictionary) -> Vec<(String, String)> {
+    let mut list = Vec::new();
+    let mut entry: *const sys::AVDictionaryEntry = std::ptr::null();
+    // SAFETY: the dictionary may be null; entries live as long as it.
+    unsafe {
+        loop {
+            entry = sys::av_dict_get(dictionary, c"".as_ptr(), entry, sys::AV_DICT_IGNORE_SUFFIX);
+            match entry.as_ref() {
+                Some(e) => list.push((text(e.key), text(e.value))),
+                None => return list,
+            }
+        }
+    }
+}
+
+/// One stream in a line.
+fn stream(demuxer: &Demuxer, i: usize) -> String {
+    let (s, p) = (demuxer.stream(i), demuxer.parameters(i));
+    let mut parts = vec![demuxer.label(i)];
+    // SAFETY: returns a static string or null.
+    unsafe {
+        let profile = sys::avcodec_profile_name(p.codec_id, p.profile);
+        if !profile.is_null() {
+            parts.push(format!("profile {}", text(profile)));
+        }
+    }
+    match p.codec_type {
+        sys::AVMediaType::AVMEDIA_TYPE_VIDEO => {
+            parts.push(format!("{}x{}", p.width, p.height));
+            parts.extend(ratio(s.avg_frame_rate).map(|r| format!("{:.3} frames/s", r.to_f64())));
+        }
+        sys::AVMediaType::AVMEDIA_TYPE_AUDIO => parts.push(format!("{} Hz", p.sample_rate)),
+        _ => {}
+    }
+    if p.bit_rate > 0 {
+        parts.push(bits(p.bit_rate));
+    }
+    if s.duration > 0 && s.time_base.den > 0 {
+        let seconds = s.duration as f64 * f64::from(s.time_base.num) / f64::from(s.time_base.den);
+        parts.push(format!("{seconds:.3} s"));
+    }
+    for (flag, name) in DISPOSITIONS {
+        if s.disposition & flag != 0 {
+            parts.push((*name).to_owned());
+        }
+    }
+    for (key, value) in tags(s.metadata) {
+        parts.push(format!("{key}={value}"));
+    }
+    parts.join(", ")
+}
+
+const DISPOSITIONS: &[(i32, &str)] = &[
+    (sys::AV_DISPOSITION_DEFAULT, "default"),
+    (sys::AV_DISPOSITION_FORCED, "forced"),
+    (sys::AV_DISPOSITION_COMMENT, "commentary"),
+    (sys::AV_DISPOSITION_HEARING_IMPAIRED, "for the hearing impaired"),
+    (sys::AV_DISPOSITION_VISUAL_IMPAIRED, "for the visually impaired"),
+    (sys::AV_DISPOSITION_ATTACHED_PIC, "attached picture"),
+    (sys::AV_DISPOSITION_STILL_IMAGE, "still image"),
+];
+
+/// What goes with the pictures: rotation, HDR10 and the rest, by the container and by the first of them.
+fn side_data(demuxer: &Demuxer, first: &Picture) -> Vec<(String, String)> {
+    use sys::AVFrameSideDataType as Frame;
+    use sys::AVPacketSideDataType as Stream;
+    let mut list: Vec<(String, String)> = Vec::new();
+    for (of_stream, of_frame) in [
+        (Stream::AV_PKT_DATA_DISPLAYMATRIX, Frame::AV_FRAME_DATA_DISPLAYMATRIX),
+        (Stream::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, Frame::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA),
+        (Stream::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, Frame::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL),
+    ] {
+        // SAFETY: a valid stream; nothing is added to it meanwhile.
+        let bytes = unsafe { stream_side_data(demuxer.stream_ptr(demuxer.video()), of_stream) };
+        list.extend(bytes.map(|b| (name_of(of_frame), value_of(of_frame, b))));
+    }
+    // SAFETY: as above.
+    let dovi =
+        unsafe { stream_side_data(demuxer.stream_ptr(demuxer.video()), Stream::AV_PKT_DATA_DOVI_CONF) };
+    // dv_version_major and minor, then dv_profile and dv_level, a byte each
+    if let Some([_, _, profile, level, ..]) = dovi {
+        list.push(("Dolby Vision".into(), format!("profile {profile}, level {level}")));
+    }
+    let f = first.get();
+    for i in 0..usize::try_from(f.nb_side_data).unwrap_or(0) {
+        // SAFETY: the array has so many valid entries, whose data is as long as said.
+        let (kind, bytes) = unsafe {
+            let d = &**f.side_data.add(i);
+            let bytes: &[u8] =
+                if d.data.is_null() { &[] } else { std::slice::from_raw_parts(d.data, d.size) };
+            (d.type_, bytes)
+        };
+        let name = name_of(kind);
+        if list.iter().all(|l| l.0 != name) {
+            list.push((name, value_of(kind, bytes)));
+        }
+    }
+    list
+}
+
+fn name_of(kind: sys::AVFrameSideDataType) -> String {
+    if kind == sys::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX {
+        return "rotation".into();
+    }
+    // SAFETY: returns a static string or null.
+    unsafe {
+        let name = sys::av_frame_side_data_name(kind);
+        if name.is_null() { "side data".into() } else { text(name) }
+    }
+}
+
+fn value_of(kind: sys::AVFrameSideDataType, bytes: &[u8]) -> String {
+    let words: Vec<i32> =
+        bytes.chunks_exact(4).map(|b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();
+    match (kind, words.as_slice()) {
+        (sys::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX, matrix @ [_, _, _, _, _, _, _, _, _, ..]) => {
+            // SAFETY: nine words, as libav asks for.
+            let turn = unsafe { sys::av_display_rotation_get(matrix.as_ptr()) };
+            // libav counts counter-clockwise, players and phones the other way.
+            let turn = if turn.is_nan() { 0.0 } else { -turn.round() };
+            format!("{:.0} degrees clockwise", if turn == 0.0 { 0.0 } else { turn.rem_euclid(360.0) })
+        }
+        (sys::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, m) if m.len() >= 22 => {
+            mastering(m)
+        }
+        (sys::AVFrameSideDataType::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, [most, average, ..]) => {
+            format!("MaxCLL {most} cd/m2, MaxFALL {average} cd/m2")
+        }
+        _ => format!("{} bytes", bytes.len()),
+    }
+}
+
+/// libav's `AVMasteringDisplayMetadata`, as words: ratios of red, green and blue (x, y), white, darkest, brightest;
+/// then whether primaries and luminance are there.
+fn mastering(m: &[i32]) -> String {
+    let number = |i: usize| f64::from(m[2 * i]) / f64::from(m[2 * i + 1].max(1));
+    let mut parts = Vec::new();
+    if m[20] != 0 {
+        let pair = |i: usize| format!("{:.4},{:.4}", number(i), number(i + 1));
+        parts.push(format!("R {} G {} B {} white {}", pair(0), pair(2), pair(4), pair(6)));
+    }
+    if m[21] != 0 {
+        parts.push(format!("{:.4} to {:.0} cd/m2", number(8), number(9)));
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,40 @@
+//! libav's error codes in words.
+
+use ffmpeg_sys_next as sys;
+use std::ffi::CStr;
+use std::fmt;
+
+/// An error code of libav.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AvError(pub i32);
+
+impl AvError {
+    /// The end of the stream, which is no error.
+    pub const EOF: AvError = AvError(sys::AVERROR_EOF);
+    /// Not now: send or receive something else first.
+    pub const AGAIN: AvError = AvError(-libc::EAGAIN);
+
+    /// The system's error, where it is one.
+    pub fn io(self) -> Option<std::io::Error> {
+        (-4096..0).contains(&self.0).then(|| std::io::Error::from_raw_os_error(-self.0))
+    }
+}
+
+/// `Err` for negative codes, the value for others.
+pub fn check(code: i32) -> Result<i32, AvError> {
+    if code < 0 { Err(AvError(code)) } else { Ok(code) }
+}
+
+impl fmt::Display for AvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [0; sys::AV_ERROR_MAX_STRING_SIZE];
+        // SAFETY: the buffer is as long as said; av_strerror always ends it with a zero.
+        let text = unsafe {
+            sys::av_strerror(self.0, text.as_mut_ptr(), text.len());
+            CStr::from_ptr(text.as_ptr())
+        };
+        f.write_str(&text.to_string_lossy())
+    }
+}
+
+impl std::error::Error for AvError {}

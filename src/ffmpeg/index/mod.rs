@@ -1,0 +1,153 @@
+//! Which frames there are, and where decoding may begin: found by reading every packet once without decoding.
+//!
+//! The number of a frame is the rank of its timestamp among those that decoding from the start puts out. Which they
+//! are is told by the packets alone in ordinary streams; the first of them are checked against a decoder, since
+//! streams are cut where their first pictures cannot be decoded. Whatever does not add up gives no index: then
+//! frames are counted by decoding from the start, which is always right.
+
+pub(crate) mod cache;
+pub(crate) mod entry;
+
+use super::demux::Demuxer;
+use super::error::AvError;
+use super::own::Packet;
+use entry::Syntax;
+use ffmpeg_sys_next as sys;
+
+/// A place from which decoding gives what decoding from the start gives, from its own timestamp on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Entry {
+    pub(crate) pts: i64,
+    /// What to ask the container for: the smaller of the two timestamps.
+    pub(crate) seek: i64,
+    /// Rank of its packet in the order of decoding.
+    pub(crate) order: u32,
+    /// Bytes of the packet, to know it again.
+    pub(crate) size: u32,
+}
+
+/// What the packets of a stream tell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Index {
+    /// Timestamps of the frames, ascending: the place is the frame's number.
+    pub(crate) frames: Vec<i64>,
+    /// Timestamp and rank in decoding order of every packet, by timestamp.
+    pub(crate) packets: Vec<(i64, u32)>,
+    /// In decoding order.
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Why packets do not tell which frames there are; for `probe`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub(crate) enum Unclear {
+    #[error("this codec's packets are not frames")]
+    Codec,
+    #[error("packets without timestamps")]
+    Timestamps,
+    #[error("packets with equal timestamps")]
+    Equal,
+    #[error("damaged packets")]
+    Damaged,
+    #[error("packets that hold no frame, several, or half of one")]
+    Odd,
+    #[error("the first frames are not those that the packets promise")]
+    Head,
+    #[error("there are too many")]
+    Many,
+}
+
+/// So many packets behind a first keyframe may be leftovers of a cut.
+const CUT: usize = 64;
+/// The most packets that are looked at.
+const MAX_PACKETS: usize = 1 << 26;
+
+/// Reads every packet of a fresh input. `Ok(Err(_))`: it can be read, but packets do not tell the frames.
+pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<Index, Unclear>, AvError> {
+    let parameters = demuxer.parameters(demuxer.video());
+    let extra: &[u8] = if parameters.extradata.is_null() || parameters.extradata_size <= 0 {
+        &[]
+    } else {
+        // SAFETY: libav keeps so many bytes there as long as the stream.
+        unsafe { std::slice::from_raw_parts(parameters.extradata, parameters.extradata_size as usize) }
+    };
+    let Some(syntax) = Syntax::of(parameters.codec_id, extra) else { return Ok(Err(Unclear::Codec)) };
+    // Fields may be packets of their own where libav's parser divides the stream.
+    let divided = matches!(demuxer.container().as_str(), "mpegts" | "mpeg" | "h264");
+    let progressive = parameters.field_order == sys::AVFieldOrder::AV_FIELD_PROGRESSIVE;
+    if divided && !progressive && matches!(syntax, Syntax::Avc(_)) {
+        return Ok(Err(Unclear::Odd));
+    }
+    let mut packet = Packet::new()?;
+    let mut index = Index { frames: Vec::new(), packets: Vec::new(), entries: Vec::new() };
+    let mut ended = false;
+    let mut order = 0;
+    while demuxer.read(&mut packet)? {
+        let p = packet.get();
+        if order == MAX_PACKETS {
+            return Ok(Err(Unclear::Many));
+        }
+        if p.pts == sys::AV_NOPTS_VALUE {
+            // Matroska loses timestamps before zero, which pictures that cannot be decoded after a cut have.
+            if (1..CUT).contains(&order) && index.entries.len() == 1 {
+                order += 1;
+                continue;
+            }
+            return Ok(Err(Unclear::Timestamps));
+        }
+        if p.flags & sys::AV_PKT_FLAG_CORRUPT != 0 || p.size <= 0 {
+            return Ok(Err(Unclear::Damaged));
+        }
+        let look = syntax.look(packet.data(), p.flags & sys::AV_PKT_FLAG_KEY != 0);
+        // A broken link in the first packet breaks nothing, and a sequence may end with the last.
+        if ended || (look.odd && (order > 0 || !matches!(syntax, Syntax::Hevc(_)))) {
+            return Ok(Err(Unclear::Odd));
+        }
+        ended = look.ends;
+        let rank = order as u32;
+        order += 1;
+        index.packets.push((p.pts, rank));
+        if !look.hidden && p.flags & sys::AV_PKT_FLAG_DISCARD == 0 {
+            index.frames.push(p.pts);
+        }
+        if look.entry {
+            let seek = if p.dts == sys::AV_NOPTS_VALUE { p.pts } else { p.dts.min(p.pts) };
+            index.entries.push(Entry { pts: p.pts, seek, order: rank, size: p.size as u32 });
+        }
+    }
+    index.packets.sort_unstable();
+    index.frames.sort_unstable();
+    if index.packets.windows(2).any(|w| w[0].0 == w[1].0) {
+        return Ok(Err(Unclear::Equal));
+    }
+    Ok(Ok(index))
+}
+
+impl Index {
+    /// Whether `shown`, the timestamps that decoding from the start gave first, are as the packets promise; frames
+    /// that did not come are taken out. `all`: there were no more.
+    pub(crate) fn settle(&mut self, shown: &[i64], all: bool) -> Result<(), Unclear> {
+        let (Some(&first), Some(&last)) = (shown.first(), shown.last()) else { return Err(Unclear::Head) };
+        if shown.windows(2).any(|w| w[0] >= w[1])
+            || shown.iter().any(|t| self.frames.binary_search(t).is_err())
+        {
+            return Err(Unclear::Head);
+        }
+        self.frames.retain(|t| {
+            if all { shown.binary_search(t).is_ok() } else { *t > last || shown.binary_search(t).is_ok() }
+        });
+        // Before the first frame nothing can be told: a packet's place there is no place to begin at.
+        self.entries.retain(|e| e.pts >= first || e.order == 0);
+        Ok(())
+    }
+
+    /// The rank in decoding order of the packet with that timestamp.
+    pub(crate) fn order(&self, pts: i64) -> Option<u32> {
+        self.packets.binary_search_by_key(&pts, |p| p.0).ok().map(|i| self.packets[i].1)
+    }
+
+    /// The last place to begin at for the frame of that timestamp, among the first `limit` of them.
+    pub(crate) fn entry_before(&self, pts: i64, limit: usize) -> Option<usize> {
+        let order = self.order(pts)?;
+        self.entries[..limit.min(self.entries.len())].iter().rposition(|e| e.pts <= pts && e.order <= order)
+    }
+}

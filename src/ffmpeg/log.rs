@@ -1,0 +1,91 @@
+//! libav's messages, taken over: nothing is printed behind our back, and what it said last can be told with an error.
+
+use ffmpeg_sys_next as sys;
+use std::collections::VecDeque;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::{Mutex, PoisonError};
+
+/// How many messages are kept.
+const KEPT: usize = 8;
+/// Longest line kept, bytes.
+const LINE: usize = 1024;
+
+static LAST: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+
+/// Sends libav's warnings and errors here instead of to standard error.
+#[allow(clippy::missing_transmute_annotations)] // `va_list` has another name on every machine
+pub(super) fn take_over() {
+    // SAFETY: the callback is a plain function that keeps no pointer it is handed; only the type of its last
+    // argument is said differently (see `Callback`).
+    unsafe {
+        sys::av_log_set_level(sys::AV_LOG_WARNING);
+        #[allow(clippy::missing_transmute_annotations)] // its name differs from machine to machine
+        sys::av_log_set_callback(std::mem::transmute::<Option<Callback>, _>(Some(keep)));
+    }
+}
+
+/// What libav said since this was last asked, oldest first; at most the last few lines.
+pub fn drain() -> Vec<String> {
+    LAST.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+}
+
+/// What one of libav's contexts said of late. libav names contexts by their addresses.
+pub(super) fn take_of(context: *const c_void) -> Vec<String> {
+    let mark = format!("@ {context:p}]");
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let (own, rest): (VecDeque<String>, _) =
+        std::mem::take(&mut *last).into_iter().partition(|l: &String| l.contains(&mark));
+    *last = rest;
+    Vec::from(own)
+}
+
+/// The callback as Rust can say it. `va_list` is a pointer where it is passed, on every machine that FFmpeg and Rust
+/// have in common (an array that decays, or a structure passed by address).
+type Callback = unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *mut c_void);
+
+mod line {
+    use super::*;
+    #[allow(clashing_extern_declarations)] // the same function, with `va_list` said as a pointer
+    unsafe extern "C" {
+        pub(super) fn av_log_format_line2(
+            ptr: *mut c_void,
+            level: c_int,
+            fmt: *const c_char,
+            vl: *mut c_void,
+            line: *mut c_char,
+            line_size: c_int,
+            print_prefix: *mut c_int,
+        ) -> c_int;
+    }
+}
+
+unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_char, args: *mut c_void) {
+    if level > sys::AV_LOG_WARNING {
+        return;
+    }
+    let mut text = [0 as c_char; LINE];
+    let mut prefix = 1;
+    // SAFETY: libav hands over its own context, format and arguments; the buffer is as long as said and comes back
+    // ended with a zero.
+    let text = unsafe {
+        line::av_log_format_line2(
+            context,
+            level,
+            format,
+            args,
+            text.as_mut_ptr(),
+            LINE as c_int,
+            &mut prefix,
+        );
+        CStr::from_ptr(text.as_ptr())
+    };
+    let text = text.to_string_lossy().trim().to_owned();
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if text.is_empty() || last.back() == Some(&text) {
+        return;
+    }
+    if last.len() == KEPT {
+        last.pop_front();
+    }
+    last.push_back(text);
+}

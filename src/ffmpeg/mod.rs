@@ -1,0 +1,47 @@
+//! All contact with FFmpeg's libraries, and all `unsafe` outside the filters' kernels.
+//!
+//! The safe wrapper (`ffmpeg-next`) is used where it is right; where it lacks something or fails (side data, chroma
+//! location, seeking by a stream's own clock, paths that are not UTF-8, negative strides), the functions of
+//! `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
+#![allow(unsafe_code)] // the one room for calls into libav
+
+pub mod carry;
+pub mod color;
+pub mod copy;
+mod demux;
+mod details;
+pub mod error;
+mod graph;
+mod index;
+pub mod log;
+mod own;
+pub mod pixfmt;
+mod place;
+mod reader;
+pub mod sink;
+pub mod source;
+pub mod still;
+pub mod versions;
+
+pub use place::protocol;
+
+use std::ffi::OsStr;
+use std::sync::Once;
+
+/// Prepares the libraries once a process: registers what they need and takes over their messages.
+pub fn init() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        log::take_over();
+        // SVT-AV1 prints to standard error by itself unless it is told so here
+        if std::env::var_os("SVT_LOG").is_none() {
+            // SAFETY: called before the first frame, when no other thread of ours looks at the environment.
+            unsafe { std::env::set_var("SVT_LOG", "1") };
+        }
+    });
+}
+
+/// Whether an input's name begins with a protocol that libav has (`http:`, `concat:`).
+pub fn is_protocol(input: &OsStr) -> bool {
+    protocol(input).is_some()
+}

@@ -1,0 +1,230 @@
+//! Owners of libav's structures: each is made in one place, freed in one, and never null.
+
+use super::error::{AvError, check};
+use ffmpeg_sys_next as sys;
+use std::mem::ManuallyDrop;
+
+/// Memory is out.
+pub(crate) const NO_MEMORY: AvError = AvError(-libc::ENOMEM);
+
+/// A packet of coded data.
+pub(crate) struct Packet(*mut sys::AVPacket);
+
+// SAFETY: a packet's buffers are reference-counted with atomics, and it has no tie to a thread.
+unsafe impl Send for Packet {}
+
+impl Packet {
+    pub(crate) fn new() -> Result<Packet, AvError> {
+        // SAFETY: returns a new packet or null.
+        let p = unsafe { sys::av_packet_alloc() };
+        if p.is_null() { Err(NO_MEMORY) } else { Ok(Packet(p)) }
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut sys::AVPacket {
+        self.0
+    }
+
+    pub(crate) fn get(&self) -> &sys::AVPacket {
+        // SAFETY: never null, and borrowed as long as `self` is.
+        unsafe { &*self.0 }
+    }
+
+    /// The coded bytes, without padding.
+    pub(crate) fn data(&self) -> &[u8] {
+        let p = self.get();
+        if p.data.is_null() || p.size <= 0 {
+            return &[];
+        }
+        // SAFETY: libav keeps `size` bytes there until the packet is unreferenced, which needs `&mut self`.
+        unsafe { std::slice::from_raw_parts(p.data, p.size as usize) }
+    }
+
+    /// Lets go of the data.
+    pub(crate) fn clear(&mut self) {
+        // SAFETY: a valid packet; afterwards it is blank.
+        unsafe { sys::av_packet_unref(self.0) }
+    }
+}
+
+impl Drop for Packet {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new`, freed once.
+        unsafe { sys::av_packet_free(&mut self.0) }
+    }
+}
+
+/// A decoded frame.
+pub(crate) struct Picture(*mut sys::AVFrame);
+
+// SAFETY: as with packets; what is in it is only read once it has been decoded.
+unsafe impl Send for Picture {}
+
+impl Picture {
+    pub(crate) fn new() -> Result<Picture, AvError> {
+        // SAFETY: returns a new frame or null.
+        let p = unsafe { sys::av_frame_alloc() };
+        if p.is_null() { Err(NO_MEMORY) } else { Ok(Picture(p)) }
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut sys::AVFrame {
+        self.0
+    }
+
+    pub(crate) fn get(&self) -> &sys::AVFrame {
+        // SAFETY: never null, and borrowed as long as `self` is.
+        unsafe { &*self.0 }
+    }
+
+    /// Moves what is in it to a new owner and leaves it blank.
+    pub(crate) fn take(&mut self) -> Result<Picture, AvError> {
+        let to = Picture::new()?;
+        // SAFETY: both are valid; the target is blank.
+        unsafe { sys::av_frame_move_ref(to.0, self.0) };
+        Ok(to)
+    }
+
+    /// The wrapper's view, whose accessors know where each version of libav keeps a field.
+    fn view<T>(&self, f: impl FnOnce(&ffmpeg_next::frame::Video) -> T) -> T {
+        // SAFETY: the frame is valid; the view must not free it, so it is never dropped.
+        let view = ManuallyDrop::new(unsafe { ffmpeg_next::frame::Video::wrap(self.0) });
+        f(&view)
+    }
+
+    /// Whether it holds two fields.
+    pub(crate) fn interlaced(&self) -> bool {
+        self.view(ffmpeg_next::frame::Video::is_interlaced)
+    }
+
+    /// Whether the top field is the first, if it holds two.
+    pub(crate) fn top_first(&self) -> bool {
+        self.view(ffmpeg_next::frame::Video::is_top_first)
+    }
+
+    /// How long it is shown by its packet, in the stream's ticks; 0 when not said.
+    pub(crate) fn duration(&self) -> i64 {
+        self.view(|v| v.packet().duration).max(0)
+    }
+
+    /// Its pixel format.
+    pub(crate) fn pix_fmt(&self) -> sys::AVPixelFormat {
+        self.view(|v| v.format()).into()
+    }
+
+    /// Whether the decoder knows that samples are wrong or guessed.
+    pub(crate) fn damaged(&self) -> bool {
+        let f = self.get();
+        f.flags & sys::AV_FRAME_FLAG_CORRUPT != 0 || f.decode_error_flags != 0
+    }
+
+    /// Marks it as damaged.
+    pub(crate) fn spoil(&mut self) {
+        // SAFETY: a valid frame of which this is the only owner.
+        unsafe { (*self.0).flags |= sys::AV_FRAME_FLAG_CORRUPT };
+    }
+
+    /// The timestamp that libav thinks best, in the stream's ticks.
+    pub(crate) fn timestamp(&self) -> Option<i64> {
+        let t = self.get().best_effort_timestamp;
+        (t != sys::AV_NOPTS_VALUE).then_some(t)
+    }
+}
+
+impl Drop for Picture {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new`, freed once.
+        unsafe { sys::av_frame_free(&mut self.0) }
+    }
+}
+
+/// An open decoder.
+pub(crate) struct Decoder(*mut sys::AVCodecContext);
+
+// SAFETY: used by one thread at a time; its own threads are libav's affair.
+unsafe impl Send for Decoder {}
+
+/// What a decoder did when asked for a frame.
+pub(crate) enum Got {
+    /// There is one, in the picture handed in.
+    Frame,
+    /// It wants another packet first.
+    Hungry,
+    /// That was all.
+    End,
+}
+
+impl Decoder {
+    /// Opens libav's decoder for a stream. `threads` 0: as many as the machine has.
+    ///
+    /// # Safety
+    /// `stream` must be a valid stream.
+    pub(crate) unsafe fn open(
+        stream: *const sys::AVStream,
+        codec: *const sys::AVCodec,
+        threads: usize,
+    ) -> Result<Decoder, AvError> {
+        // SAFETY: the stream is valid as promised; the context is freed by `Decoder` whatever happens.
+        unsafe {
+            let context = sys::avcodec_alloc_context3(codec);
+            if context.is_null() {
+                return Err(NO_MEMORY);
+            }
+            let own = Decoder(context);
+            check(sys::avcodec_parameters_to_context(context, (*stream).codecpar))?;
+            (*context).pkt_timebase = (*stream).time_base;
+            (*context).thread_count = i32::try_from(threads).unwrap_or(0).min(64);
+            (*context).thread_type = match (*codec).id {
+                // One frame after the other, so that what it says belongs to the frame that comes: see `words`.
+                sys::AVCodecID::AV_CODEC_ID_FFV1 => sys::FF_THREAD_SLICE,
+                _ => sys::FF_THREAD_FRAME | sys::FF_THREAD_SLICE,
+            };
+            // A broken header must not make it allocate what no picture needs.
+            (*context).max_pixels = MAX_PIXELS;
+            check(sys::avcodec_open2(context, codec, std::ptr::null_mut()))?;
+            Ok(own)
+        }
+    }
+
+    /// Hands over a packet, or (`None`) says that there are no more.
+    pub(crate) fn send(&mut self, packet: Option<&Packet>) -> Result<(), AvError> {
+        let packet = packet.map_or(std::ptr::null(), |p| p.as_ptr().cast_const());
+        // SAFETY: an open decoder, and a valid packet or null, of which libav takes a reference.
+        check(unsafe { sys::avcodec_send_packet(self.0, packet) }).map(|_| ())
+    }
+
+    /// Asks for a frame.
+    pub(crate) fn receive(&mut self, into: &mut Picture) -> Result<Got, AvError> {
+        // SAFETY: an open decoder and a valid frame, which libav unreferences first.
+        match check(unsafe { sys::avcodec_receive_frame(self.0, into.as_ptr()) }) {
+            Ok(_) => Ok(Got::Frame),
+            Err(AvError::AGAIN) => Ok(Got::Hungry),
+            Err(AvError::EOF) => Ok(Got::End),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What it said about the frame that came last, where saying so is all that it does about damage: FFV1 checks sums
+    /// and gives a frame patched from the one before, unmarked.
+    pub(crate) fn words(&self) -> Vec<String> {
+        // SAFETY: an open decoder.
+        match unsafe { (*self.0).codec_id } {
+            sys::AVCodecID::AV_CODEC_ID_FFV1 => super::log::take_of(self.0.cast()),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Forgets everything that was sent, before reading goes on elsewhere.
+    pub(crate) fn flush(&mut self) {
+        // SAFETY: an open decoder.
+        unsafe { sys::avcodec_flush_buffers(self.0) }
+    }
+}
+
+/// The most samples that one plane of a video's picture may have.
+const MAX_PIXELS: i64 = 1 << 28;
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `open`, freed once.
+        unsafe { sys::avcodec_free_context(&mut self.0) }
+    }
+}

@@ -1,0 +1,403 @@
+//! libav's pixel formats and ours: which is which, and samples from one to the other without loss.
+//!
+//! Everything follows from libav's own description of a format (which byte and bit each component starts at), so
+//! packed, semi-planar, big-endian and padded formats all come out as planes with their full depth.
+
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Siting};
+use std::ffi::CStr;
+use sys::AVPixelFormat;
+
+/// How one component lies in libav's planes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Component {
+    plane: usize,
+    /// Bytes from one sample to the next.
+    step: usize,
+    /// Bytes before the first.
+    offset: usize,
+    /// Bits to drop at the low end.
+    shift: u32,
+    /// Bits that count.
+    bits: u32,
+}
+
+/// A pixel format of libav that can become planes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// libav's name of it.
+    pub name: String,
+    /// What the planes are, with neither size nor tags.
+    format: Format,
+    /// One for each of our planes, in our order.
+    components: Vec<Component>,
+    kind: Kind,
+    big_endian: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Whole bytes or words, one sample each: rows are copied.
+    Planar,
+    /// Samples taken out of bytes or words.
+    Packed,
+    /// One bit a sample, eight to a byte; `true`: 1 is black.
+    Bits(bool),
+    /// Indices into 256 colours.
+    Palette,
+}
+
+/// Why a pixel format is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the pixel format {0} holds no samples that can be worked on; convert it first (ffmpeg -pix_fmt ...)"
+)]
+pub struct Unsupported(pub String);
+
+/// libav's name of a pixel format.
+pub fn name(format: AVPixelFormat) -> String {
+    // SAFETY: returns a static string or null.
+    unsafe {
+        let name = sys::av_get_pix_fmt_name(format);
+        if name.is_null() { "unknown".into() } else { CStr::from_ptr(name).to_string_lossy().into_owned() }
+    }
+}
+
+/// The pixel format of that name, if libav has it.
+pub fn by_name(name: &str) -> Option<AVPixelFormat> {
+    let name = std::ffi::CString::new(name).ok()?;
+    // SAFETY: the string lives through the call.
+    let format = unsafe { sys::av_get_pix_fmt(name.as_ptr()) };
+    (format != AVPixelFormat::AV_PIX_FMT_NONE).then_some(format)
+}
+
+/// libav's planar pixel format with exactly the samples of `format`, if it has one.
+pub fn exact(format: &Format) -> Option<AVPixelFormat> {
+    let name = format.name();
+    // Ours are in native order; libav's names without one mean just that.
+    let found = by_name(&name)?;
+    let layout = Layout::of(found).ok()?;
+    layout.fits(format).then_some(found)
+}
+
+impl Layout {
+    /// Reads libav's description.
+    pub fn of(pix_fmt: AVPixelFormat) -> Result<Layout, Unsupported> {
+        let name = name(pix_fmt);
+        let unsupported = || Unsupported(name.clone());
+        // SAFETY: returns a pointer to a static description, or null.
+        let desc = unsafe { sys::av_pix_fmt_desc_get(pix_fmt).as_ref() }.ok_or_else(unsupported)?;
+        let has = |flag: i64| desc.flags & flag as u64 != 0;
+        if has(sys::AV_PIX_FMT_FLAG_HWACCEL.into())
+            || has(sys::AV_PIX_FMT_FLAG_BAYER.into())
+            || name.starts_with("xyz")
+            || name.starts_with("xv30")
+        {
+            return Err(unsupported());
+        }
+        let palette = has(sys::AV_PIX_FMT_FLAG_PAL.into());
+        let bits = has(sys::AV_PIX_FMT_FLAG_BITSTREAM.into());
+        let alpha = has(sys::AV_PIX_FMT_FLAG_ALPHA.into()) || palette;
+        let rgb = has(sys::AV_PIX_FMT_FLAG_RGB.into()) || palette;
+        let float = has(sys::AV_PIX_FMT_FLAG_FLOAT.into());
+        let count = usize::from(desc.nb_components);
+        let big_endian = has(sys::AV_PIX_FMT_FLAG_BE.into());
+        let all: Vec<Component> = desc.comp[..count]
+            .iter()
+            .map(|c| Component {
+                plane: c.plane as usize,
+                step: c.step as usize,
+                // A component that fits the low byte of a big-endian word is found in the second one.
+                // (libav counts some of these from one byte before the pixel.)
+                offset: (c.offset + i32::from(big_endian && c.shift + c.depth <= 8)) as usize,
+                shift: c.shift as u32,
+                bits: c.depth as u32,
+            })
+            .collect();
+        // libav lists R G B A; our planes stand in the order G B R A.
+        let components = match (rgb, all.len()) {
+            _ if palette => Vec::new(),
+            (true, 3) => vec![all[1], all[2], all[0]],
+            (true, 4) => vec![all[1], all[2], all[0], all[3]],
+            _ => all,
+        };
+        let deepest = components.iter().map(|c| c.bits).max().unwrap_or(8);
+        if (float && deepest != 32) || (!float && deepest > 16) || (bits && deepest != 1) {
+            return Err(unsupported());
+        }
+        let depth = if float { Depth::Float } else { Depth::Bits(deepest.max(8) as u8) };
+        let family = match (rgb, count) {
+            (true, _) => Family::Rgb,
+            (false, 1 | 2) => Family::Gray,
+            _ => Family::Yuv,
+        };
+        let subsampling =
+            if family == Family::Yuv { (desc.log2_chroma_w, desc.log2_chroma_h) } else { (0, 0) };
+        let mut format = Format::new(1, 1, family, depth, subsampling);
+        if alpha {
+            format.alpha = Alpha::Straight;
+        }
+        if name.starts_with("yuvj") {
+            format.range = ColorRange::Full;
+            format.siting = Siting::Center;
+        }
+        if family == Family::Gray && bits {
+            format.range = ColorRange::Full;
+        }
+        let native = deepest == 8 || big_endian == cfg!(target_endian = "big");
+        let whole = components
+            .iter()
+            .all(|c| c.step == depth.bytes() && c.shift == 0 && c.offset == 0 && c.bits == deepest);
+        let planes_apart =
+            (0..components.len()).all(|i| (0..i).all(|j| components[i].plane != components[j].plane));
+        let kind = match () {
+            () if palette => Kind::Palette,
+            () if bits => Kind::Bits(name == "monow"),
+            () if native && whole && planes_apart && deepest >= 8 => Kind::Planar,
+            () => Kind::Packed,
+        };
+        Ok(Layout { name, format, components, kind, big_endian })
+    }
+
+    /// Family, depth, subsampling and alpha, as a picture of the given size with nothing else known.
+    pub fn format(&self, width: u32, height: u32) -> Format {
+        Format { width, height, ..self.format }
+    }
+
+    /// Whether rows are copied as they are between this and planes of `format`.
+    pub fn fits(&self, format: &Format) -> bool {
+        let own = &self.format;
+        self.kind == Kind::Planar
+            && (own.family, own.depth, own.subsampling, own.has_alpha())
+                == (format.family, format.depth, format.subsampling, format.has_alpha())
+    }
+
+    /// Takes the samples out of libav's frame. Panics unless `out` has this layout's shape and the frame's size.
+    ///
+    /// # Safety
+    /// `frame` must be a valid frame of this pixel format with software planes, of at least `out`'s size.
+    pub unsafe fn unpack(&self, frame: &sys::AVFrame, out: &mut Frame) {
+        let format = *out.format();
+        if self.kind == Kind::Palette {
+            // SAFETY: as promised by the caller.
+            return unsafe { unpack_palette(frame, out) };
+        }
+        for (p, c) in self.components.iter().enumerate() {
+            let (width, height) = format.plane_size(p);
+            for y in 0..height {
+                // The last sample need not have a whole step behind it.
+                let bytes = match self.kind {
+                    Kind::Bits(_) => width.div_ceil(8),
+                    _ => (width - 1) * c.step + c.offset + c.word_bytes(),
+                };
+                // SAFETY: as promised by the caller; `linesize` may be negative, so the sum is signed.
+                let row = unsafe {
+                    let start = frame.data[c.plane].offset(y as isize * frame.linesize[c.plane] as isize);
+                    std::slice::from_raw_parts(start, bytes)
+                };
+                let to = out.row_bytes_mut(p, y);
+                match self.kind {
+                    Kind::Planar => {
+                        to.copy_from_slice(&row[..to.len()]);
+                        if let Depth::Bits(bits @ 9..=15) = format.depth {
+                            settle(bytemuck::cast_slice_mut(to), (1 << bits) - 1);
+                        }
+                    }
+                    Kind::Bits(black) => {
+                        for (x, v) in to.iter_mut().enumerate() {
+                            let one = row[x / 8] >> (7 - x % 8) & 1 == 1;
+                            *v = if one != black { 255 } else { 0 };
+                        }
+                    }
+                    _ => self.unpack_row(c, format.depth, row, to),
+                }
+            }
+        }
+    }
+
+    fn unpack_row(&self, c: &Component, depth: Depth, row: &[u8], to: &mut [u8]) {
+        let starts = (0..).map(|x| x * c.step + c.offset);
+        let word = |at: usize| {
+            let pair = [row[at], row[at + 1]];
+            if self.big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
+        };
+        let wide = c.word_bytes() > 1;
+        let deep = depth.bits().map_or(8, u32::from);
+        // The two that most video needs: bytes side by side (NV12, RGB24), and words (P010).
+        let steps = row[c.offset..].chunks(c.step);
+        if !wide && c.shift == 0 && c.bits == 8 && deep == 8 {
+            return to.iter_mut().zip(steps).for_each(|(v, s)| *v = s[0]);
+        }
+        if c.bits == deep && deep > 8 && c.shift + c.bits == 16 && !self.big_endian {
+            let to = bytemuck::cast_slice_mut::<u8, u16>(to);
+            return to.iter_mut().zip(steps).for_each(|(v, s)| {
+                *v = u16::from_le_bytes([s[0], s[1]]) >> c.shift;
+            });
+        }
+        let sample = |at: usize| {
+            let raw = if wide { u32::from(word(at)) } else { u32::from(row[at]) };
+            widen(raw >> c.shift & ((1 << c.bits) - 1), c.bits, deep)
+        };
+        match depth.bytes() {
+            1 => to.iter_mut().zip(starts).for_each(|(v, at)| *v = sample(at) as u8),
+            2 => bytemuck::cast_slice_mut::<u8, u16>(to)
+                .iter_mut()
+                .zip(starts)
+                .for_each(|(v, at)| *v = sample(at) as u16),
+            _ => bytemuck::cast_slice_mut::<u8, f32>(to).iter_mut().zip(starts).for_each(|(v, at)| {
+                let four = [row[at], row[at + 1], row[at + 2], row[at + 3]];
+                *v = if self.big_endian { f32::from_be_bytes(four) } else { f32::from_le_bytes(four) };
+            }),
+        }
+    }
+
+    /// Whether [`pack`](Layout::pack) can write this format: its planes as they are, or whole native bytes or words
+    /// side by side.
+    pub fn can_pack(&self) -> bool {
+        let whole = |c: &Component| {
+            c.shift == 0 && self.format.depth.bits().is_some_and(|bits| u32::from(bits) == c.bits)
+        };
+        match self.kind {
+            Kind::Planar => true,
+            Kind::Packed => {
+                self.big_endian == cfg!(target_endian = "big") && self.components.iter().all(whole)
+            }
+            _ => false,
+        }
+    }
+
+    /// Puts samples into libav's frame, for formats of which [`can_pack`](Layout::can_pack) is true.
+    ///
+    /// # Safety
+    /// `frame` must be a writable frame of this pixel format with software planes of at least `from`'s size.
+    pub unsafe fn pack(&self, from: &Frame, frame: &mut sys::AVFrame) {
+        let shape = |f: &Format| (f.family, f.depth, f.subsampling, f.has_alpha());
+        assert!(
+            self.can_pack() && shape(&self.format) == shape(from.format()),
+            "{} cannot be written from {}",
+            self.name,
+            from.format().name()
+        );
+        let size = from.format().depth.bytes();
+        for (p, c) in self.components.iter().enumerate() {
+            for y in from.plane(p).rows() {
+                let row = from.plane(p).row_bytes(y);
+                // SAFETY: as promised by the caller; a row has `step` bytes for each sample.
+                unsafe {
+                    let start = frame.data[c.plane].offset(y as isize * frame.linesize[c.plane] as isize);
+                    if self.kind == Kind::Planar {
+                        std::ptr::copy_nonoverlapping(row.as_ptr(), start, row.len());
+                        continue;
+                    }
+                    for (x, sample) in row.chunks_exact(size).enumerate() {
+                        let to = start.add(x * c.step + c.offset);
+                        std::ptr::copy_nonoverlapping(sample.as_ptr(), to, size);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Component {
+    /// Bytes that hold one sample.
+    fn word_bytes(&self) -> usize {
+        match self.shift + self.bits {
+            0..=8 => 1,
+            9..=16 => 2,
+            _ => 4,
+        }
+    }
+}
+
+/// No sample is above `top`: raw video may hold what no code is ready for.
+fn settle(row: &mut [u16], top: u16) {
+    if row.iter().fold(0, |all, x| all | x) > top {
+        row.iter_mut().for_each(|x| *x = (*x).min(top));
+    }
+}
+
+/// Fewer than 8 bits become 8, and a shallower component of a deeper format becomes as deep as that, by repeating
+/// its bits: lowest to lowest, highest to highest, and back without loss.
+fn widen(v: u32, bits: u32, to: u32) -> u32 {
+    if bits >= to {
+        return v;
+    }
+    let (mut wide, mut have) = (v, bits);
+    while have < to {
+        wide = wide << bits | v;
+        have += bits;
+    }
+    wide >> (have - to)
+}
+
+/// # Safety
+/// `frame` must be a valid frame of a palette format, of at least `out`'s size.
+unsafe fn unpack_palette(frame: &sys::AVFrame, out: &mut Frame) {
+    let (width, height) = out.format().plane_size(0);
+    // SAFETY: libav keeps 256 words of native-order ARGB in the second plane.
+    let palette = unsafe { std::slice::from_raw_parts(frame.data[1].cast::<[u8; 4]>(), 256) };
+    for y in 0..height {
+        // SAFETY: as promised by the caller.
+        let row = unsafe {
+            let start = frame.data[0].offset(y as isize * frame.linesize[0] as isize);
+            std::slice::from_raw_parts(start, width)
+        };
+        // planes G B R A of 0xAARRGGBB
+        for (p, shift) in [(0, 8), (1, 0), (2, 16), (3, 24)] {
+            let to = out.row_bytes_mut(p, y);
+            for (v, &index) in to.iter_mut().zip(row) {
+                *v = (u32::from_ne_bytes(palette[usize::from(index)]) >> shift) as u8;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_planar_name_of_ours_is_libavs() {
+        let mut missing = Vec::new();
+        for name in [
+            "gray",
+            "gray9",
+            "gray10",
+            "gray12",
+            "gray14",
+            "gray16",
+            "grayf32",
+            "yuv420p",
+            "yuv422p10",
+            "yuv444p16",
+            "yuv440p",
+            "yuv440p10",
+            "yuv411p",
+            "yuv410p",
+            "yuva420p",
+            "yuva422p10",
+            "yuva444p16",
+            "gbrp",
+            "gbrp9",
+            "gbrp16",
+            "gbrap",
+            "gbrap12",
+            "gbrpf32",
+            "gbrapf32",
+        ] {
+            let format = Format::from_name(name, 8, 8).unwrap();
+            if exact(&format).is_none() {
+                missing.push(name);
+            }
+        }
+        assert!(missing.is_empty(), "{missing:?}");
+        assert_eq!(exact(&Format::from_name("yuv420p13", 8, 8).unwrap()), None);
+    }
+
+    #[test]
+    fn widening_keeps_ends_and_order() {
+        assert_eq!((widen(0, 5, 8), widen(31, 5, 8), widen(16, 5, 8)), (0, 255, 132));
+        assert_eq!((widen(1, 1, 8), widen(3, 2, 8), widen(5, 8, 8)), (255, 255, 5));
+    }
+}

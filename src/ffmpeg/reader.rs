@@ -1,0 +1,340 @@
+//! Pictures out of an input, from the start or from any number on.
+
+use super::demux::{Demuxer, OpenError, Origin};
+use super::error::AvError;
+use super::graph::{Feed, Graph};
+use super::index::Index;
+use super::log;
+use super::own::{Decoder, Got, Packet, Picture};
+use super::place::Place;
+use std::collections::VecDeque;
+use std::ffi::CString;
+
+/// What comes out of decoding.
+pub(crate) enum Item {
+    /// A picture.
+    Picture(Picture),
+    /// Data between two pictures that could not be decoded, and what libav said about it.
+    Damage(String),
+    /// The input could not be read any further.
+    Broken(AvError, String),
+}
+
+/// So many errors in a row without a picture, at the end of the input, are the end.
+const MAX_ERRORS: u32 = 256;
+
+/// FFmpeg's own filters behind the decoder.
+struct Stage {
+    text: CString,
+    graph: Option<Graph>,
+    /// Size and pixel format that the graph was made for.
+    made_for: (i32, i32, i32),
+    feed: Feed,
+    /// What an older graph still had.
+    ready: VecDeque<Picture>,
+    ended: bool,
+}
+
+/// An input being decoded.
+pub(crate) struct Reader {
+    pub(crate) demuxer: Demuxer,
+    decoder: Decoder,
+    threads: usize,
+    packet: Packet,
+    picture: Picture,
+    /// All packets have been sent.
+    drained: bool,
+    /// Nothing more will come.
+    ended: bool,
+    /// A picture has come since the start; before that, errors are those of a stream that was cut.
+    begun: bool,
+    /// The last item was damage: it is told once, until a picture comes.
+    hurt: bool,
+    errors: u32,
+    /// What was wrong before the first picture.
+    pub(crate) early: Option<String>,
+    /// What the decoder said about the last picture that it marked by words alone.
+    pub(crate) words: String,
+    stage: Option<Stage>,
+}
+
+impl Reader {
+    pub(crate) fn open(from: Origin, threads: usize) -> Result<Reader, OpenError> {
+        let demuxer = Demuxer::open(from)?;
+        let decoder = demuxer.decoder(threads)?;
+        Ok(Reader {
+            demuxer,
+            decoder,
+            threads,
+            packet: Packet::new()?,
+            picture: Picture::new()?,
+            drained: false,
+            ended: false,
+            begun: false,
+            hurt: false,
+            errors: 0,
+            early: None,
+            words: String::new(),
+            stage: None,
+        })
+    }
+
+    /// Begins anew with a freshly opened input.
+    pub(crate) fn restart(&mut self, place: &Place) -> Result<(), OpenError> {
+        let stage = self.stage.take();
+        *self = Reader::open(Origin::Place(place.clone()), self.threads)?;
+        self.stage = stage;
+        self.renew();
+        Ok(())
+    }
+
+    /// Puts FFmpeg's own filters behind the decoder. Before the first picture.
+    pub(crate) fn filter(&mut self, text: CString, feed: Feed) {
+        let ready = VecDeque::new();
+        self.stage = Some(Stage { text, graph: None, made_for: (0, 0, 0), feed, ready, ended: false });
+    }
+
+    /// The graph of filters, once the first picture has come.
+    pub(crate) fn graph(&self) -> Option<&Graph> {
+        self.stage.as_ref()?.graph.as_ref()
+    }
+
+    /// Filters begin anew.
+    fn renew(&mut self) {
+        if let Some(stage) = &mut self.stage {
+            (stage.graph, stage.ended) = (None, false);
+            stage.ready.clear();
+        }
+    }
+
+    /// The next picture behind the filters, or what came in its place; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Item>, AvError> {
+        let Some(mut stage) = self.stage.take() else { return self.decoded() };
+        let next = self.filtered(&mut stage);
+        self.stage = Some(stage);
+        next
+    }
+
+    fn filtered(&mut self, stage: &mut Stage) -> Result<Option<Item>, AvError> {
+        loop {
+            if let Some(picture) = stage.ready.pop_front() {
+                return Ok(Some(Item::Picture(picture)));
+            }
+            if stage.ended {
+                return Ok(None);
+            }
+            if let Some(graph) = &mut stage.graph {
+                let mut picture = Picture::new()?;
+                match graph.pull(&mut picture)? {
+                    Got::Frame => return Ok(Some(Item::Picture(picture))),
+                    Got::End => {
+                        stage.ended = true;
+                        continue;
+                    }
+                    Got::Hungry => {}
+                }
+            }
+            match self.decoded()? {
+                Some(Item::Picture(p)) if p.damaged() => {
+                    return Ok(Some(Item::Damage(format!("a damaged picture is not filtered{}", said()))));
+                }
+                Some(Item::Picture(p)) => {
+                    let f = p.get();
+                    let shape = (f.width, f.height, f.format);
+                    if stage.graph.is_none() || shape != stage.made_for {
+                        stage.drain()?;
+                        stage.graph = Some(Graph::new(&stage.text, &p, stage.feed)?);
+                        stage.made_for = shape;
+                    }
+                    if let Some(graph) = &mut stage.graph {
+                        graph.push(Some(&p))?;
+                    }
+                }
+                Some(other) => return Ok(Some(other)),
+                None => match &mut stage.graph {
+                    Some(graph) => {
+                        graph.push(None)?;
+                    }
+                    None => stage.ended = true,
+                },
+            }
+        }
+    }
+
+    /// The next decoded picture, or what came in its place; `None` at the end.
+    fn decoded(&mut self) -> Result<Option<Item>, AvError> {
+        while !self.ended {
+            match self.decoder.receive(&mut self.picture) {
+                Ok(Got::Frame) => {
+                    (self.begun, self.hurt, self.errors) = (true, false, 0);
+                    let words = self.decoder.words();
+                    if !words.is_empty() {
+                        self.picture.spoil();
+                        self.words = format!(" ({})", words.join("; "));
+                    }
+                    return Ok(Some(Item::Picture(self.picture.take()?)));
+                }
+                Ok(Got::End) => self.ended = true,
+                Ok(Got::Hungry) if self.drained => self.ended = true,
+                Ok(Got::Hungry) => {
+                    if let Some(item) = self.feed() {
+                        return Ok(Some(item));
+                    }
+                }
+                Err(error) => {
+                    self.errors += 1;
+                    self.ended |= self.drained && self.errors > MAX_ERRORS;
+                    let item = self.damage(error);
+                    if !self.drained
+                        && let Some(other) = self.feed()
+                    {
+                        return Ok(Some(item.unwrap_or(other)));
+                    }
+                    if item.is_some() {
+                        return Ok(item);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether nothing more will come.
+    pub(crate) fn ended(&self) -> bool {
+        match &self.stage {
+            Some(stage) => stage.ended,
+            None => self.ended,
+        }
+    }
+
+    /// Sends the decoder another packet, or the end.
+    fn feed(&mut self) -> Option<Item> {
+        let sent = match self.demuxer.read(&mut self.packet) {
+            Ok(true) => self.decoder.send(Some(&self.packet)),
+            Ok(false) => {
+                self.drained = true;
+                let _ = self.decoder.send(None);
+                let cut =
+                    |l: &String| ["prematurely", "partial file", "truncat"].iter().any(|w| l.contains(w));
+                return log::drain()
+                    .into_iter()
+                    .find(cut)
+                    .map(|line| Item::Damage(format!("the input ends before it should ({line})")));
+            }
+            Err(error) => {
+                self.drained = true;
+                let _ = self.decoder.send(None);
+                return Some(Item::Broken(error, said()));
+            }
+        };
+        match sent {
+            Ok(()) | Err(AvError::AGAIN | AvError::EOF) => None,
+            Err(error) => self.damage(error),
+        }
+    }
+
+    fn damage(&mut self, error: AvError) -> Option<Item> {
+        let text = format!("{error}{}", said());
+        if !self.begun {
+            self.early.get_or_insert(text);
+            return None;
+        }
+        if std::mem::replace(&mut self.hurt, true) { None } else { Some(Item::Damage(text)) }
+    }
+
+    /// Goes to where `target` can be decoded from, and decodes until it comes: `Ok(None)` when it does not come clean
+    /// from any place but the start.
+    pub(crate) fn seek(&mut self, index: &Index, target: i64) -> Option<Picture> {
+        let mut limit = index.entries.len();
+        // The start is a place too, but going there needs no seeking.
+        while let Some(i) = index.entry_before(target, limit).filter(|&i| index.entries[i].order > 0) {
+            limit = i;
+            if !self.land(index, i) {
+                return None;
+            }
+            if let Some(picture) = self.until(target) {
+                return Some(picture);
+            }
+        }
+        None
+    }
+
+    /// Decodes up to the picture with that timestamp, if it comes and is whole.
+    fn until(&mut self, target: i64) -> Option<Picture> {
+        loop {
+            match self.next() {
+                Ok(Some(Item::Picture(p))) => match p.timestamp() {
+                    Some(t) if t < target => {}
+                    Some(t) if t == target && !p.damaged() => return Some(p),
+                    _ => return None,
+                },
+                Ok(Some(Item::Damage(_))) => {}
+                Ok(Some(Item::Broken(..)) | None) | Err(_) => return None,
+            }
+        }
+    }
+
+    /// Makes the packet of entry `i` the first that the decoder gets.
+    fn land(&mut self, index: &Index, i: usize) -> bool {
+        let entry = index.entries[i];
+        let (num, den) = {
+            let tb = self.demuxer.stream(self.demuxer.video()).time_base;
+            (i64::from(tb.num.max(1)), i64::from(tb.den.max(1)))
+        };
+        // Containers' own indexes are wrong at times, and some have none: ask for earlier and earlier places.
+        let mut back = 0;
+        for attempt in 0..8 {
+            if self.demuxer.seek(entry.seek.saturating_sub(back)).is_err() {
+                return false;
+            }
+            if self.walk(index, i) {
+                log::drain();
+                (self.drained, self.ended, self.hurt, self.begun, self.errors) =
+                    (false, false, false, true, 0);
+                self.decoder.flush();
+                self.renew();
+                return self.decoder.send(Some(&self.packet)).is_ok();
+            }
+            back = (den / num).max(1) << attempt;
+        }
+        false
+    }
+
+    /// Reads up to the packet of entry `i`; `false` when reading begins behind it.
+    fn walk(&mut self, index: &Index, i: usize) -> bool {
+        let entry = index.entries[i];
+        while let Ok(true) = self.demuxer.read(&mut self.packet) {
+            let p = self.packet.get();
+            match index.order(p.pts) {
+                Some(order) if order == entry.order => return p.size as u32 == entry.size,
+                Some(order) if order > entry.order => return false,
+                // Before it; or the torn first packet after a jump.
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+impl Stage {
+    /// Takes out what the graph still holds.
+    fn drain(&mut self) -> Result<(), AvError> {
+        if let Some(mut graph) = self.graph.take() {
+            graph.push(None)?;
+            loop {
+                let mut picture = Picture::new()?;
+                match graph.pull(&mut picture)? {
+                    Got::Frame => self.ready.push_back(picture),
+                    Got::Hungry | Got::End => break,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What libav said lately, as the end of a sentence.
+pub(crate) fn said() -> String {
+    let lines = log::drain();
+    if lines.is_empty() { String::new() } else { format!(" ({})", lines.join("; ")) }
+}

@@ -1,0 +1,215 @@
+//! Which container a file name asks for, and what is usual in it.
+
+use super::handles::text;
+use crate::sink::Encoding;
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::{Depth, Format};
+use std::ffi::{CStr, CString, OsStr};
+use std::path::Path;
+use std::ptr;
+use sys::AVCodecID;
+
+/// What MPEG-TS has stream types for; libav's muxer does not say.
+const TS: [AVCodecID; 13] = [
+    AVCodecID::AV_CODEC_ID_H264,
+    AVCodecID::AV_CODEC_ID_HEVC,
+    AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
+    AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
+    AVCodecID::AV_CODEC_ID_MPEG4,
+    AVCodecID::AV_CODEC_ID_MP2,
+    AVCodecID::AV_CODEC_ID_MP3,
+    AVCodecID::AV_CODEC_ID_AAC,
+    AVCodecID::AV_CODEC_ID_AC3,
+    AVCodecID::AV_CODEC_ID_EAC3,
+    AVCodecID::AV_CODEC_ID_OPUS,
+    AVCodecID::AV_CODEC_ID_DVB_SUBTITLE,
+    AVCodecID::AV_CODEC_ID_DVB_TELETEXT,
+];
+
+/// A muxer of libav's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Container {
+    pub(crate) muxer: *const sys::AVOutputFormat,
+}
+
+// SAFETY: points to libav's static description.
+unsafe impl Send for Container {}
+
+/// Containers that are alike in what they can hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kin {
+    /// mp4, m4v, 3gp.
+    Mp4,
+    /// QuickTime.
+    Mov,
+    /// Matroska.
+    Mkv,
+    /// WebM, which is Matroska with few codecs.
+    Webm,
+    /// Anything else.
+    Other,
+}
+
+impl Container {
+    /// By the extension of the name; `None` when libav has no muxer for video files of that name.
+    pub(crate) fn of(output: &OsStr) -> Option<Container> {
+        let extension = Path::new(output).extension()?.to_str()?;
+        // only the extension speaks: the rest of the name need not be UTF-8, and may look like a protocol
+        let name = CString::new(format!("x.{}", extension.to_ascii_lowercase())).ok()?;
+        // SAFETY: the name lives through the call; the answer is static or null.
+        let muxer = unsafe { sys::av_guess_format(ptr::null(), name.as_ptr(), ptr::null()).as_ref() }?;
+        let video = muxer.video_codec != AVCodecID::AV_CODEC_ID_NONE;
+        let file = muxer.flags & sys::AVFMT_NOFILE == 0;
+        let container = Container { muxer };
+        (video && file && !container.name().starts_with("image2")).then_some(container)
+    }
+
+    fn get(self) -> &'static sys::AVOutputFormat {
+        // SAFETY: `of` makes none but those of libav's static table.
+        unsafe { &*self.muxer }
+    }
+
+    /// libav's name of the muxer.
+    pub(crate) fn name(self) -> String {
+        // SAFETY: a static string.
+        unsafe { text(self.get().name) }
+    }
+
+    pub(crate) fn kin(self) -> Kin {
+        match self.name().as_str() {
+            "mp4" | "ipod" | "3gp" | "3g2" | "psp" | "f4v" => Kin::Mp4,
+            "mov" => Kin::Mov,
+            "matroska" => Kin::Mkv,
+            "webm" => Kin::Webm,
+            _ => Kin::Other,
+        }
+    }
+
+    /// Matroska and WebM, whose times are milliseconds.
+    pub(crate) fn is_matroska(self) -> bool {
+        matches!(self.kin(), Kin::Mkv | Kin::Webm)
+    }
+
+    pub(crate) fn flag(self, flag: i32) -> bool {
+        self.get().flags & flag != 0
+    }
+
+    /// Whether streams of that codec can be put into it.
+    pub(crate) fn takes(self, codec: AVCodecID) -> bool {
+        // SAFETY: a static description and a number.
+        let answer = unsafe { sys::avformat_query_codec(self.muxer, codec, sys::FF_COMPLIANCE_UNOFFICIAL) };
+        match answer {
+            1 => true,
+            // it does not say: then what it has by default is all that is sure
+            code if code < 0 => {
+                if self.name() == "mpegts" {
+                    return TS.contains(&codec);
+                }
+                let own = self.get();
+                codec == own.video_codec || codec == own.audio_codec || codec == own.subtitle_codec
+            }
+            _ => false,
+        }
+    }
+
+    /// What sound becomes when it cannot be copied.
+    pub(crate) fn sound(self) -> AVCodecID {
+        match self.kin() {
+            Kin::Mp4 | Kin::Mov => AVCodecID::AV_CODEC_ID_AAC,
+            Kin::Mkv | Kin::Webm => AVCodecID::AV_CODEC_ID_OPUS,
+            Kin::Other => self.get().audio_codec,
+        }
+    }
+
+    /// The encoders to try for pictures of a format, best first, by name.
+    pub(crate) fn encoders(self, format: &Format, encoding: &Encoding) -> Vec<String> {
+        let deep = !matches!(format.depth, Depth::Bits(8..=10));
+        let list: &[&str] = match self.kin() {
+            _ if encoding.lossless => &["ffv1"],
+            Kin::Mp4 if self.name() != "3gp" => &["libx264", "libx265"],
+            Kin::Mov if format.has_alpha() => &["prores_ks"],
+            Kin::Mov => &["libx264", "libx265", "prores_ks"],
+            Kin::Mkv if format.has_alpha() => &["ffv1"],
+            Kin::Mkv if deep => &["libx265", "ffv1"],
+            Kin::Mkv => &["libx264", "libx265", "ffv1"],
+            Kin::Webm if format.has_alpha() => &["libvpx-vp9"],
+            Kin::Webm => &["libsvtav1", "libvpx-vp9", "libaom-av1"],
+            _ if ["mpegts", "flv"].contains(&self.name().as_str()) => &["libx264"],
+            _ => &[],
+        };
+        if !list.is_empty() {
+            return list.iter().map(|&name| name.to_owned()).collect();
+        }
+        // SAFETY: the answer is static or null.
+        let own = unsafe { sys::avcodec_find_encoder(self.get().video_codec).as_ref() };
+        own.map(codec_name).into_iter().collect()
+    }
+}
+
+/// libav's name of an encoder.
+pub(crate) fn codec_name(codec: &sys::AVCodec) -> String {
+    // SAFETY: a static string.
+    unsafe { text(codec.name) }
+}
+
+/// libav's name of a codec.
+pub(crate) fn id_name(id: AVCodecID) -> String {
+    // SAFETY: a static string, never null.
+    unsafe { CStr::from_ptr(sys::avcodec_get_name(id)) }.to_string_lossy().into_owned()
+}
+
+/// The video encoder of that name, or the usual one for the codec of that name.
+pub(crate) fn encoder(name: &str) -> Option<&'static sys::AVCodec> {
+    let c_name = CString::new(name).ok()?;
+    // SAFETY: the name lives through the calls; answers are static or null.
+    let found = unsafe {
+        let by_name = sys::avcodec_find_encoder_by_name(c_name.as_ptr());
+        if by_name.is_null() {
+            let usual = match name {
+                "av1" => c"libsvtav1",
+                "prores" => c"prores_ks",
+                _ => c"",
+            };
+            let usual = sys::avcodec_find_encoder_by_name(usual.as_ptr());
+            if usual.is_null() {
+                let described = sys::avcodec_descriptor_get_by_name(c_name.as_ptr()).as_ref()?;
+                sys::avcodec_find_encoder(described.id).as_ref()
+            } else {
+                usual.as_ref()
+            }
+        } else {
+            by_name.as_ref()
+        }
+    }?;
+    (found.type_ == sys::AVMediaType::AVMEDIA_TYPE_VIDEO).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_ask_for_containers() {
+        let name = |output: &str| Container::of(OsStr::new(output)).map(Container::name);
+        for (output, muxer) in [
+            ("a.mp4", "mp4"),
+            ("b:c.MKV", "matroska"),
+            ("x.webm", "webm"),
+            ("x.mov", "mov"),
+            ("x.ts", "mpegts"),
+        ] {
+            assert_eq!(name(output).as_deref(), Some(muxer));
+        }
+        for none in ["a.txt", "mp4", "a.wav", "a.png", "a.", ""] {
+            assert_eq!(name(none), None, "{none}");
+        }
+        let webm = Container::of(OsStr::new("a.webm")).unwrap();
+        assert!(webm.takes(AVCodecID::AV_CODEC_ID_OPUS) && !webm.takes(AVCodecID::AV_CODEC_ID_AAC));
+    }
+
+    #[test]
+    fn encoders_by_codec_too() {
+        assert_eq!(encoder("hevc").map(codec_name).as_deref(), Some("libx265"));
+        assert!(encoder("aac").is_none() && encoder("nothing").is_none());
+    }
+}

@@ -1,0 +1,126 @@
+//! libav's structures with an owner that frees them.
+
+use ffmpeg_sys_next as sys;
+use std::ffi::{CStr, CString};
+use std::ptr;
+
+/// A dictionary of options or tags.
+#[derive(Debug)]
+pub(crate) struct Dict(pub(crate) *mut sys::AVDictionary);
+
+impl Dict {
+    pub(crate) const fn new() -> Dict {
+        Dict(ptr::null_mut())
+    }
+
+    /// Sets a key; what cannot be a C string (a zero inside) is left out.
+    pub(crate) fn set(&mut self, key: &str, value: &str) {
+        if let (Ok(key), Ok(value)) = (CString::new(key), CString::new(value)) {
+            // SAFETY: libav copies both strings.
+            unsafe { sys::av_dict_set(&mut self.0, key.as_ptr(), value.as_ptr(), 0) };
+        }
+    }
+
+    /// The keys there are: after an open, those nobody knew.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        // SAFETY: the dictionary is ours and not changed meanwhile.
+        unsafe { entries(self.0) }.into_iter().map(|e| e.0).collect()
+    }
+}
+
+impl Drop for Dict {
+    fn drop(&mut self) {
+        // SAFETY: ours alone.
+        unsafe { sys::av_dict_free(&mut self.0) }
+    }
+}
+
+/// All keys and values.
+///
+/// # Safety
+/// `dict` must be null or a valid dictionary.
+pub(crate) unsafe fn entries(dict: *const sys::AVDictionary) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut last = ptr::null();
+    let any = c"";
+    loop {
+        // SAFETY: as promised by the caller; entries and their strings live as long as the dictionary is unchanged.
+        unsafe {
+            last = sys::av_dict_get(dict, any.as_ptr(), last, sys::AV_DICT_IGNORE_SUFFIX).cast_const();
+            let Some(entry) = last.as_ref() else { return all };
+            let text = |p: *const _| CStr::from_ptr(p).to_string_lossy().into_owned();
+            all.push((text(entry.key), text(entry.value)));
+        }
+    }
+}
+
+macro_rules! owner {
+    ($(#[$doc:meta])* $name:ident, $av:ident, $alloc:ident, $free:ident) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub(crate) struct $name(pub(crate) *mut sys::$av);
+
+        impl $name {
+            /// `None` when memory is out.
+            pub(crate) fn new() -> Option<$name> {
+                // SAFETY: no condition; null means no memory.
+                let made = unsafe { sys::$alloc() };
+                (!made.is_null()).then_some($name(made))
+            }
+        }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: ours alone, freed once.
+                unsafe { sys::$free(&mut self.0) }
+            }
+        }
+
+        // SAFETY: owned by one thread at a time; libav keeps nothing of it in thread-local storage.
+        unsafe impl Send for $name {}
+    };
+}
+
+owner!(
+    /// A packet.
+    Packet, AVPacket, av_packet_alloc, av_packet_free
+);
+owner!(
+    /// A frame.
+    Picture, AVFrame, av_frame_alloc, av_frame_free
+);
+
+/// An encoder or decoder.
+#[derive(Debug)]
+pub(crate) struct Codec(pub(crate) *mut sys::AVCodecContext);
+
+impl Codec {
+    /// `None` when memory is out.
+    pub(crate) fn new(codec: *const sys::AVCodec) -> Option<Codec> {
+        // SAFETY: the codec is one of libav's static descriptions.
+        let made = unsafe { sys::avcodec_alloc_context3(codec) };
+        (!made.is_null()).then_some(Codec(made))
+    }
+}
+
+impl Drop for Codec {
+    fn drop(&mut self) {
+        // SAFETY: ours alone, freed once.
+        unsafe { sys::avcodec_free_context(&mut self.0) }
+    }
+}
+
+// SAFETY: owned by one thread at a time; libav's codecs may be used from different threads one after the other.
+unsafe impl Send for Codec {}
+
+/// Text of libav's, empty for null.
+///
+/// # Safety
+/// `text` must be null or end with a zero.
+pub(crate) unsafe fn text(text: *const std::ffi::c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

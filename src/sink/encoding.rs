@@ -1,0 +1,57 @@
+//! What a user may say about how a video file is written.
+
+/// How a video file is written; for sinks that encode. The default says nothing: every choice is the sink's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Encoding {
+    /// The encoder (`libx265`) or codec (`hevc`), by FFmpeg's names.
+    pub codec: Option<String>,
+    /// Options of the encoder as FFmpeg names them, in the order said.
+    pub options: Vec<(String, String)>,
+    /// Constant quality: the encoder's own scale, lower is better.
+    pub crf: Option<f64>,
+    /// The encoder's preset (`slow`, `8`).
+    pub preset: Option<String>,
+    /// Bits a second.
+    pub bitrate: Option<u64>,
+    /// Nothing may be lost.
+    pub lossless: bool,
+    /// What becomes of the sound.
+    pub audio: Audio,
+    /// What becomes of subtitles.
+    pub subs: Subs,
+    /// Chapters are left out.
+    pub no_chapters: bool,
+}
+
+impl Encoding {
+    /// Whether nothing was said.
+    pub fn is_default(&self) -> bool {
+        *self == Encoding::default()
+    }
+}
+
+/// What becomes of the sound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Audio {
+    /// Copied where the container takes it, else encoded to what it does take.
+    #[default]
+    Auto,
+    /// Copied or nothing.
+    Copy,
+    /// Encoded.
+    Encode,
+    /// None.
+    None,
+}
+
+/// What becomes of subtitles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subs {
+    /// Copied where the container takes them, text else written as the text it does take.
+    #[default]
+    Auto,
+    /// Copied or nothing.
+    Copy,
+    /// None.
+    None,
+}

@@ -1,0 +1,58 @@
+//! What is neither test signal nor image: y4m is read here, everything else by FFmpeg.
+
+use super::{Options, Source, SourceError, y4m};
+use crate::ffmpeg;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Opens a file or a pipe; `-` is standard input. A stream is y4m when it begins as one, a file also by its name.
+pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+    if input == "-" {
+        return from_pipe("standard input".into(), y4m::standard_input(), options);
+    }
+    let path = Path::new(input);
+    let name = path.display().to_string();
+    let io = |cause| SourceError::Io { name: name.clone(), cause };
+    let meta = match path.metadata() {
+        Ok(meta) => meta,
+        Err(_) if ffmpeg::is_protocol(input) => return ffmpeg::source::open(input, options),
+        Err(cause) => return Err(io(cause)),
+    };
+    if meta.is_dir() {
+        return y4m::open(input, options);
+    }
+    if !meta.is_file() {
+        let file = File::open(path).map_err(io)?;
+        return from_pipe(name, Box::new(file), options);
+    }
+    let mut start = Vec::new();
+    File::open(path).and_then(|f| f.take(MAGIC as u64).read_to_end(&mut start)).map_err(io)?;
+    let named = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("y4m"));
+    if named || start == y4m::header::MAGIC {
+        y4m::open(input, options)
+    } else {
+        ffmpeg::source::open(input, options)
+    }
+}
+
+const MAGIC: usize = y4m::header::MAGIC.len();
+
+fn from_pipe(
+    name: String,
+    mut pipe: Box<dyn Read + Send>,
+    options: &Options,
+) -> Result<Box<dyn Source>, SourceError> {
+    let mut start = Vec::new();
+    let read = pipe.by_ref().take(MAGIC as u64).read_to_end(&mut start);
+    read.map_err(|cause| SourceError::Io { name: name.clone(), cause })?;
+    // An empty pipe is told about in the words of y4m, which is what pipes mostly carry.
+    let is_y4m = y4m::header::MAGIC.starts_with(&start);
+    let whole = Box::new(io::Cursor::new(start).chain(pipe));
+    if is_y4m {
+        y4m::from_reader(name, whole, options)
+    } else {
+        ffmpeg::source::from_reader(name, whole, options)
+    }
+}
