@@ -253,7 +253,7 @@ fn hdr_rotation_fields_and_aspect() {
     s.tool(
         "ffmpeg",
         &format!(
-            "{FF} -f lavfi -i testsrc2=size=192x128:rate=50,interlace=scan=tff,setsar=16/15 -t 1 -pix_fmt yuv420p -c:v \
+            "{FF} -f lavfi -i testsrc2=size=192x128:rate=50,interlace=scan=tff,setdar=4/3 -t 1 -pix_fmt yuv420p -c:v \
              mpeg2video -q:v 3 -flags +ildct+ilme -top 1 inter.mpg"
         ),
     );
@@ -261,7 +261,7 @@ fn hdr_rotation_fields_and_aspect() {
         s.run(&format!("render inter.mpg {file} --preset veryfast")).ok();
         let p = probe(&s, file);
         let v = stream(&p, "video");
-        assert_eq!((&v["sample_aspect_ratio"], &v["field_order"]), (&"16:15".into(), &"tt".into()), "{file}");
+        assert_eq!((&v["sample_aspect_ratio"], &v["field_order"]), (&"8:9".into(), &"tt".into()), "{file}");
         let line =
             format!("-v error -show_entries frame=interlaced_frame,top_field_first -of csv=p=0 {file}");
         let frames = s.tool("ffprobe", &line).text();

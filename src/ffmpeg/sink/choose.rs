@@ -56,7 +56,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         if !container.takes(codec.id) {
             return Err(bad(cannot_hold(container, codec, encoding)));
         }
-        match pick(codec, format) {
+        match pick(codec, format).filter(|_| alpha_fits(container, name, format)) {
             Some(choice) => return Ok(choice),
             None => refused.push(codec),
         }
@@ -89,8 +89,10 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
     }
     let able = |c: Option<Container>| -> Vec<String> {
         let fits = |name: &&&str| {
-            encoder(name)
-                .is_some_and(|codec| c.is_none_or(|c| c.takes(codec.id)) && pick(codec, format).is_some())
+            encoder(name).is_some_and(|codec| {
+                c.is_none_or(|c| c.takes(codec.id) && alpha_fits(c, name, format))
+                    && pick(codec, format).is_some()
+            })
         };
         KNOWN.iter().filter(fits).map(|&name| name.to_owned()).collect()
     };
@@ -109,6 +111,11 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
         format.name(),
         said.join("; ")
     )
+}
+
+/// VP8 and VP9 keep alpha beside the packets, where only Matroska and WebM have a place for it.
+fn alpha_fits(container: Container, name: &str, format: &Format) -> bool {
+    !format.has_alpha() || !(name.starts_with("libvpx") || name.starts_with("vp")) || container.is_matroska()
 }
 
 /// The pixel formats an encoder takes that can be written from planes.
