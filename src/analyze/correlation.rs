@@ -85,10 +85,15 @@ impl Autocorrelation {
         self.pairs.iter_mut().zip(&o.pairs).for_each(|(a, b)| *a += b);
     }
 
+    /// The mean square of all samples.
+    pub fn variance(&self) -> f64 {
+        self.sums[LAGS] / self.pairs[LAGS].max(1.0)
+    }
+
     /// At a lag: `dx` from -32 to 32, `dy` from 0 to 32. 0 where a field is too small for a single pair.
     pub fn at(&self, dx: i64, dy: i64) -> Lag {
         let i = dy as usize * ACROSS + (dx + LAGS as i64) as usize;
-        let own = self.sums[LAGS] / self.pairs[LAGS].max(1.0);
+        let own = self.variance();
         let pairs = self.pairs[i];
         let value = if pairs > 0.0 && own > 0.0 { self.sums[i] / pairs / own } else { 0.0 };
         Lag { dx, dy, value, sigmas: value * pairs.sqrt() }

@@ -13,12 +13,20 @@ pub mod boxes;
 pub mod correlation;
 pub mod fft;
 mod field;
+mod judge;
+pub mod measure;
 mod moments;
 pub mod normal;
 pub mod peak;
+pub mod report;
+mod run;
 pub mod spectrum;
 #[cfg(test)]
 mod testing;
 
 pub use field::Field;
+pub use judge::{FramePeak, Judge};
+pub use measure::{Measures, Tools};
 pub use moments::Moments;
+pub use report::Report;
+pub use run::{DEFAULT_FRAMES, Verdict, prepare};

@@ -234,7 +234,7 @@ mod tests {
         let s = of(&field);
         let expected = s.rings_of(|fx, _| 1.0 + (std::f64::consts::TAU * fx).cos());
         let found = s.rings(variance(&field));
-        assert!(distance_db(&found, &expected) < 0.15, "{}", distance_db(&found, &expected));
+        assert!(distance_db(&found, &expected) < 0.25, "{}", distance_db(&found, &expected));
         assert!(flatness_db(&found) > 1.0);
     }
 
