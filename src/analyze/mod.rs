@@ -18,6 +18,7 @@ pub mod measure;
 mod moments;
 pub mod normal;
 pub mod peak;
+pub mod plot;
 pub mod report;
 mod run;
 pub mod spectrum;

@@ -1,5 +1,6 @@
 //! What was typed, and what it means: reads the recipe file and the environment, and makes a [`Request`].
 
+use super::analyze::Analyze;
 use super::args::{CommonArgs, FilterArgs, Frame, Hash, Render, SourceArgs, SpanArgs};
 use super::exit::Exit;
 use crate::job::{OnError, Request};
@@ -89,6 +90,11 @@ pub(super) fn frame(typed: Frame, around: &Surroundings) -> Result<Resolved, Res
         format!("{number}-{number}").parse().map_err(|cause| ResolveError::Number { number, cause })?;
     let span = SpanArgs { frames: Some(frames), on_error: OnError::Stop };
     request(input, output, overwrite, filters, Some(span), common, around)
+}
+
+pub(super) fn analyze(typed: Analyze, around: &Surroundings) -> Result<Resolved, ResolveError> {
+    let Analyze { input, filters, span, common, .. } = typed;
+    request(input, "null:".into(), false, filters, Some(span), common, around)
 }
 
 /// Whether frames, or lines for them, go to standard output.
