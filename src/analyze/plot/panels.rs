@@ -34,7 +34,8 @@ fn soft(size: i32) -> TextStyle<'static> {
 }
 
 fn bold(size: i32) -> TextStyle<'static> {
-    (FONT, px(size)).into_font().style(FontStyle::Bold).color(&INK)
+    // `FontDesc::style` would keep the regular outlines.
+    FontDesc::new(FontFamily::Name(FONT), f64::from(px(size)), FontStyle::Bold).color(&INK)
 }
 
 /// Everything.
@@ -53,8 +54,8 @@ pub(super) fn all(root: &Area<'_>, report: &Report, title: &str) -> Drawn {
 
 fn header(area: &Area<'_>, report: &Report, title: &str) -> Drawn {
     let mut title: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if title.chars().count() > 110 {
-        title = title.chars().take(108).collect::<String>() + "\u{2026}";
+    if title.chars().count() > 120 {
+        title = title.chars().take(118).collect::<String>() + "\u{2026}";
     }
     area.draw(&Text::new(title, (px(26), px(14)), bold(22)))?;
     let frames = match (report.first, report.last) {
@@ -176,7 +177,7 @@ fn autocorrelation(area: &Area<'_>, report: &Report) -> Drawn {
         rows[y as usize][(x + far) as usize]
     };
     let others = || (0..=far).flat_map(|y| (-far..=far).map(move |x| (x, y))).filter(|&p| p != (0, 0));
-    let top = others().map(|(x, y)| at(x, y).abs()).filter(|v| v.is_finite()).fold(1e-9, f64::max);
+    let top = others().map(|(x, y)| at(x, y).abs()).filter(|v| v.is_finite()).fold(0.02, f64::max);
     let title = format!("Autocorrelation of {}, colours to \u{b1}{}", plane.name, short(top));
     let range = (-f64::from(far) - 0.5)..(f64::from(far) + 0.5);
     let mut chart = chart(area, &title).build_cartesian_2d(range.clone(), range.end..range.start)?;
@@ -200,7 +201,7 @@ fn diverging(v: f64) -> RGBColor {
 
 fn temporal(area: &Area<'_>, report: &Report) -> Drawn {
     let backs = || report.planes.iter().flat_map(|p| &p.temporal);
-    let (low, high) = around(backs().map(|b| b.value), 0.01);
+    let (low, high) = around(backs().map(|b| b.value), 0.04);
     let mut chart = chart(area, "Correlation with earlier frames").build_cartesian_2d(0.5..8.5, low..high)?;
     let whole = |x: &f64| format!("{x:.0}");
     axes!(chart, "frames before", "coefficient", &whole, &plain);

@@ -77,8 +77,8 @@ pub(super) fn text(report: &Report, title: &str) -> String {
         t.row(&label, |p| p.temporal.get(i).map_or("-".into(), |b| with_sigma(b.value, b.sigmas)));
     }
     if back > 0 {
-        t.row("first or last frame, shifted", |p| {
-            p.peak.map_or("-".into(), |k| with_sigma(k.value, k.sigmas))
+        t.row("another frame, shifted", |p| {
+            p.peak.map_or("-".into(), |k| format!("{:+.4} ({:.1})", k.value, k.sigmas))
         });
         t.row("... frames, at (across, down)", |p| {
             p.peak.map_or("-".into(), |k| format!("{}, {} ({}, {})", k.frames.0, k.frames.1, k.dx, k.dy))
@@ -89,7 +89,7 @@ pub(super) fn text(report: &Report, title: &str) -> String {
         let _ = writeln!(t.text, "  {label:LABEL$}{:>COLUMN$}", with_sigma(c.value, c.sigmas));
     }
 
-    t.head("Sums over boxes: variance to white, z of skew, of kurtosis");
+    t.head("Sums: variance, z skew, z kurtosis");
     let boxes = report.planes.iter().map(|p| p.boxes.len()).max().unwrap_or(0);
     for i in 0..boxes {
         let label = ["whole rows", "8x8", "64x64"].get(i).copied().unwrap_or("");
@@ -110,11 +110,8 @@ struct Table<'a> {
 impl Table<'_> {
     fn head(&mut self, title: &str) {
         let _ = write!(self.text, "\n{title:w$}", w = LABEL + 2);
-        // A long title takes room from the first column.
-        let over = title.chars().count().saturating_sub(LABEL + 2);
-        for (i, p) in self.planes.iter().enumerate() {
-            let width = if i == 0 { COLUMN.saturating_sub(over) } else { COLUMN };
-            let _ = write!(self.text, "{:>width$}", p.name);
+        for p in self.planes {
+            let _ = write!(self.text, "{:>COLUMN$}", p.name);
         }
         self.text.push('\n');
     }
