@@ -2,7 +2,7 @@
 
 use super::correlation::Pair;
 use super::measure::{Measures, PlaneMeasures, Tools, pairs};
-use super::peak::{Fingerprint, Peak};
+use super::peak::{Fingerprint, Peak, Spare};
 use super::report::{self, Report};
 use std::collections::VecDeque;
 
@@ -28,6 +28,7 @@ pub(super) struct PlaneSums {
     pub(super) back: [Pair; BACK],
     opening: Option<Fingerprint>,
     before: Option<Fingerprint>,
+    spare: Spare,
     pub(super) peak: Option<FramePeak>,
 }
 
@@ -50,6 +51,7 @@ impl Judge {
             back: [Pair::default(); BACK],
             opening: None,
             before: None,
+            spare: Spare::default(),
             peak: None,
         };
         Judge {
@@ -118,7 +120,7 @@ impl PlaneSums {
                 Some(b) => opening.iter().zip(b).map(|(a, b)| a + b * IMAGINARY).collect(),
                 None => opening.clone(),
             };
-            let [early, late] = correlator.peaks(&own, &both);
+            let [early, late] = correlator.peaks(&own, &both, &mut self.spare);
             for (frames, peak) in [((first, number), early), ((before, number), late)] {
                 // Shifts are told of the later frame against the earlier.
                 let peak = Peak { dx: -peak.dx, dy: -peak.dy, ..peak };

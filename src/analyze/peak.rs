@@ -7,6 +7,13 @@ use rustfft::num_complex::Complex;
 /// The spectrum of a picture, or of two (one as real, one as imaginary part), each of energy 1.
 pub type Fingerprint = Vec<Complex<f32>>;
 
+/// Memory to work in: whoever compares many pictures saves the system much work by keeping it.
+#[derive(Clone, Debug, Default)]
+pub struct Spare {
+    product: Fingerprint,
+    turned: Fingerprint,
+}
+
 /// Compares pictures of one size at all shifts at once.
 #[derive(Clone, Debug)]
 pub struct Correlator {
@@ -49,28 +56,37 @@ impl Correlator {
 
     /// The spectrum of one or two fields whose means have been taken away.
     pub fn fingerprint(&self, a: &Field, b: Option<&Field>) -> Fingerprint {
+        let mut data = Fingerprint::new();
+        self.fingerprint_into(&mut data, a, b, &mut Spare::default());
+        data
+    }
+
+    /// The same, into memory that is there.
+    pub fn fingerprint_into(&self, data: &mut Fingerprint, a: &Field, b: Option<&Field>, spare: &mut Spare) {
         let unit = |f: &Field| {
             assert_eq!((f.width, f.height), (self.width, self.height), "made for another size");
             let energy: f64 = f.data.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
             if energy > 0.0 { (1.0 / energy.sqrt()) as f32 } else { 0.0 }
         };
         let ua = unit(a);
-        let mut data: Vec<_> = match b {
+        data.clear();
+        match b {
             Some(b) => {
                 let ub = unit(b);
-                a.data.iter().zip(&b.data).map(|(a, b)| Complex::new(a * ua, b * ub)).collect()
+                data.extend(a.data.iter().zip(&b.data).map(|(a, b)| Complex::new(a * ua, b * ub)));
             }
-            None => a.data.iter().map(|a| Complex::new(a * ua, 0.0)).collect(),
-        };
-        self.fft.forward(&mut data, &mut Vec::new());
-        data
+            None => data.extend(a.data.iter().map(|a| Complex::new(a * ua, 0.0))),
+        }
+        self.fft.forward(data, &mut spare.turned);
     }
 
     /// The peaks of one picture against each of the two in `others` (the second peak is that of nothing where there
     /// is one only).
-    pub fn peaks(&self, one: &Fingerprint, others: &Fingerprint) -> [Peak; 2] {
-        let mut data: Vec<_> = one.iter().zip(others).map(|(a, b)| a.conj() * b).collect();
-        self.fft.inverse(&mut data, &mut Vec::new());
+    pub fn peaks(&self, one: &Fingerprint, others: &Fingerprint, spare: &mut Spare) -> [Peak; 2] {
+        let Spare { product: data, turned } = spare;
+        data.clear();
+        data.extend(one.iter().zip(others).map(|(a, b)| a.conj() * b));
+        self.fft.inverse(data, turned);
         let scale = 1.0 / self.fft.len() as f64;
         let mut highest = [(0.0f32, 0usize); 2];
         let mut squares = [0.0f64; 2];
@@ -103,13 +119,14 @@ mod tests {
         let copy = Field::from_fn(w, h, |x, y| -2.0 * a.row((y + 40) % h)[(x + w - 9) % w]);
         let other = normal(w, h, 8);
         let c = Correlator::new(w, h);
+        let mut spare = Spare::default();
         let one = c.fingerprint(&a, None);
-        let [found, none] = c.peaks(&one, &c.fingerprint(&copy, Some(&other)));
+        let [found, none] = c.peaks(&one, &c.fingerprint(&copy, Some(&other)), &mut spare);
         assert_eq!((found.dx, found.dy), (9, -40));
         assert!((found.value + 1.0).abs() < 1e-4, "{found:?}");
         assert!(none.sigmas() < 6.0, "{none:?}");
         assert!((none.rms * (c.samples() as f64).sqrt() - 1.0).abs() < 0.02, "{none:?}");
-        let [_, nothing] = c.peaks(&one, &c.fingerprint(&copy, None));
+        let [_, nothing] = c.peaks(&one, &c.fingerprint(&copy, None), &mut spare);
         assert!(nothing.value.abs() < 1e-6);
     }
 
@@ -118,6 +135,6 @@ mod tests {
         let flat = Field::from_fn(7, 5, |_, _| 0.0);
         let c = Correlator::new(7, 5);
         let f = c.fingerprint(&flat, Some(&flat));
-        assert_eq!(c.peaks(&f, &f)[0].sigmas(), 0.0);
+        assert_eq!(c.peaks(&f, &f, &mut Spare::default())[0].sigmas(), 0.0);
     }
 }
