@@ -1,8 +1,8 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
 use crate::pipeline::{self, Failure, Setup, Wanted};
-use crate::sink::{self, SinkError};
-use crate::source::{self, Info, Missing, SourceError};
+use crate::sink::{self, Sink, SinkError};
+use crate::source::{self, Info, Missing, Source, SourceError};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity, Ranges};
@@ -215,9 +215,56 @@ pub const LAST_NUMBER: i64 = 1 << 53;
 /// What `--memory` is when it is not given.
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
+/// What stands at the two ends of a job, for who wants something else there than [`Job::prepare`] takes.
+pub trait Ends {
+    /// Is given the input, opened, and gives what frames are really read from. May still change which frames are asked
+    /// for.
+    fn source(
+        &mut self,
+        opened: Box<dyn Source>,
+        frames: &mut Option<grainfield_filters::frame::Ranges>,
+    ) -> Result<Box<dyn Source>, JobError>;
+
+    /// Where frames go.
+    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError>;
+
+    /// An upper bound of the bytes that the two need for a frame being worked on, beside what is known of any source
+    /// and sink.
+    fn per_frame(&self, output: &Format) -> usize;
+}
+
+/// The input that a request names, and the output.
+struct Named {
+    output: OsString,
+}
+
+impl Ends for Named {
+    fn source(
+        &mut self,
+        opened: Box<dyn Source>,
+        _: &mut Option<grainfield_filters::frame::Ranges>,
+    ) -> Result<Box<dyn Source>, JobError> {
+        Ok(opened)
+    }
+
+    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
+        Ok(sink::create(&self.output, plan)?)
+    }
+
+    fn per_frame(&self, _: &Format) -> usize {
+        0
+    }
+}
+
 impl Job {
     /// Opens, resolves and checks everything. Nothing bears the output's name yet.
     pub fn prepare(request: Request) -> Result<Job, JobError> {
+        let output = request.output.clone();
+        Job::between(request, &mut Named { output })
+    }
+
+    /// The same, with other ends. The request's output then only tells which formats are accepted.
+    pub fn between(mut request: Request, ends: &mut dyn Ends) -> Result<Job, JobError> {
         let options = source::Options {
             rate: request.rate,
             missing: request.missing,
@@ -225,7 +272,7 @@ impl Job {
             lavfi: request.lavfi.clone(),
             threads: request.threads,
         };
-        let source = source::open(&request.input, &options)?;
+        let source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
         let info = source.info().clone();
         let mut notes = info.notes.clone();
         let mut warnings = Vec::new();
@@ -260,7 +307,7 @@ impl Job {
             None if request.missing == Missing::Skip => None,
             None => info.last.map(|last| last.abs_diff(info.first) + 1),
         };
-        let (slots, helpers) = slots(&request, &chain, total)?;
+        let (slots, helpers) = slots(&request, &chain, total, ends.per_frame(chain.output()))?;
         let rate = chain.output().rate;
         let plan = sink::Plan {
             format: *chain.output(),
@@ -273,7 +320,7 @@ impl Job {
         };
         // before anything is created that would have to be taken away again
         strict(&request, &warnings)?;
-        let sink = sink::create(&request.output, &plan)?;
+        let sink = ends.sink(&plan)?;
         notes.extend(sink.notes());
         warnings.extend(sink.warnings());
         strict(&request, &warnings)?;
@@ -437,13 +484,18 @@ fn check_same_file(input: &OsStr, output: &OsStr) -> Result<(), JobError> {
 }
 
 /// How many frames are worked on at the same time, and how many threads are left over to help with bands.
-fn slots(request: &Request, chain: &Chain, total: Option<u64>) -> Result<(usize, usize), JobError> {
+fn slots(
+    request: &Request,
+    chain: &Chain,
+    total: Option<u64>,
+    ends: usize,
+) -> Result<(usize, usize), JobError> {
     let threads = request
         .threads
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from).min(64));
     let need = chain.memory();
     // The source's frame, the chain's, and what an encoder makes of it.
-    let per_slot = chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes();
+    let per_slot = chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes() + ends;
     let budget = request.memory.unwrap_or(DEFAULT_MEMORY);
     let room = budget.saturating_sub(need.fixed as u64) / (per_slot as u64).max(1);
     if room == 0 && request.memory.is_some() {

@@ -1,5 +1,6 @@
 //! Grainfield: deterministic noise and effects for video and image sequences.
 
+pub mod analyze;
 pub mod cli;
 #[cfg(feature = "ffmpeg")]
 pub mod ffmpeg;

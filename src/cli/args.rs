@@ -105,6 +105,20 @@ pub(super) enum Command {
     /// Write one frame, exactly as in the whole render
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = FRAME_EXAMPLES)]
     Frame(Frame),
+    /// Measure noise: its spectrum, correlations, distribution
+    ///
+    /// Measures a picture that is more or less flat, the difference of INPUT and a clean twin (--clean), or the
+    /// difference that filters make (-f without --clean), and prints a table. All in 8-bit code values, whatever the
+    /// depth, plane by plane: the standard deviation by brightness, the radial power spectrum in dB against white
+    /// noise, the autocorrelation at lags up to 32, the correlation with earlier frames and between planes, the
+    /// histogram against the normal distribution (KS is the distance of Kolmogorov and Smirnov), and the moments of
+    /// sums over boxes. Sigma is the deviation that chance gives white noise: beyond 5 something is there.
+    ///
+    /// Without a twin, brightness and deviation are taken block by block, and the rest from the picture as it is: what
+    /// is not flat is measured as if it were noise. Without --frames the first 24 frames are measured. Memory does not
+    /// grow with their number.
+    #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::analyze::EXAMPLES)]
+    Analyze(super::analyze::Analyze),
     /// List the filters, or one filter's settings
     ///
     /// Without NAME: every filter in a line. With NAME: its settings with kind, unit, range, default, and whether

@@ -24,7 +24,7 @@ pub(super) fn page() -> io::Result<Vec<u8>> {
     man.render_description_section(&mut page)?;
     let render = top.find_subcommand("render").cloned();
     for command in top.get_subcommands() {
-        let basis = render.as_ref().filter(|_| matches!(command.get_name(), "hash" | "frame"));
+        let basis = render.as_ref().filter(|_| matches!(command.get_name(), "hash" | "frame" | "analyze"));
         section(&mut page, command, basis)?;
     }
     page.write_all(ENVIRONMENT.as_bytes())?;

@@ -1,5 +1,6 @@
 //! The command line: [`args`](self) is what was typed, `resolve` what it means, `report` what the user is told.
 
+mod analyze;
 mod args;
 mod catalog;
 mod exit;
@@ -13,7 +14,7 @@ mod values;
 
 pub use exit::Exit;
 
-use crate::job::{Job, RunError, Summary, Watch};
+use crate::job::{Job, JobError, Request, RunError, Summary, Watch};
 use args::{Cli, Command, SayArgs};
 use clap::Parser;
 use grainfield_filters::catalog::{FILTERS, find};
@@ -41,12 +42,15 @@ fn command(command: Command) -> Exit {
     let around = Surroundings::look();
     match command {
         Command::Render(typed) => {
-            job(typed.common.say, resolve::prints(&typed.output), || resolve::render(typed, &around))
+            let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
+            job(say, prints, || resolve::render(typed, &around), Job::prepare)
         }
-        Command::Hash(typed) => job(typed.common.say, true, || resolve::hash(typed, &around)),
+        Command::Hash(typed) => job(typed.common.say, true, || resolve::hash(typed, &around), Job::prepare),
         Command::Frame(typed) => {
-            job(typed.common.say, resolve::prints(&typed.output), || resolve::frame(typed, &around))
+            let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
+            job(say, prints, || resolve::frame(typed, &around), Job::prepare)
         }
+        Command::Analyze(typed) => analyze::run(typed, &around),
         Command::Filters(typed) => filters(&typed),
         Command::Probe(typed) => probe(typed, &around),
         Command::Completions { shell } => printed(terminal::print(&manual::completions(shell))),
@@ -54,8 +58,13 @@ fn command(command: Command) -> Exit {
     }
 }
 
-/// `render`, `hash` and `frame`.
-fn job(say: SayArgs, prints: bool, resolve: impl FnOnce() -> Result<Resolved, ResolveError>) -> Exit {
+/// `render`, `hash`, `frame` and `analyze`.
+fn job(
+    say: SayArgs,
+    prints: bool,
+    resolve: impl FnOnce() -> Result<Resolved, ResolveError>,
+    prepare: impl FnOnce(Request) -> Result<Job, JobError> + Send + 'static,
+) -> Exit {
     let report = Report::new(say, prints);
     let fail = |exit, text: &str| {
         report.fail(exit, text);
@@ -77,7 +86,7 @@ fn job(say: SayArgs, prints: bool, resolve: impl FnOnce() -> Result<Resolved, Re
     report.detail(&format!("level {level}, threads: {threads}"));
     let (input, output) = (lossy(&request.input), lossy(&request.output));
 
-    let job = match signals.unless_stopped(move || Job::prepare(request)) {
+    let job = match signals.unless_stopped(move || prepare(request)) {
         Some(Ok(job)) => job,
         Some(Err(error)) => {
             let exit = if error.is_usage() { Exit::Usage } else { Exit::Failed };

@@ -1,5 +1,6 @@
 //! What was typed, and what it means: reads the recipe file and the environment, and makes a [`Request`].
 
+use super::analyze::Analyze;
 use super::args::{CommonArgs, EncodingArgs, FilterArgs, Frame, Hash, Render, SourceArgs, SpanArgs};
 use super::exit::Exit;
 use crate::job::{OnError, Request};
@@ -106,6 +107,11 @@ fn encoding_of(typed: EncodingArgs) -> Encoding {
         subs: typed.subs,
         no_chapters: typed.no_chapters,
     }
+}
+
+pub(super) fn analyze(typed: Analyze, around: &Surroundings) -> Result<Resolved, ResolveError> {
+    let Analyze { input, filters, span, common, .. } = typed;
+    request(input, "null:".into(), false, filters, Some(span), common, around)
 }
 
 /// Whether frames, or lines for them, go to standard output.

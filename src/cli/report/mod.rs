@@ -250,7 +250,7 @@ fn closing(summary: &Summary, last: Option<&Figures>, elapsed: Duration, output:
     if summary.failed > 0 {
         text += &format!(", {} left out", summary.failed);
     }
-    if !matches!(output, "" | "-" | "hash:") {
+    if !matches!(output, "" | "-" | "hash:" | "null:") {
         text += &format!(" to {output}");
     }
     let seconds = elapsed.as_secs_f64();

@@ -1,0 +1,108 @@
+//! The report as a picture: six panels in one PNG, with fonts of its own, the same on every machine.
+
+mod panels;
+
+use super::Report;
+use plotters::prelude::*;
+use plotters::style::register_font;
+use std::error::Error;
+
+/// Size of the picture.
+pub const SIZE: (u32, u32) = (1680, 1040);
+/// It is drawn so many times larger and averaged, for smooth lines.
+const FINE: u32 = 2;
+
+/// Why there is no plot.
+#[derive(Debug, thiserror::Error)]
+pub enum PlotError {
+    /// The built-in font is refused.
+    #[error("the plot's font cannot be read")]
+    Font,
+    /// It cannot be drawn.
+    #[error("the plot cannot be drawn: {0}")]
+    Draw(Box<dyn Error + Send + Sync>),
+    /// It cannot be packed.
+    #[error("the plot cannot be packed: {0}")]
+    Png(#[from] png::EncodingError),
+}
+
+type Drawn = Result<(), Box<dyn Error + Send + Sync>>;
+
+const REGULAR: &[u8] = include_bytes!("plot/DejaVuSans.ttf");
+const BOLD: &[u8] = include_bytes!("plot/DejaVuSans-Bold.ttf");
+/// What the fonts are registered as.
+const FONT: &str = "grainfield";
+
+/// Pixels as the finished picture has them.
+const fn px(n: i32) -> i32 {
+    n * FINE as i32
+}
+
+/// Draws the report under a title.
+pub fn png(report: &Report, title: &str) -> Result<Vec<u8>, PlotError> {
+    register_font(FONT, FontStyle::Normal, REGULAR).map_err(|_| PlotError::Font)?;
+    register_font(FONT, FontStyle::Bold, BOLD).map_err(|_| PlotError::Font)?;
+    let (width, height) = (SIZE.0 * FINE, SIZE.1 * FINE);
+    let mut fine = vec![255; (width * height * 3) as usize];
+    {
+        let root = BitMapBackend::with_buffer(&mut fine, (width, height)).into_drawing_area();
+        panels::all(&root, report, title).map_err(PlotError::Draw)?;
+        root.present().map_err(|e| PlotError::Draw(Box::new(e)))?;
+    }
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, SIZE.0, SIZE.1);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&averaged(&fine))?;
+    writer.finish()?;
+    Ok(bytes)
+}
+
+/// Means of blocks of `FINE` x `FINE` pixels.
+fn averaged(fine: &[u8]) -> Vec<u8> {
+    let (n, row) = (FINE as usize, (SIZE.0 * FINE * 3) as usize);
+    let mut small = Vec::with_capacity((SIZE.0 * SIZE.1 * 3) as usize);
+    for rows in fine.chunks_exact(row * n) {
+        for x in 0..SIZE.0 as usize {
+            for c in 0..3 {
+                let block = (0..n).flat_map(|dy| (0..n).map(move |dx| dy * row + (x * n + dx) * 3 + c));
+                let sum: usize = block.map(|i| usize::from(rows[i])).sum();
+                small.push((sum / (n * n)) as u8);
+            }
+        }
+    }
+    small
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Judge, Tools};
+    use super::*;
+    use grainfield_filters::frame::{Format, Frame};
+
+    /// From nothing at all to a picture with everything: it is a PNG of the size that is promised.
+    #[test]
+    fn every_report_can_be_drawn() {
+        for (name, w, h, frames) in [("gray", 1, 1, 0), ("gray", 2, 3, 1), ("yuva420p10", 70, 80, 3)] {
+            let format = Format::from_name(name, w, h).unwrap();
+            let tools = Tools::new(&format, None);
+            let mut judge = Judge::new(&tools);
+            for n in 0..frames {
+                let mut frame = Frame::new(format);
+                for p in 0..format.planes() {
+                    frame
+                        .row_bytes_mut(p, 0)
+                        .iter_mut()
+                        .enumerate()
+                        .for_each(|(i, b)| *b = (i as i64 + n) as u8 & 3);
+                }
+                judge.add(n, tools.measure(&frame, None));
+            }
+            let bytes = png(&judge.report(), "a test").unwrap();
+            let decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+            let reader = decoder.read_info().unwrap();
+            assert_eq!((reader.info().width, reader.info().height), SIZE, "{name}");
+        }
+    }
+}

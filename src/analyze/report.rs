@@ -1,0 +1,327 @@
+//! What came of it, as plain data: JSON, table and plot are made of this.
+
+use super::bands::BANDS;
+use super::boxes;
+use super::correlation::LAGS;
+use super::judge::{Judge, PlaneSums};
+use super::measure::pairs;
+use super::spectrum::flatness_db;
+use grainfield_filters::frame::{Family, Format};
+use serde::Serialize;
+
+/// Bars of the histogram, over -4 to 4 deviations.
+pub const BARS: usize = 64;
+
+/// The whole report. Numbers are in 8-bit code values unless something else is said.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Frames measured.
+    pub frames: u64,
+    /// Number of the first one.
+    pub first: Option<i64>,
+    /// Number of the last one.
+    pub last: Option<i64>,
+    /// Luma samples a row.
+    pub width: u32,
+    /// Luma rows.
+    pub height: u32,
+    /// Pixel format by FFmpeg's name.
+    pub pix_fmt: String,
+    /// Plane by plane.
+    pub planes: Vec<PlaneReport>,
+    /// Planes against each other in the same frame; the finer one averaged over the other's samples.
+    pub channels: Vec<Channels>,
+}
+
+/// One plane.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlaneReport {
+    /// Y, U, V, A or G, B, R.
+    pub name: &'static str,
+    /// Samples a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Samples measured, of all frames.
+    pub samples: f64,
+    /// Samples that are no number (NaN, infinity), taken as the mean.
+    pub not_numbers: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
+    /// Skewness.
+    pub skew: f64,
+    /// Excess kurtosis.
+    pub kurtosis: f64,
+    /// Against the normal distribution.
+    pub histogram: HistogramReport,
+    /// Deviation by brightness; bands without samples are left out.
+    pub bands: Vec<BandReport>,
+    /// Power by fineness.
+    pub spectrum: SpectrumReport,
+    /// Alikeness to itself, shifted.
+    pub autocorrelation: AutocorrelationReport,
+    /// Alikeness to the frames 1, 2, .. before.
+    pub temporal: Vec<Back>,
+    /// Where one frame stands in another, if there are two frames.
+    pub peak: Option<PeakReport>,
+    /// Sums over boxes.
+    pub boxes: Vec<BoxReport>,
+}
+
+/// The distribution.
+#[derive(Clone, Debug, Serialize)]
+pub struct HistogramReport {
+    /// Distance of Kolmogorov and Smirnov to the normal distribution.
+    pub ks: f64,
+    /// Samples beyond -256 or 256.
+    pub outside: u64,
+    /// Density by deviations from the mean, both in deviations.
+    pub bars: Vec<(f64, f64)>,
+}
+
+/// One band of brightness.
+#[derive(Clone, Debug, Serialize)]
+pub struct BandReport {
+    /// Darkest luma in it.
+    pub from: f64,
+    /// The next band's darkest.
+    pub to: f64,
+    /// Samples (without a clean twin: degrees of freedom).
+    pub samples: f64,
+    /// Mean difference to the clean picture; 0 without one.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
+}
+
+/// The radial power spectrum.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpectrumReport {
+    /// Width and height of the tiles that were averaged.
+    pub tile: (usize, usize),
+    /// How many tiles.
+    pub tiles: u64,
+    /// Distance from flat: rms of the dB.
+    pub flatness_db: f64,
+    /// What pure chance lets one expect of it for white noise.
+    pub chance_db: f64,
+    /// (periods a sample, dB against white noise of the same variance).
+    pub rings: Vec<(f64, f64)>,
+}
+
+/// The autocorrelation.
+#[derive(Clone, Debug, Serialize)]
+pub struct AutocorrelationReport {
+    /// The lag furthest from 0, in deviations of white noise.
+    pub worst: LagReport,
+    /// Row by row from lag 0 down to 32; each from -32 to 32 across.
+    pub rows: Vec<Vec<f64>>,
+}
+
+/// One lag.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LagReport {
+    /// Across.
+    pub dx: i64,
+    /// Down.
+    pub dy: i64,
+    /// The coefficient.
+    pub value: f64,
+    /// In deviations of white noise.
+    pub sigmas: f64,
+}
+
+/// Correlation with an earlier frame.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Back {
+    /// So many frames before (of those measured).
+    pub frames: usize,
+    /// The coefficient.
+    pub value: f64,
+    /// In deviations of white noise.
+    pub sigmas: f64,
+}
+
+/// The highest peak of a frame's correlation, at all shifts, with the first frame and with the one before it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PeakReport {
+    /// The earlier and the later frame's number.
+    pub frames: (i64, i64),
+    /// The later one's shift to the right.
+    pub dx: i64,
+    /// Down.
+    pub dy: i64,
+    /// The coefficient.
+    pub value: f64,
+    /// Against the rms at all shifts; up to 6.5 is chance.
+    pub sigmas: f64,
+}
+
+/// Sums over boxes of one size.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BoxReport {
+    /// Width of a box.
+    pub width: usize,
+    /// Height.
+    pub height: usize,
+    /// How many.
+    pub count: f64,
+    /// Variance of the sums over that of sums of independent samples: 1 is white.
+    pub variance_ratio: f64,
+    /// Skewness.
+    pub skew: f64,
+    /// Its distance, in deviations, from what independent samples of the same distribution give.
+    pub skew_z: f64,
+    /// Excess kurtosis.
+    pub kurtosis: f64,
+    /// Its distance in the same way.
+    pub kurtosis_z: f64,
+}
+
+/// Two planes of the same frame.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Channels {
+    /// Their names.
+    pub planes: (&'static str, &'static str),
+    /// The coefficient.
+    pub value: f64,
+    /// In deviations of white noise.
+    pub sigmas: f64,
+}
+
+/// The planes' names.
+pub fn names(format: &Format) -> Vec<&'static str> {
+    let colour: &[&str] = match format.family {
+        Family::Gray => &["Y"],
+        Family::Yuv => &["Y", "U", "V"],
+        Family::Rgb => &["G", "B", "R"],
+    };
+    colour.iter().copied().chain(format.has_alpha().then_some("A")).collect()
+}
+
+pub(super) fn make(judge: &Judge, format: &Format) -> Report {
+    let names = names(format);
+    let plane = |(p, sums): (usize, &PlaneSums)| plane(names[p], format.plane_size(p), sums);
+    let channel = |((a, b), pair): ((usize, usize), &super::correlation::Pair)| Channels {
+        planes: (names[a], names[b]),
+        value: pair.value(),
+        sigmas: pair.sigmas(),
+    };
+    Report {
+        frames: judge.frames,
+        first: judge.first,
+        last: judge.last,
+        width: format.width,
+        height: format.height,
+        pix_fmt: format.name(),
+        planes: judge.planes.iter().enumerate().map(plane).collect(),
+        channels: pairs(names.len()).zip(&judge.channels).map(channel).collect(),
+    }
+}
+
+fn plane(name: &'static str, (width, height): (usize, usize), plane: &PlaneSums) -> PlaneReport {
+    let s = &plane.sums;
+    let rings = s.spectrum.rings(variance(plane));
+    let (tile_width, tile_height, tiles) = s.spectrum.tiles();
+    let independent = (s.moments.count() / (tile_width * tile_height) as f64).max(1.0);
+    let chance = rings.iter().map(|r| 1.0 / (r.modes * independent)).sum::<f64>() / rings.len().max(1) as f64;
+    let worst = s.auto.worst();
+    let band = |(i, b): (usize, &super::bands::Band)| {
+        let width = (256 / BANDS) as f64;
+        let (mean, sd) = (b.mean()?, b.deviation()?);
+        Some(BandReport { from: i as f64 * width, to: (i + 1) as f64 * width, samples: b.count, mean, sd })
+    };
+    let back = plane.back.iter().enumerate().filter(|b| b.1.count() > 0.0);
+    let flat = rings.iter().all(|r| r.power == 0.0);
+    PlaneReport {
+        name,
+        width,
+        height,
+        samples: s.moments.count() + s.odd as f64,
+        not_numbers: s.odd,
+        mean: s.moments.mean(),
+        sd: s.moments.deviation(),
+        skew: s.moments.skew(),
+        kurtosis: s.moments.kurtosis(),
+        histogram: HistogramReport {
+            ks: s.histogram.ks(&s.moments),
+            outside: s.histogram.total().1,
+            bars: s.histogram.bars(&s.moments, -4.0, 4.0, BARS),
+        },
+        bands: s.bands.0.iter().enumerate().filter_map(band).collect(),
+        spectrum: SpectrumReport {
+            tile: (tile_width, tile_height),
+            tiles,
+            flatness_db: if flat { 0.0 } else { flatness_db(&rings) },
+            chance_db: 10.0 / std::f64::consts::LN_10 * chance.sqrt(),
+            rings: if flat { Vec::new() } else { rings.iter().map(|r| (r.frequency, r.db())).collect() },
+        },
+        autocorrelation: AutocorrelationReport {
+            worst: LagReport { dx: worst.dx, dy: worst.dy, value: worst.value, sigmas: worst.sigmas },
+            rows: (0..=LAGS as i64)
+                .map(|dy| (-(LAGS as i64)..=LAGS as i64).map(|dx| s.auto.at(dx, dy).value).collect())
+                .collect(),
+        },
+        temporal: back.map(|(i, b)| Back { frames: i + 1, value: b.value(), sigmas: b.sigmas() }).collect(),
+        peak: plane.peak.map(|p| PeakReport {
+            frames: p.frames,
+            dx: p.peak.dx,
+            dy: p.peak.dy,
+            value: p.peak.value,
+            sigmas: p.peak.sigmas(),
+        }),
+        boxes: boxes::SIZES
+            .iter()
+            .zip(&s.boxes)
+            .filter(|b| b.1.count() >= 8.0)
+            .map(|(&(w, h), m)| box_report(if w == 0 { width } else { w }, h, m, plane))
+            .collect(),
+    }
+}
+
+/// The variance within frames: what is left when each frame's mean has been taken away.
+fn variance(plane: &PlaneSums) -> f64 {
+    plane.sums.auto.variance()
+}
+
+fn box_report(width: usize, height: usize, m: &super::Moments, plane: &PlaneSums) -> BoxReport {
+    let samples = width * height;
+    let (skew, kurtosis) = boxes::expected(&plane.sums.moments, samples);
+    let white = variance(plane) * samples as f64;
+    BoxReport {
+        width,
+        height,
+        count: m.count(),
+        variance_ratio: if white > 0.0 { m.variance() / white } else { 0.0 },
+        skew: m.skew(),
+        skew_z: m.skew_z(skew),
+        kurtosis: m.kurtosis(),
+        kurtosis_z: m.kurtosis_z(kurtosis),
+    }
+}
+
+impl Report {
+    /// As JSON, numbers rounded to six digits: more would tell machines apart, not noise.
+    pub fn json(&self) -> serde_json::Value {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        round(&mut value);
+        value
+    }
+}
+
+fn round(value: &mut serde_json::Value) {
+    use serde_json::Value;
+    match value {
+        Value::Number(n) if n.is_f64() => {
+            let six = n.as_f64().and_then(|v| format!("{v:.5e}").parse::<f64>().ok());
+            if let Some(n) = six.and_then(serde_json::Number::from_f64) {
+                *value = Value::Number(n);
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(round),
+        Value::Object(all) => all.values_mut().for_each(round),
+        _ => {}
+    }
+}

@@ -1,0 +1,297 @@
+//! The judge on whole inputs: a source that brings the clean picture along with the noisy one, and a sink that
+//! measures. Between them is the same pipeline as for any render, so reading, filtering and measuring go on in
+//! parallel.
+
+use super::{Judge, Measures, Report, Tools};
+use crate::job::{Ends, Job, JobError, Request};
+use crate::sink::{self, Encode, Sink, SinkError};
+use crate::source::{self, Decode, Info, Slot, Source, SourceError, Stamp};
+use grainfield_filters::frame::{Format, Frame, Ranges};
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// So many frames are measured when nobody says which.
+pub const DEFAULT_FRAMES: i64 = 24;
+
+/// Where the report will be when the job has run.
+#[derive(Clone, Debug, Default)]
+pub struct Verdict(Arc<Mutex<Option<Judge>>>);
+
+impl Verdict {
+    /// The report on the frames that have come so far; `None` before the job has been prepared.
+    pub fn report(&self) -> Option<Report> {
+        lock(&self.0).as_ref().map(Judge::report)
+    }
+}
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A job that measures what the request's filters make of its input (its output is not looked at): the difference to
+/// `clean` if there is one, frames being paired by their place from the first on; else the difference to what goes
+/// into the filters if there are any; else the picture itself.
+///
+/// When the request says no frames, the first [`DEFAULT_FRAMES`] are taken.
+pub fn prepare(mut request: Request, clean: Option<OsString>, verdict: &Verdict) -> Result<Job, JobError> {
+    if clean.as_ref().is_some_and(|c| c == "-") && request.input == "-" {
+        return Err(JobError::Usage("INPUT and --clean cannot both be standard input".into()));
+    }
+    request.output = "null:".into();
+    let options = source::Options { rate: request.rate, missing: request.missing };
+    let twin = match clean {
+        Some(name) => Twin::Other(name, options),
+        None if request.recipe.steps.is_empty() => Twin::None,
+        None => Twin::Itself,
+    };
+    let offset = request.frame_offset;
+    Job::between(request, &mut Measured { twin, offset, clean: None, verdict: verdict.clone() })
+}
+
+/// What a picture is compared with.
+enum Twin {
+    None,
+    Itself,
+    Other(OsString, source::Options),
+}
+
+struct Measured {
+    twin: Twin,
+    offset: i64,
+    /// The name and the format of the clean picture, once it is known.
+    clean: Option<(String, Format)>,
+    verdict: Verdict,
+}
+
+impl Ends for Measured {
+    fn source(
+        &mut self,
+        noisy: Box<dyn Source>,
+        frames: &mut Option<Ranges>,
+    ) -> Result<Box<dyn Source>, JobError> {
+        let mut info = noisy.info().clone();
+        let mut left = None;
+        if frames.is_none() {
+            let last = info.first + DEFAULT_FRAMES - 1;
+            match info.last {
+                Some(end) if end > last => {
+                    let range = format!("{}-{}", info.first + self.offset, last + self.offset);
+                    *frames = range.parse().ok();
+                    info.notes.push(format!(
+                        "measuring the first {DEFAULT_FRAMES} of {} frames; --frames takes others",
+                        end - info.first + 1
+                    ));
+                }
+                Some(_) => {}
+                None => {
+                    left = Some(DEFAULT_FRAMES);
+                    info.notes.push(format!(
+                        "measuring the first {DEFAULT_FRAMES} frames at most; --frames takes others"
+                    ));
+                }
+            }
+        }
+        let clean = match &self.twin {
+            Twin::None => None,
+            Twin::Itself => {
+                self.clean = Some((info.name.clone(), info.format));
+                None
+            }
+            Twin::Other(name, options) => {
+                let clean = source::open(name, options)?;
+                let other = clean.info();
+                info.notes.extend(other.notes.iter().map(|n| format!("{}: {n}", other.name)));
+                if other.format.full_range() != info.format.full_range() {
+                    info.notes.push(format!(
+                        "{} and {} are not of the same range: codes are compared as they are",
+                        info.name, other.name
+                    ));
+                }
+                self.clean = Some((other.name.clone(), other.format));
+                Some(Other { at: Some(other.first), source: clean })
+            }
+        };
+        let itself = matches!(self.twin, Twin::Itself);
+        Ok(Box::new(Paired { info, noisy, clean, itself, left }))
+    }
+
+    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
+        let (format, clean) = (&plan.format, &self.clean);
+        let shape = |f: &Format| (f.width, f.height, f.family, f.subsampling, f.has_alpha());
+        let different = clean.as_ref().filter(|c| shape(&c.1) != shape(format));
+        if let Some((name, other)) = different {
+            return Err(JobError::Usage(format!(
+                "{name} is {}x{} {} and cannot be compared with {}x{} {}: size and planes must be the same (the \
+                 depth may differ)",
+                other.width,
+                other.height,
+                other.name(),
+                format.width,
+                format.height,
+                format.name()
+            )));
+        }
+        let tools = Tools::new(format, clean.as_ref().map(|c| &c.1));
+        *lock(&self.verdict.0) = Some(Judge::new(&tools));
+        let encoder = Arc::new(Measuring { tools, done: Mutex::default() });
+        Ok(Box::new(MeasureSink { encoder, verdict: self.verdict.clone() }))
+    }
+
+    fn per_frame(&self, output: &Format) -> usize {
+        Tools::per_frame(output) + output.frame_bytes()
+    }
+}
+
+/// Two sources as one: the clean picture travels with the noisy one's stamp.
+struct Paired {
+    info: Info,
+    noisy: Box<dyn Source>,
+    clean: Option<Other>,
+    itself: bool,
+    /// Frames still to be given, where that is limited here.
+    left: Option<i64>,
+}
+
+struct Other {
+    source: Box<dyn Source>,
+    /// The number it gives next, unless it has been disturbed.
+    at: Option<i64>,
+}
+
+/// A clean picture that has been read, and may have to be decoded.
+struct Waiting(Mutex<(Stamp, Slot)>);
+
+/// A clean picture.
+struct Clean(Frame);
+
+impl Source for Paired {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+        self.noisy.seek(number)
+    }
+
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+        if self.left == Some(0) {
+            return Ok(None);
+        }
+        let Some(mut stamp) = self.noisy.next(slot)? else { return Ok(None) };
+        self.left = self.left.map(|n| n - 1);
+        if let Some(clean) = &mut self.clean {
+            let place = stamp.number - self.info.first;
+            let other = clean.next(place)?.ok_or_else(|| SourceError::Bad {
+                name: clean.source.info().name.clone(),
+                problem: format!(
+                    "has no frame {} to compare with frame {} of {}: say --frames to take those that both have",
+                    place + clean.source.info().first,
+                    stamp.number,
+                    self.info.name
+                ),
+            })?;
+            stamp.carried = Some(Arc::new(Waiting(Mutex::new(other))));
+        }
+        Ok(Some(stamp))
+    }
+
+    fn decoder(&self) -> Arc<dyn Decode> {
+        Arc::new(PairedDecode {
+            noisy: self.noisy.decoder(),
+            clean: self.clean.as_ref().map(|c| c.source.decoder()),
+            itself: self.itself,
+        })
+    }
+}
+
+impl Other {
+    /// The frame at a place, counted from the first; `None` where there is none.
+    fn next(&mut self, place: i64) -> Result<Option<(Stamp, Slot)>, SourceError> {
+        let info = self.source.info();
+        let number = info.first + place;
+        if info.last.is_some_and(|last| number > last) {
+            return Ok(None);
+        }
+        if self.at != Some(number) {
+            self.at = None;
+            self.source.seek(number)?;
+        }
+        let mut slot = Slot::default();
+        let stamp = self.source.next(&mut slot)?;
+        self.at = stamp.as_ref().map(|s| s.number + 1);
+        Ok(stamp.filter(|s| s.number == number).map(|s| (s, slot)))
+    }
+}
+
+struct PairedDecode {
+    noisy: Arc<dyn Decode>,
+    clean: Option<Arc<dyn Decode>>,
+    itself: bool,
+}
+
+impl Decode for PairedDecode {
+    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError> {
+        self.noisy.decode(stamp, slot)?;
+        slot.carried = None;
+        let waiting = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<Waiting>());
+        if self.itself {
+            slot.carried = Some(Arc::new(Clean(slot.frame.clone())));
+        } else if let (Some(decoder), Some(waiting)) = (&self.clean, waiting) {
+            let (stamp, clean) = &mut *lock(&waiting.0);
+            decoder.decode(stamp, clean)?;
+            slot.carried = Some(Arc::new(Clean(std::mem::take(clean).frame)));
+        }
+        Ok(())
+    }
+}
+
+/// Measures frames, on many threads.
+struct Measuring {
+    tools: Tools,
+    /// Measured, and waiting for their turn.
+    done: Mutex<BTreeMap<i64, VecDeque<Measures>>>,
+}
+
+impl Encode for Measuring {
+    fn encode(&self, stamp: &Stamp, frame: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
+        let clean = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<Clean>());
+        let measures = self.tools.measure(frame, clean.map(|c| &c.0));
+        lock(&self.done).entry(stamp.number).or_default().push_back(measures);
+        Ok(())
+    }
+}
+
+/// Puts the measures together, in order.
+struct MeasureSink {
+    encoder: Arc<Measuring>,
+    verdict: Verdict,
+}
+
+impl Sink for MeasureSink {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::clone(&self.encoder) as Arc<dyn Encode>
+    }
+
+    fn write(&mut self, stamp: &Stamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let mut done = lock(&self.encoder.done);
+        let measures = done.get_mut(&stamp.number).and_then(VecDeque::pop_front);
+        if done.get(&stamp.number).is_some_and(VecDeque::is_empty) {
+            done.remove(&stamp.number);
+        }
+        drop(done);
+        if let (Some(judge), Some(measures)) = (lock(&self.verdict.0).as_mut(), measures) {
+            judge.add(stamp.number, measures);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,252 @@
+//! How much power there is at which fineness: an averaged periodogram.
+//!
+//! Tiles of up to 256x256, overlapping by half and faded out to their edges (Hann), are transformed and their powers
+//! averaged (Welch, "The use of fast Fourier transform for the estimation of power spectra", 1967). Memory is that of
+//! one tile, whatever the picture's size.
+
+use super::Field;
+use super::fft::{Fft2, signed};
+use rustfft::num_complex::Complex;
+use std::sync::Arc;
+
+/// The largest side of a tile.
+pub const TILE: usize = 256;
+/// Rings of the radial spectrum, from 0 to half a period a sample.
+pub const RINGS: usize = 32;
+
+/// Sums of the powers of tiles.
+#[derive(Clone, Debug)]
+pub struct Spectrum {
+    plan: Arc<Plan>,
+    /// Column by column: `kx * height + ky`.
+    power: Vec<f64>,
+    tiles: u64,
+}
+
+/// What all spectra of planes of one size share.
+#[derive(Debug)]
+pub struct Plan {
+    width: usize,
+    height: usize,
+    across: Vec<f64>,
+    down: Vec<f64>,
+    fft: Fft2<f64>,
+}
+
+/// A ring of the radial spectrum.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ring {
+    /// Its middle, periods a sample: 0 to 1/2.
+    pub frequency: f64,
+    /// Mean power, where white noise of the same variance has 1.
+    pub power: f64,
+    /// How many independent amplitudes it is made of.
+    pub modes: f64,
+}
+
+impl Ring {
+    /// The power in dB against white noise of the same variance.
+    pub fn db(&self) -> f64 {
+        10.0 * self.power.max(1e-30).log10()
+    }
+}
+
+fn hann(n: usize) -> Vec<f64> {
+    let at = |i: usize| (std::f64::consts::PI * (i as f64 + 0.5) / n as f64).sin().powi(2);
+    (0..n).map(at).collect()
+}
+
+/// Where tiles of `tile` start in a side of `side`: evenly, overlapping by half or a little more, edge to edge.
+fn starts(side: usize, tile: usize) -> impl Iterator<Item = usize> + Clone {
+    let steps = (side - tile).div_ceil((tile / 2).max(1));
+    (0..=steps).map(move |i| if steps == 0 { 0 } else { i * (side - tile) / steps })
+}
+
+impl Plan {
+    /// For planes of this size.
+    pub fn new(width: usize, height: usize) -> Arc<Plan> {
+        let (width, height) = (width.clamp(1, TILE), height.clamp(1, TILE));
+        let (across, down) = (hann(width), hann(height));
+        Arc::new(Plan { width, height, across, down, fft: Fft2::new(width, height) })
+    }
+
+    /// Width and height of a tile.
+    pub fn tile(&self) -> (usize, usize) {
+        (self.width, self.height)
+    }
+}
+
+impl Spectrum {
+    /// Of nothing yet.
+    pub fn new(plan: &Arc<Plan>) -> Spectrum {
+        Spectrum { plan: Arc::clone(plan), power: vec![0.0; plan.width * plan.height], tiles: 0 }
+    }
+
+    /// Adds a field whose mean has been taken away.
+    pub fn add(&mut self, field: &Field) {
+        let plan = &*self.plan;
+        let lefts = starts(field.width, plan.width);
+        let mut places = starts(field.height, plan.height).flat_map(|y| lefts.clone().map(move |x| (x, y)));
+        let (mut data, mut spare) = (Vec::new(), Vec::new());
+        // Two tiles go into one transform, as real and imaginary part.
+        while let Some(first) = places.next() {
+            let second = places.next();
+            data.clear();
+            for y in 0..plan.height {
+                let row = |(left, top): (usize, usize)| &field.row(top + y)[left..][..plan.width];
+                let window = |x: usize| plan.across[x] * plan.down[y];
+                match second.map(row) {
+                    Some(other) => {
+                        let both = row(first).iter().zip(other).enumerate();
+                        data.extend(
+                            both.map(|(x, (&a, &b))| Complex::new(f64::from(a), f64::from(b)) * window(x)),
+                        );
+                    }
+                    None => {
+                        let one = row(first).iter().enumerate();
+                        data.extend(one.map(|(x, &a)| Complex::new(f64::from(a) * window(x), 0.0)));
+                    }
+                }
+            }
+            plan.fft.forward(&mut data, &mut spare);
+            // The spectra a and b of two real tiles: |z(k)|^2 + |z(-k)|^2 = 2 (|a|^2 + |b|^2).
+            for kx in 0..plan.width {
+                let mirrored = (plan.width - kx) % plan.width * plan.height;
+                for ky in 0..plan.height {
+                    let there = mirrored + (plan.height - ky) % plan.height;
+                    let here = kx * plan.height + ky;
+                    self.power[here] += (data[here].norm_sqr() + data[there].norm_sqr()) / 2.0;
+                }
+            }
+            self.tiles += 1 + u64::from(second.is_some());
+        }
+    }
+
+    /// These tiles and those together.
+    pub fn merge(&mut self, o: &Spectrum) {
+        assert_eq!(self.plan.tile(), o.plan.tile(), "spectra of two sizes");
+        self.power.iter_mut().zip(&o.power).for_each(|(a, b)| *a += b);
+        self.tiles += o.tiles;
+    }
+
+    /// Width and height of a tile, and how many have been added.
+    pub fn tiles(&self) -> (usize, usize, u64) {
+        (self.plan.width, self.plan.height, self.tiles)
+    }
+
+    /// The radial spectrum of a field of variance `variance`. Rings have equal widths; the mean, and what the tiles'
+    /// fading spreads it over, is left out. Rings without an amplitude (of small planes) are left out too.
+    pub fn rings(&self, variance: f64) -> Vec<Ring> {
+        let energy = |w: &[f64]| w.iter().map(|v| v * v).sum::<f64>();
+        let white = energy(&self.plan.across) * energy(&self.plan.down) * variance * self.tiles as f64;
+        let scale = if white > 0.0 { 1.0 / white } else { 0.0 };
+        self.average(|i, _, _| self.power[i] * scale)
+    }
+
+    /// The radial spectrum that a given power at (x, y) periods a sample has, averaged over the very amplitudes that
+    /// [`rings`](Spectrum::rings) averages over: what to compare it with.
+    pub fn rings_of(&self, power: impl Fn(f64, f64) -> f64) -> Vec<Ring> {
+        self.average(|_, fx, fy| power(fx, fy))
+    }
+
+    fn average(&self, power: impl Fn(usize, f64, f64) -> f64) -> Vec<Ring> {
+        let (w, h) = self.plan.tile();
+        let mut rings = [(0.0, 0u64); RINGS];
+        for kx in 0..w {
+            for ky in 0..h {
+                let (x, y) = (signed(kx, w), signed(ky, h));
+                if x.abs() <= 1 && y.abs() <= 1 {
+                    continue;
+                }
+                let (fx, fy) = (x as f64 / w as f64, y as f64 / h as f64);
+                let ring = ((fx * fx + fy * fy).sqrt() * 2.0 * RINGS as f64) as usize;
+                if let Some(ring) = rings.get_mut(ring) {
+                    ring.0 += power(kx * h + ky, fx, fy);
+                    ring.1 += 1;
+                }
+            }
+        }
+        let some = rings.iter().enumerate().filter(|r| r.1.1 > 0);
+        some.map(|(i, &(sum, count))| Ring {
+            frequency: (i as f64 + 0.5) / (2 * RINGS) as f64,
+            power: sum / count as f64,
+            modes: count as f64 / 2.0,
+        })
+        .collect()
+    }
+}
+
+/// How far two radial spectra are apart: rms of their difference in dB.
+pub fn distance_db(a: &[Ring], b: &[Ring]) -> f64 {
+    rms(a.iter().zip(b).map(|(a, b)| a.db() - b.db()))
+}
+
+/// How far a radial spectrum is from flat: rms of its dB.
+pub fn flatness_db(rings: &[Ring]) -> f64 {
+    rms(rings.iter().map(Ring::db))
+}
+
+fn rms(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(s, n), v| (s + v * v, n + 1.0));
+    if count > 0.0 { f64::sqrt(sum / count) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{normal, variance};
+    use super::*;
+
+    fn of(field: &Field) -> Spectrum {
+        let mut s = Spectrum::new(&Plan::new(field.width, field.height));
+        s.add(field);
+        s
+    }
+
+    #[test]
+    fn white_is_flat_and_of_its_variance() {
+        let field = normal(640, 480, 1);
+        let rings = of(&field).rings(variance(&field));
+        assert_eq!(rings.len(), RINGS);
+        assert!(flatness_db(&rings) < 0.2, "{}", flatness_db(&rings));
+        let modes: f64 = rings.iter().map(|r| r.modes).sum();
+        let mean = rings.iter().map(|r| r.power * r.modes).sum::<f64>() / modes;
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+    }
+
+    /// All power of a sine stands in its own ring; Hann's window spreads it over 3x3 amplitudes.
+    #[test]
+    fn a_sine_is_in_one_ring() {
+        let wave =
+            |x: usize, y: usize| (std::f64::consts::TAU * (60 * x + 25 * y) as f64 / 256.0).sin() as f32;
+        let field = Field::from_fn(512, 300, wave);
+        let rings = of(&field).rings(0.5);
+        let ring = (65.0f64 / 256.0 * 64.0) as usize;
+        let power: Vec<f64> = rings.iter().map(|r| r.power * 2.0 * r.modes / 65536.0).collect();
+        assert!((power[ring - 1..=ring + 1].iter().sum::<f64>() - 1.0).abs() < 1e-6, "{power:?}");
+        assert!(power[ring] > 0.6 && power.iter().sum::<f64>() < 1.0 + 1e-6);
+    }
+
+    /// A moving average of two samples across has the power 1 + cos(2 pi fx).
+    #[test]
+    fn a_kernel_shows() {
+        let white = normal(1025, 512, 2);
+        let field = Field::from_fn(1024, 512, |x, y| white.row(y)[x] + white.row(y)[x + 1]);
+        let s = of(&field);
+        let expected = s.rings_of(|fx, _| 1.0 + (std::f64::consts::TAU * fx).cos());
+        let found = s.rings(variance(&field));
+        assert!(distance_db(&found, &expected) < 0.25, "{}", distance_db(&found, &expected));
+        assert!(flatness_db(&found) > 1.0);
+    }
+
+    #[test]
+    fn tiles_go_from_edge_to_edge() {
+        assert_eq!(starts(256, 256).collect::<Vec<_>>(), [0]);
+        assert_eq!(starts(300, 256).collect::<Vec<_>>(), [0, 44]);
+        assert_eq!(starts(600, 256).collect::<Vec<_>>(), [0, 114, 229, 344]);
+        assert_eq!(starts(5, 1).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+        for (w, h) in [(1, 1), (1, 300), (3, 2), (257, 255)] {
+            let rings = of(&normal(w, h, 3)).rings(1.0);
+            assert!(rings.iter().all(|r| r.power.is_finite()), "{w}x{h}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! `analyze`: what was typed, and the report as a table.
+
+use super::args::{CommonArgs, FilterArgs, SpanArgs};
+use super::exit::Exit;
+use super::{chain, complain, job, printed, resolve, terminal};
+use crate::analyze::{self, Report, Verdict};
+use crate::cli::resolve::Surroundings;
+use crate::sink::partial::Output;
+use clap::Args;
+use std::ffi::{OsStr, OsString};
+
+mod table;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  What did the other program's grain do to the clip?
+    grainfield analyze grainy.y4m --clean clip.y4m --plot grain.png
+  What does this filter do to it?
+    grainfield analyze clip.y4m -f noise=strength=6
+  A scanned grey card, with nothing to compare it with:
+    grainfield analyze 'card.####.png' --json > card.json
+  One filter alone, on grey, for a look at its spectrum:
+    grainfield analyze pattern:grey:size=1920x1080:format=gray16 -f noise=distribution=gaussian --plot noise.png";
+
+/// `analyze`.
+#[derive(Args, Debug)]
+pub(super) struct Analyze {
+    /// File, numbered images, `-` for standard input, or pattern:NAME
+    pub(super) input: OsString,
+    /// Measure the difference to this, frame by frame, first with first
+    ///
+    /// As INPUT: a file, numbered images, `-` or pattern:NAME. Size and planes must be those of INPUT, the depth may
+    /// differ.
+    #[arg(long, value_name = "INPUT2", help_heading = "Report")]
+    pub(super) clean: Option<OsString>,
+    /// As JSON, in place of the table
+    #[arg(long, help_heading = "Report")]
+    pub(super) json: bool,
+    /// Draw it too, as a PNG image
+    #[arg(long, value_name = "OUT.png", help_heading = "Report")]
+    pub(super) plot: Option<OsString>,
+    /// Replace the plot if it exists
+    #[arg(short = 'y', long = "overwrite", help_heading = "Report")]
+    pub(super) overwrite: bool,
+    #[command(flatten)]
+    pub(super) filters: FilterArgs,
+    #[command(flatten)]
+    pub(super) span: SpanArgs,
+    #[command(flatten)]
+    pub(super) common: CommonArgs,
+}
+
+/// Measures, then draws, then prints: what is printed is true of what is there.
+pub(super) fn run(mut typed: Analyze, around: &Surroundings) -> Exit {
+    let verdict = Verdict::default();
+    let (clean, json, plot, overwrite) = (typed.clean.take(), typed.json, typed.plot.take(), typed.overwrite);
+    let title = title(&typed.input, clean.as_deref(), &typed.filters.chain);
+    // Held open from the beginning: better to fail now than after the measuring.
+    let plot = match plot.map(|path| open_plot(&path, overwrite)).transpose() {
+        Ok(plot) => plot,
+        Err((exit, text)) => return complain(exit, &text),
+    };
+    let say = typed.common.say;
+    let begin = || {
+        if let Some(clean) = &clean {
+            resolve::check_input(clean, around)?;
+        }
+        resolve::analyze(typed, around)
+    };
+    let sight = verdict.clone();
+    let other = clean.clone();
+    let exit = job(say, true, begin, move |request| analyze::prepare(request, other, &sight));
+    let (Exit::Done, Some(report)) = (exit, verdict.report()) else {
+        return exit;
+    };
+    if let Some(plot) = plot
+        && let Err(error) = draw(plot, &report, &title)
+    {
+        return complain(Exit::Failed, &error);
+    }
+    printed(if json {
+        print_json(&report, &title)
+    } else {
+        terminal::print(table::text(&report, &title).as_bytes())
+    })
+}
+
+fn open_plot(path: &OsStr, overwrite: bool) -> Result<Output, (Exit, String)> {
+    let png = path.to_str().is_some_and(|p| p.to_ascii_lowercase().ends_with(".png"));
+    if !png {
+        let text = format!("--plot {}: the plot is a PNG image: call it NAME.png", path.to_string_lossy());
+        return Err((Exit::Usage, text));
+    }
+    Output::create(path, overwrite).map_err(|e| (Exit::Failed, chain(&e)))
+}
+
+fn draw(mut plot: Output, report: &Report, title: &str) -> Result<(), String> {
+    let png = analyze::plot::png(report, title).map_err(|e| chain(&e))?;
+    plot.put(&png).and_then(|()| plot.finish()).map_err(|e| chain(&e))
+}
+
+fn print_json(report: &Report, title: &str) -> std::io::Result<()> {
+    let mut value = report.json();
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("title".into(), title.into());
+        fields.insert("unit".into(), "8-bit code values".into());
+    }
+    terminal::print(format!("{value:#}\n").as_bytes())
+}
+
+/// What has been measured, in words.
+fn title(input: &OsStr, clean: Option<&OsStr>, chains: &[String]) -> String {
+    let mut text = input.to_string_lossy().into_owned();
+    if !chains.is_empty() {
+        text += " with ";
+        text += &chains.join(",");
+    }
+    match clean {
+        Some(clean) => text + " against " + &clean.to_string_lossy(),
+        None if !chains.is_empty() => text + " against itself without",
+        None => text,
+    }
+}
