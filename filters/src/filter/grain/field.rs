@@ -8,9 +8,9 @@ use crate::simd::Level;
 /// White numbers of one plane: of one stream and frame, or a weighted sum of several.
 pub(super) struct White<'a> {
     /// Stream and frame, plane, weight in 1/32768 (of no meaning when there is only one).
-    pub parts: Vec<(StreamFrame<'a>, usize, i16)>,
+    pub(super) parts: Vec<(StreamFrame<'a>, usize, i16)>,
     /// Pixels that the streams make at a time.
-    pub block: usize,
+    pub(super) block: usize,
 }
 
 /// Samples before and behind a row.
@@ -47,7 +47,7 @@ fn line(width: usize) -> usize {
 
 impl<'a> Rows<'a> {
     /// How many `i32` of memory rows of the field need.
-    pub fn room(field: &Field, block: usize) -> usize {
+    pub(super) fn room(field: &Field, block: usize) -> usize {
         let (blocks, width) = (field.coarse.0.next_multiple_of(block), line(field.size.0));
         let narrow = line(blocks + 2 * PAD);
         let coarse = COARSE * width * field.axes[1].levels as usize;
@@ -57,7 +57,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Rows from the memory lent, [`room`](Rows::room) of it.
-    pub fn new(field: &'a Field, white: White<'a>, level: Level, room: &'a mut [i32]) -> Rows<'a> {
+    pub(super) fn new(field: &'a Field, white: White<'a>, level: Level, room: &'a mut [i32]) -> Rows<'a> {
         let blocks = field.coarse.0.next_multiple_of(white.block);
         let (sum, rest) = room.split_at_mut(blocks);
         let (words, rest) = bytemuck::cast_slice_mut::<i32, i16>(rest).split_at_mut(line(blocks + 2 * PAD));
@@ -70,7 +70,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Row `y` of n, into `out`.
-    pub fn row(&mut self, y: usize, out: &mut [i16]) {
+    pub(super) fn row(&mut self, y: usize, out: &mut [i16]) {
         if self.tags.is_empty() {
             return self.widened(y, out);
         }
@@ -85,7 +85,7 @@ impl<'a> Rows<'a> {
     fn parents(&self, k: usize, y: usize) -> (usize, usize) {
         let height = (0..=k).fold(self.field.size.1, |h, _| h.div_ceil(2));
         let near = y / 2;
-        let beside = if y % 2 == 0 { near as isize - 1 } else { near as isize + 1 };
+        let beside = if y.is_multiple_of(2) { near as isize - 1 } else { near as isize + 1 };
         (near, mirror(beside, height))
     }
 

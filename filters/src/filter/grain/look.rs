@@ -16,11 +16,11 @@ const CRISP: f64 = 0.12;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Axis {
     /// How often the raster is halved.
-    pub levels: u32,
+    pub(super) levels: u32,
     /// The kernel on that raster.
-    pub taps: Taps,
+    pub(super) taps: Taps,
     /// The variance that it makes of white noise of variance 1 at the full raster (not halved by `g >> 1`).
-    pub power: f64,
+    pub(super) power: f64,
 }
 
 /// The second moment of a kernel: the mean square of how far its weights lie from the middle.
@@ -42,7 +42,7 @@ impl Axis {
     /// Half a raster is taken where the kernels end. Taking (3, 1)/4 on the way up adds 3/4 to the second moment of
     /// the kernel (in samples of its own raster), so the kernel below is the one that has what is left: the
     /// spread of the grain goes on without a step.
-    pub fn new(size: f64, sharpness: f64) -> Axis {
+    pub(super) fn new(size: f64, sharpness: f64) -> Axis {
         let size = if size > 0.0 { size } else { 0.0 };
         let largest = spread(0.44, 0.15);
         let (mut levels, mut kernel) = (0, kernel_of_size(size.min(2.0)));
@@ -103,22 +103,22 @@ fn power(levels: u32, taps: Taps) -> f64 {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Field {
     /// Across and down.
-    pub axes: [Axis; 2],
+    pub(super) axes: [Axis; 2],
     /// Width and height of the plane.
-    pub size: (usize, usize),
+    pub(super) size: (usize, usize),
     /// Of the raster on which the kernel runs.
-    pub coarse: (usize, usize),
+    pub(super) coarse: (usize, usize),
 }
 
 impl Field {
-    pub fn new(size: (usize, usize), axes: [Axis; 2]) -> Field {
+    pub(super) fn new(size: (usize, usize), axes: [Axis; 2]) -> Field {
         let halved = |n: usize, levels: u32| (0..levels).fold(n, |n, _| n.div_ceil(2));
         let coarse = (halved(size.0, axes[0].levels), halved(size.1, axes[1].levels));
         Field { axes, size, coarse }
     }
 
     /// The standard deviation of n where that of g is `white`.
-    pub fn deviation(&self, white: f64) -> f64 {
+    pub(super) fn deviation(&self, white: f64) -> f64 {
         0.5 * white * (self.axes[0].power * self.axes[1].power).sqrt()
     }
 }

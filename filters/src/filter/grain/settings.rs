@@ -219,7 +219,7 @@ const HIGHLIGHTS: [u8; 17] = [0, 12, 32, 55, 79, 105, 132, 157, 182, 205, 225, 2
 
 impl Curve {
     /// The part of the strength at brightness u, 0 to 1.
-    pub fn at(&self, u: f64) -> f64 {
+    pub(super) fn at(&self, u: f64) -> f64 {
         match self {
             Curve::Points(points) => points.at(u),
             Curve::Table(table) => {
@@ -232,7 +232,7 @@ impl Curve {
     }
 
     /// Whether it is straight between sixteenths.
-    pub fn has_nodes(&self) -> bool {
+    pub(super) fn has_nodes(&self) -> bool {
         matches!(self, Curve::Table(_))
     }
 }
@@ -248,19 +248,19 @@ pub(super) enum Asked {
 
 /// All of it, presets applied.
 pub(super) struct Settings {
-    pub strength: Animated,
-    pub size: Animated,
-    pub sharpness: Animated,
-    pub chroma: Animated,
-    pub monochrome: bool,
-    pub curve: Curve,
-    pub temporal: Animated,
-    pub hold: i64,
-    pub fixed: bool,
-    pub seed: Option<u64>,
-    pub xs64: bool,
-    pub protect: bool,
-    pub space: Asked,
+    pub(super) strength: Animated,
+    pub(super) size: Animated,
+    pub(super) sharpness: Animated,
+    pub(super) chroma: Animated,
+    pub(super) monochrome: bool,
+    pub(super) curve: Curve,
+    pub(super) temporal: Animated,
+    pub(super) hold: i64,
+    pub(super) fixed: bool,
+    pub(super) seed: Option<u64>,
+    pub(super) xs64: bool,
+    pub(super) protect: bool,
+    pub(super) space: Asked,
 }
 
 pub(super) fn read(values: &Values) -> Result<Settings, SettingError> {

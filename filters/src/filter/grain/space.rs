@@ -30,7 +30,7 @@ const STEEP: f64 = 10.5402377416545;
 const STOPS: f64 = 17.52;
 
 impl Space {
-    pub fn of(asked: Asked, format: &Format) -> Space {
+    pub(super) fn of(asked: Asked, format: &Format) -> Space {
         match asked {
             Asked::Video => Space::Video,
             Asked::Linear => Space::Linear,
@@ -46,7 +46,7 @@ impl Space {
     }
 
     /// The curve's place for a sample, both 0 to 1.
-    pub fn light(self, v: f64) -> f64 {
+    pub(super) fn light(self, v: f64) -> f64 {
         let gamma = |x: f64| libm::pow(if x > 0.0 { x.min(1.0) } else { 0.0 }, 1.0 / 2.4);
         match self {
             Space::Video => v,
@@ -71,7 +71,7 @@ impl Space {
 
     /// What grain of one at a sample is multiplied by: where samples are linear, the slope of the way back from the
     /// logarithm, so that dark grain is small and bright grain large.
-    pub fn slope(self, v: f64) -> f64 {
+    pub(super) fn slope(self, v: f64) -> f64 {
         match self {
             Space::Linear if v > BREAK => MID_GREY * STOPS * core::f64::consts::LN_2 * v,
             Space::Linear => MID_GREY / STEEP,
@@ -80,7 +80,7 @@ impl Space {
     }
 
     /// What grain of a float picture is multiplied by, that is added in the logarithm itself.
-    pub fn scale(self) -> f64 {
+    pub(super) fn scale(self) -> f64 {
         if self == Space::Linear { MID_GREY } else { 1.0 }
     }
 }

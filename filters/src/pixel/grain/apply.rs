@@ -191,7 +191,7 @@ fn linear_body(row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain, u
         let s = gain.response.of(light_of_linear(v));
         let grain = f32::from(n) * (f32::from(s) * unit);
         let dark = grain * (1.0 / STEEP);
-        let factor = power_of_two((grain * STOPS).max(-100.0).min(100.0));
+        let factor = power_of_two((grain * STOPS).clamp(-100.0, 100.0));
         if x.is_finite() {
             *x = if v.is_finite() && v > BREAK {
                 if flat { *x + v * (factor - 1.0) } else { *x * factor }

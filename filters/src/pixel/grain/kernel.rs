@@ -147,7 +147,7 @@ multiversion! {
 }
 
 /// A row that can be looked at two samples beyond its ends: `row` is `[_, _, samples.., _, _]`; fills the ends.
-pub fn pad(row: &mut [i16]) {
+pub(super) fn pad(row: &mut [i16]) {
     let len = row.len() - 2 * PAD;
     for d in 1..=PAD {
         row[PAD - d] = row[PAD + mirror(-(d as isize), len)];

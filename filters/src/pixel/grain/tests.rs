@@ -306,8 +306,7 @@ fn rounding_keeps_the_deviation() {
         let sd = rounded_sd(wanted);
         // The variance of rounded normal numbers, by adding up their probabilities.
         let below = |x: f64| 0.5 * libm::erfc(-x / (sd * core::f64::consts::SQRT_2));
-        let var: f64 =
-            (-80..=80).map(|k| f64::from(k)).map(|k| k * k * (below(k + 0.5) - below(k - 0.5))).sum();
+        let var: f64 = (-80..=80).map(f64::from).map(|k| k * k * (below(k + 0.5) - below(k - 0.5))).sum();
         assert!((var.sqrt() / wanted - 1.0).abs() < 2e-3, "{wanted}: {}", var.sqrt());
     }
     assert_eq!(rounded_sd(0.0), 0.0);

@@ -7,21 +7,20 @@ fn flat(format: Format, codes: [u16; 3], given: &str, frames: i64) -> Vec<(f64, 
     let mut sums = vec![(0.0, 0.0, 0.0); format.planes()];
     for number in 0..frames {
         let mut frame = Frame::new(format);
-        for p in 0..format.planes() {
+        for (p, &code) in codes.iter().enumerate().take(format.planes()) {
             for y in 0..format.plane_size(p).1 {
                 match format.depth {
-                    Depth::Bits(8) => frame.row_mut::<u8>(p, y).fill(codes[p] as u8),
-                    Depth::Bits(_) => frame.row_mut::<u16>(p, y).fill(codes[p]),
-                    Depth::Float => frame.row_mut::<f32>(p, y).fill(f32::from(codes[p]) / 65535.0),
+                    Depth::Bits(8) => frame.row_mut::<u8>(p, y).fill(code as u8),
+                    Depth::Bits(_) => frame.row_mut::<u16>(p, y).fill(code),
+                    Depth::Float => frame.row_mut::<f32>(p, y).fill(f32::from(code) / 65535.0),
                 }
             }
         }
         render(&*bind(given, &format, Level::best()), &mut frame, number, &[]);
-        for p in 0..format.planes() {
+        for (p, s) in sums.iter_mut().enumerate() {
             for y in 0..format.plane_size(p).1 {
                 let add = |v: f64| {
                     let d = v - f64::from(codes[p]);
-                    let s = &mut sums[p];
                     *s = (s.0 + 1.0, s.1 + d, s.2 + d * d);
                 };
                 match format.depth {
