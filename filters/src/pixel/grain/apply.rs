@@ -1,13 +1,41 @@
 //! Adding grain to rows of samples.
 
+use super::arch;
 use super::kernel::mulhi;
-use super::response::{Gain, Ramp, Response};
+use super::response::{Gain, NODES, Ramp, Response, slope};
 use crate::simd::{Level, multiversion};
 
 /// One integer sample: the definition. `light` is the sample whose brightness counts.
 pub fn reference(sample: u16, light: u16, n: i16, ramp: Ramp, gain: &Gain, (lo, hi): (u16, u16)) -> u16 {
     let grain = gain.codes(n, gain.response.of(ramp.of(light)));
     (i32::from(sample) + grain).clamp(sample.min(lo).into(), sample.max(hi).into()) as u16
+}
+
+/// What the kernels by hand work with: a response of nodes, and grain that fits 16-bit lanes.
+pub(super) struct Job<'a> {
+    pub(super) ramp: Ramp,
+    nodes: &'a [i16; NODES],
+    /// 17 to 30.
+    pub(super) shift: u32,
+}
+
+impl<'a> Job<'a> {
+    fn new(ramp: Ramp, gain: &'a Gain) -> Option<Job<'a>> {
+        match &gain.response {
+            Response::Nodes(nodes) if gain.narrow() => Some(Job { ramp, nodes, shift: gain.shift }),
+            _ => None,
+        }
+    }
+
+    /// S at the sixteen lower nodes.
+    pub(super) fn bases(&self) -> [i16; 16] {
+        core::array::from_fn(|i| self.nodes[i])
+    }
+
+    /// What S gains from each to the next, twice.
+    pub(super) fn slopes(&self) -> [i16; 16] {
+        core::array::from_fn(|i| slope(self.nodes, i))
+    }
 }
 
 /// Samples a turn: what is made of them stays in registers or the nearest cache.
@@ -125,7 +153,8 @@ pub fn add_u8(
 ) {
     assert!(gain.narrow(), "grain of more than 8192 codes for 8-bit samples");
     assert!(row.len() == n.len() && light.is_none_or(|l| l.len() == row.len()));
-    u8_rows(level, row, light, n, ramp, gain, lo, hi);
+    let done = Job::new(ramp, gain).map_or(0, |job| arch::add_u8(level, row, light, n, &job, (lo, hi)));
+    u8_rows(level, &mut row[done..], light.map(|l| &l[done..]), &n[done..], ramp, gain, lo, hi);
 }
 
 /// As [`add_u8`], for samples of 9 to 16 bits and grain of any strength.
@@ -139,7 +168,8 @@ pub fn add_u16(
     (lo, hi): (u16, u16),
 ) {
     assert!(row.len() == n.len() && light.is_none_or(|l| l.len() == row.len()));
-    u16_rows(level, row, light, n, ramp, gain, lo, hi);
+    let done = Job::new(ramp, gain).map_or(0, |job| arch::add_u16(level, row, light, n, &job, (lo, hi)));
+    u16_rows(level, &mut row[done..], light.map(|l| &l[done..]), &n[done..], ramp, gain, lo, hi);
 }
 
 /// Adds grain to finite float samples: `n * (S * 2^-(shift + 16))`, S by the brightness of the sample or of `light`, in

@@ -27,6 +27,11 @@
 //! sample itself was legal. Chroma takes the brightness of the mean of its block of luma ([`mean_row`]).
 
 mod apply;
+mod arch;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod kernel;
 mod mean;
 mod response;
