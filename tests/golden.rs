@@ -41,6 +41,13 @@ const CHAINS: &[&str] = &[
     "noise=seed=0x123456789abcdef:planes=0",
     "noise,noise",
     "noise=strength='0=0;3=60':opacity=0.3",
+    "grain=preset=super8:temporal=0.3",
+    "grain=strength=20:size=16:curve=flat:protect=0",
+    "grain=preset=digital-iso:generator=lfsr31:monochrome=1",
+    "grain=space=linear:points='0=0;0.4=1;1=0.3':sharpness=1",
+    "grain=preset=heavy,dither=mode=blue",
+    "grain,dither=mode=hp-tpdf:static=1",
+    "grain,dither",
 ];
 
 fn golden(level: Level) -> String {

@@ -2,8 +2,10 @@
 
 use super::Step;
 use crate::filter::convert::{Convert, ConvertError};
-use crate::filter::{Filter, Memory};
+use crate::filter::dither::{Dither, Dithering, Mode};
+use crate::filter::{Filter, Memory, Spec};
 use crate::frame::{Depth, FieldOrder, Format, Parity, PlaneSet, Ranges};
+use crate::noise::ShapeError;
 use crate::noise::seed::filter_seed;
 use crate::settings::{Animated, SettingError};
 use crate::simd::Level;
@@ -57,6 +59,8 @@ pub enum ChainError {
     },
     /// The output's format cannot be made of what the filters give.
     Convert(ConvertError),
+    /// No noise can be laid over pictures of this size.
+    Shape(ShapeError),
 }
 
 impl fmt::Display for ChainError {
@@ -66,6 +70,7 @@ impl fmt::Display for ChainError {
                 write!(f, "filter {place}, '{filter}': {error}")
             }
             ChainError::Convert(e) => e.fmt(f),
+            ChainError::Shape(e) => e.fmt(f),
         }
     }
 }
@@ -102,8 +107,9 @@ impl Chain {
     /// Binds `steps` to pictures of the format `input`; what comes out is asked of `target`, which is given the
     /// format that the filters make (at the source's depth) and answers with the one that is wanted.
     ///
-    /// Filters work at the source's depth, or in 16 bits when one of them asks for it or when the output is
-    /// shallower than the source.
+    /// Filters work at the source's depth, or in 16 bits when one of them asks for it, when the output is shallower
+    /// than the source, or when the last of them is a `dither`. Where the output is shallower than that, the chain ends
+    /// with dither: as its last filter says if that is one, else triangular.
     pub fn bind<E: From<ChainError>>(
         steps: &[Step],
         input: Format,
@@ -126,7 +132,9 @@ impl Chain {
         })?;
         let target = target(&natural)?;
 
-        let wants_16 = specs.iter().any(|s| s.wants_16_bits());
+        let ending = ending(steps, &specs).map_err(|(i, error)| fail(i, error))?;
+        // Dither alone has nothing to do on what the source has exactly.
+        let wants_16 = specs.iter().any(|s| s.wants_16_bits()) || (ending.is_some() && steps.len() > 1);
         let shallower = matches!((input.depth, target.depth), (Depth::Bits(a), Depth::Bits(b)) if b < a);
         let integer = matches!(input.depth, Depth::Bits(_));
         let work_depth = if integer && !steps.is_empty() && (wants_16 || shallower) {
@@ -169,8 +177,47 @@ impl Chain {
             chain.layers.push(Layer { filters, enable: step.enable.clone(), planes, opacity, output });
         }
         let made = *chain.output();
-        chain.convert(Format { rate: made.rate, aspect: made.aspect, fields: made.fields, ..target })?;
+        let target = Format { rate: made.rate, aspect: made.aspect, fields: made.fields, ..target };
+        let nth = before.iter().filter(|n| **n == "dither").count() - usize::from(ending.is_some());
+        let seed = filter_seed(options.seed, "dither", nth as u64);
+        chain.finish(target, ending.unwrap_or_default(), seed)?;
         Ok(chain)
+    }
+
+    /// Ends with the format `to`: where depth is lost, everything else is converted first, in 16 bits.
+    fn finish(&mut self, to: Format, how: Dithering, seed: u64) -> Result<(), ChainError> {
+        let from = *self.output();
+        let shrinks = match (from.depth, to.depth) {
+            (Depth::Bits(a), Depth::Bits(b)) => b < a,
+            (Depth::Float, Depth::Bits(b)) => b < 16,
+            (_, Depth::Float) => false,
+        };
+        if !shrinks || how.mode == Mode::None {
+            return self.convert(to);
+        }
+        let same = Format { depth: from.depth, ..to };
+        let deep = if same == from && from.depth != Depth::Float {
+            from
+        } else {
+            Format { depth: Depth::Bits(16), ..to }
+        };
+        self.convert(deep)?;
+        let mut filters: Vec<Box<dyn Filter>> = Vec::new();
+        for (a, b) in pictures(&deep, self.fields).zip(pictures(&to, self.fields)) {
+            let dither = Dither::new(&a, &b, how, seed, self.level).map_err(ChainError::Shape)?;
+            if filters.is_empty() {
+                self.notes.push(dither.describe());
+            }
+            filters.push(Box::new(dither));
+        }
+        self.layers.push(Layer {
+            filters,
+            enable: None,
+            planes: None,
+            opacity: Animated::Constant(1.0),
+            output: to,
+        });
+        Ok(())
     }
 
     fn convert(&mut self, to: Format) -> Result<(), ChainError> {
@@ -228,6 +275,32 @@ impl Chain {
         }
         total
     }
+}
+
+/// What the last filter says about how depth is reduced; refuses a `dither` that could not do what it is asked for.
+fn ending(steps: &[Step], specs: &[Box<dyn Spec>]) -> Result<Option<Dithering>, (usize, SettingError)> {
+    let mut last = None;
+    for (i, (step, spec)) in steps.iter().zip(specs).enumerate() {
+        let Some((how, only)) = spec.ending() else { continue };
+        let fail = |setting, problem: &str| Err((i, SettingError { setting, problem: problem.into() }));
+        if i + 1 == steps.len() {
+            last = Some(how);
+        } else if only {
+            return fail(
+                "bits",
+                "only the last filter may leave them out: say how many, or move it to the end",
+            );
+        }
+        let part = [
+            ("enable", step.enable.is_some()),
+            ("planes", step.planes.is_some()),
+            ("opacity", step.opacity.constant() != Some(1.0)),
+        ];
+        if let Some((setting, _)) = part.into_iter().find(|(_, given)| *given) {
+            return fail(setting, "all frames and planes come to one depth: leave it out");
+        }
+    }
+    Ok(last)
 }
 
 fn padded_bytes(format: &Format) -> usize {

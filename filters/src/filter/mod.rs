@@ -4,6 +4,8 @@
 //! to a picture format as a [`Filter`], which can then be asked for any frame, from any thread, in any order.
 
 pub mod convert;
+pub mod dither;
+pub mod grain;
 pub mod noise;
 
 use crate::frame::{Format, FrameMut, FrameRef, Moment, PlaneSet, Scratch};
@@ -91,6 +93,12 @@ pub trait Spec: Send + Sync {
     /// Whether the chain should work in 16 bits although source and sink have fewer.
     fn wants_16_bits(&self) -> bool {
         false
+    }
+
+    /// How the chain reduces depth at its end when this is its last filter, and whether that is all that the filter is
+    /// for; `None` for every filter but `dither`.
+    fn ending(&self) -> Option<(dither::Dithering, bool)> {
+        None
     }
 }
 

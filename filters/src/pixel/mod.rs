@@ -3,3 +3,5 @@
 pub mod add;
 pub mod blend;
 pub mod convert;
+pub mod dither;
+pub mod grain;

@@ -1,0 +1,283 @@
+//! How fast film grain is, beside a copy of the same planes.
+//!
+//! `cargo bench --bench grain` runs everything; `-- ratios` prints the table of ratios alone, `-- parts` where the time
+//! goes. Frames cycle through a working set of 1 GiB (`GRAINFIELD_BENCH_MIB` makes it smaller), so that every one of them
+//! comes from memory and not from a cache.
+//!
+//! Ratios come from a loop of its own in which the rivals take turns, so that a busy machine disturbs all alike, and
+//! the median of each is taken.
+
+#![allow(clippy::expect_used)] // a bench is a test: what it is given here is right, or it should stop
+
+use criterion::{Criterion, Throughput};
+use grainfield_filters::catalog::find;
+use grainfield_filters::filter::{Band, Filter};
+use grainfield_filters::frame::{Format, FrameMut, Moment, PlaneMut, Scratch};
+use grainfield_filters::noise::seed::Layer;
+use grainfield_filters::noise::{Generator, Law, Layout, Origin, Shape, Stream};
+use grainfield_filters::pixel::grain::{Gain, Ramp, Taps, across, add_u8, add_u16, down};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::settings::Values;
+use grainfield_filters::simd::Level;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Settings that are measured: a name and what is given.
+const WAYS: &[(&str, &[(&str, &str)])] = &[
+    ("grain", &[]),
+    ("size 2 (five taps)", &[("size", "2")]),
+    ("size 4 (half raster)", &[("size", "4")]),
+    ("temporal 0.3", &[("temporal", "0.3")]),
+    ("lfsr31", &[("generator", "lfsr31")]),
+];
+
+const FRAMES: &[(&str, &str, u32, u32)] = &[
+    ("1080p 4:2:0 8", "yuv420p", 1920, 1080),
+    ("1080p 4:2:0 10", "yuv420p10", 1920, 1080),
+    ("4K 4:2:0 8", "yuv420p", 3840, 2160),
+    ("4K 4:2:0 10", "yuv420p10", 3840, 2160),
+];
+
+/// A gibibyte of frames of one format, handed out in turn.
+struct Frames {
+    format: Format,
+    bytes: Vec<u8>,
+    frame: usize,
+    next: usize,
+}
+
+impl Frames {
+    fn new(name: &str, width: u32, height: u32) -> Frames {
+        let format = Format::from_name(name, width, height).expect("a format of this file's list");
+        let mib =
+            std::env::var("GRAINFIELD_BENCH_MIB").ok().and_then(|s| s.parse().ok()).unwrap_or(1024usize);
+        let frame = format.frame_bytes();
+        let count = ((mib << 20) / frame).max(2);
+        let mut bytes = vec![0; count * frame];
+        // A slow ramp, so that all of the curve is met.
+        if format.depth.bytes() == 1 {
+            bytes.iter_mut().enumerate().for_each(|(i, b)| *b = (16 + (i / 8) % 220) as u8);
+        } else {
+            let codes: &mut [u16] = bytemuck::cast_slice_mut(&mut bytes);
+            codes.iter_mut().enumerate().for_each(|(i, b)| *b = (64 + (i / 2) % 876) as u16);
+        }
+        Frames { format, bytes, frame, next: 0 }
+    }
+
+    fn index(&mut self) -> usize {
+        self.next = (self.next + 1) % (self.bytes.len() / self.frame);
+        self.next
+    }
+
+    fn copy(&mut self) {
+        // From one frame to another that was not touched lately.
+        let count = self.bytes.len() / self.frame;
+        let from = self.index();
+        let to = (from + count / 2) % count;
+        self.bytes.copy_within(from * self.frame..(from + 1) * self.frame, to * self.frame);
+    }
+
+    fn grain(&mut self, filter: &dyn Filter, number: i64, scratch: &mut Scratch) {
+        let format = self.format;
+        let i = self.index();
+        let mut rest = &mut self.bytes[i * self.frame..][..self.frame];
+        let planes = [0, 1, 2].map(|p| {
+            let (width, height) = format.plane_size(p);
+            let stride = width * format.depth.bytes();
+            let (plane, after) = core::mem::take(&mut rest).split_at_mut(stride * height);
+            rest = after;
+            PlaneMut::new(plane, stride, stride, height)
+        });
+        let [y, u, v] = planes;
+        let mut output = FrameMut::new(format, [y, u, v, PlaneMut::default()]);
+        let at = Moment::of_frame(number, Ratio::whole(24));
+        let writes = filter.plan(&at).writes;
+        // Bands as the chain cuts them.
+        let height = format.plane_size(0).1;
+        let rows = ((256 << 10) / (format.frame_bytes() / height)).next_multiple_of(2);
+        for start in (0..height).step_by(rows) {
+            let end = (start + rows).min(height);
+            let (band, below) = output.split_at_row(end);
+            output = below;
+            filter.render(
+                &at,
+                None,
+                &mut Band { rows: start..end, input: None, output: band, writes },
+                scratch,
+            );
+        }
+    }
+}
+
+fn bind(format: &Format, given: &[(&str, &str)], level: Level) -> Box<dyn Filter> {
+    let entry = find("grain").expect("the catalog has it");
+    let mut values = Values::new(entry.settings);
+    for (id, text) in given {
+        let setting = entry.settings.iter().find(|s| s.id == *id).expect("a setting");
+        values.set(id, setting.parse(text).expect("a value")).expect("a legal value");
+    }
+    let spec = (entry.build)(&values).expect("settings that go together");
+    spec.bind(format, 1, level).expect("a format that it takes")
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Everything in turn, the median of each, as times memcpy.
+fn ratios() {
+    println!("\n{:<16} {:<30} {:>9} {:>9}", "frame", "way", "ms", "x memcpy");
+    for &(title, name, width, height) in FRAMES {
+        let mut frames = Frames::new(name, width, height);
+        let mut scratch = Scratch::default();
+        let mut contenders: Vec<(String, Option<Box<dyn Filter>>)> = vec![("memcpy".into(), None)];
+        for &level in Level::available() {
+            for (way, given) in WAYS {
+                contenders.push((format!("{way} {level}"), Some(bind(&frames.format, given, level))));
+            }
+        }
+        let mut times = vec![Vec::new(); contenders.len()];
+        let until = Instant::now() + Duration::from_secs(5);
+        let mut number = 0;
+        while Instant::now() < until {
+            for ((_, filter), times) in contenders.iter().zip(&mut times) {
+                let start = Instant::now();
+                for _ in 0..2 {
+                    number += 1;
+                    match filter {
+                        Some(filter) => frames.grain(&**filter, number, &mut scratch),
+                        None => frames.copy(),
+                    }
+                }
+                times.push(start.elapsed().as_secs_f64() * 1e3 / 2.0);
+            }
+        }
+        let times: Vec<f64> = times.iter_mut().map(|t| median(t)).collect();
+        for ((name, _), ms) in contenders.iter().zip(&times) {
+            println!("{title:<16} {name:<30} {ms:>9.4} {:>9.2}", times[0] / ms);
+        }
+    }
+}
+
+/// The steps of a row of 1920, in the first cache, in nanoseconds a row.
+fn parts() {
+    println!(
+        "\n{:<24} {:>8} {:>8} {:>8} {:>8}   ns a row of 1920",
+        "step", "scalar", "sse2", "avx2", "avx512"
+    );
+    type Step<'a> = (&'static str, Box<dyn FnMut(Level) + 'a>);
+    let width = 1920;
+    let mut g = vec![0i16; width + 4];
+    let (mut h, mut n) = (vec![1000i16; width], vec![1000i16; width]);
+    let (mut words, mut white) = (vec![0u16; 2048], vec![0i16; 2048]);
+    let mut row8: Vec<u8> = (0..width).map(|x| (16 + x / 9) as u8).collect();
+    let mut row10: Vec<u16> = (0..width).map(|x| (64 + x / 3) as u16).collect();
+    let gain = Gain::new(true, |u| 4.0 * u * (1.0 - u) / 3000.0);
+    let (shape, taps) =
+        (Shape::new(&[(1920, 1080)], Layout::Keyed, Law::H8).expect("a shape"), Taps::new(0.21, 0.0));
+    let rows = [(); 5].map(|()| vec![500i16; width]);
+    let mut steps: Vec<Step<'_>> = vec![
+        (
+            "white",
+            Box::new(|level| {
+                let stream = Stream::new(Generator::Xs64, &shape, Origin::Seed(1), Layer::BASE, level);
+                stream.expect("a stream").frame(0).row(0, 1, 0).centred(&mut words, &mut white);
+                black_box(&white);
+            }),
+        ),
+        ("across", Box::new(|level| across(level, &mut h, black_box(&mut g), taps))),
+        (
+            "down",
+            Box::new(|level| down(level, &mut n, [0, 1, 2, 3, 4].map(|i| black_box(&rows[i][..])), taps)),
+        ),
+        (
+            "add u8",
+            Box::new(|level| {
+                let light: Vec<u8> = Vec::new();
+                black_box(&light);
+                add_u8(
+                    level,
+                    &mut row8,
+                    None,
+                    black_box(&rows[0]),
+                    Ramp::new(8, (16, 235)),
+                    &gain,
+                    (16, 235),
+                );
+            }),
+        ),
+        (
+            "add u16",
+            Box::new(|level| {
+                add_u16(
+                    level,
+                    &mut row10,
+                    None,
+                    black_box(&rows[0]),
+                    Ramp::new(10, (64, 940)),
+                    &gain,
+                    (64, 940),
+                );
+            }),
+        ),
+    ];
+    for (name, step) in &mut steps {
+        print!("{name:<24}");
+        for &level in Level::available() {
+            let mut times: Vec<f64> = (0..40)
+                .map(|_| {
+                    let start = Instant::now();
+                    (0..200).for_each(|_| step(level));
+                    start.elapsed().as_secs_f64() * 1e9 / 200.0
+                })
+                .collect();
+            print!(" {:>8.0}", median(&mut times));
+        }
+        println!();
+    }
+}
+
+fn benches(c: &mut Criterion) {
+    for &(title, name, width, height) in FRAMES {
+        let mut frames = Frames::new(name, width, height);
+        let mut group = c.benchmark_group(format!("grain/{title}"));
+        group
+            .sample_size(10)
+            .measurement_time(Duration::from_secs(1))
+            .warm_up_time(Duration::from_millis(200));
+        group.throughput(Throughput::Bytes(frames.frame as u64));
+        group.bench_function("memcpy", |b| b.iter(|| frames.copy()));
+        for &level in Level::available() {
+            for (way, given) in WAYS {
+                let filter = bind(&frames.format, given, level);
+                let (mut number, mut scratch) = (0, Scratch::default());
+                group.bench_function(format!("{way} {level}"), |b| {
+                    b.iter(|| {
+                        number += 1;
+                        frames.grain(&*filter, number, &mut scratch);
+                    });
+                });
+            }
+        }
+        group.finish();
+    }
+}
+
+fn main() {
+    let asked = |what: &str| std::env::args().any(|a| a == what);
+    let filtered = std::env::args().skip(1).any(|a| !a.starts_with('-'));
+    if asked("parts") {
+        return parts();
+    }
+    if !asked("ratios") {
+        let mut criterion = Criterion::default().configure_from_args();
+        benches(&mut criterion);
+        criterion.final_summary();
+    }
+    // `cargo test --benches` only wants to see that it runs.
+    if asked("ratios") || (!filtered && asked("--bench")) {
+        ratios();
+        parts();
+    }
+}

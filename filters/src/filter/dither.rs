@@ -1,0 +1,281 @@
+//! `dither`: rounds to fewer bits so that no bands show.
+//!
+//! Every chain whose output is shallower than what it works in ends so, with the defaults, unless the last filter of
+//! the recipe is a `dither`, whose settings rule then. With `bits` it can stand anywhere and makes the picture that
+//! shallow there.
+//!
+//! Alpha is rounded plainly: what is opaque stays so.
+
+#[cfg(test)]
+mod tests;
+
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
+use crate::frame::{Depth, Format, Matrix, Moment, PlaneSet, Scratch};
+use crate::noise::seed::{Layer, key};
+use crate::noise::{Generator, Law, Layout, Origin, Shape, ShapeError, Stream};
+use crate::pixel::convert::Code;
+use crate::pixel::dither::{Reduce, blue, high_pass, reduce_row};
+use crate::settings::{Choice, Kind, Setting, SettingError, Unit, Value, Values};
+use crate::simd::Level;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "dither",
+    label: "Dither",
+    help: "Rounds to fewer bits without bands; as the last filter it says how the output is rounded",
+    settings: SETTINGS,
+    build,
+};
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        id: "bits",
+        label: "Bits",
+        help: "Bits a sample has afterwards. When absent those of the output, and the filter must be the last one.",
+        kind: Kind::Whole { min: 8, max: 16 },
+        unit: Unit::None,
+        default: None,
+    },
+    Setting {
+        id: "mode",
+        label: "Mode",
+        help: "What is added before rounding.",
+        kind: Kind::Choice(&[
+            Choice {
+                id: "tpdf",
+                help: "white noise of a triangular distribution: the error is the same everywhere",
+            },
+            Choice { id: "hp-tpdf", help: "the same with less of it at low frequencies, along rows; faster" },
+            Choice {
+                id: "blue",
+                help: "a mask of blue noise: the least visible, and it repeats every 64 pixels",
+            },
+            Choice { id: "none", help: "nothing: plain rounding" },
+        ]),
+        unit: Unit::None,
+        default: Some(Value::Choice("tpdf")),
+    },
+    Setting {
+        id: "static",
+        label: "Static",
+        help: "The same noise in every frame, as animation wants it: what does not move stays still.",
+        kind: Kind::Switch,
+        unit: Unit::None,
+        default: Some(Value::Switch(false)),
+    },
+    Setting {
+        id: "seed",
+        label: "Seed",
+        help: "Another number gives other noise. When absent it follows from the render's seed and this filter's place \
+               in the chain.",
+        kind: Kind::Seed,
+        unit: Unit::None,
+        default: None,
+    },
+];
+
+/// What is added before rounding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Triangular white noise.
+    Tpdf,
+    /// The difference of neighbours.
+    HighPass,
+    /// A mask of blue noise.
+    Blue,
+    /// Nothing.
+    None,
+}
+
+/// How depth is reduced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dithering {
+    /// What is added.
+    pub mode: Mode,
+    /// The same in every frame.
+    pub fixed: bool,
+    /// The filter's own seed.
+    pub seed: Option<u64>,
+}
+
+impl Default for Dithering {
+    fn default() -> Dithering {
+        Dithering { mode: Mode::Tpdf, fixed: false, seed: None }
+    }
+}
+
+impl Dithering {
+    /// The word for it.
+    pub fn name(&self) -> &'static str {
+        match self.mode {
+            Mode::Tpdf => "tpdf",
+            Mode::HighPass => "hp-tpdf",
+            Mode::Blue => "blue",
+            Mode::None => "none",
+        }
+    }
+}
+
+struct DitherSpec {
+    bits: Option<u8>,
+    how: Dithering,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    let bits = match values.get("bits") {
+        Some(Value::Whole(bits)) => Some(*bits as u8),
+        _ => None,
+    };
+    let mode = match values.choice("mode") {
+        "hp-tpdf" => Mode::HighPass,
+        "blue" => Mode::Blue,
+        "none" => Mode::None,
+        _ => Mode::Tpdf,
+    };
+    let how = Dithering { mode, fixed: values.switch("static"), seed: values.seed("seed") };
+    Ok(Box::new(DitherSpec { bits, how }))
+}
+
+impl Spec for DitherSpec {
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        match (self.bits, input.depth) {
+            (Some(bits), Depth::Bits(deep)) if bits < deep => {
+                let to = Format { depth: Depth::Bits(bits), ..*input };
+                let filter = Dither::new(input, &to, self.how, seed, level)
+                    .map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
+                Ok(Box::new(filter))
+            }
+            (Some(_), Depth::Float) => Err(SettingError {
+                setting: "bits",
+                problem: "float samples have no bits to take away: ask for an integer pixel format of the output, and \
+                          leave bits out"
+                    .into(),
+            }),
+            _ => Ok(Box::new(Idle(*input))),
+        }
+    }
+
+    fn ending(&self) -> Option<(Dithering, bool)> {
+        Some((self.how, self.bits.is_none()))
+    }
+}
+
+/// Leaves everything as it is.
+struct Idle(Format);
+
+impl Filter for Idle {
+    fn output(&self) -> &Format {
+        &self.0
+    }
+    fn plan(&self, _: &Moment) -> Plan {
+        Plan::IDLE
+    }
+    fn render(&self, _: &Moment, _: Option<&State>, _: &mut Band<'_>, _: &mut Scratch) {}
+}
+
+/// Reduces depth; everything else of the format stays.
+pub struct Dither {
+    from: Format,
+    to: Format,
+    how: Dithering,
+    seed: u64,
+    stream: Stream,
+    level: Level,
+}
+
+impl Dither {
+    /// From a format to one of less depth that is the same otherwise. Panics when it is not.
+    pub fn new(
+        from: &Format,
+        to: &Format,
+        how: Dithering,
+        seed: u64,
+        level: Level,
+    ) -> Result<Dither, ShapeError> {
+        assert_eq!(Format { depth: from.depth, ..*to }, *from, "dither changes nothing but depth");
+        let shrinks = matches!((from.depth, to.depth), (Depth::Bits(a), Depth::Bits(b)) if b < a);
+        assert!(shrinks, "dither takes {:?} to less than that, not to {:?}", from.depth, to.depth);
+        let law = if how.mode == Mode::Tpdf { Law::Sum(2) } else { Law::UNIFORM };
+        let seed = how.seed.unwrap_or(seed);
+        let shape = Shape::of(from, Layout::Keyed, law)?;
+        let stream = Stream::new(Generator::Xs64, &shape, Origin::Seed(seed), Layer::DITHER, level)?;
+        Ok(Dither { from: *from, to: *to, how, seed, stream, level })
+    }
+
+    /// One line for people.
+    pub fn describe(&self) -> String {
+        format!("{} -> {}; dithered ({})", self.from.name(), self.to.name(), self.how.name())
+    }
+
+    fn reduce(&self, p: usize) -> Reduce {
+        let (Depth::Bits(deep), Depth::Bits(bits)) = (self.from.depth, self.to.depth) else {
+            unreachable!("a reduction was bound to integer formats");
+        };
+        let full = self.from.full_range();
+        let code = |bits| match () {
+            () if self.from.alpha_plane() == Some(p) => Code::alpha(bits),
+            () if self.from.is_chroma(p) && self.from.matrix == Matrix::RGB => Code::luma(bits, full),
+            () if self.from.is_chroma(p) && self.from.matrix == Matrix::YCGCO => {
+                Code::chroma_ycgco(bits, full)
+            }
+            () if self.from.is_chroma(p) => Code::chroma(bits, full),
+            () => Code::luma(bits, full),
+        };
+        let legal = self.to.legal(p).unwrap_or((0, u16::MAX));
+        Reduce::new(code(deep), code(bits), legal)
+    }
+}
+
+impl Filter for Dither {
+    fn output(&self) -> &Format {
+        &self.to
+    }
+
+    fn plan(&self, _: &Moment) -> Plan {
+        let writes = PlaneSet(((1u16 << self.to.planes()) - 1) as u8);
+        Plan { reach: Reach::Rows(0), ..Plan::in_place(writes) }
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { fixed: 64 << 10, per_frame: 3 * 2 * (self.from.width as usize + 256) + 512 }
+    }
+
+    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let Some(input) = band.input else {
+            unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
+        };
+        let index = if self.how.fixed { 0 } else { at.index };
+        let frame = self.stream.frame(index);
+        let block = self.stream.block();
+        for p in band.writes.iter().filter(|&p| p < self.to.planes()) {
+            let by = self.reduce(p);
+            let (width, _) = self.to.plane_size(p);
+            let whole = (width + 1).next_multiple_of(block);
+            let [words, noise] = scratch.buffers::<u16, 2>([2 * whole, whole]);
+            let noise: &mut [i16] = bytemuck::cast_slice_mut(noise);
+            let offset = key(self.seed, index, Layer::DITHER_OFFSET.plane(p as u32), 0);
+            let mode = if self.to.alpha_plane() == Some(p) { Mode::None } else { self.how.mode };
+            noise.fill(0);
+            for y in band.output.plane(p).rows() {
+                match mode {
+                    Mode::Tpdf => frame.row(p, y as u32, 0).centred(words, noise),
+                    Mode::HighPass => {
+                        frame.row(p, y as u32, 0).words(&mut words[..whole]);
+                        high_pass(self.level, &mut noise[..width], &words[..width + 1]);
+                    }
+                    Mode::Blue => {
+                        let (x, down) = (offset as usize % blue::SIDE, (offset >> 32) as usize % blue::SIDE);
+                        blue::fill(&mut noise[..width], x, y + down);
+                    }
+                    Mode::None => {}
+                }
+                let (row, noise) = (input.plane(p).row::<u16>(y), &noise[..width]);
+                let plane = band.output.plane_mut(p);
+                match self.to.depth {
+                    Depth::Bits(8) => reduce_row::<u8>(self.level, plane.row_mut(y), row, noise, &by),
+                    _ => reduce_row::<u16>(self.level, plane.row_mut(y), row, noise, &by),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The filter, and the chain that ends with it.
+
+use super::*;
+use crate::frame::{Alpha, ColorRange, Frame};
+use crate::ratio::Ratio;
+
+fn format(name: &str, width: u32, height: u32, range: ColorRange) -> Format {
+    Format { range, ..Format::from_name(name, width, height).unwrap() }
+}
+
+/// A slow ramp in 16 bits: 20 codes of 8 bits over the width.
+fn ramp(format: Format) -> Frame {
+    let mut frame = Frame::new(format);
+    let bits = format.depth.bits().unwrap();
+    for p in 0..format.planes() {
+        let (w, h) = format.plane_size(p);
+        for y in 0..h {
+            let row = frame.row_mut::<u16>(p, y);
+            (0..).zip(row).for_each(|(x, v): (usize, _)| {
+                *v = ((100 * 256 + x * 20 * 256 / w + 13 * p) >> (16 - bits)) as u16
+            });
+        }
+    }
+    frame
+}
+
+fn dithered(source: &Frame, bits: u8, how: Dithering, number: i64, level: Level, cuts: &[usize]) -> Frame {
+    let to = Format { depth: Depth::Bits(bits), ..*source.format() };
+    let dither = Dither::new(source.format(), &to, how, 42, level).unwrap();
+    let mut out = Frame::new(to);
+    let mut scratch = Scratch::default();
+    let height = to.plane_size(0).1;
+    let at = Moment::of_frame(number, Ratio::whole(24));
+    let mut rest = out.as_mut();
+    let mut first = 0;
+    for &cut in cuts.iter().chain([&height]) {
+        let (mut output, below) = rest.split_at_row(cut);
+        let writes = dither.plan(&at).writes;
+        let mut band =
+            Band { rows: first..cut, input: Some(source.as_ref()), output: output.reborrow(), writes };
+        dither.render(&at, None, &mut band, &mut scratch);
+        (rest, first) = (below, cut);
+    }
+    assert!(scratch.bytes() <= dither.memory().per_frame);
+    out
+}
+
+const MODES: [Mode; 4] = [Mode::Tpdf, Mode::HighPass, Mode::Blue, Mode::None];
+
+fn how(mode: Mode) -> Dithering {
+    Dithering { mode, ..Dithering::default() }
+}
+
+#[test]
+fn levels_and_bands_agree_and_alpha_is_plain() {
+    for name in ["yuv420p16", "gbrap16", "gray12", "yuv422p10"] {
+        let format = format(name, 301, 23, ColorRange::Unspecified);
+        let source = ramp(format);
+        for mode in MODES {
+            for bits in [8, 9] {
+                let want = dithered(&source, bits, how(mode), 5, Level::SCALAR, &[]);
+                for &level in Level::available() {
+                    assert!(
+                        dithered(&source, bits, how(mode), 5, level, &[2, 8, 20]) == want,
+                        "{name} {mode:?}"
+                    );
+                }
+                let plain = dithered(&source, bits, how(Mode::None), 5, Level::best(), &[]);
+                for p in 0..format.planes() {
+                    let same = (0..format.plane_size(p).1)
+                        .all(|y| want.plane(p).row_bytes(y) == plain.plane(p).row_bytes(y));
+                    assert_eq!(
+                        same,
+                        mode == Mode::None || format.alpha_plane() == Some(p),
+                        "{name} {mode:?} {p}"
+                    );
+                }
+            }
+        }
+    }
+    assert_ne!(format("gbrap16", 8, 8, ColorRange::Full).alpha, Alpha::None);
+}
+
+#[test]
+fn static_and_seed() {
+    let source = ramp(format("gray16", 128, 64, ColorRange::Full));
+    for mode in [Mode::Tpdf, Mode::HighPass, Mode::Blue] {
+        let show = |n, h| dithered(&source, 8, h, n, Level::best(), &[]);
+        assert!(show(0, how(mode)) != show(1, how(mode)));
+        let fixed = Dithering { fixed: true, ..how(mode) };
+        assert!(show(0, fixed) == show(9, fixed));
+        assert!(show(0, how(mode)) != show(0, Dithering { seed: Some(1), ..how(mode) }));
+    }
+}
+
+/// The error of the 8-bit ramp, in codes, row by row.
+fn errors(range: ColorRange, mode: Mode) -> Vec<Vec<f64>> {
+    let source = ramp(format("gray16", 1024, 256, range));
+    let out = dithered(&source, 8, how(mode), 3, Level::best(), &[]);
+    let per = if range == ColorRange::Full { 257.0 } else { 256.0 };
+    (0..256)
+        .map(|y| {
+            let pairs = out.row::<u8>(0, y).iter().zip(source.row::<u16>(0, y));
+            pairs.map(|(&o, &v)| f64::from(o) - f64::from(v) / per).collect()
+        })
+        .collect()
+}
+
+/// The mean of each column over all rows: what is left of the bands when the eye averages.
+fn band(errors: &[Vec<f64>]) -> f64 {
+    let columns = errors[0].len();
+    // Neighbouring columns are averaged too.
+    let mean = |x: usize| {
+        let sum: f64 = errors.iter().map(|row| row[x..x + 16].iter().sum::<f64>()).sum();
+        sum / (16.0 * errors.len() as f64)
+    };
+    let all: Vec<f64> = (0..columns - 16).step_by(16).map(mean).collect();
+    (all.iter().map(|m| m * m).sum::<f64>() / all.len() as f64).sqrt()
+}
+
+#[test]
+fn a_ramp_has_no_bands_and_its_error_is_the_same_everywhere() {
+    for range in [ColorRange::Full, ColorRange::Limited] {
+        // Plain rounding: errors up to half a code, whole bands of them.
+        assert!(band(&errors(range, Mode::None)) > 0.15);
+        for mode in [Mode::Tpdf, Mode::HighPass, Mode::Blue] {
+            let errors = errors(range, mode);
+            assert!(band(&errors) < 0.02, "{mode:?} {}", band(&errors));
+            // The variance is 1/12 of rounding and 1/6 of the noise, wherever the ramp stands between two codes.
+            for start in (0..1024).step_by(13).take(70) {
+                let part: Vec<f64> = errors.iter().flat_map(|r| r[start..start + 13].to_vec()).collect();
+                let mean = part.iter().sum::<f64>() / part.len() as f64;
+                let var = part.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / part.len() as f64;
+                // Neighbours go together, and the mask repeats: fewer independent samples.
+                let bound = if mode == Mode::Tpdf { 0.025 } else { 0.04 };
+                assert!((var - 0.25).abs() < bound, "{mode:?} at {start}: {var}");
+            }
+        }
+    }
+}
+
+/// The mean power of errors below an eighth of the highest frequency, along rows, in codes squared.
+fn low(errors: &[Vec<f64>]) -> f64 {
+    const N: usize = 256;
+    let (mut sum, mut count) = (0.0, 0.0);
+    for row in errors.iter().step_by(4) {
+        for part in row.chunks_exact(N) {
+            for k in 1..N / 16 {
+                let w = 2.0 * core::f64::consts::PI * k as f64 / N as f64;
+                let (mut re, mut im) = (0.0, 0.0);
+                for (x, e) in part.iter().enumerate() {
+                    re += e * libm::cos(w * x as f64);
+                    im += e * libm::sin(w * x as f64);
+                }
+                sum += (re * re + im * im) / N as f64;
+                count += 1.0;
+            }
+        }
+    }
+    sum / count
+}
+
+#[test]
+fn the_error_of_high_pass_and_blue_is_less_at_low_frequencies() {
+    let white = low(&errors(ColorRange::Full, Mode::Tpdf));
+    assert!((white - 0.25).abs() < 0.02, "{white}");
+    // Along rows all that is left of the noise is the rounding: 1/12 of 1/4 is -4.8 dB.
+    let high_pass = 10.0 * libm::log10(low(&errors(ColorRange::Full, Mode::HighPass)) / white);
+    assert!((-5.0..-4.0).contains(&high_pass), "{high_pass} dB");
+    let blue = 10.0 * libm::log10(low(&errors(ColorRange::Full, Mode::Blue)) / white);
+    assert!(blue < -1.0, "{blue} dB");
+}
+
+mod chain {
+    use super::*;
+    use crate::catalog;
+    use crate::chain::{Chain, ChainError, Fields, Options, Step};
+    use crate::settings::Animated;
+
+    fn step(name: &str, given: &[(&str, &str)]) -> Step {
+        let filter = catalog::find(name).unwrap();
+        let mut values = Values::new(filter.settings);
+        for (id, text) in given {
+            let setting = filter.settings.iter().find(|s| s.id == *id).unwrap();
+            values.set(id, setting.parse(text).unwrap()).unwrap();
+        }
+        Step { filter, values, enable: None, planes: None, opacity: Animated::Constant(1.0) }
+    }
+
+    fn notes(steps: &[Step], from: &str, to: Option<&str>) -> Result<String, String> {
+        let from = format(from, 64, 48, ColorRange::Unspecified);
+        let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+        let target = |made: &Format| {
+            let name = to.map_or(made.name(), String::from);
+            Ok::<_, ChainError>(crate::filter::convert::retarget(made, &name).unwrap())
+        };
+        let chain = Chain::bind(steps, from, &options, target).map_err(|e| e.to_string())?;
+        Ok(chain.notes().join(" | "))
+    }
+
+    #[test]
+    fn depth_is_lost_with_dither_at_the_end_and_only_there() {
+        let grain = || step("grain", &[]);
+        let ok = |steps: &[Step], from, to| notes(steps, from, to).unwrap();
+        assert_eq!(ok(&[grain()], "yuv420p", None), "");
+        assert_eq!(ok(&[grain()], "yuv420p", Some("yuv420p10")), "yuv420p limited -> yuv420p10 limited");
+        assert_eq!(ok(&[], "gray16", Some("gray")), "gray16 -> gray; dithered (tpdf)");
+        let ten = ok(&[grain()], "gray10", Some("gray"));
+        assert_eq!(ten, "gray10 limited -> gray16 limited | gray16 -> gray; dithered (tpdf)");
+        let rgb = ok(&[], "yuv444p16", Some("gbrp"));
+        assert!(rgb.contains("-> gbrp16") && rgb.ends_with("gbrp16 -> gbrp; dithered (tpdf)"), "{rgb}");
+        let float = ok(&[], "grayf32", Some("gray10"));
+        assert!(float.ends_with("gray16 -> gray10; dithered (tpdf)"), "{float}");
+        // The last filter rules.
+        let blue = ok(&[grain(), step("dither", &[("mode", "blue")])], "gray", None);
+        assert_eq!(blue, "gray limited -> gray16 limited | gray16 -> gray; dithered (blue)");
+        let plain = ok(&[grain(), step("dither", &[("mode", "none")])], "gray16", Some("gray"));
+        assert_eq!(plain, "gray16 limited -> gray limited");
+        assert_eq!(ok(&[step("dither", &[])], "gray", None), "");
+        assert_eq!(ok(&[step("dither", &[("bits", "8")])], "gray16", None), "");
+    }
+
+    #[test]
+    fn what_dither_cannot_do() {
+        let fail = |steps: &[Step], from| notes(steps, from, None).unwrap_err();
+        let middle = fail(&[step("dither", &[]), step("grain", &[])], "gray16");
+        assert!(middle.contains("move it to the end"), "{middle}");
+        let part = Step { planes: Some("y".parse().unwrap()), ..step("dither", &[]) };
+        assert!(fail(&[part], "gray16").contains("planes"));
+        assert!(fail(&[step("dither", &[("bits", "8")])], "grayf32").contains("float"));
+    }
+}

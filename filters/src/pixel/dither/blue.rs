@@ -1,0 +1,134 @@
+//! A mask of blue noise: 64x64 ranks, made by void and cluster (R. Ulichney, "The void-and-cluster method for dither
+//! array generation", 1993).
+//!
+//! Points are put down one after the other, each into the largest void that those before have left, as a blurred
+//! picture of them on a torus shows it. The number of a point is its rank. To start well, a tenth of all points are laid
+//! out at random and then moved, the tightest cluster's into the largest void, until nothing changes.
+//!
+//! All sums are of whole numbers and of two places that are as good the first is taken, so the mask is the same on
+//! every machine.
+
+use crate::noise::seed::mix64;
+use std::sync::LazyLock;
+
+/// Columns and rows.
+pub const SIDE: usize = 64;
+const COUNT: usize = SIDE * SIDE;
+
+/// The blur: a bell curve of this deviation, in 2^-20.
+const SIGMA: f64 = 1.9;
+
+struct Points {
+    /// The blur of a point in the corner.
+    bell: Vec<i32>,
+    there: Vec<bool>,
+    /// The blurred picture.
+    blur: Vec<i32>,
+}
+
+impl Points {
+    fn set(&mut self, at: usize, there: bool) {
+        self.there[at] = there;
+        let sign = if there { 1 } else { -1 };
+        let (x, y) = (at % SIDE, at / SIDE);
+        for (row, blur) in self.blur.chunks_exact_mut(SIDE).enumerate() {
+            let bell = &self.bell[(row + SIDE - y) % SIDE * SIDE..][..SIDE];
+            let (before, behind) = blur.split_at_mut(x);
+            behind.iter_mut().zip(bell).for_each(|(b, v)| *b += sign * v);
+            before.iter_mut().zip(&bell[SIDE - x..]).for_each(|(b, v)| *b += sign * v);
+        }
+    }
+
+    fn best(&self, there: bool, better: impl Fn(i32, i32) -> bool) -> usize {
+        let mut best = None;
+        for (i, &blur) in self.blur.iter().enumerate().filter(|(i, _)| self.there[*i] == there) {
+            if best.is_none_or(|(_, b)| better(blur, b)) {
+                best = Some((i, blur));
+            }
+        }
+        best.map_or(0, |(i, _)| i)
+    }
+
+    fn cluster(&self) -> usize {
+        self.best(true, |a, b| a > b)
+    }
+
+    fn void(&self) -> usize {
+        self.best(false, |a, b| a < b)
+    }
+}
+
+fn make() -> Vec<u16> {
+    let fold = |d: usize| d.min(SIDE - d) as f64;
+    let bell = |i: usize| {
+        let (x, y) = (fold(i % SIDE), fold(i / SIDE));
+        libm::round(libm::exp(-(x * x + y * y) / (2.0 * SIGMA * SIGMA)) * f64::from(1 << 20)) as i32
+    };
+    let bell = (0..COUNT).map(bell).collect();
+    let mut points = Points { bell, there: vec![false; COUNT], blur: vec![0; COUNT] };
+    let (mut first, mut i) = (0, 0u64);
+    while first < COUNT / 10 {
+        let at = mix64(i + 1) as usize % COUNT;
+        if !points.there[at] {
+            points.set(at, true);
+            first += 1;
+        }
+        i += 1;
+    }
+    // It ends by itself after some hundred moves; the bound is for the reader.
+    for _ in 0..COUNT {
+        let from = points.cluster();
+        points.set(from, false);
+        let to = points.void();
+        points.set(to, true);
+        if from == to {
+            break;
+        }
+    }
+    let mut ranks = vec![0; COUNT];
+    let start = points.there.clone();
+    for rank in (0..first).rev() {
+        let at = points.cluster();
+        points.set(at, false);
+        ranks[at] = rank as u16;
+    }
+    (0..COUNT).filter(|&i| start[i]).for_each(|i| points.set(i, true));
+    for rank in first..COUNT {
+        let at = points.void();
+        points.set(at, true);
+        ranks[at] = rank as u16;
+    }
+    ranks
+}
+
+/// The ranks 0 to 4095, row by row.
+pub fn ranks() -> &'static [u16] {
+    static RANKS: LazyLock<Vec<u16>> = LazyLock::new(make);
+    &RANKS
+}
+
+/// The mask as dither noise in 1/32768: ranks spread to a triangular distribution from -1 to 1.
+pub fn triangular() -> &'static [i16] {
+    static NOISE: LazyLock<Vec<i16>> = LazyLock::new(|| {
+        let one = |&rank: &u16| {
+            let u = (f64::from(rank) + 0.5) / COUNT as f64;
+            let r = if u < 0.5 { (2.0 * u).sqrt() - 1.0 } else { 1.0 - (2.0 - 2.0 * u).sqrt() };
+            libm::floor(r * 32768.0 + 0.5) as i16
+        };
+        ranks().iter().map(one).collect()
+    });
+    &NOISE
+}
+
+/// Fills a row from the mask, which repeats in both directions.
+pub fn fill(out: &mut [i16], x: usize, y: usize) {
+    let row = &triangular()[y % SIDE * SIDE..][..SIDE];
+    let mut place = x % SIDE;
+    let mut rest = out;
+    while !rest.is_empty() {
+        let count = rest.len().min(SIDE - place);
+        let (now, later) = rest.split_at_mut(count);
+        now.copy_from_slice(&row[place..place + count]);
+        (rest, place) = (later, 0);
+    }
+}
