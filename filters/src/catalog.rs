@@ -3,7 +3,7 @@
 pub use crate::filter::Entry;
 
 /// Every filter, by name.
-pub const FILTERS: &[Entry] = &[crate::filter::noise::ENTRY];
+pub const FILTERS: &[Entry] = &[crate::filter::noise::ENTRY, crate::filter::grain::ENTRY];
 
 /// The filter of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {

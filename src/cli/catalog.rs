@@ -52,6 +52,9 @@ fn line(s: &Setting) -> String {
         Kind::Colour => "colour: #rrggbb, #rrggbbaa, a name, or numbers from 0 to 1".into(),
         Kind::Frames => "frame numbers as in 1001-1100, 1-10x2, 0-48+96-".into(),
         Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
+        Kind::Points { min, max } => {
+            format!("points x=y;x=y;..., x from 0 to 1 and growing, y from {min} to {max}")
+        }
     };
     // Where the kind says it already, the unit would say it twice.
     if !matches!(s.unit, Unit::None | Unit::Fraction) && !matches!(s.kind, Kind::Frames) {
@@ -161,6 +164,11 @@ fn setting(s: &Setting) -> serde_json::Value {
         Kind::Colour => put("kind", "colour".into()),
         Kind::Frames => put("kind", "frames".into()),
         Kind::Planes => put("kind", "planes".into()),
+        Kind::Points { min, max } => {
+            put("kind", "points".into());
+            put("min", min.into());
+            put("max", max.into());
+        }
         Kind::Choice(words) => {
             put("kind", "choice".into());
             put("choices", words.iter().map(|w| json!({ "id": w.id, "help": w.help })).collect());

@@ -40,9 +40,12 @@ fn normal(value: &Value) -> Value {
         Value::Position(v) => Value::Position(still(v)),
         Value::Colour(v) => Value::Colour(still(v)),
         Value::Frames(r) => Value::Frames(r.normal()),
-        Value::Switch(_) | Value::Whole(_) | Value::Seed(_) | Value::Choice(_) | Value::Planes(_) => {
-            value.clone()
-        }
+        Value::Switch(_)
+        | Value::Whole(_)
+        | Value::Seed(_)
+        | Value::Choice(_)
+        | Value::Planes(_)
+        | Value::Points(_) => value.clone(),
     }
 }
 

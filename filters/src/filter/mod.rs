@@ -4,6 +4,7 @@
 //! to a picture format as a [`Filter`], which can then be asked for any frame, from any thread, in any order.
 
 pub mod convert;
+pub mod grain;
 pub mod noise;
 
 use crate::frame::{Format, FrameMut, FrameRef, Moment, PlaneSet, Scratch};

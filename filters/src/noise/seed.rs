@@ -74,6 +74,8 @@ impl Layer {
     pub const DITHER: Layer = Layer(32);
     /// The offset of a dither mask from frame to frame.
     pub const DITHER_OFFSET: Layer = Layer(33);
+    /// Grain that the channels of RGB have in common.
+    pub const COMMON: Layer = Layer(34);
 
     /// What stands in the place of the plane's number in a key.
     #[inline]

@@ -3,3 +3,4 @@
 pub mod add;
 pub mod blend;
 pub mod convert;
+pub mod grain;

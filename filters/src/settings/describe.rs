@@ -55,6 +55,13 @@ pub enum Kind {
     Frames,
     /// Planes: `y`, `uv`, `rgb`, `a`, `0`, `all`.
     Planes,
+    /// Points of a function of 0..1, by straight lines between them: `0=0;0.4=1;1=0.2` (x=y, x growing).
+    Points {
+        /// Lowest y.
+        min: f64,
+        /// Highest y.
+        max: f64,
+    },
 }
 
 /// One word of a [`Kind::Choice`].

@@ -4,11 +4,13 @@ mod animated;
 pub mod common;
 mod describe;
 mod planes;
+mod points;
 mod text;
 mod values;
 
 pub use animated::Animated;
 pub use describe::{Choice, Kind, Setting, Unit};
 pub use planes::{Planes, PlanesError};
+pub use points::{MAX_POINTS, Points, PointsError, PointsProblem};
 pub use text::{ValueError, ValueProblem};
 pub use values::{SettingError, Value, Values};

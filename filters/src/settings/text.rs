@@ -1,7 +1,7 @@
 //! Values of settings as text.
 
 use super::values::outside;
-use super::{Animated, Choice, Kind, PlanesError, Setting, Value};
+use super::{Animated, Choice, Kind, PlanesError, Points, PointsError, Setting, Value};
 use crate::curve::{Animate, TextError, TextProblem, parse_spanned, trim};
 use crate::frame::{RangesError, RangesProblem};
 use core::fmt;
@@ -39,6 +39,8 @@ pub enum ValueProblem {
     Frames(RangesError),
     /// Not planes.
     Planes(PlanesError),
+    /// Not points.
+    Points(PointsError),
     /// Another kind of value; `.0` says what it should be.
     Kind(&'static str),
 }
@@ -68,6 +70,7 @@ impl fmt::Display for ValueProblem {
             }
             ValueProblem::Frames(e) => e.fmt(f),
             ValueProblem::Planes(e) => e.fmt(f),
+            ValueProblem::Points(e) => e.fmt(f),
             ValueProblem::Kind(wanted) => write!(f, "this setting takes {wanted}"),
         }
     }
@@ -109,7 +112,8 @@ impl Setting {
         if text.is_empty() {
             return err(ValueProblem::Text(TextProblem::Missing));
         }
-        if !self.kind.animatable() && text.contains('=') {
+        let points = matches!(self.kind, Kind::Points { .. });
+        if !self.kind.animatable() && !points && text.contains('=') {
             return err(ValueProblem::Fixed);
         }
         match self.kind {
@@ -140,6 +144,9 @@ impl Setting {
                 let end = e.at + text[e.at..].chars().next().map_or(0, char::len_utf8);
                 ValueError { at: e.at..end, problem: ValueProblem::Planes(e) }
             }),
+            Kind::Points { min, max } => Points::parse(text, min, max)
+                .map(Value::Points)
+                .map_err(|e: PointsError| ValueError { at: e.at.clone(), problem: ValueProblem::Points(e) }),
         }
     }
 }
@@ -191,6 +198,7 @@ impl fmt::Display for Value {
             Value::Colour(c) => c.fmt(f),
             Value::Frames(r) => r.fmt(f),
             Value::Planes(p) => p.fmt(f),
+            Value::Points(p) => p.fmt(f),
         }
     }
 }
@@ -221,6 +229,7 @@ mod tests {
             (Kind::Colour, "white", "#ffffff"),
             (Kind::Frames, "0-48+96-", "0-48,96-"),
             (Kind::Planes, "u,y", "yu"),
+            (Kind::Points { min: 0.0, max: 4.0 }, " 0=0 ; 0.5=1;1=.25", "0=0;0.5=1;1=0.25"),
         ] {
             let value = of(kind).parse(text).unwrap();
             assert_eq!(value.to_string(), printed);

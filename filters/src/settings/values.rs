@@ -1,6 +1,6 @@
 //! Values of settings, checked against their description.
 
-use super::{Animated, Kind, Planes, Setting};
+use super::{Animated, Kind, Planes, Points, Setting};
 use crate::curve::Animate;
 use crate::frame::Ranges;
 use core::fmt;
@@ -26,6 +26,8 @@ pub enum Value {
     Frames(Ranges),
     /// Of a [`Kind::Planes`].
     Planes(Planes),
+    /// Of a [`Kind::Points`].
+    Points(Points),
 }
 
 /// What is wrong with a setting's value.
@@ -183,6 +185,15 @@ impl Values {
         }
     }
 
+    /// Points, if some were given.
+    pub fn points(&self, id: &str) -> Option<&Points> {
+        match self.get(id) {
+            Some(Value::Points(p)) => Some(p),
+            None => None,
+            other => panic!("setting '{id}' is {other:?}, not points"),
+        }
+    }
+
     /// A seed, if one was given.
     pub fn seed(&self, id: &str) -> Option<u64> {
         match self.get(id) {
@@ -218,6 +229,10 @@ impl Setting {
             (Kind::Number { min, max }, Value::Number(n)) => self.check_range(n, min, max),
             (Kind::Position { min, max }, Value::Position(p)) => self.check_range(p, min, max),
             (Kind::Colour, Value::Colour(c)) => self.check_range(c, 0.0, 1.0),
+            (Kind::Points { min, max }, Value::Points(p)) => match p.outside(min, max) {
+                None => Ok(()),
+                Some((_, v)) => err(format!("{v} is not from {min} to {max}")),
+            },
             (Kind::Choice(all), Value::Choice(v)) if all.iter().any(|c| c.id == *v) => Ok(()),
             _ => err("the wrong kind of value".into()),
         }

@@ -1,0 +1,348 @@
+//! `grain`: film grain that follows the brightness of the picture.
+//!
+//! Nothing of it hangs on the picture but the response to brightness, which each sample gives itself; the field of
+//! grain is a function of the address alone. So it works in place, on any band of rows in any order. Chroma is grained
+//! before luma, whose samples it still has to see.
+//!
+//! | planes | grain | follows |
+//! |---|---|---|
+//! | Y, grey | its own | the sample itself |
+//! | U, V | their own, weaker by `chroma`, on their own raster but as coarse as luma's to the eye | the mean of the luma of their block |
+//! | R, G, B | `chroma` of their own, the rest in common, equally strong in all | the sample itself, so that none grows in a channel that is black |
+//!
+//! The kernel, the response and the rounding are stated in [`crate::pixel::grain`]. In a field of an interlaced picture
+//! rows are twice as far apart, so the kernel is half as long down as across. Float samples get the same field; scene
+//! linear ones are multiplied by powers of two, which adds to their logarithm.
+
+mod field;
+mod look;
+mod settings;
+mod space;
+#[cfg(test)]
+mod tests;
+
+use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use crate::frame::{Depth, Family, Format, Moment, Parity, Picture, PlaneSet, Sample, Scratch};
+use crate::noise::seed::Layer;
+use crate::noise::{Generator, Law, Layout, Origin, Shape, Stream};
+use crate::pixel::grain::{Gain, Luma, Ramp, add_f32, add_linear_f32, add_u8, add_u16, mean_row, rounded_sd};
+use crate::settings::{SettingError, Values};
+use crate::simd::Level;
+use field::{Rows, White};
+use look::{Axis, Field};
+use settings::Settings;
+use space::Space;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "grain",
+    label: "Film grain",
+    help: "Adds film grain, new in every frame, that follows the brightness of the picture",
+    settings: settings::SETTINGS,
+    build,
+};
+
+struct GrainSpec(Arc<Settings>);
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    Ok(Box::new(GrainSpec(Arc::new(settings::read(values)?))))
+}
+
+impl Spec for GrainSpec {
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let mut grain = Grain {
+            format: *input,
+            set: Arc::clone(&self.0),
+            space: Space::of(self.0.space, input),
+            seed: self.0.seed.unwrap_or(seed),
+            level,
+            look: None,
+            gains: None,
+        };
+        let (size, sharpness) = (self.0.size.constant(), self.0.sharpness.constant());
+        if let (Some(size), Some(sharpness)) = (size, sharpness) {
+            let look = grain.look_of(size, sharpness);
+            let (strength, chroma) = (self.0.strength.constant(), self.0.chroma.constant());
+            if let (Some(strength), Some(chroma)) = (strength, chroma) {
+                grain.gains = Some(grain.gains_of(&look, strength, chroma));
+            }
+            grain.look = Some(look);
+        }
+        Ok(Box::new(grain))
+    }
+}
+
+/// The fields of all planes, and the streams of white numbers laid over them.
+#[derive(Clone)]
+struct Look {
+    fields: [Field; 4],
+    own: Stream,
+    /// What the channels of RGB have in common.
+    common: Stream,
+}
+
+/// The responses of luma (or of all channels) and of chroma.
+#[derive(Clone)]
+struct Gains {
+    luma: Gain,
+    chroma: Gain,
+}
+
+struct Grain {
+    format: Format,
+    set: Arc<Settings>,
+    space: Space,
+    seed: u64,
+    level: Level,
+    /// When it never changes.
+    look: Option<Look>,
+    gains: Option<Gains>,
+}
+
+/// Samples of 16 bits from black to white.
+const FULL: f64 = 65536.0;
+
+impl Grain {
+    fn look_of(&self, size: f64, sharpness: f64) -> Look {
+        let format = &self.format;
+        let size = size * f64::from(format.width) / 1920.0;
+        // Both fields have the kernel, and the streams the shape, of the larger.
+        let field = !matches!(format.picture, Picture::Frame);
+        let whole = if field { format.field(Parity::Top) } else { *format };
+        let fields = [0, 1, 2, 3].map(|p| {
+            let p = p.min(format.planes() - 1);
+            let (sx, sy) = format.plane_subsampling(p);
+            let part = |n: u32| 1.0 / f64::from(1u32 << n);
+            let across = Axis::new(size * part(sx.into()), sharpness);
+            let down = Axis::new(size * part(u32::from(sy) + u32::from(field)), sharpness);
+            Field::new(format.plane_size(p), [across, down])
+        });
+        let larger = |p: usize| {
+            let (w, h) = Field::new(whole.plane_size(p), fields[p].axes).coarse;
+            (w.max(1) as u32, h.max(1) as u32)
+        };
+        let sizes = [0, 1, 2, 3].map(|p| larger(p.min(format.planes() - 1)));
+        let shape = Shape::new(&sizes[..format.planes()], Layout::Keyed, Law::H8);
+        let generator = if self.set.xs64 { Generator::Xs64 } else { Generator::Lfsr31 };
+        let stream = |layer| match shape {
+            Ok(shape) => Stream::new(generator, &shape, Origin::Seed(self.seed), layer, self.level),
+            Err(e) => Err(e),
+        };
+        match (stream(Layer::BASE), stream(Layer::COMMON)) {
+            (Ok(own), Ok(common)) => Look { fields, own, common },
+            // A format that was checked has 1 to 4 planes of a legal size, keyed layouts take any layer, and a seed
+            // always gives a state.
+            (Err(e), _) | (_, Err(e)) => unreachable!("streams of {}x{}: {e}", format.width, format.height),
+        }
+    }
+
+    fn gains_of(&self, look: &Look, strength: f64, chroma: f64) -> Gains {
+        let gain = |field: &Field, strength: f64| {
+            let deviation = field.deviation(Law::H8.deviation());
+            let video = self.space == Space::Video;
+            // Codes of this depth that are one 8-bit code; float counts 65536 from black to white.
+            match self.format.depth {
+                Depth::Bits(bits) => {
+                    let codes = strength * f64::from(1u32 << (bits - 8));
+                    Gain::new(video && self.set.curve.has_nodes(), |u| {
+                        let wanted = codes * self.set.curve.at(self.space.light(u)) * self.space.slope(u);
+                        rounded_sd(wanted) / deviation
+                    })
+                }
+                Depth::Float => {
+                    let peak = strength / 255.0 * FULL * self.space.scale() / deviation;
+                    // The kernel for linear light looks the curve up at its logarithm itself.
+                    let itself = video || self.space == Space::Linear;
+                    Gain::new(itself && self.set.curve.has_nodes(), |u| {
+                        let light = if itself { u } else { self.space.light(u) };
+                        peak * self.set.curve.at(light)
+                    })
+                }
+            }
+        };
+        let luma = gain(&look.fields[0], strength);
+        let ratio = if self.set.monochrome || self.format.family != Family::Yuv { 0.0 } else { chroma };
+        let chroma = gain(&look.fields[1], strength * ratio);
+        Gains { luma, chroma }
+    }
+
+    fn look(&self, at: &Moment) -> Cow<'_, Look> {
+        match &self.look {
+            Some(look) => Cow::Borrowed(look),
+            None => Cow::Owned(self.look_of(self.set.size.at(at), self.set.sharpness.at(at))),
+        }
+    }
+
+    fn gains(&self, at: &Moment, look: &Look) -> Cow<'_, Gains> {
+        match &self.gains {
+            Some(gains) => Cow::Borrowed(gains),
+            None => Cow::Owned(self.gains_of(look, self.set.strength.at(at), self.set.chroma.at(at))),
+        }
+    }
+
+    /// The number of the pattern that a picture shows. Fields of a frame keep patterns of their own.
+    fn pattern(&self, index: i64) -> i64 {
+        let fields = if matches!(self.format.picture, Picture::Frame) { 1 } else { 2 };
+        let (frame, field) = (index.div_euclid(fields), index.rem_euclid(fields));
+        let frame = if self.set.fixed { 0 } else { frame.div_euclid(self.set.hold) };
+        frame * fields + field
+    }
+
+    /// The white numbers of plane `p`: of one frame, or of a window of frames whose weights fall by the correlation;
+    /// of RGB what all channels have in common and what each has for itself.
+    fn white<'a>(&self, look: &'a Look, at: &Moment, p: usize) -> White<'a> {
+        let rho = self.set.temporal.at(at);
+        let mut weights = vec![1.0; window(rho)];
+        for j in 1..weights.len() {
+            weights[j] = weights[j - 1] * rho;
+        }
+        let norm = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
+        let streams = if self.format.family == Family::Rgb {
+            let own = if self.set.monochrome { 0.0 } else { self.set.chroma.at(at).min(1.0) };
+            [(&look.common, 0, (1.0 - own * own).sqrt()), (&look.own, p, own)]
+        } else {
+            [(&look.own, p, 1.0), (&look.own, p, 0.0)]
+        };
+        let first = self.pattern(at.index);
+        let mut parts = Vec::new();
+        for (stream, plane, share) in streams.into_iter().filter(|s| s.2 > 0.0) {
+            for (j, weight) in (0..).zip(&weights) {
+                let fixed = libm::floor(weight / norm * share * 32768.0 + 0.5).min(32767.0);
+                parts.push((stream.frame(first.wrapping_sub(j)), plane, fixed as i16));
+            }
+        }
+        White { parts, block: look.own.block() }
+    }
+}
+
+/// Frames that correlated grain sums.
+fn window(rho: f64) -> usize {
+    match rho {
+        r if r <= 0.0 => 1,
+        r if r <= 0.1 => 2,
+        r if r <= 0.3 => 3,
+        r if r <= 0.5 => 6,
+        r if r <= 0.7 => 8,
+        _ => 16,
+    }
+}
+
+impl Filter for Grain {
+    fn output(&self) -> &Format {
+        &self.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        let look = self.look(at);
+        let gains = self.gains(at, &look);
+        let wanted = |p: &usize| {
+            let gain = if self.format.is_chroma(*p) { &gains.chroma } else { &gains.luma };
+            !gain.is_zero()
+        };
+        let writes = self.format.color_planes().iter().filter(wanted);
+        let writes = writes.fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
+        if writes.is_empty() { Plan::IDLE } else { Plan::in_place(writes) }
+    }
+
+    fn memory(&self) -> Memory {
+        // Of the widest field, with as many coarser rasters as there may be, and a row of n and of luma.
+        let (width, _) = self.format.plane_size(0);
+        Memory { fixed: 256 << 10, per_frame: 2 * (2 * width + 1024) * (2 + 5 + 4 + 27 + 3) }
+    }
+
+    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let look = self.look(at);
+        let gains = self.gains(at, &look);
+        // Luma last: chroma follows the luma of the source.
+        let planes = band.writes.iter().filter(|&p| p < self.format.planes());
+        let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
+        for p in chroma.into_iter().chain(others) {
+            let field = &look.fields[p];
+            let gain = if self.format.is_chroma(p) { &gains.chroma } else { &gains.luma };
+            let white = self.white(&look, at, p);
+            let (width, _) = field.size;
+            let room = [Rows::room(field, white.block), width.div_ceil(2), width];
+            let [room, n, light] = scratch.buffers::<i32, 3>(room);
+            let n = &mut bytemuck::cast_slice_mut::<i32, i16>(n)[..width];
+            let mut rows = Rows::new(field, white, self.level, room);
+            for y in band.output.plane(p).rows() {
+                rows.row(y, n);
+                match self.format.depth {
+                    Depth::Bits(8) => self.add::<u8>(band, p, y, n, gain, bytemuck::cast_slice_mut(light)),
+                    Depth::Bits(_) => self.add::<u16>(band, p, y, n, gain, bytemuck::cast_slice_mut(light)),
+                    Depth::Float => self.add::<f32>(band, p, y, n, gain, bytemuck::cast_slice_mut(light)),
+                }
+            }
+        }
+    }
+}
+
+/// A sample that grain can be added to.
+trait Grained: Sample + Luma {
+    fn add(grain: &Grain, p: usize, row: &mut [Self], light: Option<&[Self]>, n: &[i16], gain: &Gain);
+}
+
+impl Grain {
+    /// Adds row n to row `y` of plane `p`.
+    fn add<T: Grained>(
+        &self,
+        band: &mut Band<'_>,
+        p: usize,
+        y: usize,
+        n: &[i16],
+        gain: &Gain,
+        light: &mut [T],
+    ) {
+        let light = if self.format.is_chroma(p) {
+            let (sx, sy) = self.format.plane_subsampling(p);
+            let luma = band.output.plane(0);
+            let Some(last) = luma.rows().last() else { return };
+            // A band is whole blocks, so that its last row of luma is the picture's where a block is cut.
+            let row = |i: usize| luma.row::<T>(((y << sy) + i).min(last));
+            let rows = [0, 1, 2, 3].map(row);
+            let light = &mut light[..n.len()];
+            mean_row(self.level, light, &rows[..1 << sy], sx.into());
+            Some(&*light)
+        } else {
+            None
+        };
+        let row = band.output.plane_mut(p).row_mut::<T>(y);
+        T::add(self, p, row, light, n, gain);
+    }
+
+    /// Codes of black and white, and those within which plane `p` is kept.
+    fn codes(&self, p: usize) -> (Ramp, (u16, u16)) {
+        let Depth::Bits(bits) = self.format.depth else { unreachable!("codes of float samples") };
+        let all = (0, ((1u32 << bits) - 1) as u16);
+        let black_white = self.format.legal(0).unwrap_or(all);
+        let legal = self.format.legal(p).filter(|_| self.set.protect).unwrap_or(all);
+        (Ramp::new(bits, black_white), legal)
+    }
+}
+
+impl Grained for u8 {
+    fn add(grain: &Grain, p: usize, row: &mut [u8], light: Option<&[u8]>, n: &[i16], gain: &Gain) {
+        let (ramp, (lo, hi)) = grain.codes(p);
+        add_u8(grain.level, row, light, n, ramp, gain, (lo as u8, hi as u8));
+    }
+}
+
+impl Grained for u16 {
+    fn add(grain: &Grain, p: usize, row: &mut [u16], light: Option<&[u16]>, n: &[i16], gain: &Gain) {
+        let (ramp, legal) = grain.codes(p);
+        add_u16(grain.level, row, light, n, ramp, gain, legal);
+    }
+}
+
+impl Grained for f32 {
+    fn add(grain: &Grain, p: usize, row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain) {
+        // Colour differences of linear light are small sums of it; they get what luma of their place would get.
+        if grain.space == Space::Linear {
+            add_linear_f32(grain.level, row, light, n, gain, grain.format.is_chroma(p));
+        } else {
+            add_f32(grain.level, row, light, n, gain);
+        }
+    }
+}

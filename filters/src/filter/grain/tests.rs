@@ -1,0 +1,374 @@
+//! The filter as the chain uses it.
+
+use super::*;
+use crate::frame::{ColorRange, Frame, Transfer};
+use crate::noise::seed::mix64;
+use crate::pixel::grain::{across, mirror, reference};
+use crate::ratio::Ratio;
+use crate::settings::{Kind, Value};
+
+mod measured;
+
+fn values(given: &str) -> Values {
+    let mut values = Values::new(settings::SETTINGS);
+    for pair in given.split(':').filter(|p| !p.is_empty()) {
+        let (id, text) = pair.split_once('=').unwrap();
+        let setting = settings::SETTINGS.iter().find(|s| s.id == id).unwrap();
+        values.set(id, setting.parse(text).unwrap()).unwrap();
+    }
+    values
+}
+
+fn bind(given: &str, format: &Format, level: Level) -> Box<dyn Filter> {
+    build(&values(given)).unwrap().bind(format, 42, level).unwrap()
+}
+
+fn at(n: i64) -> Moment {
+    Moment::of_frame(n, Ratio::whole(24))
+}
+
+/// A picture of full-range samples, illegal ones among them.
+fn picture(format: Format) -> Frame {
+    let mut frame = Frame::new(format);
+    for p in 0..format.planes() {
+        for y in 0..format.plane_size(p).1 {
+            let random = |x: usize| mix64((p << 40 | y << 20 | x) as u64 + 1);
+            match format.depth {
+                Depth::Bits(8) => {
+                    frame.row_mut::<u8>(p, y).iter_mut().enumerate().for_each(|(x, s)| *s = random(x) as u8)
+                }
+                Depth::Bits(bits) => {
+                    let row = frame.row_mut::<u16>(p, y).iter_mut().enumerate();
+                    row.for_each(|(x, s)| *s = random(x) as u16 >> (16 - bits))
+                }
+                Depth::Float => {
+                    let row = frame.row_mut::<f32>(p, y).iter_mut().enumerate();
+                    row.for_each(|(x, s)| {
+                        *s = match random(x) % 23 {
+                            0 => f32::NAN,
+                            1 => f32::INFINITY,
+                            r => (r as f32 - 3.0) / 15.0,
+                        }
+                    })
+                }
+            }
+        }
+    }
+    frame
+}
+
+fn render(filter: &dyn Filter, frame: &mut Frame, n: i64, cuts: &[usize]) {
+    let mut scratch = Scratch::default();
+    let height = frame.format().plane_size(0).1;
+    let mut rest = frame.as_mut();
+    let mut first = 0;
+    for &cut in cuts.iter().chain([&height]) {
+        let (mut output, below) = rest.split_at_row(cut);
+        let rows = first..cut;
+        let writes = filter.plan(&at(n)).writes;
+        let mut band = Band { rows, input: None, output: output.reborrow(), writes };
+        filter.render(&at(n), None, &mut band, &mut scratch);
+        (rest, first) = (below, cut);
+    }
+    assert!(scratch.bytes() <= filter.memory().per_frame, "{} bytes", scratch.bytes());
+}
+
+fn bytes(frame: &Frame) -> Vec<u8> {
+    let format = frame.format();
+    let rows = (0..format.planes()).flat_map(|p| (0..format.plane_size(p).1).map(move |y| (p, y)));
+    rows.flat_map(|(p, y)| frame.plane(p).row_bytes(y).to_vec()).collect()
+}
+
+const FORMATS: [&str; 14] = [
+    "gray",
+    "yuv420p",
+    "yuv422p10",
+    "yuv444p12",
+    "gray16",
+    "gbrp",
+    "gbrp9",
+    "gbrapf32",
+    "grayf32",
+    "yuva420p",
+    "yuv411p",
+    "yuv410p",
+    "yuv440p",
+    "yuv420p16",
+];
+
+/// Settings in pairs with formats, so that each meets several of the others.
+const SETTINGS: [&str; 9] = [
+    "strength=9",
+    "strength=20:size=16:sharpness=0.5",
+    "preset=super8:temporal=0.3",
+    "preset=digital-iso:protect=0:generator=lfsr31",
+    "strength=60:points=0=0;0.4=1;1=0.3",
+    "strength=12:space=linear:size=8",
+    "strength=12:space=log:hold=3:monochrome=1",
+    "strength=5:chroma=2:curve=flat:size=9:generator=lfsr31",
+    "strength=90:static=1:curve=highlights:temporal=0.6",
+];
+
+#[test]
+fn levels_and_bands_agree() {
+    for (i, name) in FORMATS.iter().enumerate() {
+        for given in SETTINGS.iter().cycle().skip(i).take(5) {
+            // Small against the grain, and large enough for several rasters.
+            for (w, h) in [(77, 24), (2003, 24)] {
+                let mut format = Format::from_name(name, w, h).unwrap();
+                if i % 3 == 0 {
+                    format.range = ColorRange::Full;
+                }
+                let source = picture(format);
+                let mut whole = source.clone();
+                render(&*bind(given, &format, Level::SCALAR), &mut whole, -5, &[]);
+                let want = bytes(&whole);
+                assert!(want != bytes(&source), "{name} {given}");
+                if let Some(alpha) = format.alpha_plane() {
+                    for y in 0..h as usize {
+                        assert_eq!(whole.plane(alpha).row_bytes(y), source.plane(alpha).row_bytes(y));
+                    }
+                }
+                for &level in Level::available() {
+                    for cuts in [&[][..], &[4], &[4, 8, 20], &[8, 16]] {
+                        let mut banded = source.clone();
+                        render(&*bind(given, &format, level), &mut banded, -5, cuts);
+                        assert!(bytes(&banded) == want, "{name} {w}x{h} {given} {level} {cuts:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_width_and_tiny_pictures() {
+    for width in (1..40).chain([255, 256, 257, 299]) {
+        for height in [1, 2, 3, 9] {
+            for (name, given) in
+                [("yuv420p", "strength=30"), ("yuv420p10", "strength=30:size=16"), ("gbrp", "size=3")]
+            {
+                let format = Format::from_name(name, width, height).unwrap();
+                let source = picture(format);
+                let mut want = source.clone();
+                render(&*bind(given, &format, Level::SCALAR), &mut want, 7, &[]);
+                for &level in Level::available() {
+                    let mut got = source.clone();
+                    render(&*bind(given, &format, level), &mut got, 7, &[]);
+                    assert!(bytes(&got) == bytes(&want), "{name} {width}x{height} {level}");
+                }
+            }
+        }
+    }
+}
+
+/// The whole of it again, pixel by pixel, from the definitions.
+#[test]
+fn pixels_are_the_definition() {
+    use crate::noise::{Shape, xs64};
+    for (name, w, h) in [("yuv420p", 121u32, 21u32), ("yuv422p10", 130, 9), ("gray", 300, 5)] {
+        let format = Format::from_name(name, w, h).unwrap();
+        let source = picture(format);
+        let mut got = source.clone();
+        // A size that makes a = .21 of luma and, at half that, .10 of chroma.
+        let given = format!("strength=25:size={}", if w == 300 { 6.4 } else { 1920.0 / f64::from(w) });
+        let filter = bind(&given, &format, Level::best());
+        render(&*filter, &mut got, 3, &[]);
+        for p in 0..format.planes() {
+            let (pw, ph) = format.plane_size(p);
+            let (sx, sy) = format.plane_subsampling(p);
+            let weight = |s: u8| crate::pixel::grain::Taps::new(if s == 0 { 0.21 } else { 0.10 }, 0.0);
+            let sizes: Vec<(u32, u32)> = (0..format.planes())
+                .map(|p| format.plane_size(p))
+                .map(|(w, h)| (w as u32, h as u32))
+                .collect();
+            let shape = Shape::new(&sizes, Layout::Keyed, Law::H8).unwrap();
+            let rows: Vec<Vec<i16>> = (0..ph)
+                .map(|y| {
+                    let g: Vec<i16> =
+                        (0..pw).map(|x| xs64::noise_at(&shape, 42, 3, p, x as u32, y as u32)).collect();
+                    let mut padded = [&[0; 2][..], &g, &[0; 2]].concat();
+                    let mut out = vec![0; pw];
+                    across(Level::SCALAR, &mut out, &mut padded, weight(sx));
+                    out
+                })
+                .collect();
+            let set = settings::read(&values(&given)).unwrap();
+            let Depth::Bits(bits) = format.depth else { panic!() };
+            let (legal_luma, legal) = (format.legal(0).unwrap(), format.legal(p).unwrap());
+            let (a, b) = (f64::from(weight(sx).a) / 65536.0, f64::from(weight(sy).a) / 65536.0);
+            let deviation = Law::H8.deviation() * ((1.0 + 2.0 * a * a) * (1.0 + 2.0 * b * b)).sqrt() / 2.0;
+            let strength = 25.0 * f64::from(1u32 << (bits - 8)) * if p == 0 { 1.0 } else { 0.6 };
+            let gain = Gain::new(true, |u| rounded_sd(strength * set.curve.at(u)) / deviation);
+            let sample = |f: &Frame, p: usize, x: usize, y: usize| match bits {
+                8 => u16::from(f.row::<u8>(p, y)[x]),
+                _ => f.row::<u16>(p, y)[x],
+            };
+            let (lw, lh) = format.plane_size(0);
+            for (x, y) in (0..ph).flat_map(|y| (0..pw).map(move |x| (x, y))) {
+                let row = |d: isize| rows[mirror(y as isize + d, ph)][x];
+                let pair = crate::pixel::grain::mulhi(row(-1).saturating_add(row(1)), weight(sy).a);
+                let n = row(0).saturating_add(pair);
+                let (mut sum, count) = (0u32, 1u32 << (sx + sy));
+                for (i, j) in (0..1 << sy).flat_map(|j| (0..1 << sx).map(move |i| (i, j))) {
+                    let place = (((x << sx) + i).min(lw - 1), ((y << sy) + j).min(lh - 1));
+                    sum += u32::from(sample(&source, 0, place.0, place.1));
+                }
+                let light = ((2 * sum + count) / (2 * count)) as u16;
+                let ramp = Ramp::new(bits, legal_luma);
+                let want = reference(sample(&source, p, x, y), light, n, ramp, &gain, legal);
+                assert_eq!(sample(&got, p, x, y), want, "{name} plane {p} at {x},{y}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fields_are_pictures_of_their_own() {
+    for name in ["yuv420p", "yuv422p10", "gray"] {
+        for height in [4, 21, 22, 23, 24] {
+            let whole = Format::from_name(name, 1000, height).unwrap();
+            for parity in [Parity::Top, Parity::Bottom] {
+                let format = whole.field(parity);
+                for given in ["strength=30:size=2", "strength=30:size=16"] {
+                    let source = picture(format);
+                    let mut want = source.clone();
+                    render(&*bind(given, &format, Level::SCALAR), &mut want, 5, &[]);
+                    assert!(bytes(&want) != bytes(&source));
+                    let mut got = source.clone();
+                    let cuts: &[usize] = if height > 20 { &[2, 8] } else { &[] };
+                    render(&*bind(given, &format, Level::best()), &mut got, 5, cuts);
+                    assert!(bytes(&got) == bytes(&want), "{name} {height} {parity:?} {given}");
+                }
+            }
+        }
+    }
+    let field = Format::from_name("gray", 960, 540).unwrap().field(Parity::Top);
+    let look = Grain {
+        format: field,
+        set: Arc::new(settings::read(&values("")).unwrap()),
+        space: Space::Video,
+        seed: 0,
+        level: Level::SCALAR,
+        look: None,
+        gains: None,
+    }
+    .look_of(2.0, 0.0);
+    assert_eq!(look.fields[0].axes, [Axis::new(1.0, 0.0), Axis::new(0.5, 0.0)]);
+}
+
+fn grey(format: Format, number: i64, given: &str) -> Vec<u8> {
+    let mut frame = Frame::new(format);
+    for y in 0..format.plane_size(0).1 {
+        frame.row_mut::<u8>(0, y).fill(120);
+    }
+    render(&*bind(given, &format, Level::best()), &mut frame, number, &[]);
+    bytes(&frame)
+}
+
+#[test]
+fn patterns_in_time() {
+    let format = Format::from_name("gray", 64, 64).unwrap();
+    let show = |n, given| grey(format, n, given);
+    assert!(show(0, "") != show(1, ""));
+    assert!(show(0, "static=1") == show(7, "static=1"));
+    assert!(show(0, "") == show(7, "static=1"));
+    let held: Vec<_> = (-4..6).map(|n| show(n, "hold=3")).collect();
+    for (i, n) in (-4i64..6).enumerate() {
+        assert!(held[i] == show(n.div_euclid(3), ""), "{n}");
+    }
+    let field = format.field(Parity::Top);
+    let field = |n| {
+        let mut frame = Frame::new(field);
+        frame.as_mut().plane_mut(0).row_bytes_mut(0).fill(120);
+        render(&*bind("hold=2:strength=20", &field, Level::best()), &mut frame, n, &[]);
+        bytes(&frame)
+    };
+    assert!(field(0) == field(2) && field(1) == field(3), "fields hold their own pattern");
+    assert!(field(0) != field(1) && field(2) != field(4));
+}
+
+#[test]
+fn presets_are_read_and_what_is_typed_wins() {
+    let Kind::Choice(names) = settings::SETTINGS[0].kind else { panic!() };
+    let read = |given: &str| settings::read(&values(given)).unwrap();
+    for name in names {
+        let set = read(&format!("preset={}", name.id));
+        assert!(set.strength.constant() != Some(4.0) || name.id == "35mm", "{}", name.id);
+        let typed = read(&format!("strength=1.5:preset={}:curve=flat", name.id));
+        assert_eq!(typed.strength.constant(), Some(1.5));
+        assert_eq!(typed.size, set.size);
+        assert_ne!(typed.curve, set.curve);
+    }
+    assert_eq!(read("").strength.constant(), Some(4.0));
+}
+
+#[test]
+fn settings_that_cannot_be() {
+    let parse = |id: &str, text: &str| {
+        let setting = settings::SETTINGS.iter().find(|s| s.id == id).unwrap();
+        setting.parse(text).map_err(|e| e.to_string())
+    };
+    for (id, text, right) in [
+        ("strength", "nan", "number"),
+        ("strength", "-1", "0 to 100"),
+        ("size", "-0.5", "0 to 16"),
+        ("sharpness", "2", "-1 to 1"),
+        ("temporal", "1", "0 to 0.9"),
+        ("hold", "0", "1 to 1000"),
+        ("points", "0=0;0.6=1;0.5=0", "in the order of x"),
+        ("points", "0=0;0.6", "0=0;0.5=1;1=0.2"),
+        ("points", "0=0;1=nan", ""),
+        ("points", "0=0;1=2", "0 to 1"),
+        ("curve", "films", "film, flat"),
+    ] {
+        let error = parse(id, text).unwrap_err();
+        assert!(error.contains(right), "{id}={text}: {error}");
+    }
+    let e = build(&values("curve=film:points=0=0;1=1")).err().unwrap();
+    assert_eq!(e.setting, "points");
+    // Values that did not come from text.
+    for (id, v) in [("strength", f64::NAN), ("strength", f64::INFINITY), ("size", -1.0)] {
+        assert!(Values::new(settings::SETTINGS).set(id, Value::Number(v.into())).is_err());
+    }
+}
+
+#[test]
+fn nothing_to_do() {
+    let format = Format::from_name("yuv420p", 16, 16).unwrap();
+    let plan = |given: &str| bind(given, &format, Level::SCALAR).plan(&at(0));
+    assert!(!plan("strength=0").active);
+    assert!(!plan("points=0.5=0").active);
+    assert_eq!(plan("").writes, PlaneSet(0b111));
+    assert_eq!(plan("monochrome=1").writes, PlaneSet(0b001));
+    assert_eq!(plan("chroma=0").writes, PlaneSet(0b001));
+    let alpha = Format::from_name("gbrap", 16, 16).unwrap();
+    assert_eq!(bind("", &alpha, Level::SCALAR).plan(&at(0)).writes, PlaneSet(0b111));
+}
+
+#[test]
+fn settings_that_move() {
+    let format = Format::from_name("yuv420p", 960, 8).unwrap();
+    let show = |n, given: &str| {
+        let mut frame = picture(format);
+        render(&*bind(given, &format, Level::best()), &mut frame, n, &[]);
+        bytes(&frame)
+    };
+    let moving = "strength=0=2;10=12:size=0=0;10=20";
+    assert!(values("strength=0=2;10=12").number("strength").constant().is_none());
+    let moving = moving.replace("10=20", "10=10");
+    assert!(show(5, &moving) == show(5, "strength=7:size=5"));
+    assert!(show(0, &moving) == show(0, "strength=2:size=0"));
+}
+
+#[test]
+fn spaces_by_tag() {
+    let format = Format::from_name("gray16", 8, 8).unwrap();
+    let of = |transfer| Space::of(settings::Asked::Auto, &Format { transfer, ..format });
+    assert_eq!(of(Transfer::BT709), Space::Video);
+    assert_eq!(of(Transfer::LINEAR), Space::Linear);
+    assert_eq!(of(Transfer::PQ), Space::Pq);
+    assert_eq!(of(Transfer::HLG), Space::Hlg);
+    assert_eq!(of(Transfer::LOG100), Space::Log);
+    assert_eq!(Space::of(settings::Asked::Video, &Format { transfer: Transfer::PQ, ..format }), Space::Video);
+}

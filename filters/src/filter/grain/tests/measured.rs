@@ -1,0 +1,275 @@
+//! What is measured of the picture: deviation, response, spectrum, correlation.
+
+use super::*;
+
+/// The deviation of each plane from a flat picture of the given codes, as (mean, sd).
+fn flat(format: Format, codes: [u16; 3], given: &str, frames: i64) -> Vec<(f64, f64)> {
+    let mut sums = vec![(0.0, 0.0, 0.0); format.planes()];
+    for number in 0..frames {
+        let mut frame = Frame::new(format);
+        for p in 0..format.planes() {
+            for y in 0..format.plane_size(p).1 {
+                match format.depth {
+                    Depth::Bits(8) => frame.row_mut::<u8>(p, y).fill(codes[p] as u8),
+                    Depth::Bits(_) => frame.row_mut::<u16>(p, y).fill(codes[p]),
+                    Depth::Float => frame.row_mut::<f32>(p, y).fill(f32::from(codes[p]) / 65535.0),
+                }
+            }
+        }
+        render(&*bind(given, &format, Level::best()), &mut frame, number, &[]);
+        for p in 0..format.planes() {
+            for y in 0..format.plane_size(p).1 {
+                let add = |v: f64| {
+                    let d = v - f64::from(codes[p]);
+                    let s = &mut sums[p];
+                    *s = (s.0 + 1.0, s.1 + d, s.2 + d * d);
+                };
+                match format.depth {
+                    Depth::Bits(8) => frame.row::<u8>(p, y).iter().map(|&v| v.into()).for_each(add),
+                    Depth::Bits(_) => frame.row::<u16>(p, y).iter().map(|&v| v.into()).for_each(add),
+                    Depth::Float => {
+                        frame.row::<f32>(p, y).iter().map(|&v| f64::from(v) * 65535.0).for_each(add)
+                    }
+                }
+            }
+        }
+    }
+    sums.iter().map(|(n, a, b)| (a / n, (b / n - (a / n) * (a / n)).sqrt())).collect()
+}
+
+#[test]
+fn strength_is_the_deviation_at_the_peak() {
+    // The curve is at its peak at 7/16 of the way to white.
+    let peak = |bits: u8, full: bool| {
+        let (low, span) = if full { (0.0, 255.0) } else { (16.0, 219.0) };
+        ((low + span * 7.0 / 16.0) * f64::from(1u32 << (bits - 8)) + 0.5) as u16
+    };
+    for (name, bits, given, strength) in [
+        ("gray", 8, "strength=4", 4.0),
+        ("gray", 8, "strength=0.6", 0.6),
+        ("gray10", 10, "strength=4:size=0", 4.0),
+        ("gray16", 16, "strength=9:size=1.7:sharpness=1", 9.0),
+        ("gray12", 12, "strength=5:size=2:sharpness=-1", 5.0),
+        ("gray", 8, "strength=6:size=2.5", 6.0),
+        ("gray", 8, "strength=6:size=4.6", 6.0),
+        ("gray", 8, "strength=6:size=5:generator=lfsr31", 6.0),
+        ("gray", 8, "strength=6:temporal=0.5", 6.0),
+    ] {
+        let format = Format::from_name(name, 1920, 400).unwrap();
+        let got = flat(format, [peak(bits, false); 3], given, 2)[0];
+        let sd = got.1 / f64::from(1u32 << (bits - 8));
+        // Coarse grain has fewer independent samples.
+        let within = if given.contains("size=4") || given.contains("size=5") { 0.02 } else { 0.01 };
+        assert!((sd / strength - 1.0).abs() < within, "{name} {given}: {sd}");
+        assert!(got.0.abs() < 0.02 * got.1, "{name} {given}: mean {}", got.0);
+    }
+    let format = Format::from_name("yuv420p", 1920, 400).unwrap();
+    let got = flat(format, [peak(8, false), 128, 128], "strength=5", 2);
+    for (p, want) in [(0, 5.0), (1, 3.0), (2, 3.0)] {
+        assert!((got[p].1 / want - 1.0).abs() < 0.01, "plane {p}: {:?}", got[p]);
+    }
+    let format = Format::from_name("gbrp", 1920, 400).unwrap();
+    for given in ["strength=5", "strength=5:monochrome=1", "strength=5:chroma=1"] {
+        for (p, got) in flat(format, [peak(8, true); 3], given, 2).iter().enumerate() {
+            assert!((got.1 / 5.0 - 1.0).abs() < 0.01, "{given} plane {p}: {got:?}");
+        }
+    }
+    let format = Format::from_name("grayf32", 1920, 400).unwrap();
+    let got = flat(format, [(65535.0 * 7.0 / 16.0) as u16; 3], "strength=4", 1)[0];
+    assert!((got.1 / 65535.0 * 255.0 / 4.0 - 1.0).abs() < 0.01, "{got:?}");
+}
+
+#[test]
+fn the_response_follows_the_curve() {
+    let format = Format { range: ColorRange::Full, ..Format::from_name("gray", 1920, 200).unwrap() };
+    for (given, curve) in [
+        ("strength=6", settings::read(&values("")).unwrap().curve),
+        ("strength=6:curve=shadows", settings::read(&values("curve=shadows")).unwrap().curve),
+        ("strength=6:points=0=0.5;0.3=1;0.31=0.2;1=0", {
+            settings::read(&values("points=0=0.5;0.3=1;0.31=0.2;1=0")).unwrap().curve
+        }),
+    ] {
+        for code in [0u16, 30, 60, 75, 80, 120, 180, 230, 255] {
+            let got = flat(format, [code; 3], given, 1)[0].1;
+            let want = 6.0 * curve.at(f64::from(code) / 255.0);
+            // Black and white cut one half of what there is.
+            if want == 0.0 {
+                assert_eq!(got, 0.0, "{given} at {code}");
+            } else if code != 0 {
+                assert!((got - want).abs() < 0.02 * want + 0.05, "{given} at {code}: {got} for {want}");
+            }
+        }
+    }
+    // In limited range black and white are 16 and 235.
+    let format = Format::from_name("gray10", 640, 100).unwrap();
+    for code in [64, 940] {
+        assert_eq!(flat(format, [code; 3], "strength=20", 1)[0], (0.0, 0.0));
+    }
+}
+
+#[test]
+fn hdr_and_linear_have_responses_of_their_own() {
+    let shape = |transfer, v: f64| {
+        let format =
+            Format { transfer, range: ColorRange::Full, ..Format::from_name("gray16", 640, 100).unwrap() };
+        flat(format, [(v * 65535.0) as u16; 3], "strength=4", 1)[0].1 / 257.0
+    };
+    // 100 cd/m2 is near the peak, 1000 white; in video the same codes are in the middle and bright.
+    assert!((shape(Transfer::PQ, 0.508) / 4.0 - 1.0).abs() < 0.05);
+    assert!(shape(Transfer::PQ, 0.752) < 0.2 && shape(Transfer::BT709, 0.752) > 2.5);
+    assert!((shape(Transfer::HLG, 0.5) / 4.0 - 1.0).abs() < 0.05);
+    assert!(shape(Transfer::HLG, 1.0) < 0.01);
+    // Linear: a stop is a stop, so grain grows with the light.
+    let (dark, light) = (shape(Transfer::LINEAR, 0.09), shape(Transfer::LINEAR, 0.18));
+    assert!((light / dark - 2.0).abs() < 0.25, "{dark} {light}");
+    let format = Format { transfer: Transfer::LINEAR, ..Format::from_name("grayf32", 640, 100).unwrap() };
+    for v in [0.09, 0.18, 0.7] {
+        let float = flat(format, [(v * 65535.0) as u16; 3], "strength=4", 1)[0].1 / 257.0;
+        assert!((float / shape(Transfer::LINEAR, v) - 1.0).abs() < 0.05, "{v}: {float}");
+    }
+}
+
+/// In place, decimation in time; `re` and `im` of a power of two.
+fn fft(re: &mut [f64], im: &mut [f64]) {
+    let n = re.len();
+    let bits = n.trailing_zeros();
+    for i in 0..n {
+        let j = i.reverse_bits() >> (usize::BITS - bits);
+        if i < j {
+            re.swap(i, j);
+            im.swap(i, j);
+        }
+    }
+    let mut size = 2;
+    while size <= n {
+        for k in 0..size / 2 {
+            let angle = -2.0 * core::f64::consts::PI * k as f64 / size as f64;
+            let (s, c) = (libm::sin(angle), libm::cos(angle));
+            for start in (0..n).step_by(size) {
+                let (a, b) = (start + k, start + k + size / 2);
+                let (x, y) = (re[b] * c - im[b] * s, re[b] * s + im[b] * c);
+                (re[b], im[b]) = (re[a] - x, im[a] - y);
+                re[a] += x;
+                im[a] += y;
+            }
+        }
+        size *= 2;
+    }
+}
+
+/// The power spectrum of the grain on grey, 256x256, summed over tiles of some frames.
+fn spectrum(given: &str, frames: i64) -> Vec<f64> {
+    const N: usize = 256;
+    let format = Format { range: ColorRange::Full, ..Format::from_name("gray16", 1920, 1024).unwrap() };
+    let mut power = vec![0.0; N * N];
+    for number in 0..frames {
+        let mut frame = Frame::new(format);
+        (0..1024).for_each(|y| frame.row_mut::<u16>(0, y).fill(28672));
+        render(&*bind(given, &format, Level::best()), &mut frame, number, &[]);
+        for (ty, tx) in (0..4).flat_map(|y| (0..7).map(move |x| (y, x))) {
+            let mut re = vec![0.0; N * N];
+            let mut im = vec![0.0; N * N];
+            for y in 0..N {
+                let row = &frame.row::<u16>(0, ty * N + y)[tx * N..][..N];
+                for x in 0..N {
+                    // A Hann window, so that what does not end at the edge does not smear.
+                    let hann = |i: usize| {
+                        0.5 - 0.5 * libm::cos(2.0 * core::f64::consts::PI * (i as f64 + 0.5) / N as f64)
+                    };
+                    re[y * N + x] = (f64::from(row[x]) - 28672.0) * hann(x) * hann(y);
+                }
+                fft(&mut re[y * N..][..N], &mut im[y * N..][..N]);
+            }
+            for x in 0..N {
+                let mut a: Vec<f64> = (0..N).map(|y| re[y * N + x]).collect();
+                let mut b: Vec<f64> = (0..N).map(|y| im[y * N + x]).collect();
+                fft(&mut a, &mut b);
+                for y in 0..N {
+                    power[y * N + x] += a[y] * a[y] + b[y] * b[y];
+                }
+            }
+        }
+    }
+    power
+}
+
+#[test]
+fn the_radial_spectrum_is_the_kernels() {
+    const N: usize = 256;
+    for (given, a, b) in [
+        ("size=1:strength=20", 0.21, 0.0),
+        ("size=0:strength=20", 0.0, 0.0),
+        ("size=2:strength=20", 0.44, 0.15),
+    ] {
+        let power = spectrum(given, 4);
+        let response = |k: usize| {
+            let w = 2.0 * core::f64::consts::PI * k as f64 / N as f64;
+            let h = 1.0 + 2.0 * a * libm::cos(w) + 2.0 * b * libm::cos(2.0 * w);
+            h * h
+        };
+        // 24 rings from the lowest frequencies to the highest a row can have.
+        let mut rings = [(0.0, 0.0); 24];
+        for (y, x) in (0..N).flat_map(|y| (0..N).map(move |x| (y, x))) {
+            let fold = |k: usize| k.min(N - k) as f64 / (N / 2) as f64;
+            let radius = (fold(x) * fold(x) + fold(y) * fold(y)).sqrt();
+            if radius > 0.04 && radius < 1.0 {
+                let ring = &mut rings[(radius * 24.0) as usize];
+                *ring = (ring.0 + power[y * N + x], ring.1 + response(x) * response(y));
+            }
+        }
+        let db: Vec<f64> = rings.iter().skip(1).map(|(p, r)| 10.0 * libm::log10(p / r)).collect();
+        let mean = db.iter().sum::<f64>() / db.len() as f64;
+        let rms = (db.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>() / db.len() as f64).sqrt();
+        assert!(rms < 0.1, "{given}: {rms} dB, {db:?}");
+    }
+}
+
+/// Grain of one frame of a plane on grey, as deviations.
+fn field(format: Format, p: usize, n: i64, given: &str) -> Vec<f64> {
+    let mut frame = Frame::new(format);
+    for p in 0..format.planes() {
+        (0..format.plane_size(p).1).for_each(|y| frame.row_mut::<u16>(p, y).fill(28672));
+    }
+    render(&*bind(given, &format, Level::best()), &mut frame, n, &[]);
+    let rows = (0..format.plane_size(p).1).flat_map(|y| frame.row::<u16>(p, y).to_vec());
+    rows.map(|v| f64::from(v) - 28672.0).collect()
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+#[test]
+fn frames_planes_and_fields_are_independent_unless_asked() {
+    let format = Format { range: ColorRange::Full, ..Format::from_name("yuv444p16", 640, 400).unwrap() };
+    let sigma = 1.0 / (640.0f64 * 400.0).sqrt();
+    // Neighbouring samples go together, so there are somewhat fewer independent ones.
+    let bound = 6.5 * sigma * 1.2;
+    let size = "strength=5:size=3";
+    let first = field(format, 0, 0, size);
+    for n in [1, 2, 64, -1, 1 << 40] {
+        assert!(correlation(&first, &field(format, 0, n, size)).abs() < bound, "frame {n}");
+    }
+    for p in [1, 2] {
+        assert!(correlation(&first, &field(format, p, 0, size)).abs() < bound, "plane {p}");
+    }
+    let other = "strength=5:size=3:seed=7";
+    assert!(correlation(&first, &field(format, 0, 0, other)).abs() < bound);
+    for rho in [0.3, 0.5, 0.7] {
+        let given = format!("strength=5:size=3:temporal={rho}");
+        let all: Vec<Vec<f64>> = (0..4).map(|n| field(format, 0, n, &given)).collect();
+        let mut want = 1.0;
+        for (n, frame) in all.iter().enumerate() {
+            let got = correlation(&all[0], frame);
+            // A window of frames ends, and with it the correlation.
+            assert!((got - want).abs() < 0.04, "rho {rho}, {n} frames apart: {got} for {want}");
+            want *= rho;
+        }
+    }
+    let rgb = Format::from_name("gbrp16", 640, 400).unwrap();
+    for (given, want) in [("chroma=1", 0.0), ("chroma=0.6", 0.64), ("monochrome=1", 1.0), ("chroma=0", 1.0)] {
+        let (g, r) = (field(rgb, 0, 0, given), field(rgb, 2, 0, given));
+        assert!((correlation(&g, &r) - want).abs() < 0.01, "{given}: {}", correlation(&g, &r));
+    }
+}

@@ -1,0 +1,193 @@
+//! The separable kernel and the way up from a coarser raster.
+
+use crate::simd::{Level, multiversion};
+
+/// The weights of `[b a 1 a b]` in 1/65536, each within -32767..=32767.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Taps {
+    /// Of the neighbours.
+    pub a: i16,
+    /// Of those two samples away.
+    pub b: i16,
+}
+
+impl Taps {
+    /// How far samples lie that are looked at: 0, 1 or 2.
+    pub const fn reach(self) -> usize {
+        match (self.a, self.b) {
+            (0, 0) => 0,
+            (_, 0) => 1,
+            _ => 2,
+        }
+    }
+
+    /// From weights below 1/2.
+    pub fn new(a: f64, b: f64) -> Taps {
+        let fixed = |w: f64| (libm::floor(w * 65536.0 + 0.5).clamp(-32767.0, 32767.0)) as i16;
+        Taps { a: fixed(a), b: fixed(b) }
+    }
+}
+
+/// `floor(v * m / 65536)`.
+#[inline(always)]
+pub const fn mulhi(v: i16, m: i16) -> i16 {
+    ((v as i32 * m as i32) >> 16) as i16
+}
+
+/// The sample that stands for number `i` of `len`: edges are mirrored without repeating the edge.
+pub const fn mirror(i: isize, len: usize) -> usize {
+    if len == 1 {
+        return 0;
+    }
+    let period = 2 * (len as isize - 1);
+    let i = i.rem_euclid(period);
+    (if i < len as isize { i } else { period - i }) as usize
+}
+
+/// Samples before and behind a padded row.
+pub(super) const PAD: usize = 2;
+
+// All bodies work on slices of one length, cut before the loop, so that the compiler sees plain vectors.
+
+#[inline(always)]
+fn across_body(out: &mut [i16], padded: &[i16], taps: Taps) {
+    let n = out.len();
+    let at = |d: usize| &padded[d..d + n];
+    let (g, l, r) = (at(2), at(1), at(3));
+    if taps.reach() == 0 {
+        for i in 0..n {
+            out[i] = g[i] >> 1;
+        }
+    } else if taps.reach() == 1 {
+        for i in 0..n {
+            let pair = (l[i] >> 1) + (r[i] >> 1);
+            out[i] = (g[i] >> 1).wrapping_add(mulhi(pair, taps.a));
+        }
+    } else {
+        let (ll, rr) = (at(0), at(4));
+        for i in 0..n {
+            let near = mulhi((l[i] >> 1) + (r[i] >> 1), taps.a);
+            let far = mulhi((ll[i] >> 1) + (rr[i] >> 1), taps.b);
+            out[i] = (g[i] >> 1).saturating_add(near).saturating_add(far);
+        }
+    }
+}
+
+#[inline(always)]
+fn down_body(out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
+    let n = out.len();
+    let [uu, u, h, d, dd] = rows.map(|r| &r[..n]);
+    if taps.reach() == 0 {
+        out.copy_from_slice(h);
+    } else if taps.reach() == 1 {
+        for i in 0..n {
+            out[i] = h[i].saturating_add(mulhi(u[i].saturating_add(d[i]), taps.a));
+        }
+    } else {
+        for i in 0..n {
+            let near = mulhi(u[i].saturating_add(d[i]), taps.a);
+            let far = mulhi(uu[i].saturating_add(dd[i]), taps.b);
+            out[i] = h[i].saturating_add(near).saturating_add(far);
+        }
+    }
+}
+
+/// Three quarters of one, a quarter of the other, without overflow and without leaning to a side.
+#[inline(always)]
+const fn quarter(near: i16, far: i16) -> i16 {
+    near - (near >> 2) + (far >> 2)
+}
+
+#[inline(always)]
+fn widen_body(out: &mut [i16], padded: &[i16]) {
+    // Sample 2i lies between i-1 and i, nearer to i; 2i+1 between i and i+1.
+    let coarse = out.len().div_ceil(2);
+    let (l, c, r) = (&padded[1..1 + coarse], &padded[2..2 + coarse], &padded[3..3 + coarse]);
+    let mut pairs = out.chunks_exact_mut(2);
+    for (((pair, &l), &c), &r) in (&mut pairs).zip(l).zip(c).zip(r) {
+        pair[0] = quarter(c, l);
+        pair[1] = quarter(c, r);
+    }
+    if let [last] = pairs.into_remainder() {
+        *last = quarter(c[coarse - 1], l[coarse - 1]);
+    }
+}
+
+#[inline(always)]
+fn between_body(out: &mut [i16], near: &[i16], far: &[i16]) {
+    let n = out.len();
+    let (near, far) = (&near[..n], &far[..n]);
+    for i in 0..n {
+        out[i] = quarter(near[i], far[i]);
+    }
+}
+
+#[inline(always)]
+fn blend_body(sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
+    let weight = i32::from(weight);
+    if first {
+        sum.iter_mut().zip(g).for_each(|(s, &g)| *s = (1 << 14) + i32::from(g) * weight);
+    } else {
+        sum.iter_mut().zip(g).for_each(|(s, &g)| *s += i32::from(g) * weight);
+    }
+}
+
+#[inline(always)]
+fn settle_body(out: &mut [i16], sum: &[i32]) {
+    out.iter_mut().zip(sum).for_each(|(o, &s)| *o = (s >> 15).clamp(-32768, 32767) as i16);
+}
+
+multiversion! {
+    fn across_rows(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_body;
+    fn down_rows(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) = down_body;
+    fn widen_rows(level, out: &mut [i16], padded: &[i16]) = widen_body;
+    fn between_rows(level, out: &mut [i16], near: &[i16], far: &[i16]) = between_body;
+    fn blend_rows(level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) = blend_body;
+    fn settle_rows(level, out: &mut [i16], sum: &[i32]) = settle_body;
+}
+
+/// A row that can be looked at two samples beyond its ends: `row` is `[_, _, samples.., _, _]`; fills the ends.
+pub fn pad(row: &mut [i16]) {
+    let len = row.len() - 2 * PAD;
+    for d in 1..=PAD {
+        row[PAD - d] = row[PAD + mirror(-(d as isize), len)];
+        row[PAD + len + d - 1] = row[PAD + mirror((len + d - 1) as isize, len)];
+    }
+}
+
+/// The kernel along a row: h. `row` is `[_, _, g.., _, _]`, four longer than `out`; its ends are overwritten.
+pub fn across(level: Level, out: &mut [i16], row: &mut [i16], taps: Taps) {
+    assert_eq!(row.len(), out.len() + 2 * PAD);
+    pad(row);
+    across_rows(level, out, row, taps);
+}
+
+/// The kernel along columns: n of rows h at y-2 to y+2. Only as many of them are read as the taps reach.
+pub fn down(level: Level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
+    down_rows(level, out, rows, taps);
+}
+
+/// A row of twice (or twice less one) as many samples from a coarse one `[_, _, c.., _, _]`, whose ends are
+/// overwritten.
+pub fn widen(level: Level, out: &mut [i16], row: &mut [i16]) {
+    assert_eq!(row.len(), out.len().div_ceil(2) + 2 * PAD);
+    pad(row);
+    widen_rows(level, out, row);
+}
+
+/// The row between two coarse ones, at a quarter from the nearer.
+pub fn between(level: Level, out: &mut [i16], near: &[i16], far: &[i16]) {
+    between_rows(level, out, near, far);
+}
+
+/// Adds a row of white numbers to a weighted sum, the weight in 1/32768; the `first` one begins it. [`settle`] ends it.
+pub fn blend(level: Level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
+    assert_eq!(sum.len(), g.len());
+    blend_rows(level, sum, g, weight, first);
+}
+
+/// The weighted sum as white numbers: rounded, saturating.
+pub fn settle(level: Level, out: &mut [i16], sum: &[i32]) {
+    assert_eq!(sum.len(), out.len());
+    settle_rows(level, out, sum);
+}

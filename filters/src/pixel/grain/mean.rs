@@ -1,0 +1,108 @@
+//! The brightness that chroma sees: the mean of its block of luma.
+
+use crate::simd::{Level, multiversion};
+
+/// A luma sample that can be averaged.
+pub trait Luma: Copy + Default + 'static {
+    /// Averages blocks of `1 << sx` columns and all of `rows` (1, 2 or 4 of them, the last given again where the
+    /// picture ends), halves up. Columns past the end repeat the last one.
+    fn mean(level: Level, out: &mut [Self], rows: &[&[Self]], sx: u32);
+}
+
+#[inline(always)]
+fn codes<T: Copy + Into<u32>>(out: &mut [T], rows: &[&[T]], sx: u32, of: impl Fn(u32) -> T) {
+    let count = rows.len().trailing_zeros();
+    let (block, shift) = (1usize << sx, sx + count);
+    let half = (1u32 << shift) >> 1;
+    let whole = rows[0].len() >> sx;
+    let (body, rest) = out.split_at_mut(whole);
+    match (rows, sx) {
+        ([r], 0) => body.iter_mut().zip(*r).for_each(|(o, &a)| *o = a),
+        ([r], 1) => {
+            for (o, a) in body.iter_mut().zip(r.chunks_exact(2)) {
+                *o = of((a[0].into() + a[1].into() + half) >> shift);
+            }
+        }
+        ([r, s], 1) => {
+            for ((o, a), b) in body.iter_mut().zip(r.chunks_exact(2)).zip(s.chunks_exact(2)) {
+                *o = of((a[0].into() + a[1].into() + b[0].into() + b[1].into() + half) >> shift);
+            }
+        }
+        ([r, s], 0) => {
+            for ((o, &a), &b) in body.iter_mut().zip(*r).zip(*s) {
+                *o = of((a.into() + b.into() + half) >> shift);
+            }
+        }
+        _ => {
+            for (i, o) in body.iter_mut().enumerate() {
+                let sum: u32 = rows.iter().flat_map(|r| &r[i * block..][..block]).map(|&v| v.into()).sum();
+                *o = of((sum + half) >> shift);
+            }
+        }
+    }
+    for (i, o) in (whole..).zip(rest) {
+        let last = rows[0].len() - 1;
+        let columns = (i * block..(i + 1) * block).map(|x| x.min(last));
+        let sum: u32 = columns.flat_map(|x| rows.iter().map(move |r| r[x])).map(Into::into).sum();
+        *o = of((sum + half) >> shift);
+    }
+}
+
+#[inline(always)]
+fn u8_body(out: &mut [u8], rows: &[&[u8]], sx: u32) {
+    codes(out, rows, sx, |v| v as u8);
+}
+
+#[inline(always)]
+fn u16_body(out: &mut [u16], rows: &[&[u16]], sx: u32) {
+    codes(out, rows, sx, |v| v as u16);
+}
+
+#[inline(always)]
+fn f32_body(out: &mut [f32], rows: &[&[f32]], sx: u32) {
+    // In the order of rows, then columns; the sum of at most 16.
+    let last = rows[0].len() - 1;
+    let part = 1.0 / (rows.len() << sx) as f32;
+    for (i, o) in out.iter_mut().enumerate() {
+        let mut sum = 0.0f32;
+        for r in rows {
+            for x in (i << sx)..(i + 1) << sx {
+                sum += r[x.min(last)];
+            }
+        }
+        *o = sum * part;
+    }
+}
+
+multiversion! {
+    fn u8_rows(level, out: &mut [u8], rows: &[&[u8]], sx: u32) = u8_body;
+    fn u16_rows(level, out: &mut [u16], rows: &[&[u16]], sx: u32) = u16_body;
+    fn f32_rows(level, out: &mut [f32], rows: &[&[f32]], sx: u32) = f32_body;
+}
+
+impl Luma for u8 {
+    fn mean(level: Level, out: &mut [u8], rows: &[&[u8]], sx: u32) {
+        u8_rows(level, out, rows, sx);
+    }
+}
+
+impl Luma for u16 {
+    fn mean(level: Level, out: &mut [u16], rows: &[&[u16]], sx: u32) {
+        u16_rows(level, out, rows, sx);
+    }
+}
+
+impl Luma for f32 {
+    fn mean(level: Level, out: &mut [f32], rows: &[&[f32]], sx: u32) {
+        f32_rows(level, out, rows, sx);
+    }
+}
+
+/// See [`Luma::mean`]. Panics when there are not 1, 2 or 4 rows of one length, or `out` is not as long as they have
+/// blocks.
+pub fn mean_row<T: Luma>(level: Level, out: &mut [T], rows: &[&[T]], sx: u32) {
+    let len = rows[0].len();
+    assert!(matches!(rows.len(), 1 | 2 | 4) && rows.iter().all(|r| r.len() == len) && len > 0);
+    assert_eq!(out.len(), len.div_ceil(1 << sx));
+    T::mean(level, out, rows, sx);
+}

@@ -1,0 +1,39 @@
+//! Film grain: white noise made coarse by a small kernel, scaled by how bright the picture is, and added.
+//!
+//! # The field
+//!
+//! Grain starts as white, nearly normal numbers g ([`crate::noise::law::h8`]). A separable kernel `[b a 1 a b]`, once
+//! along rows and once along columns, makes them as coarse as the grain of a film. In integers ([`Taps`]):
+//!
+//! ```text
+//! h = (g >> 1) + mulhi((g[x-1] >> 1) + (g[x+1] >> 1), A)      mulhi(v, A) = floor(v * A / 65536)
+//! n = sat(h + mulhi(sat(h[y-1] + h[y+1]), A))                 A = round(65536 a)
+//! ```
+//!
+//! and with five taps both sums go on, saturating, with `mulhi` of the pair two samples away and B. At its edges the
+//! field is mirrored without repeating the edge. Coarser grain is made on half the raster and comes up through
+//! [`widen`] and [`between`]: the taps (3, 1)/4 of the nearer and the farther neighbour.
+//!
+//! # The response
+//!
+//! How strong grain is depends on the brightness at its place. [`Ramp`] turns a code into u, 0 (black) to 65535 (white),
+//! and a [`Response`] u into the gain S, 0 to 16383: along straight lines between 17 nodes, or by a table of 4096 where
+//! lines would be too coarse. In code values the grain is
+//!
+//! `(mulhi(n, S) + 2^(k-1)) >> k`, which is exactly n * S / 2^(16+k) rounded, halves up,
+//!
+//! with one k for the whole picture (`k = 1` is the classic form), so that S always has all its bits. Noise of more
+//! than a quarter of n goes through 32 bits by the same formula. The sum is kept to the legal codes, where the
+//! sample itself was legal. Chroma takes the brightness of the mean of its block of luma ([`mean_row`]).
+
+mod apply;
+mod kernel;
+mod mean;
+mod response;
+#[cfg(test)]
+mod tests;
+
+pub use apply::{add_f32, add_linear_f32, add_u8, add_u16, reference};
+pub use kernel::{Taps, across, between, blend, down, mirror, mulhi, settle, widen};
+pub use mean::{Luma, mean_row};
+pub use response::{Gain, NODES, Ramp, Response, rounded_sd};

@@ -1,0 +1,180 @@
+//! From the brightness at a place to the gain of the grain there.
+
+use super::kernel::mulhi;
+use std::sync::LazyLock;
+
+/// Places of u between which the response is a straight line: 0, 1/16, ... 1.
+pub const NODES: usize = 17;
+
+/// From a code to u: 0 at black and below, 65535 at white and above, a straight line between.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ramp {
+    /// The code of black.
+    pub low: u16,
+    /// Codes from black to white.
+    pub span: u16,
+    /// 16 less the bits of a sample.
+    pub shift: u32,
+    /// What stretches the highest to 65535, in 1/65536.
+    pub stretch: u16,
+}
+
+impl Ramp {
+    /// Of samples of `bits` bits whose black and white are `low` and `high`; 8-bit white is 255 or 235.
+    pub fn new(bits: u8, (low, high): (u16, u16)) -> Ramp {
+        let shift = 16 - u32::from(bits);
+        let span = high - low;
+        let top = u64::from(span) << shift;
+        // The least that brings the highest to the end.
+        let stretch = ((65535 - top) << 16).div_ceil(top);
+        Ramp { low, span, shift, stretch: stretch as u16 }
+    }
+
+    /// u of a code.
+    #[inline(always)]
+    pub const fn of(self, code: u16) -> u16 {
+        let above = code.saturating_sub(self.low);
+        let inside = if above < self.span { above } else { self.span } << self.shift;
+        inside + ((inside as u32 * self.stretch as u32) >> 16) as u16
+    }
+
+    /// u of a float sample, 0 for what is no number.
+    #[inline(always)]
+    pub fn of_float(v: f32) -> u16 {
+        // A cast takes NaN and all below 0 to 0.
+        (v.min(1.0) * 65535.0) as u16
+    }
+}
+
+/// The gain S for each u.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Response {
+    /// Straight lines between 17 nodes.
+    Nodes([i16; NODES]),
+    /// One for each u / 16.
+    Table(Box<[i16; 4096]>),
+}
+
+/// 2 (v[i+1] - v[i]), which `mulhi` of a part in 1/32768 halves again.
+#[inline(always)]
+pub(super) const fn slope(nodes: &[i16; NODES], i: usize) -> i16 {
+    2 * (nodes[i + 1] - nodes[i])
+}
+
+impl Response {
+    /// S of u: the definition.
+    #[inline(always)]
+    pub fn of(&self, u: u16) -> i16 {
+        match self {
+            Response::Nodes(nodes) => {
+                let i = usize::from(u >> 12);
+                nodes[i] + mulhi(slope(nodes, i), ((u & 0xfff) << 3) as i16)
+            }
+            Response::Table(table) => table[usize::from(u >> 4)],
+        }
+    }
+
+    fn is_zero(&self) -> bool {
+        match self {
+            Response::Nodes(nodes) => nodes.iter().all(|&s| s == 0),
+            Response::Table(table) => table.iter().all(|&s| s == 0),
+        }
+    }
+}
+
+/// A response and what its numbers count: the grain at u is n * S / 2^shift codes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Gain {
+    /// S of u.
+    pub response: Response,
+    /// 8 to 30.
+    pub shift: u32,
+}
+
+/// The largest S: twice the difference of two is a number of 16 bits.
+const TOP: f64 = 16383.0;
+
+impl Gain {
+    /// From factors between n and codes at u (0 to 1), not negative and below 64. `nodes`: the factor is a straight line
+    /// between sixteenths of u.
+    pub fn new(nodes: bool, factor: impl Fn(f64) -> f64) -> Gain {
+        // The table has the factors of its own places from black to white, both of them exactly.
+        let place = |i: usize| i as f64 / if nodes { 16.0 } else { 4095.0 };
+        let count = if nodes { NODES } else { 4096 };
+        let finite = |v: f64| if v > 0.0 { v.min(63.9) } else { 0.0 };
+        let factors: Vec<f64> = (0..count).map(|i| finite(factor(place(i)))).collect();
+        let most = factors.iter().fold(0.0, |m: f64, &f| m.max(f));
+        let (mut shift, mut unit) = (8, 256.0);
+        while shift < 30 && most * unit * 2.0 <= TOP {
+            (shift, unit) = (shift + 1, unit * 2.0);
+        }
+        let whole = |f: &f64| libm::floor((f * unit).min(TOP) + 0.5) as i16;
+        let all: Vec<i16> = factors.iter().map(whole).collect();
+        let response = if nodes {
+            let mut table = [0; NODES];
+            table.copy_from_slice(&all);
+            Response::Nodes(table)
+        } else {
+            let mut table = Box::new([0; 4096]);
+            table.copy_from_slice(&all);
+            Response::Table(table)
+        };
+        Gain { response, shift }
+    }
+
+    /// Whether no n gives any grain.
+    pub fn is_zero(&self) -> bool {
+        self.response.is_zero()
+    }
+
+    /// Whether 16-bit lanes suffice.
+    #[inline(always)]
+    pub const fn narrow(&self) -> bool {
+        self.shift >= 17
+    }
+
+    /// The grain of n at gain S in whole codes: the definition.
+    #[inline(always)]
+    pub const fn codes(&self, n: i16, s: i16) -> i32 {
+        (n as i32 * s as i32 + (1 << (self.shift - 1))) >> self.shift
+    }
+}
+
+/// The standard deviation that normal numbers must have so that they have `wanted` once they are rounded to whole ones.
+///
+/// Rounding adds about 1/12 to the variance and takes away all that stays below a half; the inverse of that is
+/// found by bisection at 256 places and read off between them.
+pub fn rounded_sd(wanted: f64) -> f64 {
+    const STEP: f64 = 1.0 / 64.0;
+    static INVERSE: LazyLock<Vec<f64>> = LazyLock::new(|| {
+        let rounded = |sd: f64| {
+            let mut var = 0.0;
+            for k in 1..=32 {
+                let edge = f64::from(k) - 0.5;
+                var += f64::from(2 * k - 1) * libm::erfc(edge / (sd * core::f64::consts::SQRT_2));
+            }
+            var
+        };
+        let mut list = vec![0.0];
+        for i in 1..=256 {
+            let wanted = f64::from(i) * STEP;
+            let (mut low, mut high) = (0.01, wanted + 0.5);
+            for _ in 0..40 {
+                let middle = 0.5 * (low + high);
+                if rounded(middle) < wanted * wanted { low = middle } else { high = middle }
+            }
+            list.push(0.5 * (low + high));
+        }
+        list
+    });
+    if wanted >= 3.9 {
+        return (wanted * wanted - 1.0 / 12.0).sqrt();
+    }
+    if wanted > 0.0 {
+        let place = wanted / STEP;
+        let i = place as usize;
+        let part = place - i as f64;
+        return INVERSE[i] + (INVERSE[i + 1] - INVERSE[i]) * part;
+    }
+    0.0
+}

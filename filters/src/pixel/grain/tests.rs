@@ -1,0 +1,314 @@
+//! Kernels against their definitions, at every level.
+
+use super::*;
+use crate::noise::law::centre;
+use crate::noise::seed::{Layer, fnv1a64, mix64};
+use crate::noise::{Law, Layout, Shape, xs64};
+use crate::simd::Level;
+
+/// Full-range numbers, with runs of both ends among them.
+fn wild(n: usize, seed: u64) -> Vec<i16> {
+    (0..n)
+        .map(|i| match mix64((i / 5) as u64 ^ seed) % 5 {
+            0 => i16::MIN,
+            1 => i16::MAX,
+            _ => mix64(i as u64 + 1 + seed) as i16,
+        })
+        .collect()
+}
+
+/// The kernel at a place, from the definition alone.
+fn h_at(g: &[i16], x: usize, taps: Taps) -> i16 {
+    let at = |d: isize| g[mirror(x as isize + d, g.len())] >> 1;
+    let pair = |d: isize| at(-d).wrapping_add(at(d));
+    let h = i32::from(at(0)) + i32::from(mulhi(pair(1), taps.a));
+    let h = h.clamp(-32768, 32767) + i32::from(mulhi(pair(2), taps.b));
+    h.clamp(-32768, 32767) as i16
+}
+
+fn n_at(h: [i16; 5], taps: Taps) -> i16 {
+    let near = mulhi(h[1].saturating_add(h[3]), taps.a);
+    let far = mulhi(h[0].saturating_add(h[4]), taps.b);
+    h[2].saturating_add(near).saturating_add(far)
+}
+
+const ALL_TAPS: [Taps; 6] = [
+    Taps { a: 0, b: 0 },
+    Taps { a: 13763, b: 0 },
+    Taps { a: 32767, b: 0 },
+    Taps { a: 28836, b: 9830 },
+    Taps { a: 6554, b: -7864 },
+    Taps { a: 0, b: -32767 },
+];
+
+#[test]
+fn the_plane_of_the_vectors() {
+    let (w, h) = (1920usize, 1080usize);
+    let shape = Shape::new(&[(1920, 1080)], Layout::Keyed, Law::H8).unwrap();
+    let stream = xs64::Xs64::new(&shape, 1, Layer::BASE, Level::best());
+    for &level in Level::available() {
+        let rows: Vec<Vec<i16>> = (0..h)
+            .map(|y| {
+                let mut words = vec![0; 2048];
+                stream.fill_row(0, 0, y as u32, 0..1920, &mut words);
+                let mut g = vec![0; 2048];
+                centre(level, Law::H8, 32, &words, &mut g);
+                let mut padded = [&[0; 2][..], &g[..w], &[0; 2]].concat();
+                let mut out = vec![0; w];
+                across(level, &mut out, &mut padded, Taps::new(0.21, 0.0));
+                out
+            })
+            .collect();
+        let mut bytes = Vec::new();
+        let mut out = vec![0; w];
+        for y in 0..h {
+            let at = |d: isize| &rows[mirror(y as isize + d, h)][..];
+            down(level, &mut out, [at(-2), at(-1), at(0), at(1), at(2)], Taps::new(0.21, 0.0));
+            if y == 0 {
+                assert_eq!(out[..8], [-3906, -7536, -5466, 4098, -4481, -1788, -3366, -407]);
+            }
+            bytes.extend(out.iter().flat_map(|n| n.to_le_bytes()));
+        }
+        assert_eq!(fnv1a64(&bytes), 0x0272_15d7_fb4c_abca, "{level}");
+    }
+}
+
+#[test]
+fn the_kernel_at_every_level_and_width() {
+    for width in 1..300 {
+        let taps = ALL_TAPS[width % ALL_TAPS.len()];
+        let g = wild(width, width as u64);
+        let want: Vec<i16> = (0..width).map(|x| h_at(&g, x, taps)).collect();
+        let rows: Vec<Vec<i16>> = (0..5).map(|i| wild(width, 1000 * i + width as u64)).collect();
+        let want_down: Vec<i16> =
+            (0..width).map(|x| n_at(core::array::from_fn(|i| rows[i][x]), taps)).collect();
+        let want_between: Vec<i16> = (0..width)
+            .map(|x| {
+                let (near, far) = (i32::from(rows[0][x]), i32::from(rows[1][x]));
+                (near - (near >> 2) + (far >> 2)) as i16
+            })
+            .collect();
+        for &level in Level::available() {
+            // At an odd place, so that no level may count on alignment.
+            let mut padded = [&[0; 3][..], &g, &[0; 2]].concat();
+            let mut out = vec![0; width + 1];
+            across(level, &mut out[1..], &mut padded[1..], taps);
+            assert_eq!(out[1..], want, "{level} {width} {taps:?}");
+            let five = core::array::from_fn(|i| &rows[i][..]);
+            down(level, &mut out[1..], five, taps);
+            assert_eq!(out[1..], want_down, "{level} {width} {taps:?}");
+            between(level, &mut out[1..], &rows[0], &rows[1]);
+            assert_eq!(out[1..], want_between, "{level} {width}");
+            let coarse = wild(width.div_ceil(2), 7);
+            let mut padded = [&[0; 2][..], &coarse, &[0; 2]].concat();
+            widen(level, &mut out[1..], &mut padded);
+            for x in 0..width {
+                let near = i32::from(coarse[x / 2]);
+                let beside = (x / 2) as isize + if x % 2 == 0 { -1 } else { 1 };
+                let far = i32::from(coarse[mirror(beside, coarse.len())]);
+                assert_eq!(out[1 + x], (near - (near >> 2) + (far >> 2)) as i16, "{level} {width} {x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_of_frames_at_every_level() {
+    for width in [1, 31, 64, 257] {
+        let rows: Vec<Vec<i16>> = (0..3).map(|i| wild(width, i)).collect();
+        let weights = [30000i16, 12000, -20000];
+        for &level in Level::available() {
+            let (mut sum, mut out) = (vec![99; width], vec![0; width]);
+            for (i, row) in rows.iter().enumerate() {
+                blend(level, &mut sum, row, weights[i], i == 0);
+            }
+            settle(level, &mut out, &sum);
+            for x in 0..width {
+                let exact: i64 = (0..3).map(|i| i64::from(rows[i][x]) * i64::from(weights[i])).sum();
+                let want = ((exact + (1 << 14)) >> 15).clamp(-32768, 32767);
+                assert_eq!(i64::from(out[x]), want, "{level} {width} {x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn black_and_white_are_the_ends_of_the_ramp() {
+    for bits in 8..=16u8 {
+        let up = |c: u32| (c << (bits - 8)) as u16;
+        for (low, high) in [(0, ((1u32 << bits) - 1) as u16), (up(16), up(235))] {
+            let ramp = Ramp::new(bits, (low, high));
+            assert_eq!((ramp.of(low), ramp.of(high)), (0, 65535), "{bits} {low} {high}");
+            assert_eq!((ramp.of(0), ramp.of(u16::MAX)), (0, 65535));
+            let mut before = 0;
+            for code in low..=high {
+                let u = ramp.of(code);
+                let exact = 65535.0 * f64::from(code - low) / f64::from(high - low);
+                assert!(u >= before && (f64::from(u) - exact).abs() <= 1.5, "{bits} {code} {u} {exact}");
+                before = u;
+            }
+        }
+    }
+}
+
+fn gains() -> Vec<Gain> {
+    let film = |u: f64| 4.0 * u * (1.0 - u) / 3641.0;
+    let mut list: Vec<Gain> = [0.5, 3.0, 40.0].iter().map(|s| Gain::new(true, |u| s * film(u))).collect();
+    list.push(Gain::new(false, |u| 5.0 * film(u * u)));
+    list.push(Gain::new(true, |_| 0.0));
+    list
+}
+
+#[test]
+fn gains_are_exact_roundings_of_the_factor() {
+    for gain in gains().into_iter().chain([Gain::new(true, |u| u), Gain::new(false, |_| 9.0)]) {
+        for n in wild(300, 3) {
+            for s in [0, 1, 8191, 16383] {
+                let exact = f64::from(n) * f64::from(s) / (1u64 << gain.shift) as f64;
+                assert_eq!(f64::from(gain.codes(n, s)), (exact + 0.5).floor());
+                if gain.narrow() {
+                    let k = gain.shift - 16;
+                    assert_eq!(gain.codes(n, s), (i32::from(mulhi(n, s)) + (1 << (k - 1))) >> k);
+                }
+            }
+        }
+        assert!((8..=30).contains(&gain.shift));
+    }
+    let half = Gain::new(true, |u| u * 0.01);
+    let at = |u| f64::from(half.response.of(u)) / f64::from(1u32 << half.shift);
+    for u in [0u16, 4096, 10000, 32768, 60000, 65535] {
+        assert!((at(u) - 0.01 * f64::from(u) / 65536.0).abs() < 2e-6, "{u}: {}", at(u));
+    }
+}
+
+#[test]
+fn integer_samples_at_every_level_and_width() {
+    for width in 1..300 {
+        for (i, gain) in gains().iter().enumerate() {
+            let bits = 8 + ((width + i) % 9) as u8;
+            let top = ((1u32 << bits) - 1) as u16;
+            let up = |c: u32| (c << (bits - 8)) as u16;
+            let legal = if width % 2 == 0 { (0, top) } else { (up(16), up(235)) };
+            let ramp = Ramp::new(bits, legal);
+            let n = wild(width, 9);
+            let codes = |seed| wild(width, seed).iter().map(|&v| v as u16 & top).collect::<Vec<_>>();
+            let (row, light) = (codes(20), codes(30));
+            for &level in Level::available() {
+                for light in [None, Some(&light)] {
+                    let want: Vec<u16> = (0..width)
+                        .map(|x| reference(row[x], light.unwrap_or(&row)[x], n[x], ramp, gain, legal))
+                        .collect();
+                    let mut got = [&[7], &row[..]].concat();
+                    add_u16(level, &mut got[1..], light.map(|l| &l[..]), &n, ramp, gain, legal);
+                    assert_eq!(got[1..], want, "{level} {width} {bits} bits, gain {i}");
+                    if bits == 8 {
+                        let bytes = |v: &[u16]| v.iter().map(|&v| v as u8).collect::<Vec<u8>>();
+                        let mut got = [&[7], &bytes(&row)[..]].concat();
+                        let light = light.map(|l| bytes(l));
+                        let legal = (legal.0 as u8, legal.1 as u8);
+                        add_u8(level, &mut got[1..], light.as_deref(), &n, ramp, gain, legal);
+                        assert_eq!(got[1..], bytes(&want), "{level} {width}, gain {i}");
+                    }
+                }
+            }
+        }
+    }
+    // Grain of more than a quarter of n.
+    let gain = Gain::new(true, |u| 9.0 * u);
+    assert!(!gain.narrow());
+    let (n, row) = (wild(200, 1), wild(200, 2).iter().map(|&v| v as u16).collect::<Vec<_>>());
+    let ramp = Ramp::new(16, (4096, 60160));
+    for &level in Level::available() {
+        let mut got = row.clone();
+        add_u16(level, &mut got, None, &n, ramp, &gain, (4096, 60160));
+        for x in 0..200 {
+            assert_eq!(got[x], reference(row[x], row[x], n[x], ramp, &gain, (4096, 60160)), "{level}");
+        }
+    }
+}
+
+#[test]
+fn float_samples_at_every_level() {
+    let odd = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.5, 1.5, 0.0, 1e-9, 0.18, 40.0];
+    let row: Vec<f32> = (0..301).map(|i| odd.get(i % 13).copied().unwrap_or(i as f32 / 301.0)).collect();
+    let light: Vec<f32> = row.iter().rev().copied().collect();
+    let n = wild(301, 4);
+    let gain = Gain::new(true, |u| 300.0 * u * (1.0 - u) / 3641.0);
+    let bits = |v: &[f32]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    type Add = fn(Level, &mut [f32], Option<&[f32]>, &[i16], &Gain);
+    let ways: [Add; 3] = [
+        add_f32,
+        |l, row, light, n, gain| add_linear_f32(l, row, light, n, gain, false),
+        |l, row, light, n, gain| add_linear_f32(l, row, light, n, gain, true),
+    ];
+    for (way, add) in ways.into_iter().enumerate() {
+        for light in [None, Some(&light[..])] {
+            let mut want = row.clone();
+            add(Level::SCALAR, &mut want, light, &n, &gain);
+            for (x, v) in want.iter().enumerate().filter(|(x, _)| !row[*x].is_finite()) {
+                assert_eq!(v.to_bits(), row[x].to_bits());
+            }
+            assert!(want.iter().zip(&row).filter(|(a, b)| a != b).count() > 100, "way {way}");
+            for &level in Level::available() {
+                let mut got = row.clone();
+                add(level, &mut got, light, &n, &gain);
+                assert_eq!(bits(&got), bits(&want), "{level}, way {way}");
+            }
+        }
+    }
+}
+
+#[test]
+fn linear_light_is_multiplied() {
+    // Grain of one stop: S such that n = 1000 gives 1/17.52.
+    let per = 65536.0 / 17.52 / 1000.0;
+    let gain = Gain::new(true, |_| per);
+    for x in [0.01f32, 0.18, 1.0, 30.0] {
+        for (n, factor) in [(1000, 2.0), (-1000, 0.5), (0, 1.0), (3000, 8.0)] {
+            let mut row = [x];
+            add_linear_f32(Level::best(), &mut row, None, &[n], &gain, false);
+            assert!((row[0] / x / factor - 1.0).abs() < 2e-3, "{x} {n} {}", row[0]);
+        }
+    }
+}
+
+#[test]
+fn means_of_blocks_at_every_level() {
+    for width in 1..70usize {
+        for (sx, rows) in [(0, 1), (1, 1), (1, 2), (0, 2), (2, 1), (2, 4), (1, 4)] {
+            let all: Vec<Vec<u16>> =
+                (0..rows).map(|i| wild(width, i).iter().map(|&v| v as u16).collect()).collect();
+            let count = width.div_ceil(1 << sx);
+            let block = |x: usize| {
+                let columns = (x << sx..(x + 1) << sx).map(|x| x.min(width - 1));
+                columns.flat_map(|x| all.iter().map(move |r| u64::from(r[x])))
+            };
+            let size = rows << sx;
+            let narrow: Vec<Vec<u8>> = all.iter().map(|r| r.iter().map(|&v| v as u8).collect()).collect();
+            for &level in Level::available() {
+                let mut got = vec![0u16; count];
+                mean_row(level, &mut got, &all.iter().map(|r| &r[..]).collect::<Vec<_>>(), sx);
+                let mut got8 = vec![0u8; count];
+                mean_row(level, &mut got8, &narrow.iter().map(|r| &r[..]).collect::<Vec<_>>(), sx);
+                for x in 0..count {
+                    let mean = |sum: u64| (2 * sum + size) / (2 * size);
+                    assert_eq!(u64::from(got[x]), mean(block(x).sum()), "{level} {width} {sx} {rows}");
+                    assert_eq!(u64::from(got8[x]), mean(block(x).map(|v| v & 255).sum()), "{level} {width}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rounding_keeps_the_deviation() {
+    for wanted in [0.3, 0.5, 1.0, 2.0, 3.89, 3.91, 10.0] {
+        let sd = rounded_sd(wanted);
+        // The variance of rounded normal numbers, by adding up their probabilities.
+        let below = |x: f64| 0.5 * libm::erfc(-x / (sd * core::f64::consts::SQRT_2));
+        let var: f64 =
+            (-80..=80).map(|k| f64::from(k)).map(|k| k * k * (below(k + 0.5) - below(k - 0.5))).sum();
+        assert!((var.sqrt() / wanted - 1.0).abs() < 2e-3, "{wanted}: {}", var.sqrt());
+    }
+    assert_eq!(rounded_sd(0.0), 0.0);
+}

@@ -1,0 +1,170 @@
+//! A function of 0..1 as points, with straight lines between them.
+
+use crate::curve::{Animate, trim};
+use core::fmt;
+use core::ops::Range;
+
+/// The most points that one function may have: far more than a hand sets.
+pub const MAX_POINTS: usize = 256;
+
+/// At least one point (x, y), x from 0 to 1 and growing. Before the first and behind the last it stays level.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Points(Vec<[f64; 2]>);
+
+/// What is wrong with the text of points, and where.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PointsError {
+    /// The bytes that it is about.
+    pub at: Range<usize>,
+    /// What is wrong.
+    pub problem: PointsProblem,
+}
+
+/// See [`PointsError`].
+#[derive(Clone, PartialEq, Debug)]
+pub enum PointsProblem {
+    /// Not `x=y`, or not numbers.
+    Form,
+    /// An x outside 0 to 1.
+    X(f64),
+    /// A y outside its range, lowest and highest.
+    Y(f64, f64, f64),
+    /// An x that is not above the one before it.
+    Order(f64, f64),
+    /// More than [`MAX_POINTS`].
+    Many,
+}
+
+impl fmt::Display for PointsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.problem {
+            PointsProblem::Form => f.write_str("points are written x=y;x=y, such as 0=0;0.5=1;1=0.2"),
+            PointsProblem::X(x) => write!(f, "x of a point is from 0 (black) to 1 (white), not {x}"),
+            PointsProblem::Y(y, min, max) => write!(f, "y of a point is from {min} to {max}, not {y}"),
+            PointsProblem::Order(before, x) => write!(
+                f,
+                "points stand in the order of x, each above the one before: {x} does not go behind {before}"
+            ),
+            PointsProblem::Many => write!(f, "more than {MAX_POINTS} points"),
+        }
+    }
+}
+
+impl core::error::Error for PointsError {}
+
+impl Points {
+    /// From points that are in order; an error as for their text otherwise (its place counts points, not bytes).
+    pub fn new(points: &[[f64; 2]], min: f64, max: f64) -> Result<Points, PointsError> {
+        let fail = |i: usize, problem| Err(PointsError { at: i..i + 1, problem });
+        if points.is_empty() {
+            return fail(0, PointsProblem::Form);
+        }
+        if points.len() > MAX_POINTS {
+            return fail(MAX_POINTS, PointsProblem::Many);
+        }
+        for (i, &[x, y]) in points.iter().enumerate() {
+            if !(0.0..=1.0).contains(&x) {
+                return fail(i, PointsProblem::X(x));
+            }
+            if !(min..=max).contains(&y) {
+                return fail(i, PointsProblem::Y(y, min, max));
+            }
+            if i > 0 && points[i - 1][0] >= x {
+                return fail(i, PointsProblem::Order(points[i - 1][0], x));
+            }
+        }
+        Ok(Points(points.to_vec()))
+    }
+
+    /// From `x=y;x=y;...`.
+    pub fn parse(text: &str, min: f64, max: f64) -> Result<Points, PointsError> {
+        let mut points = Vec::new();
+        let mut spans = Vec::new();
+        let mut start = 0;
+        for part in text.split(';') {
+            let span = trim(part, 0);
+            let (at, part) = (start + span.start..start + span.end, &part[span]);
+            start += text[start..].find(';').map_or(0, |n| n + 1);
+            let number = |t: &str| f64::parse(t.trim_ascii()).ok();
+            let point = part.split_once('=').and_then(|(x, y)| Some([number(x)?, number(y)?]));
+            let Some(point) = point else { return Err(PointsError { at, problem: PointsProblem::Form }) };
+            points.push(point);
+            spans.push(at);
+        }
+        Points::new(&points, min, max).map_err(|e| PointsError { at: spans[e.at.start].clone(), ..e })
+    }
+
+    /// The points.
+    pub fn points(&self) -> &[[f64; 2]] {
+        &self.0
+    }
+
+    /// The function at x.
+    pub fn at(&self, x: f64) -> f64 {
+        let p = &self.0;
+        let behind = p.iter().position(|p| p[0] > x).unwrap_or(p.len());
+        match behind {
+            0 => p[0][1],
+            n if n == p.len() => p[n - 1][1],
+            n => {
+                let ([x0, y0], [x1, y1]) = (p[n - 1], p[n]);
+                y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
+            }
+        }
+    }
+
+    /// The first y outside a range, and which point has it.
+    pub(super) fn outside(&self, min: f64, max: f64) -> Option<(usize, f64)> {
+        self.0.iter().map(|p| p[1]).enumerate().find(|(_, y)| !(min..=max).contains(y))
+    }
+}
+
+/// As [`Points::parse`] reads it.
+impl fmt::Display for Points {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, [x, y]) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(";")?;
+            }
+            x.print(f)?;
+            f.write_str("=")?;
+            y.print(f)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_between_points_and_level_outside() {
+        let p = Points::parse("0.25=1;0.5=3;1=0", 0.0, 4.0).unwrap();
+        for (x, y) in [(0.0, 1.0), (0.25, 1.0), (0.375, 2.0), (0.5, 3.0), (0.75, 1.5), (1.0, 0.0)] {
+            assert_eq!(p.at(x), y, "{x}");
+        }
+        assert_eq!(p.at(f64::NAN), 0.0);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        use PointsProblem as P;
+        for (text, at, problem) in [
+            ("", 0..0, P::Form),
+            ("0=0;", 4..4, P::Form),
+            ("0=0; 1", 5..6, P::Form),
+            ("0=0;x=1", 4..7, P::Form),
+            ("0=0;1.5=1", 4..9, P::X(1.5)),
+            ("0=0;1=9", 4..7, P::Y(9.0, 0.0, 4.0)),
+            ("0=0;.5=1;.4=2;1=0", 9..13, P::Order(0.5, 0.4)),
+            ("0=0;0=1", 4..7, P::Order(0.0, 0.0)),
+        ] {
+            assert_eq!(Points::parse(text, 0.0, 4.0), Err(PointsError { at, problem }), "{text}");
+        }
+        assert!(Points::parse("0=nan", 0.0, 4.0).is_err());
+        let many: Vec<String> = (0..=MAX_POINTS).map(|i| format!("{}=0", i as f64 / 1000.0)).collect();
+        let e = Points::parse(&many.join(";"), 0.0, 4.0).unwrap_err();
+        assert_eq!(e.problem, P::Many);
+    }
+}
