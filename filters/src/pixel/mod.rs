@@ -3,4 +3,5 @@
 pub mod add;
 pub mod blend;
 pub mod convert;
+pub mod field;
 pub mod grain;
