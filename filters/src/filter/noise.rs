@@ -1,15 +1,23 @@
 //! `noise`: fast, white, exactly repeatable noise, as on an untuned receiver or a cheap sensor.
 //!
 //! Each colour plane gets noise of its own, drawn at the plane's own resolution and added to every sample. Nothing is
-//! prepared and no neighbour is looked at, so it works in place on any band of rows in any order.
+//! prepared and no neighbour is looked at, so it works in place on any band of rows in any order. Noise that is coarse, or
+//! that hangs together in time, is the same function of the address, made of more layers: see `field`.
+
+mod field;
+mod settings;
 
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
-use crate::frame::{Depth, Format, Moment, PlaneSet, Scratch};
+use crate::frame::{Depth, Family, Format, Moment, PlaneMut, PlaneSet, Scratch};
 use crate::noise::seed::Layer;
-use crate::noise::{Generator, Law, Layout, Origin, Place, Shape, ShapeError, Stream};
+use crate::noise::{Law, Origin, Place, Shape, ShapeError, Stream};
 use crate::pixel::add::{Noise as Row, Scale, add_f32, add_lfsr31_u8, add_lfsr31_u16, add_u8, add_u16};
-use crate::settings::{Animated, Choice, Kind, Setting, SettingError, Unit, Value, Values};
+use crate::pixel::field::DEVIATION;
+use crate::pixel::grain::rounded_sd;
+use crate::settings::{Animated, SettingError};
 use crate::simd::Level;
+use field::Field;
+use settings::{NoiseSpec, SETTINGS, build};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry {
@@ -20,174 +28,32 @@ pub const ENTRY: Entry = Entry {
     build,
 };
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        id: "strength",
-        label: "Strength",
-        help: "How strong: the standard deviation of the noise in 8-bit code values, whatever the distribution and \
-               the depth. 2 is barely seen, 6 is plain, 20 is a bad receiver.",
-        kind: Kind::Number { min: 0.0, max: 255.0 },
-        unit: Unit::Code8,
-        default: Some(Value::Number(Animated::Constant(6.0))),
-    },
-    Setting {
-        id: "distribution",
-        label: "Distribution",
-        help: "How often small and large values come.",
-        kind: Kind::Choice(&[
-            Choice { id: "uniform", help: "all values within +-1.73 strengths equally often; the fastest" },
-            Choice { id: "binomial", help: "a sum of `samples` uniform numbers: near to a bell curve" },
-            Choice { id: "gaussian", help: "a bell curve, nearer to it than binomial and faster" },
-        ]),
-        unit: Unit::None,
-        default: Some(Value::Choice("uniform")),
-    },
-    Setting {
-        id: "samples",
-        label: "Samples",
-        help: "How many uniform numbers a binomial sums: 2 is a triangle, more come nearer to a bell curve and cost \
-               as much more.",
-        kind: Kind::Whole { min: 2, max: 16 },
-        unit: Unit::None,
-        default: Some(Value::Whole(4)),
-    },
-    Setting {
-        id: "seed",
-        label: "Seed",
-        help: "Another number gives other noise of the same kind. When absent it follows from the render's seed and \
-               this filter's place in the chain.",
-        kind: Kind::Seed,
-        unit: Unit::None,
-        default: None,
-    },
-    Setting {
-        id: "generator",
-        label: "Generator",
-        help: "Where the random numbers come from.",
-        kind: Kind::Choice(&[
-            Choice { id: "lfsr31", help: "shift registers of 31 bits: the fastest" },
-            Choice { id: "xs64", help: "registers of 64 bits, whose numbers stand up to any statistics" },
-        ]),
-        unit: Unit::None,
-        default: Some(Value::Choice("lfsr31")),
-    },
-    Setting {
-        id: "state",
-        label: "Register state",
-        help: "Starts the shift register lfsr31 at this very state (32 bits, of which the lower 31 count) in place of \
-               one made from a seed. When absent the seed decides.",
-        kind: Kind::Seed,
-        unit: Unit::None,
-        default: None,
-    },
-    Setting {
-        id: "static",
-        label: "Static",
-        help: "Every frame gets the noise of frame 0, as dirt on a lens.",
-        kind: Kind::Switch,
-        unit: Unit::None,
-        default: Some(Value::Switch(false)),
-    },
-    Setting {
-        id: "layout",
-        label: "Layout",
-        help: "How rows of pixels are laid over the cycle of lfsr31.",
-        kind: Kind::Choice(&[
-            Choice { id: "keyed", help: "each row at a hashed place: frames never echo each other" },
-            Choice {
-                id: "sequential",
-                help: "one row behind the other, as a tape; an echo of the picture comes back after 2^27 words (65 \
-                       frames of 1080p luma)",
-            },
-        ]),
-        unit: Unit::None,
-        default: Some(Value::Choice("keyed")),
-    },
-];
-
-struct NoiseSpec {
-    strength: Animated,
-    law: Law,
-    generator: Generator,
-    seed: Option<u64>,
-    state: Option<u32>,
-    fixed: bool,
-    layout: Layout,
-}
-
-fn err<T>(setting: &'static str, problem: impl Into<String>) -> Result<T, SettingError> {
-    Err(SettingError { setting, problem: problem.into() })
-}
-
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let distribution = values.choice("distribution");
-    if distribution != "binomial" && values.given("samples").is_some() {
-        return err(
-            "samples",
-            "only a binomial has samples: give distribution=binomial too, or leave it out",
-        );
-    }
-    let law = match distribution {
-        "binomial" => Law::Sum(values.whole("samples") as u32),
-        "gaussian" => Law::H8,
-        _ => Law::UNIFORM,
-    };
-    let generator = match values.choice("generator") {
-        "xs64" => Generator::Xs64,
-        _ => Generator::Lfsr31,
-    };
-    if generator != Generator::Lfsr31 {
-        for id in ["state", "layout"] {
-            if values.given(id).is_some() {
-                return err(id, "only lfsr31 has it: give generator=lfsr31, or leave it out");
-            }
-        }
-    }
-    let layout = match values.choice("layout") {
-        "sequential" => Layout::Sequential,
-        _ => Layout::Keyed,
-    };
-    let seed = values.seed("seed");
-    let (state, fixed) = (state(values)?, values.switch("static"));
-    Ok(Box::new(NoiseSpec {
-        strength: values.number("strength"),
-        law,
-        generator,
-        seed,
-        state,
-        fixed,
-        layout,
-    }))
-}
-
-fn state(values: &Values) -> Result<Option<u32>, SettingError> {
-    let Some(wide) = values.seed("state") else { return Ok(None) };
-    if values.given("seed").is_some() {
-        return err("state", "stands in the place of the seed: give one of the two");
-    }
-    let Ok(state) = u32::try_from(wide) else {
-        return err("state", format!("{wide:#x} has more than 32 bits"));
-    };
-    match Origin::State(state).state() {
-        Ok(_) => Ok(Some(state)),
-        Err(e) => err("state", e.to_string()),
-    }
-}
-
 impl Spec for NoiseSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let whole = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
         let origin = self.state.map_or(Origin::Seed(self.seed.unwrap_or(seed)), Origin::State);
         let shape = Shape::of(input, self.layout, self.law).map_err(whole)?;
-        let stream = Stream::new(self.generator, &shape, origin, Layer::BASE, level).map_err(whole)?;
-        Ok(Box::new(Noise {
+        let made = if let Some(way) = &self.way {
+            let stream = |sizes: &[(u32, u32)], layer| {
+                let shape = Shape::new(sizes, self.layout, self.law)?;
+                Stream::new(self.generator, &shape, origin, layer, level)
+            };
+            Made::Field(Field::new(input, way, stream).map_err(whole)?)
+        } else {
+            Made::White(Stream::new(self.generator, &shape, origin, Layer::BASE, level).map_err(whole)?)
+        };
+        let mut noise = Noise {
             format: *input,
             strength: self.strength.clone(),
-            scale: self.strength.constant().map(|s| Gain::new(self.law, input.depth, s)),
-            stream,
+            scale: None,
+            law: self.law,
+            made,
             fixed: self.fixed,
+            monochrome: self.monochrome,
             level,
-        }))
+        };
+        noise.scale = self.strength.constant().map(|s| noise.gain_of(s));
+        Ok(Box::new(noise))
     }
 }
 
@@ -206,6 +72,17 @@ impl Gain {
         }
     }
 
+    /// The same for numbers of a field, which are nearly normal.
+    fn of_field(depth: Depth, strength: f64) -> Gain {
+        match depth {
+            Depth::Bits(bits) => {
+                let codes = rounded_sd(strength * f64::from(1u32 << (bits - 8)));
+                Gain::Whole(Scale::of_factor(codes / DEVIATION))
+            }
+            Depth::Float => Gain::Float((strength / 255.0 / DEVIATION) as f32),
+        }
+    }
+
     fn is_zero(self) -> bool {
         match self {
             Gain::Whole(scale) => scale.is_zero(),
@@ -219,9 +96,17 @@ struct Noise {
     strength: Animated,
     /// When the strength never changes.
     scale: Option<Gain>,
-    stream: Stream,
+    law: Law,
+    made: Made,
     fixed: bool,
+    monochrome: bool,
     level: Level,
+}
+
+/// What the numbers come from.
+enum Made {
+    White(Stream),
+    Field(Field),
 }
 
 /// Rows sought at a time.
@@ -231,8 +116,63 @@ const ROWS: usize = 32;
 const CHUNK: usize = 8192;
 
 impl Noise {
+    fn gain_of(&self, strength: f64) -> Gain {
+        match self.made {
+            Made::White(_) => Gain::new(self.law, self.format.depth, strength),
+            Made::Field(_) => Gain::of_field(self.format.depth, strength),
+        }
+    }
+
     fn gain(&self, at: &Moment) -> Gain {
-        self.scale.unwrap_or_else(|| Gain::new(self.stream.law(), self.format.depth, self.strength.at(at)))
+        self.scale.unwrap_or_else(|| self.gain_of(self.strength.at(at)))
+    }
+
+    /// The plane whose numbers plane `p` takes.
+    fn source(&self, p: usize) -> usize {
+        let shared =
+            self.monochrome && self.format.family == Family::Rgb && self.format.alpha_plane() != Some(p);
+        if shared { 0 } else { p }
+    }
+
+    /// Adds the noise of a part of row `y`, which begins at sample `start`.
+    fn add(
+        &self,
+        plane: &mut PlaneMut<'_>,
+        p: usize,
+        (y, start): (usize, usize),
+        noise: Row<'_>,
+        gain: Gain,
+    ) {
+        let here = start..start + noise.len();
+        match (gain, self.format.legal(p), self.format.depth) {
+            (Gain::Whole(scale), Some((lo, hi)), Depth::Bits(8)) => {
+                let row = &mut plane.row_mut::<u8>(y)[here];
+                add_u8(self.level, row, noise, scale, (lo as u8, hi as u8));
+            }
+            (Gain::Whole(scale), Some(legal), _) => {
+                add_u16(self.level, &mut plane.row_mut(y)[here], noise, scale, legal);
+            }
+            (Gain::Float(gain), _, _) => {
+                add_f32(self.level, &mut plane.row_mut(y)[here], noise, gain);
+            }
+            (Gain::Whole(_), None, _) => unreachable!("integer samples have legal codes"),
+        }
+    }
+
+    fn field(&self, field: &Field, at: &Moment, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let gain = self.gain(at);
+        let parts = field.parts(at, self.fixed);
+        for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
+            let (width, _) = self.format.plane_size(p);
+            let [room, n] = scratch.buffers::<i32, 2>([field.room(p), width.div_ceil(2)]);
+            let n = &mut bytemuck::cast_slice_mut::<i32, i16>(n)[..width];
+            let mut rows = field.rows(&parts, p, self.source(p), self.level, room);
+            let plane = band.output.plane_mut(p);
+            for y in plane.rows() {
+                rows.row(y, n);
+                self.add(plane, p, (y, 0), Row::Centred(n), gain);
+            }
+        }
     }
 }
 
@@ -246,17 +186,31 @@ impl Filter for Noise {
             return Plan::IDLE;
         }
         let on_request = self.format.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
-        Plan { on_request, ..Plan::in_place(self.format.color_planes()) }
+        let luma = |p: &usize| !(self.monochrome && self.format.is_chroma(*p));
+        let writes = self.format.color_planes().iter().filter(luma);
+        let writes = writes.fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
+        Plan { on_request, ..Plan::in_place(writes) }
     }
 
     fn memory(&self) -> Memory {
-        Memory { fixed: 192 << 10, per_frame: 4 * CHUNK }
+        match &self.made {
+            Made::White(_) => Memory { fixed: 192 << 10, per_frame: 4 * CHUNK },
+            Made::Field(field) => {
+                let rooms = (0..self.format.planes()).map(|p| field.room(p));
+                let room = 4 * (rooms.max().unwrap_or(0) + self.format.plane_size(0).0 + 64);
+                Memory { fixed: (192 << 10) + (field.streams() << 11), per_frame: room }
+            }
+        }
     }
 
     fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let stream = match &self.made {
+            Made::White(stream) => stream,
+            Made::Field(field) => return self.field(field, at, band, scratch),
+        };
         let gain = self.gain(at);
-        let frame = self.stream.frame(if self.fixed { 0 } else { at.index });
-        let (law, block) = (self.stream.law(), self.stream.block());
+        let frame = stream.frame(if self.fixed { 0 } else { at.index });
+        let (law, block) = (stream.law(), stream.block());
         // Pixels of a chunk, whole blocks of them.
         let pixels = CHUNK / law.words() as usize / block * block;
         let [words, centred] = scratch.buffers::<u16, 2>([pixels * law.words() as usize, pixels]);
@@ -264,14 +218,15 @@ impl Filter for Noise {
         for p in band.writes.iter() {
             let (width, _) = self.format.plane_size(p);
             let legal = self.format.legal(p);
+            let source = self.source(p);
             let plane = band.output.plane_mut(p);
             let mut places = [Place::default(); ROWS];
             for (i, y) in plane.rows().enumerate() {
                 if i % ROWS == 0 {
                     let left = (plane.rows().end - y).min(ROWS);
-                    frame.places(p, y as u32, &mut places[..left]);
+                    frame.places(source, y as u32, &mut places[..left]);
                 }
-                let mut place = frame.at(p, places[i % ROWS]);
+                let mut place = frame.at(source, places[i % ROWS]);
                 if let (Gain::Whole(scale), Some(legal)) = (gain, legal)
                     && let Some(lanes) = place.lfsr31()
                     && match self.format.depth {
@@ -294,25 +249,14 @@ impl Filter for Noise {
                         place.centred(words, &mut centred[..whole]);
                         Row::Centred(&centred[..count])
                     };
-                    let here = start..start + count;
-                    match (gain, legal, self.format.depth) {
-                        (Gain::Whole(scale), Some((lo, hi)), Depth::Bits(8)) => {
-                            let row = &mut plane.row_mut::<u8>(y)[here];
-                            add_u8(self.level, row, noise, scale, (lo as u8, hi as u8));
-                        }
-                        (Gain::Whole(scale), Some(legal), _) => {
-                            add_u16(self.level, &mut plane.row_mut(y)[here], noise, scale, legal);
-                        }
-                        (Gain::Float(gain), _, _) => {
-                            add_f32(self.level, &mut plane.row_mut(y)[here], noise, gain);
-                        }
-                        (Gain::Whole(_), None, _) => unreachable!("integer samples have legal codes"),
-                    }
+                    self.add(plane, p, (y, start), noise, gain);
                 }
             }
         }
     }
 }
 
+#[cfg(test)]
+mod field_tests;
 #[cfg(test)]
 mod tests;

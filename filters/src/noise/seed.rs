@@ -76,6 +76,19 @@ impl Layer {
     pub const DITHER_OFFSET: Layer = Layer(33);
     /// Grain that the channels of RGB have in common.
     pub const COMMON: Layer = Layer(34);
+    /// Slower fields of further octaves: 16 for each octave from the first on, so 272 and up.
+    pub const MIXED: Layer = Layer(256);
+
+    /// The layer of an octave (0 is the finest) and of a field of 1/f noise in time (0 is the fastest), 0 to 15 each.
+    pub const fn of(octave: u32, voice: u32) -> Layer {
+        debug_assert!(octave < 16 && voice < 16);
+        match (octave, voice) {
+            (0, 0) => Layer::BASE,
+            (0, voice) => Layer(Layer::TEMPORAL.0 + voice),
+            (octave, 0) => Layer(Layer::OCTAVE.0 + octave - 1),
+            (octave, voice) => Layer(Layer::MIXED.0 + 16 * octave + voice),
+        }
+    }
 
     /// What stands in the place of the plane's number in a key.
     #[inline]
@@ -101,6 +114,17 @@ mod tests {
         assert_eq!(fnv1a64(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a64(b"a"), 0xaf63_dc4c_8601_ec8c);
         assert_eq!(fnv1a64(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn layers_are_all_different() {
+        let mut seen = vec![Layer::DITHER, Layer::DITHER_OFFSET, Layer::COMMON];
+        for layer in (0..16).flat_map(|octave| (0..16).map(move |voice| Layer::of(octave, voice))) {
+            assert!(!seen.contains(&layer), "{layer:?}");
+            seen.push(layer);
+        }
+        assert_eq!(Layer::of(3, 0), Layer(3));
+        assert_eq!(Layer::of(0, 3), Layer(19));
     }
 
     #[test]

@@ -4,4 +4,5 @@ pub mod add;
 pub mod blend;
 pub mod convert;
 pub mod dither;
+pub mod field;
 pub mod grain;

@@ -4,10 +4,11 @@ use super::*;
 use crate::curve::{At, Curve, Key, Shape as Ease};
 use crate::frame::{ColorRange, Frame, Parity};
 use crate::noise::seed::{fnv1a64, mix64};
-use crate::noise::{lfsr31, noise_at, xs64};
+use crate::noise::{Layout, lfsr31, noise_at, xs64};
 use crate::ratio::Ratio;
+use crate::settings::{Value, Values};
 
-fn values(given: &[(&str, Value)]) -> Values {
+pub(super) fn values(given: &[(&str, Value)]) -> Values {
     let mut values = Values::new(SETTINGS);
     for (id, value) in given {
         values.set(id, value.clone()).unwrap();
@@ -15,11 +16,11 @@ fn values(given: &[(&str, Value)]) -> Values {
     values
 }
 
-fn number(v: f64) -> Value {
+pub(super) fn number(v: f64) -> Value {
     Value::Number(v.into())
 }
 
-fn bind(given: &[(&str, Value)], format: &Format, level: Level) -> Box<dyn Filter> {
+pub(super) fn bind(given: &[(&str, Value)], format: &Format, level: Level) -> Box<dyn Filter> {
     build(&values(given)).unwrap().bind(format, 42, level).unwrap()
 }
 
@@ -31,12 +32,12 @@ fn by(law: Law) -> Vec<(&'static str, Value)> {
     }
 }
 
-fn at(n: i64) -> Moment {
+pub(super) fn at(n: i64) -> Moment {
     Moment::of_frame(n, Ratio::whole(24))
 }
 
 /// A picture of full-range samples, illegal ones among them.
-fn picture(format: Format) -> Frame {
+pub(super) fn picture(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     for p in 0..format.planes() {
         for y in 0..format.plane_size(p).1 {
@@ -59,7 +60,7 @@ fn picture(format: Format) -> Frame {
     frame
 }
 
-fn flat(format: Format, code8: u16) -> Frame {
+pub(super) fn flat(format: Format, code8: u16) -> Frame {
     let mut frame = Frame::new(format);
     for p in 0..format.planes() {
         for y in 0..format.plane_size(p).1 {
@@ -73,7 +74,7 @@ fn flat(format: Format, code8: u16) -> Frame {
     frame
 }
 
-fn render(filter: &dyn Filter, frame: &mut Frame, n: i64, cuts: &[usize]) {
+pub(super) fn render(filter: &dyn Filter, frame: &mut Frame, n: i64, cuts: &[usize]) {
     let mut scratch = Scratch::default();
     let height = frame.format().plane_size(0).1;
     let mut rest = frame.as_mut();
@@ -172,7 +173,7 @@ fn wide_rows_go_on_over_chunks() {
 }
 
 /// Mean and standard deviation of what was added, in 8-bit code values.
-fn measured(frame: &Frame, p: usize, code8: u16) -> (f64, f64) {
+pub(super) fn measured(frame: &Frame, p: usize, code8: u16) -> (f64, f64) {
     let (w, h) = frame.format().plane_size(p);
     let (mut sum, mut squares) = (0.0, 0.0);
     for y in 0..h {

@@ -1,0 +1,448 @@
+//! Noise that is not white: octaves blended, drawn out by an integrator, or hanging together in time.
+//!
+//! A field is a function of the address, as white noise is, so any band of rows of any frame is made alone.
+//!
+//! **In time**, where a white number of frame t stood, stands a sum of white numbers of several frames, of the same
+//! deviation. `ar1`: frames t, t-1, ... t-M+1 with weights rho^k, where M is chosen so that what is left out is less
+//! than half a percent. `pink`: ten staggered layers (Voss and McCartney), of which layer j changes every 2^j frames and in
+//! the middle between the changes of the others; its power falls by 10 dB a decade down to 1/1024 of the frame rate.
+//!
+//! **Octaves**: octave j lies on a raster 2^j coarser, where its samples are white. From the coarsest up, each raster
+//! is widened by the taps (3, 1)/4 and the next octave is added to it. Weights are persistence^j over the octave's own
+//! deviation (taps average it down), normalised, so that the whole has the strength wanted; its variance is
+//! exact as the mean over the places of a coarse raster's cell.
+//!
+//! **Lengths**: the integrator of [`crate::pixel::field`], across from some samples before the row's start, then down.
+//! Down it starts anew at every block of rows, some rows before the block, so that a band needs no more than its own
+//! blocks. What is left of the true past is below 1/500.
+//!
+//! Chroma of half the raster has octaves and lengths that look as long as luma's; so have fields, whose rows lie twice
+//! as far apart.
+
+use crate::frame::{Format, MAX_SIDE, Moment, Parity, Picture};
+use crate::noise::seed::Layer;
+use crate::noise::stream::StreamFrame;
+use crate::noise::{ShapeError, Stream};
+use crate::pixel::field::{DEVIATION, Pole, along, begin, follow, settle, weigh, weight};
+use crate::pixel::grain::{between, mirror, widen};
+use crate::settings::Animated;
+use crate::simd::Level;
+
+/// How noise hangs together in time.
+#[derive(Clone, Debug)]
+pub(super) enum Temporal {
+    None,
+    /// By a correlation from frame to frame.
+    Ar1(Animated),
+    Pink,
+}
+
+/// How it hangs together in space.
+#[derive(Clone, Debug)]
+pub(super) enum Space {
+    /// How many, and the persistence.
+    Octaves(u32, Animated),
+    /// Across and down, in luma samples.
+    Lengths([u32; 2]),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub space: Space,
+    pub temporal: Temporal,
+}
+
+/// Layers of 1/f noise in time.
+const VOICES: u32 = 10;
+
+/// The rows of a block, at least; see [`Plane::block`].
+const BLOCK: usize = 64;
+
+/// Samples before and behind a row that is widened.
+const PAD: usize = 2;
+
+/// Rows that are kept of a coarser raster: those that a finer row lies between, and the next.
+const KEPT: usize = 3;
+
+/// A plane's part of a field.
+#[derive(Clone, Debug)]
+pub(super) struct Plane {
+    /// How often the raster of octave 0, 1 ... is halved, across and down.
+    pub halvings: Vec<[u32; 2]>,
+    pub size: (usize, usize),
+    pub poles: [Option<Pole>; 2],
+    /// Samples and rows before the first that are made to warm up.
+    pub warm: [usize; 2],
+}
+
+impl Plane {
+    pub fn new(size: (usize, usize), subsampling: [u32; 2], space: &Space) -> Plane {
+        let mut plane = Plane { halvings: vec![[0; 2]], size, poles: [None; 2], warm: [0; 2] };
+        match space {
+            Space::Octaves(count, _) => {
+                plane.halvings = (0..*count).map(|j| subsampling.map(|s| j.saturating_sub(s))).collect();
+            }
+            Space::Lengths(lengths) => {
+                for i in (0..2).filter(|&i| lengths[i] > 0) {
+                    let length = f64::from(lengths[i]) / f64::from(1u32 << subsampling[i]);
+                    plane.poles[i] = Some(Pole::new(length));
+                    plane.warm[i] = Pole::warm_up(length);
+                }
+            }
+        }
+        plane
+    }
+
+    /// Width and height of the raster of octave `k`, without what warms up.
+    pub fn raster(&self, k: usize) -> (usize, usize) {
+        let halved = |n: usize, levels: u32| (0..levels).fold(n, |n, _| n.div_ceil(2));
+        (halved(self.size.0, self.halvings[k][0]), halved(self.size.1, self.halvings[k][1]))
+    }
+
+    /// The rows from one start of the integrator to the next: no fewer than warm up, so that that costs at most as much
+    /// as the rows themselves.
+    pub fn block(&self) -> usize {
+        self.warm[1].next_multiple_of(BLOCK).max(BLOCK)
+    }
+
+    /// The weight of every octave.
+    pub fn weights(&self, persistence: f64) -> Vec<f64> {
+        let mut weights = vec![1.0];
+        for k in 1..self.halvings.len() {
+            weights.push(weights[k - 1] * persistence);
+        }
+        let norm = weights.iter().map(|w: &f64| w * w).sum::<f64>().sqrt();
+        let powers = self.halvings.iter().map(|levels| power(levels[0]) * power(levels[1]));
+        weights.iter().zip(powers).map(|(w, power)| w / norm / power.sqrt()).collect()
+    }
+}
+
+/// What is left of the variance of white numbers after so many steps to a finer raster: the mean over all phases.
+fn power(levels: u32) -> f64 {
+    let mut pulse = vec![1.0];
+    for _ in 0..levels {
+        let mut fine = vec![0.0; 2 * pulse.len() + 2];
+        for (i, v) in pulse.iter().enumerate() {
+            for (j, w) in [0.25, 0.75, 0.75, 0.25].into_iter().enumerate() {
+                fine[2 * i + j] += v * w;
+            }
+        }
+        pulse = fine;
+    }
+    pulse.iter().map(|v: &f64| v * v).sum::<f64>() / f64::from(1u32 << levels)
+}
+
+/// Frames that ar1 sums.
+pub(super) fn window(rho: f64) -> usize {
+    match rho {
+        r if r <= 0.0 => 1,
+        r if r <= 0.1 => 2,
+        r if r <= 0.3 => 3,
+        r if r <= 0.5 => 6,
+        r if r <= 0.7 => 8,
+        r if r <= 0.8 => 12,
+        _ => 24,
+    }
+}
+
+impl Temporal {
+    /// Layer, frame and weight of all that a frame sums; the squares of the weights sum to 1.
+    pub fn sum(&self, at: &Moment, t: i64) -> Vec<(u32, i64, f64)> {
+        match self {
+            Temporal::None => vec![(0, t, 1.0)],
+            Temporal::Ar1(rho) => {
+                let rho = rho.at(at);
+                let mut weights = vec![1.0];
+                for j in 1..window(rho) {
+                    weights.push(weights[j - 1] * rho);
+                }
+                let norm = weights.iter().map(|w: &f64| w * w).sum::<f64>().sqrt();
+                (0..).zip(weights).map(|(j, w)| (0, t.wrapping_sub(j), w / norm)).collect()
+            }
+            Temporal::Pink => {
+                let frame = |j: u32| if j == 0 { t } else { t.wrapping_add(1 << (j - 1)) >> j };
+                (0..VOICES).map(|j| (j, frame(j), 1.0 / f64::from(VOICES).sqrt())).collect()
+            }
+        }
+    }
+
+    fn voices(&self) -> u32 {
+        if matches!(self, Temporal::Pink) { VOICES } else { 1 }
+    }
+}
+
+/// A field over pictures of one format.
+pub(super) struct Field {
+    planes: Vec<Plane>,
+    /// Of octave 0 all layers in time, then of octave 1, and so on.
+    streams: Vec<Stream>,
+    way: Way,
+    /// Pictures of a frame.
+    pictures: i64,
+}
+
+/// White rows of each octave, and their weights without the plane's.
+pub(super) struct Parts<'a> {
+    octaves: Vec<Vec<(StreamFrame<'a>, f64)>>,
+    persistence: f64,
+}
+
+impl Field {
+    /// Lays a field over a format; `stream` lays a stream of a layer over planes of the sizes given.
+    pub fn new(
+        format: &Format,
+        way: &Way,
+        stream: impl Fn(&[(u32, u32)], Layer) -> Result<Stream, ShapeError>,
+    ) -> Result<Field, ShapeError> {
+        let interlaced = !matches!(format.picture, Picture::Frame);
+        // Streams have the shape of the larger field.
+        let whole = if interlaced { format.field(Parity::Top) } else { *format };
+        let of = |format: &Format| -> Vec<Plane> {
+            let plane = |p| {
+                let (sx, sy) = format.plane_subsampling(p);
+                let subsampling = [u32::from(sx), u32::from(sy) + u32::from(interlaced)];
+                Plane::new(format.plane_size(p), subsampling, &way.space)
+            };
+            (0..format.planes()).map(plane).collect()
+        };
+        let largest = of(&whole);
+        let octaves = largest.iter().map(|p| p.halvings.len()).max().unwrap_or(1);
+        let mut streams = Vec::new();
+        for k in 0..octaves {
+            // A raster that is a little wider than any picture only lets its rows begin nearer to each other.
+            let side = |n: usize, warm: usize| (n + warm).clamp(1, MAX_SIDE as usize) as u32;
+            let size = |plane: &Plane| {
+                let (w, h) = plane.raster(k);
+                (side(w, plane.warm[0]), side(h, plane.warm[1]))
+            };
+            let sizes: Vec<(u32, u32)> = largest.iter().map(size).collect();
+            for voice in 0..way.temporal.voices() {
+                streams.push(stream(&sizes, Layer::of(k as u32, voice))?);
+            }
+        }
+        Ok(Field { planes: of(format), streams, way: way.clone(), pictures: 1 + i64::from(interlaced) })
+    }
+
+    /// How many streams it has.
+    pub fn streams(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// All that a picture takes. With `fixed` every frame takes what frame 0 does.
+    pub fn parts(&self, at: &Moment, fixed: bool) -> Parts<'_> {
+        let (t, parity) = (at.index.div_euclid(self.pictures), at.index.rem_euclid(self.pictures));
+        let sum = self.way.temporal.sum(at, if fixed { 0 } else { t });
+        let voices = self.way.temporal.voices() as usize;
+        let octaves = self.streams.chunks(voices).map(|streams| {
+            let part = |&(voice, t, w): &(u32, i64, f64)| {
+                let stream = &streams[voice as usize];
+                (
+                    stream.frame(t.wrapping_mul(self.pictures).wrapping_add(parity)),
+                    w * DEVIATION / stream.law().deviation(),
+                )
+            };
+            sum.iter().map(part).collect()
+        });
+        let persistence = if let Space::Octaves(_, p) = &self.way.space { p.at(at) } else { 1.0 };
+        Parts { octaves: octaves.collect(), persistence }
+    }
+
+    /// Pixels that the streams make at a time.
+    fn block(&self) -> usize {
+        self.streams[0].block()
+    }
+
+    fn room_of(&self, p: usize) -> Room {
+        let plane = &self.planes[p];
+        let drawn = (plane.size.0 + plane.warm[0]).next_multiple_of(self.block());
+        let words = drawn * self.streams[0].law().words() as usize;
+        let rasters = (1..plane.halvings.len())
+            .map(|k| [KEPT * line(plane.raster(k - 1).0), line(plane.raster(k).0 + 2 * PAD)])
+            .collect();
+        Room { drawn: line(drawn), words: line(words), state: line(plane.size.0), rasters }
+    }
+
+    /// How many `i32` of memory rows of plane `p` need.
+    pub fn room(&self, p: usize) -> usize {
+        let room = self.room_of(p);
+        let narrow = room.words + 2 * room.drawn + room.state + room.rasters.iter().flatten().sum::<usize>();
+        room.drawn + narrow.div_ceil(2)
+    }
+
+    /// Rows of plane `p`, with the numbers of plane `source`, in the memory lent.
+    pub fn rows<'a>(
+        &'a self,
+        parts: &Parts<'a>,
+        p: usize,
+        source: usize,
+        level: Level,
+        room: &'a mut [i32],
+    ) -> Rows<'a> {
+        let plane = &self.planes[p];
+        let sizes = self.room_of(p);
+        let (sum, rest) = room.split_at_mut(sizes.drawn);
+        let mut rest = bytemuck::cast_slice_mut::<i32, i16>(rest);
+        let mut take = |n: usize| {
+            let (head, tail) = core::mem::take(&mut rest).split_at_mut(n);
+            rest = tail;
+            head
+        };
+        let words = bytemuck::cast_slice_mut(take(sizes.words));
+        let (g, h, state) = (take(sizes.drawn), take(sizes.drawn), take(sizes.state));
+        let weights = plane.weights(parts.persistence);
+        let rasters = (0..plane.halvings.len()).map(|k| {
+            let [kept, narrow] = sizes.rasters.get(k).map_or([0, 0], |r| *r);
+            let next = plane.halvings.get(k + 1).unwrap_or(&plane.halvings[k]);
+            Raster {
+                size: plane.raster(k),
+                parts: parts.octaves[k].iter().map(|(frame, w)| (*frame, weight(w * weights[k]))).collect(),
+                halved: [0, 1].map(|i| next[i] > plane.halvings[k][i]),
+                kept: take(kept),
+                tags: [NONE; KEPT],
+                narrow: take(narrow),
+            }
+        });
+        let rasters = rasters.collect();
+        let draw = Draw { source, block: self.block(), level, words, g, sum };
+        Rows { plane, rasters, draw, h, state, last: None }
+    }
+}
+
+struct Room {
+    drawn: usize,
+    words: usize,
+    state: usize,
+    /// From octave 1 on: the rows kept for the finer raster, and one with its ends.
+    rasters: Vec<[usize; 2]>,
+}
+
+const NONE: usize = usize::MAX;
+
+/// A row's place in memory begins at a cache line.
+fn line(width: usize) -> usize {
+    width.next_multiple_of(32)
+}
+
+/// Rows of one plane, cheapest in order.
+pub(super) struct Rows<'a> {
+    plane: &'a Plane,
+    rasters: Vec<Raster<'a>>,
+    draw: Draw<'a>,
+    h: &'a mut [i16],
+    /// Of the integrator down, and the row that it stands at.
+    state: &'a mut [i16],
+    last: Option<usize>,
+}
+
+/// The raster of one octave.
+struct Raster<'a> {
+    size: (usize, usize),
+    parts: Vec<(StreamFrame<'a>, i16)>,
+    /// Whether the next coarser one has half as many samples, across and down.
+    halved: [bool; 2],
+    /// Rows of the next coarser one, widened to this width.
+    kept: &'a mut [i16],
+    tags: [usize; KEPT],
+    /// A row of the next coarser one, with room at its ends.
+    narrow: &'a mut [i16],
+}
+
+/// What white rows are drawn with.
+struct Draw<'a> {
+    source: usize,
+    block: usize,
+    level: Level,
+    words: &'a mut [u16],
+    g: &'a mut [i16],
+    sum: &'a mut [i32],
+}
+
+impl Draw<'_> {
+    /// Row `y` of the weighted sum of white rows into `out`, upon what stands there if `upon`.
+    fn row(&mut self, parts: &[(StreamFrame<'_>, i16)], y: usize, out: &mut [i16], upon: bool) {
+        let n = out.len();
+        let sum = &mut self.sum[..n];
+        begin(self.level, sum, if upon { Some(out) } else { None });
+        for (frame, weight) in parts.iter().filter(|p| p.1 != 0) {
+            frame
+                .row(self.source, y as u32, 0)
+                .centred(self.words, &mut self.g[..n.next_multiple_of(self.block)]);
+            weigh(self.level, sum, &self.g[..n], *weight);
+        }
+        settle(self.level, out, sum);
+    }
+}
+
+impl Rows<'_> {
+    /// Row `y`, into `out`, which is as long as the plane is wide.
+    pub fn row(&mut self, y: usize, out: &mut [i16]) {
+        let [across, down] = self.plane.poles;
+        if across.is_none() && down.is_none() {
+            return octaves(&mut self.rasters, &mut self.draw, y, out);
+        }
+        let Some(pole) = down else {
+            self.across(y, out.len());
+            return out.copy_from_slice(&self.h[self.plane.warm[0]..][..out.len()]);
+        };
+        // Row numbers of the stream, which begins where the first block warms up.
+        let (block, warm) = (self.plane.block(), self.plane.warm[1]);
+        let start = y / block * block;
+        let from = match self.last {
+            Some(last) if (start..=y).contains(&last) => last + 1 + warm,
+            _ => {
+                self.state[..out.len()].fill(0);
+                start
+            }
+        };
+        for i in from..=y + warm {
+            self.across(i, out.len());
+            let h = &self.h[self.plane.warm[0]..][..out.len()];
+            follow(self.draw.level, &mut self.state[..out.len()], h, pole);
+        }
+        self.last = Some(y);
+        out.copy_from_slice(&self.state[..out.len()]);
+    }
+
+    /// Row `i` of the stream, drawn out along the row, into h.
+    fn across(&mut self, i: usize, width: usize) {
+        let h = &mut self.h[..width + self.plane.warm[0]];
+        self.draw.row(&self.rasters[0].parts, i, h, false);
+        if let Some(pole) = self.plane.poles[0] {
+            along(h, pole);
+        }
+    }
+}
+
+/// Row `y` of the first raster: its own octave and all coarser ones.
+fn octaves(rasters: &mut [Raster<'_>], draw: &mut Draw<'_>, y: usize, out: &mut [i16]) {
+    let Some((this, coarser)) = rasters.split_first_mut() else { return };
+    let Some(next) = coarser.first() else { return draw.row(&this.parts, y, out, false) };
+    let (width, height) = next.size;
+    let (near, far) = if this.halved[1] {
+        let beside = if y % 2 == 0 { (y / 2) as isize - 1 } else { (y / 2) as isize + 1 };
+        (y / 2, mirror(beside, height))
+    } else {
+        (y, y)
+    };
+    let slot = line(out.len());
+    for c in [near, far] {
+        if this.tags[c % KEPT] == c {
+            continue;
+        }
+        let kept = &mut this.kept[slot * (c % KEPT)..][..out.len()];
+        if this.halved[0] {
+            octaves(coarser, draw, c, &mut this.narrow[PAD..PAD + width]);
+            widen(draw.level, kept, &mut this.narrow[..width + 2 * PAD]);
+        } else {
+            octaves(coarser, draw, c, kept);
+        }
+        this.tags[c % KEPT] = c;
+    }
+    let kept = |c: usize| &this.kept[slot * (c % KEPT)..][..out.len()];
+    if this.halved[1] {
+        between(draw.level, out, kept(near), kept(far));
+    } else {
+        out.copy_from_slice(kept(near));
+    }
+    draw.row(&this.parts, y, out, true);
+}

@@ -1,0 +1,185 @@
+//! Rows of noise that is not white: weighted sums of white rows, and the recursive integrator.
+//!
+//! All numbers are centred, 16 bits, of standard deviation [`DEVIATION`], so that eight of them fit before anything
+//! is cut off. A weighted sum is
+//!
+//! `n = sat((base * 8192 + g0 * w0 + g1 * w1 + ... + 4096) >> 13)`, saturating at -32767 and 32767,
+//!
+//! and a step of the integrator
+//!
+//! `v = sat((v * A + g * B + 16384) >> 15)`, A = round(32768 e^(-1/length)), B = round(sqrt(2^30 - A^2)),
+//!
+//! a first-order recursive filter whose output has the deviation of its input and a correlation that falls to 1/e over
+//! the length. Its power falls with the square of the frequency above a corner at 1/(2 pi length).
+
+use crate::simd::{Level, multiversion};
+
+/// The standard deviation of the numbers of a field.
+pub const DEVIATION: f64 = 4096.0;
+
+/// The bits of a weight behind the point.
+const SHIFT: u32 = 13;
+
+/// A weight of [`weigh`], from -4 to 4.
+pub fn weight(w: f64) -> i16 {
+    libm::floor(w * f64::from(1 << SHIFT) + 0.5).clamp(-32767.0, 32767.0) as i16
+}
+
+/// Both factors of an integrator's step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pole {
+    a: i16,
+    b: i16,
+}
+
+impl Pole {
+    /// The pole of noise whose correlation falls to 1/e over `length` samples.
+    pub fn new(length: f64) -> Pole {
+        let a = libm::floor(32768.0 * libm::exp(-1.0 / length) + 0.5).clamp(0.0, 32767.0);
+        let b = libm::floor((1_073_741_824.0 - a * a).sqrt() + 0.5).min(32767.0);
+        Pole { a: a as i16, b: b as i16 }
+    }
+
+    /// One step: the definition. Both products are below 2^30, so that their sum fits 32 bits.
+    #[inline(always)]
+    pub const fn step(self, v: i16, g: i16) -> i16 {
+        let v = (v as i32 * self.a as i32 + g as i32 * self.b as i32 + (1 << 14)) >> 15;
+        if v > 32767 {
+            32767
+        } else if v < -32767 {
+            -32767
+        } else {
+            v as i16
+        }
+    }
+
+    /// Steps after which less than 1/500 of a start is left.
+    pub fn warm_up(length: f64) -> usize {
+        libm::ceil(6.25 * length) as usize
+    }
+}
+
+#[inline(always)]
+fn begin_body(sum: &mut [i32], base: &[i16]) {
+    sum.iter_mut().zip(base).for_each(|(s, &b)| *s = (i32::from(b) << SHIFT) + (1 << (SHIFT - 1)));
+}
+
+#[inline(always)]
+fn weigh_body(sum: &mut [i32], g: &[i16], weight: i16) {
+    let weight = i32::from(weight);
+    sum.iter_mut().zip(g).for_each(|(s, &g)| *s += i32::from(g) * weight);
+}
+
+#[inline(always)]
+fn settle_body(out: &mut [i16], sum: &[i32]) {
+    out.iter_mut().zip(sum).for_each(|(o, &s)| *o = (s >> SHIFT).clamp(-32767, 32767) as i16);
+}
+
+#[inline(always)]
+fn follow_body(state: &mut [i16], g: &[i16], pole: Pole) {
+    state.iter_mut().zip(g).for_each(|(v, &g)| *v = pole.step(*v, g));
+}
+
+multiversion! {
+    fn begin_rows(level, sum: &mut [i32], base: &[i16]) = begin_body;
+    fn weigh_rows(level, sum: &mut [i32], g: &[i16], weight: i16) = weigh_body;
+    fn settle_rows(level, out: &mut [i16], sum: &[i32]) = settle_body;
+    fn follow_rows(level, state: &mut [i16], g: &[i16], pole: Pole) = follow_body;
+}
+
+/// Begins a weighted sum with a row of weight 1, or with nothing.
+pub fn begin(level: Level, sum: &mut [i32], base: Option<&[i16]>) {
+    match base {
+        None => sum.fill(1 << (SHIFT - 1)),
+        Some(base) => {
+            assert_eq!(sum.len(), base.len());
+            begin_rows(level, sum, base);
+        }
+    }
+}
+
+/// Adds a row, times a [`weight`]. The sum of all weights times 32767 must stay below 2^31.
+pub fn weigh(level: Level, sum: &mut [i32], g: &[i16], weight: i16) {
+    assert_eq!(sum.len(), g.len());
+    weigh_rows(level, sum, g, weight);
+}
+
+/// The sum as numbers of 16 bits, rounded and saturating.
+pub fn settle(level: Level, out: &mut [i16], sum: &[i32]) {
+    assert_eq!(sum.len(), out.len());
+    settle_rows(level, out, sum);
+}
+
+/// The integrator along a row, in place, from rest.
+pub fn along(row: &mut [i16], pole: Pole) {
+    let mut v = 0;
+    for g in row {
+        v = pole.step(v, *g);
+        *g = v;
+    }
+}
+
+/// A step of the integrator down every column.
+pub fn follow(level: Level, state: &mut [i16], g: &[i16], pole: Pole) {
+    assert_eq!(state.len(), g.len());
+    follow_rows(level, state, g, pole);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::seed::mix64;
+
+    fn numbers(n: usize, seed: u64) -> Vec<i16> {
+        let ends = [i16::MIN, i16::MAX, -32767, -1, 0, 1];
+        (0..n).map(|i| *ends.get(i % 17).unwrap_or(&(mix64(seed << 32 | i as u64 + 1) as i16))).collect()
+    }
+
+    #[test]
+    fn sums_are_the_definition_at_every_level() {
+        for &level in Level::available() {
+            for n in [0, 1, 7, 16, 31, 64, 65, 130, 301] {
+                let (base, g, k) = (numbers(n + 1, 1), numbers(n + 1, 2), numbers(n + 1, 3));
+                let weights = [weight(-1.3), weight(2.5)];
+                assert_eq!(weights, [-10650, 20480]);
+                let mut sum = vec![7; n];
+                let mut out = vec![0; n];
+                begin(level, &mut sum, Some(&base[1..]));
+                weigh(level, &mut sum, &g[1..], weights[0]);
+                weigh(level, &mut sum, &k[1..], weights[1]);
+                settle(level, &mut out, &sum);
+                for i in 0..n {
+                    let exact = i64::from(base[i + 1]) * 8192
+                        + i64::from(g[i + 1]) * i64::from(weights[0])
+                        + i64::from(k[i + 1]) * i64::from(weights[1]);
+                    let want = (exact + 4096).div_euclid(8192).clamp(-32767, 32767);
+                    assert_eq!(i64::from(out[i]), want, "{level} {n} {i}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_integrator_is_its_definition_at_every_level() {
+        for length in [0.1, 0.5, 1.0, 8.0, 64.0] {
+            let pole = Pole::new(length);
+            let exact = |v: i16, g: i16| {
+                let sum = i64::from(v) * i64::from(pole.a) + i64::from(g) * i64::from(pole.b) + 16384;
+                sum.div_euclid(32768).clamp(-32767, 32767) as i16
+            };
+            for &level in Level::available() {
+                for n in [1, 7, 33, 64, 301] {
+                    let (mut state, g) = (numbers(n, 4), numbers(n, 5));
+                    let want: Vec<i16> = state.iter().zip(&g).map(|(&v, &g)| exact(v, g)).collect();
+                    follow(level, &mut state, &g, pole);
+                    assert_eq!(state, want, "{level} {length} {n}");
+                }
+            }
+            let mut row = numbers(99, 6);
+            let g = row.clone();
+            along(&mut row, pole);
+            assert!((0..99).all(|i| row[i] == exact(if i == 0 { 0 } else { row[i - 1] }, g[i])));
+            assert!((f64::from(pole.a) / 32768.0).powi(Pole::warm_up(length) as i32) < 1.0 / 500.0);
+        }
+    }
+}
