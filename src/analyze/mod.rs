@@ -1,7 +1,7 @@
 //! The judge: measures noise, and says what is wrong with it.
 //!
 //! It looks at one picture that is more or less flat, or, better, at the difference of a noisy picture and its clean
-//! twin. What it measures is in the modules; [`Judge`] does it all to frames one after the other, and [`run`] to
+//! twin. What it measures is in the modules; [`Judge`] does it all to frames one after the other, and [`prepare`] to
 //! whole inputs. These are reports, not samples: numbers are `f64` with the standard library's functions, sums are
 //! made in the order of frames, and what is printed is rounded so that no last bit shows.
 //!

@@ -59,7 +59,7 @@ fn hann(n: usize) -> Vec<f64> {
 /// Where tiles of `tile` start in a side of `side`: evenly, overlapping by half or a little more, edge to edge.
 fn starts(side: usize, tile: usize) -> impl Iterator<Item = usize> + Clone {
     let steps = (side - tile).div_ceil((tile / 2).max(1));
-    (0..=steps).map(move |i| if steps == 0 { 0 } else { i * (side - tile) / steps })
+    (0..=steps).map(move |i| (i * (side - tile)).checked_div(steps).unwrap_or(0))
 }
 
 impl Plan {
