@@ -40,7 +40,12 @@ pub fn prepare(mut request: Request, clean: Option<OsString>, verdict: &Verdict)
         return Err(JobError::Usage("INPUT and --clean cannot both be standard input".into()));
     }
     request.output = "null:".into();
-    let options = source::Options { rate: request.rate, missing: request.missing };
+    let options = source::Options {
+        rate: request.rate,
+        missing: request.missing,
+        allow_protocol: request.allow_protocol.clone(),
+        ..Default::default()
+    };
     let twin = match clean {
         Some(name) => Twin::Other(name, options),
         None if request.recipe.steps.is_empty() => Twin::None,
