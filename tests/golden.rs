@@ -41,6 +41,14 @@ const CHAINS: &[&str] = &[
     "noise=seed=0x123456789abcdef:planes=y",
     "noise,noise",
     "noise=strength='0=0;3=60':opacity=0.3",
+    "noise=monochrome=1",
+    "noise=octaves=4:persistence=1.5",
+    "noise=octaves=3:temporal=pink:generator=xs64",
+    "noise=across=9:down=6:distribution=gaussian",
+    "noise=temporal=ar1:correlation=0.7",
+    "noise=preset=analog-tv",
+    "noise=preset=vhs",
+    "noise=preset=clouds",
 ];
 
 fn golden(level: Level) -> String {
