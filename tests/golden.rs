@@ -48,6 +48,14 @@ const CHAINS: &[&str] = &[
     "grain=preset=heavy,dither=mode=blue",
     "grain,dither=mode=hp-tpdf:static=1",
     "grain,dither",
+    "noise=monochrome=1",
+    "noise=octaves=4:persistence=1.5",
+    "noise=octaves=3:temporal=pink:generator=xs64",
+    "noise=across=9:down=6:distribution=gaussian",
+    "noise=temporal=ar1:correlation=0.7",
+    "noise=preset=analog-tv",
+    "noise=preset=vhs",
+    "noise=preset=clouds",
 ];
 
 fn golden(level: Level) -> String {

@@ -9,8 +9,8 @@
 //!
 //! **Octaves**: octave j lies on a raster 2^j coarser, where its samples are white. From the coarsest up, each raster
 //! is widened by the taps (3, 1)/4 and the next octave is added to it. Weights are persistence^j over the octave's own
-//! deviation (taps average it down), normalised, so that the whole has the strength wanted; its variance is
-//! exact as the mean over the places of a coarse raster's cell.
+//! deviation (taps average it down), normalised, so that the whole has the strength wanted: its variance over all
+//! places and many frames, to 1 %. A frame in which a coarse octave has few samples has more or less than that, and a mean.
 //!
 //! **Lengths**: the integrator of [`crate::pixel::field`], across from some samples before the row's start, then down.
 //! Down it starts anew at every block of rows, some rows before the block, so that a band needs no more than its own
@@ -68,19 +68,24 @@ const KEPT: usize = 3;
 #[derive(Clone, Debug)]
 pub(super) struct Plane {
     /// How often the raster of octave 0, 1 ... is halved, across and down.
-    pub halvings: Vec<[u32; 2]>,
-    pub size: (usize, usize),
-    pub poles: [Option<Pole>; 2],
+    halvings: Vec<[u32; 2]>,
+    /// The variance that is left of each octave's white numbers at the full raster.
+    powers: Vec<f64>,
+    size: (usize, usize),
+    poles: [Option<Pole>; 2],
     /// Samples and rows before the first that are made to warm up.
-    pub warm: [usize; 2],
+    warm: [usize; 2],
 }
 
 impl Plane {
     pub fn new(size: (usize, usize), subsampling: [u32; 2], space: &Space) -> Plane {
-        let mut plane = Plane { halvings: vec![[0; 2]], size, poles: [None; 2], warm: [0; 2] };
+        let mut plane =
+            Plane { halvings: vec![[0; 2]], powers: vec![1.0], size, poles: [None; 2], warm: [0; 2] };
         match space {
             Space::Octaves(count, _) => {
                 plane.halvings = (0..*count).map(|j| subsampling.map(|s| j.saturating_sub(s))).collect();
+                let power = |levels: &[u32; 2]| power(size.0, levels[0]) * power(size.1, levels[1]);
+                plane.powers = plane.halvings.iter().map(power).collect();
             }
             Space::Lengths(lengths) => {
                 for i in (0..2).filter(|&i| lengths[i] > 0) {
@@ -112,24 +117,55 @@ impl Plane {
             weights.push(weights[k - 1] * persistence);
         }
         let norm = weights.iter().map(|w: &f64| w * w).sum::<f64>().sqrt();
-        let powers = self.halvings.iter().map(|levels| power(levels[0]) * power(levels[1]));
-        weights.iter().zip(powers).map(|(w, power)| w / norm / power.sqrt()).collect()
+        weights.iter().zip(&self.powers).map(|(w, power)| w / norm / power.sqrt()).collect()
     }
 }
 
-/// What is left of the variance of white numbers after so many steps to a finer raster: the mean over all phases.
-fn power(levels: u32) -> f64 {
-    let mut pulse = vec![1.0];
-    for _ in 0..levels {
-        let mut fine = vec![0.0; 2 * pulse.len() + 2];
-        for (i, v) in pulse.iter().enumerate() {
-            for (j, w) in [0.25, 0.75, 0.75, 0.25].into_iter().enumerate() {
-                fine[2 * i + j] += v * w;
+/// Samples of a coarse raster beyond which its edges need not be looked at.
+const FEW: usize = 24;
+
+/// What is left of the variance of white numbers after so many steps up to a raster of `len` samples: the mean over
+/// all of them, and over a raster without edges where the coarse one has more than [`FEW`].
+pub(super) fn power(len: usize, levels: u32) -> f64 {
+    let lengths: Vec<usize> = (0..=levels)
+        .scan(len, |n, k| {
+            if k > 0 {
+                *n = n.div_ceil(2)
             }
+            Some(*n)
+        })
+        .collect();
+    let coarse = lengths[levels as usize];
+    if coarse > FEW {
+        let mut pulse = vec![1.0];
+        for _ in 0..levels {
+            let mut fine = vec![0.0; 2 * pulse.len() + 2];
+            for (i, v) in pulse.iter().enumerate() {
+                for (j, w) in [0.25, 0.75, 0.75, 0.25].into_iter().enumerate() {
+                    fine[2 * i + j] += v * w;
+                }
+            }
+            pulse = fine;
         }
-        pulse = fine;
+        return pulse.iter().map(|v: &f64| v * v).sum::<f64>() / f64::from(1u32 << levels);
     }
-    pulse.iter().map(|v: &f64| v * v).sum::<f64>() / f64::from(1u32 << levels)
+    // The weights with which each sample takes the coarse ones.
+    let mut rows: Vec<[f64; FEW]> = vec![[0.0; FEW]; coarse];
+    rows.iter_mut().enumerate().for_each(|(i, row)| row[i] = 1.0);
+    for &len in lengths.iter().rev().skip(1) {
+        let row = |i: usize| {
+            let (near, far) = (rows[i / 2], rows[beside(i, rows.len())]);
+            core::array::from_fn(|c| 0.75 * near[c] + 0.25 * far[c])
+        };
+        rows = (0..len).map(row).collect();
+    }
+    rows.iter().flatten().map(|w| w * w).sum::<f64>() / len.max(1) as f64
+}
+
+/// The farther one of the two coarse samples that sample `i` lies between, of `len` coarse ones.
+fn beside(i: usize, len: usize) -> usize {
+    let half = (i / 2) as isize;
+    mirror(if i % 2 == 0 { half - 1 } else { half + 1 }, len)
 }
 
 /// Frames that ar1 sums.
@@ -418,12 +454,7 @@ fn octaves(rasters: &mut [Raster<'_>], draw: &mut Draw<'_>, y: usize, out: &mut 
     let Some((this, coarser)) = rasters.split_first_mut() else { return };
     let Some(next) = coarser.first() else { return draw.row(&this.parts, y, out, false) };
     let (width, height) = next.size;
-    let (near, far) = if this.halved[1] {
-        let beside = if y % 2 == 0 { (y / 2) as isize - 1 } else { (y / 2) as isize + 1 };
-        (y / 2, mirror(beside, height))
-    } else {
-        (y, y)
-    };
+    let (near, far) = if this.halved[1] { (y / 2, beside(y, height)) } else { (y, y) };
     let slot = line(out.len());
     for c in [near, far] {
         if this.tags[c % KEPT] == c {
