@@ -21,7 +21,7 @@ const INPUTS: &[&str] = &[
 const CHAINS: &[&str] = &[
     "noise=strength=7",
     "noise=strength=9:distribution=binomial:samples=3:layout=sequential,noise=strength=2",
-    "noise=strength='0=0;11=30':opacity=0.5,noise=planes=y",
+    "noise=strength='0=0;11=30':opacity=0.5,noise=planes=0",
     "grain=strength='0=4;11=30':size=9:temporal=0.3,dither=mode=blue",
 ];
 

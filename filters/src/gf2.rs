@@ -132,6 +132,12 @@ impl Jump32 {
         Jump32 { digits: digits.collect() }
     }
 
+    /// M^(d * 256^k), k below 4.
+    #[inline(always)]
+    pub fn digit(&self, k: usize, d: u8) -> &Matrix32 {
+        &self.digits[k][d as usize]
+    }
+
     /// `x * M^n`, always four products.
     #[inline(always)]
     pub fn jump(&self, x: u32, n: u32) -> u32 {

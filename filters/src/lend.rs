@@ -38,6 +38,29 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
+/// Bytes in memory are as good as a file.
+impl ReadAt for Vec<u8> {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let from = usize::try_from(offset).ok().and_then(|o| self.get(o..)?.get(..buf.len()));
+        buf.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn len(&self) -> u64 {
+        Vec::len(self) as u64
+    }
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for std::sync::Arc<T> {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        (**self).read_at(offset, buf)
+    }
+
+    fn len(&self) -> u64 {
+        (**self).len()
+    }
+}
+
 /// Why `prepare` gave up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {

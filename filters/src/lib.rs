@@ -8,6 +8,7 @@ pub mod filter;
 pub mod frame;
 pub mod gf2;
 pub mod lend;
+pub mod morton;
 pub mod noise;
 pub mod particle;
 pub mod pixel;

@@ -63,6 +63,12 @@ impl Ratio {
     }
 
     fn plus(self, num: i128, den: i128) -> Ratio {
+        // Whole numbers, as frames mostly are.
+        if (self.den, den) == (1, 1)
+            && let Ok(num) = i64::try_from(i128::from(self.num) + num)
+        {
+            return Ratio { num, den: 1 };
+        }
         let (a, b) = (i128::from(self.num), i128::from(self.den));
         if b == den { Ratio::reduce(a + num, b) } else { Ratio::reduce(a * den + num * b, b * den) }
     }

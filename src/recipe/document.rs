@@ -11,7 +11,7 @@ use grainfield_filters::curve::{
 use grainfield_filters::settings::{Animated, Kind, Setting, Value, ValueError, ValueProblem};
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeArray, DeInteger, DeString, DeTable, DeValue};
+use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
 type Item<'a> = Spanned<DeValue<'a>>;
 /// A problem and its place.

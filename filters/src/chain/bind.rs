@@ -162,19 +162,19 @@ impl Chain {
                 .opacity
                 .resolve(options.last)
                 .map_err(|e| fail(i, SettingError { setting: "opacity", problem: e.to_string() }))?;
+            let planes = step.planes.map(|p| p.resolve(&input));
+            if planes.is_some_and(PlaneSet::is_empty) {
+                let named = step.planes.map_or_else(String::new, |p| p.to_string());
+                let problem = format!("a picture of {} has no plane '{named}'", input.name());
+                return Err(fail(i, SettingError { setting: "planes", problem }).into());
+            }
             if (step.planes.is_some() || opacity.constant() != Some(1.0)) && !output.same_samples(&input) {
                 let setting = if step.planes.is_some() { "planes" } else { "opacity" };
                 let problem =
                     "this filter changes the picture's size or format, so it is all or nothing".into();
                 return Err(fail(i, SettingError { setting, problem }).into());
             }
-            chain.layers.push(Layer {
-                filters,
-                enable: step.enable.clone(),
-                planes: step.planes.map(|p| p.resolve(&input)),
-                opacity,
-                output,
-            });
+            chain.layers.push(Layer { filters, enable: step.enable.clone(), planes, opacity, output });
         }
         let made = *chain.output();
         let target = Format { rate: made.rate, aspect: made.aspect, fields: made.fields, ..target };

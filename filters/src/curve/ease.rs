@@ -104,8 +104,13 @@ impl Ease {
         KINDS.into_iter().flat_map(|kind| ENDS.map(|end| Ease { kind, end }))
     }
 
-    const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.kind as usize * 3 + self.end as usize
+    }
+
+    /// The ease whose letter is this many places after `a`.
+    pub(crate) fn of_index(index: usize) -> Option<Ease> {
+        Some(Ease { kind: *KINDS.get(index / 3)?, end: ENDS[index % 3] })
     }
 
     /// What recipes call it: `sine-in` to `bounce-in-out`.

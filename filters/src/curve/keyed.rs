@@ -6,7 +6,7 @@ use super::{Animate, At, CurveError, Extend, Key, Shape};
 use crate::ratio::Ratio;
 
 /// Most keys of one curve.
-pub const MAX_KEYS: usize = 1 << 16;
+pub const MAX_KEYS: usize = 1 << 20;
 /// The largest value (or slope, or handle) of a key: far beyond use, and small enough that no arithmetic between two
 /// keys overflows.
 pub const MAX_VALUE: f64 = 1e100;
@@ -37,6 +37,11 @@ impl<T: Animate> Curve<T> {
     /// A curve of the given keys, which stays at its first and last value before and after them. Keys that count
     /// from the end stay as written until [`resolve`](Curve::resolve).
     pub fn new(keys: Vec<Key<T>>) -> Result<Curve<T>, CurveError> {
+        let mut keys = keys;
+        for key in &mut keys {
+            // A negative zero would be another bit pattern of the same value.
+            key.value = T::from_parts(|i| key.value.part(i) + 0.0);
+        }
         let curve = Curve { keys, before: Extend::Hold, after: Extend::Hold, limits: None };
         curve.check()?;
         Ok(curve)

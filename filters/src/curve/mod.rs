@@ -46,6 +46,7 @@ mod literal;
 mod piece;
 mod shape;
 mod smooth;
+pub mod stream;
 mod text;
 mod time;
 

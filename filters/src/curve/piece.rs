@@ -15,6 +15,8 @@ pub(crate) enum Piece {
     Bounded([f64; 4], f64, f64),
     /// Time and value by a parameter.
     Bezier(Bezier),
+    /// A line by time itself, not by `u`: a value and a slope.
+    Ray(f64, f64),
     /// From the first value to the second.
     Ease(f64, f64, Ease),
 }
@@ -72,6 +74,7 @@ impl Piece {
         match self {
             Piece::Flat(a) => *a,
             Piece::Line(a, b) => a + (b - a) * u,
+            Piece::Ray(a, slope) => a + slope * u,
             Piece::Cubic(c) => c[0] + u * (c[1] + u * (c[2] + u * c[3])),
             Piece::Bounded(c, low, high) => Piece::Cubic(*c).value(u).max(*low).min(*high),
             Piece::Bezier(bezier) => bezier.value(u),
@@ -84,6 +87,7 @@ impl Piece {
         match self {
             Piece::Flat(a) => a * u,
             // Sums of what only grows, or the whole less what only shrinks: rounding cannot make it go back.
+            Piece::Ray(a, slope) => u * (a + 0.5 * slope * u),
             Piece::Line(a, b) if a <= b => u * (a + u * 0.5 * (b - a)),
             Piece::Line(a, b) => 0.5 * (a + b) - (1.0 - u) * (b + (1.0 - u) * 0.5 * (a - b)),
             Piece::Cubic(c) | Piece::Bounded(c, ..) => {
@@ -99,6 +103,7 @@ impl Piece {
         match self {
             Piece::Flat(a) => *a >= 0.0,
             Piece::Line(a, b) => *a >= 0.0 && *b >= 0.0,
+            Piece::Ray(a, slope) => *a >= 0.0 && *slope == 0.0,
             Piece::Cubic(c) => {
                 let points = [c[0], c[0] + c[1] / 3.0, c[0] + (2.0 * c[1] + c[2]) / 3.0, c.iter().sum()];
                 points.iter().all(|p| *p >= 0.0)
@@ -115,6 +120,7 @@ impl Piece {
         match self {
             Piece::Flat(_) => (0.0, 0.0),
             Piece::Line(a, b) | Piece::Ease(a, b, _) => (b - a, b - a),
+            Piece::Ray(_, slope) => (*slope, *slope),
             Piece::Cubic(c) | Piece::Bounded(c, ..) => (c[1], c[1] + 2.0 * c[2] + 3.0 * c[3]),
             Piece::Bezier(bezier) => bezier.ends(),
         }

@@ -5,7 +5,7 @@ use super::*;
 use crate::ratio::Ratio;
 use proptest::prelude::*;
 
-fn fixed() -> ProptestConfig {
+pub(super) fn fixed() -> ProptestConfig {
     let rng_seed = proptest::test_runner::RngSeed::Fixed(11);
     ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -19,7 +19,7 @@ fn value<T: Animate>(range: core::ops::Range<f64>) -> impl Strategy<Value = T> {
 }
 
 /// Any shape, slopes and handles near the keys' own values.
-fn shape<T: Animate>() -> impl Strategy<Value = Shape<T>> {
+pub(super) fn shape<T: Animate>() -> impl Strategy<Value = Shape<T>> {
     let unit = 0.0f64..=1.0;
     prop_oneof![
         1 => Just(Shape::Hold),
@@ -38,7 +38,7 @@ fn rule() -> impl Strategy<Value = Extend> {
     prop_oneof![Just(Extend::Hold), Just(Extend::Repeat), Just(Extend::Mirror), Just(Extend::Extrapolate)]
 }
 
-fn curve_of<T: Animate>(
+pub(super) fn curve_of<T: Animate>(
     shape: impl Strategy<Value = Shape<T>>,
     values: core::ops::Range<f64>,
 ) -> impl Strategy<Value = Curve<T>> {

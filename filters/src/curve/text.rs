@@ -291,6 +291,6 @@ mod tests {
         let many: String = (0..=MAX_KEYS).map(|i| format!("{i}=0;")).collect();
         let e = many.parse::<Curve>().unwrap_err();
         assert_eq!(e.problem, P::Curve(CurveError::TooMany));
-        assert!(many[e.at].starts_with("65536="));
+        assert!(many[e.at].starts_with("1048576="));
     }
 }

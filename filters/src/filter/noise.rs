@@ -6,8 +6,8 @@
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Depth, Format, Moment, PlaneSet, Scratch};
 use crate::noise::seed::Layer;
-use crate::noise::{Generator, Law, Layout, Origin, Shape, ShapeError, Stream};
-use crate::pixel::add::{Noise as Row, Scale, add_f32, add_u8, add_u16};
+use crate::noise::{Generator, Law, Layout, Origin, Place, Shape, ShapeError, Stream};
+use crate::pixel::add::{Noise as Row, Scale, add_f32, add_lfsr31_u8, add_lfsr31_u16, add_u8, add_u16};
 use crate::settings::{Animated, Choice, Kind, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
 
@@ -224,6 +224,9 @@ struct Noise {
     level: Level,
 }
 
+/// Rows sought at a time.
+const ROWS: usize = 32;
+
 /// Words made at a time: few enough to stay in the first cache beside the row, enough that starting again is nothing.
 const CHUNK: usize = 8192;
 
@@ -262,8 +265,25 @@ impl Filter for Noise {
             let (width, _) = self.format.plane_size(p);
             let legal = self.format.legal(p);
             let plane = band.output.plane_mut(p);
-            for y in plane.rows() {
-                let mut place = frame.row(p, y as u32, 0);
+            let mut places = [Place::default(); ROWS];
+            for (i, y) in plane.rows().enumerate() {
+                if i % ROWS == 0 {
+                    let left = (plane.rows().end - y).min(ROWS);
+                    frame.places(p, y as u32, &mut places[..left]);
+                }
+                let mut place = frame.at(p, places[i % ROWS]);
+                if let (Gain::Whole(scale), Some(legal)) = (gain, legal)
+                    && let Some(lanes) = place.lfsr31()
+                    && match self.format.depth {
+                        Depth::Bits(8) => {
+                            let legal = (legal.0 as u8, legal.1 as u8);
+                            add_lfsr31_u8(self.level, plane.row_mut(y), lanes, law, scale, legal)
+                        }
+                        _ => add_lfsr31_u16(self.level, plane.row_mut(y), lanes, law, scale, legal),
+                    }
+                {
+                    continue;
+                }
                 for start in (0..width).step_by(pixels) {
                     let count = pixels.min(width - start);
                     let whole = count.next_multiple_of(block);

@@ -16,7 +16,9 @@
 //! It never overflows, its kurtosis is -0.15, and it costs three additions a pixel where a sum of eight costs seven and
 //! eight words. (The mean of one slot of eight is -4, of 6689 deviations; the others' is 0.)
 
-use crate::simd::multiversion;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Isa;
+use crate::simd::Level;
 
 /// The most words a pixel may take.
 pub const MAX_SAMPLES: u32 = 16;
@@ -92,50 +94,38 @@ pub fn h8(words: [u16; 8]) -> [i16; 8] {
 }
 
 /// `LANES` lanes side by side: pixel block m takes the words of steps k*m .. k*m+k-1, and lane i is its pixel i.
-#[inline(always)]
 fn sums<const LANES: usize>(samples: u32, words: &[u16], out: &mut [i16]) {
     let (k, t) = (samples as usize, shift(samples));
     for (out, words) in out.chunks_exact_mut(LANES).zip(words.chunks_exact(LANES * k)) {
-        let mut sum = [0i16; LANES];
+        out.fill(0);
         for step in words.chunks_exact(LANES) {
-            for i in 0..LANES {
-                sum[i] += step[i] as i16 >> t;
-            }
+            out.iter_mut().zip(step).for_each(|(sum, &w)| *sum += w as i16 >> t);
         }
-        for i in 0..LANES {
-            out[i] = 2 * sum[i] + samples as i16;
-        }
+        out.iter_mut().for_each(|sum| *sum = 2 * *sum + samples as i16);
     }
 }
 
-/// Words and pixels stand in the same places. Eight lanes at a time: so many eights of numbers fit the registers.
-#[inline(always)]
+/// Words and pixels stand in the same places.
 fn transforms<const LANES: usize>(words: &[u16], out: &mut [i16]) {
-    const TILE: usize = 8;
     for (out, words) in out.chunks_exact_mut(8 * LANES).zip(words.chunks_exact(8 * LANES)) {
-        for first in (0..LANES).step_by(TILE) {
-            let mut v: [[i16; TILE]; 8] = core::array::from_fn(|q| {
-                let here = &words[q * LANES + first..][..TILE];
-                core::array::from_fn(|i| here[i] as i16 >> 3)
-            });
-            for reach in [4, 2, 1] {
-                for q in 0..8 {
-                    if q & reach == 0 {
-                        let (a, b) = (v[q], v[q + reach]);
-                        v[q] = core::array::from_fn(|i| a[i].wrapping_add(b[i]));
-                        v[q + reach] = core::array::from_fn(|i| a[i].wrapping_sub(b[i]));
-                    }
+        out.iter_mut().zip(words).for_each(|(v, &w)| *v = w as i16 >> 3);
+        for reach in [4, 2, 1] {
+            for pair in out.chunks_exact_mut(2 * reach * LANES) {
+                let (first, second) = pair.split_at_mut(reach * LANES);
+                for (a, b) in first.iter_mut().zip(second) {
+                    (*a, *b) = (a.wrapping_add(*b), a.wrapping_sub(*b));
                 }
             }
-            for (q, v) in v.iter().enumerate() {
-                out[q * LANES + first..][..TILE].copy_from_slice(v);
-            }
         }
     }
 }
 
-#[inline(always)]
-fn centre_body(law: Law, lanes: usize, words: &[u16], out: &mut [i16]) {
+/// c of whole blocks of pixels, for a stream of 8 or 32 `lanes` in step order: `out.len()` is a multiple of
+/// `lanes * law.slots()` and `words.len()` is `law.words()` times that.
+pub fn centre(level: Level, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) {
+    if by_hand(level, law, lanes, words, out) {
+        return;
+    }
     match (law, lanes) {
         (Law::Sum(k), 8) => sums::<8>(k, words, out),
         (Law::Sum(k), _) => sums::<32>(k, words, out),
@@ -144,10 +134,33 @@ fn centre_body(law: Law, lanes: usize, words: &[u16], out: &mut [i16]) {
     }
 }
 
-multiversion! {
-    /// c of whole blocks of pixels, for a stream of 8 or 32 `lanes` in step order: `out.len()` is a multiple of
-    /// `lanes * law.slots()` and `words.len()` is `law.words()` times that.
-    pub fn centre(level, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) = centre_body;
+#[cfg(not(target_arch = "x86_64"))]
+fn by_hand(_: Level, _: Law, _: usize, _: &[u16], _: &mut [i16]) -> bool {
+    false
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)] // calls guarded by a detected level
+fn by_hand(level: Level, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) -> bool {
+    use super::x86::*;
+    // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
+    unsafe {
+        match (law, lanes, level.isa()) {
+            (_, _, Isa::Scalar) => return false,
+            (Law::Sum(k), 8, Isa::Sse2) => sums_8_sse2(k, words, out),
+            (Law::Sum(k), 8, _) => sums_8_avx2(k, words, out),
+            (Law::Sum(k), _, Isa::Sse2) => sums_32_sse2(k, words, out),
+            (Law::Sum(k), _, Isa::Avx2) => sums_32_avx2(k, words, out),
+            (Law::Sum(k), _, Isa::Avx512) => sums_32_avx512(k, words, out),
+            (Law::H8, 8, Isa::Sse2) => h8_8_sse2(words, out),
+            (Law::H8, 8, Isa::Avx2) => h8_8_avx2(words, out),
+            (Law::H8, 8, Isa::Avx512) => h8_8_avx512(words, out),
+            (Law::H8, _, Isa::Sse2) => h8_32_sse2(words, out),
+            (Law::H8, _, Isa::Avx2) => h8_32_avx2(words, out),
+            (Law::H8, _, Isa::Avx512) => h8_32_avx512(words, out),
+        }
+    }
+    true
 }
 
 #[cfg(test)]

@@ -21,10 +21,12 @@ pub mod lfsr31;
 pub mod seed;
 mod shape;
 pub mod stream;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 pub mod xs64;
 
 pub use law::{Law, MAX_SAMPLES};
 pub use lfsr31::noise_at;
 pub use seed::filter_seed;
 pub use shape::{Layout, Origin, Shape, ShapeError};
-pub use stream::{Generator, Stream};
+pub use stream::{Generator, Place, Stream};

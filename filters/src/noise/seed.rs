@@ -4,7 +4,7 @@
 //! on [`mix64`], a bijection of 64 bits in which every input bit changes half of the output bits.
 
 /// The finaliser of SplitMix64 (Stafford's thirteenth variant): a bijection, with `mix64(0) = 0`.
-#[inline]
+#[inline(always)]
 pub const fn mix64(z: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

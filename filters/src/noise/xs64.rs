@@ -13,7 +13,7 @@ use super::law::{self, Law};
 use super::seed::{FrameKey, GOLDEN, Layer, key_of_frame, mix64};
 use super::{Shape, seed};
 use crate::gf2::{Matrix64, Powers64};
-use crate::simd::{Level, multiversion};
+use crate::simd::{Isa, Level, multiversion};
 use core::ops::Range;
 use std::sync::LazyLock;
 
@@ -77,31 +77,29 @@ pub fn jump(lanes: &mut Lanes, steps: u64) {
     }
 }
 
-/// So many lanes at a time as fit the registers.
+type Planes<const N: usize> = [[u16; N]; 4];
+
+/// One step of `N` lanes, `a` being the plane that is w0 now. The roles of the four planes go round, so that nothing is
+/// moved.
+#[inline(always)]
+fn turn<const N: usize>(w: &mut Planes<N>, a: usize) -> [u16; N] {
+    let (w0, w1, w2) = (w[a], w[(a + 1) % 4], w[(a + 2) % 4]);
+    let t: [u16; N] = core::array::from_fn(|i| w0[i] ^ (w0[i] << 7));
+    w[a] = core::array::from_fn(|i| w1[i] ^ (w1[i] << 4) ^ t[i] ^ (t[i] >> 7));
+    core::array::from_fn(|i| t[i].wrapping_add(w2[i]))
+}
+
 #[inline(always)]
 fn run<const N: usize>(lanes: &mut Lanes, first: usize, out: &mut [u16]) {
-    let take = |plane: &[u16; LANES]| -> [u16; N] { core::array::from_fn(|i| plane[first + i]) };
-    let mut w = lanes.w.each_ref().map(take);
-    let turn = |w: &mut [[u16; N]; 4], a: usize, out: &mut [u16]| {
-        // The roles of the four planes go round, so that nothing is moved.
-        let (b, c) = ((a + 1) % 4, (a + 2) % 4);
-        for i in 0..N {
-            let t = w[a][i] ^ (w[a][i] << 7);
-            out[first + i] = t.wrapping_add(w[c][i]);
-            w[a][i] = w[b][i] ^ (w[b][i] << 4) ^ t ^ (t >> 7);
-        }
-    };
+    let mut w: Planes<N> = lanes.w.each_ref().map(|plane| core::array::from_fn(|i| plane[first + i]));
     let mut fours = out.chunks_exact_mut(4 * LANES);
     for four in &mut fours {
-        let (x, y) = four.split_at_mut(2 * LANES);
-        let ((s, t), (u, v)) = (x.split_at_mut(LANES), y.split_at_mut(LANES));
-        turn(&mut w, 0, s);
-        turn(&mut w, 1, t);
-        turn(&mut w, 2, u);
-        turn(&mut w, 3, v);
+        for a in 0..4 {
+            four[a * LANES + first..][..N].copy_from_slice(&turn(&mut w, a));
+        }
     }
     for one in fours.into_remainder().chunks_exact_mut(LANES) {
-        turn(&mut w, 0, one);
+        one[first..first + N].copy_from_slice(&turn(&mut w, 0));
         w.rotate_left(1);
     }
     for (plane, w) in lanes.w.iter_mut().zip(w) {
@@ -109,21 +107,31 @@ fn run<const N: usize>(lanes: &mut Lanes, first: usize, out: &mut [u16]) {
     }
 }
 
+/// The row again and again, `N` lanes at a time: so many as fit the registers.
 #[inline(always)]
-fn fill_body(lanes: &mut Lanes, out: &mut [u16]) {
-    if cfg!(target_feature = "avx2") {
-        run::<LANES>(lanes, 0, out);
-    } else {
-        for first in (0..LANES).step_by(8) {
-            run::<8>(lanes, first, out);
-        }
+fn fill_body<const N: usize>(lanes: &mut Lanes, out: &mut [u16]) {
+    for first in (0..LANES).step_by(N) {
+        run::<N>(lanes, first, out);
     }
 }
 
 multiversion! {
-    /// Fills `out` with whole steps of 32 words each, lane 0 first, and leaves the lanes where the next call goes on.
-    /// A rest of `out` that is no whole step is left as it is.
-    pub fn fill(level, lanes: &mut Lanes, out: &mut [u16]) = fill_body;
+    fn fill_by_8(level, lanes: &mut Lanes, out: &mut [u16]) = fill_body::<8>;
+    fn fill_by_16(level, lanes: &mut Lanes, out: &mut [u16]) = fill_body::<16>;
+}
+
+/// Fills `out` with whole steps of 32 words each, lane 0 first, and leaves the lanes where the next call goes on.
+/// A rest of `out` that is no whole step is left as it is.
+#[inline]
+#[allow(unsafe_code)] // a call guarded by a detected level
+pub fn fill(level: Level, lanes: &mut Lanes, out: &mut [u16]) {
+    match level.isa() {
+        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { super::x86::xs64_avx512(lanes, out) },
+        Isa::Avx2 => fill_by_16(level, lanes, out),
+        _ => fill_by_8(level, lanes, out),
+    }
 }
 
 /// The stream laid over pictures of one shape, ready to be entered at any row. (A shape's layout means nothing here.)

@@ -1,1 +1,61 @@
-//! To be written.
+//! Particles: 32 bytes kept, everything else made again; born, moved and culled in closed form.
+//!
+//! An [`Emitter`] says which particle has which number and when it is born ([`Births`]), a [`Kind`] what all its
+//! particles have in common, and [`placed`] where one is at a time. From these three, any frame can be made first.
+//! The [`Pool`] is the fast form: it keeps the births of the window that may live, 64 to a block, and places them a
+//! block at a time.
+//!
+//! ```
+//! use grainfield_filters::particle::*;
+//! use grainfield_filters::simd::Level;
+//! use std::sync::Arc;
+//!
+//! let mut spreads = [Spread::default(); STANDARD];
+//! spreads[Slot::Life as usize] = Spread::between(1.2, 1.6); // seconds
+//! spreads[Slot::Speed as usize] = Spread::between(50.0, 80.0);
+//! spreads[Slot::AccelY as usize] = Spread::fixed(9.81);
+//! spreads[Slot::Size as usize] = Spread::between(1.0, 2.0);
+//! let kind = Kind::new(spreads, vec![])?;
+//! let nozzle = Nozzle::new([0.0; 3], [10.0, 0.0, 0.0], [0.0, -1.0, 0.0], Spray::Fan(0.1))?;
+//! let births = Arc::new(Steady::new(1000.0)?);
+//! let emitter = Emitter { seed: 1, kind: 0, births, nozzle };
+//!
+//! let mut pool = Pool::new(emitter, kind, None, 0..FLICKS * 60, 10_000, Level::best())?;
+//! pool.seek(FLICKS * 10);
+//! let mut block = PlacedBlock::EMPTY;
+//! let mut living = 0;
+//! for index in 0..pool.blocks() {
+//!     pool.place(index, &View::ALL, &mut block);
+//!     pool.dress(&mut block);
+//!     for (_number, particle) in block.iter() {
+//!         assert!(particle.size >= 1.0);
+//!         living += 1;
+//!     }
+//! }
+//! assert!((1200..=1600).contains(&living));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod arch;
+mod births;
+mod clock;
+mod emitter;
+mod kind;
+mod motion;
+mod pool;
+mod random;
+mod record;
+mod regenerate;
+mod sieve;
+#[cfg(test)]
+mod tests;
+
+pub use births::{BLOCK, Births, Bursts, Counted, MOST_RATE, NEVER, Ramp, RateError, Span, Steady, rate};
+pub use clock::{FLICKS, LAST, flicks, length, seconds};
+pub use emitter::{Columns, Emitter, Nozzle, NozzleError, Spray};
+pub use kind::{Kind, KindError, LARGEST, LONGEST, MOST_PARAMETERS, STANDARD, Slot, Spread};
+pub use motion::{Placed, PlacedBlock, View, dress, place, placed, velocities, velocity};
+pub use pool::{Lives, Pool, PoolError, Room, lanes};
+pub use random::{Draws, mix32, step};
+pub use record::{Particle, UNIT, from_fixed, to_fixed};
+pub use regenerate::{go_on, regenerate};

@@ -45,6 +45,7 @@
 
 mod fill;
 mod place;
+mod seek;
 #[cfg(test)]
 mod tests;
 

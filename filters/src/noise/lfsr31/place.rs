@@ -1,7 +1,8 @@
 //! Where a row stands in the cycle, and how to get there.
 
+use super::seek::seek;
 use super::{LANES, Lanes, fill, step};
-use crate::gf2::{Digits32, Jump32, M31, Matrix32, mod_m31};
+use crate::gf2::{Jump32, M31, Matrix32, mod_m31};
 use crate::noise::seed::{FrameKey, Layer, key_of_frame};
 use crate::noise::{Layout, Origin, Shape, ShapeError};
 use crate::simd::{Level, multiversion};
@@ -62,8 +63,8 @@ struct Plane {
     row: u64,
     height: u32,
     width: u32,
-    /// The maps to the lane 1, 2 and 4 lanes further: M^L, M^2L, M^4L.
-    lanes: Arc<[Digits32; 3]>,
+    /// From lane 0 to all.
+    fan: Arc<Fan>,
 }
 
 /// The stream laid over pictures of one shape, ready to be entered at any row.
@@ -85,7 +86,8 @@ pub struct Lfsr31 {
     block: u32,
     block_steps: u32,
     layer: Layer,
-    s0: u32,
+    /// s0 * M^d: the lowest digit of every jump.
+    first: Arc<[u32; 256]>,
     /// Words of a frame modulo the period.
     frame: u64,
     planes: Vec<Plane>,
@@ -100,24 +102,42 @@ pub struct Frame31<'a> {
     base: u64,
 }
 
+/// From the state of lane 0 to all eight lanes at once: the images of the eight nibbles of a state, already split into
+/// halves. 4 kB, and eight loads where a matrix a lane would be 28 one behind the other.
+#[derive(Debug)]
+struct Fan([[Lanes; 16]; 8]);
+
+impl Fan {
+    /// `one`: the map from a lane to the next.
+    fn new(one: &Matrix32) -> Fan {
+        let mut lanes = [Matrix32::IDENTITY; LANES];
+        for i in 1..LANES {
+            lanes[i] = lanes[i - 1].then(one);
+        }
+        Fan(core::array::from_fn(|k| {
+            core::array::from_fn(|nibble| Lanes::of(lanes.map(|m| m.apply((nibble as u32) << (4 * k)))))
+        }))
+    }
+
+    #[inline(always)]
+    fn apply(&self, state: u32) -> Lanes {
+        let mut all = Lanes::default();
+        for (k, images) in self.0.iter().enumerate() {
+            let image = &images[(state >> (4 * k) & 15) as usize];
+            all.hi = core::array::from_fn(|i| all.hi[i] ^ image.hi[i]);
+            all.lo = core::array::from_fn(|i| all.lo[i] ^ image.lo[i]);
+        }
+        all
+    }
+}
+
 #[inline(always)]
-fn seek_body(jump: &Jump32, lanes: &[Digits32; 3], s0: u32, n: u32, out: &mut Lanes) {
-    let first = jump.jump(s0, n);
-    let mut s = [first; LANES];
-    // By doubling, so that only three maps stand one behind the other.
-    s[1] = lanes[0].apply(s[0]);
-    for i in 0..2 {
-        s[2 + i] = lanes[1].apply(s[i]);
-    }
-    for i in 0..4 {
-        s[4 + i] = lanes[2].apply(s[i]);
-    }
-    *out = Lanes::of(s);
+fn fan_body(fan: &Fan, state: u32) -> Lanes {
+    fan.apply(state)
 }
 
 multiversion! {
-    /// The eight lanes at position `n`.
-    fn seek(level, jump: &Jump32, lanes: &[Digits32; 3], s0: u32, n: u32, out: &mut Lanes) = seek_body;
+    fn fan_out(level, fan: &Fan, state: u32) -> Lanes = fan_body;
 }
 
 impl Lfsr31 {
@@ -133,25 +153,22 @@ impl Lfsr31 {
         for p in 0..shape.planes() {
             let (width, height) = shape.size(p);
             let same = planes.iter().find(|other| other.width == width);
-            let lanes = same.map_or_else(
-                || {
-                    let one = matrix().pow(row_steps(shape, p).into());
-                    let two = one.then(&one);
-                    Arc::new([one, two, two.then(&two)].map(|m| Digits32::new(&m)))
-                },
-                |other| Arc::clone(&other.lanes),
+            let fan = same.map_or_else(
+                || Arc::new(Fan::new(&matrix().pow(row_steps(shape, p).into()))),
+                |other| Arc::clone(&other.fan),
             );
             planes.push(Plane {
                 before: reduced(words_before(shape, p)),
                 row: reduced(row_steps(shape, p) * LANES as u64),
                 width,
                 height,
-                lanes,
+                fan,
             });
         }
         let frame = reduced(words_before(shape, shape.planes()));
+        let first = Arc::new(core::array::from_fn(|d| JUMP.digit(0, d as u8).apply(s0)));
         let (block, block_steps) = (shape.block(LANES as u32), shape.block_steps());
-        Ok(Lfsr31 { layout: shape.layout, block, block_steps, layer, s0, frame, planes, level })
+        Ok(Lfsr31 { layout: shape.layout, block, block_steps, layer, first, frame, planes, level })
     }
 
     /// Frame number `frame`, any whole number.
@@ -175,9 +192,9 @@ impl Lfsr31 {
 }
 
 impl Frame31<'_> {
-    /// The lanes at a block of a row, ready for [`fill`].
-    #[inline]
-    pub fn lanes(&self, plane: usize, y: u32, block: u32) -> Lanes {
+    /// The position of lane 0 at a block of a row.
+    #[inline(always)]
+    fn position(&self, plane: usize, y: u32, block: u32) -> u32 {
         let stream = self.stream;
         let place = &stream.planes[plane];
         debug_assert!(y < place.height && block <= place.width.div_ceil(stream.block));
@@ -186,9 +203,29 @@ impl Frame31<'_> {
             Layout::Sequential => self.base + place.before + u64::from(y) * place.row,
         };
         let steps = u64::from(block) * u64::from(stream.block_steps);
-        let n = (row + steps) % u64::from(M31);
-        let mut lanes = Lanes::default();
-        seek(stream.level, &JUMP, &place.lanes, stream.s0, n as u32, &mut lanes);
-        lanes
+        ((row + steps) % u64::from(M31)) as u32
+    }
+
+    /// The states of lane 0 at the start of rows `y`, `y + 1` and so on: to seek many rows at once costs half.
+    #[inline]
+    pub fn states(&self, plane: usize, y: u32, out: &mut [u32]) {
+        for (out, y) in out.iter_mut().zip(y..) {
+            *out = self.position(plane, y, 0);
+        }
+        seek(self.stream.level, &JUMP, &self.stream.first, out);
+    }
+
+    /// All lanes, from the state of lane 0.
+    #[inline]
+    pub fn fan(&self, plane: usize, state: u32) -> Lanes {
+        fan_out(self.stream.level, &self.stream.planes[plane].fan, state)
+    }
+
+    /// The lanes at a block of a row, ready for [`fill`].
+    #[inline]
+    pub fn lanes(&self, plane: usize, y: u32, block: u32) -> Lanes {
+        let mut state = [self.position(plane, y, block)];
+        seek(self.stream.level, &JUMP, &self.stream.first, &mut state);
+        self.fan(plane, state[0])
     }
 }

@@ -13,6 +13,15 @@ pub enum Noise<'a> {
 }
 
 impl Noise<'_> {
+    /// Words w and what makes c of them: `c = w | or`.
+    #[inline(always)]
+    fn numbers(&self) -> (&[u16], i16) {
+        match self {
+            Noise::Words(w) => (w, 1),
+            Noise::Centred(c) => (bytemuck::cast_slice(c), 0),
+        }
+    }
+
     /// How many pixels it is for.
     #[inline(always)]
     pub fn len(&self) -> usize {
@@ -169,11 +178,19 @@ multiversion! {
 /// which no strength up to 255 gives.
 pub fn add_u8(level: Level, row: &mut [u8], noise: Noise<'_>, scale: Scale, (lo, hi): (u8, u8)) {
     assert!(scale.narrow(), "noise of more than 8191 codes for 8-bit samples");
+    let (c, or) = noise.numbers();
+    if super::fused::add_bytes(level, row, c, or, scale, (lo, hi)) {
+        return;
+    }
     u8_rows(level, row, noise, scale, lo, hi);
 }
 
 /// Adds noise to samples of 9 to 16 bits, as [`add_u8`], of any strength.
 pub fn add_u16(level: Level, row: &mut [u16], noise: Noise<'_>, scale: Scale, (lo, hi): (u16, u16)) {
+    let (c, or) = noise.numbers();
+    if super::fused::add_words(level, row, c, or, scale, (lo, hi)) {
+        return;
+    }
     if scale.narrow() {
         u16_rows(level, row, noise, scale, lo, hi);
     } else {

@@ -1,0 +1,279 @@
+//! Particles of 32 bytes in cell order.
+
+use super::rivals::qsort_pairs;
+use super::{Asked, Rng, Table};
+use grainfield_filters::lend::Alone;
+use grainfield_filters::pma::{CellBatch, CellPma, CellSettings, Ranked};
+use grainfield_filters::simd::Level;
+
+const OURS: &str = "packed memory array";
+/// Elements a cell holds on average.
+const EACH: usize = 16;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[repr(C, align(32))]
+struct Particle {
+    id: u64,
+    rest: [u64; 3],
+}
+
+impl Ranked for Particle {
+    type Rank = u64;
+    fn rank(&self) -> u64 {
+        self.id
+    }
+}
+
+/// Particles and their cells in dense arrays, in the order of the cells.
+#[derive(Clone)]
+struct Dense {
+    cells: Vec<u32>,
+    items: Vec<Particle>,
+}
+
+struct Bench {
+    pma: CellPma<Particle>,
+    dense: Dense,
+    spare: Dense,
+    cells: u32,
+    rng: Rng,
+    /// Place in the dense array of a particle, by its number.
+    place: Vec<u32>,
+    batch: CellBatch<Particle>,
+    moves: Vec<(usize, u32)>,
+    counts: Vec<u32>,
+    pairs: Vec<(u32, u32)>,
+    movers: Vec<(u32, Particle)>,
+}
+
+impl Bench {
+    fn new(n: usize, fill: f64) -> Bench {
+        let cells = (n / EACH) as u32;
+        let mut rng = Rng(7);
+        let mut batch = CellBatch::default();
+        for id in 0..n as u64 {
+            let cell = (rng.next() % u64::from(cells)) as u32;
+            batch.inserts.push((cell, Particle { id, rest: [id, 1, 2] }));
+        }
+        let settings = CellSettings { fill, ..CellSettings::default() };
+        let mut pma = CellPma::new(cells, settings, Level::best()).unwrap_or_else(|e| panic!("{e}"));
+        pma.apply(&batch, &Alone).unwrap_or_else(|e| panic!("{e}"));
+        batch.inserts.sort_unstable();
+        let dense = Dense {
+            cells: batch.inserts.iter().map(|i| i.0).collect(),
+            items: batch.inserts.iter().map(|i| i.1).collect(),
+        };
+        Bench {
+            pma,
+            spare: dense.clone(),
+            dense,
+            cells,
+            rng,
+            place: vec![0; n],
+            batch: CellBatch::default(),
+            moves: Vec::new(),
+            counts: Vec::new(),
+            pairs: Vec::new(),
+            movers: Vec::new(),
+        }
+    }
+
+    /// Chooses particles to move: to a cell near by, or anywhere.
+    fn choose(&mut self, share: f64, near: bool) {
+        self.batch.clear();
+        self.moves.clear();
+        for (i, p) in self.dense.items.iter().enumerate() {
+            self.place[p.id as usize] = i as u32;
+        }
+        let bar = (share * u64::MAX as f64) as u64;
+        let (rng, place, cells) = (&mut self.rng, &self.place, self.cells);
+        let (batch, moves) = (&mut self.batch, &mut self.moves);
+        self.pma.for_each(|slot, cell, p| {
+            let x = rng.next();
+            if share < 1.0 && x >= bar {
+                return;
+            }
+            let to = if near {
+                // One of the six neighbours of a grid of 64 x 64 x n.
+                let step = [1, cells - 1, 64, cells - 64, 4096, cells - 4096 % cells][(x % 6) as usize];
+                (cell + step) % cells
+            } else {
+                (rng.next() % u64::from(cells)) as u32
+            };
+            batch.moves.push((slot, to));
+            moves.push((place[p.id as usize] as usize, to));
+        });
+        self.moves.sort_unstable();
+    }
+
+    /// Histogram, sums, and every particle to its new place.
+    fn counting(&mut self, table: &mut Table) {
+        let (from, to) = (&mut self.spare, &mut self.dense);
+        core::mem::swap(from, to);
+        let (before, counts) = (from.cells.clone(), &mut self.counts);
+        table.time("counting sort", || {
+            for (at, cell) in &self.moves {
+                from.cells[*at] = *cell;
+            }
+            counts.clear();
+            counts.resize(self.cells as usize, 0);
+            for cell in &from.cells {
+                counts[*cell as usize] += 1;
+            }
+            let mut sum = 0;
+            for c in counts.iter_mut() {
+                sum += core::mem::replace(c, sum);
+            }
+            for (cell, item) in from.cells.iter().zip(&from.items) {
+                let at = &mut counts[*cell as usize];
+                to.cells[*at as usize] = *cell;
+                to.items[*at as usize] = *item;
+                *at += 1;
+            }
+        });
+        from.cells.copy_from_slice(&before);
+        core::mem::swap(from, to);
+    }
+
+    /// Takes the movers out, sorts them, and merges them with those that stay.
+    fn merging(&mut self, table: &mut Table) {
+        let (from, to, movers) = (&self.dense, &mut self.spare, &mut self.movers);
+        table.time("extract + sort + merge", || {
+            movers.clear();
+            movers.extend(self.moves.iter().map(|(at, cell)| (*cell, from.items[*at])));
+            movers.sort_unstable_by_key(|m| m.0);
+            let (mut next, mut out) = (0, 0);
+            let mut gone = self.moves.iter().map(|m| m.0).peekable();
+            for (i, (cell, item)) in from.cells.iter().zip(&from.items).enumerate() {
+                if gone.next_if_eq(&i).is_some() {
+                    continue;
+                }
+                while next < movers.len() && movers[next].0 < *cell {
+                    (to.cells[out], to.items[out]) = movers[next];
+                    out += 1;
+                    next += 1;
+                }
+                to.cells[out] = *cell;
+                to.items[out] = *item;
+                out += 1;
+            }
+            for m in &movers[next..] {
+                (to.cells[out], to.items[out]) = *m;
+                out += 1;
+            }
+        });
+        assert!(to.cells.is_sorted());
+    }
+
+    /// The paper's reference: pairs, qsort of the pairs, gather, copy back.
+    fn reference(&mut self, table: &mut Table) {
+        let (old, spare, pairs) = (&mut self.dense, &mut self.spare, &mut self.pairs);
+        let before = old.clone();
+        table.time("pairs, qsort, gather, copy", || {
+            for (at, cell) in &self.moves {
+                old.cells[*at] = *cell;
+            }
+            pairs.clear();
+            pairs.extend(old.cells.iter().zip(0u32..).map(|(c, i)| (*c, i)));
+            qsort_pairs(pairs);
+            for (to, (cell, i)) in spare.items.iter_mut().zip(spare.cells.iter_mut()).zip(pairs.iter()) {
+                *to.0 = old.items[*i as usize];
+                *to.1 = *cell;
+            }
+            old.items.copy_from_slice(&spare.items);
+            old.cells.copy_from_slice(&spare.cells);
+        });
+        assert!(old.cells.is_sorted());
+        *old = before;
+    }
+
+    fn ours(&mut self, table: &mut Table) {
+        let (pma, batch) = (&mut self.pma, &self.batch);
+        table.time(OURS, || pma.apply(batch, &Alone)).unwrap_or_else(|e| panic!("{e}"));
+        core::mem::swap(&mut self.dense, &mut self.spare);
+    }
+
+    /// Both hold the same particles in the same cells.
+    fn compare(&self) {
+        let mut ours = Vec::new();
+        self.pma.for_each_in_order(|cell, _, p| ours.push((cell, *p)));
+        let mut dense: Vec<_> =
+            self.dense.cells.iter().copied().zip(self.dense.items.iter().copied()).collect();
+        dense.sort_unstable();
+        assert!(ours == dense);
+    }
+}
+
+pub(crate) fn rates(asked: &Asked) {
+    println!("32-byte particles in cell order, {EACH} a cell: rivals' times over ours");
+    println!(
+        "  {:>9} {:>9} {:>6} {:>9} {:>8} {:>9} {:>9} {:>9} {:>7}",
+        "particles", "where to", "moves", "ours ms", "least", "counting", "merge", "reference", "writes"
+    );
+    let sizes = if asked.has("big") { vec![100_000, 1_000_000, 4_000_000] } else { vec![100_000, 1_000_000] };
+    for n in sizes {
+        for near in [true, false] {
+            for percent in [0.5, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0] {
+                let names = [OURS, "counting sort", "extract + sort + merge", "pairs, qsort, gather, copy"];
+                let mut table = Table::new(&names);
+                let mut bench = Bench::new(n, CellSettings::default().fill);
+                let (warm, mut writes, mut movers) = (4, 0, 0);
+                for round in 0..asked.rounds(n).min(15) + warm {
+                    let mut unused = Table::new(&names);
+                    let table = if round < warm { &mut unused } else { &mut table };
+                    bench.choose(percent / 100.0, near);
+                    bench.reference(table);
+                    bench.counting(table);
+                    bench.merging(table);
+                    let before = bench.pma.element_moves();
+                    bench.ours(table);
+                    writes += bench.pma.element_moves() - before;
+                    movers += bench.moves.len();
+                }
+                bench.compare();
+                let [c, m, r] = [names[1], names[2], names[3]].map(|x| table.ratio(x, OURS));
+                println!(
+                    "  {n:>9} {:>9} {percent:>5}% {:>9.3} {:>8.3} {c:>8.2}x {m:>8.2}x {r:>8.2}x {:>7.2}",
+                    if near { "near by" } else { "anywhere" },
+                    table.median(OURS) * 1e3,
+                    table.least(OURS) * 1e3,
+                    writes as f64 / movers.max(1) as f64
+                );
+            }
+        }
+    }
+}
+
+pub(crate) fn scan(asked: &Asked) {
+    println!("Going through all particles: our time over a dense array's");
+    for n in [100_000, 1_000_000] {
+        let mut bench = Bench::new(n, CellSettings::default().fill);
+        let mut table = Table::new(&["dense array", "in slot order", "in order", "index"]);
+        for _ in 0..6 {
+            bench.choose(0.05, true);
+            bench.merging(&mut Table::new(&["extract + sort + merge"]));
+            bench.ours(&mut Table::new(&[OURS]));
+        }
+        let mut index = Default::default();
+        for _ in 0..asked.rounds(n).max(15) {
+            let (pma, dense) = (std::hint::black_box(&bench.pma), std::hint::black_box(&bench.dense));
+            let mix = |sum: u64, cell: u32, p: &Particle| sum.wrapping_add(u64::from(cell) ^ p.rest[0]);
+            let right = table.time("dense array", || {
+                dense.cells.iter().zip(&dense.items).fold(0, |sum, (c, p)| mix(sum, *c, p))
+            });
+            let slots = table.time("in slot order", || {
+                let mut sum = 0;
+                pma.for_each(|_, cell, p| sum = mix(sum, cell, p));
+                sum
+            });
+            let order = table.time("in order", || {
+                let mut sum = 0;
+                pma.for_each_in_order(|cell, _, p| sum = mix(sum, cell, p));
+                sum
+            });
+            table.time("index", || pma.index(&mut index));
+            assert!(slots == right && order == right);
+        }
+        table.print(&format!("{n} particles, density {:.2}", bench.pma.density()));
+    }
+}

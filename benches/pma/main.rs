@@ -1,0 +1,134 @@
+//! The packed memory arrays against their rivals, as the paper's tables have it.
+//!
+//! All rivals run in the same rounds, one after the other, on the same data; a figure is the median of the rounds,
+//! and a ratio the median of the ratios within a round, so that a busy machine disturbs both sides alike.
+//!
+//! `cargo bench --bench pma -- [keys] [rates] [scan] [cells] [order] [big] [quick]`: the parts to run (all, if none is
+//! named), `big` adds 10 M keys, `quick` makes fewer rounds.
+
+mod cells;
+mod keys;
+mod rivals;
+mod simd;
+
+use std::time::Instant;
+
+/// What was asked for.
+pub(crate) struct Asked {
+    words: Vec<String>,
+}
+
+impl Asked {
+    fn part(&self, name: &str) -> bool {
+        let parts = ["keys", "rates", "scan", "cells", "order"];
+        let any = self.words.iter().any(|w| parts.contains(&w.as_str()));
+        !any || self.has(name)
+    }
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.words.iter().any(|w| w == word)
+    }
+    pub(crate) fn rounds(&self, n: usize) -> usize {
+        let full = (16_000_000 / n).clamp(7, 61) | 1;
+        if self.has("quick") { (full / 4).max(3) | 1 } else { full }
+    }
+    pub(crate) fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![100_000, 1_000_000];
+        if self.has("big") {
+            sizes.push(10_000_000);
+        }
+        sizes
+    }
+}
+
+/// Times of several rivals over several rounds, in seconds.
+pub(crate) struct Table {
+    names: Vec<&'static str>,
+    times: Vec<Vec<f64>>,
+}
+
+impl Table {
+    pub(crate) fn new(names: &[&'static str]) -> Table {
+        Table { names: names.to_vec(), times: vec![Vec::new(); names.len()] }
+    }
+
+    pub(crate) fn time<R>(&mut self, name: &'static str, work: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let result = std::hint::black_box(work());
+        let seconds = start.elapsed().as_secs_f64();
+        let at = self.names.iter().position(|n| *n == name).unwrap_or_else(|| panic!("no rival {name}"));
+        self.times[at].push(seconds);
+        result
+    }
+
+    /// Median seconds of a rival.
+    pub(crate) fn median(&self, name: &str) -> f64 {
+        let at = self.names.iter().position(|n| *n == name).unwrap_or(0);
+        median(self.times[at].clone())
+    }
+
+    /// Least seconds of a rival: what it takes when nothing disturbs.
+    pub(crate) fn least(&self, name: &str) -> f64 {
+        let at = self.names.iter().position(|n| *n == name).unwrap_or(0);
+        self.times[at].iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// The median, over the rounds, of a rival's time over another's.
+    pub(crate) fn ratio(&self, over: &str, under: &str) -> f64 {
+        let of = |name: &str| self.names.iter().position(|n| *n == name).unwrap_or(0);
+        let (a, b) = (&self.times[of(over)], &self.times[of(under)]);
+        median(a.iter().zip(b).map(|(a, b)| a / b).collect())
+    }
+
+    /// Prints each rival's median and its ratio to the first.
+    pub(crate) fn print(&self, title: &str) {
+        println!("{title}");
+        let ours = self.names[0];
+        for name in &self.names {
+            let ms = self.median(name) * 1e3;
+            let least = self.least(name) * 1e3;
+            println!("  {name:<34} {ms:>10.3} ms (least {least:>8.3})  {:>7.2}x", self.ratio(name, ours));
+        }
+    }
+}
+
+fn median(mut v: Vec<f64>) -> f64 {
+    v.sort_by(f64::total_cmp);
+    v.get(v.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// A small generator, the same each run.
+pub(crate) struct Rng(pub(crate) u64);
+
+impl Rng {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    /// Rising numbers below `n`, each with the chance `share`.
+    pub(crate) fn some(&mut self, n: usize, share: f64) -> Vec<usize> {
+        let bar = (share * u64::MAX as f64) as u64;
+        (0..n).filter(|_| share >= 1.0 || self.next() < bar).collect()
+    }
+}
+
+fn main() {
+    let words = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
+    let asked = Asked { words };
+    if asked.part("keys") {
+        keys::table_1(&asked);
+    }
+    if asked.part("rates") {
+        keys::figure_3(&asked);
+    }
+    if asked.part("scan") {
+        keys::table_2(&asked);
+    }
+    if asked.part("cells") {
+        cells::rates(&asked);
+    }
+    if asked.part("order") {
+        cells::scan(&asked);
+    }
+}

@@ -1,0 +1,252 @@
+//! The bytes: what one key, one chunk, one state looks like.
+
+use crate::curve::{At, Ease, Extend, Handles, Key, MAX_VALUE, Shape};
+use crate::ratio::Ratio;
+use core::fmt;
+use std::io;
+
+/// Most tracks of one stream.
+pub const MAX_TRACKS: usize = 1 << 18;
+
+pub(super) const MAGIC: [u8; 8] = *b"\x89GFA\r\n\x1a\n";
+pub(super) const VERSION: u32 = 1;
+pub(super) const POINTS: u32 = 1;
+pub(super) const JUMP: u32 = 2;
+pub(super) const INDEX: u32 = 3;
+pub(super) const HEAD_BYTES: u64 = 16;
+pub(super) const CHUNK_BYTES: u64 = 16;
+pub(super) const TAIL_BYTES: u64 = 32;
+/// A chunk of points ends when it has this many bytes.
+pub(super) const POINTS_BYTES: usize = 1 << 16;
+/// How many keys after the next one the shape that looks furthest asks for.
+pub(super) const AHEAD: usize = 2;
+/// Most keys kept before the current one: as many, and one for the slope at the end of a track.
+pub(super) const BEHIND: usize = AHEAD + 1;
+/// Keys kept of a track at most: those behind, the current, the next, and those ahead.
+pub(super) const KEPT: usize = BEHIND + 2 + AHEAD;
+
+/// What is wrong with a stream, and at which byte of it (before compression).
+#[derive(Debug)]
+pub struct StreamError {
+    /// The byte.
+    pub at: u64,
+    /// What is wrong there.
+    pub problem: StreamProblem,
+}
+
+/// See [`StreamError`].
+#[derive(Debug)]
+pub enum StreamProblem {
+    /// It cannot be read.
+    Read(io::Error),
+    /// It does not begin as a stream does.
+    Magic,
+    /// Of a version that this program does not know.
+    Version(u32),
+    /// It ends too early.
+    Short,
+    /// The bytes are not those that were written: a checksum is wrong.
+    Checksum,
+    /// The checksum is right and the content is not what it has to be: a writer's fault.
+    Content(&'static str),
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.problem {
+            StreamProblem::Read(e) => write!(f, "the tracks cannot be read: {e}")?,
+            StreamProblem::Magic => f.write_str("not a track file: write one with this program")?,
+            StreamProblem::Version(v) => {
+                write!(f, "a track file of version {v}; this program reads version {VERSION}")?;
+            }
+            StreamProblem::Short => f.write_str("the track file is cut off")?,
+            StreamProblem::Checksum => f.write_str("the track file is damaged")?,
+            StreamProblem::Content(what) => write!(f, "the track file is wrong: {what}")?,
+        }
+        write!(f, " (at byte {})", self.at)
+    }
+}
+
+impl core::error::Error for StreamError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match &self.problem {
+            StreamProblem::Read(e) => Some(e),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn fault<T>(at: u64, what: &'static str) -> Result<T, StreamError> {
+    Err(StreamError { at, problem: StreamProblem::Content(what) })
+}
+
+/// FNV-1a's steps on words of eight bytes, with the high half folded down after each; what is left over at the end of
+/// a piece is filled up with zeros. Every step can be undone, so no change inside one word goes unnoticed.
+pub(super) fn checksum(pieces: &[&[u8]]) -> u64 {
+    let mut h: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut step = |word: u64| {
+        h = (h ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        h ^= h >> 32;
+    };
+    for piece in pieces {
+        let (words, rest) = piece.as_chunks::<8>();
+        words.iter().for_each(|w| step(u64::from_le_bytes(*w)));
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        step(u64::from_le_bytes(last) ^ (piece.len() as u64) << 56);
+    }
+    h
+}
+
+/// A chunk with its header.
+pub(super) fn chunk(kind: u32, payload: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+    let Ok(length) = u32::try_from(payload.len()) else {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too many tracks for one jump frame"));
+    };
+    out.clear();
+    out.extend(kind.to_le_bytes());
+    out.extend(length.to_le_bytes());
+    let sum = checksum(&[out, payload]);
+    out.extend(sum.to_le_bytes());
+    out.extend(payload);
+    Ok(())
+}
+
+/// Bytes being read, which know where they are from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bytes<'a> {
+    pub(super) data: &'a [u8],
+    pub(super) at: usize,
+    /// The place of `data` in the stream.
+    pub(super) base: u64,
+}
+
+impl Bytes<'_> {
+    pub(super) const fn place(&self) -> u64 {
+        self.base + self.at as u64
+    }
+
+    pub(super) const fn is_end(&self) -> bool {
+        self.at == self.data.len()
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], StreamError> {
+        match self.data.get(self.at..).and_then(|d| d.first_chunk()) {
+            Some(bytes) => {
+                self.at += N;
+                Ok(*bytes)
+            }
+            None => fault(self.place(), "a chunk ends in the middle of a key"),
+        }
+    }
+
+    pub(super) fn u8(&mut self) -> Result<u8, StreamError> {
+        self.take::<1>().map(|[b]| b)
+    }
+
+    pub(super) fn u32(&mut self) -> Result<u32, StreamError> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, StreamError> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    fn i64(&mut self) -> Result<i64, StreamError> {
+        self.take().map(i64::from_le_bytes)
+    }
+
+    /// A finite number that is not too large for a curve.
+    fn number(&mut self) -> Result<f64, StreamError> {
+        let place = self.place();
+        let v = self.take().map(f64::from_le_bytes)?;
+        if v.abs() <= MAX_VALUE { Ok(v) } else { fault(place, "a number is beyond 1e100 or none at all") }
+    }
+
+    /// A handle's time.
+    fn fraction(&mut self) -> Result<f64, StreamError> {
+        let place = self.place();
+        let v = self.number()?;
+        if (0.0..=1.0).contains(&v) { Ok(v) } else { fault(place, "a handle is outside its stretch") }
+    }
+
+    pub(super) fn time(&mut self, seconds: bool) -> Result<At, StreamError> {
+        let place = self.place();
+        let n = self.i64()?;
+        if !seconds {
+            return Ok(At::Frame(n));
+        }
+        let d = self.i64()?;
+        match Ratio::new(n, d) {
+            // Only the form that is written: lowest terms, denominator above 0.
+            Some(r) if (r.num(), r.den()) == (n, d) => Ok(At::Seconds(r)),
+            _ => fault(place, "a time is no fraction in lowest terms"),
+        }
+    }
+
+    pub(super) fn key(&mut self, seconds: bool) -> Result<Key, StreamError> {
+        let at = self.time(seconds)?;
+        let tag_place = self.place();
+        let tag = self.u8()?;
+        let value = self.number()?;
+        let shape = match tag {
+            0 => Shape::Hold,
+            1 => Shape::Linear,
+            2 => Shape::Smooth,
+            3 => Shape::BSpline,
+            4 => Shape::Hermite { leave: self.number()?, arrive: self.number()? },
+            5 => Shape::Bezier(Handles {
+                leave: self.fraction()?,
+                leave_by: self.number()?,
+                arrive: self.fraction()?,
+                arrive_by: self.number()?,
+            }),
+            n => match n.checked_sub(16).and_then(|n| Ease::of_index(n.into())) {
+                Some(ease) => Shape::Ease(ease),
+                None => return fault(tag_place, "no shape has this number"),
+            },
+        };
+        Ok(Key { at, value, shape })
+    }
+}
+
+pub(super) fn put_time(at: At, out: &mut Vec<u8>) {
+    match at {
+        At::Frame(n) => out.extend(n.to_le_bytes()),
+        At::Seconds(s) => {
+            out.extend(s.num().to_le_bytes());
+            out.extend(s.den().to_le_bytes());
+        }
+    }
+}
+
+pub(super) fn put_key(key: &Key, out: &mut Vec<u8>) {
+    let (tag, numbers): (u8, &[f64]) = match &key.shape {
+        Shape::Hold => (0, &[]),
+        Shape::Linear => (1, &[]),
+        Shape::Smooth => (2, &[]),
+        Shape::BSpline => (3, &[]),
+        Shape::Hermite { leave, arrive } => (4, &[*leave, *arrive]),
+        Shape::Bezier(h) => (5, &[h.leave, h.leave_by, h.arrive, h.arrive_by]),
+        // There are thirty.
+        Shape::Ease(ease) => (16 + ease.index() as u8, &[]),
+    };
+    put_time(key.at, out);
+    out.push(tag);
+    for v in core::iter::once(&key.value).chain(numbers) {
+        out.extend(v.to_le_bytes());
+    }
+}
+
+pub(super) const fn rules(before: Extend, after: Extend) -> u8 {
+    before as u8 + 16 * after as u8
+}
+
+pub(super) fn rules_of(byte: u8) -> Option<(Extend, Extend)> {
+    let rule = |n| match n {
+        0 => Some(Extend::Hold),
+        3 => Some(Extend::Extrapolate),
+        _ => None,
+    };
+    Some((rule(byte % 16)?, rule(byte / 16)?))
+}

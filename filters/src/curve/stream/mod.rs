@@ -1,0 +1,51 @@
+//! Many tracks played as one stream.
+//!
+//! After "Low Level Animation, Part 2" of the Bitsquid developer blog: to evaluate a track, the keys on both sides of
+//! the time are needed, and every key is first needed at a time that is known beforehand: when the stretch before it
+//! begins, or earlier for shapes that look further ([`Smooth`](super::Shape::Smooth) one key,
+//! [`BSpline`](super::Shape::BSpline) two). So the keys of all tracks are put into one stream, sorted by the time each
+//! is needed. A player keeps one place in the stream and an array of what is active; going on means reading on, and
+//! what it costs grows with the keys that come up, not with those that are stored. Jump frames (the active array at
+//! some times, with the place in the stream) make any time reachable by reading on from the one before it.
+//!
+//! [`write`](write()) makes the bytes, [`Tracks`] opens them through a lent [`ReadAt`](crate::lend::ReadAt), a [`Playhead`] is
+//! moved to a time and holds the values, which are [`Curve::value_at`](super::Curve::value_at)'s to the bit.
+//! [`reindex`] copies a stream with jump frames at another spacing.
+//!
+//! # The bytes
+//!
+//! A `.gfa` file holds these bytes, compressed by the program. Little endian throughout; `f64` as IEEE 754.
+//!
+//! ```text
+//! file    = head { points } { jump } index tail
+//! head    = magic (8 bytes, 89 'G' 'F' 'A' 0d 0a 1a 0a), version u32 = 1, unit u32 (0 frames, 1 seconds)
+//! chunk   = kind u32, length u32 of the payload, checksum u64 of these 8 bytes and the payload, payload
+//! points  = chunk 1: { track u32, key }                 in the order they are needed; ties by track; not split
+//! jump    = chunk 2: for each track: rules u8 (before + 16 * after), index u32 of the first key kept,
+//!                    number u32 of all keys of the track, current u8 (which of the kept), kept u8, { key }
+//! index   = chunk 3: { time, place u64 of the jump, place u64 of the chunk to go on with, offset u32 in its payload }
+//! tail    = place u64 of the index, tracks u64, keys u64, checksum u64 of these 24 bytes
+//! key     = time, shape u8, value f64, numbers of the shape f64...
+//! time    = frame i64, or numerator i64 and denominator i64 of seconds
+//! shape   = 0 hold, 1 linear, 2 smooth, 3 B-spline, 4 Hermite (2 slopes), 5 Bezier (2 handles of 2 numbers),
+//!           16 + n: the ease whose letter is n places after `a`
+//! ```
+//!
+//! The first jump is the state before anything is needed, at the earliest time there is. The keys kept of a track
+//! begin as far before the current one as its shape looks back, and at the end of a track that goes on straight, as
+//! far as its last stretch looked. Checksums: `checksum` in `format.rs`.
+//!
+//! Not in a stream: tracks that repeat or mirror beyond their ends, which need their old keys again.
+
+mod format;
+mod play;
+mod read;
+mod write;
+
+pub use format::{MAX_TRACKS, StreamError, StreamProblem};
+pub use play::Playhead;
+pub use read::Tracks;
+pub use write::{TrackError, reindex, write};
+
+#[cfg(test)]
+mod tests;

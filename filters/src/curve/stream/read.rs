@@ -1,0 +1,240 @@
+//! Opening a stream, and moving through it.
+
+use super::format::{
+    Bytes, CHUNK_BYTES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_TRACKS, POINTS, StreamError, StreamProblem,
+    TAIL_BYTES, VERSION, checksum, fault,
+};
+use super::play::{Active, Playhead};
+use crate::lend::ReadAt;
+use crate::ratio::Ratio;
+
+/// A jump frame's place, and where to read on from it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Jump {
+    /// `None`: before everything.
+    pub(super) time: Option<Ratio>,
+    pub(super) place: u64,
+    pub(super) chunk: u64,
+    pub(super) offset: u32,
+}
+
+/// A stream of tracks, opened. It holds the places of the jump frames and nothing else in memory.
+#[derive(Clone, Debug)]
+pub struct Tracks<R> {
+    reader: R,
+    seconds: bool,
+    tracks: usize,
+    keys: u64,
+    pub(super) jumps: Vec<Jump>,
+    /// Where the points end.
+    pub(super) end: u64,
+}
+
+impl<R: ReadAt> Tracks<R> {
+    /// Opens a stream; refuses one that is cut off, of another version, or damaged in head, index or tail. Damage
+    /// further in is found when it is come to.
+    pub fn open(reader: R) -> Result<Tracks<R>, StreamError> {
+        let length = reader.len();
+        let mut head = [0; HEAD_BYTES as usize];
+        read(&reader, 0, &mut head)?;
+        let problem = |at, problem| Err(StreamError { at, problem });
+        let mut bytes = Bytes { data: &head, at: 8, base: 0 };
+        let (version, unit) = (bytes.u32()?, bytes.u32()?);
+        if head[..8] != MAGIC {
+            return problem(0, StreamProblem::Magic);
+        }
+        if version != VERSION {
+            return problem(8, StreamProblem::Version(version));
+        }
+        if unit > 1 {
+            return fault(12, "no unit of time has this number");
+        }
+        let Some(tail_place) = length.checked_sub(TAIL_BYTES).filter(|p| *p >= HEAD_BYTES) else {
+            return problem(length, StreamProblem::Short);
+        };
+        let mut tail = [0; TAIL_BYTES as usize];
+        read(&reader, tail_place, &mut tail)?;
+        let mut bytes = Bytes { data: &tail, at: 0, base: tail_place };
+        let (index_place, tracks, keys, sum) = (bytes.u64()?, bytes.u64()?, bytes.u64()?, bytes.u64()?);
+        if sum != checksum(&[&tail[..24]]) {
+            // The end of a whole stream checks itself, so this is another end.
+            return problem(length, StreamProblem::Short);
+        }
+        let tracks = match usize::try_from(tracks) {
+            Ok(n) if n <= MAX_TRACKS => n,
+            _ => return fault(tail_place + 8, "too many tracks"),
+        };
+        let seconds = unit == 1;
+        let mut all = Tracks { reader, seconds, tracks, keys, jumps: Vec::new(), end: index_place };
+        let mut index = Vec::new();
+        all.chunk(INDEX, index_place, &mut index)?;
+        let mut bytes = Bytes { data: &index, at: 0, base: index_place + CHUNK_BYTES };
+        while !bytes.is_end() {
+            let place = bytes.place();
+            let time = bytes.time(seconds)?;
+            let time = (!all.jumps.is_empty()).then_some(super::write::ratio(time));
+            let jump = Jump { time, place: bytes.u64()?, chunk: bytes.u64()?, offset: bytes.u32()? };
+            if all.jumps.last().is_some_and(|last| last.time >= jump.time) {
+                return fault(place, "jump frames are not in order");
+            }
+            all.jumps.push(jump);
+        }
+        match all.jumps.first() {
+            Some(first) => all.end = first.place,
+            None => return fault(index_place, "there is no first jump frame"),
+        }
+        Ok(all)
+    }
+
+    /// How many tracks there are.
+    pub const fn tracks(&self) -> usize {
+        self.tracks
+    }
+
+    /// How many keys all tracks have together.
+    pub const fn keys(&self) -> u64 {
+        self.keys
+    }
+
+    /// Whether times are seconds, not frames.
+    pub const fn in_seconds(&self) -> bool {
+        self.seconds
+    }
+
+    /// How many jump frames there are, with the one before everything.
+    pub const fn jumps(&self) -> usize {
+        self.jumps.len()
+    }
+
+    /// A playhead before everything.
+    pub fn start(&self) -> Result<Playhead, StreamError> {
+        let mut head = Playhead {
+            now: None,
+            active: Vec::new(),
+            ready: Vec::new(),
+            hot: Vec::new(),
+            values: Vec::new(),
+            chunk: Vec::new(),
+            place: 0,
+            done: 0,
+            next: None,
+            last_need: None,
+        };
+        self.jump(&mut head, &self.jumps[0])?;
+        Ok(head)
+    }
+
+    /// Moves a playhead of this stream to a time, from wherever it is: it reads on when that is the shorter way, and
+    /// else from the last jump frame before. After an error it must be given up.
+    pub fn go(&self, head: &mut Playhead, now: Ratio) -> Result<(), StreamError> {
+        let near = self.jumps.partition_point(|j| j.time.is_none_or(|t| t <= now)).saturating_sub(1);
+        let jump = self.jumps[near];
+        if head.now.is_some_and(|then| then > now) || (near > 0 && head.now < jump.time) {
+            self.jump(head, &jump)?;
+        }
+        self.read_to(head, now)?;
+        head.evaluate(now);
+        Ok(())
+    }
+
+    /// Takes up all keys that are needed at `now`.
+    pub(super) fn read_to(&self, head: &mut Playhead, now: Ratio) -> Result<(), StreamError> {
+        loop {
+            if head.next.is_none() && !self.peek(head)? {
+                return Ok(());
+            }
+            let Some((track, key, place)) = head.next else { return Ok(()) };
+            let track = track as usize;
+            let Some(need) = head.active.get(track).and_then(Active::need) else {
+                return fault(place, "a key of no track, or one too many");
+            };
+            if need > now {
+                return Ok(());
+            }
+            if head.last_need.is_some_and(|last| need < last) {
+                return fault(place, "keys are not in the order they are needed");
+            }
+            head.last_need = Some(need);
+            head.active[track].advance(need);
+            if !head.active[track].push(key) {
+                return fault(place, "a key is not later than the one before it");
+            }
+            head.renew(track);
+            head.next = None;
+        }
+    }
+
+    /// Reads the next key of the stream, if there is one.
+    fn peek(&self, head: &mut Playhead) -> Result<bool, StreamError> {
+        while head.done == head.chunk.len() {
+            let next =
+                if head.chunk.is_empty() { head.place } else { head.place + CHUNK_BYTES + head.done as u64 };
+            if next == self.end {
+                return Ok(false);
+            }
+            self.chunk(POINTS, next, &mut head.chunk)?;
+            if head.chunk.is_empty() {
+                return fault(next, "an empty chunk");
+            }
+            (head.place, head.done) = (next, 0);
+        }
+        let mut bytes = Bytes { data: &head.chunk, at: head.done, base: head.place + CHUNK_BYTES };
+        let place = bytes.place();
+        head.next = Some((bytes.u32()?, bytes.key(self.seconds)?, place));
+        head.done = bytes.at;
+        Ok(true)
+    }
+
+    fn jump(&self, head: &mut Playhead, jump: &Jump) -> Result<(), StreamError> {
+        self.chunk(JUMP, jump.place, &mut head.chunk)?;
+        let mut bytes = Bytes { data: &head.chunk, at: 0, base: jump.place + CHUNK_BYTES };
+        head.active.clear();
+        // Each takes some bytes of the chunk, so this ends with it.
+        for _ in 0..self.tracks {
+            head.active.push(Active::read(&mut bytes, self.seconds, jump.time)?);
+        }
+        if !bytes.is_end() {
+            return fault(bytes.place(), "more tracks in a jump frame than in the stream");
+        }
+        head.renew_all();
+        (head.now, head.next, head.last_need) = (jump.time, None, jump.time);
+        (head.place, head.done) = (jump.chunk, 0);
+        head.chunk.clear();
+        if jump.offset > 0 {
+            self.chunk(POINTS, jump.chunk, &mut head.chunk)?;
+            head.done = jump.offset as usize;
+            if head.done > head.chunk.len() {
+                return fault(jump.place, "a jump frame goes on outside its chunk");
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a chunk whole and checks it.
+    pub(super) fn chunk(&self, kind: u32, place: u64, into: &mut Vec<u8>) -> Result<(), StreamError> {
+        let mut head = [0; CHUNK_BYTES as usize];
+        read(&self.reader, place, &mut head)?;
+        let mut bytes = Bytes { data: &head, at: 0, base: place };
+        let (found, length, sum) = (bytes.u32()?, bytes.u32()?, bytes.u64()?);
+        // Nothing is taken from memory for bytes that are not there.
+        let whole =
+            place.checked_add(CHUNK_BYTES + u64::from(length)).is_some_and(|end| end <= self.reader.len());
+        if !whole {
+            return Err(StreamError { at: place, problem: StreamProblem::Short });
+        }
+        into.clear();
+        into.resize(length as usize, 0);
+        read(&self.reader, place + CHUNK_BYTES, into)?;
+        if sum != checksum(&[&head[..8], into]) {
+            return Err(StreamError { at: place, problem: StreamProblem::Checksum });
+        }
+        if found != kind { fault(place, "a chunk of another kind than expected") } else { Ok(()) }
+    }
+}
+
+fn read(reader: &impl ReadAt, place: u64, into: &mut [u8]) -> Result<(), StreamError> {
+    if place.checked_add(into.len() as u64).is_none_or(|end| end > reader.len()) {
+        return Err(StreamError { at: reader.len(), problem: StreamProblem::Short });
+    }
+    reader.read_at(place, into).map_err(|e| StreamError { at: place, problem: StreamProblem::Read(e) })
+}

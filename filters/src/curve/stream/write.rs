@@ -1,0 +1,251 @@
+//! Making a stream, and giving it other jump frames.
+
+use super::format::{
+    CHUNK_BYTES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_TRACKS, POINTS, POINTS_BYTES, StreamError, VERSION,
+    checksum, chunk, put_key, put_time,
+};
+use super::play::{Active, at_start, need};
+use super::read::Tracks;
+use crate::curve::{At, Curve, Extend};
+use crate::lend::ReadAt;
+use crate::ratio::Ratio;
+use core::fmt;
+use std::io::{self, Write};
+
+/// Why tracks cannot be written as a stream. Tracks are counted from 0 here and from 1 in messages.
+#[derive(Debug)]
+pub enum TrackError {
+    /// More than [`MAX_TRACKS`].
+    TooMany,
+    /// This track is in seconds and the first in frames, or the other way round.
+    Mixed(usize),
+    /// This track repeats or mirrors.
+    Rule(usize),
+    /// Jump frames must be apart.
+    Spacing,
+    /// More than 2^20 jump frames.
+    Jumps,
+    /// The bytes cannot be written.
+    Write(io::Error),
+    /// The stream to be copied cannot be read.
+    Read(StreamError),
+}
+
+impl fmt::Display for TrackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrackError::TooMany => write!(f, "more than {MAX_TRACKS} tracks in one file"),
+            TrackError::Mixed(i) => {
+                write!(f, "track {} and the first must both be in frames or both in seconds", i + 1)
+            }
+            TrackError::Rule(i) => write!(
+                f,
+                "track {} repeats beyond its keys, which a stream cannot: write the keys out, hold or extrapolate",
+                i + 1
+            ),
+            TrackError::Spacing => f.write_str("the time between jump frames must be above 0"),
+            TrackError::Jumps => f.write_str("more than 1048576 jump frames: take a wider spacing"),
+            TrackError::Write(e) => write!(f, "the tracks cannot be written: {e}"),
+            TrackError::Read(e) => e.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for TrackError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            TrackError::Write(e) => Some(e),
+            TrackError::Read(e) => Some(e),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for TrackError {
+    fn from(e: io::Error) -> TrackError {
+        TrackError::Write(e)
+    }
+}
+
+impl From<StreamError> for TrackError {
+    fn from(e: StreamError) -> TrackError {
+        TrackError::Read(e)
+    }
+}
+
+/// The time as a number.
+pub(super) const fn ratio(at: At) -> Ratio {
+    match at {
+        At::Frame(n) => Ratio::whole(n),
+        At::Seconds(s) => s,
+    }
+}
+
+/// Bytes going out, counted.
+struct Out<'a> {
+    to: &'a mut dyn Write,
+    at: u64,
+    buffer: Vec<u8>,
+}
+
+impl Out<'_> {
+    fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.at += bytes.len() as u64;
+        self.to.write_all(bytes)
+    }
+
+    fn chunk(&mut self, kind: u32, payload: &[u8]) -> io::Result<()> {
+        let mut buffer = core::mem::take(&mut self.buffer);
+        chunk(kind, payload, &mut buffer)?;
+        let done = self.raw(&buffer);
+        self.buffer = buffer;
+        done
+    }
+
+    fn head(&mut self, seconds: bool) -> io::Result<()> {
+        self.raw(&MAGIC)?;
+        self.raw(&VERSION.to_le_bytes())?;
+        self.raw(&u32::from(seconds).to_le_bytes())
+    }
+
+    /// A jump frame; adds its line to the index.
+    fn jump(
+        &mut self,
+        time: At,
+        states: impl Iterator<Item = Active>,
+        (next, offset): (u64, u32),
+        index: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let mut payload = Vec::new();
+        states.for_each(|s| s.put(&mut payload));
+        put_time(time, index);
+        index.extend(self.at.to_le_bytes());
+        index.extend(next.to_le_bytes());
+        index.extend(offset.to_le_bytes());
+        self.chunk(JUMP, &payload)
+    }
+
+    fn finish(&mut self, index: &[u8], tracks: u64, keys: u64) -> io::Result<()> {
+        let place = self.at;
+        self.chunk(INDEX, index)?;
+        let tail: Vec<u8> = [place, tracks, keys].into_iter().flat_map(u64::to_le_bytes).collect();
+        self.raw(&tail)?;
+        self.raw(&checksum(&[&tail]).to_le_bytes())
+    }
+}
+
+/// The times of jump frames, `every` so much from the first key's time on and not beyond the last need.
+fn spaced(first: Ratio, last: Ratio, every: Ratio) -> Result<Vec<Ratio>, TrackError> {
+    if every <= Ratio::ZERO {
+        return Err(TrackError::Spacing);
+    }
+    let count = (last - first).checked_div(every).map_or(0, Ratio::floor);
+    if count >= 1 << 20 {
+        return Err(TrackError::Jumps);
+    }
+    Ok((1..=count).map(|i| first + every * Ratio::whole(i)).collect())
+}
+
+/// A frame or a time of the stream's unit; a frame number must be whole.
+fn at(time: Ratio, seconds: bool) -> At {
+    if seconds { At::Seconds(time) } else { At::Frame(time.floor()) }
+}
+
+/// Writes tracks as a stream, with a jump frame every so often (in the keys' unit; frames are rounded up to whole
+/// ones). Keys must be [resolved](Curve::resolve).
+pub fn write(tracks: &[Curve], every: Ratio, to: &mut dyn Write) -> Result<(), TrackError> {
+    if tracks.len() > MAX_TRACKS {
+        return Err(TrackError::TooMany);
+    }
+    let seconds = tracks.first().is_some_and(Curve::in_seconds);
+    let every = if seconds { every } else { whole(every) };
+    for (i, track) in tracks.iter().enumerate() {
+        if track.in_seconds() != seconds {
+            return Err(TrackError::Mixed(i));
+        }
+        let streams = |rule| matches!(rule, Extend::Hold | Extend::Extrapolate);
+        if !streams(track.before()) || !streams(track.after()) {
+            return Err(TrackError::Rule(i));
+        }
+    }
+    let mut points: Vec<(Ratio, u32, u32)> = Vec::new();
+    for (t, track) in tracks.iter().enumerate() {
+        let keys = track.keys();
+        let needs = (at_start(keys)..keys.len()).filter_map(|i| Some((need(keys, i)?, t as u32, i as u32)));
+        points.extend(needs);
+    }
+    points.sort_unstable();
+
+    let mut out = Out { to, at: 0, buffer: Vec::new() };
+    out.head(seconds)?;
+    let first = tracks.iter().map(|t| t.keys()[0].when()).min().unwrap_or(Ratio::ZERO);
+    let last = points.last().map_or(first, |p| p.0);
+    let times = spaced(first, last, every)?;
+    // Where each jump frame reads on: the first point that is needed later.
+    let mut places = Vec::new();
+    let mut payload = Vec::new();
+    for (need, track, key) in points {
+        while places.len() < times.len() && times[places.len()] < need {
+            places.push((out.at, payload.len() as u32));
+        }
+        payload.extend(track.to_le_bytes());
+        put_key(&tracks[track as usize].keys()[key as usize], &mut payload);
+        if payload.len() >= POINTS_BYTES {
+            out.chunk(POINTS, &payload)?;
+            payload.clear();
+        }
+    }
+    if !payload.is_empty() {
+        out.chunk(POINTS, &payload)?;
+    }
+    places.resize(times.len(), (out.at, 0));
+    let mut index = Vec::new();
+    let state = |now| move |t: &Curve| Active::of(t.keys(), t.before(), t.after(), now);
+    out.jump(at(first, seconds), tracks.iter().map(state(None)), (HEAD_BYTES, 0), &mut index)?;
+    for (time, place) in times.into_iter().zip(places) {
+        out.jump(at(time, seconds), tracks.iter().map(state(Some(time))), place, &mut index)?;
+    }
+    let keys = tracks.iter().map(|t| t.keys().len() as u64).sum();
+    Ok(out.finish(&index, tracks.len() as u64, keys)?)
+}
+
+fn whole(t: Ratio) -> Ratio {
+    Ratio::whole(t.floor().saturating_add((t > Ratio::whole(t.floor())).into()))
+}
+
+/// Copies a stream, with jump frames at another spacing; the same bytes as if it had been written so.
+pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) -> Result<(), TrackError> {
+    let seconds = from.in_seconds();
+    let every = if seconds { every } else { whole(every) };
+    let mut out = Out { to, at: 0, buffer: Vec::new() };
+    out.head(seconds)?;
+    let mut payload = Vec::new();
+    let mut place = HEAD_BYTES;
+    while place < from.end {
+        from.chunk(POINTS, place, &mut payload)?;
+        out.chunk(POINTS, &payload)?;
+        place += CHUNK_BYTES + payload.len() as u64;
+    }
+    let mut index = Vec::new();
+    let mut head = from.start()?;
+    let first =
+        head.active.iter().filter_map(|a| Some(a.kept().first()?.when())).min().unwrap_or(Ratio::ZERO);
+    out.jump(at(first, seconds), head.active.iter().cloned(), (HEAD_BYTES, 0), &mut index)?;
+    // Once through for the last time a key is needed, and once more for the states on the way.
+    from.read_to(&mut head, Ratio::whole(i64::MAX))?;
+    let last = head.last_need.unwrap_or(first);
+    let mut head = from.start()?;
+    for time in spaced(first, last, every)? {
+        from.read_to(&mut head, time)?;
+        head.active.iter_mut().for_each(|a| {
+            a.advance(time);
+        });
+        let next = match head.next {
+            // The key that has been read but not taken up.
+            Some((_, _, place)) => (head.place, (place - head.place - CHUNK_BYTES) as u32),
+            None => (head.place + CHUNK_BYTES + head.done as u64, 0),
+        };
+        out.jump(at(time, seconds), head.active.iter().cloned(), next, &mut index)?;
+    }
+    Ok(out.finish(&index, from.tracks() as u64, from.keys())?)
+}

@@ -1,0 +1,380 @@
+//! When particles are born, in closed form: how many by any time, and when the i-th.
+//!
+//! Numbers are whole on both sides: times in [flicks](super::FLICKS), rates in millionths of a birth a second. A rate
+//! given as a real number is rounded to that millionth once; from there on everything is exact, so 25 births a
+//! second at 25 frames a second are one in every frame, ten days in as in the first second.
+
+use super::clock::{FLICKS, LAST};
+use crate::noise::seed::{GOLDEN, mix64};
+use crate::simd::{Level, multiversion};
+use core::fmt;
+
+/// Births handled at a time, here and in the pool.
+pub const BLOCK: usize = 64;
+
+/// The time of a birth that never comes.
+pub const NEVER: i64 = i64::MAX;
+
+/// The highest rate, 10^8 births a second, in millionths.
+pub const MOST_RATE: u64 = 100_000_000_000_000;
+
+/// Millionths of a birth a second times flicks, in one birth.
+const UNITS: i128 = 1_000_000 * FLICKS as i128;
+
+/// A count of births over time.
+///
+/// [`born`](Births::born) is all there is to define, and must never fall as time goes on; times and bounds follow from
+/// it. Particle i, counted from any anchor and possibly negative, is born at the first flick at which `born` exceeds
+/// i. Times are looked at between -[`LAST`] and [`LAST`] only.
+pub trait Births: Send + Sync + fmt::Debug {
+    /// One more than the number of the last particle born at or before `at`.
+    fn born(&self, at: i64) -> i64;
+
+    /// When the particles `first`, `first + 1` ... are born; [`NEVER`] for those that are not.
+    fn times(&self, level: Level, first: i64, out: &mut [i64; BLOCK]) {
+        let _ = level;
+        let mut guess = 0i64;
+        for (j, out) in out.iter_mut().enumerate() {
+            let number = first.saturating_add(j as i64);
+            *out = first_at(guess, |t| self.born(t) > number);
+            guess = *out;
+        }
+    }
+
+    /// No window of `life` flicks that ends in `from..=to` holds more births than this: a bound, proven for every
+    /// such window, close to the true maximum but not always equal to it.
+    ///
+    /// Between two marks a and b the births of (t - life, t] are at most born(b) - born(a - life), because `born`
+    /// does not fall; so a maximum over marks covers all times between them.
+    fn most(&self, from: i64, to: i64, life: i64) -> i64 {
+        let (from, to) = (from.clamp(-LAST, LAST), to.clamp(-LAST, LAST));
+        let step = (life / 16).max((to.saturating_sub(from)) / 65_536).max(1);
+        let (mut a, mut most) = (from, self.born(from) - self.born(from.saturating_sub(life)));
+        while a < to {
+            let b = a.saturating_add(step).min(to);
+            most = most.max(self.born(b).saturating_sub(self.born(a.saturating_sub(life))));
+            a = b;
+        }
+        most
+    }
+}
+
+/// The first time at which `reached` holds, which must stay true once it is; looked for around `guess`, by doubling
+/// steps and then halving. The answer does not depend on the guess.
+fn first_at(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
+    if !reached(LAST) {
+        return NEVER;
+    }
+    if reached(-LAST) {
+        return -LAST;
+    }
+    between(guess, reached)
+}
+
+/// The same where it is known that `reached` holds at [`LAST`] and not at its negative.
+fn between(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
+    // `low` is not reached, `high` is.
+    let (mut low, mut high) = (-LAST, LAST);
+    let guess = guess.clamp(-LAST, LAST);
+    let mut step = 1;
+    if reached(guess) {
+        high = guess;
+        while low < high - step && reached(high - step) {
+            high -= step;
+            step *= 2;
+        }
+        low = low.max(high - step);
+    } else {
+        low = guess;
+        while low + step < high && !reached(low + step) {
+            low += step;
+            step *= 2;
+        }
+        high = high.min(low + step);
+    }
+    while high - low > 1 {
+        let mid = low + (high - low) / 2;
+        if reached(mid) { high = mid } else { low = mid }
+    }
+    high
+}
+
+/// What is wrong with a rate.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RateError {
+    /// Below 0, above [`MOST_RATE`] or not a number: births a second as given.
+    Range(f64),
+    /// A ramp without keys.
+    Empty,
+    /// Key `.0` (from 0) is not later than the one before it, or beyond [`LAST`].
+    Order(usize),
+    /// More births than can be counted.
+    Count,
+}
+
+impl fmt::Display for RateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RateError::Range(r) => {
+                write!(f, "{r} births a second: a rate is 0 to {}", MOST_RATE / 1_000_000)
+            }
+            RateError::Empty => f.write_str("a rate that changes needs at least one key"),
+            RateError::Order(i) => {
+                write!(f, "key {} of the rate must be later than the one before it", i + 1)
+            }
+            RateError::Count => f.write_str("too many births: their numbers must stay below 2^62"),
+        }
+    }
+}
+
+impl core::error::Error for RateError {}
+
+/// A rate in births a second, as whole millionths.
+pub fn rate(per_second: f64) -> Result<u64, RateError> {
+    let millionths = per_second * 1e6 + 0.5;
+    if !(0.5..=MOST_RATE as f64 + 0.5).contains(&millionths) {
+        return Err(RateError::Range(per_second));
+    }
+    Ok(millionths as u64)
+}
+
+/// The same rate at all times, without beginning or end: particle 0 is the first born after time 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Steady {
+    rate: u64,
+    /// Flicks from birth to birth, and what is left of the division: `UNITS = gap * rate + rest`.
+    gap: i64,
+    rest: i64,
+}
+
+impl Steady {
+    /// `per_second` births a second, 0 to 10^8.
+    pub fn new(per_second: f64) -> Result<Steady, RateError> {
+        let rate = rate(per_second)?;
+        let by = i128::from(rate.max(1));
+        Ok(Steady { rate, gap: (UNITS / by) as i64, rest: (UNITS % by) as i64 })
+    }
+}
+
+impl Births for Steady {
+    fn born(&self, at: i64) -> i64 {
+        (i128::from(self.rate) * i128::from(at)).div_euclid(UNITS) as i64
+    }
+
+    fn times(&self, level: Level, first: i64, out: &mut [i64; BLOCK]) {
+        if self.rate == 0 {
+            let numbers = (0..).map(|j| first.saturating_add(j));
+            return out.iter_mut().zip(numbers).for_each(|(t, n)| *t = if n < 0 { -LAST } else { NEVER });
+        }
+        // Birth i comes at ceil((i + 1) * UNITS / rate): one long division for the block, short ones inside.
+        let rate = i128::from(self.rate);
+        let next = i128::from(first) + 1;
+        let over = next * i128::from(self.rest) + (rate - 1);
+        let (base, rest) = (next * i128::from(self.gap) + over.div_euclid(rate), over.rem_euclid(rate));
+        let end = base + (BLOCK as i128 + 1) * (i128::from(self.gap) + 1);
+        if base < -i128::from(LAST) || end > i128::from(LAST) {
+            // At the ends of time, where nothing needs to be fast.
+            for (j, out) in (0..).zip(out) {
+                let t = ((next + j) * UNITS + (rate - 1)).div_euclid(rate);
+                *out = if t > i128::from(LAST) { NEVER } else { t.max(-i128::from(LAST)) as i64 };
+            }
+            return;
+        }
+        steady(level, [base as i64, self.gap], [rest as i64, self.rest, self.rate as i64], out);
+    }
+
+    fn most(&self, _: i64, _: i64, life: i64) -> i64 {
+        let exact = i128::from(self.rate) * i128::from(life.max(0));
+        -((-exact).div_euclid(UNITS)) as i64
+    }
+}
+
+multiversion! {
+    fn steady(level, gaps: [i64; 2], rests: [i64; 3], out: &mut [i64; BLOCK]) = steady_body;
+}
+
+/// `base + j * gap + floor((over + j * rest) / rate)`, the quotient below 66.
+///
+/// With rates up to 10^14 all products stay below 2^53 and are exact in `f64`. The quotient by way of the reciprocal
+/// is less than one off, so that what is left of the dividend says where it belongs.
+#[inline(always)]
+fn steady_body([base, gap]: [i64; 2], rests: [i64; 3], out: &mut [i64; BLOCK]) {
+    let [over, rest, rate] = rests.map(|v| v as f64);
+    let part = 1.0 / rate;
+    let mut whole = [0i32; BLOCK];
+    for (j, whole) in whole.iter_mut().enumerate() {
+        let dividend = over + f64::from(j as u32) * rest;
+        // 1.5 * 2^52 rounds to a whole number without asking for an instruction that does.
+        let near = (dividend * part + 6_755_399_441_055_744.0) - 6_755_399_441_055_744.0;
+        let left = dividend - near * rate;
+        let floor = near + if left < 0.0 { -1.0 } else { 0.0 };
+        *whole = (floor + 6_755_399_441_055_744.0).to_bits() as i32;
+    }
+    for (j, out) in out.iter_mut().enumerate() {
+        *out = base + j as i64 * gap + i64::from(whole[j]);
+    }
+}
+
+/// A rate that goes in straight lines from key to key; before the first and after the last it stays. Particle 0 is
+/// the first born after the first key.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ramp {
+    /// Time, rate in millionths, and twice the integral from the first key to here.
+    keys: Vec<(i64, i64, i128)>,
+}
+
+impl Ramp {
+    /// Keys are times in flicks with births a second.
+    pub fn new(keys: &[(i64, f64)]) -> Result<Ramp, RateError> {
+        let mut made: Vec<(i64, i64, i128)> = Vec::with_capacity(keys.len());
+        for (i, &(at, per_second)) in keys.iter().enumerate() {
+            let rate = rate(per_second)? as i64;
+            let twice = match made.last() {
+                Some(&(before, _, _)) if before >= at => return Err(RateError::Order(i)),
+                Some(&(before, r, twice)) => twice + i128::from(r + rate) * i128::from(at - before),
+                None => 0,
+            };
+            if !(-LAST..=LAST).contains(&at) {
+                return Err(RateError::Order(i));
+            }
+            made.push((at, rate, twice));
+        }
+        if made.is_empty() { Err(RateError::Empty) } else { Ok(Ramp { keys: made }) }
+    }
+
+    /// The keys around the stretch that number `i` of `keys` begins: the key, and the rate's rise and length after it.
+    fn stretch(&self, i: usize) -> ((i64, i64, i128), i64, i64) {
+        let key = self.keys[i];
+        self.keys.get(i + 1).map_or((key, 0, 1), |next| (key, next.1 - key.1, next.0 - key.0))
+    }
+
+    /// Twice the integral of the rate from the first key to `at`, rounded down where a square has a remainder.
+    fn twice(&self, at: i64) -> i128 {
+        let after = self.keys.partition_point(|k| k.0 <= at);
+        let (key, rise, long) = match after {
+            0 => (self.keys[0], 0, 1),
+            n => self.stretch(n - 1),
+        };
+        let dt = i128::from(at) - i128::from(key.0);
+        // rise * dt * dt / long, in two divisions so that 128 bits hold it.
+        let (product, long) = (i128::from(rise) * dt, i128::from(long));
+        let (whole, rest) = (product.div_euclid(long), product.rem_euclid(long));
+        key.2 + 2 * i128::from(key.1) * dt + whole * dt + (rest * dt).div_euclid(long)
+    }
+
+    /// About when birth `number` comes.
+    fn guess(&self, number: i64) -> i64 {
+        let goal = (i128::from(number) + 1) * (2 * UNITS);
+        let after = self.keys.partition_point(|k| k.2 < goal);
+        let (key, rise, long) = if after == 0 { (self.keys[0], 0, 1) } else { self.stretch(after - 1) };
+        let (left, rate) = ((goal - key.2) as f64, key.1 as f64);
+        let root = (rate * rate + left * (rise as f64 / long as f64)).max(0.0).sqrt();
+        // NaN and infinities, where the rate is 0, become some number: it is only a guess.
+        key.0.saturating_add((left / (rate + root)) as i64)
+    }
+}
+
+impl Births for Ramp {
+    fn born(&self, at: i64) -> i64 {
+        self.twice(at.clamp(-LAST, LAST)).div_euclid(2 * UNITS) as i64
+    }
+
+    fn times(&self, _: Level, first: i64, out: &mut [i64; BLOCK]) {
+        let last = first.saturating_add(BLOCK as i64 - 1);
+        let inside = self.born(-LAST) <= first && self.born(LAST) > last;
+        for (j, out) in out.iter_mut().enumerate() {
+            let number = first.saturating_add(j as i64);
+            let reached = |t| self.born(t) > number;
+            *out = if inside {
+                between(self.guess(number), reached)
+            } else {
+                first_at(self.guess(number), reached)
+            };
+        }
+    }
+}
+
+/// Many at once, at given times.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bursts {
+    /// Time, and how many there are up to and with this burst.
+    totals: Vec<(i64, i64)>,
+}
+
+impl Bursts {
+    /// Times in flicks, each later than the one before, with how many are born.
+    pub fn new(bursts: &[(i64, u32)]) -> Result<Bursts, RateError> {
+        let mut totals: Vec<(i64, i64)> = Vec::with_capacity(bursts.len());
+        for (i, &(at, count)) in bursts.iter().enumerate() {
+            let before = totals.last().copied();
+            if before.is_some_and(|b| b.0 >= at) || !(-LAST..=LAST).contains(&at) {
+                return Err(RateError::Order(i));
+            }
+            let total = before.map_or(0, |b| b.1) + i64::from(count);
+            if total >= 1 << 62 {
+                return Err(RateError::Count);
+            }
+            totals.push((at, total));
+        }
+        Ok(Bursts { totals })
+    }
+}
+
+impl Births for Bursts {
+    fn born(&self, at: i64) -> i64 {
+        match self.totals.partition_point(|b| b.0 <= at) {
+            0 => 0,
+            n => self.totals[n - 1].1,
+        }
+    }
+
+    fn times(&self, _: Level, first: i64, out: &mut [i64; BLOCK]) {
+        for (j, out) in out.iter_mut().enumerate() {
+            let number = first.saturating_add(j as i64);
+            let burst = self.totals.partition_point(|b| b.1 <= number);
+            *out = if number < 0 { -LAST } else { self.totals.get(burst).map_or(NEVER, |b| b.0) };
+        }
+    }
+}
+
+/// Another's births, of those only that come at `start` or later and before `end`.
+#[derive(Clone, Debug)]
+pub struct Span<B> {
+    /// Whose births.
+    pub births: B,
+    /// The first flick that counts.
+    pub start: i64,
+    /// The first flick that no longer counts.
+    pub end: i64,
+}
+
+impl<B: Births> Births for Span<B> {
+    fn born(&self, at: i64) -> i64 {
+        let start = self.start.clamp(-LAST + 1, LAST);
+        self.births.born(at.min(self.end.saturating_sub(1)).max(start - 1))
+    }
+}
+
+/// Births by any count over time, such as the integral of a curve: `count` must not fall as time goes on.
+pub struct Counted<F>(pub F);
+
+impl<F> fmt::Debug for Counted<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Counted")
+    }
+}
+
+impl<F: Fn(i64) -> f64 + Send + Sync> Births for Counted<F> {
+    fn born(&self, at: i64) -> i64 {
+        let count = (self.0)(at);
+        // The greatest whole number not above; `as` saturates, and 2^62 leaves room for differences.
+        let whole = count as i64;
+        (whole - i64::from(whole as f64 > count)).clamp(-(1 << 62), 1 << 62)
+    }
+}
+
+/// The 64 random bits that belong to birth `number` of an emitter.
+#[inline(always)]
+pub(super) const fn key(seed: u64, number: i64) -> u64 {
+    mix64(seed.wrapping_add((number as u64).wrapping_add(1).wrapping_mul(GOLDEN)))
+}

@@ -1,0 +1,291 @@
+//! Where a particle is at a time, in closed form: no step before it is needed.
+
+use super::births::BLOCK;
+use super::clock::seconds;
+use super::emitter::Columns;
+use super::kind::{Kind, STANDARD, Slot, Spread};
+use super::random::{Draws, mix32, step};
+use super::record::{Particle, STEP};
+use crate::simd::multiversion;
+
+/// What can be seen: a box in world units. Infinite sides are allowed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct View {
+    /// The lower corner.
+    pub low: [f32; 3],
+    /// The upper corner.
+    pub high: [f32; 3],
+}
+
+impl View {
+    /// Everything.
+    pub const ALL: View = View { low: [f32::NEG_INFINITY; 3], high: [f32::INFINITY; 3] };
+
+    /// Whether a particle born at `position` can be in the view at all, if it reaches no farther than `reach`
+    /// ([`Kind::reach`]). May say yes for one that cannot; never says no for one that is.
+    ///
+    /// 2^-20 of the birthplace's size covers what its position is rounded by.
+    #[inline(always)]
+    pub fn can_hold(&self, position: [f32; 3], reach: [f32; 3]) -> bool {
+        let mut can = true;
+        for axis in 0..3 {
+            let p = position[axis];
+            let wide = reach[axis] + p.abs() * (1.0 / 1_048_576.0);
+            can &= (p + wide >= self.low[axis]) & (p - wide <= self.high[axis]);
+        }
+        can
+    }
+
+    /// Whether a square of half width `size` at `position`, turned any way, touches the view.
+    pub fn touches(&self, position: [f32; 3], size: f32) -> bool {
+        let wide = size * core::f32::consts::SQRT_2;
+        (0..3).all(|a| position[a] + wide >= self.low[a] && position[a] - wide <= self.high[a])
+    }
+}
+
+/// One living particle at a time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Placed {
+    /// Seconds since its birth.
+    pub age: f32,
+    /// How long it lives, in seconds.
+    pub life: f32,
+    /// Where it is.
+    pub position: [f32; 3],
+    /// Half its width, at least 0.
+    pub size: f32,
+    /// Its angle in turns.
+    pub angle: f32,
+    /// Where its sequence stands after the standard parameters; the kind's own come next.
+    pub bits: u32,
+}
+
+impl Placed {
+    /// The kind's own parameters, in order.
+    pub fn extra<'k>(&self, kind: &'k Kind) -> impl Iterator<Item = f32> + 'k {
+        let mut draws = Draws::from_bits(self.bits);
+        kind.extra().iter().map(move |s| s.at(draws.draw()))
+    }
+}
+
+/// One particle at flick `at`, or nothing if it does not live then: the definition.
+///
+/// It lives from its birth on, while its age is below its life. p = p0 + d v t + a t^2 / 2.
+pub fn placed(kind: &Kind, particle: &Particle, at: i64) -> Option<Placed> {
+    let since = at.checked_sub(particle.birth).filter(|&s| (0..1 << 51).contains(&s))?;
+    let age = seconds(since);
+    let mut draws = Draws::of(particle.seed);
+    let values: [f32; STANDARD] = kind.standard().map(|s| s.at(draws.draw()));
+    let value = |slot: Slot| values[slot as usize];
+    if age >= value(Slot::Life) {
+        return None;
+    }
+    let start = particle.direction.map(|d| f32::from(d) * (value(Slot::Speed) * STEP));
+    let pull = [value(Slot::AccelX), value(Slot::AccelY), value(Slot::AccelZ)];
+    let size = value(Slot::Size) + value(Slot::Growth) * age;
+    Some(Placed {
+        age,
+        life: value(Slot::Life),
+        position: core::array::from_fn(|a| particle.position[a] + (start[a] + pull[a] * (0.5 * age)) * age),
+        size: if size > 0.0 { size } else { 0.0 },
+        angle: value(Slot::Angle) + value(Slot::Spin) * age,
+        bits: draws.bits(),
+    })
+}
+
+/// The velocity of a particle of this age, in units a second: d v + a t. The definition of [`velocities`].
+pub fn velocity(kind: &Kind, particle: &Particle, age: f32) -> [f32; 3] {
+    let mut draws = Draws::of(particle.seed);
+    let values: [f32; STANDARD] = kind.standard().map(|s| s.at(draws.draw()));
+    let speed = values[Slot::Speed as usize] * STEP;
+    core::array::from_fn(|a| {
+        f32::from(particle.direction[a]) * speed + values[Slot::AccelX as usize + a] * age
+    })
+}
+
+/// Offsets of numbers in a row.
+pub(super) const IN_A_ROW: [u32; BLOCK] = {
+    let mut row = [0; BLOCK];
+    let mut j = 0;
+    while j < BLOCK {
+        row[j] = j as u32;
+        j += 1;
+    }
+    row
+};
+
+/// [`BLOCK`] particles at a time, field by field as in [`Placed`]: [`place`] says who lives and where, [`dress`] what
+/// they look like. Only lanes whose bit in `live` is set mean anything.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct PlacedBlock {
+    /// What the numbers are counted from: lane j holds number `first + offset[j]`.
+    pub first: i64,
+    /// What each lane's number is above `first`; rising.
+    pub offset: [u32; BLOCK],
+    /// Bit j: lane j lives now and may be in the view.
+    pub live: u64,
+    /// Seconds since birth.
+    pub age: [f32; BLOCK],
+    /// Seconds of life.
+    pub life: [f32; BLOCK],
+    /// x, y, z.
+    pub position: [[f32; BLOCK]; 3],
+    /// Half widths, once dressed.
+    pub size: [f32; BLOCK],
+    /// Turns, once dressed.
+    pub angle: [f32; BLOCK],
+    /// Where the sequences stand: after the parameters that are drawn so far.
+    pub bits: [u32; BLOCK],
+}
+
+impl PlacedBlock {
+    /// Nothing yet.
+    pub const EMPTY: PlacedBlock = PlacedBlock {
+        first: 0,
+        offset: IN_A_ROW,
+        live: 0,
+        age: [0.0; BLOCK],
+        life: [0.0; BLOCK],
+        position: [[0.0; BLOCK]; 3],
+        size: [0.0; BLOCK],
+        angle: [0.0; BLOCK],
+        bits: [0; BLOCK],
+    };
+
+    /// The lanes that live, in order.
+    pub fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+        let mut left = self.live;
+        core::iter::from_fn(move || {
+            let lane = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (lane < BLOCK).then_some(lane)
+        })
+    }
+
+    /// The number of the particle in a lane (below [`BLOCK`]).
+    pub fn number(&self, lane: usize) -> i64 {
+        self.first + i64::from(self.offset[lane])
+    }
+
+    /// The living of a block that was placed and dressed, in order of their numbers: number and state.
+    pub fn iter(&self) -> impl Iterator<Item = (i64, Placed)> + '_ {
+        self.lanes().map(|j| {
+            let placed = Placed {
+                age: self.age[j],
+                life: self.life[j],
+                position: [0, 1, 2].map(|a| self.position[a][j]),
+                size: self.size[j],
+                angle: self.angle[j],
+                bits: self.bits[j],
+            };
+            (self.number(j), placed)
+        })
+    }
+}
+
+multiversion! {
+    /// Places the lanes of `columns` whose bit in `lanes` is set, at flick `at`: culls by reach, draws the
+    /// parameters of what is left as far as motion needs them, and moves it. Sets age, life, position, bits and
+    /// `live`; where nothing can be seen, only `live`.
+    ///
+    /// Lanes in `lanes` must be born at `at`, in order of birth, and not more than 2^51 flicks old; others may hold
+    /// anything. Culling takes the reach of the oldest.
+    pub fn place(level, kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, out: &mut PlacedBlock) = place_body;
+
+    /// Goes on after [`place`], and once only: sets size and angle, and leaves the sequences before the kind's own
+    /// parameters (see [`go_on`](super::go_on)).
+    pub fn dress(level, kind: &Kind, block: &mut PlacedBlock) = dress_body;
+
+    /// The velocities of all lanes of `columns` at their ages, x, y and z: what streaks need beside positions.
+    pub fn velocities(level, kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut [[f32; BLOCK]; 3]) = velocities_body;
+}
+
+#[inline(always)]
+fn place_body(kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, out: &mut PlacedBlock) {
+    let mut flags = [0u8; BLOCK];
+    for (age, birth) in out.age.iter_mut().zip(&columns.birth) {
+        *age = seconds(at.wrapping_sub(*birth));
+    }
+    out.live = lanes;
+    if *view != View::ALL {
+        // The oldest reaches farthest, and is the first: numbers are in order of birth.
+        let reach = kind.reach(out.age[lanes.trailing_zeros() as usize % BLOCK]);
+        let [x, y, z] = &columns.position;
+        for (j, flag) in flags.iter_mut().enumerate() {
+            *flag = u8::from(view.can_hold([x[j], y[j], z[j]], reach));
+        }
+        out.live &= pack(&flags);
+        if out.live == 0 {
+            return;
+        }
+    }
+    // Draw by draw for all lanes, not lane by lane: each draw waits ten cycles for the one before it, and the other
+    // lanes fill them.
+    let mut bits = columns.seed.map(mix32);
+    let [life, speed, ax, ay, az] = draw(kind.standard(), &mut bits);
+    for (axis, pull) in [&ax, &ay, &az].into_iter().enumerate() {
+        for j in 0..BLOCK {
+            let age = out.age[j];
+            let start = f32::from(columns.direction[axis][j]) * (speed[j] * STEP);
+            out.position[axis][j] = columns.position[axis][j] + (start + pull[j] * (0.5 * age)) * age;
+        }
+    }
+    for (flag, (age, life)) in flags.iter_mut().zip(out.age.iter().zip(&life)) {
+        *flag = u8::from(age < life);
+    }
+    out.life = life;
+    out.bits = bits;
+    out.live &= pack(&flags);
+}
+
+#[inline(always)]
+fn dress_body(kind: &Kind, block: &mut PlacedBlock) {
+    let mut bits = block.bits;
+    let [size, growth, angle, spin] = draw(&kind.standard()[Slot::Size as usize..], &mut bits);
+    for j in 0..BLOCK {
+        let age = block.age[j];
+        let size = size[j] + growth[j] * age;
+        block.size[j] = if size > 0.0 { size } else { 0.0 };
+        block.angle[j] = angle[j] + spin[j] * age;
+    }
+    block.bits = bits;
+}
+
+#[inline(always)]
+fn velocities_body(kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut [[f32; BLOCK]; 3]) {
+    let mut bits = columns.seed.map(mix32);
+    let values: [_; Slot::AccelZ as usize + 1] = draw(kind.standard(), &mut bits);
+    let speed = &values[Slot::Speed as usize];
+    for (axis, out) in out.iter_mut().enumerate() {
+        let pull = &values[Slot::AccelX as usize + axis];
+        for (j, out) in out.iter_mut().enumerate() {
+            *out = f32::from(columns.direction[axis][j]) * (speed[j] * STEP) + pull[j] * age[j];
+        }
+    }
+}
+
+/// `N` parameters of all lanes.
+#[inline(always)]
+fn draw<const N: usize>(spreads: &[Spread], bits: &mut [u32; BLOCK]) -> [[f32; BLOCK]; N] {
+    let mut values = [[0.0f32; BLOCK]; N];
+    for (row, s) in values.iter_mut().zip(spreads) {
+        let s = *s;
+        for (bits, value) in bits.iter_mut().zip(row) {
+            let r = step(*bits);
+            *bits = r.to_bits();
+            *value = s.base + r * s.offset;
+        }
+    }
+    values
+}
+
+/// Bytes of 0 or 1 to bits. The factor moves bit 0 of byte k to bit 56 + k, and no two meet elsewhere above 56.
+#[inline(always)]
+fn pack(flags: &[u8; BLOCK]) -> u64 {
+    let mut bits = 0;
+    for (i, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
+        bits |= (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
+    }
+    bits
+}

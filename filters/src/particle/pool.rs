@@ -1,0 +1,333 @@
+//! The one pool: the living particles of an emitter, kept between frames so that births are made once.
+//!
+//! A ring of blocks, each the [`BLOCK`] particles whose numbers begin with the same digits, field by field. Where a
+//! particle is follows from its number; which numbers may live follows from the time. So going on, going back and
+//! starting anywhere leave the same pool, it is read in order of birth without sorting, nothing moves when a
+//! particle dies, and nothing is allocated after [`Pool::new`].
+//!
+//! What a ring pays is the dead between the living: a quarter of it at lives of 1 to 2 seconds, half of it at lives of
+//! 0 to any length. Where lives vary that much, the ring holds the births since the last full sixteenth of the longest
+//! life only, and a [`Sieve`] those before that lived then. It moves with the clock, not with the player, so
+//! the pool is still a function of the time.
+
+use super::arch::prefetch;
+use super::births::BLOCK;
+use super::clock::LAST;
+use super::emitter::{Columns, Emitter};
+use super::kind::{Kind, Slot};
+use super::motion::{IN_A_ROW, PlacedBlock, View, dress, place, velocities};
+use super::sieve::{Kept, Sieve};
+use crate::simd::Level;
+use core::fmt;
+use core::ops::Range;
+
+/// From this part of dead in a window of the longest life on, the living are sieved. Found by measuring: a ring of a
+/// fifth dead and a sieve cost the same.
+const VARIED: f32 = 0.2;
+
+/// A sieve's steps in the longest life. More of them sieve more often, fewer leave more dead.
+const STEPS: i64 = 16;
+
+/// How many blocks ahead memory is asked for: 4 kB, a few hundred nanoseconds of work.
+const AHEAD: usize = 4;
+
+/// A pool cannot be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PoolError {
+    /// Up to `alive` particles live at a time, more than the `most` there is room for.
+    TooMany {
+        /// The proven bound.
+        alive: i64,
+        /// The most that was allowed.
+        most: u32,
+    },
+    /// The machine does not give the memory: bytes asked for.
+    Memory(usize),
+}
+
+impl fmt::Display for PoolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PoolError::TooMany { alive, most } => write!(
+                f,
+                "up to {alive} particles at a time, room for {most}: lower the rate or the life, or set a cap"
+            ),
+            PoolError::Memory(bytes) => write!(f, "no memory for particles: {bytes} bytes"),
+        }
+    }
+}
+
+impl core::error::Error for PoolError {}
+
+/// Which particles of an emitter may live at a time: a rule of the emitter, its kind and the cap alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lives {
+    /// Flicks after which none of the kind lives.
+    pub longest: i64,
+    /// Whoever is older than the youngest this many is dropped, dead or alive; no cap: `u32::MAX`.
+    ///
+    /// It goes by birth number, so a particle that is dropped stays dropped.
+    pub cap: u32,
+}
+
+impl Lives {
+    /// Lives of `kind`, capped.
+    pub fn of(kind: &Kind, cap: Option<u32>) -> Lives {
+        Lives { longest: kind.longest(), cap: cap.unwrap_or(u32::MAX) }
+    }
+
+    /// The numbers that may live at flick `at`: all others are dead, unborn or dropped.
+    pub fn window(&self, emitter: &Emitter, at: i64) -> Range<i64> {
+        let at = at.clamp(-LAST, LAST);
+        let end = emitter.births.born(at);
+        let start = emitter.births.born(at.saturating_sub(self.longest).max(-LAST));
+        start.max(end.saturating_sub(i64::from(self.cap))).min(end)..end
+    }
+
+    /// No more than this many numbers are in any [`window`](Lives::window) between the two times.
+    pub fn most(&self, emitter: &Emitter, span: Range<i64>) -> i64 {
+        emitter.births.most(span.start, span.end, self.longest).clamp(0, i64::from(self.cap))
+    }
+}
+
+/// The living particles of one emitter.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    emitter: Emitter,
+    kind: Kind,
+    lives: Lives,
+    ring: Ring,
+    /// Those born before the ring's, where lives vary much.
+    sieve: Option<Sieve>,
+    /// Numbers that may live now.
+    window: Range<i64>,
+    /// Blocks of the window that are in the ring, and the ring's place of the first.
+    young: Range<i64>,
+    head: usize,
+    at: i64,
+    level: Level,
+}
+
+/// What a pool takes, found before it is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    /// The proven bound on the numbers that may live at a time.
+    pub alive: i64,
+    /// Bytes, all that the pool ever takes.
+    pub bytes: usize,
+    ring: usize,
+    sieve: usize,
+    step: i64,
+}
+
+impl Room {
+    /// Room for every time in `span`.
+    fn find(lives: &Lives, kind: &Kind, emitter: &Emitter, span: Range<i64>) -> Room {
+        let alive = lives.most(emitter, span.clone());
+        // Numbers in a row that begin anywhere in a block.
+        let blocks = |numbers: i64| if numbers == 0 { 0 } else { (numbers as usize - 1) / BLOCK + 2 };
+        let life = kind.slot(Slot::Life);
+        let (ring, sieve, step) = if life.offset.abs() < VARIED * (life.base + life.offset.abs()) {
+            (blocks(alive), 0, 0)
+        } else {
+            let step = (lives.longest / STEPS).max(1);
+            let births = emitter.births.most(span.start, span.end, step).clamp(0, i64::from(lives.cap));
+            // The ring's first block may begin before the step does.
+            (blocks(births + BLOCK as i64), (alive as usize).div_ceil(BLOCK), step)
+        };
+        let bytes = size_of::<Pool>() + ring * size_of::<Columns>() + sieve * size_of::<Kept>();
+        Room { alive, bytes, ring, sieve, step }
+    }
+}
+
+/// Blocks in a row of numbers, each at its number mod their count.
+#[derive(Clone, Debug)]
+pub(super) struct Ring {
+    blocks: Vec<Columns>,
+    filled: Range<i64>,
+}
+
+impl Ring {
+    /// A block, if it is there.
+    pub(super) fn get(&self, block: i64) -> Option<&Columns> {
+        self.blocks.get(self.slot(block)).filter(|_| self.filled.contains(&block))
+    }
+
+    /// Makes the blocks of `want` that are not there. There must be room for all of them.
+    pub(super) fn want(&mut self, want: Range<i64>, emitter: &Emitter, level: Level) {
+        for block in want.clone() {
+            if !self.filled.contains(&block) {
+                let slot = self.slot(block);
+                emitter.fill(level, block, &mut self.blocks[slot]);
+            }
+        }
+        // Blocks outside `want` may have been overwritten, so only those are known to be there.
+        self.filled = want;
+    }
+
+    fn slot(&self, block: i64) -> usize {
+        block.rem_euclid((self.blocks.len() as i64).max(1)) as usize
+    }
+}
+
+impl Pool {
+    /// What a pool would take.
+    pub fn room(emitter: &Emitter, kind: &Kind, cap: Option<u32>, span: Range<i64>) -> Room {
+        Room::find(&Lives::of(kind, cap), kind, emitter, span)
+    }
+
+    /// A pool for every time in `span` (flicks), of at most `most` particles. It is empty until the first
+    /// [`seek`](Pool::seek).
+    pub fn new(
+        emitter: Emitter,
+        kind: Kind,
+        cap: Option<u32>,
+        span: Range<i64>,
+        most: u32,
+        level: Level,
+    ) -> Result<Pool, PoolError> {
+        let lives = Lives::of(&kind, cap);
+        let room = Room::find(&lives, &kind, &emitter, span);
+        if room.alive > i64::from(most) {
+            return Err(PoolError::TooMany { alive: room.alive, most });
+        }
+        let blocks = reserve(room.ring, Columns::EMPTY).ok_or(PoolError::Memory(room.bytes))?;
+        let kept = reserve(room.sieve, Kept::EMPTY).ok_or(PoolError::Memory(room.bytes))?;
+        let sieve = (room.step > 0).then(|| Sieve::new(kept, room.step));
+        let ring = Ring { blocks, filled: 0..0 };
+        Ok(Pool { emitter, kind, lives, ring, sieve, window: 0..0, young: 0..0, head: 0, at: 0, level })
+    }
+
+    /// Goes to flick `at`, which must be in the span the pool was made for: births that are not there yet are made.
+    /// The nearer to where it was, the cheaper; the result is the same.
+    ///
+    /// Outside the span it may hold the youngest only, as many as there is room for: the window is cut at its old
+    /// end, as a cap does.
+    pub fn seek(&mut self, at: i64) {
+        let at = at.clamp(-LAST, LAST);
+        self.at = at;
+        self.window = self.lives.window(&self.emitter, at);
+        let mut start = self.window.start;
+        if let Some(sieve) = &mut self.sieve {
+            sieve.seek(at, &self.emitter, &self.kind, &self.lives, &mut self.ring, self.level);
+            start = start.max(sieve.edge());
+        }
+        self.young = if start < self.window.end { blocks_of(start..self.window.end) } else { 0..0 };
+        let room = self.ring.blocks.len() as i64;
+        if self.young.end - self.young.start > room {
+            self.young.start = self.young.end - room;
+            self.window.start = self.window.start.max(self.young.start * BLOCK as i64);
+        }
+        self.ring.want(self.young.clone(), &self.emitter, self.level);
+        self.head = self.ring.slot(self.young.start);
+    }
+
+    /// How many blocks there are to place; changes with [`seek`](Pool::seek).
+    pub fn blocks(&self) -> usize {
+        self.old() + (self.young.end - self.young.start) as usize
+    }
+
+    /// How many of them are the sieve's.
+    fn old(&self) -> usize {
+        self.sieve.as_ref().map_or(0, Sieve::blocks)
+    }
+
+    /// Block `index`, and the one some way after it.
+    fn block(&self, index: usize) -> Option<(&Columns, Option<&Columns>)> {
+        let old = self.old();
+        if let Some(sieve) = self.sieve.as_ref().filter(|_| index < old) {
+            let columns = |i| sieve.block(i).map(|k| &k.columns);
+            return columns(index).map(|c| (c, columns(index + AHEAD)));
+        }
+        // The ring's place of the first block was found by the seek; the rest follow.
+        let slot = self.head + index - old;
+        let slot = if slot < self.ring.blocks.len() { slot } else { slot - self.ring.blocks.len() };
+        self.ring.blocks.get(slot).map(|c| (c, self.ring.blocks.get(slot + AHEAD)))
+    }
+
+    /// Says who of block `index` (below [`blocks`](Pool::blocks)) lives and where, at the time of the last seek. Blocks
+    /// may be placed in any order and at the same time; their numbers rise with the index.
+    pub fn place(&self, index: usize, view: &View, out: &mut PlacedBlock) {
+        let old = self.old();
+        let lanes = match self.sieve.as_ref().and_then(|s| s.block(index)) {
+            Some(kept) => {
+                (out.first, out.offset) = (kept.first, kept.offset);
+                kept.lanes(&self.window)
+            }
+            None => {
+                let block = self.young.start + (index - old.min(index)) as i64;
+                (out.first, out.offset) = (block * BLOCK as i64, IN_A_ROW);
+                lanes(out.first, &self.window)
+            }
+        };
+        match self.block(index) {
+            Some((columns, ahead)) if lanes != 0 => {
+                if let Some(ahead) = ahead {
+                    prefetch(ahead);
+                }
+                place(self.level, &self.kind, columns, self.at, view, lanes, out);
+            }
+            _ => out.live = 0,
+        }
+    }
+
+    /// Gives the particles of a block that was placed their sizes and angles.
+    pub fn dress(&self, placed: &mut PlacedBlock) {
+        dress(self.level, &self.kind, placed);
+    }
+
+    /// The velocities, x, y and z, of what [`place`](Pool::place) has put into `placed` from block `index`: of its
+    /// lanes that live.
+    pub fn velocities(&self, index: usize, placed: &PlacedBlock, out: &mut [[f32; BLOCK]; 3]) {
+        if let Some((columns, _)) = self.block(index) {
+            velocities(self.level, &self.kind, columns, &placed.age, out);
+        }
+    }
+
+    /// The records of particles that live in block `index`, placed before, in order of number.
+    pub fn particles<'a>(
+        &'a self,
+        index: usize,
+        placed: &'a PlacedBlock,
+    ) -> impl Iterator<Item = (i64, super::Particle)> + 'a {
+        let columns = self.block(index).map(|b| b.0);
+        placed
+            .lanes()
+            .filter_map(move |j| columns.map(|c| (placed.number(j), c.particle(j, self.emitter.kind))))
+    }
+
+    /// The kind of its particles.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Bytes it takes, all of them since it was made.
+    pub fn bytes(&self) -> usize {
+        size_of::<Pool>()
+            + self.ring.blocks.capacity() * size_of::<Columns>()
+            + self.sieve.as_ref().map_or(0, Sieve::bytes)
+    }
+}
+
+/// `count` of them, or nothing if the memory is not given.
+fn reserve<T: Clone>(count: usize, empty: T) -> Option<Vec<T>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(count).ok()?;
+    all.resize(count, empty);
+    Some(all)
+}
+
+/// The blocks that a range of numbers, not empty, is in.
+pub(super) fn blocks_of(numbers: Range<i64>) -> Range<i64> {
+    let size = BLOCK as i64;
+    numbers.start.div_euclid(size)..(numbers.end - 1).div_euclid(size) + 1
+}
+
+/// Which lanes of the block that begins with number `first` are in `window`, as bits.
+pub fn lanes(first: i64, window: &Range<i64>) -> u64 {
+    let size = BLOCK as i64;
+    let low = window.start.saturating_sub(first).clamp(0, size) as u32;
+    let high = window.end.saturating_sub(first).clamp(0, size) as u32;
+    let below = |n: u32| 1u64.checked_shl(n).map_or(u64::MAX, |bit| bit - 1);
+    below(high) & !below(low)
+}

@@ -1,0 +1,464 @@
+//! Births, motion and the pool against their definitions.
+
+use super::births::*;
+use super::*;
+use crate::ratio::Ratio;
+use crate::simd::Level;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::sync::Arc;
+
+/// Another's births through the trait's own search only.
+#[derive(Debug)]
+struct Searched<'a>(&'a dyn Births);
+
+impl Births for Searched<'_> {
+    fn born(&self, at: i64) -> i64 {
+        self.0.born(at)
+    }
+}
+
+fn times(births: &dyn Births, level: Level, first: i64) -> [i64; BLOCK] {
+    let mut out = [0; BLOCK];
+    births.times(level, first, &mut out);
+    out
+}
+
+/// Times agree with counts, at every level, and with the search.
+fn check(births: &dyn Births, first: i64) {
+    let want = times(&Searched(births), Level::SCALAR, first);
+    for (j, &t) in want.iter().enumerate() {
+        let number = first + j as i64;
+        if t == NEVER {
+            assert!(births.born(LAST) <= number);
+        } else {
+            assert!(births.born(t) > number, "{births:?} {number} at {t}");
+            assert!(t == -LAST || births.born(t - 1) <= number, "{births:?} {number} at {t}");
+        }
+    }
+    for &level in Level::available() {
+        assert_eq!(times(births, level, first), want, "{births:?} {first} {level}");
+    }
+}
+
+#[test]
+fn one_birth_a_frame_is_one_birth_a_frame() {
+    for (num, den) in [(25, 1), (24_000, 1001), (30_000, 1001), (60, 1), (120_000, 1001), (2997, 125)] {
+        let rate = Ratio::new(num, den).unwrap();
+        // 24000/1001 is no whole number of millionths: 24 a second in film time instead.
+        let steady = Steady::new(if den == 1001 { num as f64 / 1000.0 } else { rate.to_f64() }).unwrap();
+        for n in (0..2000).chain([1_000_000, 10_000_000, 123_456_789]) {
+            let at = if den == 1001 {
+                flicks(Ratio::new(n * 1000, num).unwrap())
+            } else {
+                flicks(Ratio::new(n * den, num).unwrap())
+            };
+            assert_eq!(steady.born(at), n, "{num}/{den} frame {n}");
+        }
+    }
+}
+
+#[test]
+fn times_of_steady_births() {
+    for r in [0.0, 1e-6, 0.1, 1.0, 24.0, 29.97, 1e3, 715_000.0, 9_999_999.999_999, 1e8] {
+        let steady = Steady::new(r).unwrap();
+        for first in
+            [0, 1, -1, -64, -65, 1000, 123_456_789, -123_456_789, 1 << 40, -(1 << 40), 1 << 55, -(1 << 55)]
+        {
+            check(&steady, first);
+        }
+    }
+}
+
+#[test]
+fn rates_that_cannot_be_are_refused() {
+    for r in [-1.0, 1.1e8, f64::NAN, f64::INFINITY] {
+        assert!(matches!(Steady::new(r), Err(RateError::Range(_))), "{r}");
+    }
+    assert_eq!(Ramp::new(&[]), Err(RateError::Empty));
+    assert_eq!(Ramp::new(&[(0, 1.0), (0, 2.0)]), Err(RateError::Order(1)));
+    assert_eq!(Ramp::new(&[(i64::MAX, 1.0)]), Err(RateError::Order(0)));
+    assert_eq!(Bursts::new(&[(5, 1), (4, 1)]), Err(RateError::Order(1)));
+}
+
+#[test]
+fn a_ramp_counts_the_area_exactly() {
+    // 0 to 10 a second over 4 s, 10 for 1 s, down to 2 over 2 s: 20, 10 and 12 births.
+    let keys = [(0, 0.0), (4 * FLICKS, 10.0), (5 * FLICKS, 10.0), (7 * FLICKS, 2.0)];
+    let ramp = Ramp::new(&keys).unwrap();
+    for (second, total) in [(-1, 0), (0, 0), (2, 5), (4, 20), (5, 30), (6, 38), (7, 42), (8, 44), (10, 48)] {
+        assert_eq!(ramp.born(second * FLICKS), total, "{second} s");
+    }
+    // Each whole count is met at its flick and not one before.
+    assert_eq!((ramp.born(2 * FLICKS - 1), ramp.born(4 * FLICKS - 1)), (4, 19));
+    check(&ramp, 0);
+    check(&ramp, -100);
+    check(&Ramp::new(&[(-LAST, 1e8), (LAST, 0.0)]).unwrap(), 1 << 40);
+    check(&Ramp::new(&[(3, 0.0)]).unwrap(), 0);
+}
+
+#[test]
+fn bursts_come_at_once() {
+    let bursts = Bursts::new(&[(100, 3), (200, 0), (300, 70)]).unwrap();
+    assert_eq!([99, 100, 299, 300].map(|t| bursts.born(t)), [0, 3, 3, 73]);
+    for first in [-70, -1, 0, 2, 3, 60] {
+        check(&bursts, first);
+    }
+}
+
+#[test]
+fn a_span_cuts_both_ends() {
+    let births = Steady::new(10.0).unwrap();
+    let span = Span { births, start: FLICKS, end: 2 * FLICKS };
+    // Births fall on tenths of a second: 10 at 1.0 to 19 at 1.9.
+    assert_eq!((span.born(FLICKS - 1), span.born(FLICKS), span.born(9 * FLICKS)), (9, 10, 19));
+    check(&span, 0);
+    check(&span, 9);
+}
+
+#[test]
+fn any_count_over_time_will_do() {
+    let square = Counted(|t: i64| {
+        let s = t.max(0) as f64 / FLICKS as f64;
+        s * s
+    });
+    assert_eq!(square.born(10 * FLICKS), 100);
+    check(&square, 0);
+    check(&Counted(|_: i64| f64::NAN), 0);
+    check(&Counted(|_: i64| f64::INFINITY), 0);
+}
+
+fn spreads(values: [(f32, f32); STANDARD]) -> [Spread; STANDARD] {
+    values.map(|(base, offset)| Spread { base, offset })
+}
+
+fn test_kind() -> Kind {
+    Kind::new(
+        spreads([
+            (1.4, 0.9),
+            (80.0, 60.0),
+            (0.0, 20.0),
+            (98.1, 5.0),
+            (0.0, 9.0),
+            (2.0, 1.5),
+            (0.3, 0.9),
+            (0.0, 1.0),
+            (0.2, 2.0),
+        ]),
+        vec![Spread { base: 1.0, offset: 0.5 }; 2],
+    )
+    .unwrap()
+}
+
+fn test_emitter(births: Arc<dyn Births>) -> Emitter {
+    let nozzle =
+        Nozzle::new([3.0, -7.0, 1.0], [400.0, 20.0, 5.0], [0.2, -1.0, 0.1], Spray::Cone(0.4)).unwrap();
+    Emitter { seed: 99, kind: 1, births, nozzle }
+}
+
+fn every_births() -> Vec<Arc<dyn Births>> {
+    vec![
+        Arc::new(Steady::new(333.3).unwrap()),
+        Arc::new(Ramp::new(&[(0, 0.0), (FLICKS * 3, 900.0), (FLICKS * 6, 10.0)]).unwrap()),
+        Arc::new(Bursts::new(&[(FLICKS, 500), (FLICKS * 2, 1), (FLICKS * 5, 130)]).unwrap()),
+        Arc::new(Span { births: Steady::new(250.0).unwrap(), start: FLICKS, end: FLICKS * 5 }),
+    ]
+}
+
+/// All that live at `at`, found by looking at every number that could.
+fn living(emitter: &Emitter, kind: &Kind, cap: Option<u32>, at: i64) -> Vec<(i64, Placed)> {
+    let end = emitter.births.born(at + FLICKS);
+    let oldest = cap.map_or(i64::MIN, |c| emitter.births.born(at) - i64::from(c));
+    (emitter.births.born(at - 9 * FLICKS)..end)
+        .filter(|&n| n >= oldest)
+        .filter_map(|n| placed(kind, &emitter.particle(n), at).map(|p| (n, p)))
+        .collect()
+}
+
+fn read(pool: &Pool, view: &View) -> Vec<(i64, Placed)> {
+    let mut block = PlacedBlock::EMPTY;
+    let mut all = Vec::new();
+    for index in 0..pool.blocks() {
+        pool.place(index, view, &mut block);
+        pool.dress(&mut block);
+        all.extend(block.iter());
+    }
+    all
+}
+
+#[test]
+fn the_pool_holds_who_lives_however_it_got_there() {
+    // Lives that vary much are sieved, others are not.
+    let mut even = *test_kind().standard();
+    even[Slot::Life as usize] = Spread { base: 2.0, offset: 0.2 };
+    for kind in [test_kind(), Kind::new(even, vec![]).unwrap()] {
+        a_pool_holds_who_lives(&kind);
+    }
+}
+
+fn a_pool_holds_who_lives(kind: &Kind) {
+    for births in every_births() {
+        let emitter = test_emitter(births);
+        let times: Vec<i64> = (-20..80).map(|n| n * FLICKS / 10 + n * 7).collect();
+        for cap in [None, Some(100), Some(0)] {
+            let want: Vec<_> = times.iter().map(|&t| living(&emitter, kind, cap, t)).collect();
+            assert!(cap.is_some() || want.iter().map(Vec::len).max() > Some(300));
+            for &level in Level::available() {
+                let span = times[0]..times[99] + 1;
+                let mut pool = Pool::new(emitter.clone(), kind.clone(), cap, span, 100_000, level).unwrap();
+                let bytes = pool.bytes();
+                let shuffled = (0..100).map(|i| i * 37 % 100);
+                for i in (0..100).chain((0..100).rev()).chain(shuffled) {
+                    pool.seek(times[i]);
+                    assert_eq!(read(&pool, &View::ALL), want[i], "{:?} {cap:?} {level} {i}", emitter.births);
+                }
+                assert_eq!(pool.bytes(), bytes);
+            }
+        }
+    }
+}
+
+/// Computed apart, in Python, from the definitions: every operation in double, then rounded to single.
+#[test]
+fn golden_particles() {
+    let emitter = test_emitter(Arc::new(Steady::new(1234.5).unwrap()));
+    // Number, birth, bits of the position, direction, seed.
+    type Born = (i64, i64, [u32; 3], [i16; 3], u32);
+    let births: [Born; 4] = [
+        (0, 571_568, [0x4389_7e00, 0xc0de_14f2, 0xc075_5e94], [13892, -29496, -3269], 0x42f3_a936),
+        (-1, 0, [0x438a_4357, 0x4095_70b4, 0x40a7_8252], [13879, -22106, 19808], 0x79ce_5dc9),
+        (12345, 7_056_571_568, [0xc3a8_c163, 0xbf88_d6d8, 0x4065_49d9], [-7271, -31950, -20], 0x17f2_3a6a),
+        (
+            1 << 40,
+            628_445_042_170_474_849,
+            [0x43c8_cdec, 0xc198_f72f, 0x3f02_fb00],
+            [6923, -31481, 5892],
+            0x07e9_528f,
+        ),
+    ];
+    for (number, birth, position, direction, seed) in births {
+        let p = emitter.particle(number);
+        assert_eq!((p.birth, p.position.map(f32::to_bits)), (birth, position), "{number}");
+        assert_eq!((p.direction, p.seed), (direction, seed), "{number}");
+    }
+    // All that live at frame 1000 of 24 a second: FNV-1a-64 of number, position, size, angle and sequence.
+    let mut pool = Pool::new(emitter, test_kind(), None, 0..LAST, 5000, Level::best()).unwrap();
+    pool.seek(flicks(Ratio::new(1000, 24).unwrap()));
+    let all = read(&pool, &View::ALL);
+    let hash = |h: u64, bytes: &[u8]| {
+        bytes.iter().fold(h, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+    };
+    let sum = all.iter().fold(0xcbf2_9ce4_8422_2325, |h, (number, p)| {
+        let [x, y, z] = p.position;
+        let words = [x, y, z, p.size, p.angle].map(f32::to_bits);
+        let h = words.iter().fold(hash(h, &number.to_le_bytes()), |h, w| hash(h, &w.to_le_bytes()));
+        hash(h, &p.bits.to_le_bytes())
+    });
+    assert_eq!((all.len(), sum), (1732, 0xf9fd_71fc_9ab5_bec7));
+}
+
+#[test]
+fn records_of_the_pool_are_the_emitters() {
+    let emitter = test_emitter(Arc::new(Steady::new(777.0).unwrap()));
+    let mut pool = Pool::new(emitter.clone(), test_kind(), None, 0..FLICKS * 9, 5000, Level::best()).unwrap();
+    pool.seek(FLICKS * 7);
+    let mut block = PlacedBlock::EMPTY;
+    let mut seen = 0;
+    for index in 0..pool.blocks() {
+        pool.place(index, &View::ALL, &mut block);
+        for (number, particle) in pool.particles(index, &block) {
+            assert_eq!(particle, emitter.particle(number));
+            seen += 1;
+        }
+    }
+    assert!(seen > 1000, "{seen}");
+}
+
+#[test]
+fn velocities_are_the_definitions() {
+    let emitter = test_emitter(Arc::new(Steady::new(777.0).unwrap()));
+    let mut velocities = [[0.0; BLOCK]; 3];
+    let mut block = PlacedBlock::EMPTY;
+    for &level in Level::available() {
+        let mut pool = Pool::new(emitter.clone(), test_kind(), None, 0..FLICKS * 9, 5000, level).unwrap();
+        pool.seek(FLICKS * 7);
+        for index in 0..pool.blocks() {
+            pool.place(index, &View::ALL, &mut block);
+            pool.dress(&mut block);
+            pool.velocities(index, &block, &mut velocities);
+            for lane in block.lanes() {
+                let number = block.number(lane);
+                let want = velocity(pool.kind(), &emitter.particle(number), block.age[lane]);
+                assert_eq!(velocities.map(|row| row[lane]), want, "{level} {number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn frame_ten_million_is_as_near_as_any() {
+    let emitter = test_emitter(Arc::new(Steady::new(300.0).unwrap()));
+    let kind = test_kind();
+    let at = flicks(Ratio::new(10_000_000, 24).unwrap());
+    let mut pool = Pool::new(emitter.clone(), kind.clone(), None, 0..at + 1, 2000, Level::best()).unwrap();
+    pool.seek(at);
+    assert_eq!(read(&pool, &View::ALL), living(&emitter, &kind, None, at));
+}
+
+#[test]
+fn times_outside_the_span_do_no_harm() {
+    let ramp = Ramp::new(&[(0, 10.0), (FLICKS, 10.0), (2 * FLICKS, 1e5)]).unwrap();
+    let mut pool =
+        Pool::new(test_emitter(Arc::new(ramp)), test_kind(), None, 0..FLICKS, 100, Level::best()).unwrap();
+    for at in [i64::MIN, -LAST, -1, FLICKS * 5, LAST, i64::MAX] {
+        pool.seek(at);
+        assert!(read(&pool, &View::ALL).len() <= 64 * 3);
+    }
+}
+
+#[test]
+fn too_many_are_refused_beforehand() {
+    let emitter = test_emitter(Arc::new(Steady::new(1e8).unwrap()));
+    let made = Pool::new(emitter, test_kind(), None, 0..FLICKS, 1_000_000, Level::best());
+    assert!(matches!(made, Err(PoolError::TooMany { alive: 229_999_000.., most: 1_000_000 })));
+}
+
+#[test]
+fn a_cap_never_brings_anyone_back() {
+    let emitter = test_emitter(Arc::new(Ramp::new(&[(0, 900.0), (FLICKS * 4, 0.0)]).unwrap()));
+    let lives = Lives::of(&test_kind(), Some(150));
+    let mut dropped = i64::MIN;
+    for n in 0..500 {
+        let window = lives.window(&emitter, n * FLICKS / 60);
+        assert!(window.end - window.start <= 150);
+        assert!(window.start >= dropped);
+        dropped = window.start;
+    }
+}
+
+#[test]
+fn culling_allows_for_what_positions_are_rounded_by() {
+    // A step of f32 is 1/16 at a million: 0.032 along the way and 0.032 of size are each rounded up to it.
+    let kind = Kind::new(
+        spreads([
+            (2.0, 0.0),
+            (0.032, 0.0),
+            (0.0, 0.0),
+            (0.0, 0.0),
+            (0.0, 0.0),
+            (0.032 / core::f32::consts::SQRT_2, 0.0),
+            (0.0, 0.0),
+            (0.0, 0.0),
+            (0.0, 0.0),
+        ]),
+        vec![],
+    )
+    .unwrap();
+    let births = Arc::new(Bursts::new(&[(0, 64)]).unwrap());
+    let nozzle = Nozzle::new([1e6, 0.0, 0.0], [0.0; 3], [1.0, 0.0, 0.0], Spray::Fan(0.0)).unwrap();
+    let emitter = Emitter { seed: 1, kind: 0, births, nozzle };
+    let view = View { low: [1e6 + 0.125, -1.0, -1.0], high: [2e6, 1.0, 1.0] };
+    let p = placed(&kind, &emitter.particle(0), FLICKS).unwrap();
+    assert!(view.touches(p.position, p.size));
+    assert!(view.can_hold(emitter.particle(0).position, kind.reach(1.0)));
+}
+
+prop_compose! {
+    fn any_spread()(exp in -10i32..20, base in -1.0f32..1.0, offset in -1.0f32..1.0, fixed: bool) -> Spread {
+        let scale = if exp < 0 { 1.0 / (1 << -exp) as f32 } else { (1 << exp) as f32 };
+        Spread { base: base * scale, offset: if fixed { 0.0 } else { offset * scale } }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 2000,
+        rng_seed: RngSeed::Fixed(3),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn culling_drops_nothing_that_is_seen(
+        spreads in prop::array::uniform9(any_spread()),
+        life in 0.0f32..100.0,
+        centre in prop::array::uniform3(-1e4f32..1e4),
+        half in prop::array::uniform3(0.0f32..1e4),
+        corner in prop::array::uniform3(-2e4f32..2e4),
+        extent in prop::array::uniform3(0.0f32..2e4),
+        axis in prop::array::uniform3(-1.0f32..1.0),
+        cap in 0.0f32..2.0,
+        seed: u64,
+        age in 0.0f64..1.0,
+    ) {
+        let mut spreads = spreads;
+        spreads[Slot::Life as usize] = Spread { base: life, offset: life * 0.5 };
+        let kind = Kind::new(spreads, vec![]).unwrap();
+        let Ok(nozzle) = Nozzle::new(centre, half, axis, Spray::Cone(cap)) else { return Ok(()) };
+        let emitter = Emitter { seed, kind: 0, births: Arc::new(Bursts::new(&[(0, 64)]).unwrap()), nozzle };
+        let at = (age * kind.longest() as f64) as i64;
+        let (mut columns, mut block) = (Columns::EMPTY, PlacedBlock::EMPTY);
+        emitter.fill(Level::best(), 0, &mut columns);
+        let mut seen = 0;
+        // One box as drawn, and one that touches the first particle with its very corner.
+        let first = placed(&kind, &emitter.particle(0), at);
+        let touch = first.map_or(corner, |p| {
+            core::array::from_fn(|a| p.position[a] + p.size * core::f32::consts::SQRT_2)
+        });
+        for low in [corner, touch] {
+            let view = View { low, high: core::array::from_fn(|a| low[a] + extent[a]) };
+            for &level in Level::available() {
+                place(level, &kind, &columns, at, &view, u64::MAX, &mut block);
+                dress(level, &kind, &mut block);
+                let got: Vec<_> = block.iter().collect();
+                for n in 0..64 {
+                    let kept = got.iter().find(|(m, _)| *m == n).map(|(_, p)| *p);
+                    let want = placed(&kind, &emitter.particle(n), at);
+                    if let Some(p) = want && view.touches(p.position, p.size) {
+                        prop_assert_eq!(kept, want, "dropped {} {}", level, n);
+                        seen += 1;
+                    }
+                    prop_assert!(kept.is_none() || kept == want);
+                }
+            }
+        }
+        prop_assert!(first.is_none() || seen > 0 || first.is_some_and(|p| !p.position[0].is_finite()));
+    }
+
+    #[test]
+    fn ramps_never_fall_and_are_bounded(
+        gaps in prop::collection::vec((1i64..20_000_000_000, 0.0f64..2e5), 1..8),
+        start in -100_000_000_000i64..100_000_000_000,
+        looks in prop::collection::vec(0.0f64..1.0, 40),
+        life in 0i64..10_000_000_000,
+        first in -1_000_000i64..1_000_000,
+    ) {
+        let mut at = start;
+        let keys: Vec<(i64, f64)> = gaps.iter().map(|&(gap, rate)| { at += gap; (at, rate) }).collect();
+        let ramp = Ramp::new(&keys).unwrap();
+        let (from, to) = (start - FLICKS, at + FLICKS);
+        let most = ramp.most(from, to, life);
+        let mut looks: Vec<i64> = looks.iter().map(|l| from + (l * (to - from) as f64) as i64).collect();
+        looks.extend(keys.iter().flat_map(|k| [k.0 - 1, k.0, k.0 + 1, (k.0 + life).min(to)]));
+        looks.sort_unstable();
+        for pair in looks.windows(2) {
+            prop_assert!(ramp.born(pair[0]) <= ramp.born(pair[1]));
+        }
+        for t in looks {
+            let alive = ramp.born(t) - ramp.born(t - life);
+            prop_assert!(alive <= most, "{} of {}", alive, most);
+        }
+        check(&ramp, first);
+    }
+
+    #[test]
+    fn steady_births_are_bounded(rate in 0.0f64..1e6, life in 0i64..1 << 33, t in -(1i64 << 50)..1 << 50, first: i32) {
+        let steady = Steady::new(rate).unwrap();
+        let alive = steady.born(t) - steady.born(t - life);
+        prop_assert!(alive <= steady.most(0, 0, life));
+        // The trait's own bound is for any births; it is near.
+        let loose = Searched(&steady).most(t, t + FLICKS, life);
+        prop_assert!(alive <= loose && loose as f64 <= steady.most(0, 0, life) as f64 * 1.07 + rate / 60.0 + 2.0);
+        check(&steady, first.into());
+    }
+}

@@ -1,0 +1,66 @@
+//! Bodies by hand for what the compiler makes too slow: bare 64-bit keys with AVX-512.
+
+use super::total::{Piece, Rules};
+use super::{Key, Ranked};
+use crate::simd::Level;
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+/// Asks for the memory of a value that will be needed, where the machine has a way to.
+#[inline(always)]
+pub(super) fn prefetch<T>(soon: &T) {
+    #[cfg(target_arch = "x86_64")]
+    x86::prefetch(soon);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = soon;
+}
+
+/// What one task merges, as bare words.
+pub(super) struct Words<'a> {
+    pub(super) keys: &'a mut [u64],
+    pub(super) masks: &'a mut [u64],
+    pub(super) heads: &'a mut [u64],
+    pub(super) incoming: &'a [u64],
+}
+
+/// The keys, masks and heads of some segments.
+pub(super) type Segments<'a, K, V> = (&'a mut [K], &'a mut [u64], &'a mut [(K, <V as Ranked>::Rank)]);
+
+/// Merges what comes in, as `Share::merge` does, if this machine and these types have a body for it; the number of
+/// elements written.
+#[inline]
+pub(super) fn merge<K: Key, V: Ranked>(
+    level: Level,
+    (keys, masks, heads): Segments<'_, K, V>,
+    first: usize,
+    plan: &[Piece],
+    incoming: &[(K, V)],
+) -> Option<u64> {
+    #[cfg(target_arch = "x86_64")]
+    if level.isa() == crate::simd::Isa::Avx512 && x86::bare::<K, V>() {
+        let words = x86::words::<K, V>(keys, masks, heads, incoming);
+        return Some(x86::merge(level, words, first, plan));
+    }
+    let _ = (level, keys, masks, heads, first, plan, incoming);
+    None
+}
+
+/// Walks the segments and what comes in together, as `plan_body` does, if there is a body for it.
+#[inline]
+pub(super) fn plan<K: Key, V: Ranked>(
+    level: Level,
+    (masks, heads): (&[u64], &[(K, V::Rank)]),
+    incoming: &[(K, V)],
+    rules: &Rules,
+    (plan, outside): (&mut Vec<Piece>, &mut Vec<u32>),
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if level.isa() == crate::simd::Isa::Avx512 && x86::bare::<K, V>() {
+        let (heads, incoming) = x86::read_words::<K, V>(heads, incoming);
+        x86::plan(level, (masks, heads), incoming, rules, (plan, outside));
+        return true;
+    }
+    let _ = (level, masks, heads, incoming, rules, plan, outside);
+    false
+}

@@ -1,0 +1,230 @@
+//! Bytes as operations: what a fuzz target calls, and a quick random test.
+
+use super::{Batch, Bounds, CellBatch, CellPma, CellSettings, Fate, Fault, Pma, PmaError};
+use crate::lend::Alone;
+use crate::simd::Level;
+
+/// Most elements of a run, so that long inputs stay quick.
+const MOST: usize = 1 << 14;
+
+/// Reads operations off `bytes`, makes them on both kinds of array and on sorted lists, and compares.
+///
+/// # Errors
+/// The first [`Fault`]; there should never be one.
+pub fn run(bytes: &[u8]) -> Result<(), Fault> {
+    total(bytes)?;
+    cells(bytes)
+}
+
+/// Numbers off bytes; zero at the end.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+    fn number(&mut self) -> u64 {
+        u64::from_le_bytes(core::array::from_fn(|_| self.byte()))
+    }
+    /// Keys that meet: few, near the ends, or anywhere.
+    fn key(&mut self) -> u64 {
+        match self.byte() % 4 {
+            0 => u64::from(self.byte() % 8),
+            1 => u64::MAX - u64::from(self.byte() % 4),
+            2 => u64::from(self.byte()) << 32,
+            _ => self.number(),
+        }
+    }
+}
+
+fn total(bytes: &[u8]) -> Result<(), Fault> {
+    let mut from = Reader(bytes);
+    let bounds = match from.byte() % 3 {
+        0 => Bounds::PAPER,
+        1 => Bounds { tau0: 1.0, tauh: 0.9, rhoh: 0.4, rho0: 0.0 },
+        _ => Bounds { tau0: 0.75, tauh: 0.7, rhoh: 0.34, rho0: 0.3 },
+    };
+    let level = if from.byte() % 2 == 0 { Level::SCALAR } else { Level::best() };
+    let Ok(mut pma) = Pma::<u64, u32>::new(bounds, level) else { return Err(Fault::Shape) };
+    let mut model: Vec<(u64, u32)> = Vec::new();
+    let mut rank = 0u32;
+    while !from.0.is_empty() {
+        let mut done: Result<(), PmaError> = Ok(());
+        match from.byte() % 4 {
+            0 => {
+                let item = (from.key(), rank);
+                rank += 1;
+                if model.len() < MOST {
+                    model.insert(model.partition_point(|m| *m < item), item);
+                    done = pma.insert(item.0, item.1);
+                }
+            }
+            1 if !model.is_empty() => {
+                let item = model.remove(from.number() as usize % model.len());
+                let slot = pma.find_ranked(item.0, item.1).unwrap_or(u32::MAX);
+                if pma.remove(slot) != Some(item) {
+                    return Err(Fault::Model { at: 0 });
+                }
+            }
+            2 => {
+                // Every element whose number is chosen by a step moves or goes; some come.
+                let mut batch = Batch::default();
+                let (step, phase) = (usize::from(from.byte()) + 1, usize::from(from.byte()));
+                let (key, goes, coming) = (from.key(), from.byte() % 2 == 0, from.byte());
+                let mut kept = Vec::new();
+                for (i, (slot, item)) in pma.held_slots().zip(&model).enumerate() {
+                    match (i + phase) % step {
+                        0 => {
+                            batch.moves.push((slot, key));
+                            kept.push((key, item.1));
+                        }
+                        1 if goes => batch.removes.push(slot),
+                        _ => kept.push(*item),
+                    }
+                }
+                for i in 0..u64::from(coming) {
+                    if kept.len() < MOST {
+                        let item = (key.wrapping_add(i * u64::from(coming % 3)), rank);
+                        rank += 1;
+                        batch.inserts.push(item);
+                        kept.push(item);
+                    }
+                }
+                kept.sort_unstable();
+                model = kept;
+                done = pma.apply(&batch, &Alone);
+            }
+            _ => {
+                let (low, high) = (from.key(), from.key());
+                let right = model.iter().filter(|m| (low..=high).contains(&m.0));
+                if !pma.range(low..=high).map(|(k, v)| (k, *v)).eq(right.copied()) {
+                    return Err(Fault::Model { at: model.len() });
+                }
+            }
+        }
+        if done.is_err() {
+            return Err(Fault::Shape);
+        }
+        pma.check()?;
+        same(pma.iter().map(|(k, v)| (k, *v)), &model)?;
+    }
+    Ok(())
+}
+
+fn cells(bytes: &[u8]) -> Result<(), Fault> {
+    let mut from = Reader(bytes);
+    let count = [1, 7, 600, 70_000][usize::from(from.byte() % 4)];
+    let settings = match from.byte() % 3 {
+        0 => CellSettings::default(),
+        1 => CellSettings { rebuild: 1.0, ..CellSettings::default() },
+        _ => CellSettings {
+            bounds: Bounds { tau0: 0.9, tauh: 0.5, rhoh: 0.2, rho0: 0.0 },
+            fill: 0.3,
+            rebuild: 1.0,
+        },
+    };
+    let Ok(mut pma) = CellPma::<u32>::new(count, settings, Level::best()) else { return Err(Fault::Shape) };
+    let mut model: Vec<(u32, u32)> = Vec::new();
+    let mut rank = 0u32;
+    while !from.0.is_empty() {
+        let done = match from.byte() % 4 {
+            0 => {
+                let item = ((from.key() % u64::from(count)) as u32, rank);
+                rank += 1;
+                if model.len() < MOST {
+                    model.push(item);
+                    pma.insert(item.0, item.1)
+                } else {
+                    Ok(())
+                }
+            }
+            1 => {
+                let slot = from.number() as u32 % (pma.slots() as u32 + 1);
+                if let Some(item) = pma.remove(slot) {
+                    let at = model.iter().position(|m| *m == item).ok_or(Fault::Model { at: 0 })?;
+                    model.remove(at);
+                }
+                Ok(())
+            }
+            2 => {
+                let mut batch = CellBatch::default();
+                let (step, cell) = (usize::from(from.byte()) + 1, (from.key() % u64::from(count)) as u32);
+                let mut kept = Vec::new();
+                let mut i = 0;
+                pma.for_each(|slot, at, rank| {
+                    i += 1;
+                    match i % step {
+                        0 => {
+                            batch.moves.push((slot, cell));
+                            kept.push((cell, *rank));
+                        }
+                        3 => batch.removes.push(slot),
+                        _ => kept.push((at, *rank)),
+                    }
+                });
+                for i in 0..u32::from(from.byte()) * 4 {
+                    if kept.len() < MOST {
+                        let item = ((cell + i * 3) % count, rank);
+                        rank += 1;
+                        batch.inserts.push(item);
+                        kept.push(item);
+                    }
+                }
+                model = kept;
+                pma.apply(&batch, &Alone)
+            }
+            _ => {
+                let (turn, shift) = (u32::from(from.byte()) + 1, u32::from(from.byte()));
+                let fate = |rank: u32, cell: u32| match rank % turn {
+                    0 => Fate::Move(((u64::from(cell) + u64::from(shift)) % u64::from(count)) as u32),
+                    5 => Fate::Gone,
+                    _ => Fate::Stay,
+                };
+                model.retain_mut(|m| match fate(m.1, m.0) {
+                    Fate::Stay => true,
+                    Fate::Gone => false,
+                    Fate::Move(to) => {
+                        m.0 = to;
+                        true
+                    }
+                });
+                pma.update(&[], &Alone, |rank, cell| fate(*rank, cell))
+            }
+        };
+        if done.is_err() {
+            return Err(Fault::Shape);
+        }
+        pma.check()?;
+        model.sort_unstable();
+        let mut read = Vec::with_capacity(model.len());
+        pma.for_each_in_order(|cell, _, rank| read.push((cell, *rank)));
+        same(read.into_iter(), &model)?;
+    }
+    Ok(())
+}
+
+fn same<T: PartialEq + Copy>(read: impl Iterator<Item = T>, model: &[T]) -> Result<(), Fault> {
+    let mut at = 0;
+    for item in read {
+        if model.get(at) != Some(&item) {
+            return Err(Fault::Model { at });
+        }
+        at += 1;
+    }
+    if at == model.len() { Ok(()) } else { Err(Fault::Model { at }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(150))]
+        #[test]
+        fn any_bytes_keep_the_rules(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+            prop_assert_eq!(super::run(&bytes), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What keys and payloads must be.
+
+/// An integer that can be a key of a [`Pma`](super::Pma).
+pub trait Key: Copy + Ord + Send + Sync + core::fmt::Debug + sealed::Sealed + 'static {
+    /// An unsigned number in the same order.
+    fn ordered(self) -> u64;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! keys {
+    ($($t:ty: $flip:expr),+) => {$(
+        impl sealed::Sealed for $t {}
+        impl Key for $t {
+            #[inline(always)]
+            fn ordered(self) -> u64 {
+                (self as u64) ^ $flip
+            }
+        }
+    )+};
+}
+// A signed number widens with its sign; turning the top bit then puts negative numbers first.
+keys!(u8: 0, u16: 0, u32: 0, u64: 0, i8: 1 << 63, i16: 1 << 63, i32: 1 << 63, i64: 1 << 63);
+
+/// A payload, and its rank among those of equal key.
+///
+/// The rank decides the order in which payloads of one key (or cell) are read out. Give it a value that no other
+/// payload has (a particle's number) and that does not change while it is stored: then the order depends on the
+/// elements alone and never on how they came there. Where ranks are equal too, the order is unspecified.
+pub trait Ranked: Copy + Send + Sync {
+    /// What ranks are compared by; `()` for none.
+    type Rank: Copy + Ord + Send + Sync + core::fmt::Debug;
+
+    /// The rank of this payload.
+    fn rank(&self) -> Self::Rank;
+}
+
+/// No payload: the array holds bare keys.
+impl Ranked for () {
+    type Rank = ();
+    #[inline(always)]
+    fn rank(&self) {}
+}
+
+macro_rules! own_rank {
+    ($($t:ty),+) => {$(
+        /// A number ranks by itself.
+        impl Ranked for $t {
+            type Rank = $t;
+            #[inline(always)]
+            fn rank(&self) -> $t {
+                *self
+            }
+        }
+    )+};
+}
+own_rank!(u8, u16, u32, u64, i32, i64);
+
+#[cfg(test)]
+mod tests {
+    use super::Key;
+
+    #[test]
+    fn ordered_keeps_the_order() {
+        let signed = [i64::MIN, -2, -1, 0, 1, i64::MAX];
+        assert!(signed.is_sorted_by_key(|k| k.ordered()));
+        assert!([i8::MIN, -1, 0, i8::MAX].is_sorted_by_key(|k| k.ordered()));
+        assert_eq!(0u64.ordered(), 0);
+        assert_eq!(u64::MAX.ordered(), u64::MAX);
+        assert_eq!(i64::MIN.ordered(), 0);
+    }
+}

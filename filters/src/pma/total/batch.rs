@@ -1,0 +1,262 @@
+//! Many changes in one call.
+
+use super::kernel::merge_body;
+use super::plan::Piece;
+use super::{Pma, SEGMENT};
+use crate::lend::Spread;
+use crate::pma::sort::sort;
+use crate::pma::{Key, PmaError, Ranked, Slot, arch};
+use crate::simd::Level;
+use std::sync::{Mutex, PoisonError};
+
+/// Changes to be made together.
+///
+/// Slots are those before the batch; each may be named once.
+#[derive(Clone, Debug)]
+pub struct Batch<K, V> {
+    /// New elements, in any order.
+    pub inserts: Vec<(K, V)>,
+    /// Slots of elements to be taken out. Fastest in rising order.
+    pub removes: Vec<Slot>,
+    /// Slots of elements, and their new keys. Fastest in rising order.
+    pub moves: Vec<(Slot, K)>,
+}
+
+impl<K, V> Default for Batch<K, V> {
+    fn default() -> Self {
+        Batch { inserts: Vec::new(), removes: Vec::new(), moves: Vec::new() }
+    }
+}
+
+impl<K, V> Batch<K, V> {
+    /// Forgets all changes, keeping the room.
+    pub fn clear(&mut self) {
+        self.inserts.clear();
+        self.removes.clear();
+        self.moves.clear();
+    }
+
+    /// How many changes there are.
+    pub fn len(&self) -> usize {
+        self.inserts.len() + self.removes.len() + self.moves.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Room that is kept between calls.
+#[derive(Clone)]
+pub(super) struct Work<K, V> {
+    pub(super) keys: Vec<K>,
+    pub(super) vals: Vec<V>,
+    incoming: Vec<(K, V)>,
+    spare: Vec<(K, V)>,
+    /// Segments that lost elements.
+    pub(super) thinned: Vec<u32>,
+    pub(super) plan: Vec<Piece>,
+    /// Segments that would leave their bounds.
+    pub(super) outside: Vec<u32>,
+    windows: Vec<(usize, usize)>,
+}
+
+impl<K, V> Default for Work<K, V> {
+    fn default() -> Self {
+        Work {
+            keys: Vec::new(),
+            vals: Vec::new(),
+            incoming: Vec::new(),
+            spare: Vec::new(),
+            thinned: Vec::new(),
+            plan: Vec::new(),
+            outside: Vec::new(),
+            windows: Vec::new(),
+        }
+    }
+}
+
+/// What one task works on: a run of the plan and the segments it lies in.
+struct Share<'a, K, V: Ranked> {
+    level: Level,
+    first: usize,
+    plan: &'a [Piece],
+    keys: &'a mut [K],
+    vals: &'a mut [V],
+    masks: &'a mut [u64],
+    heads: &'a mut [(K, V::Rank)],
+    moves: u64,
+}
+
+impl<K: Key, V: Ranked> Pma<K, V> {
+    /// Makes all changes of a batch, as if first all moving and removed elements were taken out, and then all moved
+    /// and new ones put in; no segment is settled in between. The result is the same for any `spread`.
+    ///
+    /// # Errors
+    /// [`PmaError::Vacant`] and [`PmaError::TooMany`]; then nothing has changed.
+    pub fn apply(&mut self, batch: &Batch<K, V>, spread: &dyn Spread) -> Result<(), PmaError> {
+        let new_len = (self.len + batch.inserts.len()).saturating_sub(batch.removes.len());
+        let height = self.height_for(new_len)?;
+        self.take_out(batch)?;
+        let mut incoming = core::mem::take(&mut self.work.incoming);
+        sort(&mut incoming, &mut self.work.spare);
+        let halve = new_len < self.limits.least() && height < self.limits.height();
+        if self.masks.is_empty() || new_len > self.limits.most() || halve {
+            self.resize(height, &incoming);
+        } else {
+            self.len = new_len;
+            self.make_plan(&incoming, batch.len() * 8 < self.masks.len());
+            self.settle_windows(&incoming);
+            self.merge_rest(&incoming, spread);
+        }
+        incoming.clear();
+        self.work.incoming = incoming;
+        Ok(())
+    }
+
+    /// Clears the bits of what goes or moves, and copies what moves and what is new to `work.incoming`.
+    fn take_out(&mut self, batch: &Batch<K, V>) -> Result<(), PmaError> {
+        let work = &mut self.work;
+        work.incoming.clear();
+        work.thinned.clear();
+        let mut last = u32::MAX;
+        let sparse = batch.len() * 8 < self.masks.len();
+        let moving = batch.moves.iter().map(|&(slot, _)| slot);
+        for (done, slot) in moving.chain(batch.removes.iter().copied()).enumerate() {
+            let (segment, bit) = (slot / SEGMENT as u32, 1u64 << (slot % SEGMENT as u32));
+            match self.masks.get_mut(segment as usize) {
+                Some(mask) if *mask & bit != 0 => *mask ^= bit,
+                _ => {
+                    // Put back what was taken: the call has no effect.
+                    let moving = batch.moves.iter().map(|&(slot, _)| slot);
+                    for slot in moving.chain(batch.removes.iter().copied()).take(done) {
+                        self.masks[slot as usize / SEGMENT] |= 1 << (slot as usize % SEGMENT);
+                    }
+                    return Err(PmaError::Vacant { slot });
+                }
+            }
+            if sparse && segment != last {
+                work.thinned.push(segment);
+                last = segment;
+            }
+        }
+        work.incoming.extend(batch.moves.iter().map(|&(slot, key)| (key, self.vals[slot as usize])));
+        work.incoming.extend_from_slice(&batch.inserts);
+        Ok(())
+    }
+
+    /// Settles the windows around segments that would leave their bounds, and takes them off the plan.
+    fn settle_windows(&mut self, incoming: &[(K, V)]) {
+        let mut windows = core::mem::take(&mut self.work.windows);
+        windows.clear();
+        for segment in self.work.outside.iter().map(|s| *s as usize) {
+            if windows.last().is_some_and(|&(_, to)| segment < to) {
+                continue;
+            }
+            let (from, to) = self.window_by(segment, |from, to| self.planned_in(from, to));
+            // Windows are either apart or one in the other.
+            while windows.last().is_some_and(|&(start, _)| start >= from) {
+                windows.pop();
+            }
+            windows.push((from, to));
+        }
+        for &(from, to) in &windows {
+            let plan = &self.work.plan;
+            let first = plan.partition_point(|p| (p.segment as usize) < from);
+            let last = plan.partition_point(|p| (p.segment as usize) < to);
+            let range = match &plan[first..last] {
+                [a, .., b] => a.from as usize..b.to as usize,
+                [a] => a.from as usize..a.to as usize,
+                [] => 0..0,
+            };
+            self.rebalance(from, to, &incoming[range]);
+        }
+        let mut next = 0;
+        if !windows.is_empty() {
+            self.work.plan.retain(|p| {
+                let segment = p.segment as usize;
+                while next < windows.len() && windows[next].1 <= segment {
+                    next += 1;
+                }
+                windows.get(next).is_none_or(|&(from, _)| segment < from)
+            });
+        }
+        self.work.windows = windows;
+    }
+
+    /// Merges what comes into each segment that is still on the plan.
+    fn merge_rest(&mut self, incoming: &[(K, V)], spread: &dyn Spread) {
+        let plan = core::mem::take(&mut self.work.plan);
+        let tasks = spread.width().clamp(1, 64).min(plan.len() / 256 + 1);
+        if tasks == 1 {
+            let mut share = Share {
+                level: self.level,
+                first: 0,
+                plan: &plan,
+                keys: &mut self.keys,
+                vals: &mut self.vals,
+                masks: &mut self.masks,
+                heads: &mut self.heads,
+                moves: 0,
+            };
+            share.merge(incoming);
+            self.moves += share.moves;
+        } else {
+            let (mut keys, mut vals) = (&mut self.keys[..], &mut self.vals[..]);
+            let (mut masks, mut heads) = (&mut self.masks[..], &mut self.heads[..]);
+            let mut first = 0;
+            let mut shares = Vec::with_capacity(tasks);
+            for t in 0..tasks {
+                let part = &plan[plan.len() * t / tasks..plan.len() * (t + 1) / tasks];
+                let end = part.last().map_or(first, |p| p.segment as usize + 1);
+                let n = end - first;
+                let (k, v, m, h);
+                (k, keys) = keys.split_at_mut(n * SEGMENT);
+                (v, vals) = vals.split_at_mut(n * SEGMENT);
+                (m, masks) = masks.split_at_mut(n);
+                (h, heads) = heads.split_at_mut(n);
+                shares.push(Mutex::new(Share {
+                    level: self.level,
+                    first,
+                    plan: part,
+                    keys: k,
+                    vals: v,
+                    masks: m,
+                    heads: h,
+                    moves: 0,
+                }));
+                first = end;
+            }
+            // A share is locked by its one task only, so nothing waits.
+            spread.spread(tasks, &|t| {
+                shares[t].lock().unwrap_or_else(PoisonError::into_inner).merge(incoming);
+            });
+            self.moves +=
+                shares.iter().map(|s| s.lock().unwrap_or_else(PoisonError::into_inner).moves).sum::<u64>();
+        }
+        self.work.plan = plan;
+    }
+}
+
+impl<K: Key, V: Ranked> Share<'_, K, V> {
+    fn merge(&mut self, incoming: &[(K, V)]) {
+        let segments = (&mut *self.keys, &mut *self.masks, &mut *self.heads);
+        if let Some(moves) = arch::merge::<K, V>(self.level, segments, self.first, self.plan, incoming) {
+            self.moves += moves;
+            return;
+        }
+        for piece in self.plan {
+            let segment = piece.segment as usize - self.first;
+            let base = segment * SEGMENT;
+            let (keys, vals) = (&mut self.keys[base..base + SEGMENT], &mut self.vals[base..base + SEGMENT]);
+            let coming = &incoming[piece.from as usize..piece.to as usize];
+            let mask = merge_body(keys, vals, self.masks[segment], coming);
+            self.masks[segment] = mask;
+            if mask != 0 {
+                self.heads[segment] = (keys[0], vals[0].rank());
+            }
+            self.moves += u64::from(mask.count_ones());
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Merging what comes into one segment.
+
+use super::{Key, Ranked, SEGMENT, packed, tag};
+
+/// Closes the gaps of a segment (`mask` says which slots hold) and merges `incoming` (sorted) into it; elements that
+/// were there come before equal ones that come in. Returns the new mask. Both together must fit.
+///
+/// This is the definition and the general body.
+#[inline(always)]
+pub(in crate::pma) fn merge_body<K: Key, V: Ranked>(
+    keys: &mut [K],
+    vals: &mut [V],
+    mask: u64,
+    incoming: &[(K, V)],
+) -> u64 {
+    let (keys, vals) = (&mut keys[..SEGMENT], &mut vals[..SEGMENT]);
+    let mut held = mask.trailing_ones() as usize;
+    let mut rest = if held >= 64 { 0 } else { mask >> held << held };
+    while rest != 0 {
+        let at = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        keys[held] = keys[at];
+        vals[held] = vals[at];
+        held += 1;
+    }
+    let total = held + incoming.len();
+    // From the back: each place is read before it is written.
+    let mut to = total;
+    for item in incoming.iter().rev() {
+        let t = tag(item);
+        while held > 0 && (keys[held - 1], vals[held - 1].rank()) > t {
+            held -= 1;
+            to -= 1;
+            keys[to] = keys[held];
+            vals[to] = vals[held];
+        }
+        to -= 1;
+        keys[to] = item.0;
+        vals[to] = item.1;
+    }
+    packed(total)
+}
+
+/// How many of `incoming` (sorted) are before `end`: eight comparisons at a step and no branch on a single one.
+#[inline(always)]
+pub(super) fn before<K: Key, V: Ranked>(incoming: &[(K, V)], end: (K, V::Rank)) -> usize {
+    let mut n = 0;
+    while let Some(eight) = incoming[n..].first_chunk::<8>() {
+        let here: usize = eight.iter().map(|item| usize::from(tag(item) < end)).sum();
+        n += here;
+        if here < 8 {
+            return n;
+        }
+    }
+    n + incoming[n..].iter().take_while(|item| tag(item) < end).count()
+}
