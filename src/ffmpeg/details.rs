@@ -2,8 +2,10 @@
 
 use super::color::Tag;
 use super::demux::{Demuxer, text};
+use super::graph::Feed;
 use super::own::Picture;
 use super::pixfmt::Layout;
+use super::versions::stream_side_data;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{
     ColorRange, Family, FieldOrder, Format, Matrix, Primaries, Siting, Transfer,
@@ -20,7 +22,8 @@ pub(crate) struct Rates {
     pub(crate) variable: bool,
 }
 
-fn ratio(r: sys::AVRational) -> Option<Ratio> {
+/// A ratio above zero.
+pub(crate) fn ratio(r: sys::AVRational) -> Option<Ratio> {
     Ratio::new(r.num.into(), r.den.into()).filter(|r| *r > Ratio::ZERO)
 }
 
@@ -43,6 +46,25 @@ pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
         _ => false,
     };
     Rates { nominal, average, variable }
+}
+
+/// What filters are told of the frames that come.
+pub(crate) fn feed(demuxer: &Demuxer) -> Feed {
+    let i = demuxer.video();
+    let stream = demuxer.stream(i);
+    // SAFETY: an open context and its stream; without a frame the container alone is asked.
+    let (rate, aspect) = unsafe {
+        let (context, stream) = (demuxer.context_ptr(), demuxer.stream_ptr(i));
+        (
+            sys::av_guess_frame_rate(context, stream, std::ptr::null_mut()),
+            sys::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut()),
+        )
+    };
+    Feed {
+        time_base: (stream.time_base.num, stream.time_base.den),
+        rate: (rate.num, rate.den),
+        aspect: (aspect.num, aspect.den.max(1)),
+    }
 }
 
 /// What every frame is, but for the rate: the decoded frame's tags, and the container's where it says nothing.
@@ -125,7 +147,7 @@ pub(crate) fn details(demuxer: &Demuxer, first: &Picture) -> Vec<(String, String
         let filtered = if i == demuxer.video() { " (filtered)" } else { "" };
         add(format!("stream {i}"), stream(demuxer, i) + filtered);
     }
-    for (name, value) in side_data(first) {
+    for (name, value) in side_data(demuxer, first) {
         add(name, value);
     }
     for i in 0..context.nb_chapters as usize {
@@ -208,67 +230,87 @@ const DISPOSITIONS: &[(i32, &str)] = &[
     (sys::AV_DISPOSITION_STILL_IMAGE, "still image"),
 ];
 
-/// What goes with the first picture: rotation, HDR10 and the rest.
-fn side_data(first: &Picture) -> Vec<(String, String)> {
-    let mut list = Vec::new();
+/// What goes with the pictures: rotation, HDR10 and the rest, by the container and by the first of them.
+fn side_data(demuxer: &Demuxer, first: &Picture) -> Vec<(String, String)> {
+    use sys::AVFrameSideDataType as Frame;
+    use sys::AVPacketSideDataType as Stream;
+    let mut list: Vec<(String, String)> = Vec::new();
+    for (of_stream, of_frame) in [
+        (Stream::AV_PKT_DATA_DISPLAYMATRIX, Frame::AV_FRAME_DATA_DISPLAYMATRIX),
+        (Stream::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, Frame::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA),
+        (Stream::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, Frame::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL),
+    ] {
+        // SAFETY: a valid stream; nothing is added to it meanwhile.
+        let bytes = unsafe { stream_side_data(demuxer.stream_ptr(demuxer.video()), of_stream) };
+        list.extend(bytes.map(|b| (name_of(of_frame), value_of(of_frame, b))));
+    }
+    // SAFETY: as above.
+    let dovi =
+        unsafe { stream_side_data(demuxer.stream_ptr(demuxer.video()), Stream::AV_PKT_DATA_DOVI_CONF) };
+    // dv_version_major and minor, then dv_profile and dv_level, a byte each
+    if let Some([_, _, profile, level, ..]) = dovi {
+        list.push(("Dolby Vision".into(), format!("profile {profile}, level {level}")));
+    }
     let f = first.get();
     for i in 0..usize::try_from(f.nb_side_data).unwrap_or(0) {
-        // SAFETY: the array has so many valid entries, whose data is as long as said; structures are read only when
-        // all of them is there, and without regard to alignment.
-        unsafe {
+        // SAFETY: the array has so many valid entries, whose data is as long as said.
+        let (kind, bytes) = unsafe {
             let d = &**f.side_data.add(i);
-            let name = sys::av_frame_side_data_name(d.type_);
-            let name = if name.is_null() { "side data".into() } else { text(name) };
-            let size = d.size;
-            let value = match d.type_ {
-                sys::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX if size >= 36 => {
-                    let matrix = d.data.cast::<[i32; 9]>().read_unaligned();
-                    // libav counts counter-clockwise; players and phones the other way.
-                    let turn = -sys::av_display_rotation_get(matrix.as_ptr());
-                    list.push(("rotation".into(), format!("{:.0} degrees clockwise", turn + 0.0)));
-                    continue;
-                }
-                sys::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA
-                    if size >= size_of::<Mastering>() =>
-                {
-                    mastering(&d.data.cast::<Mastering>().read_unaligned())
-                }
-                sys::AVFrameSideDataType::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL
-                    if size >= size_of::<[u32; 2]>() =>
-                {
-                    let [most, average] = d.data.cast::<[u32; 2]>().read_unaligned();
-                    format!("MaxCLL {most} cd/m2, MaxFALL {average} cd/m2")
-                }
-                _ => format!("{size} bytes"),
-            };
-            list.push((name, value));
+            let bytes: &[u8] =
+                if d.data.is_null() { &[] } else { std::slice::from_raw_parts(d.data, d.size) };
+            (d.type_, bytes)
+        };
+        let name = name_of(kind);
+        if list.iter().all(|l| l.0 != name) {
+            list.push((name, value_of(kind, bytes)));
         }
     }
     list
 }
 
-/// libav's `AVMasteringDisplayMetadata`: ratios of red, green and blue (x, y), white, darkest, brightest; then whether
-/// primaries and luminance are there.
-#[repr(C)]
-struct Mastering {
-    primaries: [[[i32; 2]; 2]; 3],
-    white: [[i32; 2]; 2],
-    min: [i32; 2],
-    max: [i32; 2],
-    has_primaries: i32,
-    has_luminance: i32,
+fn name_of(kind: sys::AVFrameSideDataType) -> String {
+    if kind == sys::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX {
+        return "rotation".into();
+    }
+    // SAFETY: returns a static string or null.
+    unsafe {
+        let name = sys::av_frame_side_data_name(kind);
+        if name.is_null() { "side data".into() } else { text(name) }
+    }
 }
 
-fn mastering(m: &Mastering) -> String {
-    let number = |[num, den]: [i32; 2]| f64::from(num) / f64::from(den.max(1));
-    let mut parts = Vec::new();
-    if m.has_primaries != 0 {
-        let pair = |p: [[i32; 2]; 2]| format!("{:.4},{:.4}", number(p[0]), number(p[1]));
-        let [r, g, b] = m.primaries;
-        parts.push(format!("R {} G {} B {} white {}", pair(r), pair(g), pair(b), pair(m.white)));
+fn value_of(kind: sys::AVFrameSideDataType, bytes: &[u8]) -> String {
+    let words: Vec<i32> =
+        bytes.chunks_exact(4).map(|b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();
+    match (kind, words.as_slice()) {
+        (sys::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX, matrix @ [_, _, _, _, _, _, _, _, _, ..]) => {
+            // SAFETY: nine words, as libav asks for.
+            let turn = unsafe { sys::av_display_rotation_get(matrix.as_ptr()) };
+            // libav counts counter-clockwise, players and phones the other way.
+            let turn = if turn.is_nan() { 0.0 } else { -turn.round() };
+            format!("{:.0} degrees clockwise", if turn == 0.0 { 0.0 } else { turn.rem_euclid(360.0) })
+        }
+        (sys::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, m) if m.len() >= 22 => {
+            mastering(m)
+        }
+        (sys::AVFrameSideDataType::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, [most, average, ..]) => {
+            format!("MaxCLL {most} cd/m2, MaxFALL {average} cd/m2")
+        }
+        _ => format!("{} bytes", bytes.len()),
     }
-    if m.has_luminance != 0 {
-        parts.push(format!("{:.4} to {:.0} cd/m2", number(m.min), number(m.max)));
+}
+
+/// libav's `AVMasteringDisplayMetadata`, as words: ratios of red, green and blue (x, y), white, darkest, brightest;
+/// then whether primaries and luminance are there.
+fn mastering(m: &[i32]) -> String {
+    let number = |i: usize| f64::from(m[2 * i]) / f64::from(m[2 * i + 1].max(1));
+    let mut parts = Vec::new();
+    if m[20] != 0 {
+        let pair = |i: usize| format!("{:.4},{:.4}", number(i), number(i + 1));
+        parts.push(format!("R {} G {} B {} white {}", pair(0), pair(2), pair(4), pair(6)));
+    }
+    if m[21] != 0 {
+        parts.push(format!("{:.4} to {:.0} cd/m2", number(8), number(9)));
     }
     parts.join(", ")
 }

@@ -13,6 +13,7 @@ const LINE: usize = 1024;
 static LAST: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 
 /// Sends libav's warnings and errors here instead of to standard error.
+#[allow(clippy::missing_transmute_annotations)] // `va_list` has another name on every machine
 pub(super) fn take_over() {
     // SAFETY: the callback is a plain function that keeps no pointer it is handed; only the type of its last
     // argument is said differently (see `Callback`).

@@ -11,6 +11,7 @@ pub mod copy;
 mod demux;
 mod details;
 pub mod error;
+mod graph;
 mod index;
 pub mod log;
 mod own;
@@ -19,6 +20,7 @@ mod place;
 mod reader;
 pub mod sink;
 pub mod source;
+pub mod still;
 pub mod versions;
 
 pub use place::protocol;

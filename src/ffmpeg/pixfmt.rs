@@ -197,7 +197,12 @@ impl Layout {
                 };
                 let to = out.row_bytes_mut(p, y);
                 match self.kind {
-                    Kind::Planar => to.copy_from_slice(&row[..to.len()]),
+                    Kind::Planar => {
+                        to.copy_from_slice(&row[..to.len()]);
+                        if let Depth::Bits(bits @ 9..=15) = format.depth {
+                            settle(bytemuck::cast_slice_mut(to), (1 << bits) - 1);
+                        }
+                    }
                     Kind::Bits(black) => {
                         for (x, v) in to.iter_mut().enumerate() {
                             let one = row[x / 8] >> (7 - x % 8) & 1 == 1;
@@ -218,6 +223,17 @@ impl Layout {
         };
         let wide = c.word_bytes() > 1;
         let deep = depth.bits().map_or(8, u32::from);
+        // The two that most video needs: bytes side by side (NV12, RGB24), and words (P010).
+        let steps = row[c.offset..].chunks(c.step);
+        if !wide && c.shift == 0 && c.bits == 8 && deep == 8 {
+            return to.iter_mut().zip(steps).for_each(|(v, s)| *v = s[0]);
+        }
+        if c.bits == deep && deep > 8 && c.shift + c.bits == 16 && !self.big_endian {
+            let to = bytemuck::cast_slice_mut::<u8, u16>(to);
+            return to.iter_mut().zip(steps).for_each(|(v, s)| {
+                *v = u16::from_le_bytes([s[0], s[1]]) >> c.shift;
+            });
+        }
         let sample = |at: usize| {
             let raw = if wide { u32::from(word(at)) } else { u32::from(row[at]) };
             widen(raw >> c.shift & ((1 << c.bits) - 1), c.bits, deep)
@@ -291,6 +307,13 @@ impl Component {
             9..=16 => 2,
             _ => 4,
         }
+    }
+}
+
+/// No sample is above `top`: raw video may hold what no code is ready for.
+fn settle(row: &mut [u16], top: u16) {
+    if row.iter().fold(0, |all, x| all | x) > top {
+        row.iter_mut().for_each(|x| *x = (*x).min(top));
     }
 }
 

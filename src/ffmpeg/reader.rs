@@ -2,10 +2,13 @@
 
 use super::demux::{Demuxer, OpenError, Origin};
 use super::error::AvError;
+use super::graph::{Feed, Graph};
 use super::index::Index;
 use super::log;
 use super::own::{Decoder, Got, Packet, Picture};
 use super::place::Place;
+use std::collections::VecDeque;
+use std::ffi::CString;
 
 /// What comes out of decoding.
 pub(crate) enum Item {
@@ -19,6 +22,18 @@ pub(crate) enum Item {
 
 /// So many errors in a row without a picture, at the end of the input, are the end.
 const MAX_ERRORS: u32 = 256;
+
+/// FFmpeg's own filters behind the decoder.
+struct Stage {
+    text: CString,
+    graph: Option<Graph>,
+    /// Size and pixel format that the graph was made for.
+    made_for: (i32, i32, i32),
+    feed: Feed,
+    /// What an older graph still had.
+    ready: VecDeque<Picture>,
+    ended: bool,
+}
 
 /// An input being decoded.
 pub(crate) struct Reader {
@@ -40,6 +55,7 @@ pub(crate) struct Reader {
     pub(crate) early: Option<String>,
     /// What the decoder said about the last picture that it marked by words alone.
     pub(crate) words: String,
+    stage: Option<Stage>,
 }
 
 impl Reader {
@@ -59,17 +75,94 @@ impl Reader {
             errors: 0,
             early: None,
             words: String::new(),
+            stage: None,
         })
     }
 
     /// Begins anew with a freshly opened input.
     pub(crate) fn restart(&mut self, place: &Place) -> Result<(), OpenError> {
+        let stage = self.stage.take();
         *self = Reader::open(Origin::Place(place.clone()), self.threads)?;
+        self.stage = stage;
+        self.renew();
         Ok(())
     }
 
-    /// The next picture, or what came in its place; `None` at the end.
+    /// Puts FFmpeg's own filters behind the decoder. Before the first picture.
+    pub(crate) fn filter(&mut self, text: CString, feed: Feed) {
+        let ready = VecDeque::new();
+        self.stage = Some(Stage { text, graph: None, made_for: (0, 0, 0), feed, ready, ended: false });
+    }
+
+    /// The graph of filters, once the first picture has come.
+    pub(crate) fn graph(&self) -> Option<&Graph> {
+        self.stage.as_ref()?.graph.as_ref()
+    }
+
+    /// Filters begin anew.
+    fn renew(&mut self) {
+        if let Some(stage) = &mut self.stage {
+            (stage.graph, stage.ended) = (None, false);
+            stage.ready.clear();
+        }
+    }
+
+    /// The next picture behind the filters, or what came in its place; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Item>, AvError> {
+        let Some(mut stage) = self.stage.take() else { return self.decoded() };
+        let next = self.filtered(&mut stage);
+        self.stage = Some(stage);
+        next
+    }
+
+    fn filtered(&mut self, stage: &mut Stage) -> Result<Option<Item>, AvError> {
+        loop {
+            if let Some(picture) = stage.ready.pop_front() {
+                return Ok(Some(Item::Picture(picture)));
+            }
+            if stage.ended {
+                return Ok(None);
+            }
+            if let Some(graph) = &mut stage.graph {
+                let mut picture = Picture::new()?;
+                match graph.pull(&mut picture)? {
+                    Got::Frame => return Ok(Some(Item::Picture(picture))),
+                    Got::End => {
+                        stage.ended = true;
+                        continue;
+                    }
+                    Got::Hungry => {}
+                }
+            }
+            match self.decoded()? {
+                Some(Item::Picture(p)) if p.damaged() => {
+                    return Ok(Some(Item::Damage(format!("a damaged picture is not filtered{}", said()))));
+                }
+                Some(Item::Picture(p)) => {
+                    let f = p.get();
+                    let shape = (f.width, f.height, f.format);
+                    if stage.graph.is_none() || shape != stage.made_for {
+                        stage.drain()?;
+                        stage.graph = Some(Graph::new(&stage.text, &p, stage.feed)?);
+                        stage.made_for = shape;
+                    }
+                    if let Some(graph) = &mut stage.graph {
+                        graph.push(Some(&p))?;
+                    }
+                }
+                Some(other) => return Ok(Some(other)),
+                None => match &mut stage.graph {
+                    Some(graph) => {
+                        graph.push(None)?;
+                    }
+                    None => stage.ended = true,
+                },
+            }
+        }
+    }
+
+    /// The next decoded picture, or what came in its place; `None` at the end.
+    fn decoded(&mut self) -> Result<Option<Item>, AvError> {
         while !self.ended {
             match self.decoder.receive(&mut self.picture) {
                 Ok(Got::Frame) => {
@@ -108,7 +201,10 @@ impl Reader {
 
     /// Whether nothing more will come.
     pub(crate) fn ended(&self) -> bool {
-        self.ended
+        match &self.stage {
+            Some(stage) => stage.ended,
+            None => self.ended,
+        }
     }
 
     /// Sends the decoder another packet, or the end.
@@ -196,6 +292,7 @@ impl Reader {
                 (self.drained, self.ended, self.hurt, self.begun, self.errors) =
                     (false, false, false, true, 0);
                 self.decoder.flush();
+                self.renew();
                 return self.decoder.send(Some(&self.packet)).is_ok();
             }
             back = (den / num).max(1) << attempt;
@@ -216,6 +313,23 @@ impl Reader {
             }
         }
         false
+    }
+}
+
+impl Stage {
+    /// Takes out what the graph still holds.
+    fn drain(&mut self) -> Result<(), AvError> {
+        if let Some(mut graph) = self.graph.take() {
+            graph.push(None)?;
+            loop {
+                let mut picture = Picture::new()?;
+                match graph.pull(&mut picture)? {
+                    Got::Frame => self.ready.push_back(picture),
+                    Got::Hungry | Got::End => break,
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,15 +1,16 @@
 //! Any container and codec as a source.
 //!
 //! Frames are numbered by the rank of their timestamps among those that decoding from the start puts out. Where the
-//! packets tell which those are ([`index`](super::index)), reading goes on at the last place before a wanted frame
+//! packets tell which those are (`ffmpeg::index`), reading goes on at the last place before a wanted frame
 //! from which decoding is known to be exact; elsewhere frames are counted from the start, which is slower and always
 //! right. Packets are decoded in order here; taking the samples out of libav's frames is left to
 //! [`Decode::decode`], which many threads do.
 
 use super::carry::{Container, FrameCarry};
 use super::demux::{Demuxer, OpenError, Origin};
-use super::details;
+use super::details::{self, Rates};
 use super::error::AvError;
+use super::index::cache::Shelf;
 use super::index::{self, Index, Unclear};
 use super::own::Picture;
 use super::pixfmt::{self, Layout};
@@ -19,7 +20,7 @@ use crate::source::{Decode, Info, Options, Pending, Slot, Source, SourceError, S
 use grainfield_filters::frame::Format;
 use grainfield_filters::ratio::Ratio;
 use std::collections::VecDeque;
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -68,8 +69,10 @@ impl Clock {
 
 struct Video {
     info: Info,
-    /// To begin anew; `None` for a pipe.
+    /// To begin anew; `None` where reading goes forward only.
     place: Option<Place>,
+    /// Why it does.
+    backwards: &'static str,
     reader: Reader,
     index: Lookup,
     queue: VecDeque<Item>,
@@ -147,6 +150,13 @@ impl Video {
         super::log::drain();
         let threads = options.threads.unwrap_or(0);
         let mut reader = Reader::open(from, threads).map_err(|e| open_error(&name, e))?;
+        if let Some(text) = &options.lavfi {
+            let text = CString::new(text.as_str()).map_err(|_| SourceError::Bad {
+                name: name.clone(),
+                problem: "--lavfi: there is a zero byte in the graph".into(),
+            })?;
+            reader.filter(text, details::feed(&reader.demuxer));
+        }
         let first = match reader.next() {
             Ok(Some(Item::Picture(p))) => p,
             Ok(Some(Item::Damage(text))) => {
@@ -160,6 +170,10 @@ impl Video {
                 let why = reader.early.map_or_else(said, |text| format!(": {text}"));
                 return Err(SourceError::Bad { name, problem: format!("no frame can be decoded{why}") });
             }
+            Err(error) if options.lavfi.is_some() => {
+                let problem = format!("--lavfi: {error}{}", said());
+                return Err(SourceError::Bad { name, problem });
+            }
             Err(error) => return Err(av_error(&name, error, "cannot be decoded")),
         };
         let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
@@ -167,6 +181,11 @@ impl Video {
         let demuxer = &reader.demuxer;
         let rates = details::rates(demuxer);
         let mut format = details::format(demuxer, &first, &layout);
+        let filtered = reader.graph().map(|g| (g.time_base(), details::ratio(g.rate()), g.frame_by_frame()));
+        let rates = match filtered {
+            Some((_, rate @ Some(_), _)) => Rates { nominal: rate, average: None, variable: rates.variable },
+            _ => rates,
+        };
         format.rate = rates.nominal.or(options.rate).unwrap_or(Ratio::whole(24));
         format.check().map_err(|e| bad(e.to_string()))?;
 
@@ -178,7 +197,8 @@ impl Video {
             notes.push(format!("data before the first whole frame is left out: {text}"));
         }
         let stream = demuxer.stream(demuxer.video());
-        let tick = Ratio::new(stream.time_base.num.into(), stream.time_base.den.into())
+        let time_base = filtered.map_or(stream.time_base, |f| f.0);
+        let tick = Ratio::new(time_base.num.into(), time_base.den.into())
             .filter(|t| *t > Ratio::ZERO)
             .unwrap_or(Ratio::ONE);
         let per_frame = format.rate.recip().and_then(|d| d.checked_div(tick)).unwrap_or(Ratio::ONE);
@@ -191,7 +211,15 @@ impl Video {
             time_base: tick,
             first: clock.first,
         };
-        let seekable = place.is_some() && demuxer.seekable();
+        // Through filters that look beyond a frame there is only one way, and that is forward.
+        let steady = filtered
+            .is_none_or(|f| f.2 && (f.0.num, f.0.den) == (stream.time_base.num, stream.time_base.den));
+        let seekable = place.is_some() && demuxer.seekable() && steady;
+        let backwards = if steady {
+            "a pipe cannot be read backwards; use a file"
+        } else {
+            "the filters of --lavfi look at more than one frame, so they cannot go backwards"
+        };
         let bytes = demuxer.bytes();
         let info = Info {
             name: name.clone(),
@@ -209,6 +237,7 @@ impl Video {
         let mut video = Video {
             info,
             place: place.filter(|_| seekable),
+            backwards,
             reader,
             index: Lookup::NotYet,
             queue: VecDeque::from([Item::Picture(first)]),
@@ -221,10 +250,16 @@ impl Video {
             shape,
             decoder: Arc::new(Unpack { format, layout, name }),
         };
+        let kept = || {
+            let place = video.place.as_ref()?;
+            Shelf::of(place, video.reader.demuxer.video())?.take()
+        };
         if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) {
             video.make_index();
-            video.describe();
+        } else if let Some(index) = kept() {
+            video.index = Lookup::There(index);
         }
+        video.describe();
         Ok(video)
     }
 
@@ -232,7 +267,7 @@ impl Video {
     fn make_index(&mut self) {
         if let Lookup::NotYet = self.index {
             self.index = match &self.place {
-                Some(place) => match make_index(place) {
+                Some(place) => match make_index(place, self.reader.demuxer.video()) {
                     Ok(index) => Lookup::There(index),
                     Err(why) => {
                         let text = format!("frames are counted by decoding: {why}");
@@ -271,7 +306,8 @@ impl Video {
         if let Some(item) = self.queue.pop_front() {
             return Ok(Some(item));
         }
-        self.reader.next().map_err(|e| av_error(&self.info.name, e, "cannot be decoded"))
+        let at = self.place_said(self.last_pts);
+        self.reader.next().map_err(|e| av_error(&self.info.name, e, &format!("fails at {at}")))
     }
 
     /// The timestamp of the picture after the present one; what comes before it is kept.
@@ -364,7 +400,7 @@ impl Video {
     /// Begins anew, and counts up to frame `number`.
     fn recount(&mut self, number: i64) -> Result<(), SourceError> {
         let Some(place) = &self.place else {
-            return Err(self.bad("a pipe cannot be read backwards; use a file".into()));
+            return Err(self.bad(self.backwards.into()));
         };
         self.reader.restart(place).map_err(|e| open_error(&self.info.name, e))?;
         self.queue.clear();
@@ -423,8 +459,21 @@ impl Video {
     }
 }
 
+/// The index that was kept, else a new one.
+fn make_index(place: &Place, stream: usize) -> Result<Index, Unclear> {
+    let shelf = Shelf::of(place, stream);
+    if let Some(index) = shelf.as_ref().and_then(Shelf::take) {
+        return Ok(index);
+    }
+    let index = new_index(place)?;
+    if let Some(shelf) = shelf {
+        shelf.put(&index);
+    }
+    Ok(index)
+}
+
 /// Reads all packets, and decodes the first pictures.
-fn make_index(place: &Place) -> Result<Index, Unclear> {
+fn new_index(place: &Place) -> Result<Index, Unclear> {
     let mut demuxer = Demuxer::open(Origin::Place(place.clone())).map_err(|_| Unclear::Damaged)?;
     let mut index = index::scan(&mut demuxer).map_err(|_| Unclear::Damaged)??;
     drop(demuxer);
@@ -470,8 +519,9 @@ impl Source for Video {
         if self.place.is_none() {
             if number < self.next {
                 return Err(self.bad(format!(
-                    "frame {number} was asked for after frame {}, and a pipe cannot be read backwards; use a file",
-                    self.next - 1
+                    "frame {number} was asked for after frame {}, and {}",
+                    self.next - 1,
+                    self.backwards
                 )));
             }
             return self.skip_to(number);

@@ -4,6 +4,8 @@
 
 pub mod exr;
 pub mod files;
+#[cfg(feature = "ffmpeg")]
+mod film;
 pub mod other;
 pub mod pattern;
 pub mod png;
@@ -32,9 +34,15 @@ pub enum Kind {
     Jpeg,
     /// WebP.
     Webp,
+    /// Digital Picture Exchange, SMPTE 268M. This and the following need FFmpeg.
+    Dpx,
+    /// JPEG 2000 code stream.
+    J2k,
+    /// JPEG 2000 file.
+    Jp2,
 }
 
-const EXTENSIONS: [(&str, Kind); 8] = [
+const EXTENSIONS: &[(&str, Kind)] = &[
     ("png", Kind::Png),
     ("apng", Kind::Png),
     ("exr", Kind::Exr),
@@ -43,6 +51,14 @@ const EXTENSIONS: [(&str, Kind); 8] = [
     ("jpg", Kind::Jpeg),
     ("jpeg", Kind::Jpeg),
     ("webp", Kind::Webp),
+    #[cfg(feature = "ffmpeg")]
+    ("dpx", Kind::Dpx),
+    #[cfg(feature = "ffmpeg")]
+    ("j2k", Kind::J2k),
+    #[cfg(feature = "ffmpeg")]
+    ("j2c", Kind::J2k),
+    #[cfg(feature = "ffmpeg")]
+    ("jp2", Kind::Jp2),
 ];
 
 impl Kind {
@@ -60,13 +76,17 @@ impl Kind {
             [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => Some(Kind::Tiff),
             [0xff, 0xd8, 0xff, ..] => Some(Kind::Jpeg),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Kind::Webp),
+            _ if cfg!(not(feature = "ffmpeg")) => None,
+            [b'S', b'D', b'P', b'X', ..] | [b'X', b'P', b'D', b'S', ..] => Some(Kind::Dpx),
+            [0xff, 0x4f, 0xff, 0x51, ..] => Some(Kind::J2k),
+            [0, 0, 0, 12, b'j', b'P', b' ', b' ', 13, 10, 0x87, 10, ..] => Some(Kind::Jp2),
             _ => None,
         }
     }
 
     /// The extensions, for messages.
     pub fn extensions() -> String {
-        EXTENSIONS.map(|e| e.0).join(", ")
+        EXTENSIONS.iter().map(|e| e.0).collect::<Vec<_>>().join(", ")
     }
 
     /// What it is called.
@@ -77,6 +97,8 @@ impl Kind {
             Kind::Tiff => "TIFF",
             Kind::Jpeg => "JPEG",
             Kind::Webp => "WebP",
+            Kind::Dpx => "DPX",
+            Kind::J2k | Kind::Jp2 => "JPEG 2000",
         }
     }
 }
@@ -210,6 +232,8 @@ pub fn probe(path: &Path) -> Result<Header, Fault> {
     match kind {
         Kind::Png => png::probe(input),
         Kind::Exr => exr::probe(input),
+        #[cfg(feature = "ffmpeg")]
+        Kind::Dpx | Kind::J2k | Kind::Jp2 => film::probe(kind, input),
         _ => other::probe(kind, input),
     }
 }
@@ -220,6 +244,8 @@ pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fau
     match kind {
         Kind::Png => png::decode(input, want, frame),
         Kind::Exr => exr::decode(input, want, frame),
+        #[cfg(feature = "ffmpeg")]
+        Kind::Dpx | Kind::J2k | Kind::Jp2 => film::decode(kind, input, want, frame),
         _ => other::decode(kind, input, want, frame),
     }
 }
@@ -229,6 +255,8 @@ pub fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>)
     match kind {
         Kind::Png => png::encode(frame, meta, out),
         Kind::Exr => exr::encode(frame, meta, out),
+        #[cfg(feature = "ffmpeg")]
+        Kind::Dpx | Kind::J2k | Kind::Jp2 => film::encode(kind, frame, out),
         _ => other::encode(kind, frame, meta, out),
     }
 }

@@ -1,6 +1,6 @@
 //! Reading, filtering and writing at the same time, in order, in bounded memory.
 //!
-//! Each worker is a plain thread with a [`Slot`] and buffers of its own. It takes a ticket together with the next
+//! Each worker is a plain thread with a [`Slot`](crate::source::Slot) and buffers of its own. It takes a ticket together with the next
 //! source frame, finishes decoding, runs the chain, encodes, waits until every earlier ticket has been written, and
 //! writes. A worker waits only for lower tickets and holds all it needs before it takes one, so the lowest always
 //! goes on, and memory is that of the slots whatever the length.

@@ -12,6 +12,13 @@ pub fn ffmpeg(folder: &Path, args: &str) {
     ffmpeg_words(folder, &words);
 }
 
+/// Runs ffmpeg in `folder`; whether it did what it was to do.
+pub fn try_ffmpeg(folder: &Path, args: &str) -> bool {
+    let mut command = Command::new("ffmpeg");
+    command.args(["-nostdin", "-hide_banner", "-loglevel", "quiet", "-y"]).args(args.split_whitespace());
+    command.current_dir(folder).status().expect("ffmpeg must be installed (./x test does it)").success()
+}
+
 /// Runs ffmpeg in `folder`.
 pub fn ffmpeg_words(folder: &Path, words: &[&str]) {
     let out = Command::new("ffmpeg")
@@ -37,6 +44,13 @@ pub fn framemd5(file: &Path, more: &[&str]) -> Vec<String> {
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     let hash = |l: &str| l.rsplit(',').next().unwrap().trim().to_owned();
     text.lines().filter(|l| !l.starts_with('#')).map(hash).collect()
+}
+
+/// The pixel format that ffmpeg reads a file's video as.
+pub fn pix_fmt(file: &Path) -> String {
+    let args = ["-v", "error", "-show_entries", "stream=pix_fmt", "-of", "csv=p=0"];
+    let out = Command::new("ffprobe").args(args).arg(file).output().unwrap();
+    String::from_utf8_lossy(&out.stdout).trim().to_owned()
 }
 
 /// A frame as a test sees it.

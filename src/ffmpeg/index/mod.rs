@@ -5,6 +5,7 @@
 //! streams are cut where their first pictures cannot be decoded. Whatever does not add up gives no index: then
 //! frames are counted by decoding from the start, which is always right.
 
+pub(crate) mod cache;
 pub(crate) mod entry;
 
 use super::demux::Demuxer;

@@ -68,7 +68,11 @@ pub fn overwrites(input: &OsStr, output: &OsStr) -> bool {
 pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     let kind = kind(output)?;
     let mut family = if format.family == Family::Gray { Family::Gray } else { Family::Rgb };
-    let has_alpha = format.has_alpha() && kind != Kind::Jpeg;
+    let has_alpha = format.has_alpha() && !matches!(kind, Kind::Jpeg | Kind::J2k | Kind::Jp2);
+    // grey and alpha as DPX has them are read by few
+    if kind == Kind::Dpx && (has_alpha || matches!(format.depth, Depth::Bits(9..=12))) {
+        family = Family::Rgb;
+    }
     let bits = match format.depth {
         Depth::Bits(8) => Depth::Bits(8),
         _ => Depth::Bits(16),
@@ -76,6 +80,8 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     let depth = match (kind, format.depth) {
         (Kind::Jpeg | Kind::Webp, _) => Depth::Bits(8),
         (Kind::Exr, _) | (Kind::Tiff, Depth::Float) => Depth::Float,
+        (Kind::Dpx, Depth::Bits(9 | 10)) if !has_alpha => Depth::Bits(10),
+        (Kind::Dpx, Depth::Bits(11 | 12)) if !has_alpha => Depth::Bits(12),
         _ => bits,
     };
     // what the image library's encoders lack

@@ -1,0 +1,164 @@
+//! Indexes of large files, kept between runs in the user's cache folder.
+//!
+//! An index is found by what the file is (path, device, inode, size, time of change) and what read it (versions of
+//! libav and of this layout), and verified by a sum. The folder may be deleted at any time; where it cannot be
+//! written or read nothing is lost but time.
+
+use super::{Entry, Index};
+use crate::ffmpeg::place::Place;
+use ffmpeg_sys_next as sys;
+use md5::{Digest, Md5};
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Changes with every change of the layout below, or of what an index means.
+const MAGIC: &[u8; 8] = b"GFINDEX1";
+/// Smaller files are read through faster than anything is worth keeping.
+const WORTH_KEEPING: u64 = 4 << 20;
+/// More is not read.
+const MOST: u64 = 1 << 31;
+
+/// Where the index of an input is kept.
+pub(crate) struct Shelf {
+    file: PathBuf,
+    key: Vec<u8>,
+}
+
+impl Shelf {
+    /// `None` for what is no ordinary file, is small, or has no cache folder.
+    pub(crate) fn of(place: &Place, stream: usize) -> Option<Shelf> {
+        let path = place.url.to_bytes().strip_prefix(b"file:")?;
+        let path = fs::canonicalize(Path::new(OsStr::from_bytes(path))).ok()?;
+        let meta = fs::metadata(&path).ok().filter(|m| m.is_file() && m.len() >= WORTH_KEEPING)?;
+        let mut key = MAGIC.to_vec();
+        // SAFETY: two functions that return constants.
+        let versions = unsafe { [sys::avformat_version(), sys::avcodec_version()] };
+        let numbers = [meta.dev(), meta.ino(), meta.len(), meta.mtime() as u64, meta.mtime_nsec() as u64];
+        versions.iter().for_each(|v| key.extend(v.to_le_bytes()));
+        numbers.iter().for_each(|v| key.extend(v.to_le_bytes()));
+        key.extend((stream as u64).to_le_bytes());
+        key.extend(path.as_os_str().as_bytes());
+        let name: String = Md5::digest(&key).iter().map(|b| format!("{b:02x}")).collect();
+        Some(Shelf { file: folder()?.join(name + ".index"), key })
+    }
+
+    /// What was kept, if it is whole and of this very file.
+    pub(crate) fn take(&self) -> Option<Index> {
+        let open =
+            OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(&self.file);
+        let file = open.ok()?;
+        file.metadata().ok().filter(|m| m.is_file() && m.len() <= MOST)?;
+        let mut bytes = Vec::new();
+        file.take(MOST).read_to_end(&mut bytes).ok()?;
+        let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(16)?)?;
+        if Md5::digest(body).as_slice() != sum {
+            return None;
+        }
+        parse(body.strip_prefix(self.key.as_slice())?)
+    }
+
+    /// Keeps an index, if that is possible.
+    pub(crate) fn put(&self, index: &Index) {
+        let _ = self.try_put(index);
+    }
+
+    fn try_put(&self, index: &Index) -> std::io::Result<()> {
+        let folder = self.file.parent().unwrap_or(Path::new("/"));
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let mut bytes = self.key.clone();
+        write(index, &mut bytes);
+        let sum = Md5::digest(&bytes);
+        bytes.extend_from_slice(&sum);
+        // A new file under another name, renamed when it is whole: neither links nor readers are in its way.
+        let mut file: tempfile::NamedTempFile<File> = tempfile::Builder::new().tempfile_in(folder)?;
+        file.write_all(&bytes)?;
+        file.persist(&self.file)?;
+        Ok(())
+    }
+}
+
+/// `$XDG_CACHE_HOME/grainfield`, else `~/.cache/grainfield`.
+fn folder() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")))?;
+    Some(base.join("grainfield"))
+}
+
+fn write(index: &Index, out: &mut Vec<u8>) {
+    for n in [index.frames.len(), index.packets.len(), index.entries.len()] {
+        out.extend((n as u64).to_le_bytes());
+    }
+    index.frames.iter().for_each(|t| out.extend(t.to_le_bytes()));
+    for (t, order) in &index.packets {
+        out.extend(t.to_le_bytes());
+        out.extend(order.to_le_bytes());
+    }
+    for e in &index.entries {
+        out.extend(e.pts.to_le_bytes());
+        out.extend(e.seek.to_le_bytes());
+        out.extend(e.order.to_le_bytes());
+        out.extend(e.size.to_le_bytes());
+    }
+}
+
+fn parse(bytes: &[u8]) -> Option<Index> {
+    let mut rest = bytes;
+    let mut take = |n: usize| -> Option<&[u8]> {
+        let (head, tail) = rest.split_at_checked(n)?;
+        rest = tail;
+        Some(head)
+    };
+    let word = |b: &[u8]| b.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b));
+    let (frames, packets, entries) = (word(take(8)?), word(take(8)?), word(take(8)?));
+    let size = |n: u64, each: usize| usize::try_from(n).ok()?.checked_mul(each);
+    let frames = take(size(frames, 8)?)?.chunks_exact(8).map(|c| word(c) as i64).collect();
+    let packets = take(size(packets, 12)?)?.chunks_exact(12);
+    let packets = packets.map(|c| (word(&c[..8]) as i64, word(&c[8..]) as u32)).collect();
+    let entries = take(size(entries, 24)?)?.chunks_exact(24).map(|c| Entry {
+        pts: word(&c[..8]) as i64,
+        seek: word(&c[8..16]) as i64,
+        order: word(&c[16..20]) as u32,
+        size: word(&c[20..]) as u32,
+    });
+    Some(Index { frames, packets, entries: entries.collect() }).filter(|_| rest.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index() -> Index {
+        let entries = vec![Entry { pts: -7, seek: i64::MIN, order: 0, size: 9 }];
+        Index { frames: vec![-7, 1, 1 << 40], packets: vec![(-7, 0), (1, 2), (1 << 40, 1)], entries }
+    }
+
+    #[test]
+    fn what_is_kept_comes_back_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let shelf = Shelf { file: folder.path().join("new/a.index"), key: b"key".to_vec() };
+        assert_eq!(shelf.take(), None);
+        shelf.put(&index());
+        assert_eq!(shelf.take(), Some(index()));
+        // Of another file; damaged; a link.
+        let other = Shelf { file: shelf.file.clone(), key: b"kez".to_vec() };
+        assert_eq!(other.take(), None);
+        let mut bytes = fs::read(&shelf.file).unwrap();
+        bytes[20] ^= 1;
+        fs::write(&shelf.file, &bytes).unwrap();
+        assert_eq!(shelf.take(), None);
+        let elsewhere = folder.path().join("elsewhere");
+        fs::write(&elsewhere, "precious").unwrap();
+        fs::remove_file(&shelf.file).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &shelf.file).unwrap();
+        assert_eq!(shelf.take(), None);
+        shelf.put(&index());
+        assert_eq!(shelf.take(), Some(index()));
+        assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
+        // A folder that cannot be made is no error.
+        Shelf { file: elsewhere.join("x/a.index"), key: Vec::new() }.put(&index());
+    }
+}
