@@ -1,7 +1,7 @@
 //! Any container and codec as a source.
 //!
 //! Frames are numbered by the rank of their timestamps among those that decoding from the start puts out. Where the
-//! packets tell which those are ([`index`](super::index)), reading goes on at the last place before a wanted frame
+//! packets tell which those are (`ffmpeg::index`), reading goes on at the last place before a wanted frame
 //! from which decoding is known to be exact; elsewhere frames are counted from the start, which is slower and always
 //! right. Packets are decoded in order here; taking the samples out of libav's frames is left to
 //! [`Decode::decode`], which many threads do.

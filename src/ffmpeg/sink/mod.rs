@@ -1,7 +1,7 @@
 //! Video files: any container and encoder of libav's.
 //!
 //! The container follows from the file's name; the encoder and its pixel format from container and picture, or from
-//! what the user says ([`Encoding`](crate::sink::Encoding)). Nothing of the picture is lost silently: see [`accepts`].
+//! what the user says ([`Encoding`]). Nothing of the picture is lost silently: see [`accepts`].
 //! Times are the source's, in its own ticks. What is not filtered (sound, subtitles, chapters, tags) comes from a
 //! second reading of the input, see [`crate::ffmpeg::copy`].
 //!
