@@ -40,6 +40,7 @@ mod arch;
 mod births;
 mod clock;
 mod emitter;
+pub mod fluid;
 mod kind;
 mod motion;
 mod pool;

@@ -1,0 +1,109 @@
+//! What can be wrong with a fluid.
+
+use crate::pma::PmaError;
+use core::fmt;
+
+/// Why a fluid cannot be made, moved or restored. After a step that failed the state is as it was before.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FluidError {
+    /// A setting outside its range.
+    Setting {
+        /// Which one.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// The least it may be.
+        low: f64,
+        /// The most it may be.
+        high: f64,
+    },
+    /// More parcels than can be held.
+    TooMany {
+        /// How many there would be.
+        count: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A parcel that is given lies outside the box, or is not made of numbers.
+    Parcel {
+        /// Its number.
+        id: u32,
+    },
+    /// Two parcels have one number.
+    Twice {
+        /// The number.
+        id: u32,
+    },
+    /// So many parcels are in one place that they cannot be computed.
+    Crowded {
+        /// Candidates around a cell.
+        count: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Velocities or positions are no longer numbers.
+    Diverged {
+        /// The step that could not be made, counted from 0.
+        step: u64,
+    },
+    /// Bytes that are no saved state: the text says what of them.
+    Damaged(&'static str),
+    /// A saved state of another version.
+    Version {
+        /// Its version.
+        found: u32,
+    },
+    /// A saved state of other settings.
+    OtherSettings,
+    /// The packed memory array refused.
+    Pma(PmaError),
+}
+
+impl fmt::Display for FluidError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FluidError::Setting { name, value, low, high } => {
+                write!(f, "{name} = {value} must lie between {low} and {high}")
+            }
+            FluidError::TooMany { count, most } => {
+                write!(
+                    f,
+                    "{count} parcels of fluid are too many: at most {most}; a larger spacing makes fewer"
+                )
+            }
+            FluidError::Parcel { id } => {
+                write!(f, "parcel {id} must lie inside the box and be made of numbers")
+            }
+            FluidError::Twice { id } => write!(f, "two parcels have the number {id}: each must have its own"),
+            FluidError::Crowded { count, most } => write!(
+                f,
+                "{count} parcels lie within reach of one cell, at most {most} may: start with a larger spacing, or raise the speed of sound"
+            ),
+            FluidError::Diverged { step } => write!(
+                f,
+                "the simulation came apart at step {step}: lower cfl, or the forces, or raise viscosity"
+            ),
+            FluidError::Damaged(what) => write!(f, "not a whole saved state of a fluid: {what}"),
+            FluidError::Version { found } => {
+                write!(f, "a saved state of version {found}, where {} is read", super::VERSION)
+            }
+            FluidError::OtherSettings => f.write_str("a saved state of a fluid with other settings"),
+            FluidError::Pma(e) => e.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for FluidError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            FluidError::Pma(e) => Some(e),
+            _ => None,
+        }
+    }
+}
+
+impl From<PmaError> for FluidError {
+    fn from(e: PmaError) -> FluidError {
+        FluidError::Pma(e)
+    }
+}

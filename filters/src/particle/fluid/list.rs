@@ -1,0 +1,182 @@
+//! Neighbour lists by vectors.
+//!
+//! The parcels of a cell and of the 26 around it are copied next to each other once a cell; then each parcel of the
+//! cell is compared with sixteen of them at a time, and those near enough are written to its list.
+
+use super::{FluidError, Layout, arch};
+use crate::simd::{Level, multiversion};
+
+/// Parcels compared, and summed over, at a time.
+pub const LANES: usize = 16;
+/// The most parcels within reach of one cell.
+pub const MOST_NEAR: usize = 4096;
+
+/// The neighbours of the parcels of a stretch of cells.
+#[derive(Clone, Debug, Default)]
+pub struct List {
+    /// The first parcel.
+    first: u32,
+    /// For each parcel, where its neighbours begin; then the end of all.
+    starts: Vec<u32>,
+    /// Neighbours, by parcel; behind the last there is room.
+    near: Vec<u32>,
+    /// The squares of their distances.
+    d2: Vec<f32>,
+}
+
+impl List {
+    /// How many parcels have a list.
+    pub fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// Whether no parcel has one.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many pairs there are, each counted both ways round.
+    pub fn pairs(&self) -> usize {
+        self.starts.last().map_or(0, |n| *n as usize)
+    }
+
+    /// The first parcel.
+    pub fn first(&self) -> usize {
+        self.first as usize
+    }
+
+    /// The neighbours of the list's parcel `k` (the layout's `first + k`), in the order of the grid (cells by z, y, x,
+    /// then by place in the layout), and the squares of their distances.
+    #[inline(always)]
+    pub fn of(&self, k: usize) -> (&[u32], &[f32]) {
+        let range = self.starts[k] as usize..self.starts[k + 1] as usize;
+        (&self.near[range.clone()], &self.d2[range])
+    }
+
+    /// The same, with what follows, up to a whole number of vectors.
+    #[inline(always)]
+    pub(super) fn wide(&self, k: usize) -> (usize, &[u32], &[f32]) {
+        let (from, to) = (self.starts[k] as usize, self.starts[k + 1] as usize);
+        let end = from + (to - from).next_multiple_of(LANES);
+        (to - from, &self.near[from..end], &self.d2[from..end])
+    }
+
+    /// Finds the neighbours of the parcels of the cells `held[cells]` of a layout whose cells are `radius` in size.
+    ///
+    /// # Errors
+    /// [`FluidError::Crowded`] if more than [`MOST_NEAR`] parcels lie in the 27 cells around one.
+    pub fn fill(
+        &mut self,
+        level: Level,
+        layout: &Layout,
+        cells: core::ops::Range<usize>,
+        radius: f32,
+        room: &mut Room,
+    ) -> Result<(), FluidError> {
+        let held = &layout.held()[cells];
+        self.first = held.first().map_or(0, |h| h.first);
+        self.starts.clear();
+        self.starts.push(0);
+        let mut used = 0;
+        for cell in held {
+            let count = gather(level, layout, cell.cell, room);
+            if count > MOST_NEAR {
+                return Err(FluidError::Crowded { count, most: MOST_NEAR });
+            }
+            // Room for every candidate, and the vector that is written behind the last.
+            let need = used + cell.len as usize * count + LANES;
+            if self.near.len() < need {
+                let more = need + need / 4;
+                self.near.resize(more, 0);
+                self.d2.resize(more, 0.0);
+            }
+            for i in cell.first..cell.first + cell.len {
+                let at = layout.at(i as usize);
+                let out = (&mut self.near[used..], &mut self.d2[used..]);
+                used += arch::test(level, room, i, at, radius * radius, out);
+                self.starts.push(used as u32);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The parcels around a cell, copied next to each other; room that is kept between calls.
+#[derive(Clone, Debug)]
+pub struct Room {
+    pub(super) x: Vec<f32>,
+    pub(super) y: Vec<f32>,
+    pub(super) z: Vec<f32>,
+    pub(super) index: Vec<u32>,
+    /// How many vectors are in use.
+    pub(super) vectors: usize,
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        let n = MOST_NEAR + 2 * LANES;
+        Room { x: vec![0.0; n], y: vec![0.0; n], z: vec![0.0; n], index: vec![0; n], vectors: 0 }
+    }
+}
+
+multiversion! {
+    /// Copies the parcels around a cell; how many there are, which may be more than were copied.
+    fn gather(level, layout: &Layout, cell: [i32; 3], room: &mut Room) -> usize = gather_body;
+}
+
+#[inline(always)]
+fn copy(to: &mut [f32], n: usize, from: &[f32], first: usize) {
+    // Always a whole vector: what is beyond the parcels is overwritten by the next.
+    to[n..n + LANES].copy_from_slice(&from[first..first + LANES]);
+}
+
+#[inline(always)]
+fn gather_body(layout: &Layout, cell: [i32; 3], room: &mut Room) -> usize {
+    let mut count = 0;
+    layout.around(cell, |first, len| {
+        let mut done = 0;
+        while done < len && count + (done as usize) < MOST_NEAR {
+            let (from, n) = ((first + done) as usize, count + done as usize);
+            copy(&mut room.x, n, &layout.x, from);
+            copy(&mut room.y, n, &layout.y, from);
+            copy(&mut room.z, n, &layout.z, from);
+            for (k, index) in room.index[n..n + LANES].iter_mut().enumerate() {
+                *index = (from + k) as u32;
+            }
+            done += LANES as u32;
+        }
+        count += len as usize;
+    });
+    let used = count.min(MOST_NEAR);
+    // Nothing is near to what is infinitely far away.
+    room.x[used..used + LANES].fill(f32::INFINITY);
+    room.vectors = used.div_ceil(LANES);
+    count
+}
+
+/// The definition: writes the candidates nearer than the root of `h2` to `out`, whose ends beyond them may be
+/// overwritten too; how many there are.
+#[inline(always)]
+pub(super) fn test_body(room: &Room, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize {
+    let mut n = 0;
+    for v in 0..room.vectors {
+        let range = v * LANES..(v + 1) * LANES;
+        let (x, y, z) = (&room.x[range.clone()], &room.y[range.clone()], &room.z[range.clone()]);
+        let index = &room.index[range];
+        let mut d2 = [0f32; LANES];
+        let mut near = 0u32;
+        for k in 0..LANES {
+            let (dx, dy, dz) = (at[0] - x[k], at[1] - y[k], at[2] - z[k]);
+            d2[k] = dx * dx + dy * dy + dz * dz;
+            near |= u32::from(d2[k] < h2 && index[k] != i) << k;
+        }
+        while near != 0 {
+            let k = near.trailing_zeros() as usize;
+            near &= near - 1;
+            out.0[n] = index[k];
+            out.1[n] = d2[k];
+            n += 1;
+        }
+    }
+    n
+}

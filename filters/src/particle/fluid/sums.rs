@@ -1,0 +1,100 @@
+//! Density, pressure and forces: sums over the neighbour lists, sixteen partial sums at a time.
+
+use super::list::{LANES, List};
+use super::settings::{Constants, Law};
+use crate::simd::multiversion;
+
+/// What the forces need to know of a parcel: x, y, z, pressure over density squared, velocity, rest density over
+/// density.
+pub(super) type Known = [f32; 8];
+
+/// Sixteen numbers into one, in a fixed tree.
+#[inline(always)]
+fn total(v: &[f32; LANES]) -> f32 {
+    let mut v = *v;
+    let mut n = LANES / 2;
+    while n > 0 {
+        for k in 0..n {
+            v[k] += v[k + n];
+        }
+        n /= 2;
+    }
+    v[0]
+}
+
+multiversion! {
+    /// Densities of the list's parcels, relative to rest.
+    pub(super) fn densities(level, list: &List, c: &Constants, out: &mut [f32]) = densities_body;
+    /// Accelerations of the list's parcels by pressure, viscosity and cohesion.
+    pub(super) fn forces(level, list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) = forces_body;
+}
+
+#[inline(always)]
+fn densities_body(list: &List, c: &Constants, out: &mut [f32]) {
+    for (k, out) in out.iter_mut().enumerate() {
+        let (n, _, d2) = list.wide(k);
+        let mut sum = [0f32; LANES];
+        for (g, d2) in d2.chunks_exact(LANES).enumerate() {
+            let left = n - g * LANES;
+            for l in 0..LANES {
+                let s = d2[l].sqrt() * c.inv_h;
+                // At and beyond the radius, and behind the end of the list, nothing.
+                let t = if l < left && s < 1.0 { 1.0 - s } else { 0.0 };
+                let t2 = t * t;
+                sum[l] += t2 * t2 * (1.0 + 4.0 * s);
+            }
+        }
+        // The parcel's own kernel is 1.
+        *out = (total(&sum) + 1.0) * c.scale;
+    }
+}
+
+/// Pressure over density squared, in units of the rest density.
+#[inline(always)]
+pub(super) fn pressure(c: &Constants, density: f32) -> f32 {
+    let p = match c.law {
+        Law::Tait => {
+            let d2 = density * density;
+            let d4 = d2 * d2;
+            c.stiff * (d4 * d2 * density - 1.0)
+        }
+        Law::Linear => c.stiff * (density - 1.0),
+    };
+    (if p > 0.0 { p } else { 0.0 }) / (density * density)
+}
+
+#[inline(always)]
+fn forces_body(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) {
+    for (k, out) in out.iter_mut().enumerate() {
+        let own = &known[list.first() + k];
+        let (n, near, d2) = list.wide(k);
+        let mut sums = [[0f32; LANES]; 3];
+        for (g, (near, d2)) in near.chunks_exact(LANES).zip(d2.chunks_exact(LANES)).enumerate() {
+            let left = n - g * LANES;
+            let mut other = [[0f32; LANES]; 8];
+            for l in 0..LANES {
+                // Behind the end of the list the parcel meets itself, which does nothing.
+                let parcel = if l < left { &known[near[l] as usize] } else { own };
+                for (to, v) in other.iter_mut().zip(parcel) {
+                    to[l] = *v;
+                }
+            }
+            for l in 0..LANES {
+                let (dx, dy, dz) = (own[0] - other[0][l], own[1] - other[1][l], own[2] - other[2][l]);
+                let (u, v, w) = (own[4] - other[4][l], own[5] - other[5][l], own[6] - other[6][l]);
+                let s = d2[l].sqrt() * c.inv_h;
+                let t = if l < left && s < 1.0 { 1.0 - s } else { 0.0 };
+                let (t2, along) = (t * t, dx * u + dy * v + dz * w);
+                let t3 = t2 * t;
+                let press = c.push * (own[3] + other[3][l]);
+                let drag = c.drag * (own[7] * other[7][l]) * along;
+                let pull = c.pull * (t * (1.0 + 4.0 * s));
+                let f = t3 * ((press - drag) - pull);
+                sums[0][l] += f * dx;
+                sums[1][l] += f * dy;
+                sums[2][l] += f * dz;
+            }
+        }
+        *out = [total(&sums[0]), total(&sums[1]), total(&sums[2])];
+    }
+}
