@@ -80,7 +80,8 @@ fn reference(given: &Values, format: &Format, p: usize, frame: i64, law: Law) ->
         let space = Space::Octaves(octaves, persistence.into());
         let weights = Plane::new((w, h), [sx, sy], &space).weights(persistence);
         let quarter = |near: i16, far: i16| near - (near >> 2) + (far >> 2);
-        let beside = |i: usize, n: usize| mirror(i as isize / 2 + if i % 2 == 0 { -1 } else { 1 }, n);
+        let beside =
+            |i: usize, n: usize| mirror(i as isize / 2 + if i.is_multiple_of(2) { -1 } else { 1 }, n);
         let mut before: Vec<Vec<i16>> = Vec::new();
         for k in (0..octaves).rev() {
             let levels = |k: u32| (k.saturating_sub(sx), k.saturating_sub(sy));
@@ -286,11 +287,11 @@ fn ar1_correlates_neighbours_as_asked() {
         let given = [("temporal", Value::Choice("ar1")), ("correlation", number(rho))];
         let frames = series(&given, format, 9);
         let (mut at0, mut at1, mut at2) = (0.0, 0.0, 0.0);
-        for i in 0..7 {
-            for x in 0..frames[0].len() {
-                at0 += frames[i][x] * frames[i][x];
-                at1 += frames[i][x] * frames[i + 1][x];
-                at2 += frames[i][x] * frames[i + 2][x];
+        for three in frames.windows(3) {
+            for ((a, b), c) in three[0].iter().zip(&three[1]).zip(&three[2]) {
+                at0 += a * a;
+                at1 += a * b;
+                at2 += a * c;
             }
         }
         // Samples of different places are independent; those of one place count as one.
