@@ -38,7 +38,7 @@ const CHAINS: &[&str] = &[
     "noise=distribution=binomial:samples=16:strength=40",
     "noise=layout=sequential",
     "noise=static=1:strength=100",
-    "noise=seed=0x123456789abcdef:planes=y",
+    "noise=seed=0x123456789abcdef:planes=0",
     "noise,noise",
     "noise=strength='0=0;3=60':opacity=0.3",
     "noise=monochrome=1",
