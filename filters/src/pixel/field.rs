@@ -132,7 +132,7 @@ mod tests {
 
     fn numbers(n: usize, seed: u64) -> Vec<i16> {
         let ends = [i16::MIN, i16::MAX, -32767, -1, 0, 1];
-        (0..n).map(|i| *ends.get(i % 17).unwrap_or(&(mix64(seed << 32 | i as u64 + 1) as i16))).collect()
+        (0..n).map(|i| *ends.get(i % 17).unwrap_or(&(mix64((seed << 32) | (i as u64 + 1)) as i16))).collect()
     }
 
     #[test]

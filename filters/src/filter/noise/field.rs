@@ -78,7 +78,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    pub fn new(size: (usize, usize), subsampling: [u32; 2], space: &Space) -> Plane {
+    pub(super) fn new(size: (usize, usize), subsampling: [u32; 2], space: &Space) -> Plane {
         let mut plane =
             Plane { halvings: vec![[0; 2]], powers: vec![1.0], size, poles: [None; 2], warm: [0; 2] };
         match space {
@@ -99,19 +99,19 @@ impl Plane {
     }
 
     /// Width and height of the raster of octave `k`, without what warms up.
-    pub fn raster(&self, k: usize) -> (usize, usize) {
+    pub(super) fn raster(&self, k: usize) -> (usize, usize) {
         let halved = |n: usize, levels: u32| (0..levels).fold(n, |n, _| n.div_ceil(2));
         (halved(self.size.0, self.halvings[k][0]), halved(self.size.1, self.halvings[k][1]))
     }
 
     /// The rows from one start of the integrator to the next: no fewer than warm up, so that that costs at most as much
     /// as the rows themselves.
-    pub fn block(&self) -> usize {
+    pub(super) fn block(&self) -> usize {
         self.warm[1].next_multiple_of(BLOCK).max(BLOCK)
     }
 
     /// The weight of every octave.
-    pub fn weights(&self, persistence: f64) -> Vec<f64> {
+    pub(super) fn weights(&self, persistence: f64) -> Vec<f64> {
         let mut weights = vec![1.0];
         for k in 1..self.halvings.len() {
             weights.push(weights[k - 1] * persistence);
@@ -165,7 +165,7 @@ pub(super) fn power(len: usize, levels: u32) -> f64 {
 /// The farther one of the two coarse samples that sample `i` lies between, of `len` coarse ones.
 fn beside(i: usize, len: usize) -> usize {
     let half = (i / 2) as isize;
-    mirror(if i % 2 == 0 { half - 1 } else { half + 1 }, len)
+    mirror(if i.is_multiple_of(2) { half - 1 } else { half + 1 }, len)
 }
 
 /// Frames that ar1 sums.
@@ -183,7 +183,7 @@ pub(super) fn window(rho: f64) -> usize {
 
 impl Temporal {
     /// Layer, frame and weight of all that a frame sums; the squares of the weights sum to 1.
-    pub fn sum(&self, at: &Moment, t: i64) -> Vec<(u32, i64, f64)> {
+    pub(super) fn sum(&self, at: &Moment, t: i64) -> Vec<(u32, i64, f64)> {
         match self {
             Temporal::None => vec![(0, t, 1.0)],
             Temporal::Ar1(rho) => {
@@ -225,7 +225,7 @@ pub(super) struct Parts<'a> {
 
 impl Field {
     /// Lays a field over a format; `stream` lays a stream of a layer over planes of the sizes given.
-    pub fn new(
+    pub(super) fn new(
         format: &Format,
         way: &Way,
         stream: impl Fn(&[(u32, u32)], Layer) -> Result<Stream, ShapeError>,
@@ -260,12 +260,12 @@ impl Field {
     }
 
     /// How many streams it has.
-    pub fn streams(&self) -> usize {
+    pub(super) fn streams(&self) -> usize {
         self.streams.len()
     }
 
     /// All that a picture takes. With `fixed` every frame takes what frame 0 does.
-    pub fn parts(&self, at: &Moment, fixed: bool) -> Parts<'_> {
+    pub(super) fn parts(&self, at: &Moment, fixed: bool) -> Parts<'_> {
         let (t, parity) = (at.index.div_euclid(self.pictures), at.index.rem_euclid(self.pictures));
         let sum = self.way.temporal.sum(at, if fixed { 0 } else { t });
         let voices = self.way.temporal.voices() as usize;
@@ -299,14 +299,14 @@ impl Field {
     }
 
     /// How many `i32` of memory rows of plane `p` need.
-    pub fn room(&self, p: usize) -> usize {
+    pub(super) fn room(&self, p: usize) -> usize {
         let room = self.room_of(p);
         let narrow = room.words + 2 * room.drawn + room.state + room.rasters.iter().flatten().sum::<usize>();
         room.drawn + narrow.div_ceil(2)
     }
 
     /// Rows of plane `p`, with the numbers of plane `source`, in the memory lent.
-    pub fn rows<'a>(
+    pub(super) fn rows<'a>(
         &'a self,
         parts: &Parts<'a>,
         p: usize,
@@ -411,7 +411,7 @@ impl Draw<'_> {
 
 impl Rows<'_> {
     /// Row `y`, into `out`, which is as long as the plane is wide.
-    pub fn row(&mut self, y: usize, out: &mut [i16]) {
+    pub(super) fn row(&mut self, y: usize, out: &mut [i16]) {
         let [across, down] = self.plane.poles;
         if across.is_none() && down.is_none() {
             return octaves(&mut self.rasters, &mut self.draw, y, out);

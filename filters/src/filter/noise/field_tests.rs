@@ -80,7 +80,8 @@ fn reference(given: &Values, format: &Format, p: usize, frame: i64, law: Law) ->
         let space = Space::Octaves(octaves, persistence.into());
         let weights = Plane::new((w, h), [sx, sy], &space).weights(persistence);
         let quarter = |near: i16, far: i16| near - (near >> 2) + (far >> 2);
-        let beside = |i: usize, n: usize| mirror(i as isize / 2 + if i % 2 == 0 { -1 } else { 1 }, n);
+        let beside =
+            |i: usize, n: usize| mirror(i as isize / 2 + if i.is_multiple_of(2) { -1 } else { 1 }, n);
         let mut before: Vec<Vec<i16>> = Vec::new();
         for k in (0..octaves).rev() {
             let levels = |k: u32| (k.saturating_sub(sx), k.saturating_sub(sy));
@@ -287,11 +288,10 @@ fn ar1_correlates_neighbours_as_asked() {
         let frames = series(&given, format, 9);
         let (mut at0, mut at1, mut at2) = (0.0, 0.0, 0.0);
         for i in 0..7 {
-            for x in 0..frames[0].len() {
-                at0 += frames[i][x] * frames[i][x];
-                at1 += frames[i][x] * frames[i + 1][x];
-                at2 += frames[i][x] * frames[i + 2][x];
-            }
+            let product = |j: usize| frames[i].iter().zip(&frames[j]).map(|(a, b)| a * b).sum::<f64>();
+            at0 += product(i);
+            at1 += product(i + 1);
+            at2 += product(i + 2);
         }
         // Samples of different places are independent; those of one place count as one.
         let sigma = 1.0 / (frames[0].len() as f64).sqrt() * (1.0 - rho * rho);
