@@ -21,6 +21,7 @@ mod reader;
 pub mod sink;
 pub mod source;
 pub mod still;
+mod unpack;
 pub mod versions;
 
 pub use place::protocol;

@@ -6,18 +6,18 @@
 //! right. Packets are decoded in order here; taking the samples out of libav's frames is left to
 //! [`Decode::decode`], which many threads do.
 
-use super::carry::{Container, FrameCarry};
-use super::demux::{Demuxer, OpenError, Origin};
+use super::carry::Container;
+use super::demux::{OpenError, Origin};
 use super::details::{self, Rates};
 use super::error::AvError;
 use super::index::cache::Shelf;
-use super::index::{self, Index, Unclear};
+use super::index::{self, Index};
 use super::own::Picture;
 use super::pixfmt::{self, Layout};
 use super::place::{Place, place};
 use super::reader::{Item, Reader, said};
+use super::unpack::{Decoded, Unpack};
 use crate::source::{Decode, Info, Options, Pending, Slot, Source, SourceError, Stamp};
-use grainfield_filters::frame::Format;
 use grainfield_filters::ratio::Ratio;
 use std::collections::VecDeque;
 use std::ffi::{CString, OsStr};
@@ -27,11 +27,6 @@ use std::sync::Arc;
 
 /// Files of at most so many bytes are read through once at the start, so that their length is known.
 const INDEX_AT_ONCE: u64 = 1 << 30;
-/// So many of the first pictures are decoded to see whether the packets keep what they promise.
-const HEAD: usize = 24;
-/// The most that are, when the stream begins where nothing can be decoded.
-const HEAD_MOST: usize = 600;
-
 /// Opens a file, or what a protocol in `options.allow_protocol` leads to.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = Path::new(input).display().to_string();
@@ -267,7 +262,7 @@ impl Video {
     fn make_index(&mut self) {
         if let Lookup::NotYet = self.index {
             self.index = match &self.place {
-                Some(place) => match make_index(place, self.reader.demuxer.video()) {
+                Some(place) => match index::make(place, self.reader.demuxer.video()) {
                     Ok(index) => Lookup::There(index),
                     Err(why) => {
                         let text = format!("frames are counted by decoding: {why}");
@@ -459,46 +454,6 @@ impl Video {
     }
 }
 
-/// The index that was kept, else a new one.
-fn make_index(place: &Place, stream: usize) -> Result<Index, Unclear> {
-    let shelf = Shelf::of(place, stream);
-    if let Some(index) = shelf.as_ref().and_then(Shelf::take) {
-        return Ok(index);
-    }
-    let index = new_index(place)?;
-    if let Some(shelf) = shelf {
-        shelf.put(&index);
-    }
-    Ok(index)
-}
-
-/// Reads all packets, and decodes the first pictures.
-fn new_index(place: &Place) -> Result<Index, Unclear> {
-    let mut demuxer = Demuxer::open(Origin::Place(place.clone())).map_err(|_| Unclear::Damaged)?;
-    let mut index = index::scan(&mut demuxer).map_err(|_| Unclear::Damaged)??;
-    drop(demuxer);
-    let mut reader = Reader::open(Origin::Place(place.clone()), 0).map_err(|_| Unclear::Head)?;
-    let first_entry = index.entries.first().map_or(i64::MIN, |e| e.pts);
-    let (mut shown, mut behind) = (Vec::new(), 0);
-    let all = loop {
-        if behind >= HEAD || shown.len() >= HEAD_MOST {
-            break false;
-        }
-        match reader.next() {
-            Ok(Some(Item::Picture(p))) => {
-                let pts = p.timestamp().ok_or(Unclear::Timestamps)?;
-                behind += usize::from(pts >= first_entry);
-                shown.push(pts);
-            }
-            Ok(Some(Item::Damage(_))) => return Err(Unclear::Damaged),
-            Ok(Some(Item::Broken(..))) | Err(_) => return Err(Unclear::Damaged),
-            Ok(None) => break true,
-        }
-    };
-    index.settle(&shown, all)?;
-    Ok(index)
-}
-
 impl Source for Video {
     fn info(&self) -> &Info {
         &self.info
@@ -575,35 +530,5 @@ impl Source for Video {
 
     fn decoder(&self) -> Arc<dyn Decode> {
         self.decoder.clone()
-    }
-}
-
-/// What is left to be done outside the lock.
-struct Decoded {
-    picture: Picture,
-    pts: i64,
-    duration: i64,
-}
-
-struct Unpack {
-    name: String,
-    format: Format,
-    layout: Layout,
-}
-
-impl Decode for Unpack {
-    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError> {
-        let Some(Pending::Opaque(work)) = slot.pending.take() else { return Ok(()) };
-        let Ok(work) = work.downcast::<Decoded>() else { return Ok(()) };
-        let bad = |problem: String| SourceError::Bad { name: self.name.clone(), problem };
-        slot.frame.reset(self.format);
-        // SAFETY: `next` has let through only frames of the size and pixel format that the layout and the format
-        // were made from; they are software frames, since no hardware decoder is ever chosen.
-        unsafe { self.layout.unpack(work.picture.get(), &mut slot.frame) };
-        // SAFETY: a valid frame.
-        let carried = unsafe { FrameCarry::new(work.picture.as_ptr(), work.pts, work.duration) };
-        let carried = carried.ok_or_else(|| bad(format!("frame {}: memory is out", stamp.number)))?;
-        slot.carried = Some(Arc::new(carried));
-        Ok(())
     }
 }

@@ -7,6 +7,9 @@
 
 pub(crate) mod cache;
 pub(crate) mod entry;
+mod make;
+
+pub(crate) use make::make;
 
 use super::demux::Demuxer;
 use super::error::AvError;

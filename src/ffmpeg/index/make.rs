@@ -1,0 +1,52 @@
+//! An index made, or taken from where it was kept.
+
+use super::cache::Shelf;
+use super::{Index, Unclear, scan};
+use crate::ffmpeg::demux::{Demuxer, Origin};
+use crate::ffmpeg::place::Place;
+use crate::ffmpeg::reader::{Item, Reader};
+
+/// So many of the first pictures are decoded to see whether the packets keep what they promise.
+const HEAD: usize = 24;
+/// The most that are, when the stream begins where nothing can be decoded.
+const HEAD_MOST: usize = 600;
+
+/// The index that was kept, else a new one.
+pub(crate) fn make(place: &Place, stream: usize) -> Result<Index, Unclear> {
+    let shelf = Shelf::of(place, stream);
+    if let Some(index) = shelf.as_ref().and_then(Shelf::take) {
+        return Ok(index);
+    }
+    let index = new_index(place)?;
+    if let Some(shelf) = shelf {
+        shelf.put(&index);
+    }
+    Ok(index)
+}
+
+/// Reads all packets, and decodes the first pictures.
+fn new_index(place: &Place) -> Result<Index, Unclear> {
+    let mut demuxer = Demuxer::open(Origin::Place(place.clone())).map_err(|_| Unclear::Damaged)?;
+    let mut index = scan(&mut demuxer).map_err(|_| Unclear::Damaged)??;
+    drop(demuxer);
+    let mut reader = Reader::open(Origin::Place(place.clone()), 0).map_err(|_| Unclear::Head)?;
+    let first_entry = index.entries.first().map_or(i64::MIN, |e| e.pts);
+    let (mut shown, mut behind) = (Vec::new(), 0);
+    let all = loop {
+        if behind >= HEAD || shown.len() >= HEAD_MOST {
+            break false;
+        }
+        match reader.next() {
+            Ok(Some(Item::Picture(p))) => {
+                let pts = p.timestamp().ok_or(Unclear::Timestamps)?;
+                behind += usize::from(pts >= first_entry);
+                shown.push(pts);
+            }
+            Ok(Some(Item::Damage(_))) => return Err(Unclear::Damaged),
+            Ok(Some(Item::Broken(..))) | Err(_) => return Err(Unclear::Damaged),
+            Ok(None) => break true,
+        }
+    };
+    index.settle(&shown, all)?;
+    Ok(index)
+}

@@ -1,0 +1,39 @@
+//! The part of reading video that many threads do at the same time: samples out of libav's frames.
+
+use super::carry::FrameCarry;
+use super::own::Picture;
+use super::pixfmt::Layout;
+use crate::source::{Decode, Pending, Slot, SourceError, Stamp};
+use grainfield_filters::frame::Format;
+use std::sync::Arc;
+
+/// What is left to be done outside the lock.
+pub(crate) struct Decoded {
+    pub(crate) picture: Picture,
+    pub(crate) pts: i64,
+    pub(crate) duration: i64,
+}
+
+/// Takes the samples out of libav's frames, on any thread.
+pub(crate) struct Unpack {
+    pub(crate) name: String,
+    pub(crate) format: Format,
+    pub(crate) layout: Layout,
+}
+
+impl Decode for Unpack {
+    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError> {
+        let Some(Pending::Opaque(work)) = slot.pending.take() else { return Ok(()) };
+        let Ok(work) = work.downcast::<Decoded>() else { return Ok(()) };
+        let bad = |problem: String| SourceError::Bad { name: self.name.clone(), problem };
+        slot.frame.reset(self.format);
+        // SAFETY: `next` has let through only frames of the size and pixel format that the layout and the format
+        // were made from; they are software frames, since no hardware decoder is ever chosen.
+        unsafe { self.layout.unpack(work.picture.get(), &mut slot.frame) };
+        // SAFETY: a valid frame.
+        let carried = unsafe { FrameCarry::new(work.picture.as_ptr(), work.pts, work.duration) };
+        let carried = carried.ok_or_else(|| bad(format!("frame {}: memory is out", stamp.number)))?;
+        slot.carried = Some(Arc::new(carried));
+        Ok(())
+    }
+}
