@@ -196,8 +196,8 @@ const PRESETS: [Preset; 9] = [
     preset("fine-35mm", [2.4, 0.6, 0.3, 0.5], "film"),
     preset("35mm", [4.0, 1.0, 0.1, 0.6], "film"),
     preset("16mm", [7.0, 1.8, 0.0, 0.55], "film"),
-    preset("super8", [11.0, 3.0, -0.3, 0.5], "film"),
-    preset("high-speed", [9.0, 1.5, 0.4, 0.8], "film"),
+    preset("super8", [9.0, 2.8, -0.5, 0.35], "film"),
+    preset("high-speed", [9.0, 1.5, 0.4, 0.7], "film"),
     preset("digital-iso", [5.0, 0.4, 0.2, 0.9], "shadows"),
 ];
 
