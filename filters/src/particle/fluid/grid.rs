@@ -291,52 +291,42 @@ impl Layout {
         }
     }
 
-    /// Calls `f(first, len)` for the parcels of a cell and all around it, by z, y, x; cells whose parcels follow each
-    /// other may come as one.
+    /// Where the parcels of a cell and all around it lie, by z, y, x: (first, how many) for the returned number of
+    /// runs. Cells whose parcels follow each other may come as one run; runs may be empty.
     #[inline(always)]
-    pub(super) fn around(&self, cell: [i32; 3], mut f: impl FnMut(u32, u32)) {
+    pub(super) fn around(&self, cell: [i32; 3], out: &mut [(u32, u32); 27]) -> usize {
         let [x, y, z] = cell;
+        let mut n = 0;
         let Table::Dense(runs) = &self.table else {
-            for k in z - 1..=z + 1 {
-                for j in y - 1..=y + 1 {
-                    for i in x - 1..=x + 1 {
-                        let r = self.of_cell([i, j, k]);
-                        f(r.start, r.end - r.start);
-                    }
-                }
+            for (k, j, i) in (0..27).map(|n| (n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1)) {
+                let r = self.of_cell([x + i, y + j, z + k]);
+                out[n] = (r.start, r.end - r.start);
+                n += 1;
             }
-            return;
+            return n;
         };
-        let one = |x: Option<&u32>, row: u32| {
-            x.and_then(|x| runs.get((x | row) as usize)).copied().unwrap_or_default()
-        };
-        // The table has a power of two of cells, at least two, so the other of a pair is always there.
-        let pair = |x: Option<&u32>, row: u32| {
-            let (a, b) = (one(x, row), one(x.map(|x| x | 1).as_ref(), row));
-            (if a.len > 0 { a.first } else { b.first }, a.len + b.len)
-        };
-        let [xs, ys, zs] = &self.axes();
-        let (before, here, after) = (x.wrapping_sub(1) as usize, x as usize, x as usize + 1);
+        let [xs, ys, zs] = &self.grid.axes;
+        // Of the three cells of a row two have neighbouring numbers: one entry of a pair, x even and odd.
+        let odd = x & 1 == 1;
+        let (two, one) = if odd { (x - 1, x + 1) } else { (x, x - 1) };
+        let two = xs.get(two as usize).copied().unwrap_or(0) as usize;
+        let one = xs.get(one as usize).map(|x| *x as usize);
         for zbits in zs.iter().skip((z - 1).max(0) as usize).take(if z > 0 { 3 } else { 2 }) {
             for ybits in ys.iter().skip((y - 1).max(0) as usize).take(if y > 0 { 3 } else { 2 }) {
-                let row = zbits | ybits;
-                if x & 1 == 1 {
-                    let (first, len) = pair(xs.get(before), row);
-                    f(first, len);
-                    let run = one(xs.get(after), row);
-                    f(run.first, run.len);
-                } else {
-                    let run = one(xs.get(before), row);
-                    f(run.first, run.len);
-                    let (first, len) = pair(xs.get(here), row);
-                    f(first, len);
+                let row = (zbits | ybits) as usize;
+                let at = |x: usize| runs.get(x | row).copied().unwrap_or_default();
+                // The table has a power of two of cells, at least two, so the other of a pair is always there.
+                let (a, b) = (at(two), at(two | 1));
+                let pair = (if a.len > 0 { a.first } else { b.first }, a.len + b.len);
+                let single = one.map_or((0, 0), |one| (at(one).first, at(one).len));
+                let (first, second) = if odd { (pair, single) } else { (single, pair) };
+                if let Some(to) = out.get_mut(n..n + 2) {
+                    to.copy_from_slice(&[first, second]);
+                    n += 2;
                 }
             }
         }
-    }
-
-    fn axes(&self) -> &[Vec<u32>; 3] {
-        &self.grid.axes
+        n
     }
 }
 

@@ -11,6 +11,9 @@ pub const LANES: usize = 16;
 /// The most parcels within reach of one cell.
 pub const MOST_NEAR: usize = 4096;
 
+/// Entries of the room for candidates: whole vectors are written behind the last.
+pub(super) const ROOM: usize = MOST_NEAR + 2 * LANES;
+
 /// The neighbours of the parcels of a stretch of cells.
 #[derive(Clone, Debug, Default)]
 pub struct List {
@@ -104,18 +107,18 @@ impl List {
 /// The parcels around a cell, copied next to each other; room that is kept between calls.
 #[derive(Clone, Debug)]
 pub struct Room {
-    pub(super) x: Vec<f32>,
-    pub(super) y: Vec<f32>,
-    pub(super) z: Vec<f32>,
-    pub(super) index: Vec<u32>,
+    pub(super) x: Box<[f32; ROOM]>,
+    pub(super) y: Box<[f32; ROOM]>,
+    pub(super) z: Box<[f32; ROOM]>,
+    pub(super) index: Box<[u32; ROOM]>,
     /// How many vectors are in use.
     pub(super) vectors: usize,
 }
 
 impl Default for Room {
     fn default() -> Room {
-        let n = MOST_NEAR + 2 * LANES;
-        Room { x: vec![0.0; n], y: vec![0.0; n], z: vec![0.0; n], index: vec![0; n], vectors: 0 }
+        let zeros = || Box::new([0.0; ROOM]);
+        Room { x: zeros(), y: zeros(), z: zeros(), index: Box::new([0; ROOM]), vectors: 0 }
     }
 }
 
@@ -125,28 +128,29 @@ multiversion! {
 }
 
 #[inline(always)]
-fn copy(to: &mut [f32], n: usize, from: &[f32], first: usize) {
-    // Always a whole vector: what is beyond the parcels is overwritten by the next.
-    to[n..n + LANES].copy_from_slice(&from[first..first + LANES]);
-}
-
-#[inline(always)]
 fn gather_body(layout: &Layout, cell: [i32; 3], room: &mut Room) -> usize {
+    let mut runs = [(0, 0); 27];
+    let n = layout.around(cell, &mut runs);
     let mut count = 0;
-    layout.around(cell, |first, len| {
+    // Arrays of one length each, so that one test serves all.
+    let end = layout.x.len();
+    let (x, y, z) = (&layout.x[..end], &layout.y[..end], &layout.z[..end]);
+    for &(first, len) in &runs[..n] {
         let mut done = 0;
-        while done < len && count + (done as usize) < MOST_NEAR {
-            let (from, n) = ((first + done) as usize, count + done as usize);
-            copy(&mut room.x, n, &layout.x, from);
-            copy(&mut room.y, n, &layout.y, from);
-            copy(&mut room.z, n, &layout.z, from);
-            for (k, index) in room.index[n..n + LANES].iter_mut().enumerate() {
-                *index = (from + k) as u32;
+        while done < len as usize && count + done < MOST_NEAR {
+            // Always a whole vector: what is beyond the parcels is overwritten by the next.
+            let (from, n) = (first as usize + done, count + done);
+            let (from, to) = (from..from + LANES, n..n + LANES);
+            room.x[to.clone()].copy_from_slice(&x[from.clone()]);
+            room.y[to.clone()].copy_from_slice(&y[from.clone()]);
+            room.z[to.clone()].copy_from_slice(&z[from.clone()]);
+            for (k, index) in room.index[to].iter_mut().enumerate() {
+                *index = (from.start + k) as u32;
             }
-            done += LANES as u32;
+            done += LANES;
         }
         count += len as usize;
-    });
+    }
     let used = count.min(MOST_NEAR);
     // Nothing is near to what is infinitely far away.
     room.x[used..used + LANES].fill(f32::INFINITY);
@@ -158,22 +162,30 @@ fn gather_body(layout: &Layout, cell: [i32; 3], room: &mut Room) -> usize {
 /// overwritten too; how many there are.
 #[inline(always)]
 pub(super) fn test_body(room: &Room, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize {
+    const AT_ONCE: usize = 4;
     let mut n = 0;
-    for v in 0..room.vectors {
-        let range = v * LANES..(v + 1) * LANES;
-        let (x, y, z) = (&room.x[range.clone()], &room.y[range.clone()], &room.z[range.clone()]);
-        let index = &room.index[range];
-        let mut d2 = [0f32; LANES];
-        let mut near = 0u32;
-        for k in 0..LANES {
-            let (dx, dy, dz) = (at[0] - x[k], at[1] - y[k], at[2] - z[k]);
-            d2[k] = dx * dx + dy * dy + dz * dz;
-            near |= u32::from(d2[k] < h2 && index[k] != i) << k;
+    // Four vectors at a time: the end of the loop over the bits is guessed wrong each time.
+    for first in (0..room.vectors).step_by(AT_ONCE) {
+        let mut d2 = [0f32; AT_ONCE * LANES];
+        let mut near = 0u64;
+        for (v, d2) in (first..room.vectors).zip(d2.chunks_exact_mut(LANES)) {
+            let range = v * LANES..(v + 1) * LANES;
+            let (x, y, z) = (&room.x[range.clone()], &room.y[range.clone()], &room.z[range.clone()]);
+            let index = &room.index[range];
+            let mut hits = [0u32; LANES];
+            for k in 0..LANES {
+                let (dx, dy, dz) = (at[0] - x[k], at[1] - y[k], at[2] - z[k]);
+                d2[k] = dx * dx + dy * dy + dz * dz;
+                // No shortcut and one bit a lane, so that all lanes go at once.
+                hits[k] = if (d2[k] < h2) & (index[k] != i) { 1 << k } else { 0 };
+            }
+            let hits = hits.iter().fold(0, |all, hit| all | hit);
+            near |= u64::from(hits) << ((v - first) * LANES);
         }
         while near != 0 {
             let k = near.trailing_zeros() as usize;
             near &= near - 1;
-            out.0[n] = index[k];
+            out.0[n] = room.index[first * LANES + k];
             out.1[n] = d2[k];
             n += 1;
         }

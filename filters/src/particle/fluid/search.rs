@@ -81,11 +81,7 @@ pub fn pairs(search: Search, layout: &Layout, radius: f32, mut f: impl FnMut(u32
             }
             Search::H27 => {
                 let mut runs = [(0, 0); 27];
-                let mut n = 0;
-                layout.around(held.cell, |first, len| {
-                    runs[n] = (first, len);
-                    n += 1;
-                });
+                let n = layout.around(held.cell, &mut runs);
                 for i in own {
                     let at = layout.at(i as usize);
                     for &(first, len) in &runs[..n] {

@@ -4,7 +4,7 @@ use super::list::{List, Room};
 use super::settings::{Constants, MOST};
 use super::store::Store;
 use super::sums::{self, Known};
-use super::{FluidError, Grid, Layout, Parcel, Settings};
+use super::{FluidError, Grid, Layout, Parcel, Settings, arch};
 use crate::lend::{Host, Spread, Stop};
 use crate::simd::Level;
 use core::ops::Range;
@@ -265,7 +265,7 @@ impl Fluid {
         let (level, c, known) = (self.level, &self.c, &self.known);
         let forces = cut(&mut self.forces, &self.shares);
         let jobs = self.shares.iter().zip(forces);
-        run(spread, jobs, |(share, forces)| sums::forces(level, &share.list, c, known, forces));
+        run(spread, jobs, |(share, forces)| arch::forces(level, &share.list, c, known, forces));
     }
 
     /// Gravity and walls; in the same pass the greatest squares of speed and acceleration.

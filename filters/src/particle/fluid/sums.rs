@@ -10,7 +10,7 @@ pub(super) type Known = [f32; 8];
 
 /// Sixteen numbers into one, in a fixed tree.
 #[inline(always)]
-fn total(v: &[f32; LANES]) -> f32 {
+pub(super) fn total(v: &[f32; LANES]) -> f32 {
     let mut v = *v;
     let mut n = LANES / 2;
     while n > 0 {
@@ -25,8 +25,6 @@ fn total(v: &[f32; LANES]) -> f32 {
 multiversion! {
     /// Densities of the list's parcels, relative to rest.
     pub(super) fn densities(level, list: &List, c: &Constants, out: &mut [f32]) = densities_body;
-    /// Accelerations of the list's parcels by pressure, viscosity and cohesion.
-    pub(super) fn forces(level, list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) = forces_body;
 }
 
 #[inline(always)]
@@ -63,8 +61,9 @@ pub(super) fn pressure(c: &Constants, density: f32) -> f32 {
     (if p > 0.0 { p } else { 0.0 }) / (density * density)
 }
 
+/// Accelerations of the list's parcels by pressure, viscosity and cohesion: the definition.
 #[inline(always)]
-fn forces_body(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) {
+pub(super) fn forces_body(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) {
     for (k, out) in out.iter_mut().enumerate() {
         let own = &known[list.first() + k];
         let (n, near, d2) = list.wide(k);
