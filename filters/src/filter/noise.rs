@@ -257,6 +257,7 @@ impl Filter for Noise {
 }
 
 #[cfg(test)]
+#[path = "noise/tests/field.rs"]
 mod field_tests;
 #[cfg(test)]
 mod tests;
