@@ -8,7 +8,7 @@ use crate::simd::Level;
 
 /// The most cells (powers of two along each axis) of a dense table; larger domains, and those without end, keep only
 /// the cells that hold something, in a packed memory array.
-const DENSE: u64 = 1 << 24;
+const DENSE: u64 = 1 << 23;
 /// Cells are larger than what was asked for by this share, so that rounding never puts a pair that is near enough
 /// into cells that do not touch.
 const MARGIN: f64 = 1.0 / 4096.0;
