@@ -16,8 +16,6 @@
 //! It never overflows, its kurtosis is -0.15, and it costs three additions a pixel where a sum of eight costs seven and
 //! eight words. (The mean of one slot of eight is -4, of 6689 deviations; the others' is 0.)
 
-#[cfg(target_arch = "x86_64")]
-use crate::simd::Isa;
 use crate::simd::Level;
 
 /// The most words a pixel may take.
@@ -123,7 +121,7 @@ fn transforms<const LANES: usize>(words: &[u16], out: &mut [i16]) {
 /// c of whole blocks of pixels, for a stream of 8 or 32 `lanes` in step order: `out.len()` is a multiple of
 /// `lanes * law.slots()` and `words.len()` is `law.words()` times that.
 pub fn centre(level: Level, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) {
-    if by_hand(level, law, lanes, words, out) {
+    if super::arch::centre(level, law, lanes, words, out) {
         return;
     }
     match (law, lanes) {
@@ -132,35 +130,6 @@ pub fn centre(level: Level, law: Law, lanes: usize, words: &[u16], out: &mut [i1
         (Law::H8, 8) => transforms::<8>(words, out),
         (Law::H8, _) => transforms::<32>(words, out),
     }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn by_hand(_: Level, _: Law, _: usize, _: &[u16], _: &mut [i16]) -> bool {
-    false
-}
-
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)] // calls guarded by a detected level
-fn by_hand(level: Level, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) -> bool {
-    use super::x86::*;
-    // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-    unsafe {
-        match (law, lanes, level.isa()) {
-            (_, _, Isa::Scalar) => return false,
-            (Law::Sum(k), 8, Isa::Sse2) => sums_8_sse2(k, words, out),
-            (Law::Sum(k), 8, _) => sums_8_avx2(k, words, out),
-            (Law::Sum(k), _, Isa::Sse2) => sums_32_sse2(k, words, out),
-            (Law::Sum(k), _, Isa::Avx2) => sums_32_avx2(k, words, out),
-            (Law::Sum(k), _, Isa::Avx512) => sums_32_avx512(k, words, out),
-            (Law::H8, 8, Isa::Sse2) => h8_8_sse2(words, out),
-            (Law::H8, 8, Isa::Avx2) => h8_8_avx2(words, out),
-            (Law::H8, 8, Isa::Avx512) => h8_8_avx512(words, out),
-            (Law::H8, _, Isa::Sse2) => h8_32_sse2(words, out),
-            (Law::H8, _, Isa::Avx2) => h8_32_avx2(words, out),
-            (Law::H8, _, Isa::Avx512) => h8_32_avx512(words, out),
-        }
-    }
-    true
 }
 
 #[cfg(test)]

@@ -16,13 +16,12 @@
 //! What a filter scales is not the word but a *centred* number c, made of one or several words by a [`Law`]: uniform,
 //! the sum of some, or nearly normal. See [`law`].
 
+mod arch;
 pub mod law;
 pub mod lfsr31;
 pub mod seed;
 mod shape;
 pub mod stream;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 pub mod xs64;
 
 pub use law::{Law, MAX_SAMPLES};

@@ -123,14 +123,13 @@ multiversion! {
 /// Fills `out` with whole steps of 32 words each, lane 0 first, and leaves the lanes where the next call goes on.
 /// A rest of `out` that is no whole step is left as it is.
 #[inline]
-#[allow(unsafe_code)] // a call guarded by a detected level
 pub fn fill(level: Level, lanes: &mut Lanes, out: &mut [u16]) {
+    if super::arch::xs64(level, lanes, out) {
+        return;
+    }
     match level.isa() {
-        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { super::x86::xs64_avx512(lanes, out) },
-        Isa::Avx2 => fill_by_16(level, lanes, out),
-        _ => fill_by_8(level, lanes, out),
+        Isa::Scalar | Isa::Sse2 => fill_by_8(level, lanes, out),
+        Isa::Avx2 | Isa::Avx512 => fill_by_16(level, lanes, out),
     }
 }
 

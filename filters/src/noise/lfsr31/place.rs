@@ -1,6 +1,6 @@
 //! Where a row stands in the cycle, and how to get there.
 
-use super::seek::seek;
+use super::arch::seek;
 use super::{LANES, Lanes, fill, step};
 use crate::gf2::{Jump32, M31, Matrix32, mod_m31};
 use crate::noise::seed::{FrameKey, Layer, key_of_frame};

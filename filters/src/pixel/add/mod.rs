@@ -24,12 +24,12 @@
 //! high multiplication, an addition and a shift of 16-bit lanes. That holds for noise of up to 8191 codes, so for all of
 //! 8 to 13 bits; stronger noise of deeper samples goes through 32 bits.
 
-mod fused;
+mod arch;
 mod rows;
 mod scale;
 #[cfg(test)]
 mod tests;
 
-pub use fused::{add_lfsr31_u8, add_lfsr31_u16};
+pub use arch::{add_lfsr31_u8, add_lfsr31_u16};
 pub use rows::{Noise, add_constant_u8, add_constant_u16, add_f32, add_u8, add_u16, reference};
 pub use scale::Scale;

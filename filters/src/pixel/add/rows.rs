@@ -179,7 +179,7 @@ multiversion! {
 pub fn add_u8(level: Level, row: &mut [u8], noise: Noise<'_>, scale: Scale, (lo, hi): (u8, u8)) {
     assert!(scale.narrow(), "noise of more than 8191 codes for 8-bit samples");
     let (c, or) = noise.numbers();
-    if super::fused::add_bytes(level, row, c, or, scale, (lo, hi)) {
+    if super::arch::add_bytes(level, row, c, or, scale, (lo, hi)) {
         return;
     }
     u8_rows(level, row, noise, scale, lo, hi);
@@ -188,7 +188,7 @@ pub fn add_u8(level: Level, row: &mut [u8], noise: Noise<'_>, scale: Scale, (lo,
 /// Adds noise to samples of 9 to 16 bits, as [`add_u8`], of any strength.
 pub fn add_u16(level: Level, row: &mut [u16], noise: Noise<'_>, scale: Scale, (lo, hi): (u16, u16)) {
     let (c, or) = noise.numbers();
-    if super::fused::add_words(level, row, c, or, scale, (lo, hi)) {
+    if super::arch::add_words(level, row, c, or, scale, (lo, hi)) {
         return;
     }
     if scale.narrow() {

@@ -1,8 +1,8 @@
-//! Where the compiler's vectors lose: the bodies of [`xs64`](super::xs64), H8 and sums in whole registers.
+//! Where the compiler's vectors lose: the bodies of [`xs64`], H8 and sums in whole registers.
 #![allow(unsafe_code)] // loads and stores of whole vectors
 
-use super::law::shift;
-use super::xs64;
+use crate::noise::law::shift;
+use crate::noise::xs64;
 use core::arch::x86_64::*;
 
 /// 32 words of a slice.
@@ -19,7 +19,7 @@ unsafe fn load(words: &[u16], at: usize) -> __m512i {
 
 /// xs64 with a register for each of the four planes.
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn xs64_avx512(lanes: &mut xs64::Lanes, out: &mut [u16]) {
+pub(in crate::noise) fn xs64_avx512(lanes: &mut xs64::Lanes, out: &mut [u16]) {
     // SAFETY: each plane is 32 words.
     let [mut a, mut b, mut c, mut d] = lanes.w.each_ref().map(|plane| unsafe { load(plane, 0) });
     for out in out.chunks_exact_mut(xs64::LANES) {
@@ -41,7 +41,7 @@ macro_rules! h8 {
      $load:ident $store:ident $srai:ident $add:ident $sub:ident) => {
         $(#[$doc])*
         #[target_feature(enable = $features)]
-        pub(super) fn $name(words: &[u16], out: &mut [i16]) {
+        pub(in crate::noise) fn $name(words: &[u16], out: &mut [i16]) {
             const BLOCK: usize = 8 * $lanes;
             for (out, words) in out.chunks_exact_mut(BLOCK).zip(words.chunks_exact(BLOCK)) {
                 for first in (0..$lanes).step_by($tile) {
@@ -88,7 +88,7 @@ macro_rules! sums {
      $load:ident $store:ident $sra:ident $add:ident $set:ident) => {
         $(#[$doc])*
         #[target_feature(enable = $features)]
-        pub(super) fn $name(samples: u32, words: &[u16], out: &mut [i16]) {
+        pub(in crate::noise) fn $name(samples: u32, words: &[u16], out: &mut [i16]) {
             let (k, shift) = (samples as usize, _mm_cvtsi32_si128(shift(samples) as i32));
             let odd = $set(samples as i16);
             for (out, words) in out.chunks_exact_mut($lanes).zip(words.chunks_exact($lanes * k)) {
@@ -127,7 +127,7 @@ sums!(
 
 /// Sums of eight lanes: two steps in a register, whose halves are added in the end.
 #[target_feature(enable = "avx2")]
-pub(super) fn sums_8_avx2(samples: u32, words: &[u16], out: &mut [i16]) {
+pub(in crate::noise) fn sums_8_avx2(samples: u32, words: &[u16], out: &mut [i16]) {
     let (k, shift) = (samples as usize, _mm_cvtsi32_si128(shift(samples) as i32));
     let odd = _mm_set1_epi16(samples as i16);
     for (out, words) in out.chunks_exact_mut(8).zip(words.chunks_exact(8 * k)) {
@@ -151,7 +151,7 @@ pub(super) fn sums_8_avx2(samples: u32, words: &[u16], out: &mut [i16]) {
 
 /// H8 of eight lanes: two registers are a block, and steps four apart stand one above the other.
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn h8_8_avx512(words: &[u16], out: &mut [i16]) {
+pub(in crate::noise) fn h8_8_avx512(words: &[u16], out: &mut [i16]) {
     for (out, words) in out.chunks_exact_mut(64).zip(words.chunks_exact(64)) {
         // SAFETY: twice 32 words are here.
         let (x, y) = unsafe { (load(words, 0), load(words, 32)) };
@@ -177,7 +177,7 @@ pub(super) fn h8_8_avx512(words: &[u16], out: &mut [i16]) {
 
 /// H8 of eight lanes: four registers are a block.
 #[target_feature(enable = "avx2")]
-pub(super) fn h8_8_avx2(words: &[u16], out: &mut [i16]) {
+pub(in crate::noise) fn h8_8_avx2(words: &[u16], out: &mut [i16]) {
     for (out, words) in out.chunks_exact_mut(64).zip(words.chunks_exact(64)) {
         // SAFETY: four times 16 words are here.
         let v = core::array::from_fn(|q| unsafe { _mm256_loadu_si256(words.as_ptr().add(16 * q).cast()) });

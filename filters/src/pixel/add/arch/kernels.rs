@@ -133,7 +133,7 @@ macro_rules! kernels {
         }
 
         #[target_feature(enable = $features)]
-        pub(in crate::pixel::add::fused) fn bytes<const H8: bool>(row: &mut [u8], lanes: &Lanes, job: Job<u8>) {
+        pub(in crate::pixel::add::arch) fn bytes<const H8: bool>(row: &mut [u8], lanes: &Lanes, job: Job<u8>) {
             const N: usize = size_of::<Steps>();
             let k = Bytes::new(job, !H8 as i16);
             let mut ring = start(lanes);
@@ -167,7 +167,7 @@ macro_rules! kernels {
         }
 
         #[target_feature(enable = $features)]
-        pub(in crate::pixel::add::fused) fn words<const H8: bool>(row: &mut [u16], lanes: &Lanes, job: Job<u16>) {
+        pub(in crate::pixel::add::arch) fn words<const H8: bool>(row: &mut [u16], lanes: &Lanes, job: Job<u16>) {
             const N: usize = size_of::<Steps>() / 2;
             let k = Words::new(job, !H8 as i16);
             let mut ring = start(lanes);
@@ -204,7 +204,7 @@ macro_rules! kernels {
 
         /// Adds numbers that are there: `c | or`, as many as samples.
         #[target_feature(enable = $features)]
-        pub(in crate::pixel::add::fused) fn add_bytes(row: &mut [u8], c: &[u16], or: i16, job: Job<u8>) {
+        pub(in crate::pixel::add::arch) fn add_bytes(row: &mut [u8], c: &[u16], or: i16, job: Job<u8>) {
             const N: usize = size_of::<Steps>();
             let k = Bytes::new(job, or);
             by_vectors::<u8, N>(row, c, |x, c| {
@@ -220,7 +220,7 @@ macro_rules! kernels {
 
         /// The same for 16 bits.
         #[target_feature(enable = $features)]
-        pub(in crate::pixel::add::fused) fn add_words(row: &mut [u16], c: &[u16], or: i16, job: Job<u16>) {
+        pub(in crate::pixel::add::arch) fn add_words(row: &mut [u16], c: &[u16], or: i16, job: Job<u16>) {
             const N: usize = size_of::<Steps>() / 2;
             let k = Words::new(job, or);
             by_vectors::<u16, N>(row, c, |x, c| {
