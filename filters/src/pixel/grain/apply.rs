@@ -140,7 +140,7 @@ multiversion! {
     fn f32_rows(level, row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain, unit: f32) = f32_body;
 }
 
-/// Adds grain n to 8-bit samples, each [`reference`]. `light` is the row whose brightness counts; `None`: the
+/// Adds grain n to 8-bit samples, each [`reference()`]. `light` is the row whose brightness counts; `None`: the
 /// samples themselves. Panics when the rows differ in length, or for gains that 8-bit samples cannot need.
 pub fn add_u8(
     level: Level,
