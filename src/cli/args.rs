@@ -57,9 +57,10 @@ const LEVEL: Words<Isa> = Words(&[
 /// Any frame is a pure function of source frame, recipe, seed and frame number: seek anywhere, render in any order,
 /// on any number of threads or machines, and get the same samples.
 ///
-/// An INPUT is a y4m file or `-` for a y4m stream on standard input, an image, a folder or numbered images
-/// (shot.%04d.png, shot.####.png, 'shot.*.png'), or a test signal (pattern:bars). An OUTPUT is a .y4m file or `-`, an
-/// image or numbered images, hash: (a line for each frame) or null: (nothing).
+/// An INPUT is a video file, a y4m file or `-` for a stream on standard input, an image, a folder or numbered images
+/// (shot.%04d.png, shot.####.png, 'shot.*.png'), or a test signal (pattern:bars). An OUTPUT is a video file (.mp4,
+/// .mov, .mkv, .webm ...), a .y4m file or `-`, an image or numbered images, hash: (a line for each frame) or null:
+/// (nothing).
 #[derive(Parser, Debug)]
 #[command(name = "grainfield", bin_name = "grainfield", version, max_term_width = 100)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
