@@ -19,7 +19,9 @@ fn given(step: &Step) -> Vec<(&'static str, Value)> {
 fn complete(step: &Step) -> Vec<(&'static str, Value)> {
     let settings = step.values.settings().iter();
     let own = settings.filter_map(|s| Some((s.id, normal(step.values.get(s.id)?))));
-    own.chain(common(step).map(|(id, v)| (id, normal(&v)))).collect()
+    // An opacity that is 1 at all times says nothing, in whatever way it is written.
+    let full = (OPACITY, Value::Number(Animated::Constant(1.0)));
+    own.chain(common(step).map(|(id, v)| (id, normal(&v))).filter(|one| *one != full)).collect()
 }
 
 fn common(step: &Step) -> impl Iterator<Item = (&'static str, Value)> {
