@@ -118,7 +118,7 @@ fn run(data: &[u8], parse: fn(&str) -> Result<Recipe, RecipeError>) -> bool {
     let canonical = recipe.canonical();
     let again = Recipe::parse_chain(&canonical);
     assert!(again.is_ok_and(|again| again.canonical() == canonical), "{canonical} is canonical");
-    if recipe.steps.len() <= 4 && hash(data) % 16 == 0 {
+    if recipe.steps.len() <= 4 && hash(data).is_multiple_of(16) {
         render(&recipe);
     }
     true

@@ -59,7 +59,7 @@ fn run(data: &[u8]) -> bool {
     let options = Options::default();
     let mut understood =
         read(from_reader("pipe".into(), Box::new(Cursor::new(data.to_vec())), &options), &[3]);
-    if hash(data) % 16 == 0 {
+    if hash(data).is_multiple_of(16) {
         let file = file();
         std::fs::write(&file, data).expect("the temporary folder takes a file");
         understood |= read(open(file.as_os_str(), &options), &[2, 0, 1, 5, i64::MAX, -1, i64::MIN]);
