@@ -8,5 +8,8 @@ pub mod images;
 pub mod job;
 pub mod pipeline;
 pub mod recipe;
+pub mod resume;
+pub mod segments;
+pub mod shard;
 pub mod sink;
 pub mod source;

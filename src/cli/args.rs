@@ -6,6 +6,7 @@
 
 use super::values::{self, Words};
 use crate::job::{Fields, OnError};
+use crate::shard::Choice;
 use crate::sink::encoding::{Audio, Subs};
 use crate::source::Missing;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -148,6 +149,10 @@ Examples:
     grainfield render clip.y4m out.y4m --recipe look.toml --seed 7
   A test signal:
     grainfield render pattern:ramp:size=1920x1080:frames=48:format=yuv422p10 ramp.y4m
+  A part of the work, on the third of eight machines; killed and begun again:
+    grainfield render clip.y4m 'out/shot.####.png' -f noise --shard 3/8 --resume
+  A long video that may be broken off and resumed:
+    grainfield render in.mkv out.mkv -f grain --segments --resume
   How fast is it?
     grainfield render clip.y4m null: -f noise=strength=6";
 
@@ -156,7 +161,9 @@ Examples:
   Is it the same on the other machine?
     grainfield hash clip.y4m -f noise=strength=6 > here.txt
   The line of frame 17:
-    grainfield hash clip.y4m -f noise=strength=6 --frames 17";
+    grainfield hash clip.y4m -f noise=strength=6 --frames 17
+  The second half of the lines:
+    grainfield hash clip.y4m -f noise=strength=6 --shard 2/2";
 
 const FRAME_EXAMPLES: &str = "\
 Examples:
@@ -187,9 +194,50 @@ pub(super) struct Render {
     #[command(flatten)]
     pub(super) span: SpanArgs,
     #[command(flatten)]
+    pub(super) shard: ShardArgs,
+    #[command(flatten)]
+    pub(super) resume: ResumeArgs,
+    #[command(flatten)]
     pub(super) encoding: EncodingArgs,
     #[command(flatten)]
     pub(super) common: CommonArgs,
+}
+
+/// Which part of the frames.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "More than one machine, more than one run")]
+pub(super) struct ShardArgs {
+    /// Only part I of N, with I from 1: 3/8, auto, auto/8
+    ///
+    /// Parts are contiguous, and all together are every frame once; of a video they are cut between segments, and
+    /// 'grainfield join' puts them together. What is one file is called NAME.I-of-N.EXT. 'auto' goes by a Slurm job
+    /// array; 'auto/N' takes I from there or from JOB_COMPLETION_INDEX (Kubernetes), and N as given.
+    #[arg(long, value_name = "I/N")]
+    pub(super) shard: Option<Choice>,
+}
+
+/// What is there already.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "More than one machine, more than one run")]
+pub(super) struct ResumeArgs {
+    /// Keep what an earlier run has made, and make the rest
+    ///
+    /// Of numbered images the frames that are missing are made, of a video with --segments the segments. What is there
+    /// but was made by other settings or from another source is an error, or with -y made anew. What is whole is told
+    /// by the hidden manifest beside the output, and by size and time.
+    #[arg(long)]
+    pub(super) resume: bool,
+    /// With --resume: read every byte of what is there and check it
+    #[arg(long, requires = "resume")]
+    pub(super) verify: bool,
+    /// Render a video in segments, so that it can be resumed
+    ///
+    /// They are kept in the folder OUTPUT.segments, and joined at the end without being encoded again.
+    #[arg(long)]
+    pub(super) segments: bool,
+    /// Frames of a segment, counted from frame 0 of the input [default: 250]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=crate::segments::MAX_FRAMES))]
+    pub(super) segment_frames: Option<u64>,
 }
 
 /// How a video file is written.
@@ -240,6 +288,8 @@ pub(super) struct Hash {
     pub(super) filters: FilterArgs,
     #[command(flatten)]
     pub(super) span: SpanArgs,
+    #[command(flatten)]
+    pub(super) shard: ShardArgs,
     #[command(flatten)]
     pub(super) common: CommonArgs,
 }
@@ -443,6 +493,8 @@ pub(super) enum Progress {
     Bar,
     /// A JSON object a line: started, progress, note, done, failed
     Json,
+    /// The same, and a line for every frame: frame
+    Frames,
     /// FFmpeg's key=value blocks: frame, fps, out_time_us, speed, progress=continue|end
     Ffmpeg,
     /// Nothing but the closing line

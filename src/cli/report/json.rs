@@ -2,6 +2,7 @@
 
 use super::figures::Figures;
 use super::{Ending, Start};
+use crate::job::Step;
 use serde::Serialize;
 
 /// A line. Field names are part of the interface.
@@ -21,6 +22,8 @@ pub(super) enum Event<'a> {
         speed: f64,
         eta_s: Option<u64>,
     },
+    /// One frame: its number, whether it was left out, and how many have been written.
+    Frame { number: i64, left_out: bool, frame: u64 },
     /// Something the user should know.
     Note { text: &'a str },
     /// Something will be lost.
@@ -37,6 +40,8 @@ pub(super) struct End<'a> {
     exit: u8,
     frames: u64,
     failed: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    skipped: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,11 +76,16 @@ impl<'a> Event<'a> {
         }
     }
 
+    pub(super) fn frame(s: &Step) -> Event<'a> {
+        Event::Frame { number: s.number, left_out: s.left_out, frame: s.done }
+    }
+
     pub(super) fn ended(e: &Ending<'a>, f: Option<&Figures>) -> Event<'a> {
         let end = End {
             exit: e.exit.code(),
             frames: e.summary.frames,
             failed: e.summary.failed,
+            skipped: e.summary.skipped,
             message: e.error,
             partial: e.partial.map(|p| p.to_string_lossy().into_owned()),
             seconds: f.map(|f| rounded(f.elapsed.as_secs_f64())),
@@ -89,6 +99,11 @@ impl<'a> Event<'a> {
         // Numbers and text under fixed names always make JSON; were it otherwise, an empty object says nothing false.
         serde_json::to_string(self).unwrap_or_else(|_| "{}".into())
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for it
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 fn rounded(x: f64) -> f64 {
@@ -112,7 +127,7 @@ mod tests {
             exit: Exit::Failed,
             error: Some("clip.y4m: ends inside frame 12"),
             partial: Some(Path::new("out.partial.y4m")),
-            summary: Summary { frames: 12, failed: 0 },
+            summary: Summary { frames: 12, ..Summary::default() },
             hushed: false,
         };
         let expected = r#"{"event":"failed","exit":1,"frames":12,"failed":0,"message":"clip.y4m: ends inside frame 12","partial":"out.partial.y4m"}"#;

@@ -34,8 +34,15 @@ enum Voice {
 enum Form {
     Bar,
     Json,
+    Frames,
     Ffmpeg,
     Plain,
+}
+
+impl Form {
+    fn is_json(self) -> bool {
+        matches!(self, Form::Json | Form::Frames)
+    }
 }
 
 /// What is told before the first frame.
@@ -86,6 +93,7 @@ impl Report {
         let crowded = printing && io::stdout().is_terminal();
         let form = match say.progress {
             Progress::Json => Form::Json,
+            Progress::Frames => Form::Frames,
             Progress::Ffmpeg => Form::Ffmpeg,
             Progress::None => Form::Plain,
             _ if say.quiet || !io::stderr().is_terminal() => Form::Plain,
@@ -120,7 +128,7 @@ impl Report {
     /// Something will be lost. Said even when quiet: `--strict` makes an error of it.
     pub(super) fn warn(&self, text: &str) {
         let line = match self.form {
-            Form::Json => Event::Warning { text }.line(),
+            form if form.is_json() => Event::Warning { text }.line(),
             _ => format!("{} {text}", self.style.warning()),
         };
         self.state().line(&line);
@@ -132,7 +140,7 @@ impl Report {
         state.begun = Instant::now();
         state.output.clone_from(&start.output);
         match self.form {
-            Form::Json => state.line(&Event::started(start).line()),
+            Form::Json | Form::Frames => state.line(&Event::started(start).line()),
             Form::Bar => state.bar = Some(Bar::new(start.total)),
             Form::Ffmpeg | Form::Plain => {}
         }
@@ -149,7 +157,7 @@ impl Report {
             last.elapsed = elapsed;
         }
         match self.form {
-            Form::Json => {
+            Form::Json | Form::Frames => {
                 let line = Event::ended(ending, state.last.as_ref()).line();
                 return state.line(&line);
             }
@@ -175,7 +183,7 @@ impl Report {
     /// How far the job has come, for an ending that does not say.
     pub(super) fn so_far(&self) -> Summary {
         let step = self.state().last.map(|f| f.step);
-        step.map_or_else(Summary::default, |s| Summary { frames: s.done, failed: s.failed })
+        step.map_or_else(Summary::default, |s| Summary { frames: s.done, failed: s.failed, skipped: 0 })
     }
 
     /// Nothing came of it: an error before the first frame. `error` is all there is to say.
@@ -198,12 +206,15 @@ impl Watch for Report {
         if let Some(bar) = &state.bar {
             return bar.step(&now);
         }
+        if self.form == Form::Frames {
+            state.line(&Event::frame(step).line());
+        }
         if state.told.is_some_and(|told| now.elapsed.saturating_sub(told) < EVERY) {
             return;
         }
         state.told = Some(now.elapsed);
         match self.form {
-            Form::Json => state.line(&Event::progress(&now).line()),
+            Form::Json | Form::Frames => state.line(&Event::progress(&now).line()),
             Form::Ffmpeg => state.text(&ffmpeg::block(&now, false)),
             Form::Bar | Form::Plain => {}
         }
@@ -214,7 +225,7 @@ impl Watch for Report {
             return;
         }
         let line = match self.form {
-            Form::Json => Event::Note { text }.line(),
+            form if form.is_json() => Event::Note { text }.line(),
             _ => format!("{} {text}", self.style.note()),
         };
         self.state().line(&line);
@@ -249,6 +260,9 @@ fn closing(summary: &Summary, last: Option<&Figures>, elapsed: Duration, output:
     let mut text = format!("done: {}", frames(summary.frames));
     if summary.failed > 0 {
         text += &format!(", {} left out", summary.failed);
+    }
+    if summary.skipped > 0 {
+        text += &format!(", {} kept", summary.skipped);
     }
     if !matches!(output, "" | "-" | "hash:" | "null:") {
         text += &format!(" to {output}");
