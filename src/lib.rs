@@ -6,6 +6,7 @@ pub mod cli;
 pub mod ffmpeg;
 pub mod images;
 pub mod job;
+pub mod join;
 pub mod pipeline;
 pub mod recipe;
 pub mod resume;

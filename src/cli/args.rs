@@ -107,6 +107,14 @@ pub(super) enum Command {
     /// Write one frame, exactly as in the whole render
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = FRAME_EXAMPLES)]
     Frame(Frame),
+    /// Put shards together, or check that a sequence is whole
+    ///
+    /// Checks that the shards are all there, each once, of the same settings and the same source, and that their bytes
+    /// are those that were written; then puts them together. Video is not encoded again: packets are copied, and
+    /// sound and all else beside the picture comes from the input. Of numbered images every byte is checked against
+    /// the manifest in their folder.
+    #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::join::EXAMPLES)]
+    Join(super::join::Join),
     /// Measure noise: its spectrum, correlations, distribution
     ///
     /// Measures a picture that is more or less flat, the difference of INPUT and a clean twin (--clean), or the

@@ -4,6 +4,7 @@ mod analyze;
 mod args;
 mod catalog;
 mod exit;
+mod join;
 mod manual;
 mod probe;
 mod report;
@@ -50,6 +51,7 @@ fn command(command: Command) -> Exit {
             let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
             job(say, prints, || resolve::frame(typed, &around), Job::prepare)
         }
+        Command::Join(typed) => join::run(typed),
         Command::Analyze(typed) => analyze::run(typed, &around),
         Command::Filters(typed) => filters(&typed),
         Command::Probe(typed) => probe(typed, &around),

@@ -117,7 +117,7 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
         Files::Many(pattern) => {
             let made = made(given, "image sequence", &pattern.extension(), &[]);
             let name = Path::new(pattern.to_string().as_str()).to_path_buf();
-            let ledger = Ledger::new(&name, made, origins);
+            let ledger = Ledger::new(&name, made, origins, all.to_string());
             let mut whole = Vec::new();
             if request.resume != Resume::No {
                 let verify = request.resume == Resume::Verify;
@@ -199,7 +199,7 @@ fn one(
         note.wanted = part.iter().count() as u64;
         note
     });
-    let ledger = Arc::new(Ledger::new(&path, made, Origins::One(origin)));
+    let ledger = Arc::new(Ledger::new(&path, made, Origins::One(origin), all.to_string()));
     let folder = segments::folder(&path);
     if request.resume != Resume::No {
         let verify = request.resume == Resume::Verify;

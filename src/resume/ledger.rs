@@ -6,7 +6,7 @@
 //! written but not yet named bears its manifest's number in its temporary name: whoever takes the manifest over knows
 //! that nobody else will finish those files, and removes them.
 
-use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, line, made};
+use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, asked, line, made};
 use super::origin::{Origins, changed};
 use super::{Made, xxh64};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -25,6 +25,8 @@ pub struct Ledger {
     stem: String,
     made: Made,
     origins: Origins,
+    /// All frames of the render.
+    frames: String,
     own: Mutex<Option<Own>>,
 }
 
@@ -38,7 +40,7 @@ struct Own {
 
 impl Ledger {
     /// For an output: a file, or a pattern's name with anything in the number's place. Nothing is touched yet.
-    pub fn new(output: &Path, made: Made, origins: Origins) -> Ledger {
+    pub fn new(output: &Path, made: Made, origins: Origins, frames: String) -> Ledger {
         let folder = match output.parent() {
             Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
             _ => PathBuf::from("."),
@@ -49,7 +51,7 @@ impl Ledger {
         if stem.len() > 180 || name.to_str().is_none() {
             stem = format!("{:.60}-{:016x}", stem, xxh64(name.as_encoded_bytes()));
         }
-        Ledger { folder, stem, made, origins, own: Mutex::default() }
+        Ledger { folder, stem, made, origins, frames, own: Mutex::default() }
     }
 
     /// The settings that are recorded.
@@ -160,6 +162,7 @@ impl Ledger {
                 self.clean(number);
             }
             start += &made(self.made.key(), self.made.json());
+            start += &asked(self.made.key(), &self.frames);
             file.write_all(start.as_bytes())?;
             return Ok(Own { file, number });
         }
@@ -232,7 +235,7 @@ mod tests {
 
     fn ledger(folder: &Path, seed: &str) -> Ledger {
         let made = Made::new([("seed", seed.to_owned())].into());
-        Ledger::new(&folder.join("out.%04d.png"), made, Origins::One(5))
+        Ledger::new(&folder.join("out.%04d.png"), made, Origins::One(5), "1-3".into())
     }
 
     fn write(ledger: &Ledger, folder: &Path, number: i64) -> Entry {

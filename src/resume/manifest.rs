@@ -3,6 +3,7 @@
 //! ```text
 //! grainfield manifest 1 ~CHECK
 //! made KEY {"recipe":"noise=strength=6", ...} ~CHECK
+//! asked KEY FRAMES ~CHECK
 //! file NUMBER KEY ORIGIN SIZE TIME HASH ~CHECK
 //! ```
 //!
@@ -10,10 +11,11 @@
 //! [XXH64](super::xxh64) in hexadecimal, so that a line which a crash has torn, or two that ran into each other, are
 //! seen as such and left out. A later line about a file takes the place of an earlier one.
 //!
-//! `KEY` is that of the settings ([`Made`](super::Made)), 32 digits; `ORIGIN` of the source's file, `HASH` of the
+//! `FRAMES` are all frames of the render, whatever part of them a shard makes. `KEY` is that of the settings ([`Made`](super::Made)), 32 digits; `ORIGIN` of the source's file, `HASH` of the
 //! file's bytes, 16 digits each; `SIZE` bytes; `TIME` nanoseconds since 1970.
 
 use super::xxh64;
+use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
 
 /// The most bytes of a manifest that are read: some two million frames.
@@ -45,6 +47,8 @@ pub struct Entry {
 pub struct Manifest {
     /// Settings by key, as JSON.
     pub made: BTreeMap<u128, String>,
+    /// Which frames a render by a key was asked for.
+    pub asked: BTreeMap<u128, Vec<Ranges>>,
     /// What is said of each file, latest last.
     pub entries: BTreeMap<i64, Vec<Entry>>,
     /// Lines that could not be read.
@@ -78,6 +82,14 @@ impl Manifest {
             ("file", rest) => {
                 let entry = entry(rest)?;
                 self.entries.entry(entry.number).or_default().push(entry);
+            }
+            ("asked", rest) => {
+                let (key, frames) = rest.split_once(' ')?;
+                let (key, frames) = (hex128(key)?, frames.parse().ok()?);
+                let asked = self.asked.entry(key).or_default();
+                if !asked.contains(&frames) {
+                    asked.push(frames);
+                }
             }
             ("made", rest) => {
                 let (key, text) = rest.split_once(' ')?;
@@ -141,6 +153,11 @@ pub(super) fn made(key: u128, json: &str) -> String {
     line(&format!("made {key:032x} {json}"))
 }
 
+/// The line that says which frames a render has.
+pub(super) fn asked(key: u128, frames: &str) -> String {
+    line(&format!("asked {key:032x} {frames}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,7 +167,7 @@ mod tests {
     }
 
     fn sample() -> String {
-        line(HEAD) + &made(7 << 100, r#"{"recipe":"noise ~x"}"#) + &entry(-3).line() + &entry(4).line()
+        line(HEAD) + &made(7 << 100, r#"{"recipe":"noise ~x"}"#) + &asked(7 << 100, "-3-4") + &entry(-3).line() + &entry(4).line()
     }
 
     #[test]
@@ -158,6 +175,7 @@ mod tests {
         let read = Manifest::parse(sample().as_bytes());
         assert_eq!(read.torn, 0);
         assert_eq!(read.made[&(7 << 100)], r#"{"recipe":"noise ~x"}"#);
+        assert_eq!(read.asked[&(7 << 100)], ["-3-4".parse().unwrap()]);
         assert_eq!(read.entries[&-3], [entry(-3)]);
         assert_eq!(read.find(4, 10, -5), Some(&entry(4)));
         assert_eq!((read.find(4, 11, -5), read.find(5, 10, -5)), (None, None));

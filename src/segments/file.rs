@@ -321,6 +321,49 @@ pub fn ends(path: &Path, verify: bool) -> Result<Ends, Fault> {
     Ok(Ends { head: reader.head, packets, pictures })
 }
 
+/// When each packet of a segment is shown and how long, and how many pictures went into it. Of the packets themselves
+/// only the lengths are read.
+pub fn times(path: &Path) -> Result<(Vec<(i64, i64)>, u64), Fault> {
+    let mut reader = Reader::open(path)?;
+    let mut times = Vec::new();
+    while reader.left > 0 {
+        times.push(reader.pass()?);
+    }
+    let mut tail = [0; TAIL as usize];
+    reader.from.read_exact(&mut tail)?;
+    let (packets, pictures, _) = tail_of(&tail).ok_or(Fault::Bad("its end is missing"))?;
+    if packets != times.len() as u64 {
+        return Err(Fault::Bad("packets are missing"));
+    }
+    Ok((times, pictures))
+}
+
+impl<R: Read + Seek> Reader<BufReader<R>> {
+    /// Goes behind the next packet.
+    fn pass(&mut self) -> Result<(i64, i64), Fault> {
+        let mut raw = Raw { from: &mut self.from, left: &mut self.left, sum: &mut self.sum };
+        if raw.bytes::<1>()? != [1] {
+            return Err(Fault::Bad("something is between its packets"));
+        }
+        let (pts, _, duration, _) = (raw.i64()?, raw.i64()?, raw.i64()?, raw.u32()?);
+        raw.leap()?;
+        for _ in 0..raw.u32()? {
+            raw.u32()?;
+            raw.leap()?;
+        }
+        Ok((pts, duration))
+    }
+}
+
+impl<R: Read + Seek> Raw<'_, BufReader<R>> {
+    /// Goes behind a piece.
+    fn leap(&mut self) -> Result<(), Fault> {
+        let len = self.u32()?;
+        *self.left = self.left.checked_sub(len.into()).ok_or(Fault::Bad("a length that cannot be"))?;
+        Ok(self.from.seek_relative(len.into())?)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -367,6 +410,7 @@ mod tests {
         let quick = ends(file.path(), false).unwrap();
         assert_eq!((quick.packets, quick.pictures, quick.head.cell), (3, 3, -3));
         assert_eq!(ends(file.path(), true).unwrap(), quick);
+        assert_eq!(times(file.path()).unwrap(), (vec![(0, 1), (1, 1), (2, 1)], 3));
     }
 
     #[test]

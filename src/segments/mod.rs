@@ -8,6 +8,7 @@
 //! together with the sound and all else that is only copied; then the folder goes.
 
 pub mod file;
+pub mod timeline;
 
 use crate::pipeline::Listed;
 use crate::resume::{ResumeError, TEMPORARY, Why};

@@ -251,7 +251,7 @@ impl State {
     }
 }
 
-fn frames(n: u64) -> String {
+pub(super) fn frames(n: u64) -> String {
     if n == 1 { "1 frame".into() } else { format!("{n} frames") }
 }
 

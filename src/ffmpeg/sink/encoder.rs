@@ -101,6 +101,20 @@ impl Encoder {
         unsafe { (*self.codec.0).time_base }
     }
 
+    /// What the encoder says of the stream as a whole.
+    pub(crate) fn extra(&self) -> Vec<u8> {
+        // SAFETY: an open context, with so many bytes.
+        unsafe {
+            let codec = &*self.codec.0;
+            match usize::try_from(codec.extradata_size) {
+                Ok(size) if !codec.extradata.is_null() => {
+                    std::slice::from_raw_parts(codec.extradata, size).to_vec()
+                }
+                _ => Vec::new(),
+            }
+        }
+    }
+
     /// Hands over a picture: what the encoder has to hold on to, it copies. `carried` are its other properties.
     pub(crate) fn send(
         &mut self,
@@ -197,6 +211,30 @@ impl Drop for Encoder {
             while matches!(self.receive(&packet), Ok(true)) {}
         }
     }
+}
+
+/// Gives a stream's parameters the codec's own header, in place of what they have.
+///
+/// # Safety
+/// `par` must be valid parameters of libav's.
+pub(crate) unsafe fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -> Result<(), AvError> {
+    let size = i32::try_from(extra.len()).map_err(|_| AvError(-libc::ENOMEM))?;
+    // SAFETY: as promised by the caller; the old bytes are libav's, and so are the new ones, with the padding that
+    // readers of it expect.
+    unsafe {
+        sys::av_freep(std::ptr::from_mut(&mut par.extradata).cast());
+        par.extradata_size = 0;
+        if size > 0 {
+            let room = extra.len() + sys::AV_INPUT_BUFFER_PADDING_SIZE as usize;
+            par.extradata = sys::av_mallocz(room).cast();
+            if par.extradata.is_null() {
+                return Err(AvError(-libc::ENOMEM));
+            }
+            std::ptr::copy_nonoverlapping(extra.as_ptr(), par.extradata, extra.len());
+            par.extradata_size = size;
+        }
+    }
+    Ok(())
 }
 
 /// Encoders that code fields when they are told to.
