@@ -1,6 +1,7 @@
 //! Grainfield: deterministic noise and effects for video and image sequences.
 
 pub mod analyze;
+pub mod batch;
 pub mod cli;
 #[cfg(feature = "ffmpeg")]
 pub mod ffmpeg;

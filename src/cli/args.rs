@@ -107,6 +107,14 @@ pub(super) enum Command {
     /// Write one frame, exactly as in the whole render
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = FRAME_EXAMPLES)]
     Frame(Frame),
+    /// Do many renders: a list of jobs, or all inputs that a pattern finds
+    ///
+    /// JOBS.toml lists jobs ([[job]] with input, output and the options of 'render' by their long names). A pattern
+    /// with * and ? makes a job of every file or sequence it finds, written to --to, where {dir}, {name} and {ext}
+    /// stand for the input's. Jobs go on where they were broken off, and one that fails stops none. What became of
+    /// each stands in a status file beside the list; programs that are given the same list share it.
+    #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::batch::EXAMPLES)]
+    Batch(Box<super::batch::Batch>),
     /// Put shards together, or check that a sequence is whole
     ///
     /// Checks that the shards are all there, each once, of the same settings and the same source, and that their bytes
@@ -185,7 +193,7 @@ Examples:
   grainfield completions fish > ~/.config/fish/completions/grainfield.fish";
 
 /// `render`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(super) struct Render {
     /// File, numbered images, `-` for standard input, or pattern:NAME
     pub(super) input: OsString,
@@ -212,7 +220,7 @@ pub(super) struct Render {
 }
 
 /// Which part of the frames.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "More than one machine, more than one run")]
 pub(super) struct ShardArgs {
     /// Only part I of N, with I from 1: 3/8, auto, auto/8
@@ -225,7 +233,7 @@ pub(super) struct ShardArgs {
 }
 
 /// What is there already.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "More than one machine, more than one run")]
 pub(super) struct ResumeArgs {
     /// Keep what an earlier run has made, and make the rest
@@ -249,7 +257,7 @@ pub(super) struct ResumeArgs {
 }
 
 /// How a video file is written.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Video files (NAME.mp4, .mkv, .mov, .webm ...)")]
 pub(super) struct EncodingArgs {
     /// Encoder or codec by FFmpeg's names: libx265, hevc, prores_ks
@@ -344,7 +352,7 @@ pub(super) struct Probe {
 }
 
 /// What happens to the picture.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Filters")]
 pub(super) struct FilterArgs {
     /// Filters, as name=key=value:key=value,name2=...
@@ -366,7 +374,7 @@ pub(super) struct FilterArgs {
 }
 
 /// Which frames.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Frames")]
 pub(super) struct SpanArgs {
     /// Only these: 17, 1001-1100, 1-10x2, 5,7,9-12, -5--1
@@ -381,7 +389,7 @@ pub(super) struct SpanArgs {
 }
 
 /// How the input is read.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
 pub(super) struct SourceArgs {
     /// Frames a second of an input that has no rate of its own [default: 24]
@@ -406,7 +414,7 @@ pub(super) struct SourceArgs {
 }
 
 /// The rest of what `render`, `hash` and `frame` share.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(super) struct CommonArgs {
     #[command(flatten)]
     pub(super) source: SourceArgs,
@@ -432,7 +440,7 @@ pub(super) struct CommonArgs {
 }
 
 /// What the samples mean.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Picture")]
 pub(super) struct PictureArgs {
     /// Pixel format of the output, by FFmpeg's names: yuv420p10, gray16, gbrp
@@ -457,7 +465,7 @@ pub(super) struct PictureArgs {
 }
 
 /// What the machine may spend. Never changes a sample.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Machine (never changes a sample)")]
 pub(super) struct MachineArgs {
     /// Threads [default: as many as the machine has]

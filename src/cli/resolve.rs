@@ -106,7 +106,7 @@ pub(super) fn hash(typed: Hash, around: &Surroundings) -> Result<Resolved, Resol
 }
 
 /// The environment is looked at only when `auto` asks for it.
-fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, ResolveError> {
+pub(super) fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, ResolveError> {
     typed.shard.map(|choice| choice.resolve(|name| std::env::var_os(name))).transpose().map_err(ResolveError::Shard)
 }
 

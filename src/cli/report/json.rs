@@ -2,8 +2,11 @@
 
 use super::figures::Figures;
 use super::{Ending, Start};
+use crate::batch::Tally;
+use crate::cli::exit::Exit;
 use crate::job::Step;
 use serde::Serialize;
+use std::time::Duration;
 
 /// A line. Field names are part of the interface.
 #[derive(Serialize)]
@@ -28,6 +31,8 @@ pub(super) enum Event<'a> {
     Note { text: &'a str },
     /// Something will be lost.
     Warning { text: &'a str },
+    /// The end of several jobs.
+    Batch(Batch),
     /// The end, when all went well.
     Done(End<'a>),
     /// The end, when not.
@@ -52,7 +57,54 @@ pub(super) struct End<'a> {
     fps: Option<f64>,
 }
 
+/// How several jobs ended: see [`Tally`].
+#[derive(Serialize)]
+pub(super) struct Batch {
+    exit: u8,
+    done: usize,
+    failed: usize,
+    before: usize,
+    elsewhere: usize,
+    left: usize,
+    frames: u64,
+    skipped: u64,
+    left_out: u64,
+    seconds: f64,
+    fps: f64,
+}
+
+/// A line about one job of several.
+#[derive(Serialize)]
+struct Of<'a, 'b> {
+    #[serde(flatten)]
+    event: &'a Event<'b>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<&'a str>,
+}
+
 impl<'a> Event<'a> {
+    pub(super) fn batch(t: &Tally, exit: Exit, elapsed: Duration) -> Event<'a> {
+        let seconds = elapsed.as_secs_f64();
+        Event::Batch(Batch {
+            exit: exit.code(),
+            done: t.done,
+            failed: t.failed,
+            before: t.before,
+            elsewhere: t.elsewhere,
+            left: t.left,
+            frames: t.frames,
+            skipped: t.skipped,
+            left_out: t.left_out,
+            seconds: rounded(seconds),
+            fps: if seconds > 0.0 { rounded(t.frames as f64 / seconds) } else { 0.0 },
+        })
+    }
+
+    /// The line, with the job it is about.
+    pub(super) fn line_of(&self, job: Option<&str>) -> String {
+        serde_json::to_string(&Of { event: self, job }).unwrap_or_else(|_| "{}".into())
+    }
+
     pub(super) fn started(s: &'a Start) -> Event<'a> {
         Event::Started {
             input: &s.input,

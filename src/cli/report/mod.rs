@@ -4,6 +4,7 @@ mod bar;
 mod ffmpeg;
 mod figures;
 mod json;
+mod many;
 
 use super::args::{Progress, SayArgs};
 use super::exit::Exit;
@@ -13,6 +14,7 @@ use bar::Bar;
 use figures::{Figures, clock, short};
 use grainfield_filters::ratio::Ratio;
 use json::Event;
+pub(super) use many::Many;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -43,6 +45,25 @@ impl Form {
     fn is_json(self) -> bool {
         matches!(self, Form::Json | Form::Frames)
     }
+}
+
+/// How it is told, and how much.
+fn manner(say: SayArgs, crowded: bool) -> (Form, Voice) {
+    let form = match say.progress {
+        Progress::Json => Form::Json,
+        Progress::Frames => Form::Frames,
+        Progress::Ffmpeg => Form::Ffmpeg,
+        Progress::None => Form::Plain,
+        _ if say.quiet || !io::stderr().is_terminal() => Form::Plain,
+        Progress::Auto if crowded => Form::Plain,
+        Progress::Auto | Progress::Bar => Form::Bar,
+    };
+    let voice = match (say.quiet, say.verbose) {
+        (true, _) => Voice::Quiet,
+        (_, true) => Voice::Verbose,
+        _ => Voice::Normal,
+    };
+    (form, voice)
 }
 
 /// What is told before the first frame.
@@ -91,20 +112,7 @@ impl Report {
     pub(super) fn new(say: SayArgs, printing: bool) -> Report {
         // Lines on the same terminal would tear the bar apart.
         let crowded = printing && io::stdout().is_terminal();
-        let form = match say.progress {
-            Progress::Json => Form::Json,
-            Progress::Frames => Form::Frames,
-            Progress::Ffmpeg => Form::Ffmpeg,
-            Progress::None => Form::Plain,
-            _ if say.quiet || !io::stderr().is_terminal() => Form::Plain,
-            Progress::Auto if crowded => Form::Plain,
-            Progress::Auto | Progress::Bar => Form::Bar,
-        };
-        let voice = match (say.quiet, say.verbose) {
-            (true, _) => Voice::Quiet,
-            (_, true) => Voice::Verbose,
-            _ => Voice::Normal,
-        };
+        let (form, voice) = manner(say, crowded);
         Report::to(Box::new(io::stderr()), form, voice, Style::of_stderr())
     }
 
