@@ -15,6 +15,7 @@ use crate::sink::Encoding;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{FieldOrder, Format, Frame};
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::simd::{Isa, Level};
 
 /// libav's fraction; `None` when it does not fit its 32 bits.
 pub(crate) fn rational(r: Ratio) -> Option<sys::AVRational> {
@@ -252,6 +253,11 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr) -> Dict {
         "libx264" | "libx264rgb" => {
             own.extend(hdr.display_text().map(|t| ("mastering-display", t)));
             own.extend(hdr.light_text().map(|t| ("cll", t)));
+            // x264's AVX-512 code for mbtree reads what was never written where a row is no multiple of 8 macroblocks:
+            // pictures then differ from run to run, and from those of machines without it
+            if Level::of(Isa::Avx512).is_some() {
+                own.push(("asm", "AVX2".into()));
+            }
         }
         "libx265" => {
             own.push(("frame-threads", threads.div_ceil(4).to_string()));
