@@ -1,6 +1,10 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
-use crate::pipeline::{self, Failure, Setup, Wanted};
+mod select;
+
+use crate::pipeline::{self, Failure, Setup};
+use crate::resume::{Resume, ResumeError};
+use crate::shard::Shard;
 use crate::sink::{self, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
 use grainfield_filters::chain::{self, Chain, ChainError};
@@ -58,6 +62,12 @@ pub struct Request {
     pub strict: bool,
     /// `--codec`, `--crf` and all else about how a video file is written.
     pub encoding: sink::Encoding,
+    /// `--shard`.
+    pub shard: Option<Shard>,
+    /// `--resume` and `--verify`.
+    pub resume: Resume,
+    /// `--segments`, with `--segment-frames`.
+    pub segments: Option<u64>,
 }
 
 impl Request {
@@ -85,6 +95,9 @@ impl Request {
             on_error: OnError::Stop,
             strict: false,
             encoding: sink::Encoding::default(),
+            shard: None,
+            resume: Resume::No,
+            segments: None,
         }
     }
 }
@@ -124,6 +137,8 @@ pub struct Step {
     pub number: i64,
     /// Its end in the output: seconds since the output's first frame.
     pub out_time: Ratio,
+    /// It failed and was left out.
+    pub left_out: bool,
 }
 
 /// Is told how a job goes on. Called from worker threads, one call at a time.
@@ -141,6 +156,8 @@ pub struct Summary {
     pub frames: u64,
     /// Frames left out because they failed (`--on-error skip`).
     pub failed: u64,
+    /// Frames that were whole already (`--resume`).
+    pub skipped: u64,
 }
 
 /// Why a job cannot begin.
@@ -158,6 +175,9 @@ pub enum JobError {
     /// A filter refuses its settings, or a conversion is impossible.
     #[error(transparent)]
     Chain(#[from] ChainError),
+    /// What is there already is not what is wanted.
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
     /// `--pix-fmt` names nothing.
     #[error("--pix-fmt: {0}")]
     PixFmt(#[from] NameError),
@@ -206,6 +226,7 @@ pub struct Job {
     notes: Vec<String>,
     warnings: Vec<String>,
     total: Option<u64>,
+    skipped: u64,
     rate: Ratio,
 }
 
@@ -248,7 +269,7 @@ impl Ends for Named {
     }
 
     fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
-        Ok(sink::create(&self.output, plan)?)
+        Ok(sink::create(plan.keep.output.as_ref().unwrap_or(&self.output), plan)?)
     }
 
     fn per_frame(&self, _: &Format) -> usize {
@@ -271,9 +292,13 @@ impl Job {
             allow_protocol: request.allow_protocol.clone(),
             lavfi: request.lavfi.clone(),
             threads: request.threads,
+            length: request.shard.is_some(),
         };
         let source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
-        let info = source.info().clone();
+        let mut info = source.info().clone();
+        if request.shard.is_some() && info.last.is_none() {
+            info.last = select::last(&request, &options)?;
+        }
         let mut notes = info.notes.clone();
         let mut warnings = Vec::new();
         check_numbers(&request, &info)?;
@@ -307,6 +332,12 @@ impl Job {
             None if request.missing == Missing::Skip => None,
             None => info.last.map(|last| last.abs_diff(info.first) + 1),
         };
+        let whole = whole(frames.as_ref(), info.first + request.frame_offset, options.last);
+        let given =
+            select::Given { request: &request, source: &*source, info: &info, chain: &chain, frames, whole };
+        let selected = select::select(&given)?;
+        notes.extend(selected.notes);
+        let total = selected.total.or(total);
         let (slots, helpers) = slots(&request, &chain, total, ends.per_frame(chain.output()))?;
         let rate = chain.output().rate;
         let plan = sink::Plan {
@@ -315,19 +346,19 @@ impl Job {
             untouched_format: chain.output() == &info.format,
             overwrite: request.overwrite,
             frames: total,
-            whole: whole(frames.as_ref(), info.first + request.frame_offset, options.last),
+            whole,
             encoding: request.encoding.clone(),
+            keep: selected.keep,
         };
         // before anything is created that would have to be taken away again
         strict(&request, &warnings)?;
-        let sink = ends.sink(&plan)?;
+        let sink = if selected.done { sink::null::create() } else { ends.sink(&plan)? };
         notes.extend(sink.notes());
         warnings.extend(sink.warnings());
         strict(&request, &warnings)?;
-        let wanted = frames.map_or(Wanted::All, Wanted::Frames);
-        let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total };
+        let plan = pipeline::Plan { source, wanted: selected.wanted, offset: request.frame_offset, total };
         let setup = Setup { plan, chain: Arc::new(chain), sink, slots, helpers, on_error: request.on_error };
-        Ok(Job { setup, notes, warnings, total, rate })
+        Ok(Job { setup, notes, warnings, total, skipped: selected.skipped, rate })
     }
 
     /// What the user should know before the first frame: assumptions and conversions, one line each.
@@ -358,6 +389,7 @@ impl Job {
     /// Runs to the end, an error, or `stop`.
     pub fn run(self, watch: &dyn Watch, stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
         let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, watch, stop);
+        let summary = Summary { skipped: self.skipped, ..summary };
         match failure {
             None => Ok(summary),
             Some(Failure::Closed) => Err(RunError::ClosedPipe),

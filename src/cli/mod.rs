@@ -2,8 +2,10 @@
 
 mod analyze;
 mod args;
+mod batch;
 mod catalog;
 mod exit;
+mod join;
 mod manual;
 mod probe;
 mod report;
@@ -50,6 +52,8 @@ fn command(command: Command) -> Exit {
             let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
             job(say, prints, || resolve::frame(typed, &around), Job::prepare)
         }
+        Command::Batch(typed) => batch::run(*typed, &around),
+        Command::Join(typed) => join::run(typed),
         Command::Analyze(typed) => analyze::run(typed, &around),
         Command::Filters(typed) => filters(&typed),
         Command::Probe(typed) => probe(typed, &around),

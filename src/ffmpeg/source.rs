@@ -249,7 +249,7 @@ impl Video {
             let place = video.place.as_ref()?;
             Shelf::of(place, video.reader.demuxer.video())?.take()
         };
-        if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) {
+        if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) || options.length {
             video.make_index();
         } else if let Some(index) = kept() {
             video.index = Lookup::There(index);
