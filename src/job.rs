@@ -158,6 +158,9 @@ pub enum JobError {
     /// A filter refuses its settings, or a conversion is impossible.
     #[error(transparent)]
     Chain(#[from] ChainError),
+    /// A setting's curve cannot be taken from its file.
+    #[error(transparent)]
+    Attach(#[from] crate::store::AttachError),
     /// `--pix-fmt` names nothing.
     #[error("--pix-fmt: {0}")]
     PixFmt(#[from] NameError),
@@ -169,7 +172,11 @@ pub enum JobError {
 impl JobError {
     /// Whether asking differently would help, as against the world being otherwise.
     pub fn is_usage(&self) -> bool {
-        matches!(self, JobError::Usage(_) | JobError::Chain(_) | JobError::PixFmt(_))
+        match self {
+            JobError::Usage(_) | JobError::Chain(_) | JobError::PixFmt(_) => true,
+            JobError::Attach(e) => e.is_usage(),
+            _ => false,
+        }
     }
 }
 
@@ -265,6 +272,8 @@ impl Job {
 
     /// The same, with other ends. The request's output then only tells which formats are accepted.
     pub fn between(mut request: Request, ends: &mut dyn Ends) -> Result<Job, JobError> {
+        // Whoever has loaded them already has spared the reading here.
+        crate::store::attach(&mut request.recipe)?;
         let options = source::Options {
             rate: request.rate,
             missing: request.missing,

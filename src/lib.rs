@@ -10,3 +10,4 @@ pub mod pipeline;
 pub mod recipe;
 pub mod sink;
 pub mod source;
+pub mod store;

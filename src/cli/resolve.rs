@@ -24,6 +24,8 @@ pub(super) enum ResolveError {
     Chain(#[source] RecipeError),
     #[error("{0}")]
     Recipe(#[source] RecipeError),
+    #[error(transparent)]
+    Attach(#[from] crate::store::AttachError),
     #[error("{}: {cause}", path.display())]
     ReadRecipe { path: PathBuf, cause: io::Error },
     #[error("{}: this is no recipe: {problem}", path.display())]
@@ -45,6 +47,7 @@ impl ResolveError {
     pub(super) fn exit(&self) -> Exit {
         match self {
             ResolveError::ReadRecipe { .. } => Exit::Failed,
+            ResolveError::Attach(e) if !e.is_usage() => Exit::Failed,
             _ => Exit::Usage,
         }
     }
@@ -185,13 +188,16 @@ fn recipe(typed: &FilterArgs) -> Result<Recipe, ResolveError> {
         let text = read_recipe(path)?;
         recipe =
             Recipe::parse_toml(&text).map_err(|e| ResolveError::Recipe(e.named(&path.to_string_lossy())))?;
+        if let Some(folder) = path.parent() {
+            recipe.relative_to(folder);
+        }
     }
     for chain in &typed.chain {
         let more = Recipe::parse_chain(chain).map_err(ResolveError::Chain)?;
-        recipe.steps.extend(more.steps);
-        recipe.seed = more.seed.or(recipe.seed);
+        recipe.append(more);
     }
     recipe.seed = typed.seed.or(recipe.seed);
+    crate::store::attach(&mut recipe)?;
     Ok(recipe)
 }
 
