@@ -8,6 +8,7 @@ pub mod images;
 pub mod job;
 pub mod pipeline;
 pub mod recipe;
+pub mod sheet;
 pub mod sink;
 pub mod source;
 pub mod store;

@@ -174,8 +174,7 @@ fn read(input: &OsStr) -> Result<Vec<u8>, Fault> {
 /// The samples of a file, of the tracks that are wanted.
 fn samples(input: &OsStr, wanted: &[String]) -> Result<Table, Fault> {
     let name = input.to_string_lossy();
-    let mut table =
-        store::read_samples(&read(input)?).map_err(|e| (Exit::Failed, format!("{name}: {e}")))?;
+    let mut table = store::read_samples(&read(input)?).map_err(|e| (Exit::Failed, format!("{name}: {e}")))?;
     for track in wanted {
         if !table.iter().any(|t| t.0 == *track) {
             let near = crate::recipe::nearest(track, table.iter().map(|t| t.0.as_str()));
@@ -294,7 +293,8 @@ fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fa
         }
         "json" => {
             let bytes = read(input)?;
-            let json = String::from_utf8(bytes).map_err(|_| usage(format!("{text}: it is not UTF-8 text")))?;
+            let json =
+                String::from_utf8(bytes).map_err(|_| usage(format!("{text}: it is not UTF-8 text")))?;
             store::lottie(&json, "value", rate).map_err(|e| named(&text, e))
         }
         _ if text.contains('=') => match text.parse::<Curve>() {
@@ -347,7 +347,11 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
             .filter(wanted)
             .map(|(n, c)| if typed.track.is_some() { format!("{c}\n") } else { about(n, c) })
             .collect();
-        return if text.is_empty() { Err(usage(format!("{name}: there is no such track in it"))) } else { Ok(text) };
+        return if text.is_empty() {
+            Err(usage(format!("{name}: there is no such track in it")))
+        } else {
+            Ok(text)
+        };
     }
     let file = TrackFile::open(&PathBuf::from(&typed.curve)).map_err(|e| named(&name, e))?;
     if let (Some(every), Some(output)) = (typed.jumps, &typed.output) {

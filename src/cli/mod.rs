@@ -3,11 +3,13 @@
 mod analyze;
 mod args;
 mod catalog;
+mod curve;
 mod exit;
 mod manual;
 mod probe;
 mod report;
 mod resolve;
+mod sheet;
 mod signals;
 mod terminal;
 mod values;
@@ -51,6 +53,8 @@ fn command(command: Command) -> Exit {
             job(say, prints, || resolve::frame(typed, &around), Job::prepare)
         }
         Command::Analyze(typed) => analyze::run(typed, &around),
+        Command::Curve(typed) => curve::run(typed),
+        Command::Sheet(typed) => sheet::run(typed, &around),
         Command::Filters(typed) => filters(&typed),
         Command::Probe(typed) => probe(typed, &around),
         Command::Completions { shell } => printed(terminal::print(&manual::completions(shell))),

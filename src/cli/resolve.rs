@@ -3,6 +3,7 @@
 use super::analyze::Analyze;
 use super::args::{CommonArgs, EncodingArgs, FilterArgs, Frame, Hash, Render, SourceArgs, SpanArgs};
 use super::exit::Exit;
+use super::sheet::Sheet;
 use crate::job::{OnError, Request};
 use crate::recipe::{MAX_TEXT, Recipe, RecipeError};
 use crate::sink::Encoding;
@@ -115,6 +116,11 @@ fn encoding_of(typed: EncodingArgs) -> Encoding {
 pub(super) fn analyze(typed: Analyze, around: &Surroundings) -> Result<Resolved, ResolveError> {
     let Analyze { input, filters, span, common, .. } = typed;
     request(input, "null:".into(), false, filters, Some(span), common, around)
+}
+
+pub(super) fn sheet(typed: Sheet, around: &Surroundings) -> Result<Resolved, ResolveError> {
+    let Sheet { input, output, overwrite, filters, span, common, .. } = typed;
+    request(input, output, overwrite, filters, Some(span), common, around)
 }
 
 /// Whether frames, or lines for them, go to standard output.
