@@ -178,6 +178,9 @@ pub enum JobError {
     /// What is there already is not what is wanted.
     #[error(transparent)]
     Resume(#[from] ResumeError),
+    /// A setting's curve cannot be taken from its file.
+    #[error(transparent)]
+    Attach(#[from] crate::store::AttachError),
     /// `--pix-fmt` names nothing.
     #[error("--pix-fmt: {0}")]
     PixFmt(#[from] NameError),
@@ -189,7 +192,11 @@ pub enum JobError {
 impl JobError {
     /// Whether asking differently would help, as against the world being otherwise.
     pub fn is_usage(&self) -> bool {
-        matches!(self, JobError::Usage(_) | JobError::Chain(_) | JobError::PixFmt(_))
+        match self {
+            JobError::Usage(_) | JobError::Chain(_) | JobError::PixFmt(_) => true,
+            JobError::Attach(e) => e.is_usage(),
+            _ => false,
+        }
     }
 }
 
@@ -286,6 +293,8 @@ impl Job {
 
     /// The same, with other ends. The request's output then only tells which formats are accepted.
     pub fn between(mut request: Request, ends: &mut dyn Ends) -> Result<Job, JobError> {
+        // Whoever has loaded them already has spared the reading here.
+        crate::store::attach(&mut request.recipe)?;
         let options = source::Options {
             rate: request.rate,
             missing: request.missing,

@@ -13,5 +13,7 @@ pub mod recipe;
 pub mod resume;
 pub mod segments;
 pub mod shard;
+pub mod sheet;
 pub mod sink;
 pub mod source;
+pub mod store;

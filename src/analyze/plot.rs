@@ -26,45 +26,63 @@ pub enum PlotError {
     Png(#[from] png::EncodingError),
 }
 
-type Drawn = Result<(), Box<dyn Error + Send + Sync>>;
+pub(crate) type Drawn = Result<(), Box<dyn Error + Send + Sync>>;
 
 const REGULAR: &[u8] = include_bytes!("plot/DejaVuSans.ttf");
 const BOLD: &[u8] = include_bytes!("plot/DejaVuSans-Bold.ttf");
 /// What the fonts are registered as.
-const FONT: &str = "grainfield";
+pub(crate) const FONT: &str = "grainfield";
 
 /// Pixels as the finished picture has them.
-const fn px(n: i32) -> i32 {
+pub(crate) const fn px(n: i32) -> i32 {
     n * FINE as i32
 }
 
 /// Draws the report under a title.
 pub fn png(report: &Report, title: &str) -> Result<Vec<u8>, PlotError> {
+    canvas(SIZE, |root| panels::all(root, report, title))
+}
+
+/// Makes the fonts known.
+pub(crate) fn fonts() -> Result<(), PlotError> {
     register_font(FONT, FontStyle::Normal, REGULAR).map_err(|_| PlotError::Font)?;
-    register_font(FONT, FontStyle::Bold, BOLD).map_err(|_| PlotError::Font)?;
-    let (width, height) = (SIZE.0 * FINE, SIZE.1 * FINE);
+    register_font(FONT, FontStyle::Bold, BOLD).map_err(|_| PlotError::Font)
+}
+
+/// A PNG of the given size, drawn by `paint` on [`px`] times as many pixels.
+pub(crate) fn canvas(
+    size: (u32, u32),
+    paint: impl FnOnce(&DrawingArea<BitMapBackend<'_>, plotters::coord::Shift>) -> Drawn,
+) -> Result<Vec<u8>, PlotError> {
+    fonts()?;
+    let (width, height) = (size.0 * FINE, size.1 * FINE);
     let mut fine = vec![255; (width * height * 3) as usize];
     {
         let root = BitMapBackend::with_buffer(&mut fine, (width, height)).into_drawing_area();
-        panels::all(&root, report, title).map_err(PlotError::Draw)?;
+        paint(&root).map_err(PlotError::Draw)?;
         root.present().map_err(|e| PlotError::Draw(Box::new(e)))?;
     }
+    packed(size, &averaged(&fine, size))
+}
+
+/// RGB samples as a PNG.
+pub(crate) fn packed(size: (u32, u32), rgb: &[u8]) -> Result<Vec<u8>, PlotError> {
     let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, SIZE.0, SIZE.1);
+    let mut encoder = png::Encoder::new(&mut bytes, size.0, size.1);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header()?;
-    writer.write_image_data(&averaged(&fine))?;
+    writer.write_image_data(rgb)?;
     writer.finish()?;
     Ok(bytes)
 }
 
 /// Means of blocks of `FINE` x `FINE` pixels.
-fn averaged(fine: &[u8]) -> Vec<u8> {
-    let (n, row) = (FINE as usize, (SIZE.0 * FINE * 3) as usize);
-    let mut small = Vec::with_capacity((SIZE.0 * SIZE.1 * 3) as usize);
+fn averaged(fine: &[u8], size: (u32, u32)) -> Vec<u8> {
+    let (n, row) = (FINE as usize, (size.0 * FINE * 3) as usize);
+    let mut small = Vec::with_capacity((size.0 * size.1 * 3) as usize);
     for rows in fine.chunks_exact(row * n) {
-        for x in 0..SIZE.0 as usize {
+        for x in 0..size.0 as usize {
             for c in 0..3 {
                 let block = (0..n).flat_map(|dy| (0..n).map(move |dx| dy * row + (x * n + dx) * 3 + c));
                 let sum: usize = block.map(|i| usize::from(rows[i])).sum();

@@ -137,6 +137,18 @@ pub(super) enum Command {
     /// grow with their number.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::analyze::EXAMPLES)]
     Analyze(super::analyze::Analyze),
+    /// Fit, tell about and draw curves and tracks
+    ///
+    /// Curves are what settings move by: keyframe strings such as '0=0;48~=12', Lottie keyframe lists (.json) and track
+    /// files (.gfa), from which a setting takes one as strength=@tracks.gfa#name.
+    #[command(after_long_help = super::curve::EXAMPLES)]
+    Curve(super::curve::Curves),
+    /// Put frames of INPUT on one picture, alone or against the source
+    ///
+    /// A contact sheet: each frame with its number and time. Without --frames some are taken evenly over the whole
+    /// input.
+    #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::sheet::EXAMPLES)]
+    Sheet(super::sheet::Sheet),
     /// List the filters, or one filter's settings
     ///
     /// Without NAME: every filter in a line. With NAME: its settings with kind, unit, range, default, and whether

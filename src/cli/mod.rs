@@ -4,12 +4,14 @@ mod analyze;
 mod args;
 mod batch;
 mod catalog;
+mod curve;
 mod exit;
 mod join;
 mod manual;
 mod probe;
 mod report;
 mod resolve;
+mod sheet;
 mod signals;
 mod terminal;
 mod values;
@@ -55,6 +57,8 @@ fn command(command: Command) -> Exit {
         Command::Batch(typed) => batch::run(*typed, &around),
         Command::Join(typed) => join::run(typed),
         Command::Analyze(typed) => analyze::run(typed, &around),
+        Command::Curve(typed) => curve::run(typed),
+        Command::Sheet(typed) => sheet::run(typed, &around),
         Command::Filters(typed) => filters(&typed),
         Command::Probe(typed) => probe(typed, &around),
         Command::Completions { shell } => printed(terminal::print(&manual::completions(shell))),

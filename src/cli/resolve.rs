@@ -5,6 +5,7 @@ use super::args::{
     CommonArgs, EncodingArgs, FilterArgs, Frame, Hash, Render, ResumeArgs, ShardArgs, SourceArgs, SpanArgs,
 };
 use super::exit::Exit;
+use super::sheet::Sheet;
 use crate::job::{OnError, Request};
 use crate::resume::Resume;
 use crate::recipe::{MAX_TEXT, Recipe, RecipeError};
@@ -29,6 +30,8 @@ pub(super) enum ResolveError {
     Chain(#[source] RecipeError),
     #[error("{0}")]
     Recipe(#[source] RecipeError),
+    #[error(transparent)]
+    Attach(#[from] crate::store::AttachError),
     #[error("{}: {cause}", path.display())]
     ReadRecipe { path: PathBuf, cause: io::Error },
     #[error("{}: this is no recipe: {problem}", path.display())]
@@ -52,6 +55,7 @@ impl ResolveError {
     pub(super) fn exit(&self) -> Exit {
         match self {
             ResolveError::ReadRecipe { .. } => Exit::Failed,
+            ResolveError::Attach(e) if !e.is_usage() => Exit::Failed,
             _ => Exit::Usage,
         }
     }
@@ -137,6 +141,11 @@ pub(super) fn analyze(typed: Analyze, around: &Surroundings) -> Result<Resolved,
     request(input, "null:".into(), false, filters, Some(span), common, around)
 }
 
+pub(super) fn sheet(typed: Sheet, around: &Surroundings) -> Result<Resolved, ResolveError> {
+    let Sheet { input, output, overwrite, filters, span, common, .. } = typed;
+    request(input, output, overwrite, filters, Some(span), common, around)
+}
+
 /// Whether frames, or lines for them, go to standard output.
 pub(super) fn prints(output: &OsStr) -> bool {
     output == "-" || output == "hash:"
@@ -212,13 +221,16 @@ fn recipe(typed: &FilterArgs) -> Result<Recipe, ResolveError> {
         let text = read_recipe(path)?;
         recipe =
             Recipe::parse_toml(&text).map_err(|e| ResolveError::Recipe(e.named(&path.to_string_lossy())))?;
+        if let Some(folder) = path.parent() {
+            recipe.relative_to(folder);
+        }
     }
     for chain in &typed.chain {
         let more = Recipe::parse_chain(chain).map_err(ResolveError::Chain)?;
-        recipe.steps.extend(more.steps);
-        recipe.seed = more.seed.or(recipe.seed);
+        recipe.append(more);
     }
     recipe.seed = typed.seed.or(recipe.seed);
+    crate::store::attach(&mut recipe)?;
     Ok(recipe)
 }
 

@@ -1,6 +1,7 @@
 //! One step of a recipe, put together setting by setting. Both spellings come here.
 
 use super::error::{Problem, nearest};
+use super::{Link, Recipe, link};
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::chain::Step;
 use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
@@ -35,13 +36,14 @@ pub(super) fn value_hint(problem: &ValueProblem, typed: &str) -> Option<String> 
 pub(super) struct Draft {
     step: Step,
     seen: Vec<&'static str>,
+    links: Vec<Link>,
 }
 
 impl Draft {
     pub(super) fn new(filter: &'static Entry) -> Draft {
         let values = Values::new(filter.settings);
         let step = Step { filter, values, enable: None, planes: None, opacity: Animated::Constant(1.0) };
-        Draft { step, seen: Vec::new() }
+        Draft { step, seen: Vec::new(), links: Vec::new() }
     }
 
     pub(super) fn filter(&self) -> &'static Entry {
@@ -71,7 +73,15 @@ impl Draft {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Step {
-        self.step
+    /// Takes a text that names a file in place of a value; `false` when it does not.
+    pub(super) fn link(&mut self, setting: &'static Setting, text: &str) -> bool {
+        let Some((file, track)) = link::target(setting, text) else { return false };
+        self.links.push(Link { step: 0, setting, file, track, digest: None });
+        true
+    }
+
+    /// Puts the step and its links behind those of a recipe.
+    pub(super) fn finish(self, recipe: &mut Recipe) {
+        recipe.append(Recipe { steps: vec![self.step], seed: None, links: self.links });
     }
 }

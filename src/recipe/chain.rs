@@ -136,7 +136,7 @@ fn read(tokens: &[Token], end: usize, table: &'static [Entry]) -> Result<Recipe,
             Part::Step(_) => {}
         }
         if let Part::Step(draft) = part {
-            recipe.steps.push(draft.finish());
+            draft.finish(&mut recipe);
         }
     }
     Ok(recipe)
@@ -241,6 +241,11 @@ impl Part {
 
     fn value(&mut self, setting: &'static Setting, piece: &Piece<'_>) -> Result<(), Fault> {
         let text = piece.text();
+        if let Part::Step(draft) = self
+            && draft.link(setting, &text)
+        {
+            return Ok(());
+        }
         let value = setting.parse(&text).map_err(|e| {
             let hint = value_hint(&e.problem, text.trim_ascii());
             (piece.place(e.at), Problem::Value(setting.id.to_owned(), e.problem), hint)

@@ -4,7 +4,6 @@ use super::assemble::{Draft, find, setting, value_hint};
 use super::error::{Problem, RecipeError, nearest};
 use super::{MAX_STEPS, MAX_TEXT, Recipe, VERSION};
 use grainfield_filters::catalog::Entry;
-use grainfield_filters::chain::Step;
 use grainfield_filters::curve::{
     Animate, At, Curve, Extend, Key, Shape, TextError, TextProblem, shape_names,
 };
@@ -65,7 +64,7 @@ impl Reader<'_> {
                         return Err((item.span(), Problem::TooManySteps, None));
                     }
                     for step in steps {
-                        recipe.steps.push(self.step(step)?);
+                        self.step(step)?.finish(&mut recipe);
                     }
                 }
                 ("filter", _) => {
@@ -77,7 +76,7 @@ impl Reader<'_> {
         Ok(recipe)
     }
 
-    fn step(&self, item: &Item<'_>) -> Result<Step, Fault> {
+    fn step(&self, item: &Item<'_>) -> Result<Draft, Fault> {
         let Some(table) = item.get_ref().as_table() else {
             return Err((item.span(), Problem::Expected("a table with a name and settings"), None));
         };
@@ -95,10 +94,13 @@ impl Reader<'_> {
                 continue;
             }
             let setting = setting(filter, id).map_err(|(p, hint)| (key.span(), p, hint))?;
+            if item.get_ref().as_str().is_some_and(|text| draft.link(setting, text)) {
+                continue;
+            }
             let value = self.value(setting, item)?;
             draft.set(setting, value).map_err(|p| (item.span(), p, None))?;
         }
-        Ok(draft.finish())
+        Ok(draft)
     }
 
     fn value(&self, setting: &Setting, item: &Item<'_>) -> Result<Value, Fault> {

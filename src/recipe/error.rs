@@ -236,7 +236,7 @@ impl fmt::Display for RecipeError {
 impl std::error::Error for RecipeError {}
 
 /// `did you mean 'strength'?` when one of the names is near.
-pub(super) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     if typed.len() > 64 {
         return None;
     }

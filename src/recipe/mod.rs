@@ -17,6 +17,11 @@
 //!
 //! What belongs to the whole recipe stands in front, as if it were a filter: `recipe=seed=7,noise=strength=6`.
 //!
+//! A number, position or colour that may move can stand in a file: `strength=@tracks.gfa#name`, or without `#name` where
+//! there is one track only. The file is a track file (`.gfa`), a Lottie keyframe list (`.json`) or text that is a
+//! keyframe string; a position takes the tracks `name.x` and `name.y`. Relative names count from the folder of a TOML
+//! recipe, and from the current one in a chain. The text says the file's name, the [key](Recipe::key) what is in it.
+//!
 //! # TOML
 //!
 //! ```toml
@@ -46,9 +51,12 @@ mod chain;
 mod document;
 mod error;
 mod lex;
+mod link;
 mod print;
 
+pub(crate) use error::nearest;
 pub use error::{Parts, Problem, RecipeError};
+pub use link::Link;
 
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::chain::Step;
@@ -69,6 +77,8 @@ pub struct Recipe {
     pub steps: Vec<Step>,
     /// The recipe's own seed; one given on the command line takes its place.
     pub seed: Option<u64>,
+    /// Settings whose curves stand in files.
+    pub links: Vec<Link>,
 }
 
 /// Equal when they say the same, in whatever spelling; what means the same but says it otherwise (a default written
@@ -80,7 +90,10 @@ impl PartialEq for Recipe {
                 && a.values == b.values
                 && (&a.enable, &a.planes, &a.opacity) == (&b.enable, &b.planes, &b.opacity)
         };
-        self.seed == o.seed && self.steps.len() == o.steps.len() && self.steps.iter().zip(&o.steps).all(same)
+        self.seed == o.seed
+            && self.links == o.links
+            && self.steps.len() == o.steps.len()
+            && self.steps.iter().zip(&o.steps).all(same)
     }
 }
 

@@ -4,24 +4,58 @@ use super::lex::quoted;
 use super::{HEAD, Recipe, VERSION};
 use grainfield_filters::chain::Step;
 use grainfield_filters::curve::Animate;
-use grainfield_filters::settings::common::{ENABLE, OPACITY, PLANES};
+use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
 use grainfield_filters::settings::{Animated, Value};
 use md5::{Digest, Md5};
 use std::fmt::Write;
 
+/// A value, or where it stands.
+enum Said {
+    Value(Value),
+    Link(String),
+}
+
+impl std::fmt::Display for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Said::Value(v) => v.fmt(f),
+            Said::Link(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Links in the place of values, all in the order of the description.
+fn linked(
+    recipe: &Recipe,
+    i: usize,
+    values: impl Iterator<Item = (&'static str, Value)>,
+) -> Vec<(&'static str, Said)> {
+    let links = || recipe.links.iter().filter(|l| l.step == i);
+    let own = values.filter(|(id, _)| !links().any(|l| l.setting.id == *id));
+    let mut all: Vec<_> = own.map(|(id, v)| (id, Said::Value(v))).collect();
+    all.extend(links().map(|l| (l.setting.id, Said::Link(l.to_string()))));
+    let settings = recipe.steps[i].values.settings().iter().chain(&COMMON);
+    let order: Vec<&str> = settings.map(|s| s.id).collect();
+    all.sort_by_key(|(id, _)| order.iter().position(|o| o == id));
+    all
+}
+
 /// The settings of a step that are not what they would be without a word, in the order of the description.
-fn given(step: &Step) -> Vec<(&'static str, Value)> {
+fn given(recipe: &Recipe, i: usize) -> Vec<(&'static str, Said)> {
+    let step = &recipe.steps[i];
     let own = step.values.iter_given().map(|(s, v)| (s.id, v.clone()));
-    own.chain(common(step)).collect()
+    linked(recipe, i, own.chain(common(step)))
 }
 
 /// Every setting of a step that has a value, given or not, each in its normal form.
-fn complete(step: &Step) -> Vec<(&'static str, Value)> {
+fn complete(recipe: &Recipe, i: usize) -> Vec<(&'static str, Said)> {
+    let step = &recipe.steps[i];
     let settings = step.values.settings().iter();
     let own = settings.filter_map(|s| Some((s.id, normal(step.values.get(s.id)?))));
     // An opacity that is 1 at all times says nothing, in whatever way it is written.
     let full = (OPACITY, Value::Number(Animated::Constant(1.0)));
-    own.chain(common(step).map(|(id, v)| (id, normal(&v))).filter(|one| *one != full)).collect()
+    let shared = common(step).map(|(id, v)| (id, normal(&v))).filter(|one| *one != full);
+    linked(recipe, i, own.chain(shared))
 }
 
 fn common(step: &Step) -> impl Iterator<Item = (&'static str, Value)> {
@@ -53,9 +87,9 @@ fn normal(value: &Value) -> Value {
 
 fn chain(
     seed: Option<u64>,
-    steps: impl Iterator<Item = (&'static str, Vec<(&'static str, Value)>)>,
+    steps: impl Iterator<Item = (&'static str, Vec<(&'static str, Said)>)>,
 ) -> String {
-    let head = seed.map(|s| (HEAD, vec![("seed", Value::Seed(s))]));
+    let head = seed.map(|s| (HEAD, vec![("seed", Said::Value(Value::Seed(s)))]));
     let mut out = String::new();
     for (i, (name, settings)) in head.into_iter().chain(steps).enumerate() {
         out.push_str(if i > 0 { "," } else { "" });
@@ -73,7 +107,7 @@ fn chain(
 impl Recipe {
     /// The recipe as a chain; [`parse_chain`](Recipe::parse_chain) reads it back to an equal one.
     pub fn to_chain(&self) -> String {
-        chain(self.seed, self.steps.iter().map(|s| (s.filter.name, given(s))))
+        chain(self.seed, self.steps.iter().enumerate().map(|(i, s)| (s.filter.name, given(self, i))))
     }
 
     /// The recipe as TOML; [`parse_toml`](Recipe::parse_toml) reads it back to an equal one.
@@ -82,10 +116,14 @@ impl Recipe {
         if let Some(seed) = self.seed {
             let _ = writeln!(out, "seed = {}", toml_value(&Value::Seed(seed)));
         }
-        for step in &self.steps {
+        for (i, step) in self.steps.iter().enumerate() {
             let _ = writeln!(out, "\n[[filter]]\nname = {}", toml_string(step.filter.name));
-            for (id, value) in given(step) {
-                let _ = writeln!(out, "{id} = {}", toml_value(&value));
+            for (id, said) in given(self, i) {
+                let text = match said {
+                    Said::Value(value) => toml_value(&value),
+                    Said::Link(text) => toml_string(&text),
+                };
+                let _ = writeln!(out, "{id} = {text}");
             }
         }
         out
@@ -96,17 +134,22 @@ impl Recipe {
     /// that never move as numbers; frame ranges in [normal form](grainfield_filters::frame::Ranges::normal). It
     /// reads back as a recipe of the same meaning, and stays right should a default ever change.
     pub fn canonical(&self) -> String {
-        let steps = self.steps.iter().map(|s| (s.filter.name, complete(s)));
+        let steps = self.steps.iter().enumerate().map(|(i, s)| (s.filter.name, complete(self, i)));
         chain(Some(self.seed.unwrap_or(0)), steps)
     }
 
     /// What caches, manifests and segments know the recipe by: the MD5 of `grainfield recipe 1`, a line feed and the
-    /// [canonical text](Recipe::canonical), first byte highest. A seed given on the command line belongs into
+    /// [canonical text](Recipe::canonical), first byte highest; for each link that has been read a line feed and the digest
+    /// of what it gave. A seed given on the command line belongs into
     /// [`seed`](Recipe::seed) before.
     pub fn key(&self) -> u128 {
         let mut md5 = Md5::new();
         md5.update(format!("grainfield recipe {VERSION}\n"));
         md5.update(self.canonical());
+        // What stands in files counts, not what they are called alone.
+        for digest in self.links.iter().filter_map(|l| l.digest) {
+            md5.update(format!("\n{digest:032x}"));
+        }
         u128::from_be_bytes(md5.finalize().into())
     }
 }

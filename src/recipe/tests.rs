@@ -355,7 +355,7 @@ fn recipe() -> impl Strategy<Value = Recipe> {
             Step { filter, values: all, enable, planes, opacity }
         });
     (proptest::option::of(any::<u64>()), proptest::collection::vec(step, 0..4))
-        .prop_map(|(seed, steps)| Recipe { steps, seed })
+        .prop_map(|(seed, steps)| Recipe { steps, seed, links: Vec::new() })
 }
 
 fn fixed() -> ProptestConfig {

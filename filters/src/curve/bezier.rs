@@ -21,7 +21,7 @@ fn cubic(c: [f64; 4], s: f64) -> f64 {
 impl Bezier {
     /// The parameter at time `u`: the interval halved 54 times, which is all the precision there is. No guess, no
     /// tolerance, no early end: the same bits everywhere.
-    fn parameter(&self, u: f64) -> f64 {
+    pub(super) fn parameter(&self, u: f64) -> f64 {
         if u <= 0.0 {
             return 0.0;
         }

@@ -39,6 +39,7 @@ mod ease;
 mod easing;
 mod error;
 mod extend;
+pub mod fit;
 mod integral;
 mod key;
 mod keyed;

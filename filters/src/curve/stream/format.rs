@@ -7,15 +7,18 @@ use std::io;
 
 /// Most tracks of one stream.
 pub const MAX_TRACKS: usize = 1 << 18;
+/// Most keys that all tracks together may have which repeat or mirror: they stay in memory.
+pub const MAX_CYCLE_KEYS: usize = 1 << 20;
 
 pub(super) const MAGIC: [u8; 8] = *b"\x89GFA\r\n\x1a\n";
 pub(super) const VERSION: u32 = 1;
 pub(super) const POINTS: u32 = 1;
 pub(super) const JUMP: u32 = 2;
 pub(super) const INDEX: u32 = 3;
+pub(super) const CYCLES: u32 = 4;
 pub(super) const HEAD_BYTES: u64 = 16;
 pub(super) const CHUNK_BYTES: u64 = 16;
-pub(super) const TAIL_BYTES: u64 = 32;
+pub(super) const TAIL_BYTES: u64 = 40;
 /// A chunk of points ends when it has this many bytes.
 pub(super) const POINTS_BYTES: usize = 1 << 16;
 /// How many keys after the next one the shape that looks furthest asks for.
@@ -54,7 +57,7 @@ pub enum StreamProblem {
 impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.problem {
-            StreamProblem::Read(e) => write!(f, "the tracks cannot be read: {e}")?,
+            StreamProblem::Read(e) => return write!(f, "the tracks cannot be read: {e}"),
             StreamProblem::Magic => f.write_str("not a track file: write one with this program")?,
             StreamProblem::Version(v) => {
                 write!(f, "a track file of version {v}; this program reads version {VERSION}")?;
@@ -245,8 +248,15 @@ pub(super) const fn rules(before: Extend, after: Extend) -> u8 {
 pub(super) fn rules_of(byte: u8) -> Option<(Extend, Extend)> {
     let rule = |n| match n {
         0 => Some(Extend::Hold),
+        1 => Some(Extend::Repeat),
+        2 => Some(Extend::Mirror),
         3 => Some(Extend::Extrapolate),
         _ => None,
     };
     Some((rule(byte % 16)?, rule(byte / 16)?))
+}
+
+/// Whether a track of these rules needs its old keys again.
+pub(super) const fn cyclic(before: Extend, after: Extend) -> bool {
+    matches!(before, Extend::Repeat | Extend::Mirror) || matches!(after, Extend::Repeat | Extend::Mirror)
 }

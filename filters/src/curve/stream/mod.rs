@@ -17,14 +17,16 @@
 //! A `.gfa` file holds these bytes, compressed by the program. Little endian throughout; `f64` as IEEE 754.
 //!
 //! ```text
-//! file    = head { points } { jump } index tail
+//! file    = head { points } { jump } cycles index tail
 //! head    = magic (8 bytes, 89 'G' 'F' 'A' 0d 0a 1a 0a), version u32 = 1, unit u32 (0 frames, 1 seconds)
 //! chunk   = kind u32, length u32 of the payload, checksum u64 of these 8 bytes and the payload, payload
 //! points  = chunk 1: { track u32, key }                 in the order they are needed; ties by track; not split
 //! jump    = chunk 2: for each track: rules u8 (before + 16 * after), index u32 of the first key kept,
-//!                    number u32 of all keys of the track, current u8 (which of the kept), kept u8, { key }
+//!                    number u32 of all keys of the track, current u8 (which of the kept), kept u8, { key };
+//!                    of a track that repeats or mirrors the rules alone
+//! cycles  = chunk 4: { track u32, rules u8, number u32 of its keys, { key } }   tracks that repeat or mirror, in order
 //! index   = chunk 3: { time, place u64 of the jump, place u64 of the chunk to go on with, offset u32 in its payload }
-//! tail    = place u64 of the index, tracks u64, keys u64, checksum u64 of these 24 bytes
+//! tail    = place u64 of the index, place u64 of the cycles, tracks u64, keys u64, checksum u64 of these 32 bytes
 //! key     = time, shape u8, value f64, numbers of the shape f64...
 //! time    = frame i64, or numerator i64 and denominator i64 of seconds
 //! shape   = 0 hold, 1 linear, 2 smooth, 3 B-spline, 4 Hermite (2 slopes), 5 Bezier (2 handles of 2 numbers),
@@ -35,14 +37,17 @@
 //! begin as far before the current one as its shape looks back, and at the end of a track that goes on straight, as
 //! far as its last stretch looked. Checksums: `checksum` in `format.rs`.
 //!
-//! Not in a stream: tracks that repeat or mirror beyond their ends, which need their old keys again.
+//! Tracks that repeat or mirror beyond their ends need their old keys again: they stand whole in a chunk of their own,
+//! which stays in memory, and are asked one by one. Together they may have [`MAX_CYCLE_KEYS`] keys.
 
+mod arrange;
 mod format;
 mod play;
 mod read;
 mod write;
 
-pub use format::{MAX_TRACKS, StreamError, StreamProblem};
+pub use arrange::{arrange, restore};
+pub use format::{MAX_CYCLE_KEYS, MAX_TRACKS, StreamError, StreamProblem};
 pub use play::Playhead;
 pub use read::Tracks;
 pub use write::{TrackError, reindex, write};

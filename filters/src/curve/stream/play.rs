@@ -1,6 +1,6 @@
 //! What is active at a time, and how it moves on.
 
-use super::format::{AHEAD, BEHIND, Bytes, KEPT, StreamError, fault, put_key, rules, rules_of};
+use super::format::{AHEAD, BEHIND, Bytes, KEPT, StreamError, cyclic, fault, put_key, rules, rules_of};
 use crate::curve::piece::{Piece, length, piece, reach};
 use crate::curve::{At, Extend, Key, Shape};
 use crate::ratio::Ratio;
@@ -63,6 +63,9 @@ fn behind(keys: &[Key], current: usize, count: usize, after: Extend) -> usize {
 impl Active {
     /// The state of a whole track at a time; `None` is before everything.
     pub(super) fn of(keys: &[Key], before: Extend, after: Extend, now: Option<Ratio>) -> Active {
+        if cyclic(before, after) {
+            return Active::aside(before, after);
+        }
         let come = |t: Ratio| now.is_some_and(|now| t <= now);
         let fetched = (at_start(keys)..keys.len()).find(|&i| !need(keys, i).is_none_or(come));
         let fetched = fetched.unwrap_or(keys.len());
@@ -80,6 +83,21 @@ impl Active {
             first: first as u32,
             count: keys.len() as u32,
         }
+    }
+
+    /// Stands for a track that repeats or mirrors: such a track is not played from the stream.
+    fn aside(before: Extend, after: Extend) -> Active {
+        Active { keys: [NO_KEY; KEPT], kept: 1, current: 0, begun: true, before, after, first: 0, count: 1 }
+    }
+
+    /// Whether the track is not played from the stream.
+    pub(super) const fn is_aside(&self) -> bool {
+        cyclic(self.before, self.after)
+    }
+
+    /// The rules before and after, and the number of all its keys.
+    pub(super) const fn about(&self) -> (Extend, Extend, u32) {
+        (self.before, self.after, self.count)
     }
 
     pub(super) fn kept(&self) -> &[Key] {
@@ -160,6 +178,9 @@ impl Active {
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         out.push(rules(self.before, self.after));
+        if self.is_aside() {
+            return;
+        }
         out.extend(self.first.to_le_bytes());
         out.extend(self.count.to_le_bytes());
         out.extend([self.current, self.kept]);
@@ -176,8 +197,11 @@ impl Active {
     ) -> Result<Active, StreamError> {
         let place = bytes.place();
         let Some((before, after)) = rules_of(bytes.u8()?) else {
-            return fault(place, "a rule that cannot be streamed");
+            return fault(place, "no rule has this number");
         };
+        if cyclic(before, after) {
+            return Ok(Active::aside(before, after));
+        }
         let (first, count) = (bytes.u32()?, bytes.u32()?);
         let (current, kept) = (bytes.u8()?, bytes.u8()?);
         let good = 0 < kept && usize::from(kept) <= KEPT && current < kept && usize::from(current) <= BEHIND;

@@ -1,10 +1,11 @@
 //! Opening a stream, and moving through it.
 
 use super::format::{
-    Bytes, CHUNK_BYTES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_TRACKS, POINTS, StreamError, StreamProblem,
-    TAIL_BYTES, VERSION, checksum, fault,
+    Bytes, CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS,
+    StreamError, StreamProblem, TAIL_BYTES, VERSION, checksum, cyclic, fault, rules_of,
 };
 use super::play::{Active, Playhead};
+use crate::curve::{Curve, Key};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
 
@@ -18,7 +19,8 @@ pub(super) struct Jump {
     pub(super) offset: u32,
 }
 
-/// A stream of tracks, opened. It holds the places of the jump frames and nothing else in memory.
+/// A stream of tracks, opened. It holds the places of the jump frames in memory, and the keys of tracks that repeat or
+/// mirror, nothing else.
 #[derive(Clone, Debug)]
 pub struct Tracks<R> {
     reader: R,
@@ -26,6 +28,8 @@ pub struct Tracks<R> {
     tracks: usize,
     keys: u64,
     pub(super) jumps: Vec<Jump>,
+    /// Tracks that repeat or mirror, whole, in order.
+    pub(super) cycles: Vec<(u32, Curve)>,
     /// Where the points end.
     pub(super) end: u64,
 }
@@ -55,17 +59,19 @@ impl<R: ReadAt> Tracks<R> {
         let mut tail = [0; TAIL_BYTES as usize];
         read(&reader, tail_place, &mut tail)?;
         let mut bytes = Bytes { data: &tail, at: 0, base: tail_place };
-        let (index_place, tracks, keys, sum) = (bytes.u64()?, bytes.u64()?, bytes.u64()?, bytes.u64()?);
-        if sum != checksum(&[&tail[..24]]) {
+        let (index_place, cycles_place) = (bytes.u64()?, bytes.u64()?);
+        let (tracks, keys, sum) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
+        if sum != checksum(&[&tail[..32]]) {
             // The end of a whole stream checks itself, so this is another end.
             return problem(length, StreamProblem::Short);
         }
         let tracks = match usize::try_from(tracks) {
             Ok(n) if n <= MAX_TRACKS => n,
-            _ => return fault(tail_place + 8, "too many tracks"),
+            _ => return fault(tail_place + 16, "too many tracks"),
         };
         let seconds = unit == 1;
-        let mut all = Tracks { reader, seconds, tracks, keys, jumps: Vec::new(), end: index_place };
+        let (jumps, cycles) = (Vec::new(), Vec::new());
+        let mut all = Tracks { reader, seconds, tracks, keys, jumps, cycles, end: index_place };
         let mut index = Vec::new();
         all.chunk(INDEX, index_place, &mut index)?;
         let mut bytes = Bytes { data: &index, at: 0, base: index_place + CHUNK_BYTES };
@@ -83,7 +89,60 @@ impl<R: ReadAt> Tracks<R> {
             Some(first) => all.end = first.place,
             None => return fault(index_place, "there is no first jump frame"),
         }
+        all.read_cycles(cycles_place)?;
         Ok(all)
+    }
+
+    fn read_cycles(&mut self, place: u64) -> Result<(), StreamError> {
+        let mut data = Vec::new();
+        self.chunk(CYCLES, place, &mut data)?;
+        let mut bytes = Bytes { data: &data, at: 0, base: place + CHUNK_BYTES };
+        let mut left = MAX_CYCLE_KEYS;
+        while !bytes.is_end() {
+            let place = bytes.place();
+            let (track, rules, count) = (bytes.u32()?, bytes.u8()?, bytes.u32()?);
+            let ordered = self.cycles.last().is_none_or(|(before, _)| *before < track);
+            let rules = rules_of(rules).filter(|(before, after)| cyclic(*before, *after));
+            let Some((before, after)) = rules.filter(|_| ordered && (track as usize) < self.tracks) else {
+                return fault(place, "a track that repeats is not where it should be");
+            };
+            let Some(rest) = left.checked_sub(count as usize) else {
+                return fault(place, "too many keys of tracks that repeat");
+            };
+            left = rest;
+            let mut keys: Vec<Key> = Vec::new();
+            for _ in 0..count {
+                keys.push(bytes.key(self.seconds)?);
+            }
+            let Ok(curve) = Curve::new(keys) else {
+                return fault(place, "the keys of a track that repeats make no curve");
+            };
+            self.cycles.push((track, curve.extended(before, after)));
+        }
+        Ok(())
+    }
+
+    /// A whole track as a curve: goes through the stream once. `None` when there is no such track.
+    pub fn track(&self, track: usize) -> Result<Option<Curve>, StreamError> {
+        if let Ok(i) = self.cycles.binary_search_by_key(&track, |(t, _)| *t as usize) {
+            return Ok(Some(self.cycles[i].1.clone()));
+        }
+        let mut head = self.start()?;
+        let Some(active) = head.active.get(track) else { return Ok(None) };
+        let (before, after, count) = active.about();
+        let mut keys: Vec<Key> = active.kept().to_vec();
+        while keys.len() < count as usize && self.peek(&mut head)? {
+            if let Some((of, key, _)) = head.next.take()
+                && of as usize == track
+            {
+                keys.push(key);
+            }
+        }
+        let whole = keys.len() == count as usize;
+        match Curve::new(keys) {
+            Ok(curve) if whole => Ok(Some(curve.extended(before, after))),
+            _ => fault(head.place, "the keys of a track make no curve"),
+        }
     }
 
     /// How many tracks there are.
@@ -134,6 +193,9 @@ impl<R: ReadAt> Tracks<R> {
         }
         self.read_to(head, now)?;
         head.evaluate(now);
+        for (track, curve) in &self.cycles {
+            head.values[*track as usize] = curve.value_at(now);
+        }
         Ok(())
     }
 
@@ -195,6 +257,10 @@ impl<R: ReadAt> Tracks<R> {
         }
         if !bytes.is_end() {
             return fault(bytes.place(), "more tracks in a jump frame than in the stream");
+        }
+        let aside = head.active.iter().enumerate().filter(|(_, a)| a.is_aside()).map(|(i, _)| i as u32);
+        if !aside.eq(self.cycles.iter().map(|(track, _)| *track)) {
+            return fault(jump.place, "a jump frame has other tracks that repeat than the stream");
         }
         head.renew_all();
         (head.now, head.next, head.last_need) = (jump.time, None, jump.time);

@@ -1,12 +1,12 @@
 //! Making a stream, and giving it other jump frames.
 
 use super::format::{
-    CHUNK_BYTES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_TRACKS, POINTS, POINTS_BYTES, StreamError, VERSION,
-    checksum, chunk, put_key, put_time,
+    CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS, POINTS_BYTES,
+    StreamError, VERSION, checksum, chunk, cyclic, put_key, put_time, rules,
 };
 use super::play::{Active, at_start, need};
 use super::read::Tracks;
-use crate::curve::{At, Curve, Extend};
+use crate::curve::{At, Curve};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
 use core::fmt;
@@ -19,8 +19,8 @@ pub enum TrackError {
     TooMany,
     /// This track is in seconds and the first in frames, or the other way round.
     Mixed(usize),
-    /// This track repeats or mirrors.
-    Rule(usize),
+    /// Tracks that repeat or mirror have more than [`MAX_CYCLE_KEYS`] keys together.
+    Cycles,
     /// Jump frames must be apart.
     Spacing,
     /// More than 2^20 jump frames.
@@ -38,10 +38,9 @@ impl fmt::Display for TrackError {
             TrackError::Mixed(i) => {
                 write!(f, "track {} and the first must both be in frames or both in seconds", i + 1)
             }
-            TrackError::Rule(i) => write!(
+            TrackError::Cycles => write!(
                 f,
-                "track {} repeats beyond its keys, which a stream cannot: write the keys out, hold or extrapolate",
-                i + 1
+                "tracks that repeat or mirror may have {MAX_CYCLE_KEYS} keys together, as they stay in memory"
             ),
             TrackError::Spacing => f.write_str("the time between jump frames must be above 0"),
             TrackError::Jumps => f.write_str("more than 1048576 jump frames: take a wider spacing"),
@@ -125,10 +124,26 @@ impl Out<'_> {
         self.chunk(JUMP, &payload)
     }
 
-    fn finish(&mut self, index: &[u8], tracks: u64, keys: u64) -> io::Result<()> {
+    fn finish<'a>(
+        &mut self,
+        cycles: impl Iterator<Item = (u32, &'a Curve)>,
+        index: &[u8],
+        tracks: u64,
+        keys: u64,
+    ) -> io::Result<()> {
+        let mut payload = Vec::new();
+        for (track, curve) in cycles {
+            payload.extend(track.to_le_bytes());
+            payload.push(rules(curve.before(), curve.after()));
+            // No curve has more than fits.
+            payload.extend((curve.keys().len() as u32).to_le_bytes());
+            curve.keys().iter().for_each(|key| put_key(key, &mut payload));
+        }
+        let cycles = self.at;
+        self.chunk(CYCLES, &payload)?;
         let place = self.at;
         self.chunk(INDEX, index)?;
-        let tail: Vec<u8> = [place, tracks, keys].into_iter().flat_map(u64::to_le_bytes).collect();
+        let tail: Vec<u8> = [place, cycles, tracks, keys].into_iter().flat_map(u64::to_le_bytes).collect();
         self.raw(&tail)?;
         self.raw(&checksum(&[&tail]).to_le_bytes())
     }
@@ -163,13 +178,13 @@ pub fn write(tracks: &[Curve], every: Ratio, to: &mut dyn Write) -> Result<(), T
         if track.in_seconds() != seconds {
             return Err(TrackError::Mixed(i));
         }
-        let streams = |rule| matches!(rule, Extend::Hold | Extend::Extrapolate);
-        if !streams(track.before()) || !streams(track.after()) {
-            return Err(TrackError::Rule(i));
-        }
+    }
+    let aside = |t: &&Curve| cyclic(t.before(), t.after());
+    if tracks.iter().filter(aside).map(|t| t.keys().len()).sum::<usize>() > MAX_CYCLE_KEYS {
+        return Err(TrackError::Cycles);
     }
     let mut points: Vec<(Ratio, u32, u32)> = Vec::new();
-    for (t, track) in tracks.iter().enumerate() {
+    for (t, track) in tracks.iter().enumerate().filter(|(_, t)| !aside(t)) {
         let keys = track.keys();
         let needs = (at_start(keys)..keys.len()).filter_map(|i| Some((need(keys, i)?, t as u32, i as u32)));
         points.extend(needs);
@@ -206,7 +221,8 @@ pub fn write(tracks: &[Curve], every: Ratio, to: &mut dyn Write) -> Result<(), T
         out.jump(at(time, seconds), tracks.iter().map(state(Some(time))), place, &mut index)?;
     }
     let keys = tracks.iter().map(|t| t.keys().len() as u64).sum();
-    Ok(out.finish(&index, tracks.len() as u64, keys)?)
+    let cycles = tracks.iter().enumerate().filter(|(_, t)| aside(t)).map(|(i, t)| (i as u32, t));
+    Ok(out.finish(cycles, &index, tracks.len() as u64, keys)?)
 }
 
 fn whole(t: Ratio) -> Ratio {
@@ -228,8 +244,9 @@ pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) ->
     }
     let mut index = Vec::new();
     let mut head = from.start()?;
-    let first =
-        head.active.iter().filter_map(|a| Some(a.kept().first()?.when())).min().unwrap_or(Ratio::ZERO);
+    let streamed = head.active.iter().filter(|a| !a.is_aside()).filter_map(|a| a.kept().first());
+    let cycles = from.cycles.iter().filter_map(|(_, curve)| curve.keys().first());
+    let first = streamed.chain(cycles).map(|k| k.when()).min().unwrap_or(Ratio::ZERO);
     out.jump(at(first, seconds), head.active.iter().cloned(), (HEAD_BYTES, 0), &mut index)?;
     // Once through for the last time a key is needed, and once more for the states on the way.
     from.read_to(&mut head, Ratio::whole(i64::MAX))?;
@@ -247,5 +264,6 @@ pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) ->
         };
         out.jump(at(time, seconds), head.active.iter().cloned(), next, &mut index)?;
     }
-    Ok(out.finish(&index, from.tracks() as u64, from.keys())?)
+    let cycles = from.cycles.iter().map(|(track, curve)| (*track, curve));
+    Ok(out.finish(cycles, &index, from.tracks() as u64, from.keys())?)
 }

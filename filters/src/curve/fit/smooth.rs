@@ -1,0 +1,113 @@
+//! Keys of the smooth shape: some of the samples.
+
+use super::Data;
+use crate::curve::piece::piece;
+use crate::curve::{Key, Shape};
+
+pub(super) fn keys(data: &Data<'_>, bound: f64) -> Vec<Key> {
+    let mut best = refined(data, vec![0, data.len() - 1], bound);
+    let breaks = breaks(data, bound);
+    if breaks.len() < best.len() {
+        let other = refined(data, breaks, bound);
+        if other.len() < best.len() {
+            best = other;
+        }
+    }
+    best.iter().map(|&i| data.key(i, data.v[i], Shape::Smooth)).collect()
+}
+
+/// Where samples of a smooth curve may have had keys: between two keys it is a cubic, whose fourth differences are 0, and
+/// at a key its bend jumps, which shows in those beside it. With the two ends.
+fn breaks(data: &Data<'_>, bound: f64) -> Vec<usize> {
+    let (t, v, last) = (&data.t, &data.v, data.len() - 1);
+    let mut found = vec![0];
+    let even = t.windows(3).all(|w| w[1] - w[0] == w[2] - w[1]);
+    let size = v.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let enough = 16.0 * bound.max(1e-14 * size);
+    let mut row: Option<(usize, usize)> = None;
+    if even && last >= 4 {
+        for i in 2..=last {
+            let jumps = i + 2 <= last
+                && (v[i - 2] - 4.0 * v[i - 1] + 6.0 * v[i] - 4.0 * v[i + 1] + v[i + 2]).abs() > enough;
+            match (jumps, row) {
+                (true, None) => row = Some((i, i)),
+                (true, Some((from, _))) => row = Some((from, i)),
+                // The jump itself may be hidden between those on both sides.
+                (false, Some((from, to))) if i > to + 1 || i == last => {
+                    found.extend(if to - from <= 4 {
+                        from.midpoint(to)..=from.midpoint(to)
+                    } else {
+                        from..=to
+                    });
+                    row = None;
+                }
+                (false, _) => {}
+            }
+        }
+    }
+    found.push(last);
+    found.dedup();
+    found
+}
+
+/// More keys where they are missed, fewer where they are not.
+fn refined(data: &Data<'_>, mut chosen: Vec<usize>, bound: f64) -> Vec<usize> {
+    // Stretches that are known to be good stay so until a key comes near.
+    let mut good = vec![false; chosen.len() - 1];
+    loop {
+        let mut more = Vec::new();
+        for k in 0..chosen.len() - 1 {
+            if !good[k] {
+                match worst(data, &chosen, k, bound) {
+                    Some(i) => more.push(i),
+                    None => good[k] = true,
+                }
+            }
+        }
+        if more.is_empty() {
+            break;
+        }
+        let fresh = |i: &usize| more.binary_search(i).is_ok();
+        let mut next: Vec<usize> = chosen.iter().chain(&more).copied().collect();
+        next.sort_unstable();
+        // A new key changes its own stretches and those beside them.
+        let was =
+            |i: usize| chosen.binary_search(&i).ok().is_some_and(|k| good.get(k).copied().unwrap_or(false));
+        let near = |k: usize| (k.saturating_sub(1)..=(k + 2).min(next.len() - 1)).any(|k| fresh(&next[k]));
+        good = (0..next.len() - 1).map(|k| was(next[k]) && !near(k)).collect();
+        chosen = next;
+    }
+    thin(data, &mut chosen, bound);
+    chosen
+}
+
+/// Takes away keys that need not be, from left to right until none is left.
+fn thin(data: &Data<'_>, chosen: &mut Vec<usize>, bound: f64) {
+    let mut gone = true;
+    while gone {
+        gone = false;
+        let mut k = 1;
+        while k + 1 < chosen.len() {
+            let i = chosen.remove(k);
+            let near = k.saturating_sub(2)..(k + 1).min(chosen.len() - 1);
+            if near.clone().all(|s| worst(data, chosen, s, bound).is_none()) {
+                gone = true;
+            } else {
+                chosen.insert(k, i);
+                k += 1;
+            }
+        }
+    }
+}
+
+/// The sample of stretch `k` that is farthest from the curve, if that is beyond the bound.
+fn worst(data: &Data<'_>, chosen: &[usize], k: usize, bound: f64) -> Option<usize> {
+    let (from, to) = (k.saturating_sub(1), (k + 3).min(chosen.len()));
+    let keys: Vec<Key> = chosen[from..to].iter().map(|&i| data.key(i, data.v[i], Shape::Smooth)).collect();
+    let piece = piece(&keys, k - from, 0);
+    let (a, b) = (chosen[k], chosen[k + 1]);
+    let h = data.t[b] - data.t[a];
+    let far = |i: usize| (piece.value((data.t[i] - data.t[a]) / h) - data.v[i]).abs();
+    let worst = (a + 1..b).map(|i| (far(i), i)).max_by(|x, y| x.0.total_cmp(&y.0))?;
+    (worst.0 > bound).then_some(worst.1)
+}

@@ -1,0 +1,429 @@
+//! `curve`: fitting, telling about and drawing curves.
+
+use super::exit::Exit;
+use super::{chain, complain, eprintln_quietly, printed, terminal};
+use crate::sink::partial::Output;
+use crate::store::{self, Table, TrackFile};
+use clap::{Args, Subcommand};
+use grainfield_filters::curve::fit::{FitShape, Sample, deviation, fit};
+use grainfield_filters::curve::{At, Curve};
+use grainfield_filters::ratio::Ratio;
+use std::error::Error;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+mod draw;
+
+use super::values::Words;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  A tracker's export as keyframe strings, no sample farther off than half a pixel:
+    grainfield curve fit track.csv --error 0.5
+  The same as a track file, for strength=@tracks.gfa#x in a recipe:
+    grainfield curve fit track.csv tracks.gfa --error 0.5 --shape hermite
+  What is in it, and a look at it:
+    grainfield curve info tracks.gfa
+    grainfield curve plot track.csv track.png --error 0.5
+    grainfield curve plot '0~=0;48~=12;96=4' curve.png";
+
+const SHAPES: Words<FitShape> = Words(&[
+    ("linear", FitShape::Linear, "Straight lines"),
+    ("smooth", FitShape::Smooth, "Never beyond its keys; what rises stays rising"),
+    ("hermite", FitShape::Hermite, "Cubics with a slope at each key; the fewest keys of most camera paths"),
+    ("bezier", FitShape::Bezier, "Cubics with handles, as editors have them"),
+]);
+
+/// `curve`.
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true, subcommand_value_name = "WHAT")]
+pub(super) struct Curves {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Make curves with few keys from samples
+    ///
+    /// Prints a keyframe string for each track, and how many keys it took; or writes OUT, by its name: a track file
+    /// (.gfa), TOML (.toml) or Lottie keyframe lists (.json). No sample is farther from its curve than --error.
+    #[command(after_long_help = EXAMPLES)]
+    Fit(Fit),
+    /// Tell about a track file, a file of curves or a keyframe string
+    Info(Info),
+    /// Draw samples, keys and the error as a PNG image
+    #[command(after_long_help = EXAMPLES)]
+    Plot(Plot),
+}
+
+#[derive(Args, Debug)]
+struct FitArgs {
+    /// The farthest a sample may be from its curve
+    ///
+    /// In the samples' own unit. Default: a thousandth of what the track's values span.
+    #[arg(long, value_name = "E", value_parser = bound, allow_hyphen_values = true)]
+    error: Option<f64>,
+    /// What goes on between keys
+    #[arg(long, value_name = "SHAPE", value_parser = SHAPES, default_value = "smooth")]
+    shape: FitShape,
+    /// Only this track; may be repeated
+    #[arg(long, value_name = "NAME")]
+    track: Vec<String>,
+    /// Frames a second, for Lottie keys between frames
+    #[arg(long, value_name = "R", value_parser = super::values::rate, allow_hyphen_values = true)]
+    rate: Option<Ratio>,
+}
+
+#[derive(Args, Debug)]
+struct Fit {
+    /// Samples in CSV or JSON, `-` for standard input
+    ///
+    /// CSV: a column frame (or time, in seconds) and one for each track, or the columns frame,name,value. JSON:
+    /// {"x": [0.5, 0.75]}, {"x": [[0, 0.5], [8, 0.75]]} or [{"frame": 0, "x": 0.5}].
+    input: OsString,
+    /// NAME.gfa, NAME.toml or NAME.json [default: keyframe strings on standard output]
+    output: Option<OsString>,
+    #[command(flatten)]
+    fit: FitArgs,
+    /// Spacing of a track file's jump frames, in the keys' unit
+    ///
+    /// More jump frames make seeking quicker and the file larger. 'curve info FILE.gfa --jumps N -o OUT.gfa' changes it
+    /// later.
+    #[arg(long, value_name = "N", value_parser = super::values::rate, default_value = "1000")]
+    jumps: Ratio,
+    /// Replace the output if it exists
+    #[arg(short = 'y', long = "overwrite")]
+    overwrite: bool,
+}
+
+#[derive(Args, Debug)]
+struct Info {
+    /// A .gfa file, a .json keyframe list, or a keyframe string such as '0=0;48~=12'
+    curve: OsString,
+    /// Print this track's keyframe string
+    #[arg(long, value_name = "NAME")]
+    track: Option<String>,
+    /// Copy the .gfa file to OUT with jump frames so far apart (-o)
+    #[arg(long, value_name = "N", value_parser = super::values::rate, requires = "output")]
+    jumps: Option<Ratio>,
+    /// Where the copy goes
+    #[arg(short = 'o', long, value_name = "OUT.gfa", requires = "jumps")]
+    output: Option<OsString>,
+    /// Replace the copy if it exists
+    #[arg(short = 'y', long = "overwrite")]
+    overwrite: bool,
+}
+
+#[derive(Args, Debug)]
+struct Plot {
+    /// Samples (CSV or JSON) to fit, a .gfa file, a .json keyframe list, or a keyframe string
+    input: OsString,
+    /// The image to write
+    output: OsString,
+    #[command(flatten)]
+    fit: FitArgs,
+    /// Replace the image if it exists
+    #[arg(short = 'y', long = "overwrite")]
+    overwrite: bool,
+}
+
+fn bound(text: &str) -> Result<f64, String> {
+    let good = text.parse().ok().filter(|e: &f64| (0.0..=1e100).contains(e));
+    good.ok_or_else(|| "an error bound is a number, 0 or more: 0.5".to_owned())
+}
+
+/// How it ends badly: what the shell is told, and the person.
+type Fault = (Exit, String);
+
+fn failed(e: impl Error) -> Fault {
+    (Exit::Failed, chain(&e))
+}
+
+fn usage(text: impl Into<String>) -> Fault {
+    (Exit::Usage, text.into())
+}
+
+pub(super) fn run(typed: Curves) -> Exit {
+    let done = match typed.what {
+        What::Fit(typed) => run_fit(&typed),
+        What::Info(typed) => run_info(&typed),
+        What::Plot(typed) => run_plot(&typed),
+    };
+    match done {
+        Ok(text) => printed(terminal::print(text.as_bytes())),
+        Err((exit, text)) => complain(exit, &text),
+    }
+}
+
+fn read(input: &OsStr) -> Result<Vec<u8>, Fault> {
+    let mut bytes = Vec::new();
+    // A byte more than is taken, so that too long is seen.
+    let limit = (256 << 20) + 1;
+    let done = if input == "-" {
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(input).and_then(|file| file.take(limit).read_to_end(&mut bytes))
+    };
+    done.map_err(|e| (Exit::Failed, format!("{}: {e}", input.to_string_lossy())))?;
+    Ok(bytes)
+}
+
+/// The samples of a file, of the tracks that are wanted.
+fn samples(input: &OsStr, wanted: &[String]) -> Result<Table, Fault> {
+    let name = input.to_string_lossy();
+    let mut table = store::read_samples(&read(input)?).map_err(|e| (Exit::Failed, format!("{name}: {e}")))?;
+    for track in wanted {
+        if !table.iter().any(|t| t.0 == *track) {
+            let near = crate::recipe::nearest(track, table.iter().map(|t| t.0.as_str()));
+            let hint = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+            return Err(usage(format!("{name}: there is no track '{track}' in it{hint}")));
+        }
+    }
+    table.retain(|t| wanted.is_empty() || wanted.contains(&t.0));
+    Ok(table)
+}
+
+/// A track with the curve through it.
+struct Fitted {
+    name: String,
+    samples: Vec<Sample>,
+    curve: Curve,
+    bound: f64,
+}
+
+impl Fitted {
+    fn new((name, samples): (String, Vec<Sample>), args: &FitArgs) -> Result<Fitted, Fault> {
+        let low = samples.iter().map(|s| s.1).fold(f64::INFINITY, f64::min);
+        let high = samples.iter().map(|s| s.1).fold(f64::NEG_INFINITY, f64::max);
+        let bound = args.error.unwrap_or((high - low) / 1000.0);
+        match fit(&samples, args.shape, bound) {
+            Ok(curve) => Ok(Fitted { name, samples, curve, bound }),
+            Err(e) => Err((Exit::Failed, format!("track '{name}': {e}"))),
+        }
+    }
+
+    fn said(&self) -> String {
+        let far = deviation(&self.curve, &self.samples).map_or(0.0, |d| d.1);
+        let (keys, samples) = (self.curve.keys().len(), self.samples.len());
+        let worst = format!("the worst {} off (bound {})", short(far), short(self.bound));
+        format!("{}: {keys} keys for {samples} samples, {worst}", self.name)
+    }
+}
+
+fn short(v: f64) -> String {
+    let text = format!("{v:.3e}");
+    let value: f64 = text.parse().unwrap_or(v);
+    if value != 0.0 && !(1e-4..1e6).contains(&value.abs()) { format!("{value:e}") } else { value.to_string() }
+}
+
+fn extension(name: &OsStr) -> String {
+    Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase()
+}
+
+fn run_fit(typed: &Fit) -> Result<String, Fault> {
+    let kind = typed.output.as_deref().map(|o| (o, extension(o)));
+    if let Some((name, kind)) = &kind
+        && !["gfa", "toml", "json"].contains(&kind.as_str())
+    {
+        return Err(usage(format!(
+            "{}: call the output NAME.gfa (track file), NAME.toml or NAME.json (Lottie)",
+            name.to_string_lossy()
+        )));
+    }
+    let fitted = samples(&typed.input, &typed.fit.track)?
+        .into_iter()
+        .map(|track| Fitted::new(track, &typed.fit))
+        .collect::<Result<Vec<_>, Fault>>()?;
+    fitted.iter().for_each(|f| eprintln_quietly(&f.said()));
+    let Some((output, kind)) = kind else {
+        // One track alone is a value that can be pasted.
+        return Ok(fitted.iter().fold(String::new(), |mut text, f| {
+            let _ = match fitted.len() {
+                1 => writeln!(text, "{}", f.curve),
+                _ => writeln!(text, "{}: {}", f.name, f.curve),
+            };
+            text
+        }));
+    };
+    let text = match kind.as_str() {
+        "gfa" => {
+            let tracks: Vec<(String, Curve)> = fitted.into_iter().map(|f| (f.name, f.curve)).collect();
+            store::write(output, typed.overwrite, &tracks, typed.jumps).map_err(failed)?;
+            return Ok(String::new());
+        }
+        "toml" => fitted.iter().fold(String::new(), |mut text, f| {
+            let name = f.name.replace('\\', "\\\\").replace('"', "\\\"");
+            let _ = writeln!(text, "\"{name}\" = \"{}\"", f.curve);
+            text
+        }),
+        _ => {
+            let mut map = serde_json::Map::new();
+            for f in &fitted {
+                let list = store::to_lottie(&f.curve).map_err(|e| {
+                    usage(format!("track '{}': {e}; or use --shape hermite or linear", f.name))
+                })?;
+                map.insert(f.name.clone(), list);
+            }
+            format!("{:#}\n", serde_json::Value::Object(map))
+        }
+    };
+    put(output, typed.overwrite, text.as_bytes())?;
+    Ok(String::new())
+}
+
+fn put(output: &OsStr, overwrite: bool, bytes: &[u8]) -> Result<(), Fault> {
+    let mut file = Output::create(output, overwrite).map_err(failed)?;
+    file.put(bytes).and_then(|()| file.finish()).map_err(failed)
+}
+
+/// Curves by name, from whatever names or is some.
+fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fault> {
+    let text = input.to_string_lossy();
+    match extension(input).as_str() {
+        "gfa" => {
+            let file = TrackFile::open(Path::new(input)).map_err(|e| named(&text, e))?;
+            let all = file.names().iter().map(|name| {
+                let curve = file.curve(name).map_err(|e| named(&text, e))?;
+                Ok((name.clone(), curve.ok_or_else(|| usage("there is no such track"))?))
+            });
+            all.take(64).collect()
+        }
+        "json" => {
+            let bytes = read(input)?;
+            let json =
+                String::from_utf8(bytes).map_err(|_| usage(format!("{text}: it is not UTF-8 text")))?;
+            store::lottie(&json, "value", rate).map_err(|e| named(&text, e))
+        }
+        _ if text.contains('=') => match text.parse::<Curve>() {
+            Ok(curve) => Ok(vec![("curve".into(), curve)]),
+            Err(e) => {
+                let at = text.get(..e.at.start).map_or(0, |t| t.chars().count());
+                Err(usage(format!("{e}\n  {text}\n  {}^", " ".repeat(at))))
+            }
+        },
+        _ => match store::one(Path::new(input), None) {
+            Ok(curve) => Ok(vec![("curve".into(), curve)]),
+            Err(e) => Err(named(&text, e)),
+        },
+    }
+}
+
+fn named(name: &str, e: impl Error) -> Fault {
+    let text = chain(&e);
+    (Exit::Failed, if text.starts_with(name) { text } else { format!("{name}: {text}") })
+}
+
+fn about(name: &str, curve: &Curve) -> String {
+    let keys = curve.keys();
+    let (first, last) = (keys.first().map(|k| k.at), keys.last().map(|k| k.at));
+    let low = keys.iter().map(|k| k.value).fold(f64::INFINITY, f64::min);
+    let high = keys.iter().map(|k| k.value).fold(f64::NEG_INFINITY, f64::max);
+    let span = match (first, last) {
+        (Some(a), Some(b)) if a != b => format!("{a} to {b}"),
+        (Some(a), _) => format!("at {a}"),
+        _ => String::new(),
+    };
+    let rules = match (curve.before().name(), curve.after().name()) {
+        ("hold", "hold") => String::new(),
+        (before, after) => format!(", {before} before, {after} after"),
+    };
+    let s = if keys.len() == 1 { "" } else { "s" };
+    format!("{name}: {} key{s}, {span}, values {} to {}{rules}\n", keys.len(), short(low), short(high))
+}
+
+fn run_info(typed: &Info) -> Result<String, Fault> {
+    let name = typed.curve.to_string_lossy();
+    if extension(&typed.curve) != "gfa" {
+        if typed.jumps.is_some() {
+            return Err(usage(format!("{name}: only a .gfa file has jump frames")));
+        }
+        let all = curves(&typed.curve, None)?;
+        let wanted = |t: &&(String, Curve)| typed.track.as_ref().is_none_or(|w| *w == t.0);
+        let text: String = all
+            .iter()
+            .filter(wanted)
+            .map(|(n, c)| if typed.track.is_some() { format!("{c}\n") } else { about(n, c) })
+            .collect();
+        return if text.is_empty() {
+            Err(usage(format!("{name}: there is no such track in it")))
+        } else {
+            Ok(text)
+        };
+    }
+    let file = TrackFile::open(&PathBuf::from(&typed.curve)).map_err(|e| named(&name, e))?;
+    if let (Some(every), Some(output)) = (typed.jumps, &typed.output) {
+        store::reindex(&file, every, output, typed.overwrite).map_err(failed)?;
+        return Ok(String::new());
+    }
+    if let Some(track) = &typed.track {
+        return match file.curve(track).map_err(|e| named(&name, e))? {
+            Some(curve) => Ok(format!("{curve}\n")),
+            None => {
+                let near = crate::recipe::nearest(track, file.names().iter().map(String::as_str));
+                let hint = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+                Err(usage(format!("{name}: there is no track '{track}' in it{hint}")))
+            }
+        };
+    }
+    file.verify().map_err(|e| named(&name, e))?;
+    let (packed, unpacked) = file.lengths();
+    let tracks = &file.tracks;
+    let mut text = format!("{name}\n");
+    let unit = if tracks.in_seconds() { "seconds" } else { "frames" };
+    let _ = writeln!(text, "  tracks       {}, keys in {unit}", tracks.tracks());
+    let _ = writeln!(text, "  keys         {}", tracks.keys());
+    let _ = writeln!(text, "  jump frames  {}", tracks.jumps());
+    let ratio = unpacked as f64 / packed.max(1) as f64;
+    let _ = writeln!(text, "  size         {packed} bytes, {unpacked} unpacked ({ratio:.1} to 1)");
+    let names = file.names();
+    let shown: Vec<String> = names.iter().take(40).map(|n| n.escape_debug().to_string()).collect();
+    let more = if names.len() > 40 { format!(", and {} more", names.len() - 40) } else { String::new() };
+    let _ = writeln!(text, "  names        {}{more}", shown.join(", "));
+    Ok(text)
+}
+
+fn run_plot(typed: &Plot) -> Result<String, Fault> {
+    if extension(&typed.output) != "png" {
+        return Err(usage(format!(
+            "{}: the plot is a PNG image: call it NAME.png",
+            typed.output.to_string_lossy()
+        )));
+    }
+    let text = typed.input.to_string_lossy();
+    let kind = extension(&typed.input);
+    // A keyframe string or a track file holds curves; CSV and the other JSON hold samples.
+    let is_curve = kind == "gfa" || (kind != "csv" && text.contains('='));
+    let mut all: Vec<Fitted> = Vec::new();
+    let found = if is_curve {
+        curves(&typed.input, typed.fit.rate)
+    } else {
+        match samples(&typed.input, &typed.fit.track) {
+            Ok(table) => {
+                for track in table.into_iter().take(draw::MOST) {
+                    all.push(Fitted::new(track, &typed.fit)?);
+                }
+                Ok(Vec::new())
+            }
+            // A keyframe list is JSON, too.
+            Err(fault) if kind == "json" => curves(&typed.input, typed.fit.rate).map_err(|_| fault),
+            Err(fault) => Err(fault),
+        }
+    };
+    for (name, curve) in found?.into_iter().take(draw::MOST) {
+        if typed.fit.track.is_empty() || typed.fit.track.contains(&name) {
+            if curve.keys().iter().any(|k| matches!(k.at, At::Frame(n) if n < 0)) {
+                return Err(usage("a key that counts from the end has no place in a plot: write its number"));
+            }
+            all.push(Fitted { name, samples: Vec::new(), curve, bound: 0.0 });
+        }
+    }
+    if all.is_empty() {
+        return Err(usage(format!("{text}: there is no such track in it")));
+    }
+    let png = draw::png(&all).map_err(failed)?;
+    put(&typed.output, typed.overwrite, &png)?;
+    Ok(String::new())
+}

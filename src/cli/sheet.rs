@@ -1,0 +1,84 @@
+//! `sheet`: what was typed.
+
+use super::args::{CommonArgs, FilterArgs, SpanArgs};
+use super::exit::Exit;
+use super::values::Words;
+use super::{chain, complain, job, resolve};
+use crate::cli::resolve::Surroundings;
+use crate::sheet::{self, Compare, Layout, Shots};
+use crate::sink::partial::Output;
+use clap::Args;
+use std::ffi::OsString;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  A look over a clip:
+    grainfield sheet clip.mp4 sheet.png
+  What does this recipe do, every tenth frame, against the source:
+    grainfield sheet clip.mp4 sheet.png --recipe look.toml --frames 0-119x10 --compare split
+  Where does it change anything?
+    grainfield sheet clip.mp4 sheet.png -f noise=strength=8 --compare diff --columns 2";
+
+const COMPARE: Words<Compare> = Words(&[
+    ("side", Compare::Side, "The source to the left, filtered to the right"),
+    ("split", Compare::Split, "The source's left half, the filtered right half"),
+    ("diff", Compare::Diff, "How far they are apart, 8 times"),
+]);
+
+/// `sheet`.
+#[derive(Args, Debug)]
+pub(super) struct Sheet {
+    /// File, numbered images, `-` for standard input, or pattern:NAME
+    pub(super) input: OsString,
+    /// The PNG image to write
+    pub(super) output: OsString,
+    /// Against the source
+    #[arg(long, value_name = "HOW", value_parser = COMPARE, help_heading = "Sheet")]
+    pub(super) compare: Option<Compare>,
+    /// Frames in a row [default: by their number]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=40), help_heading = "Sheet")]
+    pub(super) columns: Option<u32>,
+    /// Width of the sheet in pixels
+    #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(160..=12000), default_value = "1600", help_heading = "Sheet")]
+    pub(super) width: u32,
+    /// Replace the output if it exists
+    #[arg(short = 'y', long = "overwrite", help_heading = "Sheet")]
+    pub(super) overwrite: bool,
+    #[command(flatten)]
+    pub(super) filters: FilterArgs,
+    #[command(flatten)]
+    pub(super) span: SpanArgs,
+    #[command(flatten)]
+    pub(super) common: CommonArgs,
+}
+
+pub(super) fn run(typed: Sheet, around: &Surroundings) -> Exit {
+    let png = typed.output.to_str().is_some_and(|p| p.to_ascii_lowercase().ends_with(".png"));
+    if !png {
+        let name = typed.output.to_string_lossy();
+        return complain(Exit::Usage, &format!("{name}: a sheet is a PNG image: call it NAME.png"));
+    }
+    let layout = Layout { width: typed.width, columns: typed.columns, compare: typed.compare };
+    let mut title = typed.input.to_string_lossy().into_owned();
+    let recipe = typed.filters.recipe.as_ref().map(|r| r.to_string_lossy().into_owned());
+    let with: Vec<String> = recipe.into_iter().chain(typed.filters.chain.iter().cloned()).collect();
+    if !with.is_empty() {
+        title = format!("{title} with {}", with.join(", "));
+    }
+    // Held open from the beginning: better to fail now than after the rendering.
+    let mut output = match Output::create(&typed.output, typed.overwrite) {
+        Ok(output) => output,
+        Err(e) => return complain(Exit::Failed, &chain(&e)),
+    };
+    let (say, shots) = (typed.common.say, Shots::default());
+    let taken = shots.clone();
+    let exit = job(say, false, || resolve::sheet(typed, around), move |r| sheet::prepare(r, layout, &taken));
+    if exit != Exit::Done {
+        return exit;
+    }
+    let drawn = sheet::png(&shots, &layout, &title).map_err(|e| chain(&e));
+    match drawn.and_then(|png| output.put(&png).and_then(|()| output.finish()).map_err(|e| chain(&e))) {
+        Ok(()) => Exit::Done,
+        Err(text) => complain(Exit::Failed, &text),
+    }
+}

@@ -1,0 +1,110 @@
+//! Entries for fuzzing: each takes any bytes, and neither panics, nor hangs, nor takes memory that the bytes do not
+//! account for.
+
+use super::{Packed, lottie, read_samples, to_lottie};
+use grainfield_filters::curve::fit::{FitShape, fit};
+use grainfield_filters::curve::stream::{Tracks, reindex};
+use grainfield_filters::curve::{Animate, Curve};
+use grainfield_filters::ratio::Ratio;
+
+/// A `.gfa` file: opened, its names read, all its blocks looked at, played and sought.
+pub fn gfa(bytes: &[u8]) {
+    let Ok(packed) = Packed::open(bytes.to_vec()) else { return };
+    let _ = packed.verify();
+    if let Ok(all) = Tracks::open(packed) {
+        play(&all);
+    }
+}
+
+/// The stream in such a file, unpacked: `curve::stream`'s bytes.
+pub fn stream(bytes: &[u8]) {
+    if let Ok(all) = Tracks::open(bytes.to_vec()) {
+        play(&all);
+    }
+}
+
+fn play<R: grainfield_filters::lend::ReadAt>(all: &Tracks<R>) {
+    let _ = all.track(0);
+    let Ok(mut head) = all.start() else { return };
+    for n in [0, 1, 2, 7, 30, 500, 3, 100_000, 12, -5] {
+        if all.go(&mut head, Ratio::whole(n)).is_err() {
+            return;
+        }
+    }
+    let _ = reindex(all, Ratio::whole(1000), &mut std::io::sink());
+}
+
+/// A keyframe string of numbers, positions and colours: what reads prints and reads again to the same.
+pub fn keyframes(bytes: &[u8]) {
+    fn one<T: Animate>(text: &str) {
+        if let Ok(curve) = text.parse::<Curve<T>>() {
+            let again = curve.to_string().parse::<Curve<T>>();
+            assert!(again.as_ref() == Ok(&curve), "{text:?} prints as {curve}, which reads as {again:?}");
+            let curve = curve.resolve(Some(100)).unwrap_or(curve);
+            for n in [i64::MIN, -1, 0, 1, 50, i64::MAX] {
+                let _ = curve.value_at(Ratio::whole(n));
+            }
+        }
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        one::<f64>(text);
+        one::<[f64; 2]>(text);
+        one::<[f64; 4]>(text);
+    }
+}
+
+/// A Lottie keyframe list: read, with and without a rate, and written.
+pub fn lottie_json(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for rate in [None, Ratio::new(30_000, 1001)] {
+        for (_, curve) in lottie(text, "v", rate).into_iter().flatten() {
+            let _ = to_lottie(&curve);
+        }
+    }
+}
+
+/// Samples in CSV or JSON: read, and fitted where they are few.
+pub fn samples(bytes: &[u8]) {
+    for (_, samples) in read_samples(bytes).into_iter().flatten() {
+        if samples.len() <= 64 {
+            for shape in FitShape::ALL {
+                let _ = fit(&samples, shape, 0.5);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Whatever a file may be cut or turned into.
+    #[test]
+    fn damaged_examples_do_no_harm() {
+        let mut gfa = Vec::new();
+        let mut packer = super::super::Packer::new(&mut gfa).unwrap();
+        let tracks = ["0=1;10~=2;20(bspline)=3;30=5", "3=0;9~=1;12=5;>repeat"].map(|t| t.parse().unwrap());
+        grainfield_filters::curve::stream::write(&tracks, super::Ratio::whole(8), &mut packer).unwrap();
+        packer.finish(["a", "b"].into_iter()).unwrap();
+        let examples: [(&[u8], fn(&[u8])); 5] = [
+            (&gfa, super::gfa),
+            (b"<mirror;0=1;48~=2;50(bezier 0 1 1 0)=3;60s", super::keyframes),
+            (
+                br#"[{"t":0,"s":[1],"o":{"x":[0.3],"y":[0]},"i":{"x":[0.7],"y":[1]}},{"t":9,"s":[2]}]"#,
+                super::lottie_json,
+            ),
+            (b"frame,x\n0,1\n1,5\n2,1e99\n3,4\n", super::samples),
+            (b"{\"x\":[[0,1],[7,2],[9,1e-300]]}", super::samples),
+        ];
+        let mut state = 1u64;
+        for (good, entry) in examples {
+            entry(good);
+            for _ in 0..300 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let mut bad = good.to_vec();
+                bad[(state >> 33) as usize % good.len()] = (state >> 25) as u8;
+                bad.truncate(if state >> 62 == 0 { (state >> 30) as usize % good.len() } else { good.len() });
+                entry(&bad);
+                super::stream(&bad);
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Sampled tracks from CSV and JSON.
+//!
+//! CSV, with commas, semicolons or tabs between the fields, `#` before comments:
+//!
+//! ```text
+//! frame,x,y          a column for each track; an empty field is no sample
+//! 0,960,540
+//! 1,961.5,540.25
+//!
+//! frame,name,value   a line for each sample
+//! 0,x,960
+//! 0,y,540
+//! ```
+//!
+//! The column of times is called `frame` (or `f`), or `time` (`t`, `seconds`, `s`) and then counts seconds, as 1.5,
+//! 1001/24 or 00:00:01.5. Without a line of names the first column is the frame and tracks are called 1, 2, ...
+//!
+//! JSON: `{"x": [0.5, 0.75], "y": [[0, 1], [8, 2]]}` (from frame 0 on, or pairs of frame and value), or rows, as in
+//! `[{"frame": 0, "x": 0.5, "y": 1}]`, where `time` counts seconds.
+
+use super::check_name;
+use grainfield_filters::curve::fit::Sample;
+use grainfield_filters::curve::stream::MAX_TRACKS;
+use grainfield_filters::curve::{At, MAX_KEYS, MAX_VALUE};
+use grainfield_filters::ratio::Ratio;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Largest file that is read.
+const MAX_BYTES: usize = 256 << 20;
+
+/// Tracks by name, in the order they appear.
+pub type Table = Vec<(String, Vec<Sample>)>;
+
+/// What is wrong with a file of samples.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{}{problem}", .line.map_or(String::new(), |n| format!("line {n}: ")))]
+pub struct ImportError {
+    /// The line, from 1, where it is known.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub problem: ImportProblem,
+}
+
+/// See [`ImportError`].
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ImportProblem {
+    /// Not text.
+    #[error("it is not UTF-8 text")]
+    Text,
+    /// Too large.
+    #[error("it is larger than 256 MiB")]
+    Large,
+    /// JSON that cannot be read.
+    #[error("this is no JSON: {0}")]
+    Json(String),
+    /// JSON of another form.
+    #[error(
+        "expected {{\"x\": [0.5, 0.75]}}, {{\"x\": [[0, 0.5], [8, 0.75]]}} or [{{\"frame\": 0, \"x\": 0.5}}]; {0}"
+    )]
+    Form(String),
+    /// No time.
+    #[error("'{0}' is no {1}")]
+    Time(String, &'static str),
+    /// No number.
+    #[error("'{0}' is no number from -1e100 to 1e100 (track '{1}')")]
+    Value(String, String),
+    /// A line of another number of fields.
+    #[error("{0} fields, and the first line has {1}")]
+    Fields(usize, usize),
+    /// The first line names no times.
+    #[error("the first column is called '{0}': call it frame, or time for seconds")]
+    NoTime(String),
+    /// The same column twice.
+    #[error("two columns are called '{0}'")]
+    Twice(String),
+    /// A name that cannot be one.
+    #[error("a track cannot be called '{0}': 1 to 255 bytes without control characters")]
+    Name(String),
+    /// Times that do not grow.
+    #[error("track '{0}' has two samples at {1}, or goes back in time there")]
+    Order(String, At),
+    /// Too many tracks or samples.
+    #[error("more than {MAX_TRACKS} tracks, or {MAX_KEYS} samples of one")]
+    Many,
+    /// Nothing in it.
+    #[error("there are no samples in it")]
+    Empty,
+}
+
+use ImportProblem as P;
+
+fn fault<T>(line: impl Into<Option<usize>>, problem: ImportProblem) -> Result<T, ImportError> {
+    Err(ImportError { line: line.into(), problem })
+}
+
+/// Samples from the bytes of a file: JSON if it begins as such, else CSV.
+pub fn read_samples(bytes: &[u8]) -> Result<Table, ImportError> {
+    if bytes.len() > MAX_BYTES {
+        return fault(None, P::Large);
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return fault(None, P::Text) };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_start().starts_with(['{', '[']) { json(text) } else { csv(text) }
+}
+
+/// Tracks in the making.
+#[derive(Default)]
+struct Gather {
+    names: BTreeMap<String, usize>,
+    tracks: Table,
+}
+
+impl Gather {
+    fn track(&mut self, name: &str, line: Option<usize>) -> Result<usize, ImportError> {
+        if let Some(i) = self.names.get(name) {
+            return Ok(*i);
+        }
+        if check_name(name).is_err() {
+            return fault(line, P::Name(name.escape_debug().take(80).collect()));
+        }
+        if self.tracks.len() == MAX_TRACKS {
+            return fault(line, P::Many);
+        }
+        self.names.insert(name.into(), self.tracks.len());
+        self.tracks.push((name.into(), Vec::new()));
+        Ok(self.tracks.len() - 1)
+    }
+
+    fn add(&mut self, track: usize, at: At, value: f64, line: Option<usize>) -> Result<(), ImportError> {
+        let (name, samples) = &mut self.tracks[track];
+        let later = samples.last().is_none_or(|last| match (last.0, at) {
+            (At::Frame(a), At::Frame(b)) => a < b,
+            (At::Seconds(a), At::Seconds(b)) => a < b,
+            _ => false,
+        });
+        if !later {
+            return fault(line, P::Order(name.clone(), at));
+        }
+        if samples.len() == MAX_KEYS {
+            return fault(line, P::Many);
+        }
+        samples.push((at, value));
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Table, ImportError> {
+        self.tracks.retain(|t| !t.1.is_empty());
+        if self.tracks.is_empty() { fault(None, P::Empty) } else { Ok(self.tracks) }
+    }
+}
+
+/// What the column of times counts, by its name.
+fn unit(name: &str) -> Option<bool> {
+    match name.to_ascii_lowercase().as_str() {
+        "frame" | "f" | "frames" => Some(false),
+        "time" | "t" | "seconds" | "s" => Some(true),
+        _ => None,
+    }
+}
+
+fn time(text: &str, seconds: bool, line: Option<usize>) -> Result<At, ImportError> {
+    let at = if !seconds {
+        let whole =
+            text.split_once('.').filter(|(_, part)| part.bytes().all(|b| b == b'0')).map_or(text, |t| t.0);
+        whole.parse().ok().map(At::Frame)
+    } else if text.contains(':') {
+        text.parse().ok()
+    } else {
+        text.trim_end_matches('s').parse().ok().filter(|t| *t >= Ratio::ZERO).map(At::Seconds)
+    };
+    let what = if seconds { "time: write 1.5, 1001/24 or 00:00:01.5" } else { "frame: a whole number" };
+    at.ok_or_else(|| ImportError { line, problem: P::Time(text.chars().take(40).collect(), what) })
+}
+
+fn number(text: &str, name: &str, line: Option<usize>) -> Result<f64, ImportError> {
+    match text.parse::<f64>() {
+        Ok(v) if v.abs() <= MAX_VALUE => Ok(v + 0.0),
+        _ => fault(line, P::Value(text.chars().take(40).collect(), name.into())),
+    }
+}
+
+/// The fields of a line; quotes may stand round one.
+fn fields(line: &str, separator: char) -> Vec<String> {
+    let (mut all, mut field, mut quoted) = (Vec::new(), String::new(), false);
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                field.push('"');
+                chars.next();
+            }
+            '"' => quoted = !quoted,
+            c if c == separator && !quoted => all.push(std::mem::take(&mut field).trim().to_owned()),
+            c => field.push(c),
+        }
+    }
+    all.push(field.trim().to_owned());
+    all
+}
+
+/// Samples from CSV.
+pub fn csv(text: &str) -> Result<Table, ImportError> {
+    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
+    let Some(&(first_line, first)) = lines.peek() else { return fault(None, P::Empty) };
+    let separator = [';', '\t'].into_iter().find(|c| first.contains(*c)).unwrap_or(',');
+    let mut names = fields(first, separator);
+    let headless = names.iter().all(|n| n.parse::<f64>().is_ok());
+    let mut seconds = false;
+    if headless {
+        names = (0..names.len()).map(|i| i.to_string()).collect();
+    } else {
+        lines.next();
+        match names.first().and_then(|n| unit(n)) {
+            Some(s) => seconds = s,
+            None => return fault(first_line, P::NoTime(names[0].chars().take(40).collect())),
+        }
+    }
+    let mut gather = Gather::default();
+    let lower: Vec<String> = names.iter().map(|n| n.to_ascii_lowercase()).collect();
+    let long = !headless && lower.len() == 3 && lower[1] == "name" && lower[2] == "value";
+    let mut columns = Vec::new();
+    if !long {
+        for (i, name) in names.iter().enumerate().skip(1) {
+            if names[1..i].contains(name) {
+                return fault(first_line, P::Twice(name.clone()));
+            }
+            columns.push(gather.track(name, Some(first_line))?);
+        }
+    }
+    for (n, line) in lines {
+        let row = fields(line, separator);
+        if row.len() != names.len() {
+            return fault(n, P::Fields(row.len(), names.len()));
+        }
+        let (line, at) = (Some(n), time(&row[0], seconds, Some(n))?);
+        if long {
+            let track = gather.track(&row[1], line)?;
+            gather.add(track, at, number(&row[2], &row[1], line)?, line)?;
+            continue;
+        }
+        for (track, cell) in columns.iter().zip(&row[1..]).filter(|(_, cell)| !cell.is_empty()) {
+            let value = number(cell, &names[track + 1], line)?;
+            gather.add(*track, at, value, line)?;
+        }
+    }
+    gather.finish()
+}
+
+/// Samples from JSON.
+pub fn json(text: &str) -> Result<Table, ImportError> {
+    let value: Value = serde_json::from_str(text)
+        .map_err(|e| ImportError { line: Some(e.line()), problem: P::Json(e.to_string()) })?;
+    let form = |what: &str| ImportError { line: None, problem: P::Form(what.into()) };
+    let finite = |v: &Value, name: &str| number(&v.to_string(), name, None);
+    let mut gather = Gather::default();
+    match &value {
+        Value::Object(tracks) => {
+            for (name, list) in tracks {
+                let Value::Array(list) = list else {
+                    return Err(form(&format!("'{}' is no list", name.escape_debug())));
+                };
+                let track = gather.track(name, None)?;
+                for (i, sample) in list.iter().enumerate() {
+                    let (at, value) = match sample {
+                        Value::Array(pair) if pair.len() == 2 => {
+                            (time(&pair[0].to_string(), false, None)?, &pair[1])
+                        }
+                        Value::Number(_) => (At::Frame(i as i64), sample),
+                        _ => return Err(form("a sample is a number, or a frame and a number")),
+                    };
+                    gather.add(track, at, finite(value, name)?, None)?;
+                }
+            }
+        }
+        Value::Array(rows) => {
+            for row in rows {
+                let Value::Object(row) = row else { return Err(form("a row is an object")) };
+                let when = row.iter().find_map(|(k, v)| Some((k, unit(k)?, v)));
+                let (key, seconds, when) = when.ok_or_else(|| form("a row needs \"frame\" or \"time\""))?;
+                let text = when.as_str().map_or_else(|| when.to_string(), str::to_owned);
+                let at = time(&text, seconds, None)?;
+                for (name, value) in row.iter().filter(|(k, v)| *k != key && !v.is_null()) {
+                    let track = gather.track(name, None)?;
+                    gather.add(track, at, finite(value, name)?, None)?;
+                }
+            }
+        }
+        _ => return Err(form("this is something else")),
+    }
+    gather.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        match read_samples(text.as_bytes()) {
+            Ok(table) => table
+                .iter()
+                .map(|(name, s)| {
+                    format!("{name}:{}", s.iter().map(|s| format!(" {}={}", s.0, s.1)).collect::<String>())
+                })
+                .collect::<Vec<_>>()
+                .join("; "),
+            Err(e) => e.to_string(),
+        }
+    }
+
+    #[test]
+    fn all_forms_say_the_same() {
+        let same = "x: 0=1 2=2.5; y: 0=-3 1=4";
+        for text in [
+            "frame,x,y\n0,1,-3\n1,,4\n2,2.5,\n",
+            "\u{feff}# a tracker\r\nFrame;x;\"y\"\r\n\r\n0;1;-3\r\n1;;4\r\n2.0;2.5;\r\n",
+            "f\tx\ty\n0\t1\t-3\n1\t\t4\n2\t2.5\t\n",
+            "frame,name,value\n0,x,1\n0,y,-3\n2,x,2.5\n1,y,4\n",
+            "{\"x\": [[0, 1], [2, 2.5]], \"y\": [-3, 4]}",
+            "[{\"frame\":0,\"x\":1,\"y\":-3},{\"frame\":1,\"x\":null,\"y\":4},{\"frame\":2,\"x\":2.5}]",
+        ] {
+            assert_eq!(shown(text), same, "{text}");
+        }
+        assert_eq!(shown("0,5\n1,6\n"), "1: 0=5 1=6");
+        assert_eq!(shown("time,x\n00:01.5,1\n1001/24,2\n"), "x: 1.5s=1 1001/24s=2");
+        assert_eq!(shown("[{\"time\":1.5,\"x\":1}]"), "x: 1.5s=1");
+    }
+
+    #[test]
+    fn faults_are_named() {
+        for (text, said) in [
+            ("", "there are no samples in it"),
+            ("frame,x\n", "there are no samples in it"),
+            (
+                "name,value\nx,1",
+                "line 1: the first column is called 'name': call it frame, or time for seconds",
+            ),
+            ("frame,x\n0,1\n1,2,3", "line 3: 3 fields, and the first line has 2"),
+            ("frame,x\n0,one", "line 2: 'one' is no number from -1e100 to 1e100 (track 'x')"),
+            ("frame,x\n1.5,1", "line 2: '1.5' is no frame: a whole number"),
+            ("time,x\n-1,1", "line 2: '-1' is no time: write 1.5, 1001/24 or 00:00:01.5"),
+            ("frame,x\n1,1\n1,2", "line 3: track 'x' has two samples at 1, or goes back in time there"),
+            ("frame,x,x\n1,1,1", "line 1: two columns are called 'x'"),
+            ("frame,x\n0,nan", "line 2: 'nan' is no number from -1e100 to 1e100 (track 'x')"),
+        ] {
+            assert_eq!(shown(text), said);
+        }
+        for bad in ["{", "[1]", "{\"x\":1}", "[{}]", "{\"x\":[\"a\"]}", "\u{0}", "{\"\":[1]}"] {
+            assert!(read_samples(bad.as_bytes()).is_err(), "{bad}");
+        }
+        assert_eq!(read_samples(b"\xff").map_err(|e| e.problem), Err(P::Text));
+    }
+}

@@ -1,0 +1,53 @@
+//! Tracks on disk: `.gfa` files.
+//!
+//! A `.gfa` file is the [stream](grainfield_filters::curve::stream) of some tracks, packed piece by piece, with the
+//! tracks' names. It is played from disk: [`Packed`] unpacks the one piece that is asked for, so memory does not grow
+//! with the file.
+//!
+//! # The bytes
+//!
+//! Little endian throughout.
+//!
+//! ```text
+//! file  = head { block } names table tail
+//! head  = magic (8 bytes, 89 'G' 'F' 'P' 0d 0a 1a 0a), version u32 = 1
+//! block = one piece of the stream (its head, a chunk, its tail), arranged, packed
+//! names = the tracks' names with line feeds between them, in UTF-8, packed
+//! table = for each block, and then for the names:
+//!         place u64, length u32 as it stands, length u32 of the piece, checksum u32 of what stands
+//! tail  = place u64 of the table, rows u32 of it, length u64 of the stream, checksum u32 of the table,
+//!         checksum u32 of the 24 bytes before
+//! ```
+//!
+//! Arranged: keys field by field and numbers byte by byte, see [`arrange`](grainfield_filters::curve::stream::arrange).
+//! Packed: DEFLATE (RFC 1951). Checksums: CRC-32 (as in gzip and PNG). The stream's own checksums stand inside, so a
+//! fault in unpacking is found as well.
+
+mod attach;
+pub mod fuzz;
+mod import;
+mod lottie;
+mod pack;
+mod tracks;
+mod unpack;
+
+pub(crate) use attach::one;
+pub use attach::{AttachError, AttachProblem, attach};
+pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
+pub use lottie::{LottieError, lottie, to_lottie};
+pub use pack::Packer;
+pub use tracks::{TrackFile, TrackFileError, check_name, reindex, write};
+pub use unpack::{FileAt, Packed, StoreError, StoreProblem};
+
+const MAGIC: [u8; 8] = *b"\x89GFP\r\n\x1a\n";
+/// The version of the format.
+pub const VERSION: u32 = 1;
+const HEAD_BYTES: u64 = 12;
+const ROW_BYTES: u64 = 20;
+const TAIL_BYTES: u64 = 28;
+/// Largest piece of a stream: a jump frame of as many tracks as there may be fits.
+const MAX_PIECE: u32 = 128 << 20;
+/// What arranging adds to a piece at most.
+const ARRANGED: u32 = 64;
+/// Longest name of a track, in bytes.
+pub const MAX_NAME: usize = 255;

@@ -1,0 +1,169 @@
+//! Track files, opened and written.
+
+use super::{FileAt, MAX_NAME, Packed, Packer, StoreError, StoreProblem};
+use crate::sink::SinkError;
+use crate::sink::partial::Output;
+use grainfield_filters::curve::Curve;
+use grainfield_filters::curve::stream::{self, StreamError, TrackError, Tracks};
+use grainfield_filters::ratio::Ratio;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Why a track file cannot be used or written.
+#[derive(Debug, thiserror::Error)]
+pub enum TrackFileError {
+    /// The file itself.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The stream in it.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+    /// The tracks make no stream.
+    #[error(transparent)]
+    Tracks(#[from] TrackError),
+    /// The file cannot be written.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// A name cannot be one.
+    #[error("track name '{}': {problem}", name.escape_debug())]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong, and what would be right.
+        problem: &'static str,
+    },
+}
+
+/// Whether a track may be called so.
+pub fn check_name(name: &str) -> Result<(), TrackFileError> {
+    let problem = match name {
+        "" => "it is empty",
+        _ if name.len() > MAX_NAME => "it is longer than 255 bytes",
+        _ if name.chars().any(char::is_control) => "it has a control character in it",
+        _ => return Ok(()),
+    };
+    Err(TrackFileError::Name { name: name.into(), problem })
+}
+
+/// A track file, opened. What it holds in memory does not grow with the keys in it.
+#[derive(Clone, Debug)]
+pub struct TrackFile {
+    /// The stream, to be played.
+    pub tracks: Tracks<Arc<Packed<FileAt>>>,
+    packed: Arc<Packed<FileAt>>,
+    names: Arc<[String]>,
+}
+
+impl TrackFile {
+    /// Opens a file.
+    pub fn open(path: &Path) -> Result<TrackFile, TrackFileError> {
+        let file = FileAt::open(path).map_err(|e| StoreError { at: 0, problem: StoreProblem::Read(e) })?;
+        let packed = Arc::new(Packed::open(file)?);
+        let tracks = Tracks::open(Arc::clone(&packed)).map_err(unwrapped)?;
+        let names = packed.names(tracks.tracks())?.into();
+        Ok(TrackFile { tracks, packed, names })
+    }
+
+    /// The tracks' names, in order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// A whole track. Goes through the file once.
+    pub fn curve(&self, name: &str) -> Result<Option<Curve>, TrackFileError> {
+        let Some(i) = self.names.iter().position(|n| n == name) else { return Ok(None) };
+        Ok(self.tracks.track(i).map_err(unwrapped)?)
+    }
+
+    /// Looks at every byte.
+    pub fn verify(&self) -> Result<(), TrackFileError> {
+        Ok(self.packed.verify()?)
+    }
+
+    /// Bytes of the file, and of the stream in it.
+    pub fn lengths(&self) -> (u64, u64) {
+        use grainfield_filters::lend::ReadAt;
+        (self.packed.file_length(), self.packed.len())
+    }
+}
+
+/// What the file said, without what the stream says about it.
+fn unwrapped(e: StreamError) -> TrackFileError {
+    match e.problem {
+        stream::StreamProblem::Read(cause) => match cause.downcast::<StoreError>() {
+            Ok(store) => store.into(),
+            Err(cause) => StreamError { at: e.at, problem: stream::StreamProblem::Read(cause) }.into(),
+        },
+        problem => StreamError { at: e.at, problem }.into(),
+    }
+}
+
+/// Writes tracks as a file, with a jump frame every so often (in the keys' unit). Keys must be resolved.
+pub fn write(
+    path: &OsStr,
+    overwrite: bool,
+    tracks: &[(String, Curve)],
+    every: Ratio,
+) -> Result<(), TrackFileError> {
+    let mut seen = BTreeSet::new();
+    for (name, _) in tracks {
+        check_name(name)?;
+        if !seen.insert(name) {
+            return Err(TrackFileError::Name { name: name.clone(), problem: "two tracks have it" });
+        }
+    }
+    let curves: Vec<Curve> = tracks.iter().map(|t| t.1.clone()).collect();
+    let names: Vec<&str> = tracks.iter().map(|t| t.0.as_str()).collect();
+    packed(path, overwrite, &names, |to| stream::write(&curves, every, to))
+}
+
+/// Copies a file, with jump frames at another spacing.
+pub fn reindex(from: &TrackFile, every: Ratio, path: &OsStr, overwrite: bool) -> Result<(), TrackFileError> {
+    let names: Vec<&str> = from.names.iter().map(String::as_str).collect();
+    packed(path, overwrite, &names, |to| stream::reindex(&from.tracks, every, to))
+}
+
+fn packed(
+    path: &OsStr,
+    overwrite: bool,
+    names: &[&str],
+    stream: impl FnOnce(&mut dyn Write) -> Result<(), TrackError>,
+) -> Result<(), TrackFileError> {
+    let mut output = Output::create(path, overwrite)?;
+    let mut to = Into { output: &mut output, fault: None };
+    let done = (|| {
+        let mut packer = Packer::new(&mut to).map_err(TrackError::Write)?;
+        stream(&mut packer)?;
+        packer.finish(names.iter().copied()).map_err(TrackError::Write)
+    })();
+    if let Some(fault) = to.fault {
+        return Err(fault.into());
+    }
+    done?;
+    Ok(output.finish()?)
+}
+
+/// An output as something to write to.
+struct Into<'a> {
+    output: &'a mut Output,
+    fault: Option<SinkError>,
+}
+
+impl Write for Into<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.output.put(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(e) => {
+                self.fault = Some(e);
+                Err(io::ErrorKind::Other.into())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
