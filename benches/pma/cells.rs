@@ -214,6 +214,9 @@ pub(crate) fn rates(asked: &Asked) {
     for n in sizes {
         for near in [true, false] {
             for percent in [0.5, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0] {
+                if asked.number("percent").is_some_and(|p: f64| p != percent) || asked.number("n").is_some_and(|k: f64| k != n as f64) {
+                    continue;
+                }
                 let names = [OURS, "counting sort", "extract + sort + merge", "pairs, qsort, gather, copy"];
                 let mut table = Table::new(&names);
                 let mut bench = Bench::new(n, CellSettings::default().fill);

@@ -10,8 +10,10 @@ mod cells;
 mod keys;
 mod rivals;
 mod simd;
+#[path = "../timing/mod.rs"]
+mod timing;
 
-use std::time::Instant;
+use timing::median;
 
 /// What was asked for.
 pub(crate) struct Asked {
@@ -26,6 +28,10 @@ impl Asked {
     }
     pub(crate) fn has(&self, word: &str) -> bool {
         self.words.iter().any(|w| w == word)
+    }
+    /// The value of `name=value`.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        self.words.iter().find_map(|w| w.strip_prefix(name)?.strip_prefix('=')?.parse().ok())
     }
     pub(crate) fn rounds(&self, n: usize) -> usize {
         let full = (16_000_000 / n).clamp(7, 61) | 1;
@@ -52,9 +58,9 @@ impl Table {
     }
 
     pub(crate) fn time<R>(&mut self, name: &'static str, work: impl FnOnce() -> R) -> R {
-        let start = Instant::now();
+        let start = timing::seconds();
         let result = std::hint::black_box(work());
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = timing::seconds() - start;
         let at = self.names.iter().position(|n| *n == name).unwrap_or_else(|| panic!("no rival {name}"));
         self.times[at].push(seconds);
         result
@@ -89,11 +95,6 @@ impl Table {
             println!("  {name:<34} {ms:>10.3} ms (least {least:>8.3})  {:>7.2}x", self.ratio(name, ours));
         }
     }
-}
-
-fn median(mut v: Vec<f64>) -> f64 {
-    v.sort_by(f64::total_cmp);
-    v.get(v.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// A small generator, the same each run.
