@@ -1,18 +1,24 @@
 //! The packed memory arrays against their rivals, as the paper's tables have it.
 //!
-//! All rivals run in the same rounds, one after the other, on the same data; a figure is the median of the rounds,
-//! and a ratio the median of the ratios within a round, so that a busy machine disturbs both sides alike.
+//! All rivals run in the same rounds, one after the other, on the same data; a figure is the median of the rounds
+//! (with the standard deviation where the paper has one), and a ratio the median of the ratios within a round. Times
+//! are this thread's processor time. Before each side of the particles' tables its elements are read once, as the
+//! step of a simulation that finds the movers does.
 //!
-//! `cargo bench --bench pma -- [keys] [rates] [scan] [cells] [order] [big] [quick]`: the parts to run (all, if none is
-//! named), `big` adds 10 M keys, `quick` makes fewer rounds.
+//! `cargo bench --bench pma -- [keys] [rates] [scan] [cells] [order] [big] [quick] [full] [n=N] [percent=P]`: the parts
+//! to run (all, if none is named); `big` adds 10 M keys, `quick` makes fewer rounds, `full` the paper's 32 or more of
+//! the longest, `n` and `percent` keep the particles' table to one size and one share of movers.
 
 mod cells;
 mod keys;
 mod rivals;
+#[path = "../rows/mod.rs"]
+mod rows;
 mod simd;
 #[path = "../timing/mod.rs"]
 mod timing;
 
+use rows::Sheet;
 use timing::median;
 
 /// What was asked for.
@@ -34,7 +40,8 @@ impl Asked {
         self.words.iter().find_map(|w| w.strip_prefix(name)?.strip_prefix('=')?.parse().ok())
     }
     pub(crate) fn rounds(&self, n: usize) -> usize {
-        let full = (16_000_000 / n).clamp(7, 61) | 1;
+        let least = if self.has("full") { 32 } else { 7 };
+        let full = (16_000_000 / n).clamp(least, 61) | 1;
         if self.has("quick") { (full / 4).max(3) | 1 } else { full }
     }
     pub(crate) fn sizes(&self) -> Vec<usize> {
@@ -82,18 +89,31 @@ impl Table {
     pub(crate) fn ratio(&self, over: &str, under: &str) -> f64 {
         let of = |name: &str| self.names.iter().position(|n| *n == name).unwrap_or(0);
         let (a, b) = (&self.times[of(over)], &self.times[of(under)]);
-        median(a.iter().zip(b).map(|(a, b)| a / b).collect())
+        median(a.iter().zip(b).map(|(a, b)| a / b))
     }
 
-    /// Prints each rival's median and its ratio to the first.
+    /// The standard deviation of a rival's seconds.
+    pub(crate) fn deviation(&self, name: &str) -> f64 {
+        let at = self.names.iter().position(|n| *n == name).unwrap_or(0);
+        let t = &self.times[at];
+        let mean = t.iter().sum::<f64>() / t.len() as f64;
+        (t.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / t.len() as f64).sqrt()
+    }
+
+    /// Gives out each rival's median and its ratio to the first.
     pub(crate) fn print(&self, title: &str) {
-        println!("{title}");
+        let mut sheet = Sheet::new(title, &["", "ms", "least", "times the first"]);
         let ours = self.names[0];
         for name in &self.names {
-            let ms = self.median(name) * 1e3;
-            let least = self.least(name) * 1e3;
-            println!("  {name:<34} {ms:>10.3} ms (least {least:>8.3})  {:>7.2}x", self.ratio(name, ours));
+            let (ms, least) = (self.median(name) * 1e3, self.least(name) * 1e3);
+            sheet.row([
+                (*name).to_owned(),
+                format!("{ms:.3}"),
+                format!("{least:.3}"),
+                format!("{:.2}", self.ratio(name, ours)),
+            ]);
         }
+        sheet.done();
     }
 }
 

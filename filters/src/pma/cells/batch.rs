@@ -56,7 +56,7 @@ pub enum Fate {
 }
 
 /// How many elements ahead of the one being taken out memory is asked for.
-const AHEAD: usize = 16;
+const AHEAD: usize = 48;
 
 /// Room that is kept between calls.
 pub(super) struct Work<P> {

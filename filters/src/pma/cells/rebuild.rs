@@ -54,7 +54,13 @@ impl<P: Ranked> CellPma<P> {
     /// Lays out everything anew: the elements of `slots` (taken out of `self`), each going to its goal in the work
     /// room, and those that come in. `crowded`: for want of room. Each task counts a part of the elements, and then
     /// places those of a part of the cells, so that the slots do not depend on how many tasks there are.
-    pub(super) fn rebuild(&mut self, slots: &[P], crowded: bool, coming: Coming<'_, '_, P>, spread: &dyn Spread) {
+    pub(super) fn rebuild(
+        &mut self,
+        slots: &[P],
+        crowded: bool,
+        coming: Coming<'_, '_, P>,
+        spread: &dyn Spread,
+    ) {
         let (n, entry) = coming;
         // Nothing is read from a slot that was not written; any value serves to fill the room.
         let Some(any) = (n > 0).then(|| *entry(0).1).or(slots.first().copied()) else {

@@ -189,7 +189,8 @@ impl<P: Ranked> Share<'_, P> {
             return false;
         }
         let low = if from == 0 { self.low } else { self.heads[from].base };
-        let high = if to == self.heads.len() { self.low + self.route.len() as u32 } else { self.heads[to].base };
+        let high =
+            if to == self.heads.len() { self.low + self.route.len() as u32 } else { self.heads[to].base };
         let Room { counts, layout, lifted } = room;
         counts.clear();
         counts.resize((high - low) as usize, 0);
