@@ -16,6 +16,7 @@ mod rivals;
 mod rows;
 mod simd;
 #[path = "../timing/mod.rs"]
+#[allow(unsafe_code)] // asks the C library for the thread's time
 mod timing;
 
 use rows::Sheet;

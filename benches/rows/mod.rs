@@ -69,6 +69,9 @@ pub(crate) fn gate_at_most(work: &str, value: f64, gate: f64, stretch: Option<f6
 }
 
 fn verdict(work: &str, value: f64, gate: f64, stretch: Option<f64>, met: bool, how: &str) {
+    if !value.is_finite() {
+        return; // its row was not asked for
+    }
     let stretch = stretch.map_or("-".to_owned(), |s| format!("{s}x"));
     let met = if met { "yes" } else { "no" };
     println!("  gate: {work}: {value:.2}x, should be {how}{gate}x: {met}");
