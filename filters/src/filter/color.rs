@@ -57,7 +57,7 @@ const SETTINGS: &[Setting] = &[
     number(
         "hue",
         "Hue",
-        "Turns all colours round the circle: from red over yellow to green, as FFmpeg's hue does backwards.",
+        "Turns all colours round the circle: red towards yellow, yellow towards green.",
         (-36000.0, 36000.0),
         Unit::Degrees,
         0.0,

@@ -183,7 +183,8 @@ impl Transform {
     fn placement(&self, at: &Moment) -> Placement {
         let format = &self.by.format;
         let size = [f64::from(format.width), f64::from(format.height)];
-        let aspect = if format.aspect > Ratio::ZERO { format.aspect.to_f64() } else { 1.0 };
+        // Beyond these it is not a picture's, but a mistake.
+        let aspect = if format.aspect > Ratio::ZERO { format.aspect.to_f64().clamp(0.1, 10.0) } else { 1.0 };
         let (sin, cos) = turn(self.set.rotate.at(at));
         let scale = 1.0 / self.set.zoom.at(at);
         // Turned back where samples are square.

@@ -164,7 +164,7 @@ impl Filter for Weave {
     }
 
     fn memory(&self) -> Memory {
-        Memory { fixed: 0, per_frame: self.by.memory(2.0) }
+        Memory { fixed: 0, per_frame: self.by.memory(1.0) }
     }
 
     fn prepare(&self, at: &Moment, _: Option<State>, host: &Host<'_>) -> Result<State, Stop> {

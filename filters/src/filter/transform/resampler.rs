@@ -42,8 +42,9 @@ pub(in crate::filter) struct Resampler {
     pub weights: Coefficients,
 }
 
-/// The most samples that a kernel may be wide: at the least zoom.
-pub(in crate::filter) const MOST_TAPS: usize = 128;
+/// Kernels grow with the step up to this many samples a sample; beyond that samples are skipped. Only a small zoom of
+/// pixels that are far from square gets there.
+const WIDEST: f64 = 80.0;
 
 /// A plane's walk, and what is the same in all its rows.
 struct Plan<T: Walked> {
@@ -71,12 +72,14 @@ fn fixed(v: f64) -> i64 {
 }
 
 impl Resampler {
-    /// Bytes that a frame takes at most: tables, and rows that reach as far as the least zoom.
+    /// Bytes that a frame takes at most when the picture is made smaller by at most `farthest`: tables, and rows that
+    /// reach that far.
     pub(in crate::filter) fn memory(&self, farthest: f64) -> usize {
         let width = self.format.width as usize;
-        let taps = MOST_TAPS.min(8 + (6.0 * farthest) as usize);
+        let step = if farthest > 1.0 { WIDEST } else { 1.0 };
+        let taps = Phases::<i32>::taps(self.shape, step);
         let tables = 2 * (width * (4 + 4 * taps) + 2 * 256 * taps * 4);
-        tables + 4 * (6 * width + ((width + 2 * taps) as f64 * farthest) as usize + 4096)
+        tables + 4 * (6 * width + (width as f64 * farthest) as usize + 4 * taps + 4096)
     }
 
     pub(in crate::filter) fn prepare(&self, placement: &Placement) -> State {
@@ -104,7 +107,7 @@ impl Resampler {
             let place = placement.matrix[i][0] * half[0] + placement.matrix[i][1] * half[1];
             (place + placement.shift[i] - half[i]) / step[i]
         });
-        let speed = |row: [f64; 2]| (row[0] * row[0] + row[1] * row[1]).sqrt();
+        let speed = |row: [f64; 2]| (row[0] * row[0] + row[1] * row[1]).sqrt().min(WIDEST);
         let phases = (Phases::new::<T>(self.shape, speed(m[0])), Phases::new::<T>(self.shape, speed(m[1])));
         let start = Walk { u: fixed(origin[0]), v: fixed(origin[1]), du: fixed(m[0][0]), dv: fixed(m[1][0]) };
         let down = (fixed(m[0][1]), fixed(m[1][1]));

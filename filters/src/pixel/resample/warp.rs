@@ -66,7 +66,7 @@ impl<S: Copy> Phases<S> {
     /// that nothing is skipped ([`Shape::Nearest`] skips).
     pub fn new<T: Kernel<Sum = S>>(shape: Shape, step: f64) -> Phases<S> {
         let scale = if shape == Shape::Nearest { 1.0 } else { step.max(1.0) };
-        let taps = 2 * libm::ceil(shape.radius() * scale) as usize;
+        let taps = Self::taps(shape, step);
         let mut weights = Vec::with_capacity(taps * PHASES);
         for phase in 0..PHASES {
             let place = phase as f64 / PHASES as f64 + (taps / 2 - 1) as f64;
@@ -75,6 +75,12 @@ impl<S: Copy> Phases<S> {
             weights.extend(T::weights(&list));
         }
         Phases { taps, weights }
+    }
+
+    /// Taps of a shape at that step.
+    pub fn taps(shape: Shape, step: f64) -> usize {
+        let scale = if shape == Shape::Nearest { 1.0 } else { step.max(1.0) };
+        2 * libm::ceil(shape.radius() * scale) as usize
     }
 
     /// The first sample and the weights for a place.
