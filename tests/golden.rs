@@ -56,6 +56,19 @@ const CHAINS: &[&str] = &[
     "noise=preset=analog-tv",
     "noise=preset=vhs",
     "noise=preset=clouds",
+    "fade=amount='0=1;4=0'",
+    "fade=amount=0.3:color=#8040c0:planes=all",
+    "levels=black=0.1:white=0.8:out-black=0.05",
+    "levels=gamma=1.7:black=-0.1",
+    "color=brightness=0.05:contrast=1.2:saturation=1.3:hue=20:temperature=0.4",
+    "vignette=amount=0.8:roundness=1:center='0.3,0.6',dither=mode=none",
+    "flicker=amount=0.2:speed=0.3",
+    "blur=sigma=0.7:planes=all",
+    "blur=sigma=20",
+    "blur=mode=directional:angle=30:length=9",
+    "transform=zoom=1.3:pan='0.05,-0.1':kernel=lanczos:edge=mirror",
+    "transform=zoom=0.5:rotate=25:color=red",
+    "weave=across=0.01:down=0.01:hops=0.5",
 ];
 
 fn golden(level: Level) -> String {
