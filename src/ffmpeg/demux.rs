@@ -182,6 +182,15 @@ impl Demuxer {
         check(moved).map(|_| ())
     }
 
+    /// Goes to a place in the file, for containers that can be entered anywhere.
+    pub(crate) fn seek_byte(&mut self, pos: i64) -> Result<(), AvError> {
+        self.ended = false;
+        // SAFETY: an open context.
+        let moved =
+            unsafe { sys::av_seek_frame(self.context, self.video as c_int, pos, sys::AVSEEK_FLAG_BYTE) };
+        check(moved).map(|_| ())
+    }
+
     /// Whether bytes can be read in any order.
     pub(crate) fn seekable(&self) -> bool {
         // SAFETY: `pb` is null (formats that open files themselves) or valid.

@@ -7,6 +7,7 @@
 
 pub(crate) mod cache;
 pub(crate) mod entry;
+pub(crate) mod exact;
 mod make;
 
 pub(crate) use make::make;
