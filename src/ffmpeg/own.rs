@@ -151,6 +151,13 @@ impl Picture {
         }
     }
 
+    /// Whether it has closed captions.
+    pub(crate) fn captions(&self) -> bool {
+        let kind = sys::AVFrameSideDataType::AV_FRAME_DATA_A53_CC;
+        // SAFETY: a valid frame.
+        !unsafe { sys::av_frame_get_side_data(self.0, kind) }.is_null()
+    }
+
     /// A sum of the visible samples, to know a picture again.
     pub(crate) fn sum(&self) -> u64 {
         let f = self.get();

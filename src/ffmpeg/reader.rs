@@ -310,7 +310,7 @@ impl Reader {
             if !self.land(index, i) {
                 return None;
             }
-            if let Some(picture) = self.until(target) {
+            if let Some(picture) = self.until(target, index.entries[i].pts) {
                 return Some(picture);
             }
         }
@@ -318,14 +318,22 @@ impl Reader {
     }
 
     /// Decodes up to the picture with that timestamp, if it comes and is whole.
-    fn until(&mut self, target: i64) -> Option<Picture> {
+    fn until(&mut self, target: i64, entry: i64) -> Option<Picture> {
+        // Complaints about pictures that lead the entry are to be expected.
+        let mut faults = None;
         loop {
             match self.next() {
-                Ok(Some(Item::Picture(p))) => match p.timestamp() {
-                    Some(t) if t < target => {}
-                    Some(t) if t == target && !p.damaged() => return Some(p),
-                    _ => return None,
-                },
+                Ok(Some(Item::Picture(p))) => {
+                    let t = p.timestamp()?;
+                    if t >= entry && *faults.get_or_insert_with(log::faults) != log::faults() {
+                        self.wounded = true;
+                    }
+                    if t == target && !p.damaged() {
+                        return Some(p);
+                    } else if t >= target {
+                        return None;
+                    }
+                }
                 Ok(Some(Item::Damage(_))) => {}
                 Ok(Some(Item::Broken(..)) | None) | Err(_) => return None,
             }

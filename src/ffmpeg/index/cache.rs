@@ -17,7 +17,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Changes with every change of the layout below, or of what an index means.
-const MAGIC: &[u8; 8] = b"GFINDEX1";
+const MAGIC: &[u8; 8] = b"GFINDEX2";
 /// As above, of what [`Exact`] means.
 const MAGIC_EXACT: &[u8; 8] = b"GFEXACT1";
 /// Smaller files are read through faster than anything is worth keeping.
@@ -119,7 +119,7 @@ fn folder() -> Option<PathBuf> {
 }
 
 fn write(index: &Index, out: &mut Vec<u8>) {
-    for n in [index.frames.len(), index.packets.len(), index.entries.len()] {
+    for n in [index.frames.len(), index.packets.len(), index.entries.len(), usize::from(index.checked)] {
         out.extend((n as u64).to_le_bytes());
     }
     index.frames.iter().for_each(|t| out.extend(t.to_le_bytes()));
@@ -144,6 +144,7 @@ fn parse(bytes: &[u8]) -> Option<Index> {
     };
     let word = |b: &[u8]| b.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b));
     let (frames, packets, entries) = (word(take(8)?), word(take(8)?), word(take(8)?));
+    let checked = word(take(8)?) != 0;
     let size = |n: u64, each: usize| usize::try_from(n).ok()?.checked_mul(each);
     let frames = take(size(frames, 8)?)?.chunks_exact(8).map(|c| word(c) as i64).collect();
     let packets = take(size(packets, 12)?)?.chunks_exact(12);
@@ -154,7 +155,7 @@ fn parse(bytes: &[u8]) -> Option<Index> {
         order: word(&c[16..20]) as u32,
         size: word(&c[20..]) as u32,
     });
-    Some(Index { frames, packets, entries: entries.collect() }).filter(|_| rest.is_empty())
+    Some(Index { frames, packets, entries: entries.collect(), checked }).filter(|_| rest.is_empty())
 }
 
 fn write_exact(exact: &Exact, out: &mut Vec<u8>) {
@@ -201,7 +202,12 @@ mod tests {
 
     fn index() -> Index {
         let entries = vec![Entry { pts: -7, seek: i64::MIN, order: 0, size: 9 }];
-        Index { frames: vec![-7, 1, 1 << 40], packets: vec![(-7, 0), (1, 2), (1 << 40, 1)], entries }
+        Index {
+            frames: vec![-7, 1, 1 << 40],
+            packets: vec![(-7, 0), (1, 2), (1 << 40, 1)],
+            entries,
+            checked: true,
+        }
     }
 
     #[test]

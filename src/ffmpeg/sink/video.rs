@@ -17,11 +17,13 @@ use crate::sink::partial::Output;
 use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
 use crate::source::Stamp;
 use ffmpeg_sys_next as sys;
-use grainfield_filters::frame::{Frame, Transfer};
+use grainfield_filters::frame::{FieldOrder, Frame, Transfer};
 use grainfield_filters::ratio::Ratio;
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsStr};
-use std::path::PathBuf;
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sys::{AVPacketSideDataType, AVRational};
 
@@ -37,6 +39,8 @@ pub(super) struct Video {
     muxer: Muxer,
     /// Dropped after the muxer, which has the file open as well.
     out: Output,
+    /// Room on the disk that is given back when it is full, so that the end of the file can be written.
+    spare: Option<File>,
     /// The picture's stream in the output.
     stream: usize,
     /// Seconds a tick of the timestamps that come in.
@@ -86,6 +90,16 @@ impl Video {
                 "sound, subtitles and all else beside the picture of a pipe, which cannot be read twice"
                     .into(),
             );
+        }
+        if source.is_some_and(|s| s.captions) && !has_option(&choice, c"a53cc") {
+            said.push(format!("closed captions are lost, {} does not write them", choice.name));
+        }
+        let fields = matches!(
+            choice.format.fields,
+            FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed
+        );
+        if fields && WHOLE_FRAMES.contains(&choice.name.as_str()) {
+            said.push(format!("that frames are interlaced is lost, {} codes whole frames", choice.name));
         }
         let out = Output::create(output, plan.overwrite)?;
         let path =
@@ -137,6 +151,7 @@ impl Video {
             encoder,
             copies,
             muxer,
+            spare: out.path().and_then(spare),
             out,
             stream,
             clock,
@@ -208,9 +223,12 @@ impl Video {
     }
 
     /// Empties the encoder, writes the rest of the copied streams and the trailer, and closes the file.
-    fn close(&mut self, to_end: bool) -> Result<u64, SinkError> {
+    /// First how that went, then how long the file is if it has its end.
+    fn close(&mut self, to_end: bool) -> (Result<(), SinkError>, Result<u64, SinkError>) {
         let mut result = Ok(());
-        if self.muxer.begun() {
+        if self.muxer.failed() {
+            self.spare = None;
+        } else if self.muxer.begun() {
             result = self.encoder.end().map_err(|e| self.fault("the encoder failed", e));
             result = result.and_then(|()| self.drain());
             let end = (!to_end).then_some(self.end);
@@ -225,8 +243,11 @@ impl Video {
             }
         }
         // the trailer is written whatever came before it: without it most files cannot be played
+        if self.muxer.failed() {
+            self.spare = None;
+        }
         let size = self.muxer.end().map_err(|e| self.fault("it cannot be finished", e));
-        result.and(size)
+        (result, size)
     }
 }
 
@@ -269,18 +290,20 @@ impl Sink for Video {
 
     fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
         let to_end = self.whole.1;
-        let closed = self.close(to_end);
+        let (result, size) = self.close(to_end);
+        let closed = result.and(size);
         let Video { muxer, out, container, last, .. } = *self;
         drop(muxer);
         conclude(out, closed, container, last.is_some(), Output::finish)
     }
 
     fn abandon(mut self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
-        let closed = self.close(false);
+        // What could not be written or copied is why it is abandoned, or does not matter any more.
+        let (_, size) = self.close(false);
         let Video { muxer, out, container, last, .. } = *self;
         drop(muxer);
         let shown = last.is_some();
-        let kept = closed.or_else(|e| if shown && container.is_matroska() { Ok(0) } else { Err(e) });
+        let kept = size.or_else(|e| if shown && container.is_matroska() { Ok(0) } else { Err(e) });
         conclude(out, kept, container, shown, Output::abandon)
     }
 }
@@ -408,6 +431,33 @@ fn parameters(
         stream.r_frame_rate = rate;
     }
     Ok(())
+}
+
+/// A file without a name beside the output.
+fn spare(path: &Path) -> Option<File> {
+    let mut file = tempfile::tempfile_in(path.parent()?).ok()?;
+    file.write_all(&vec![0; SPARE]).ok()?;
+    Some(file)
+}
+
+/// The table of contents of some hours.
+const SPARE: usize = 1 << 20;
+
+/// Encoders that neither code fields nor say that a frame holds two.
+const WHOLE_FRAMES: [&str; 7] =
+    ["libx265", "libsvtav1", "libaom-av1", "librav1e", "libvpx", "libvpx-vp9", "libtheora"];
+
+/// Whether an encoder has an option of its own of that name.
+fn has_option(choice: &Choice, name: &CStr) -> bool {
+    let class: *const sys::AVClass = choice.codec.priv_class;
+    // SAFETY: a search in a static class by a pointer to a pointer to it, as libav asks for with this flag; a codec
+    // without options of its own is not searched.
+    !class.is_null()
+        && unsafe {
+            let searched = (&raw const class).cast_mut().cast();
+            let flag = sys::AV_OPT_SEARCH_FAKE_OBJ;
+            !sys::av_opt_find(searched, name.as_ptr(), std::ptr::null(), 0, flag).is_null()
+        }
 }
 
 /// What the filtered stream has and the container cannot hold.

@@ -207,6 +207,16 @@ impl Video {
         self.queue.clear();
         self.mark = None;
         self.reader.wounded = false;
+        if let (Lookup::There(index), Some(place)) = (&mut self.index, &self.place)
+            && !index.checked
+        {
+            if index::check(place, self.reader.demuxer.video(), index).is_ok() {
+                self.describe();
+            } else {
+                self.index = Lookup::Unclear;
+                self.make_exact()?;
+            }
+        }
         let promised = self.promised(number);
         let found = match (&mut self.index, promised) {
             (Lookup::There(index), Some(target)) => self.reader.seek(index, target).map(|p| (p, None)),

@@ -13,9 +13,9 @@ use crate::ffmpeg::carry::Container;
 use crate::ffmpeg::demux::{OpenError, Origin};
 use crate::ffmpeg::details::{self, Rates};
 use crate::ffmpeg::error::AvError;
+use crate::ffmpeg::index::Index;
 use crate::ffmpeg::index::cache::Shelf;
 use crate::ffmpeg::index::exact::{Exact, durations};
-use crate::ffmpeg::index::Index;
 use crate::ffmpeg::own::Picture;
 use crate::ffmpeg::pixfmt::{self, Layout};
 use crate::ffmpeg::place::{Place, place};
@@ -224,6 +224,7 @@ impl Video {
             video: demuxer.video(),
             time_base: tick,
             first: clock.first,
+            captions: first.captions(),
         };
         // Through filters that look beyond a frame there is only one way, and that is forward.
         let steady = filtered
