@@ -168,7 +168,6 @@ fn behind_damage_frames_are_the_same_however_found() {
             std::fs::write(&file, bytes).unwrap();
             let wanted = read_through(&file);
             let mut random = Random(SEED);
-            let mut wrong = Vec::new();
             // Sought at once. What bits flipped in the middle of pictures do, no container can see, so this asks for
             // having read there.
             let fresh = if damage == "flipped" { 0 } else { 20 };

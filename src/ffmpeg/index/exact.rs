@@ -133,11 +133,11 @@ impl Exact {
         let end = self.spots.partition_point(|s| s.rank <= shown.mark);
         let hopeful = |s: &&mut Spot| s.rank > 0 && s.doubt < HOPELESS;
         for spot in self.spots[..end].iter_mut().rev().filter(hopeful).take(TRIES) {
-            if reader.land_at(spot) {
-                if let Some(picture) = until(reader, &shown) {
-                    spot.doubt = 0;
-                    return Some((picture, shown.mark));
-                }
+            if reader.land_at(spot)
+                && let Some(picture) = until(reader, &shown)
+            {
+                spot.doubt = 0;
+                return Some((picture, shown.mark));
             }
             spot.doubt += 1;
         }
