@@ -122,6 +122,11 @@ impl Input {
         Input { source: plan.source, wanted, offset: plan.offset, at, last: None, open, resumed, ended: false }
     }
 
+    /// What the source has to tell.
+    pub(super) fn news(&mut self) -> Vec<String> {
+        self.source.news()
+    }
+
     /// The next wanted frame; its stamp bears the source's number.
     pub(super) fn next(&mut self, slot: &mut Slot) -> Next {
         if self.ended {

@@ -53,6 +53,10 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
         return None;
     }
     let next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
+    let news = input.news();
+    if !news.is_empty() {
+        lock(&shared.news).notes.extend(news);
+    }
     if let Next::End = next {
         shared.finished.store(true, Ordering::Relaxed);
         return None;

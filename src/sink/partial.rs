@@ -12,6 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
 /// What is gathered before it goes to the system.
@@ -118,6 +119,7 @@ impl Output {
             _ => io(e),
         })?;
         let (file, temp) = temp.into_parts();
+        unnamed().push(temp.to_path_buf());
         Ok(Output::new(name, Target::File { file, temp, path, overwrite }))
     }
 
@@ -258,6 +260,7 @@ impl Output {
         match self.target.take() {
             Some(Target::File { file, temp, path, overwrite }) => {
                 drop(file);
+                has_name_now(&temp);
                 let Err((temp, cause)) = place(temp, &path, overwrite) else { return Ok(()) };
                 let partial = partial_name(&path);
                 let kept = match temp.persist(&partial) {
@@ -284,6 +287,7 @@ impl Output {
     fn give_up(&mut self) -> Result<Option<PathBuf>, SinkError> {
         let _ = self.empty_buffer();
         let Some(Target::File { file, temp, path, .. }) = self.target.take() else { return Ok(None) };
+        has_name_now(&temp);
         let Some(&whole) = self.marks.front().filter(|&&m| m <= self.written) else { return Ok(None) };
         if whole < self.written {
             file.set_len(whole).map_err(|e| self.error(e))?;
@@ -302,6 +306,22 @@ impl Drop for Output {
     fn drop(&mut self) {
         let _ = self.give_up();
     }
+}
+
+/// Files that have no name of their own yet.
+static UNNAMED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unnamed() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNNAMED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn has_name_now(temp: &Path) {
+    unnamed().retain(|p| p != temp);
+}
+
+/// Removes what is being written and has no name yet: the program is about to end in the middle of it.
+pub fn remove_unfinished() {
+    unnamed().drain(..).for_each(|path| drop(std::fs::remove_file(path)));
 }
 
 /// Standard output without the line buffering of [`std::io::stdout`] where the system lets us.

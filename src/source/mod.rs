@@ -143,6 +143,11 @@ pub trait Source: Send {
     fn files(&self) -> Option<FileOf> {
         None
     }
+
+    /// What there is to be told since this was last asked, beside [`Info::notes`].
+    fn news(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The part of reading that many threads may do at the same time, and without the source.

@@ -239,7 +239,7 @@ pub(crate) unsafe fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -
 }
 
 /// Encoders that code fields when they are told to.
-const INTERLACING: [&str; 8] =
+pub(crate) const INTERLACING: [&str; 8] =
     ["libx264", "mpeg2video", "mpeg4", "prores_ks", "prores", "prores_aw", "dnxhd", "libxvid"];
 
 /// The options an encoder is opened with: ours, then the user's over them.
@@ -318,6 +318,7 @@ fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, own: &mut Vec<(&str
             "libx264" | "libx264rgb" => dict.set("qp", "0"),
             "libx265" => own.push(("lossless", "1".into())),
             "libvpx-vp9" => dict.set("lossless", "1"),
+            "libaom-av1" => dict.set("aom-params", "lossless=1"),
             _ => {}
         }
         return;

@@ -12,6 +12,8 @@ use crate::sink::partial::Output;
 use crate::sink::{Encoding, SinkError};
 use ffmpeg_sys_next as sys;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 use sys::AVRational;
 
@@ -25,6 +27,8 @@ pub(super) struct Film {
     pub(super) muxer: Muxer,
     /// Dropped after the muxer, which has the file open as well.
     pub(super) out: Output,
+    /// Room on the disk that is given back when it is full, so that the end of the file can be written.
+    spare: Option<File>,
     /// The picture's stream in the output.
     pub(super) stream: usize,
     base: AVRational,
@@ -106,7 +110,9 @@ impl Film {
             }
         };
         let no_chapters = encoding.no_chapters || alone;
-        let film = Film { name, container, whole, no_chapters, copies, muxer, out, stream, base, shift: 0 };
+        let spare = out.path().and_then(spare);
+        let film =
+            Film { name, container, whole, no_chapters, copies, muxer, out, spare, stream, base, shift: 0 };
         Ok((film, said))
     }
 
@@ -157,6 +163,11 @@ impl Film {
         rest.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))
     }
 
+    /// Gives back the room that was kept for the end of the file.
+    pub(super) fn make_room(&mut self) {
+        self.spare = None;
+    }
+
     /// Writes the trailer and closes the file.
     pub(super) fn end(&mut self) -> Result<u64, SinkError> {
         self.muxer.end().map_err(|e| self.fault("it cannot be finished", e))
@@ -179,3 +190,13 @@ impl Film {
         end(out)
     }
 }
+
+/// A file without a name beside the output.
+fn spare(path: &Path) -> Option<File> {
+    let mut file = tempfile::tempfile_in(path.parent()?).ok()?;
+    file.write_all(&vec![0; SPARE]).ok()?;
+    Some(file)
+}
+
+/// The table of contents of some hours.
+const SPARE: usize = 1 << 20;

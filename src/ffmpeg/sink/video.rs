@@ -16,10 +16,10 @@ use crate::sink::partial::Output;
 use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
 use crate::source::Stamp;
 use ffmpeg_sys_next as sys;
-use grainfield_filters::frame::{Frame, Transfer};
+use grainfield_filters::frame::{FieldOrder, Frame, Transfer};
 use grainfield_filters::ratio::Ratio;
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sys::{AVPacketSideDataType, AVRational};
@@ -83,6 +83,14 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     // SAFETY: a stream of the open input.
     let hdr = from.map_or_else(Hdr::default, |stream| unsafe { Hdr::of_stream(stream) });
     let mut said: Vec<String> = from.map_or_else(Vec::new, |from| cannot_hold(from, container));
+    if source.is_some_and(|s| s.captions) && !has_option(&choice, c"a53cc") {
+        said.push(format!("closed captions are lost, {} does not write them", choice.name));
+    }
+    let fields =
+        matches!(choice.format.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed);
+    if fields && WHOLE_FRAMES.contains(&choice.name.as_str()) {
+        said.push(format!("that frames are interlaced is lost, {} codes whole frames", choice.name));
+    }
     let encoder = open(output, container, &choice, base, &plan.encoding, &hdr)?;
     let (film, more) = Film::create(&cast, input, |muxer, from| {
         add_picture(muxer, from, container, &choice, &encoder, &hdr)
@@ -179,9 +187,12 @@ impl Video {
     }
 
     /// Empties the encoder, writes the rest of the copied streams and the trailer, and closes the file.
-    fn close(&mut self, to_end: bool) -> Result<u64, SinkError> {
+    /// First how that went, then how long the file is if it has its end.
+    fn close(&mut self, to_end: bool) -> (Result<(), SinkError>, Result<u64, SinkError>) {
         let mut result = Ok(());
-        if self.film.muxer.begun() {
+        if self.film.muxer.failed() {
+            self.film.make_room();
+        } else if self.film.muxer.begun() {
             result = self.encoder.end().map_err(|e| self.fault("the encoder failed", e));
             result = result.and_then(|()| self.drain());
             if result.is_ok() {
@@ -189,8 +200,10 @@ impl Video {
             }
         }
         // the trailer is written whatever came before it: without it most files cannot be played
-        let size = self.film.end();
-        result.and(size)
+        if self.film.muxer.failed() {
+            self.film.make_room();
+        }
+        (result, self.film.end())
     }
 }
 
@@ -227,14 +240,15 @@ impl Sink for Video {
 
     fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
         let to_end = self.whole_end;
-        let closed = self.close(to_end);
-        self.film.conclude(closed, self.last.is_some(), Output::finish)
+        let (result, size) = self.close(to_end);
+        self.film.conclude(result.and(size), self.last.is_some(), Output::finish)
     }
 
     fn abandon(mut self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
-        let closed = self.close(false);
+        // What could not be written or copied is why it is abandoned, or does not matter any more.
+        let (_, size) = self.close(false);
         let (shown, matroska) = (self.last.is_some(), self.film.container.is_matroska());
-        let kept = closed.or_else(|e| if shown && matroska { Ok(0) } else { Err(e) });
+        let kept = size.or_else(|e| if shown && matroska { Ok(0) } else { Err(e) });
         self.film.conclude(kept, shown, Output::abandon)
     }
 }
@@ -346,6 +360,23 @@ pub(super) fn parameters(
         stream.r_frame_rate = rate;
     }
     Ok(())
+}
+
+/// Encoders that neither code fields nor say that a frame holds two.
+const WHOLE_FRAMES: [&str; 7] =
+    ["libx265", "libsvtav1", "libaom-av1", "librav1e", "libvpx", "libvpx-vp9", "libtheora"];
+
+/// Whether an encoder has an option of its own of that name.
+fn has_option(choice: &Choice, name: &CStr) -> bool {
+    let class: *const sys::AVClass = choice.codec.priv_class;
+    // SAFETY: a search in a static class by a pointer to a pointer to it, as libav asks for with this flag; a codec
+    // without options of its own is not searched.
+    !class.is_null()
+        && unsafe {
+            let searched = (&raw const class).cast_mut().cast();
+            let flag = sys::AV_OPT_SEARCH_FAKE_OBJ;
+            !sys::av_opt_find(searched, name.as_ptr(), std::ptr::null(), 0, flag).is_null()
+        }
 }
 
 /// What the filtered stream has and the container cannot hold.
