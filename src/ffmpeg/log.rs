@@ -23,13 +23,6 @@ pub(super) fn faults_here() -> u32 {
     FAULTS.get()
 }
 
-/// How many errors codecs have told of on any thread.
-pub(super) fn faults() -> u32 {
-    ALL_FAULTS.load(Ordering::Relaxed)
-}
-
-static ALL_FAULTS: AtomicU32 = AtomicU32::new(0);
-
 /// Sends libav's warnings and errors here instead of to standard error.
 #[allow(clippy::missing_transmute_annotations)] // `va_list` has another name on every machine
 pub(super) fn take_over() {
@@ -90,7 +83,15 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
         });
         if codec {
             FAULTS.set(FAULTS.get().wrapping_add(1));
-            ALL_FAULTS.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: its class says that it is a codec's context. No other than our decoders have this pointer set, to
+            // a counter that lives longer than they do.
+            let counter = unsafe {
+                let opaque = (*context.cast::<sys::AVCodecContext>()).opaque;
+                opaque.cast::<AtomicU32>().as_ref()
+            };
+            if let Some(counter) = counter {
+                counter.fetch_add(1, Ordering::Relaxed);
+            }
         }
     }
     let mut text = [0 as c_char; LINE];

@@ -3,6 +3,7 @@
 use super::error::{AvError, check};
 use ffmpeg_sys_next as sys;
 use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Memory is out.
 pub(crate) const NO_MEMORY: AvError = AvError(-libc::ENOMEM);
@@ -225,7 +226,7 @@ impl Drop for Picture {
 }
 
 /// An open decoder.
-pub(crate) struct Decoder(*mut sys::AVCodecContext);
+pub(crate) struct Decoder(*mut sys::AVCodecContext, Box<AtomicU32>);
 
 // SAFETY: used by one thread at a time; its own threads are libav's affair.
 unsafe impl Send for Decoder {}
@@ -256,7 +257,9 @@ impl Decoder {
             if context.is_null() {
                 return Err(NO_MEMORY);
             }
-            let own = Decoder(context);
+            let own = Decoder(context, Box::default());
+            // Copied into the contexts of all its threads, none of which outlives it.
+            (*context).opaque = (&raw const *own.1).cast_mut().cast();
             check(sys::avcodec_parameters_to_context(context, (*stream).codecpar))?;
             (*context).pkt_timebase = (*stream).time_base;
             (*context).thread_count = i32::try_from(threads).unwrap_or(0).min(64);
@@ -298,6 +301,11 @@ impl Decoder {
             sys::AVCodecID::AV_CODEC_ID_FFV1 => super::log::take_of(self.0.cast()),
             _ => Vec::new(),
         }
+    }
+
+    /// How many errors it has told of, on any of its threads.
+    pub(crate) fn faults(&self) -> u32 {
+        self.1.load(Ordering::Relaxed)
     }
 
     /// Forgets everything that was sent, before reading goes on elsewhere.

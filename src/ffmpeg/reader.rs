@@ -325,7 +325,7 @@ impl Reader {
             match self.next() {
                 Ok(Some(Item::Picture(p))) => {
                     let t = p.timestamp()?;
-                    if t >= entry && *faults.get_or_insert_with(log::faults) != log::faults() {
+                    if t >= entry && *faults.get_or_insert(self.decoder.faults()) != self.decoder.faults() {
                         self.wounded = true;
                     }
                     if t == target && !p.damaged() {

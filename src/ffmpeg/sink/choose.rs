@@ -28,8 +28,18 @@ unsafe impl Sync for Choice {}
 /// Encoders that divide a picture into whole chroma blocks and refuse an odd rest.
 const EVEN: [&str; 4] = ["libx264", "libx265", "libsvtav1", "librav1e"];
 /// Encoders whose pictures are meant to be worked on or kept: RGB stays RGB, or becomes 4:4:4.
-const KEEPING: [&str; 9] =
-    ["ffv1", "prores_ks", "huffyuv", "ffvhuff", "utvideo", "png", "qtrle", "magicyuv", "rawvideo"];
+const KEEPING: [&str; 10] = [
+    "ffv1",
+    "prores_ks",
+    "huffyuv",
+    "ffvhuff",
+    "utvideo",
+    "png",
+    "qtrle",
+    "magicyuv",
+    "rawvideo",
+    "libx264rgb",
+];
 /// Encoders that lose nothing of the pictures they take, by themselves or by `settings` when that is asked for.
 const LOSSLESS: [&str; 13] = [
     "ffv1",
