@@ -6,3 +6,4 @@ pub mod convert;
 pub mod dither;
 pub mod field;
 pub mod grain;
+pub mod lift;
