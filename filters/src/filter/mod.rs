@@ -5,8 +5,12 @@
 
 pub mod convert;
 pub mod dither;
+pub mod dust;
 pub mod grain;
 pub mod noise;
+mod overlay;
+pub mod scratches;
+pub mod sprites;
 
 use crate::frame::{Format, FrameMut, FrameRef, Moment, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};

@@ -8,6 +8,7 @@
 
 use super::cover::extent;
 use super::look::{Look, Shape};
+use super::place::Cells;
 use super::splat::{LEAST, Splat};
 use super::stamp::{LARGEST, RADII};
 use crate::lend::Spread;
@@ -26,16 +27,23 @@ pub struct Grid {
     pub(super) log: [u32; 2],
     /// Tiles across and down.
     pub(super) tiles: [usize; 2],
-    /// What a chroma cell may reach beyond its block, in 1/256 of a luma sample.
-    pub(super) slack: [i32; 2],
+    /// What cells reach before and beyond the luma samples that they are counted with, in 1/256 of a luma sample.
+    pub(super) slack: [[i32; 2]; 2],
 }
 
 impl Grid {
     /// `size` and 2^`log` in luma samples.
-    pub(super) fn new(size: [usize; 2], log: [u32; 2], shift: [u32; 2]) -> Grid {
+    pub(super) fn new(size: [usize; 2], log: [u32; 2], cells: impl Iterator<Item = Cells>) -> Grid {
         let tiles = [0, 1].map(|a| size[a].div_ceil(1 << log[a]));
-        // A sixteenth of a cell for stamps, which stand on sixteenths.
-        let slack = shift.map(|s| if s == 0 { 16 } else { 256 << s });
+        let mut slack = [[0; 2]; 2];
+        for cells in cells {
+            for (a, [before, beyond]) in slack.iter_mut().enumerate() {
+                // Stamps stand on sixteenths of a cell, so they may be half of one aside.
+                let aside = 8 << cells.shift[a];
+                *before = aside.max(aside + cells.edge(a)).max(*before);
+                *beyond = aside.max(aside - cells.edge(a)).max(*beyond);
+            }
+        }
         Grid { size, log, tiles, slack }
     }
 
@@ -58,9 +66,10 @@ impl Grid {
     #[inline(always)]
     fn touched(&self, splat: &Splat, reach: [i32; 2]) -> Option<[Range<i32>; 2]> {
         let axis = |a: usize, at: i32| {
-            let reach = reach[a].saturating_add(self.slack[a]);
             let by = 8 + self.log[a];
-            let (low, high) = (at.saturating_sub(reach) >> by, at.saturating_add(reach) >> by);
+            let [before, beyond] = self.slack[a];
+            let low = at.saturating_sub(reach[a].saturating_add(before)) >> by;
+            let high = at.saturating_add(reach[a].saturating_add(beyond)) >> by;
             low.max(0)..high.saturating_add(1).min(self.tiles[a] as i32)
         };
         let (x, y) = (axis(0, splat.x), axis(1, splat.y));
@@ -82,6 +91,8 @@ struct Chunk {
     rising: bool,
     /// Which stamps are wanted, by look and radius.
     used: Vec<bool>,
+    /// The tile of each splat, or [`MANY`] or [`OFF`].
+    tiles: Vec<u32>,
     /// What [`Bins::fill`] makes.
     made: Vec<Splat>,
 }
@@ -105,6 +116,11 @@ fn cell(level: u32, x: i32, y: i32) -> u64 {
 /// A level beyond the coarsest that any picture needs.
 const LEVELS: u32 = 17;
 
+/// Touches several tiles.
+const MANY: u32 = u32::MAX;
+/// Touches none, or is not kept by tile.
+const OFF: u32 = u32::MAX - 1;
+
 impl Chunk {
     fn sort(&mut self, grid: &Grid, looks: &[Look], splats: &[Splat]) {
         self.starts.clear();
@@ -115,11 +131,16 @@ impl Chunk {
         self.ends = splats.first().zip(splats.last()).map(|(a, b)| (a.rank, b.rank));
         self.rising = splats.windows(2).all(|w| w[0].rank < w[1].rank);
         // The first pass counts, the second places.
-        for splat in splats {
-            let Some((look, at)) = seen(grid, looks, splat) else { continue };
+        self.tiles.clear();
+        self.tiles.extend(splats.iter().map(|splat| {
+            let Some((look, at)) = seen(grid, looks, splat) else { return OFF };
             let [x, y] = splat.half;
             if x == y && x <= LARGEST && matches!(look.shape, Shape::Disc { .. }) {
                 self.used[usize::from(splat.look) * RADII + usize::from(x.max(LEAST) - LEAST)] = true;
+            }
+            if let Some(tile) = single(grid, &at) {
+                self.starts[tile as usize + 1] += 1;
+                return tile;
             }
             if is_large(&at) {
                 let level = level(&at);
@@ -128,10 +149,11 @@ impl Chunk {
                         self.coarse.push((cell(level, x, y), *splat));
                     }
                 }
-            } else {
-                tiles(grid, &at, |tile| self.starts[tile + 1] += 1);
+                return OFF;
             }
-        }
+            tiles(grid, &at, |tile| self.starts[tile + 1] += 1);
+            MANY
+        }));
         let mut sum = 0;
         for s in &mut self.starts {
             sum += *s;
@@ -139,14 +161,20 @@ impl Chunk {
         }
         // Every place below is written by the second pass.
         self.splats.resize(sum as usize, Splat::new([0.0; 2], [1.0; 2]));
-        for splat in splats {
-            let Some((_, at)) = seen(grid, looks, splat) else { continue };
-            if !is_large(&at) {
-                tiles(grid, &at, |tile| {
-                    let to = &mut self.starts[tile];
-                    self.splats[*to as usize] = *splat;
-                    *to += 1;
-                });
+        for (splat, tile) in splats.iter().zip(&self.tiles) {
+            let mut put = |tile: usize| {
+                let to = &mut self.starts[tile];
+                self.splats[*to as usize] = *splat;
+                *to += 1;
+            };
+            match *tile {
+                OFF => {}
+                MANY => {
+                    if let Some((_, at)) = seen(grid, looks, splat) {
+                        tiles(grid, &at, put);
+                    }
+                }
+                tile => put(tile as usize),
             }
         }
         // Starts have become ends.
@@ -168,6 +196,13 @@ fn seen<'a>(grid: &Grid, looks: &'a [Look], splat: &Splat) -> Option<(&'a Look, 
     }
     let at = grid.touched(splat, extent(&look.shape, splat))?;
     Some((look, at))
+}
+
+/// The tile, if it is one alone.
+#[inline(always)]
+fn single(grid: &Grid, at: &[Range<i32>; 2]) -> Option<u32> {
+    let one = at[0].end - at[0].start == 1 && at[1].end - at[1].start == 1;
+    one.then(|| at[1].start as u32 * grid.tiles[0] as u32 + at[0].start as u32)
 }
 
 #[inline(always)]
@@ -315,7 +350,7 @@ impl Bins {
         let chunk = |c: &Chunk| {
             (c.splats.capacity() + c.made.capacity()) * size_of::<Splat>()
                 + c.coarse.capacity() * size_of::<(u64, Splat)>()
-                + c.starts.capacity() * 4
+                + (c.starts.capacity() + c.tiles.capacity()) * 4
                 + c.used.capacity()
         };
         self.chunks.iter().map(chunk).sum::<usize>()

@@ -201,8 +201,14 @@ pub(super) fn extent(shape: &Shape, splat: &Splat) -> [i32; 2] {
             let x = if matches!(shape, Shape::Streak { .. }) { x.max(y) } else { x };
             let [cos, sin] = turn(splat.angle).map(f32::abs);
             let (x, y) = (16.0 * x as f32, 16.0 * y as f32);
-            // A texel's blur of images, and rounding.
-            let more = if matches!(shape, Shape::Image(_)) { (x * 0.0).max(512.0) } else { 2.0 };
+            // An image fades over half a texel or half a cell of up to four samples beyond its edge.
+            let (x, y, more) = match shape {
+                Shape::Image(image) => {
+                    let [w, h] = image.size().map(|s| 1.0 / s as f32);
+                    (x + x * w, y + y * h, 1024.0)
+                }
+                _ => (x, y, 2.0),
+            };
             [x * cos + y * sin, x * sin + y * cos].map(|v| (v + more) as i32)
         }
     }

@@ -147,7 +147,7 @@ impl Painter {
             })
             .collect();
         let (w, h) = format.plane_size(0);
-        let grid = Grid::new([w, h], log, [format.subsampling.0, format.subsampling.1].map(u32::from));
+        let grid = Grid::new([w, h], log, groups.iter().map(|g| g.cells));
         let format = *format;
         Ok(Painter { format, looks, images, places, groups, shifts, matrix, grid, level })
     }

@@ -41,8 +41,8 @@ impl Splat {
     /// A splat at a place (in luma samples, fractions counting) with half its width and height, not turned, of look 0,
     /// colour 0, wholly opaque.
     ///
-    /// Sizes are kept in sixteenths of a sample and not below half a sample; opacity is changed by what that does to
-    /// the area, up to all there is. A place that is not a number is off the picture, a size that is not above zero
+    /// Sizes are kept in sixteenths of a sample and not below half a sample; below four samples opacity is changed by
+    /// what that does to the area, up to all there is. A place that is not a number is off the picture, a size that is not above zero
     /// gives nothing to see.
     pub fn new(centre: [f32; 2], half: [f32; 2]) -> Splat {
         let place = |v: f32| {
@@ -71,9 +71,10 @@ impl Splat {
         for (out, v) in self.half.iter_mut().zip(half) {
             let steps = v * SIZES;
             // `as` saturates, NaN becomes 0.
-            *out = ((steps + 0.5) as u16).max(LEAST);
+            // Up, so that opacity need not be more than all.
+            *out = ((if steps < 64.0 { steps.ceil() } else { steps + 0.5 }) as u16).max(LEAST);
             let v = if steps > 0.0 { steps } else { 0.0 };
-            share *= (v / f32::from(*out)).min(4.0);
+            share *= if v < 64.0 { v / f32::from(*out) } else { 1.0 };
         }
         self.opacity = (share * 65535.0 + 0.5) as u16;
     }

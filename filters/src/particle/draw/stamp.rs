@@ -17,13 +17,14 @@ const SOFT: f32 = 0.7;
 /// Stamps of one disc on one size of cell.
 #[derive(Clone, Debug)]
 pub(super) struct Stamp {
-    /// Cells across, 4 or 8, and down.
-    pub(super) width: usize,
+    /// Cells down.
     pub(super) rows: usize,
     /// The first cell across and down, from the centre's own, by place of the centre.
     pub(super) start: [[i32; 16]; 2],
-    /// By place of the centre down, then across: rows of coverage, of its change across, of its change down, in turns.
+    /// By place of the centre down, then across: all rows of coverage, of its change across, of its change down.
     data: Vec<f32>,
+    /// `f32`s of one of the three: 16 or 32 in rows of 4, or 64 in rows of 8.
+    pub(super) long: usize,
 }
 
 impl Stamp {
@@ -68,29 +69,34 @@ impl Stamp {
         let cover = |x: i32, y: i32| {
             (sum(x + 16, y + 16) - sum(x, y + 16) - sum(x + 16, y) + sum(x, y)) * (1.0 / 256.0)
         };
-        let mut data = Vec::with_capacity(256 * 3 * rows * width);
+        let long = match (width, rows) {
+            (4, ..=4) => 16,
+            (4, _) => 32,
+            _ => 64,
+        };
+        let mut data = Vec::with_capacity(256 * 3 * long);
         for qy in 0..16 {
             for qx in 0..16 {
-                for j in 0..rows as i32 {
-                    let y = 16 * (start[1][qy] + j) - qy as i32;
-                    let row = |f: &dyn Fn(i32) -> f64, data: &mut Vec<f32>| {
-                        data.extend((0..width as i32).map(|i| f(16 * (start[0][qx] + i) - qx as i32) as f32));
-                    };
-                    row(&|x| cover(x, y), &mut data);
-                    row(&|x| 0.5 * (cover(x - 1, y) - cover(x + 1, y)), &mut data);
-                    row(&|x| 0.5 * (cover(x, y - 1) - cover(x, y + 1)), &mut data);
-                }
+                let mut all = |f: &dyn Fn(i32, i32) -> f64| {
+                    for j in 0..(long / width) as i32 {
+                        let y = 16 * (start[1][qy] + j) - qy as i32;
+                        let x = |i: i32| 16 * (start[0][qx] + i) - qx as i32;
+                        data.extend((0..width as i32).map(|i| f(x(i), y) as f32));
+                    }
+                };
+                all(&cover);
+                all(&|x, y| 0.5 * (cover(x - 1, y) - cover(x + 1, y)));
+                all(&|x, y| 0.5 * (cover(x, y - 1) - cover(x, y + 1)));
             }
         }
-        Some(Stamp { width, rows, start, data })
+        Some(Stamp { rows, start, data, long })
     }
 
-    /// The rows for a place of the centre.
+    /// Coverage for a place of the centre, and its changes.
     #[inline(always)]
-    pub(super) fn rows(&self, across: usize, down: usize) -> &[f32] {
-        let long = 3 * self.rows * self.width;
-        let at = (down * 16 + across) * long;
-        self.data.get(at..at + long).unwrap_or(&[])
+    pub(super) fn cover<const N: usize>(&self, across: usize, down: usize) -> Option<&[[f32; N]; 3]> {
+        let at = (down * 16 + across) * 3;
+        self.data.as_chunks::<N>().0.get(at..)?.first_chunk()
     }
 
     /// Bytes of the largest stamp.

@@ -309,8 +309,8 @@ fn nothing_is_too_large_or_too_small() {
     let faint: Vec<Splat> = many[..10_000].iter().map(|s| Splat { opacity: 2, ..*s }).collect();
     drawn(&painter, &faint, &mut frame);
     let most = frame.row::<u8>(0, 24)[32];
-    // 10,000 times 2/65535 of 219 codes, where the disc covers nearly all of the sample.
-    assert!((74..=82).contains(&most), "{most}");
+    // 10,000 times 2/65535 of 219 codes.
+    assert!((82..=84).contains(&most), "{most}");
 }
 
 #[test]

@@ -285,10 +285,10 @@ fn paint_body(
         for part in tile.parts.iter().flatten() {
             let Some(stamp) = set.get(part.group.kind) else { continue };
             let effects = effects(painter, part, splat, look);
-            if stamp.width == 4 {
-                press::<4>(part, stamp, splat, &effects, samples);
-            } else {
-                press::<8>(part, stamp, splat, &effects, samples);
+            match stamp.long {
+                16 => press::<4, 16>(part, stamp, splat, &effects, samples),
+                32 => press::<4, 32>(part, stamp, splat, &effects, samples),
+                _ => press::<8, 64>(part, stamp, splat, &effects, samples),
             }
         }
     }
@@ -304,9 +304,9 @@ fn effects(painter: &Painter, part: &Part, splat: &Splat, look: &Look) -> [Effec
     out
 }
 
-/// Lays a stamp over the planes of a part.
+/// Lays a stamp of W cells across and at most N cells over the planes of a part.
 #[inline(always)]
-fn press<const W: usize>(
+fn press<const W: usize, const N: usize>(
     part: &Part,
     stamp: &Stamp,
     splat: &Splat,
@@ -338,17 +338,20 @@ fn press<const W: usize>(
     let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
     let mut place = from[1] as usize * part.stride + from[0] as usize;
     let count = part.group.count;
-    for row in stamp.rows(phase[0], phase[1]).chunks_exact(3 * W) {
-        let mut cover = [0.0f32; W];
-        for (i, c) in cover.iter_mut().enumerate() {
-            let v = row[i] + left[0] * row[W + i] + left[1] * row[2 * W + i];
-            let v = if v > 0.0 { v } else { 0.0 };
-            *c = (if v < 1.0 { v } else { 1.0 }) * opacity;
-        }
+    let Some([cover, across, down]) = stamp.cover::<N>(phase[0], phase[1]) else { return };
+    let mut cut = [0.0f32; N];
+    for i in 0..N {
+        let v = cover[i] + left[0] * across[i] + left[1] * down[i];
+        let v = if v > 0.0 { v } else { 0.0 };
+        cut[i] = (if v < 1.0 { v } else { 1.0 }) * opacity;
+    }
+    for row in cut.as_chunks::<W>().0.iter().take(stamp.rows) {
         for (base, effect) in part.base[..count.min(4)].iter().zip(effects) {
-            let Some(cells) = samples.get_mut(base + place..base + place + W) else { continue };
-            for (p, a) in cells.iter_mut().zip(&cover) {
-                *p = *p * (1.0 - *a * effect.fade) + *a * effect.ink;
+            let Some(cells) = samples.get_mut(base + place..).and_then(|s| s.first_chunk_mut::<W>()) else {
+                return;
+            };
+            for i in 0..W {
+                cells[i] = cells[i] * (1.0 - row[i] * effect.fade) + row[i] * effect.ink;
             }
         }
         place += part.stride;
