@@ -2,6 +2,7 @@
 
 mod select;
 
+use crate::images;
 use crate::pipeline::{self, Failure, Setup};
 use crate::resume::{Resume, ResumeError};
 use crate::shard::Shard;
@@ -11,6 +12,7 @@ use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity, Ranges};
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::settings::Value;
 use grainfield_filters::simd::{Isa, Level};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -318,6 +320,7 @@ impl Job {
             range: request.range.unwrap_or(info.format.range),
             ..info.format
         };
+        load_images(&mut request.recipe)?;
         let options = chain::Options {
             seed: request.seed,
             level: level(request.level)?,
@@ -413,6 +416,31 @@ fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
         Some(first) if request.strict => Err(JobError::Strict(first.clone())),
         _ => Ok(()),
     }
+}
+
+/// Reads the images that settings name.
+fn load_images(recipe: &mut crate::recipe::Recipe) -> Result<(), JobError> {
+    for step in &mut recipe.steps {
+        let named = step.values.iter_given().filter_map(|(setting, value)| match value {
+            Value::Image(picture) if picture.frame().is_none() => Some((setting, picture.clone())),
+            _ => None,
+        });
+        for (setting, picture) in named.collect::<Vec<_>>() {
+            let frame = images::read(std::path::Path::new(picture.name())).map_err(|problem| {
+                let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
+                match problem {
+                    images::Fault::Io(cause) => SourceError::Io { name, cause },
+                    images::Fault::Bad(problem) => SourceError::Bad { name, problem },
+                    images::Fault::Differs(_) => {
+                        SourceError::Bad { name, problem: "the file changes while it is read".into() }
+                    }
+                }
+            })?;
+            let loaded = step.values.set(setting.id, Value::Image(picture.read(frame)));
+            loaded.map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether the first frame wanted is the first there is, and the last wanted the last.

@@ -15,6 +15,9 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::blur::ENTRY,
     crate::filter::transform::ENTRY,
     crate::filter::weave::ENTRY,
+    crate::filter::dust::ENTRY,
+    crate::filter::scratches::ENTRY,
+    crate::filter::sprites::ENTRY,
 ];
 
 /// The filter of that name.

@@ -81,7 +81,8 @@ fn normal(value: &Value) -> Value {
         | Value::Seed(_)
         | Value::Choice(_)
         | Value::Planes(_)
-        | Value::Points(_) => value.clone(),
+        | Value::Points(_)
+        | Value::Image(_) => value.clone(),
     }
 }
 
