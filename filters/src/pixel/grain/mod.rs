@@ -32,6 +32,7 @@ mod arch;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod finish;
 mod kernel;
 mod mean;
 mod response;
@@ -39,6 +40,7 @@ mod response;
 mod tests;
 
 pub use apply::{add_f32, add_linear_f32, add_u8, add_u16, reference};
-pub use kernel::{Taps, across, between, blend, down, mirror, mulhi, settle, widen};
+pub use finish::{Codes, MARGIN, Sources, TURN, finish_u8, finish_u16, halves_end};
+pub use kernel::{Taps, across, across_halves, between, blend, down, mirror, mulhi, settle, widen};
 pub use mean::{Luma, mean_row};
 pub use response::{Gain, NODES, Ramp, Response, rounded_sd};
