@@ -132,3 +132,35 @@ pub(super) fn finish_u16(
         }
     }
 }
+
+/// Means of two by two samples of as much of two rows as a kernel by hand can do; says how many that were.
+pub(super) fn mean_u8(level: Level, out: &mut [u8], upper: &[u8], lower: &[u8]) -> usize {
+    match level.isa() {
+        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { super::mean_x86::u8_avx512(out, upper, lower) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { super::mean_x86::u8_avx2(out, upper, lower) },
+        _ => {
+            let _ = (out, upper, lower);
+            0
+        }
+    }
+}
+
+/// Means of two by two samples of as much of two rows as a kernel by hand can do; says how many that were.
+pub(super) fn mean_u16(level: Level, out: &mut [u16], upper: &[u16], lower: &[u16]) -> usize {
+    match level.isa() {
+        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { super::mean_x86::u16_avx512(out, upper, lower) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { super::mean_x86::u16_avx2(out, upper, lower) },
+        _ => {
+            let _ = (out, upper, lower);
+            0
+        }
+    }
+}

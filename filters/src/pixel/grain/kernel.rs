@@ -36,6 +36,10 @@ pub const fn mulhi(v: i16, m: i16) -> i16 {
 
 /// The sample that stands for number `i` of `len`: edges are mirrored without repeating the edge.
 pub const fn mirror(i: isize, len: usize) -> usize {
+    // Most are inside, and a division is dear.
+    if i >= 0 && i < len as isize {
+        return i as usize;
+    }
     if len == 1 {
         return 0;
     }

@@ -35,6 +35,8 @@ mod avx512;
 mod finish;
 mod kernel;
 mod mean;
+#[cfg(target_arch = "x86_64")]
+mod mean_x86;
 mod response;
 #[cfg(test)]
 mod tests;
