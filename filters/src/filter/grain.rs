@@ -26,8 +26,8 @@ use crate::frame::{Depth, Family, Format, Moment, Parity, Picture, PlaneSet, Sam
 use crate::noise::seed::Layer;
 use crate::noise::{Generator, Law, Layout, Origin, Shape, Stream};
 use crate::pixel::grain::{
-    Codes, Gain, Luma, Ramp, Sources, add_f32, add_linear_f32, add_u8, add_u16, finish_u8, finish_u16, mean_row,
-    rounded_sd,
+    Codes, Gain, Luma, Ramp, Sources, add_f32, add_linear_f32, add_u8, add_u16, finish_u8, finish_u16,
+    mean_row, rounded_sd,
 };
 use crate::settings::{SettingError, Values};
 use crate::simd::Level;
@@ -284,9 +284,15 @@ impl Filter for Grain {
             let mut rows = Rows::new(field, white, self.level, room);
             for y in band.output.plane(p).rows() {
                 match self.format.depth {
-                    Depth::Bits(8) => self.add::<u8>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light)),
-                    Depth::Bits(_) => self.add::<u16>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light)),
-                    Depth::Float => self.add::<f32>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light)),
+                    Depth::Bits(8) => {
+                        self.add::<u8>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light))
+                    }
+                    Depth::Bits(_) => {
+                        self.add::<u16>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light))
+                    }
+                    Depth::Float => {
+                        self.add::<f32>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light))
+                    }
                 }
             }
         }

@@ -60,7 +60,8 @@ impl<'a> Rows<'a> {
         let coarse = COARSE * width * field.axes[1].levels as usize;
         // words, g, h, wide, coarse rows in 16 bits, and the sums
         let halves = line(blocks.next_multiple_of(TURN) + 2 * MARGIN);
-        (narrow + halves + KEPT * turns(field.coarse.0) + 2 * line(field.size.0 + 4 * PAD) + coarse).div_ceil(2)
+        (narrow + halves + KEPT * turns(field.coarse.0) + 2 * line(field.size.0 + 4 * PAD) + coarse)
+            .div_ceil(2)
             + blocks
     }
 

@@ -266,7 +266,10 @@ pub(in crate::noise) fn halves_avx2(key: u64, out: &mut [i16]) {
             for (out, v) in out.chunks_exact_mut(32).zip([a, b, c, d, e, f, g, h]) {
                 // SAFETY: sixteen numbers are here.
                 unsafe {
-                    _mm256_storeu_si256(out[first..first + 16].as_mut_ptr().cast(), _mm256_srai_epi16::<1>(v));
+                    _mm256_storeu_si256(
+                        out[first..first + 16].as_mut_ptr().cast(),
+                        _mm256_srai_epi16::<1>(v),
+                    );
                 };
             }
         }

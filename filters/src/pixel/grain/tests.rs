@@ -358,7 +358,8 @@ fn the_last_steps_in_one_pass_at_every_level_and_width() {
                 let (mut new, mut room) = (vec![5; whole], vec![0; width]);
                 let say = format!("{level} {width} {bits} bits, gain {i}, fresh {fresh}, lit {lit}");
                 let mut got = [&[7], &row[..]].concat();
-                let mut made = sources(&rows, fresh.then_some((&white[..], &mut new[..])), across_taps, down_taps);
+                let mut made =
+                    sources(&rows, fresh.then_some((&white[..], &mut new[..])), across_taps, down_taps);
                 finish_u16(level, &mut got[1..], light, (&mut made, &mut room), (ramp, gain), legal);
                 assert_eq!(got[1..], want, "{say}");
                 if bits == 8 {
@@ -368,7 +369,12 @@ fn the_last_steps_in_one_pass_at_every_level_and_width() {
                     assert_eq!(table.is_some(), i != 2, "gain {i}");
                     for codes in [None, table.as_deref()] {
                         let mut got = [&[7], &bytes(&row)[..]].concat();
-                        let mut made = sources(&rows, fresh.then_some((&white[..], &mut new[..])), across_taps, down_taps);
+                        let mut made = sources(
+                            &rows,
+                            fresh.then_some((&white[..], &mut new[..])),
+                            across_taps,
+                            down_taps,
+                        );
                         let legal = (legal.0 as u8, legal.1 as u8);
                         let way = (ramp, gain, codes);
                         let made = (&mut made, &mut room[..]);
