@@ -6,6 +6,13 @@
 //!
 //! Ratios come from a loop of its own in which the rivals take turns, so that a busy machine disturbs all alike, and
 //! the median of each is taken.
+//!
+//! Where the time went, on one core of a busy AMD EPYC (family 26) with AVX-512, nanoseconds a row of 1920 in the first
+//! cache: white numbers 137, across 56, down 91 and the addition 217 as steps of their own; white numbers 94 and all the
+//! rest 136 (8 bits) or 234 (10 bits) since they are fused. A copy of a row takes some 100, so the arithmetic, not memory,
+//! is what is left: some thirty instructions for 32 samples, twelve of them for the white numbers. AVX2 spends 199 and
+//! 525, most of it on the response, whose table does not fit its registers. Making planes side by side, so that luma is
+//! still in the nearest cache when chroma has read it, was tried and gained nothing.
 
 #![allow(clippy::expect_used)] // a bench is a test: what it is given here is right, or it should stop
 
