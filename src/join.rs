@@ -7,6 +7,7 @@ use crate::shard::note::{self, Kind, Note, NoteError};
 use crate::sink::partial::Output;
 use crate::sink::{self, Files, SinkError};
 use crate::source::SourceError;
+use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -97,15 +98,18 @@ pub struct Joined {
 }
 
 /// Joins shards in whatever order; without any, those beside the output, named as it. A sequence has none: its frames
-/// are checked against the manifest, every byte.
+/// are checked against the manifest, every byte; `frames` are those that must be there, where that is not what the
+/// manifest says was asked for.
 pub fn join(
     output: &OsStr,
     shards: &[PathBuf],
+    frames: Option<&Ranges>,
     overwrite: bool,
     stop: &AtomicBool,
 ) -> Result<Joined, JoinError> {
     match sink::files(output)? {
-        Files::Many(pattern) if shards.is_empty() => sequence(&pattern, stop),
+        Files::Many(pattern) if shards.is_empty() => sequence(&pattern, frames, stop),
+        _ if frames.is_some() => Err(JoinError::Usage("--frames is for numbered images".into())),
         Files::Many(_) => Err(JoinError::Usage(
             "the frames of a sequence are all in one folder already: 'grainfield join OUTPUT' checks that they are whole"
                 .into(),
@@ -307,7 +311,7 @@ fn video(output: &OsStr, _: bool, _: &[(PathBuf, Note)]) -> Result<Joined, JoinE
 }
 
 /// Checks that all frames of a sequence are there, whole, and of one making.
-fn sequence(pattern: &Pattern, stop: &AtomicBool) -> Result<Joined, JoinError> {
+fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Result<Joined, JoinError> {
     let name = PathBuf::from(pattern.to_string());
     let io = |cause| JoinError::Io { path: name.clone(), cause };
     let bad = |path: &Path, problem: String| JoinError::Bad { path: path.to_path_buf(), problem };
@@ -325,7 +329,10 @@ fn sequence(pattern: &Pattern, stop: &AtomicBool) -> Result<Joined, JoinError> {
     let Some(key) = found.map(|e| e.key) else {
         return Err(bad(&name, "none of its files is in the manifest".into()));
     };
-    let asked = manifest.asked.get(&key).cloned().unwrap_or_default();
+    let asked = match frames {
+        Some(frames) => vec![frames.clone()],
+        None => manifest.asked.get(&key).cloned().unwrap_or_default(),
+    };
     let ours = manifest.made.get(&key).cloned().unwrap_or_default();
     let mut numbers: Vec<i64> = Vec::new();
     for ranges in &asked {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// What takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 const FRAMES: usize = 48;
-const SOURCE: &str = "pattern:zoneplate:size=96x64:frames=48";
+const SOURCE: &str = "pattern:zoneplate:size=320x180:frames=48";
 const NOISE: &str = "noise=strength=6";
 
 /// Random numbers enough for this: splitmix64.
@@ -183,13 +183,14 @@ fn only_whole(folder: &Path, whole: &BTreeMap<String, Vec<u8>>, clean: bool) {
 #[test]
 fn a_sequence_survives_kills() {
     let mut random = Random::new("sequence");
-    let whole = frames();
+    let (whole, mut killed) = (frames(), 0);
     for round in 0..kills().div_ceil(4) {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("f.####.png");
         for _ in 0..4 {
             let k = 1 + random.below(FRAMES / 3);
-            at_frame(render(&output, &["--resume"]), k, kill);
+            let out = at_frame(render(&output, &["--resume"]), k, kill);
+            killed += usize::from(out.status.code().is_none());
             only_whole(folder.path(), &whole, false);
         }
         let more: &[&str] = if round % 2 == 0 { &["--resume"] } else { &["--resume", "--verify"] };
@@ -199,6 +200,8 @@ fn a_sequence_survives_kills() {
         let text = good(&mut render(&output, &["--resume"]));
         assert!(text.contains("48 of 48 frames are whole already"), "{text}");
     }
+    println!("{killed} kills in the middle");
+    assert!(killed > 0, "nothing was killed in the middle");
 }
 
 #[test]
@@ -232,20 +235,23 @@ fn a_segmented_video_survives_kills() {
     let home = tempfile::tempdir().unwrap();
     let one = home.path().join("one.mkv");
     good(&mut render(&one, &["--lossless"]));
-    let expected = hashes(&one);
+    let (expected, mut killed) = (hashes(&one), 0);
     for _ in 0..kills().div_ceil(4) {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("out.mkv");
         let options = ["--lossless", "--segments", "--segment-frames", "5", "--resume"];
         for _ in 0..4 {
             let k = 1 + random.below(FRAMES / 3);
-            at_frame(render(&output, &options), k, kill);
+            let out = at_frame(render(&output, &options), k, kill);
+            killed += usize::from(out.status.code().is_none());
             assert!(!output.exists() || hashes(&output) == expected);
         }
         good(&mut render(&output, &options));
         assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), ["out.mkv"]);
         assert!(hashes(&output) == expected);
     }
+    println!("{killed} kills in the middle");
+    assert!(killed > 0, "nothing was killed in the middle");
 }
 
 #[cfg(feature = "ffmpeg")]
@@ -337,7 +343,7 @@ fn a_full_disk_spoils_nothing() {
 #[test]
 fn a_full_disk_leaves_whole_segments() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(disk) = Disk::mount(folder.path(), "size=300k") else {
+    let Some(disk) = Disk::mount(folder.path(), "size=1m") else {
         println!("no disk can be mounted here");
         return;
     };
@@ -346,7 +352,7 @@ fn a_full_disk_leaves_whole_segments() {
     let (code, text) = run(&mut render(&output, &options));
     assert_eq!(code, 1, "{text}");
     assert!(!output.exists());
-    disk.remount("size=20m");
+    disk.remount("size=60m");
     let text = good(&mut render(&output, &options));
     assert!(text.contains("frames are whole already"), "{text}");
     assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), ["v.mkv"]);
@@ -376,7 +382,8 @@ fn a_folder_that_vanishes_ends_the_render() {
         let folder = home.path().join("out");
         fs::create_dir(&folder).unwrap();
         let output = folder.join(name);
-        let out = at_frame(render(&output, &[]), 2, |_| fs::rename(&folder, home.path().join("gone")).unwrap());
+        let out =
+            at_frame(render(&output, &[]), 2, |_| fs::rename(&folder, home.path().join("gone")).unwrap());
         // the whole may have been written before
         if out.status.code() != Some(0) {
             assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
@@ -419,7 +426,10 @@ fn images_that_shrink_are_an_error() {
     good(&mut render(&home.path().join("in.####.png"), &["-q"]));
     let cut = home.path().join("in.0040.png");
     let mut command = program();
-    command.args(["render", "--threads", "1"]).arg(home.path().join("in.####.png")).arg(folder.join("f.####.png"));
+    command
+        .args(["render", "--threads", "1"])
+        .arg(home.path().join("in.####.png"))
+        .arg(folder.join("f.####.png"));
     let out = at_frame(command, 1, |_| {
         fs::OpenOptions::new().write(true).open(&cut).unwrap().set_len(200).unwrap();
     });

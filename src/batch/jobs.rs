@@ -119,7 +119,10 @@ impl Jobs {
                 ("all", Value::Table(table)) => all.extend(table),
                 ("job", Value::Array(array)) => list = array,
                 (other, _) => {
-                    return bad(other, "only version, folder, [all] and [[job]] stand here, each in its form");
+                    return bad(
+                        other,
+                        "only version, folder, [all] and [[job]] stand here, each in its form",
+                    );
                 }
             }
         }
@@ -149,7 +152,12 @@ impl Jobs {
         for (i, job) in self.jobs.iter().enumerate() {
             let twice = |j: usize, what, value: &OsStr| {
                 let value = value.to_string_lossy().into_owned();
-                Err(JobsError::Twice { a: format!("job {}", j + 1), b: format!("job {}", i + 1), what, value })
+                Err(JobsError::Twice {
+                    a: format!("job {}", j + 1),
+                    b: format!("job {}", i + 1),
+                    what,
+                    value,
+                })
             };
             if let Some(j) = names.insert(job.name.as_str(), i) {
                 return twice(j, "name", OsStr::new(&job.name));
@@ -190,7 +198,9 @@ fn job(place: &str, mut settings: BTreeMap<String, Value>, folder: &Path) -> Res
         };
         for value in values {
             let text = match value {
-                Value::String(text) if text.contains('\0') => return bad(place, "there is a zero byte in it"),
+                Value::String(text) if text.contains('\0') => {
+                    return bad(place, "there is a zero byte in it");
+                }
                 Value::String(text) if FILES.contains(&key.as_str()) => {
                     folder.join(text).to_string_lossy().into_owned()
                 }
@@ -242,7 +252,10 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
             }
             for name in listed(&folder, &mut seen, &place)? {
                 let hidden = bytes(&name).starts_with(b".");
-                if !hidden && glob_matches(bytes(part.as_os_str()), bytes(&name)) && folder.join(&name).is_dir() {
+                if !hidden
+                    && glob_matches(bytes(part.as_os_str()), bytes(&name))
+                    && folder.join(&name).is_dir()
+                {
                     next.push((folder.join(&name), found.join(&name)));
                 }
             }
@@ -277,7 +290,8 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
                 for name in &names {
                     let hidden = bytes(name).starts_with(b".");
                     if !hidden && glob_matches(bytes(file), bytes(name)) && folder.join(name).is_file() {
-                        let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                        let stem =
+                            Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
                         add(name, stem)?;
                     }
                 }
@@ -330,7 +344,10 @@ fn sequences(file: &OsStr, pattern: &Pattern, names: &[OsString]) -> Vec<(OsStri
             let (head, tail) = (&text[..at], &text[at + digits..]);
             if glob_matches(before, head) && glob_matches(after, tail) {
                 let named = name([head, place, tail].concat());
-                let fits = Pattern::parse(&named).ok().flatten().is_some_and(|p| p.matches(&name(text.to_vec())).is_some());
+                let fits = Pattern::parse(&named)
+                    .ok()
+                    .flatten()
+                    .is_some_and(|p| p.matches(&name(text.to_vec())).is_some());
                 if fits {
                     found.insert(named, trimmed(head));
                 }
@@ -401,7 +418,8 @@ mod tests {
         assert_eq!(jobs.folder.as_deref(), Some(Path::new("/here/out")));
         let [a, b] = &jobs.jobs[..] else { panic!() };
         assert_eq!((a.name.as_str(), a.input.to_str()), ("b.mkv", Some("/here/a.mp4")));
-        let options = ["--codec-opt=a=1", "--codec-opt=b=2", "--crf=20", "--recipe=/here/a.toml", "--segments"];
+        let options =
+            ["--codec-opt=a=1", "--codec-opt=b=2", "--crf=20", "--recipe=/here/a.toml", "--segments"];
         assert_eq!(a.options, options);
         assert_eq!((b.name.as_str(), b.input.to_str()), ("x", Some("pattern:bars")));
         assert_eq!(b.options, ["--crf=18", "--recipe=/here/a.toml"]);
@@ -432,8 +450,13 @@ mod tests {
     fn patterns_find_jobs() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_str().unwrap();
-        for file in ["s/b/plate.0001.exr", "s/b/plate.0002.exr", "s/a/plate.0007.exr", "s/a/other.0001.exr", "s/c/x.txt"]
-        {
+        for file in [
+            "s/b/plate.0001.exr",
+            "s/b/plate.0002.exr",
+            "s/a/plate.0007.exr",
+            "s/a/other.0001.exr",
+            "s/c/x.txt",
+        ] {
             let path = folder.path().join(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, b"").unwrap();

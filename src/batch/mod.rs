@@ -153,7 +153,10 @@ impl Batch<'_> {
             return fault(e, tally);
         }
         let end = catch_unwind(AssertUnwindSafe(|| (self.perform)(place, job))).unwrap_or_else(|_| {
-            End::Failed("internal error; please report it with the command that led to it".into(), Summary::default())
+            End::Failed(
+                "internal error; please report it with the command that led to it".into(),
+                Summary::default(),
+            )
         });
         if let Err(e) = ended(&lease, end, tally) {
             fault(e, tally);
@@ -214,7 +217,12 @@ mod tests {
         (0..count).map(job).map(|job| (queue::id(&job, None), job)).collect()
     }
 
-    fn run(queue: &Queue, jobs: &[(String, Job)], retry: bool, perform: &(dyn Fn(usize, &Job) -> End + Sync)) -> Tally {
+    fn run(
+        queue: &Queue,
+        jobs: &[(String, Job)],
+        retry: bool,
+        perform: &(dyn Fn(usize, &Job) -> End + Sync),
+    ) -> Tally {
         let stop = AtomicBool::new(false);
         Batch { queue, jobs, at_once: 3, retry, stop: &stop, perform, tell: &|_, _, _| {} }.run().unwrap()
     }

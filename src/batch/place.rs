@@ -113,7 +113,9 @@ mod tests {
         symlink(home.path().join("else/x.mkv"), folder.join("x.mkv")).unwrap();
         assert!(at("inside/d.mkv").is_ok() && at("./e.mkv").is_ok() && at("null:").is_ok());
         assert_eq!(at("hash:h.txt").unwrap().to_str().unwrap(), format!("hash:{}/h.txt", folder.display()));
-        for bad in ["../x.mkv", "a/../../x.mkv", "a/../x.mkv", "/tmp/x.mkv", "link/x.mkv", "link/y/x.mkv", "x.mkv"] {
+        for bad in
+            ["../x.mkv", "a/../../x.mkv", "a/../x.mkv", "/tmp/x.mkv", "link/x.mkv", "link/y/x.mkv", "x.mkv"]
+        {
             assert!(matches!(at(bad), Err(PlaceError::Outside { .. })), "{bad}");
             assert!(place(&folder, OsStr::new(bad), true, false).is_ok(), "{bad}");
         }

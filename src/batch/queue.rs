@@ -140,10 +140,7 @@ impl Queue {
     }
 
     fn lock_file(&self, name: &str) -> io::Result<File> {
-        match std::fs::create_dir(&self.locks) {
-            Err(e) if e.kind() != ErrorKind::AlreadyExists => return Err(e),
-            _ => {}
-        }
+        std::fs::create_dir_all(&self.locks)?;
         OpenOptions::new().create(true).truncate(false).write(true).open(self.locks.join(name))
     }
 

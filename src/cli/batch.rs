@@ -1,7 +1,7 @@
 //! `batch`: many renders.
 
 use super::args::{
-    Cli, CommonArgs, Command, EncodingArgs, FilterArgs, Render, ResumeArgs, ShardArgs, SpanArgs,
+    Cli, Command, CommonArgs, EncodingArgs, FilterArgs, Render, ResumeArgs, ShardArgs, SpanArgs,
 };
 use super::exit::Exit;
 use super::report::{Ending, Many, Start};
@@ -126,7 +126,9 @@ pub(super) fn run(typed: Batch, around: &Surroundings) -> Exit {
     let perform = |_: usize, job: &Job| perform(&typed, &plan, around, &signals, &report, job);
     let tell = |_: usize, job: &Job, event: &Event| match event {
         Event::Before => report.note(Some(&job.name), "done before"),
-        Event::FailedBefore(why) => report.note(Some(&job.name), &format!("failed before ({why}); --retry tries again")),
+        Event::FailedBefore(why) => {
+            report.note(Some(&job.name), &format!("failed before ({why}); --retry tries again"))
+        }
         Event::Elsewhere => report.note(Some(&job.name), "another program does it"),
         Event::Queue(why) => report.error(Some(&job.name), why),
     };
@@ -178,19 +180,24 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
         (path.to_path_buf(), list.jobs, list.folder.unwrap_or(folder))
     } else {
         let Some(to) = &typed.to else {
-            return Err(usage(format!("{}: a list of jobs is called NAME.toml; with a pattern say --to", typed.input)));
+            return Err(usage(format!(
+                "{}: a list of jobs is called NAME.toml; with a pattern say --to",
+                typed.input
+            )));
         };
         let options = [OsString::from(options(typed))];
         let found = jobs::glob(&typed.input, to, &options).map_err(|e| usage(e.to_string()))?;
         let folder = jobs::fixed(to);
         // what stands before the first brace is where outputs go; the rest of the name is the job's
         let own = |job: Job| {
-            let output = Path::new(&job.output).strip_prefix(&folder).unwrap_or(Path::new(&job.output)).into();
+            let output =
+                Path::new(&job.output).strip_prefix(&folder).unwrap_or(Path::new(&job.output)).into();
             Job { output, ..job }
         };
         let list = folder.join("grainfield-batch");
         (list, found.jobs.into_iter().map(own).collect(), folder)
     };
+    let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     let jobs = all.into_iter().map(|job| (id(&job, shard), job)).collect();
     Ok(Plan { jobs, queue: Queue::of(&list), folder, shard, listed })
 }
@@ -247,7 +254,13 @@ fn render(typed: &Batch, plan: &Plan, job: &Job, output: OsString) -> Result<Ren
 }
 
 /// The request of a job, and what should be said.
-fn request(typed: &Batch, plan: &Plan, around: &Surroundings, job: &Job, make: bool) -> Result<Resolved, String> {
+fn request(
+    typed: &Batch,
+    plan: &Plan,
+    around: &Surroundings,
+    job: &Job,
+    make: bool,
+) -> Result<Resolved, String> {
     let output = place(&plan.folder, &job.output, typed.outside, make).map_err(|e| chain(&e))?;
     if job.input == OsStr::new("-") {
         return Err("a job reads files, not standard input".into());
@@ -270,17 +283,36 @@ fn request(typed: &Batch, plan: &Plan, around: &Surroundings, job: &Job, make: b
     Ok(resolved)
 }
 
-fn perform(typed: &Batch, plan: &Plan, around: &Surroundings, signals: &Signals, report: &Many, job: &Job) -> End {
+fn perform(
+    typed: &Batch,
+    plan: &Plan,
+    around: &Surroundings,
+    signals: &Signals,
+    report: &Many,
+    job: &Job,
+) -> End {
     let told = report.one(&job.name);
     let nothing = Summary::default();
     let fail = |text: String, summary: Summary| {
         let error = Some(text.as_str());
-        told.end(&Ending { exit: Exit::Failed, error, partial: None, summary: summary.clone(), hushed: false });
+        told.end(&Ending {
+            exit: Exit::Failed,
+            error,
+            partial: None,
+            summary: summary.clone(),
+            hushed: false,
+        });
         End::Failed(text, summary)
     };
     let stopped = |summary: Summary| {
         let error = Some("interrupted");
-        told.end(&Ending { exit: signals.exit(), error, partial: None, summary: summary.clone(), hushed: false });
+        told.end(&Ending {
+            exit: signals.exit(),
+            error,
+            partial: None,
+            summary: summary.clone(),
+            hushed: false,
+        });
         End::Stopped(summary)
     };
     let Resolved { request, notes } = match request(typed, plan, around, job, true) {
@@ -300,8 +332,13 @@ fn perform(typed: &Batch, plan: &Plan, around: &Surroundings, signals: &Signals,
     told.begin(&Start { input, output, recipe, total: rendering.total(), rate: rendering.output_rate() });
     match rendering.run(&told, &Arc::clone(&signals.stop)) {
         Ok(summary) => {
-            let ending =
-                Ending { exit: Exit::Done, error: None, partial: None, summary: summary.clone(), hushed: false };
+            let ending = Ending {
+                exit: Exit::Done,
+                error: None,
+                partial: None,
+                summary: summary.clone(),
+                hushed: false,
+            };
             told.end(&ending);
             End::Done(summary)
         }

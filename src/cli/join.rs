@@ -6,6 +6,7 @@ use super::terminal::Style;
 use super::{chain, complain, eprintln_quietly};
 use crate::join::{JoinError, join};
 use clap::Args;
+use grainfield_filters::frame::Ranges;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -16,7 +17,8 @@ Examples:
   The same, found by their names:
     grainfield join out.mkv
   Are all frames of a sequence there, whole, and of one making?
-    grainfield join 'out/shot.####.exr'";
+    grainfield join 'out/shot.####.exr'
+    grainfield join 'out/shot.####.exr' --frames 1001-1100";
 
 /// `join`.
 #[derive(Args, Debug)]
@@ -25,6 +27,9 @@ pub(super) struct Join {
     pub(super) output: OsString,
     /// The shards, in any order; without any, those named OUTPUT.I-of-N beside the output
     pub(super) shards: Vec<PathBuf>,
+    /// Of numbered images: which must be there [default: those that were asked for]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub(super) frames: Option<Ranges>,
     /// Replace the output if it exists
     #[arg(short = 'y', long = "overwrite")]
     pub(super) overwrite: bool,
@@ -38,9 +43,9 @@ pub(super) fn run(typed: Join) -> Exit {
         Ok(signals) => signals,
         Err(error) => return complain(Exit::Failed, &format!("signals cannot be watched: {error}")),
     };
-    let Join { output, shards, overwrite, quiet } = typed;
+    let Join { output, shards, frames, overwrite, quiet } = typed;
     let name = output.to_string_lossy().into_owned();
-    let result = join(&output, &shards, overwrite, &signals.stop);
+    let result = join(&output, &shards, frames.as_ref(), overwrite, &signals.stop);
     match result {
         Ok(joined) => {
             for warning in &joined.warnings {

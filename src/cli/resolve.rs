@@ -7,8 +7,8 @@ use super::args::{
 use super::exit::Exit;
 use super::sheet::Sheet;
 use crate::job::{OnError, Request};
-use crate::resume::Resume;
 use crate::recipe::{MAX_TEXT, Recipe, RecipeError};
+use crate::resume::Resume;
 use crate::segments::DEFAULT_FRAMES;
 use crate::shard::{Shard, ShardError};
 use crate::sink::Encoding;
@@ -111,7 +111,11 @@ pub(super) fn hash(typed: Hash, around: &Surroundings) -> Result<Resolved, Resol
 
 /// The environment is looked at only when `auto` asks for it.
 pub(super) fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, ResolveError> {
-    typed.shard.map(|choice| choice.resolve(|name| std::env::var_os(name))).transpose().map_err(ResolveError::Shard)
+    typed
+        .shard
+        .map(|choice| choice.resolve(|name| std::env::var_os(name)))
+        .transpose()
+        .map_err(ResolveError::Shard)
 }
 
 pub(super) fn frame(typed: Frame, around: &Surroundings) -> Result<Resolved, ResolveError> {

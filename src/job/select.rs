@@ -62,7 +62,9 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
     let files = sink::files(typed)?;
     let video = matches!(files, Files::One(_, Kind::Video));
     if request.segments.is_some() && !video {
-        return usage("--segments is for video files (NAME.mkv, .mp4 ...): what else there is has no need of it");
+        return usage(
+            "--segments is for video files (NAME.mkv, .mp4 ...): what else there is has no need of it",
+        );
     }
     let asked = request.resume != Resume::No || request.shard.is_some() || request.segments.is_some();
     if matches!(files, Files::None) && request.resume != Resume::No {
@@ -86,7 +88,9 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
     };
     let all = if video && asked { ascending(all)? } else { all };
     if request.shard.is_some() && all.is_open() {
-        return usage("--shard: the number of frames has to be known, and this input does not tell it; say --frames A-B");
+        return usage(
+            "--shard: the number of frames has to be known, and this input does not tell it; say --frames A-B",
+        );
     }
     let grid = (video && asked).then(|| request.segments.unwrap_or(segments::DEFAULT_FRAMES));
     let mut part = Listed::all(all.clone());

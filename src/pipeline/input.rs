@@ -119,7 +119,16 @@ impl Input {
             Wanted::Listed(list) => Some(list.into_iter()),
         };
         let at = Some(plan.source.info().first);
-        Input { source: plan.source, wanted, offset: plan.offset, at, last: None, open, resumed, ended: false }
+        Input {
+            source: plan.source,
+            wanted,
+            offset: plan.offset,
+            at,
+            last: None,
+            open,
+            resumed,
+            ended: false,
+        }
     }
 
     /// What the source has to tell.

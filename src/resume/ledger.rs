@@ -81,7 +81,8 @@ impl Ledger {
             };
             total += bytes.len() as u64;
             if total > MAX_BYTES {
-                let problem = format!("the manifests {} have more than {MAX_BYTES} bytes", self.path(0).display());
+                let problem =
+                    format!("the manifests {} have more than {MAX_BYTES} bytes", self.path(0).display());
                 return Err(io::Error::new(ErrorKind::FileTooLarge, problem));
             }
             manifest.add(&bytes);
@@ -135,7 +136,9 @@ impl Ledger {
                     match options.create_new(true).open(&path) {
                         Ok(file) => file,
                         // another one was faster
-                        Err(e) if e.kind() == ErrorKind::AlreadyExists => open_plain(&path, options.create_new(false))?,
+                        Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+                            open_plain(&path, options.create_new(false))?
+                        }
                         Err(e) => return Err(e),
                     }
                 }

@@ -47,7 +47,8 @@ pub fn unlike(ours: &str, theirs: Option<&str>) -> String {
         return "other settings".into();
     };
     // what says the same in fewer words is enough
-    let names = ours.keys().chain(theirs.keys().filter(|k| !ours.contains_key(*k))).filter(|k| *k != "recipe key");
+    let names =
+        ours.keys().chain(theirs.keys().filter(|k| !ours.contains_key(*k))).filter(|k| *k != "recipe key");
     let value = |of: &Read, name: &String| of.get(name).cloned().unwrap_or_else(|| "nothing".into());
     let said = names.filter(|n| ours.get(*n) != theirs.get(*n)).map(|n| {
         let (ours, theirs) = (value(&ours, n), value(&theirs, n));

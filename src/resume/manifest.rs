@@ -167,7 +167,11 @@ mod tests {
     }
 
     fn sample() -> String {
-        line(HEAD) + &made(7 << 100, r#"{"recipe":"noise ~x"}"#) + &asked(7 << 100, "-3-4") + &entry(-3).line() + &entry(4).line()
+        line(HEAD)
+            + &made(7 << 100, r#"{"recipe":"noise ~x"}"#)
+            + &asked(7 << 100, "-3-4")
+            + &entry(-3).line()
+            + &entry(4).line()
     }
 
     #[test]

@@ -168,8 +168,7 @@ pub fn whole(
     verify: bool,
     replace: bool,
 ) -> Result<Vec<i64>, ResumeError> {
-    let manifest =
-        ledger.read().map_err(|cause| ResumeError::Manifest { path: path(0), cause })?;
+    let manifest = ledger.read().map_err(|cause| ResumeError::Manifest { path: path(0), cause })?;
     let mut whole = Vec::new();
     let mut first: Option<(PathBuf, Why)> = None;
     let mut others = 0;

@@ -369,13 +369,8 @@ mod tests {
     use super::*;
 
     fn sample() -> (Vec<u8>, Vec<Packet>) {
-        let head = Head {
-            key: "k".into(),
-            origin: "o".into(),
-            cell: -3,
-            made: "{}".into(),
-            tick: (1001, 24000),
-        };
+        let head =
+            Head { key: "k".into(), origin: "o".into(), cell: -3, made: "{}".into(), tick: (1001, 24000) };
         let stream = Stream { extra: vec![1, 2, 3], side: vec![(7, vec![9; 40])] };
         let packet = |i: i64| Packet {
             pts: i,

@@ -166,7 +166,8 @@ impl Grid {
             }
             Err(e) => return Err(e),
         };
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join(LOCK))?;
+        let lock =
+            OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join(LOCK))?;
         match lock.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 return Err(io::Error::new(ErrorKind::ResourceBusy, "another program is rendering into it"));

@@ -109,7 +109,15 @@ pub fn beside(shard: &Path) -> PathBuf {
 
 impl Note {
     /// A note without what is known only when the shard is whole.
-    pub fn new(shard: Shard, kind: Kind, key: u128, made: &str, origin: u64, input: &str, frames: String) -> Note {
+    pub fn new(
+        shard: Shard,
+        kind: Kind,
+        key: u128,
+        made: &str,
+        origin: u64,
+        input: &str,
+        frames: String,
+    ) -> Note {
         Note {
             grainfield_shard: VERSION,
             index: shard.index(),

@@ -66,11 +66,7 @@ impl Output {
     }
 
     /// Where the temporary file is to be: in another folder of the same disk.
-    pub fn create_by(
-        output: &OsStr,
-        overwrite: bool,
-        by: Option<&Path>,
-    ) -> Result<Output, SinkError> {
+    pub fn create_by(output: &OsStr, overwrite: bool, by: Option<&Path>) -> Result<Output, SinkError> {
         if output == "-" {
             return Ok(Output::new("standard output".into(), Target::Standard(standard_output())));
         }

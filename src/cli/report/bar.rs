@@ -49,7 +49,8 @@ impl Bar {
         } else {
             "frame {pos}, {fps} fps {speed}x, {gone} gone"
         };
-        let style = ProgressStyle::with_template(&format!("{before}{template}")).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = ProgressStyle::with_template(&format!("{before}{template}"))
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
         let style = style
             .progress_chars("=> ")
             .with_key("fps", |s: &ProgressState, w: &mut dyn Write| {

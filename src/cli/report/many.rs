@@ -41,9 +41,20 @@ struct State {
 impl Many {
     pub(in crate::cli) fn new(say: SayArgs) -> Many {
         let (form, voice) = manner(say, false);
-        let target = if form == Form::Bar { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        let target = if form == Form::Bar {
+            ProgressDrawTarget::stderr_with_hz(10)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bars = MultiProgress::with_draw_target(target);
-        Many { form, voice, style: Style::of_stderr(), bars, err: Mutex::new(io::stderr()), begun: Instant::now() }
+        Many {
+            form,
+            voice,
+            style: Style::of_stderr(),
+            bars,
+            err: Mutex::new(io::stderr()),
+            begun: Instant::now(),
+        }
     }
 
     /// A job that is about to begin.
@@ -102,9 +113,12 @@ fn named(job: Option<&str>) -> String {
 /// `5 jobs done, 1 failed; 1200 frames, 300 kept in 0:34 (35.3 fps)`
 fn closing(t: &Tally, elapsed: Duration) -> String {
     let mut text = format!("{} {} done", t.done, if t.done == 1 { "job" } else { "jobs" });
-    for (count, what) in
-        [(t.failed, "failed"), (t.before, "done before"), (t.elsewhere, "done by other programs"), (t.left, "left")]
-    {
+    for (count, what) in [
+        (t.failed, "failed"),
+        (t.before, "done before"),
+        (t.elsewhere, "done by other programs"),
+        (t.left, "left"),
+    ] {
         if count > 0 {
             text += &format!(", {count} {what}");
         }
@@ -178,7 +192,9 @@ impl Watch for One<'_> {
         if self.many.form == Form::Frames {
             self.many.event(Some(&self.job), &Event::frame(step));
         }
-        if !self.many.form.is_json() || state.told.is_some_and(|told| now.elapsed.saturating_sub(told) < EVERY) {
+        if !self.many.form.is_json()
+            || state.told.is_some_and(|told| now.elapsed.saturating_sub(told) < EVERY)
+        {
             return;
         }
         state.told = Some(now.elapsed);

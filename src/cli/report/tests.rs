@@ -29,7 +29,14 @@ fn told(form: Form, voice: Voice, error: Option<&str>) -> String {
     });
     for done in 1..=100 {
         let out_time = Ratio::new(done, 24).unwrap();
-        report.step(&Step { done: done as u64, failed: 0, total: Some(100), number: done - 1, out_time, left_out: false });
+        report.step(&Step {
+            done: done as u64,
+            failed: 0,
+            total: Some(100),
+            number: done - 1,
+            out_time,
+            left_out: false,
+        });
     }
     report.end(&Ending {
         exit: if error.is_some() { Exit::Failed } else { Exit::Done },

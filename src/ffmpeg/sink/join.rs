@@ -51,7 +51,8 @@ impl Reel {
         opened.map_err(|e| av_fault(&reel.name, "it cannot be read", e))?;
         // SAFETY: an open context, whose streams live as long as it.
         let video = unsafe {
-            let streams = std::slice::from_raw_parts((*reel.context).streams, (*reel.context).nb_streams as usize);
+            let streams =
+                std::slice::from_raw_parts((*reel.context).streams, (*reel.context).nb_streams as usize);
             streams.iter().position(|s| (*(**s).codecpar).codec_type == sys::AVMediaType::AVMEDIA_TYPE_VIDEO)
         };
         reel.stream = video.ok_or_else(|| fault(path.as_os_str(), "there is no picture in it".into()))?;
@@ -132,8 +133,17 @@ pub fn join(
         ..Encoding::default()
     };
     let whole = first.video.whole;
-    let cast =
-        Cast { output, overwrite, by: None, container, base, whole, encoding: &encoding, source, alone: false };
+    let cast = Cast {
+        output,
+        overwrite,
+        by: None,
+        container,
+        base,
+        whole,
+        encoding: &encoding,
+        source,
+        alone: false,
+    };
     let head = Reel::open(&first.path)?;
     let (mut film, said) = Film::create(&cast, cast.input()?, |muxer, from| {
         add_picture(muxer, from, head.stream(), container, base)

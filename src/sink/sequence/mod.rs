@@ -140,8 +140,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         Some(ledger) => ledger.prefix().map_err(|cause| recording(&name, cause))?,
     };
     let overwrite = plan.overwrite;
-    let encoder =
-        Arc::new(Encoder { kind, name, target, folder, overwrite, carried, ready, ledger, prefix });
+    let encoder = Arc::new(Encoder { kind, name, target, folder, overwrite, carried, ready, ledger, prefix });
     Ok(Box::new(Sequence { written: 0, encoder }))
 }
 
