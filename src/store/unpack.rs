@@ -11,12 +11,11 @@ use std::sync::{Mutex, PoisonError};
 
 /// What is wrong with a file, and at which byte of it.
 #[derive(Debug, thiserror::Error)]
-#[error("{problem} (at byte {at} of the file)")]
+#[error("{problem}{}", if matches!(problem, StoreProblem::Read(_)) { String::new() } else { format!(" (at byte {at} of the file)") })]
 pub struct StoreError {
     /// The byte.
     pub at: u64,
     /// What is wrong there.
-    #[source]
     pub problem: StoreProblem,
 }
 

@@ -139,7 +139,13 @@ pub fn fit(samples: &[Sample], shape: FitShape, bound: f64) -> Result<Curve, Fit
             return curve(&data, keys);
         }
     }
-    // What is left when the bound is no wider than what arithmetic loses: a key at every sample.
+    // What is left when the bound is no wider than what arithmetic loses: some samples as keys, or all of them.
+    if shape != FitShape::Linear {
+        let keys = smooth::keys(&data, bound);
+        if round::within(&data, &keys, bound) {
+            return curve(&data, keys);
+        }
+    }
     let all = (0..data.len()).map(|i| data.key(i, data.v[i], every(shape)));
     curve(&data, all.collect())
 }

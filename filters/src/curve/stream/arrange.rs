@@ -10,6 +10,26 @@ use super::format::{CHUNK_BYTES, CYCLES, INDEX, JUMP, POINTS};
 const PLAIN: u8 = 0;
 const FRAMES: u8 = 1;
 const SECONDS: u8 = 2;
+/// Times this, one more than the number of decimals that all values have: they then stand as whole numbers.
+const DECIMALS: u8 = 16;
+/// 10 to the power of the number of decimals.
+const SCALES: [f64; 10] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+
+/// The whole number that makes the value when it is divided by `scale`, to the bit.
+fn whole(value: [u8; 8], scale: f64) -> Option<[u8; 8]> {
+    let v = f64::from_le_bytes(value);
+    let n = (v * scale).round();
+    // Below 2^53 every whole number is one.
+    let same = n.abs() < 9e15 && (n / scale).to_bits() == v.to_bits();
+    same.then(|| (n as i64).to_le_bytes())
+}
+
+/// All values as whole numbers with the fewest decimals that do, if any do. Fitted curves have few.
+fn decimals(values: &[[u8; 8]]) -> Option<(u8, Vec<[u8; 8]>)> {
+    (1u8..).zip(SCALES).find_map(|(code, scale)| {
+        Some((code, values.iter().map(|v| whole(*v, scale)).collect::<Option<_>>()?))
+    })
+}
 
 /// Where bytes go: one list for each field.
 #[derive(Default)]
@@ -232,7 +252,12 @@ fn columns(piece: &[u8], seconds: bool) -> Option<Vec<u8>> {
         }
     }
     let mut out = Vec::with_capacity(piece.len() + 25);
-    out.push(if seconds { SECONDS } else { FRAMES });
+    let mut how = if seconds { SECONDS } else { FRAMES };
+    if let Some((code, wholes)) = decimals(&c.values).filter(|_| !c.values.is_empty()) {
+        how += DECIMALS * code;
+        c.values = wholes;
+    }
+    out.push(how);
     out.extend(head);
     let counts = [c.heads.len(), c.small.len(), c.times.len(), c.tags.len(), c.values.len(), c.numbers.len()];
     for n in counts {
@@ -261,8 +286,9 @@ const fn step(kind: u32, seconds: bool) -> usize {
 /// their length.
 pub fn restore(arranged: &[u8]) -> Option<Vec<u8>> {
     let (&how, rest) = arranged.split_first()?;
+    let (how, code) = (how % DECIMALS, how / DECIMALS);
     let seconds = match how {
-        PLAIN => return Some(rest.to_vec()),
+        PLAIN if code == 0 => return Some(rest.to_vec()),
         FRAMES => false,
         SECONDS => true,
         _ => return None,
@@ -281,6 +307,11 @@ pub fn restore(arranged: &[u8]) -> Option<Vec<u8>> {
     c.numbers = unplaned(&mut rest, count(5)?)?;
     if !rest.is_empty() {
         return None;
+    }
+    if code > 0 {
+        let scale = *SCALES.get(usize::from(code) - 1)?;
+        let value = |n: &[u8; 8]| (i64::from_le_bytes(*n) as f64 / scale).to_le_bytes();
+        c.values = c.values.iter().map(value).collect();
     }
     sums(&mut c.times, step(kind, seconds));
     if kind == POINTS {

@@ -42,6 +42,7 @@
 
 mod arrange;
 mod format;
+mod lanes;
 mod play;
 mod read;
 mod write;

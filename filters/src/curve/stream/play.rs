@@ -1,6 +1,7 @@
 //! What is active at a time, and how it moves on.
 
 use super::format::{AHEAD, BEHIND, Bytes, KEPT, StreamError, cyclic, fault, put_key, rules, rules_of};
+use super::lanes::Lanes;
 use crate::curve::piece::{Piece, length, piece, reach};
 use crate::curve::{At, Extend, Key, Shape};
 use crate::ratio::Ratio;
@@ -255,13 +256,13 @@ impl Ready {
     }
 }
 
-/// The same in plain numbers, packed for going through all tracks.
+/// The same in plain numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hot {
-    start: f64,
-    end: f64,
-    length: f64,
-    piece: Piece,
+    pub(super) start: f64,
+    pub(super) end: f64,
+    pub(super) length: f64,
+    pub(super) piece: Piece,
 }
 
 /// Times that a plain number holds exactly, with all their differences: whole frames and halves, quarters, ... of
@@ -285,8 +286,10 @@ impl Hot {
 pub struct Playhead {
     pub(super) now: Option<Ratio>,
     pub(super) active: Vec<Active>,
-    /// What every track plays, in plain numbers; empty when a time is none, and then `ready` is in use.
-    pub(super) hot: Vec<Hot>,
+    /// What every track plays, in plain numbers.
+    pub(super) lanes: Lanes,
+    /// A time is no plain number: `ready` is in use in place of them.
+    pub(super) exact: bool,
     pub(super) ready: Vec<Ready>,
     pub(super) values: Vec<f64>,
     /// The chunk of points being read, where it stands, and how much of it is done.
@@ -313,17 +316,17 @@ impl Playhead {
     /// Bytes it takes.
     pub fn memory(&self) -> usize {
         let a = self.active.capacity() * size_of::<Active>() + self.ready.capacity() * size_of::<Ready>();
-        let b = self.hot.capacity() * size_of::<Hot>() + self.values.capacity() * size_of::<f64>();
+        let b = self.lanes.memory() + self.values.capacity() * size_of::<f64>();
         size_of::<Playhead>() + a + b + self.chunk.capacity()
     }
 
     /// Makes ready what a track plays now.
     pub(super) fn renew(&mut self, track: usize) {
         let ready = self.active[track].ready();
-        if self.hot.is_empty() {
+        if self.exact {
             self.ready[track] = ready;
         } else if let Some(hot) = Hot::new(&ready) {
-            self.hot[track] = hot;
+            self.lanes.set(track, &hot);
         } else {
             self.be_exact();
         }
@@ -331,40 +334,48 @@ impl Playhead {
 
     pub(super) fn renew_all(&mut self) {
         self.ready.clear();
-        self.hot =
-            self.active.iter().map(|a| Hot::new(&a.ready())).collect::<Option<_>>().unwrap_or_default();
-        if self.hot.is_empty() {
-            self.be_exact();
-        }
+        self.exact = false;
+        self.lanes.reset(self.active.len());
         self.values.clear();
         self.values.resize(self.active.len(), 0.0);
+        for (track, active) in self.active.iter().enumerate() {
+            let Some(hot) = Hot::new(&active.ready()) else {
+                self.be_exact();
+                return;
+            };
+            self.lanes.set(track, &hot);
+        }
     }
 
-    /// Goes on with exact times, for good.
+    /// Goes on with exact times, until the next jump.
     fn be_exact(&mut self) {
-        self.hot.clear();
+        self.exact = true;
         self.ready = self.active.iter().map(Active::ready).collect();
     }
 
     /// Works out every value; all that is needed at `now` is there.
     pub(super) fn evaluate(&mut self, now: Ratio) {
         self.now = Some(now);
-        let plain_now = plain(now);
-        // A time between plain ones, such as a third of a frame, is asked of every track exactly.
+        if let Some(n) = plain(now) {
+            let mut from = 0;
+            while let Some(track) = self.lanes.ended(n, from).filter(|_| !self.exact) {
+                if self.active[track].advance(now) {
+                    self.renew(track);
+                }
+                from = track + 1;
+            }
+            if !self.exact {
+                return self.lanes.values(n, &mut self.values);
+            }
+        }
         for track in 0..self.active.len() {
-            let over = match (plain_now, self.hot.get(track)) {
-                (Some(n), Some(hot)) => n >= hot.end,
-                (None, Some(_)) => true,
-                (_, None) => self.ready[track].end.is_some_and(|end| now >= end),
-            };
+            // A time between plain ones, such as a third of a frame, is asked of every track exactly.
+            let over = !self.exact || self.ready[track].end.is_some_and(|end| now >= end);
             if over && self.active[track].advance(now) {
                 self.renew(track);
             }
-            self.values[track] = match (plain_now, self.hot.get(track)) {
-                (Some(n), Some(hot)) => hot.piece.value((n - hot.start) / hot.length),
-                (None, Some(_)) => self.active[track].ready().value(now),
-                (_, None) => self.ready[track].value(now),
-            };
+            self.values[track] =
+                if self.exact { self.ready[track].value(now) } else { self.active[track].ready().value(now) };
         }
     }
 }

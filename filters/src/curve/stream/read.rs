@@ -4,6 +4,7 @@ use super::format::{
     Bytes, CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS,
     StreamError, StreamProblem, TAIL_BYTES, VERSION, checksum, cyclic, fault, rules_of,
 };
+use super::lanes::Lanes;
 use super::play::{Active, Playhead};
 use crate::curve::{Curve, Key};
 use crate::lend::ReadAt;
@@ -171,7 +172,8 @@ impl<R: ReadAt> Tracks<R> {
             now: None,
             active: Vec::new(),
             ready: Vec::new(),
-            hot: Vec::new(),
+            lanes: Lanes::default(),
+            exact: false,
             values: Vec::new(),
             chunk: Vec::new(),
             place: 0,

@@ -1,0 +1,231 @@
+//! Tracks: the stream beside what one would do without it.
+//!
+//! `cargo bench --bench curves [-- COUNT...]`. Every way is played through the same frames of the same Hermite tracks in
+//! every round, frame by frame in turn, so that a busy machine slows all of them alike; a figure is the least of the
+//! rounds, a ratio the median of the rounds' ratios. Cold: between two frames 32 MB are written over, more than the second
+//! cache holds.
+//!
+//! - arrays: each track's keys in an array of its own, with the place where it is
+//! - search: the same, the place being searched for every time
+//! - by time: all keys in one array sorted by their own time (the article's example of what does not help), each knowing
+//!   where the next one of its track stands
+//! - stream: [`grainfield_filters::curve::stream`]
+#![allow(unsafe_code)] // the clock of a thread
+#![allow(missing_docs)]
+
+use grainfield_filters::curve::stream::{Tracks, write};
+use grainfield_filters::curve::{At, Curve, Key, Shape};
+use grainfield_filters::ratio::Ratio;
+use std::hint::black_box;
+
+mod timing;
+use timing::{median, ratio, time};
+
+/// A key of the rivals: as small as it can be.
+#[derive(Clone, Copy)]
+struct Point {
+    time: f64,
+    value: f64,
+    leave: f64,
+    arrive: f64,
+}
+
+fn between(a: &Point, b: &Point, now: f64) -> f64 {
+    let h = b.time - a.time;
+    let u = (now - a.time) / h;
+    let (m0, m1) = (a.leave * h, a.arrive * h);
+    let (c2, c3) = (3.0 * (b.value - a.value) - 2.0 * m0 - m1, m0 + m1 - 2.0 * (b.value - a.value));
+    a.value + u * (m0 + u * (c2 + u * c3))
+}
+
+/// Tracks whose keys are `step` frames apart on average.
+fn tracks(count: usize, frames: i64, step: i64) -> Vec<Curve> {
+    let mut state = 1u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as i64
+    };
+    let mut track = |_| {
+        let (mut at, mut keys) = (-(random() % step), Vec::new());
+        loop {
+            let value = (random() % 1000) as f64 / 10.0;
+            let slope = (random() % 100) as f64 / 500.0 - 0.1;
+            // No key counts from the end.
+            let shape = Shape::Hermite { leave: slope, arrive: -slope };
+            keys.push(Key { at: At::Frame(at.max(-1) + 1), value, shape });
+            if at > frames {
+                break;
+            }
+            at = at.max(-1) + 1 + random() % (2 * step - 1);
+        }
+        Curve::new(keys).expect("a curve")
+    };
+    (0..count).map(&mut track).collect()
+}
+
+struct Arrays {
+    tracks: Vec<Vec<Point>>,
+    at: Vec<u32>,
+}
+
+struct ByTime {
+    points: Vec<(Point, u32)>,
+    at: Vec<u32>,
+}
+
+fn points(curve: &Curve) -> Vec<Point> {
+    let of = |k: &Key| {
+        let (At::Frame(n), Shape::Hermite { leave, arrive }) = (k.at, k.shape) else {
+            unreachable!("made so")
+        };
+        Point { time: n as f64, value: k.value, leave, arrive }
+    };
+    curve.keys().iter().map(of).collect()
+}
+
+impl Arrays {
+    fn new(tracks: &[Curve]) -> Arrays {
+        Arrays { tracks: tracks.iter().map(points).collect(), at: vec![0; tracks.len()] }
+    }
+
+    fn go(&mut self, now: f64, out: &mut [f64]) {
+        for ((keys, at), out) in self.tracks.iter().zip(&mut self.at).zip(out) {
+            while keys.get(*at as usize + 1).is_some_and(|k| k.time <= now) {
+                *at += 1;
+            }
+            *out = value(keys, *at as usize, now);
+        }
+    }
+
+    fn search(&self, now: f64, out: &mut [f64]) {
+        for (keys, out) in self.tracks.iter().zip(out) {
+            *out = value(keys, keys.partition_point(|k| k.time <= now).saturating_sub(1), now);
+        }
+    }
+}
+
+fn value(keys: &[Point], i: usize, now: f64) -> f64 {
+    match keys.get(i + 1) {
+        Some(next) if now >= keys[i].time => between(&keys[i], next, now),
+        _ => keys[i].value,
+    }
+}
+
+impl ByTime {
+    fn new(tracks: &[Curve]) -> ByTime {
+        let mut all: Vec<(Point, usize, usize)> = Vec::new();
+        for (t, track) in tracks.iter().enumerate() {
+            all.extend(points(track).into_iter().enumerate().map(|(i, p)| (p, t, i)));
+        }
+        all.sort_by(|a, b| a.0.time.total_cmp(&b.0.time).then(a.1.cmp(&b.1)));
+        let mut next = vec![u32::MAX; tracks.len()];
+        let mut points = Vec::new();
+        for (i, (p, t, _)) in all.iter().enumerate().rev() {
+            points.push((*p, next[*t]));
+            next[*t] = i as u32;
+        }
+        points.reverse();
+        ByTime { points, at: next }
+    }
+
+    fn go(&mut self, now: f64, out: &mut [f64]) {
+        for (at, out) in self.at.iter_mut().zip(out) {
+            let (mut key, mut next) = self.points[*at as usize];
+            *out = loop {
+                match self.points.get(next as usize) {
+                    Some((after, behind)) if after.time <= now => {
+                        *at = next;
+                        (key, next) = (*after, *behind);
+                    }
+                    Some((after, _)) if now >= key.time => break between(&key, after, now),
+                    _ => break key.value,
+                }
+            };
+        }
+    }
+}
+
+fn stream(tracks: &[Curve], every: i64) -> Tracks<Vec<u8>> {
+    let mut bytes = Vec::new();
+    write(tracks, Ratio::whole(every), &mut bytes).expect("written");
+    Tracks::open(bytes).expect("opened")
+}
+
+fn play(count: usize, step: i64, cold: bool) {
+    let frames = 240i64;
+    let tracks = tracks(count, frames + 10, step);
+    let keys: usize = tracks.iter().map(|t| t.keys().len()).sum();
+    let all = stream(&tracks, 100_000);
+    let mut out = vec![0.0; count];
+    let mut over = vec![0u64; if cold { 4 << 20 } else { 0 }];
+    let rounds = if count > 2000 || cold { 3 } else { 9 };
+    let mut taken: [Vec<f64>; 4] = Default::default();
+    for _ in 0..rounds {
+        let (mut arrays, mut by_time) = (Arrays::new(&tracks), ByTime::new(&tracks));
+        let search = Arrays::new(&tracks);
+        let mut head = all.start().expect("started");
+        let mut sums = [0.0; 4];
+        for f in 0..frames {
+            let now = f as f64;
+            for (way, sum) in sums.iter_mut().enumerate() {
+                over.iter_mut().for_each(|v| *v = v.wrapping_add(1));
+                *sum += time(|| match way {
+                    0 => all.go(&mut head, Ratio::whole(f)).expect("played"),
+                    1 => arrays.go(now, &mut out),
+                    2 => search.search(now, &mut out),
+                    _ => by_time.go(now, &mut out),
+                });
+                black_box(&mut out);
+                if f % 97 == 5 && way > 0 {
+                    let same = out.iter().zip(head.values()).all(|(a, b)| (a - b).abs() < 1e-9);
+                    assert!(same, "way {way} at frame {f}");
+                }
+            }
+        }
+        taken.iter_mut().zip(sums).for_each(|(all, sum)| all.push(sum));
+    }
+    black_box(&over);
+    let least = |v: &[f64]| v.iter().copied().fold(f64::INFINITY, f64::min) / frames as f64 * 1e6;
+    let all: Vec<String> = taken.iter().map(|t| format!("{:9.1}", least(t))).collect();
+    let times: Vec<String> = (1..4).map(|w| format!("{:6.2}", ratio(&taken[w], &taken[0]))).collect();
+    println!(
+        "{count:6} {step:5} {} {keys:8}  {}  {}",
+        if cold { "cold" } else { "warm" },
+        all.join(" "),
+        times.join(" ")
+    );
+}
+
+fn seek() {
+    let frames = 20_000;
+    let tracks = tracks(2000, frames, 60);
+    println!("\nSeeking: 2000 tracks, {frames} frames, keys 60 frames apart\n");
+    println!("   jump every   bytes of stream   a random frame, ms   worst, ms");
+    for every in [10_000, 3000, 1000, 300, 100] {
+        let all = stream(&tracks, every);
+        let mut bytes = Vec::new();
+        write(&tracks, Ratio::whole(every), &mut bytes).expect("written");
+        let mut head = all.start().expect("started");
+        let mut taken = Vec::new();
+        for k in 0..60i64 {
+            let to = Ratio::whole((k * 7919 * 13) % frames);
+            taken.push(1e3 * time(|| all.go(&mut head, to).expect("sought")));
+        }
+        let worst = taken.iter().copied().fold(0.0, f64::max);
+        println!("   {every:10} {:17} {:20.3} {worst:11.3}", bytes.len(), median(taken));
+    }
+}
+
+fn main() {
+    let asked: Vec<usize> = std::env::args().filter_map(|a| a.parse().ok()).collect();
+    let counts = if asked.is_empty() { vec![10, 200, 2000, 20_000] } else { asked };
+    println!("Playing forward, microseconds a frame, and how many times the stream's\n");
+    println!("tracks  step            keys     stream    arrays    search   by time  arrays search by time");
+    for &count in &counts {
+        for step in [3, 30, 120] {
+            play(count, step, false);
+            play(count, step, true);
+        }
+    }
+    seek();
+}
