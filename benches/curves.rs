@@ -11,6 +11,7 @@
 //!   where the next one of its track stands
 //! - stream: [`grainfield_filters::curve::stream`]
 #![allow(unsafe_code)] // the clock of a thread
+#![allow(clippy::expect_used)] // a bench that cannot go on ends
 #![allow(missing_docs)]
 
 use grainfield_filters::curve::stream::{Tracks, write};
@@ -50,7 +51,6 @@ fn tracks(count: usize, frames: i64, step: i64) -> Vec<Curve> {
         loop {
             let value = (random() % 1000) as f64 / 10.0;
             let slope = (random() % 100) as f64 / 500.0 - 0.1;
-            // No key counts from the end.
             let shape = Shape::Hermite { leave: slope, arrive: -slope };
             keys.push(Key { at: At::Frame(at.max(-1) + 1), value, shape });
             if at > frames {

@@ -68,11 +68,12 @@ fn a_setting_takes_its_curve_from_a_file() {
     s.run("curve fit x.csv look/tracks.gfa --shape linear").ok();
     s.write("curve.txt", "0=0;3=12\n");
     let hash = |how: &str| s.run(&format!("hash pattern:grey:size=64x48:frames=6 {how} -q")).ok().text();
-    let want = hash("-f noise=strength='0=0;3=12'");
+    s.write("want.toml", "[[filter]]\nname = \"noise\"\nstrength = \"0=0;3=12\"\n");
+    let want = hash("--recipe want.toml");
     assert_ne!(want, hash("-f noise=strength=12"));
     for how in [
         "-f noise=strength=@look/tracks.gfa#strength",
-        "-f noise=strength='@look/tracks.gfa'",
+        "-f noise=strength=@look/tracks.gfa",
         "-f noise=strength=@curve.txt",
         "--recipe look/look.toml",
     ] {

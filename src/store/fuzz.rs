@@ -84,7 +84,8 @@ mod tests {
         let tracks = ["0=1;10~=2;20(bspline)=3;30=5", "3=0;9~=1;12=5;>repeat"].map(|t| t.parse().unwrap());
         grainfield_filters::curve::stream::write(&tracks, super::Ratio::whole(8), &mut packer).unwrap();
         packer.finish(["a", "b"].into_iter()).unwrap();
-        let examples: [(&[u8], fn(&[u8])); 5] = [
+        type Example<'a> = (&'a [u8], fn(&[u8]));
+        let examples: [Example<'_>; 5] = [
             (&gfa, super::gfa),
             (b"<mirror;0=1;48~=2;50(bezier 0 1 1 0)=3;60s", super::keyframes),
             (

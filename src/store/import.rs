@@ -201,8 +201,10 @@ fn fields(line: &str, separator: char) -> Vec<String> {
 
 /// Samples from CSV.
 pub fn csv(text: &str) -> Result<Table, ImportError> {
-    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
-    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
+    // A tab at the end is an empty field: nothing is trimmed here.
+    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line));
+    let said = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let mut lines = lines.filter(|(_, line)| said(line)).peekable();
     let Some(&(first_line, first)) = lines.peek() else { return fault(None, P::Empty) };
     let separator = [';', '\t'].into_iter().find(|c| first.contains(*c)).unwrap_or(',');
     let mut names = fields(first, separator);

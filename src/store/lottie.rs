@@ -221,7 +221,6 @@ mod tests {
             "",
             "[]",
             "{}",
-            "3",
             r#"[{"t":0}]"#,
             r#"[{"s":[1]}]"#,
             r#"[{"t":3,"s":[1]},{"t":1,"s":[1]}]"#,
@@ -234,7 +233,7 @@ mod tests {
 
     #[test]
     fn curves_become_lists_and_curves_again() {
-        for text in ["0=1;10=2;15|=2;20=5", "0(bezier 0.25 4 0.5 -8)=0;8=16", "3=1"] {
+        for text in ["0=1;10=2;15|=2;20=5", "0(bezier 0.25 8 0.5 -4)=0;8=16", "3=1"] {
             let curve: Curve = text.parse().unwrap();
             let list = to_lottie(&curve).unwrap().to_string();
             assert_eq!(read(&list).unwrap(), format!("v: {text}"));

@@ -75,7 +75,7 @@ impl TrackFile {
     /// A whole track. Goes through the file once.
     pub fn curve(&self, name: &str) -> Result<Option<Curve>, TrackFileError> {
         let Some(i) = self.names.iter().position(|n| n == name) else { return Ok(None) };
-        Ok(self.tracks.track(i).map_err(unwrapped)?)
+        self.tracks.track(i).map_err(unwrapped)
     }
 
     /// Looks at every byte.

@@ -245,6 +245,18 @@ proptest! {
     }
 
     #[test]
+    fn hermite_leaves_and_arrives_with_its_slopes(c in curve_of::<f64>(
+        (-5.0f64..5.0, -5.0f64..5.0).prop_map(|(leave, arrive)| Shape::Hermite { leave, arrive }), -10.0..10.0))
+    {
+        for (i, k) in c.keys().iter().enumerate().take(c.keys().len() - 1) {
+            let Shape::Hermite { leave, arrive } = k.shape else { panic!("{:?}", k.shape) };
+            let h = (c.keys()[i + 1].when() - k.when()).to_f64();
+            let (first, last) = c.piece(i, 0).ends();
+            prop_assert!((first / h - leave).abs() < 1e-9 && (last / h - arrive).abs() < 1e-9 * (1.0 + 40.0 / h));
+        }
+    }
+
+    #[test]
     fn a_bspline_has_no_break_in_slope_or_curvature(c in curve_of::<f64>(Just(Shape::BSpline), -10.0..10.0)) {
         let cubic = |i| match c.piece(i, 0) {
             super::piece::Piece::Cubic(k) => k,

@@ -103,7 +103,7 @@ fn unit(all: &[Fitted]) -> &'static str {
 }
 
 macro_rules! axes {
-    ($chart:expr, $x:expr, $y:expr) => {
+    ($chart:expr, $x:expr, $y:expr, $size:expr) => {
         $chart
             .configure_mesh()
             .x_desc($x)
@@ -116,7 +116,8 @@ macro_rules! axes {
             .x_labels(12)
             .y_labels(8)
             .x_label_formatter(&plain)
-            .y_label_formatter(&plain)
+            // A sum of steps may miss 0 by a hair.
+            .y_label_formatter(&|v: &f64| plain(if v.abs() < 1e-9 * $size { &0.0 } else { v }))
             .draw()?
     };
 }
@@ -139,12 +140,13 @@ fn draw_values(area: &Area<'_>, all: &[Fitted]) -> Drawn {
     }
     let room = 0.06 * (high - low);
     let mut chart = ChartBuilder::on(area)
+        .margin_left(px(12))
         .margin_right(px(24))
         .margin_top(px(6))
         .x_label_area_size(px(46))
         .y_label_area_size(px(84))
         .build_cartesian_2d(from.to_f64()..to.to_f64(), low - room..high + room)?;
-    axes!(chart, unit(all), "value");
+    axes!(chart, unit(all), "value", high - low);
     for (f, colour) in all.iter().zip(COLOURS) {
         let dots = f.samples.iter().map(|s| (number(s.0).to_f64(), s.1));
         let radius = if f.samples.len() > 700 { 1 } else { 2 };
@@ -175,13 +177,14 @@ fn draw_errors(area: &Area<'_>, all: &[Fitted]) -> Drawn {
     let most = errors.iter().flatten().map(|e| e.1.abs()).chain(bounds).fold(0.0, f64::max);
     let most = if most > 0.0 { 1.15 * most } else { 1.0 };
     let mut chart = ChartBuilder::on(area)
+        .margin_left(px(12))
         .margin_right(px(24))
         .margin_top(px(6))
         .margin_bottom(px(10))
         .x_label_area_size(px(46))
         .y_label_area_size(px(84))
         .build_cartesian_2d(from.to_f64()..to.to_f64(), -most..most)?;
-    axes!(chart, unit(all), "error, and its bound");
+    axes!(chart, unit(all), "error, and its bound", most);
     for (f, colour) in all.iter().zip(COLOURS) {
         let ink = if all.len() == 1 { LIMIT } else { colour };
         for side in [-f.bound, f.bound] {

@@ -166,7 +166,7 @@ fn data(samples: &[Sample], bound: f64) -> Result<Data<'_>, FitError> {
     if !(0.0..=f64::MAX).contains(&bound) {
         return Err(FitError::Bound);
     }
-    let bad = |v: f64| !(v.abs() <= MAX_VALUE);
+    let bad = |v: f64| v.is_nan() || v.abs() > MAX_VALUE;
     if let Some(i) = samples.iter().position(|s| bad(s.1)) {
         return Err(FitError::Value(i));
     }

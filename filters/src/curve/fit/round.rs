@@ -54,7 +54,9 @@ pub(super) fn within(data: &Data<'_>, keys: &[Key], bound: f64) -> bool {
         while i < data.len() && data.samples[i].0 != pair[1].at {
             let passed = (super::when(data.samples[i].0) - pair[0].when()).to_f64();
             let u = (passed / h).clamp(0.0, 1.0);
-            if !((piece.value(u) - data.v[i]).abs() <= bound) {
+            // What is no number is not within.
+            let far = (piece.value(u) - data.v[i]).abs();
+            if far.is_nan() || far > bound {
                 return false;
             }
             i += 1;

@@ -56,11 +56,11 @@ fn refined(data: &Data<'_>, mut chosen: Vec<usize>, bound: f64) -> Vec<usize> {
     let mut good = vec![false; chosen.len() - 1];
     loop {
         let mut more = Vec::new();
-        for k in 0..chosen.len() - 1 {
-            if !good[k] {
+        for (k, good) in good.iter_mut().enumerate() {
+            if !*good {
                 match worst(data, &chosen, k, bound) {
                     Some(i) => more.push(i),
-                    None => good[k] = true,
+                    None => *good = true,
                 }
             }
         }
