@@ -56,9 +56,9 @@ fn loss_at(t: u16, amount: u16) -> u16 {
 /// `mulhi` rounded, halves up.
 #[inline(always)]
 fn part(d: u16, loss: u16) -> u16 {
-    let product = u32::from(d) * u32::from(loss);
-    // Its halves, which lanes of 16 bits have.
-    (product >> 16) as u16 + (product as u16 >> 15)
+    // The halves of the product one by one, as lanes of 16 bits have them.
+    let high = ((u32::from(d) * u32::from(loss)) >> 16) as u16;
+    high.wrapping_add(d.wrapping_mul(loss) >> 15)
 }
 
 #[inline(always)]
