@@ -42,32 +42,78 @@ pub fn term(square: f64, scale: f64) -> i32 {
 /// How much of a difference from `zero` is lost, in 1/65536.
 #[inline(always)]
 pub fn loss(column: i32, row: i32, amount: u16) -> u16 {
+    loss_at((column + row).clamp(0, 65535) as u16, amount)
+}
+
+#[inline(always)]
+fn loss_at(t: u16, amount: u16) -> u16 {
     let mulhi = |a: u16, b: u16| ((u32::from(a) * u32::from(b)) >> 16) as u16;
-    let t = (column + row).clamp(0, 65535) as u16;
     let u = mulhi(t, t);
-    let s = u + 2 * mulhi(u, 65535 - t);
+    let s = u.wrapping_add(mulhi(u, 65535 - t).wrapping_mul(2));
     mulhi(s, amount)
+}
+
+/// `mulhi` rounded, halves up.
+#[inline(always)]
+fn part(d: u16, loss: u16) -> u16 {
+    // The halves of the product one by one, as lanes of 16 bits have them.
+    let high = ((u32::from(d) * u32::from(loss)) >> 16) as u16;
+    high.wrapping_add(d.wrapping_mul(loss) >> 15)
 }
 
 #[inline(always)]
 fn shade(x: u16, zero: u16, loss: u16) -> u16 {
-    let d = x.max(zero) - x.min(zero);
-    let e = ((u32::from(d) * u32::from(loss) + 32768) >> 16) as u16;
-    if x > zero { x - e } else { x + e }
+    if x > zero { x - part(x - zero, loss) } else { x + part(zero - x, loss) }
+}
+
+/// Columns that a row goes through at a time, their losses beside them.
+const BLOCK: usize = 512;
+
+/// Calls `each` with parts of the row and the losses of their columns. Around the centre, where nothing is lost, it is
+/// not called.
+#[inline(always)]
+fn by_blocks<T>(
+    samples: &mut [T],
+    columns: &[i32],
+    row: i32,
+    amount: u16,
+    mut each: impl FnMut(&mut [T], &[u16]),
+) {
+    let mut losses = [0u16; BLOCK];
+    for (samples, columns) in samples.chunks_mut(BLOCK).zip(columns.chunks(BLOCK)) {
+        // Terms fall to the centre and rise behind it, so the ends of a block are its highest.
+        let (Some(first), Some(last)) = (columns.first(), columns.last()) else { return };
+        if first + row <= 0 && last + row <= 0 {
+            continue;
+        }
+        let losses = &mut losses[..columns.len()];
+        for (t, &c) in losses.iter_mut().zip(columns) {
+            *t = (c + row).clamp(0, 65535) as u16;
+        }
+        for l in losses.iter_mut() {
+            *l = loss_at(*l, amount);
+        }
+        each(samples, losses);
+    }
 }
 
 #[inline(always)]
 fn u8_body(samples: &mut [u8], columns: &[i32], row: i32, amount: u16, zero: u8) {
-    for (x, &c) in samples.iter_mut().zip(columns) {
-        *x = shade((*x).into(), zero.into(), loss(c, row, amount)) as u8;
-    }
+    by_blocks(samples, columns, row, amount, |samples, losses| {
+        for (x, &l) in samples.iter_mut().zip(losses) {
+            *x = shade((*x).into(), zero.into(), l) as u8;
+        }
+    });
 }
 
 #[inline(always)]
 fn u16_body(samples: &mut [u16], columns: &[i32], row: i32, amount: u16, zero: u16) {
-    for (x, &c) in samples.iter_mut().zip(columns) {
-        *x = shade(*x, zero, loss(c, row, amount));
-    }
+    by_blocks(samples, columns, row, amount, |samples, losses| {
+        for (x, &l) in samples.iter_mut().zip(losses) {
+            let e = part((*x).max(zero) - (*x).min(zero), l);
+            *x = if *x > zero { x.wrapping_sub(e) } else { x.wrapping_add(e) };
+        }
+    });
 }
 
 #[inline(always)]

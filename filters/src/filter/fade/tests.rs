@@ -12,7 +12,7 @@ fn towards(amount: f64, yuv: [f64; 3], gbr: [f64; 3], given: &[(&str, &str)], nu
         let color = if rgb { gbr[p] } else { yuv[p] };
         // Premultiplied: the colour times alpha. None of the formats is, see below.
         let (zero, span) = zero_span(f, p);
-        let (was, by) = (at(source, p, x, y), if f.depth == Depth::Float { 3e-7 } else { 0.501 });
+        let (was, by) = (at(source, p, x, y), if f.depth == Depth::Float { 3e-7 } else { 0.513 });
         if amount < 1.0 && !was.is_finite() {
             return None;
         }
@@ -60,7 +60,7 @@ fn alpha_fades_alone_and_premultiplied_colour_with_it() {
                     if !was.is_finite() {
                         continue;
                     }
-                    let by = if f.depth == Depth::Float { 1e-6 } else { 0.501 };
+                    let by = if f.depth == Depth::Float { 1e-6 } else { 0.513 };
                     let both = alpha == Alpha::Premultiplied || f.alpha_plane() == Some(p);
                     let want = if both { was + (zero - was) * 0.25 } else { was };
                     assert!((at(&out, p, x, y) - want).abs() < by, "{name} {alpha:?} {p}");

@@ -24,7 +24,7 @@ fn samples_are_scaled_from_black() {
             let to = zero + (was - zero) * gain;
             match f.legal(p) {
                 None => Some((if was.is_finite() { to } else { was }, 1e-6)),
-                Some((lo, hi)) => Some((to.clamp(was.min(lo.into()), was.max(hi.into())), 0.51)),
+                Some((lo, hi)) => Some((to.clamp(was.min(lo.into()), was.max(hi.into())), 0.513)),
             }
         });
     }

@@ -19,12 +19,12 @@ fn check(given: &[(&str, &str)], [black, white, gamma, low, high]: [f64; 5]) {
         }
         if f.is_chroma(p) {
             let (lo, hi) = f.legal(p).unwrap();
-            return Some(((zero + (was - zero) * gain).clamp(lo.into(), hi.into()), 0.51));
+            return Some(((zero + (was - zero) * gain).clamp(lo.into(), hi.into()), 0.513));
         }
         let t = ((was - zero) / span - black) / (white - black);
         let t = if float { t } else { t.clamp(0.0, 1.0) };
         let t = if gamma == 1.0 || t <= 0.0 { t } else { libm::pow(t, 1.0 / gamma) };
-        Some((zero + (low + t * (high - low)) * span, if float { 1e-5 * (1.0 + t.abs()) } else { 0.51 }))
+        Some((zero + (low + t * (high - low)) * span, if float { 1e-5 * (1.0 + t.abs()) } else { 0.513 }))
     });
 }
 

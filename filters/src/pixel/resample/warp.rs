@@ -10,6 +10,9 @@ use crate::simd::{Level, multiversion};
 /// Places between two samples that have weights of their own.
 pub const PHASES: usize = 256;
 
+/// Half a phase: places are rounded to the nearest.
+const HALF: i64 = 1 << 23;
+
 /// What an interpolation is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
@@ -86,7 +89,7 @@ impl<S: Copy> Phases<S> {
     /// The first sample and the weights for a place.
     #[inline(always)]
     pub fn at(&self, place: i64) -> (i64, &[S]) {
-        let place = place + (1 << 23);
+        let place = place + HALF;
         let phase = (place >> 24 & 255) as usize;
         let first = (place >> 32) - (self.taps as i64 / 2 - 1);
         (first, &self.weights[phase * self.taps..][..self.taps])
@@ -168,6 +171,22 @@ fn sample<T: Kernel>(p: &Patch<'_, T>, x: i64, y: i64) -> T {
     p.samples[y as usize * p.stride + x as usize]
 }
 
+/// The steps `0..count` of `start + i * step` whose whole part is within `lo..hi`, as a range.
+fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) -> (usize, usize) {
+    let (start, step, count) = (i128::from(start), i128::from(step), count as i128);
+    let (lo, hi) = (i128::from(lo) << 32, i128::from(hi) << 32);
+    let up = |v: i128| -(-v).div_euclid(step);
+    let (first, last) = match step {
+        0 if start >= lo && start < hi => (0, count),
+        0 => (0, 0),
+        1.. => (up(lo - start), up(hi - start)),
+        // Falling: from the first below hi to the last not below lo.
+        _ => ((start - hi).div_euclid(-step) + 1, (start - lo).div_euclid(-step) + 1),
+    };
+    let first = first.clamp(0, count);
+    (first as usize, last.clamp(first, count) as usize)
+}
+
 /// Down first, rounded to what stands between two passes, then across.
 #[inline(always)]
 fn walk_body<T: Kernel, const N: usize>(
@@ -179,37 +198,59 @@ fn walk_body<T: Kernel, const N: usize>(
     wide: impl Fn(T::Sum) -> T::Sum + Copy,
 ) {
     let (narrow, top) = if size_of::<T>() == 4 { (0, 0) } else { shift(p.bits, Way::Narrow) };
-    let n = if N == 0 { across.taps } else { N };
-    let m = if N == 0 { down.taps } else { N };
-    for (i, out) in (0i64..).zip(out) {
-        let (x, wx) = across.at(walk.u + i * walk.du);
-        let (y, wy) = down.at(walk.v + i * walk.dv);
-        let inside =
-            x >= p.columns.0 && x + n as i64 <= p.columns.1 && y >= p.rows.0 && y + m as i64 <= p.rows.1;
+    let place = |i: usize| (walk.u + i as i64 * walk.du, walk.v + i as i64 * walk.dv);
+    // Where all samples that are needed are there.
+    let (mut first, mut last) = (0, 0);
+    let tables: Option<(&[[T::Sum; N]; PHASES], &[[T::Sum; N]; PHASES])> =
+        match (across.weights.as_chunks::<N>(), down.weights.as_chunks::<N>()) {
+            ((a, []), (d, [])) => a.try_into().ok().zip(d.try_into().ok()),
+            _ => None,
+        };
+    let side = N as i64 / 2 - 1;
+    if tables.is_some() && N > 0 {
+        let room = |(lo, hi): (i64, i64)| (lo + side, hi - N as i64 + 1 + side);
+        let x = within(walk.u + HALF, walk.du, room(p.columns), out.len());
+        let y = within(walk.v + HALF, walk.dv, room(p.rows), out.len());
+        first = x.0.max(y.0);
+        last = x.1.min(y.1).max(first);
+    }
+    let outside = |i: usize| {
+        let (u, v) = place(i);
+        let ((x, wx), (y, wy)) = (across.at(u), down.at(v));
         let mut total = T::ZERO;
-        if inside && N > 0 {
-            let mut columns = [T::ZERO; 8];
-            let mut at = y as usize * p.stride + x as usize;
-            for &w in &wy[..N] {
-                let row = &p.samples[at..at + N];
-                for j in 0..N {
-                    columns[j] = sum(columns[j], row[j].part(), w);
-                }
-                at += p.stride;
+        for (j, &w) in (0i64..).zip(wx) {
+            let mut column = T::ZERO;
+            for (k, &w) in (0i64..).zip(wy) {
+                column = sum(column, sample(p, x + j, y + k).part(), w);
             }
+            total = sum(total, wide(column), w);
+        }
+        T::of_sum(total, narrow, top)
+    };
+    for i in (0..first).chain(last..out.len()) {
+        out[i] = outside(i);
+    }
+    let Some((wx, wy)) = tables else { return };
+    let (mut u, mut v) = place(first);
+    (u, v) = (u + HALF, v + HALF);
+    for out in &mut out[first..last] {
+        let mut at = ((v >> 32) - side) as usize * p.stride + ((u >> 32) - side) as usize;
+        let (wx, wy) = (&wx[usize::from((u >> 24) as u8)], &wy[usize::from((v >> 24) as u8)]);
+        let mut columns = [T::ZERO; N];
+        for &w in wy {
+            let row = &p.samples[at..at + N];
             for j in 0..N {
-                total = sum(total, wide(columns[j]), wx[j]);
+                columns[j] = sum(columns[j], row[j].part(), w);
             }
-        } else {
-            for (j, &w) in (0i64..).zip(wx) {
-                let mut column = T::ZERO;
-                for (k, &w) in (0i64..).zip(wy) {
-                    column = sum(column, sample(p, x + j, y + k).part(), w);
-                }
-                total = sum(total, wide(column), w);
-            }
+            at += p.stride;
+        }
+        let mut total = T::ZERO;
+        for j in 0..N {
+            total = sum(total, wide(columns[j]), wx[j]);
         }
         *out = T::of_sum(total, narrow, top);
+        u += walk.du;
+        v += walk.dv;
     }
 }
 
@@ -223,7 +264,8 @@ macro_rules! walks {
                 (2, 2) => walk_body::<$t, 2>(out, p, walk, by, $sum, wide),
                 (4, 4) => walk_body::<$t, 4>(out, p, walk, by, $sum, wide),
                 (6, 6) => walk_body::<$t, 6>(out, p, walk, by, $sum, wide),
-                _ => walk_body::<$t, 0>(out, p, walk, by, $sum, wide),
+                // Any other width: every sample by itself.
+                _ => walk_body::<$t, 1>(out, p, walk, by, $sum, wide),
             }
         }
         multiversion! {
