@@ -114,7 +114,7 @@ pub fn join(
             "the frames of a sequence are all in one folder already: 'grainfield join OUTPUT' checks that they are whole"
                 .into(),
         )),
-        Files::None => Err(JoinError::Usage(format!("{} is no file that shards can be joined in", output.display()))),
+        Files::None | Files::Image(_) => Err(JoinError::Usage(format!("{} is no file that shards can be joined in", output.display()))),
         Files::One(path, kind) => {
             let found = if shards.is_empty() { beside(&path)? } else { shards.to_vec() };
             let all = checked(&found, stop)?;
@@ -312,7 +312,7 @@ fn video(output: &OsStr, _: bool, _: &[(PathBuf, Note)]) -> Result<Joined, JoinE
 
 /// Checks that all frames of a sequence are there, whole, and of one making.
 fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Result<Joined, JoinError> {
-    let name = PathBuf::from(pattern.to_string());
+    let name = pattern.open();
     let io = |cause| JoinError::Io { path: name.clone(), cause };
     let bad = |path: &Path, problem: String| JoinError::Bad { path: path.to_path_buf(), problem };
     let reader = Ledger::new(&name, Made::new(BTreeMap::new()), Origins::Unknown, String::new());

@@ -121,6 +121,9 @@ fn a_sequence_is_resumed_and_checked() {
     // the source has changed
     s.write("in.y4m", s.read("in.y4m"));
     render("").ends(1).says("another source");
+    s.run("render in.y4m one.png --frames 3 --resume").ok();
+    s.run("render in.y4m one.png --frames 3 --resume").ok().says("1 frames are whole already");
+    s.run("render in.y4m one.png --frames 4 --resume").ends(1).says("-y");
     s.piped("render - o/f.##.png --resume", &s.read("in.y4m")).ends(2).says("of a pipe");
 }
 

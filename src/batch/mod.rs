@@ -142,7 +142,7 @@ impl Batch<'_> {
                 tally.before += 1;
                 return (self.tell)(place, job, &Event::Before);
             }
-            Some(r) if r.state == State::Failed && !(self.retry && old.get(id) == Some(r)) => {
+            Some(r) if r.state == State::Failed && !(self.retry && old.get(id) == Some(&**r)) => {
                 tally.failed += 1;
                 let reason = r.reason.clone().unwrap_or_default();
                 return (self.tell)(place, job, &Event::FailedBefore(reason));

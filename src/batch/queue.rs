@@ -87,7 +87,7 @@ pub enum Claim {
     /// Another program has it.
     Elsewhere,
     /// It is ours, until it is dropped; with what was last said of it.
-    Ours(Lease, Option<Record>),
+    Ours(Box<Lease>, Option<Box<Record>>),
 }
 
 /// A job that is ours.
@@ -155,7 +155,7 @@ impl Queue {
         // what was done until now is seen only when the lock is ours
         let last = self.read()?.remove(id);
         let lease = Lease { queue: self.clone(), id: id.to_owned(), job: job.to_owned(), _lock: lock };
-        Ok(Claim::Ours(lease, last))
+        Ok(Claim::Ours(Box::new(lease), last.map(Box::new)))
     }
 
     fn append(&self, record: &Record) -> io::Result<()> {

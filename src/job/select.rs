@@ -40,7 +40,8 @@ pub(super) struct Given<'a> {
 
 /// The last frame of a source that does not know it: all of it is read.
 pub(super) fn last(request: &Request, options: &source::Options) -> Result<Option<i64>, JobError> {
-    if request.input == "-" {
+    // a pipe can be read once
+    if request.input == "-" || std::fs::metadata(&request.input).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         return Ok(None);
     }
     let mut source = source::open(&request.input, options)?;
@@ -71,8 +72,7 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
         return usage(format!("--resume: {} is no file that could be there already", typed.display()));
     }
     // frames of single images and pipes are counted by nobody
-    let keeps = matches!(files, Files::Many(_)) || (asked && !matches!(files, Files::None));
-    if !asked && !keeps {
+    if !asked && !matches!(files, Files::Many(_)) {
         return Ok(plain(frames.clone()));
     }
     let all = match frames {
@@ -117,10 +117,13 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
         return usage("--resume: whether the source is still the same cannot be told of a pipe; name a file");
     }
     match files {
+        Files::Image(_) if request.resume == Resume::No => {
+            Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() }))
+        }
         Files::None => Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() })),
         Files::Many(pattern) => {
             let made = made(given, "image sequence", &pattern.extension(), &[]);
-            let name = Path::new(pattern.to_string().as_str()).to_path_buf();
+            let name = pattern.open();
             let ledger = Ledger::new(&name, made, origins, all.to_string());
             let mut whole = Vec::new();
             if request.resume != Resume::No {
@@ -145,6 +148,16 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
                 return Ok(Selected { keep, ..plain(frames.clone()) });
             }
             Ok(finish(part, whole, keep))
+        }
+        Files::Image(path) => {
+            let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+            let made = made(given, "image", &extension, &[]);
+            let ledger = Ledger::new(&path, made, origins, all.to_string());
+            let (verify, at) = (request.resume == Resume::Verify, |_| path.clone());
+            let whole = resume::whole(&ledger, part.iter().take(1), at, verify, request.overwrite)?;
+            let done = !whole.is_empty();
+            let ledger = Some(Arc::new(ledger));
+            Ok(Selected { done, ..finish(part, whole, Keep { output, ledger, ..Keep::default() }) })
         }
         Files::One(path, kind) => one(given, part, &all, (&path, kind), output, origins, grid),
     }

@@ -197,6 +197,8 @@ pub enum Files {
     None,
     /// One.
     One(PathBuf, crate::shard::note::Kind),
+    /// An image.
+    Image(PathBuf),
     /// One for each frame.
     Many(Pattern),
 }
@@ -218,7 +220,7 @@ pub fn files(output: &OsStr) -> Result<Files, SinkError> {
         Kind::Video => one(output, One::Video),
         Kind::Sequence => match Pattern::parse(output) {
             Ok(Some(pattern)) => Files::Many(pattern),
-            _ => Files::None,
+            _ => Files::Image(output.into()),
         },
     })
 }
@@ -232,7 +234,7 @@ pub fn sharded(output: &OsStr, shard: Shard) -> Result<OsString, SinkError> {
             name
         }
         Files::One(path, _) => shard.named(path.as_os_str()),
-        Files::None | Files::Many(_) => output.to_owned(),
+        Files::None | Files::Image(_) | Files::Many(_) => output.to_owned(),
     })
 }
 
