@@ -201,8 +201,8 @@ fn walk_body<T: Kernel, const N: usize>(
     let place = |i: usize| (walk.u + i as i64 * walk.du, walk.v + i as i64 * walk.dv);
     // Where all samples that are needed are there.
     let (mut first, mut last) = (0, 0);
-    type Table<S, const N: usize> = [[S; N]; PHASES];
-    let tables: Option<(&Table<T::Sum, N>, &Table<T::Sum, N>)> =
+    type Pair<'a, S, const N: usize> = (&'a [[S; N]; PHASES], &'a [[S; N]; PHASES]);
+    let tables: Option<Pair<'_, T::Sum, N>> =
         match (across.weights.as_chunks::<N>(), down.weights.as_chunks::<N>()) {
             ((a, []), (d, [])) => a.try_into().ok().zip(d.try_into().ok()),
             _ => None,
