@@ -72,7 +72,7 @@ const CHAINS: &[&str] = &[
     "dust=amount=60:size=40:hairs=0.4:blotches=0.2:light=0.5",
     "dust=amount='0=0;3=200':seed=7",
     "scratches=amount=20:life='0=2;3=9':width=6:wander=300",
-    "sprites=scale=3:stretch=2:rotation=30:position=40,9:blend=screen:fade=0.7",
+    "sprites=scale=3:stretch=2:rotation=30:position='40,9':blend=screen:fade=0.7",
     "sprites=scale=9:blend=multiply,sprites=blend=add:position='0=0,0;3=66,34'",
 ];
 

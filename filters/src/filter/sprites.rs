@@ -343,7 +343,7 @@ mod tests {
         // Cell 5 of parts of 2 by 2 is the second of the second row.
         assert_eq!(frame.row::<u8>(0, 0)[0], picture().row::<u8>(0, 2)[2]);
         assert!(drawn(&[("fade", "0")], Some(picture()), 0).row::<u8>(0, 15)[20] == 0);
-        assert!(drawn(&[], None, 0).row::<u8>(0, 15)[20] > 240);
+        assert!(drawn(&[], None, 0).row::<u8>(0, 15)[20] > 220);
         let mut values = Values::new(SETTINGS);
         values.set("image", Value::Image(Picture::named("not-read.png"))).unwrap();
         let format = Format::new(40, 30, Family::Gray, Depth::Bits(8), (0, 0));
