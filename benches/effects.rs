@@ -65,8 +65,7 @@ struct Frames {
 impl Frames {
     fn new(name: &str, width: u32, height: u32) -> Frames {
         let format = Format::from_name(name, width, height).expect("a format of this file's list");
-        let mib =
-            std::env::var("GRAINFIELD_BENCH_MIB").ok().and_then(|s| s.parse().ok()).unwrap_or(512usize);
+        let mib = std::env::var("GRAINFIELD_BENCH_MIB").ok().and_then(|s| s.parse().ok()).unwrap_or(512usize);
         let frame = format.frame_bytes().next_multiple_of(64);
         let count = ((mib << 20) / frame).max(4);
         let mut bytes = vec![0; count * frame];
@@ -126,8 +125,8 @@ impl Frames {
         let [y, u, v] = planes;
         let mut output = FrameMut::new(format, [y, u, v, PlaneMut::default()]);
         let [y, u, v] = sources;
-        let input = (plan.reach != Reach::Same)
-            .then(|| FrameRef::new(format, [y, u, v, PlaneRef::default()]));
+        let input =
+            (plan.reach != Reach::Same).then(|| FrameRef::new(format, [y, u, v, PlaneRef::default()]));
         // Bands as the chain cuts them.
         let height = format.plane_size(0).1;
         let rows = ((256 << 10) / (format.frame_bytes() / height)).next_multiple_of(2);
@@ -211,7 +210,15 @@ fn ratios() -> Vec<f64> {
 fn ffmpeg(filter: &str) -> Option<f64> {
     let graph = format!("testsrc2=size=1920x1080:rate=25,format=yuv420p,{filter}");
     let out = Command::new("ffmpeg")
-        .args(["-hide_banner", "-nostdin", "-benchmark", "-filter_threads", "1", "-filter_complex_threads", "1"])
+        .args([
+            "-hide_banner",
+            "-nostdin",
+            "-benchmark",
+            "-filter_threads",
+            "1",
+            "-filter_complex_threads",
+            "1",
+        ])
         .args(["-f", "lavfi", "-i", &graph, "-frames:v", "60", "-f", "null", "-"])
         .output()
         .ok()?;

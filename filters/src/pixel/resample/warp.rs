@@ -172,7 +172,7 @@ fn sample<T: Kernel>(p: &Patch<'_, T>, x: i64, y: i64) -> T {
 }
 
 /// The steps `0..count` of `start + i * step` whose whole part is within `lo..hi`, as a range.
-fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) -> (usize, usize) {
+pub(super) fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) -> (usize, usize) {
     let (start, step, count) = (i128::from(start), i128::from(step), count as i128);
     let (lo, hi) = (i128::from(lo) << 32, i128::from(hi) << 32);
     let up = |v: i128| -(-v).div_euclid(step);
