@@ -180,7 +180,7 @@ impl Filter for Color {
             _ if is_rgb(&self.format) => (luma || colour, luma || colour),
             Family::Yuv | Family::Rgb => (luma, colour),
         };
-        let writes = PlaneSet(u8::from(planes.0) | 0b110 * u8::from(planes.1));
+        let writes = PlaneSet(u8::from(planes.0) | (0b110 * u8::from(planes.1)));
         if writes.is_empty() { Plan::IDLE } else { Plan::in_place(writes) }
     }
 

@@ -109,7 +109,7 @@ mod tests {
             for bits in [8u8, 10, 16] {
                 let top = ((1u32 << bits) - 1) as u16;
                 let sample = |i: u32, k: u32| {
-                    ((i.wrapping_mul(k) >> 7) as u16 & top).max(if i % 11 == 0 { top } else { 0 })
+                    ((i.wrapping_mul(k) >> 7) as u16 & top).max(if i.is_multiple_of(11) { top } else { 0 })
                 };
                 let rows = [40503, 9973, 65521].map(|k| (0..517).map(|i| sample(i, k)).collect::<Vec<u16>>());
                 let by = MatrixRow::new(bits, m, part * f64::from(top), (3, top - 5));

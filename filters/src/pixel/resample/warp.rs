@@ -187,6 +187,9 @@ pub(super) fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) 
     (first as usize, last.clamp(first, count) as usize)
 }
 
+/// The weights of every phase, their number known.
+type Taps<T, const N: usize> = [[<T as Kernel>::Sum; N]; PHASES];
+
 /// Down first, rounded to what stands between two passes, then across.
 #[inline(always)]
 fn walk_body<T: Kernel, const N: usize>(
@@ -201,7 +204,7 @@ fn walk_body<T: Kernel, const N: usize>(
     let place = |i: usize| (walk.u + i as i64 * walk.du, walk.v + i as i64 * walk.dv);
     // Where all samples that are needed are there.
     let (mut first, mut last) = (0, 0);
-    let tables: Option<(&[[T::Sum; N]; PHASES], &[[T::Sum; N]; PHASES])> =
+    let tables: Option<(&Taps<T, N>, &Taps<T, N>)> =
         match (across.weights.as_chunks::<N>(), down.weights.as_chunks::<N>()) {
             ((a, []), (d, [])) => a.try_into().ok().zip(d.try_into().ok()),
             _ => None,
