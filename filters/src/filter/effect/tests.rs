@@ -49,7 +49,7 @@ pub(crate) fn noise(format: Format) -> Frame {
                 }
                 Depth::Float => frame.row_mut::<f32>(p, y).iter_mut().for_each(|v| {
                     *v = match next() {
-                        n if n % 97 == 0 => f32::NAN,
+                        n if n.is_multiple_of(97) => f32::NAN,
                         n if n % 97 == 1 => f32::INFINITY,
                         n => n as f32 / 16_777_216.0 * 1.6 - 0.3,
                     }

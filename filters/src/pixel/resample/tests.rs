@@ -86,3 +86,21 @@ fn windows_are_sums() {
         }
     }
 }
+
+#[test]
+fn the_steps_within_are_those() {
+    let unit = 1i64 << 32;
+    for start in [-9 * unit, -unit - 1, -1, 0, 1, unit / 3, 5 * unit, 40 * unit] {
+        for step in [0, 1, -1, unit / 7, -unit / 3, unit, -unit, 2 * unit + 5, -5 * unit] {
+            for (lo, hi) in [(0, 10), (3, 3), (-4, 2), (5, 4)] {
+                let (first, last) = super::warp::within(start, step, (lo, hi), 30);
+                assert!(first <= last && last <= 30);
+                for i in 0..30usize {
+                    let whole = (start + i as i64 * step) >> 32;
+                    let inside = whole >= lo && whole < hi;
+                    assert_eq!(inside, (first..last).contains(&i), "{start} {step} {lo}..{hi} at {i}");
+                }
+            }
+        }
+    }
+}

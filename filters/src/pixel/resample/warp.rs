@@ -172,7 +172,7 @@ fn sample<T: Kernel>(p: &Patch<'_, T>, x: i64, y: i64) -> T {
 }
 
 /// The steps `0..count` of `start + i * step` whose whole part is within `lo..hi`, as a range.
-fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) -> (usize, usize) {
+pub(super) fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) -> (usize, usize) {
     let (start, step, count) = (i128::from(start), i128::from(step), count as i128);
     let (lo, hi) = (i128::from(lo) << 32, i128::from(hi) << 32);
     let up = |v: i128| -(-v).div_euclid(step);
@@ -186,6 +186,9 @@ fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) -> (usize, 
     let first = first.clamp(0, count);
     (first as usize, last.clamp(first, count) as usize)
 }
+
+/// The weights of every phase, their number known.
+type Taps<T, const N: usize> = [[<T as Kernel>::Sum; N]; PHASES];
 
 /// Down first, rounded to what stands between two passes, then across.
 #[inline(always)]
@@ -201,8 +204,7 @@ fn walk_body<T: Kernel, const N: usize>(
     let place = |i: usize| (walk.u + i as i64 * walk.du, walk.v + i as i64 * walk.dv);
     // Where all samples that are needed are there.
     let (mut first, mut last) = (0, 0);
-    type Pair<'a, S, const N: usize> = (&'a [[S; N]; PHASES], &'a [[S; N]; PHASES]);
-    let tables: Option<Pair<'_, T::Sum, N>> =
+    let tables: Option<(&Taps<T, N>, &Taps<T, N>)> =
         match (across.weights.as_chunks::<N>(), down.weights.as_chunks::<N>()) {
             ((a, []), (d, [])) => a.try_into().ok().zip(d.try_into().ok()),
             _ => None,
