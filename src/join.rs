@@ -3,13 +3,13 @@
 
 use crate::images::pattern::Pattern;
 use crate::resume::{Ledger, Made, Origins, Why, sum, unlike};
-use crate::shard::note::{self, Kind, Note, NoteError};
+use crate::shard::note::{Kind, Note, NoteError};
 use crate::sink::partial::Output;
 use crate::sink::{self, Files, SinkError};
 use crate::source::SourceError;
 use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -277,13 +277,13 @@ fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Note)]) -> Result<Joi
     for (path, note) in all {
         let Some(video) = &note.video else {
             let problem = "its note says nothing of its pictures' times".into();
-            return Err(JoinError::Bad { path: note::beside(path), problem });
+            return Err(JoinError::Bad { path: crate::shard::note::beside(path), problem });
         };
         shards.push(Shard { path: path.clone(), video: video.clone() });
     }
     let Some((_, note)) = all.first() else { return Ok(Joined::default()) };
     // a sequence or a test signal has nothing beside the picture
-    let input = OsString::from(&note.input);
+    let input = std::ffi::OsString::from(&note.input);
     let protocols = note.video.as_ref().map(|v| v.allow_protocol.clone()).unwrap_or_default();
     let carried = match input.as_encoded_bytes().starts_with(b"pattern:")
         || input == "-"

@@ -3,7 +3,7 @@
 //!
 //! The grid is fixed from frame 0 of the source: segment `k` holds the frames from `k * frames` up to
 //! `(k + 1) * frames` that are asked for, by the source's own numbers. Each is encoded alone by a fresh encoder,
-//! whose threads follow from the picture and not from the machine, into a [file] of its own in the folder
+//! whose threads follow from the picture and not from the machine, into a [file](mod@file) of its own in the folder
 //! `OUTPUT.segments`. When all are whole their packets are put into one container without being encoded again,
 //! together with the sound and all else that is only copied; then the folder goes.
 
