@@ -2,6 +2,7 @@
 
 use super::lex::quoted;
 use super::{HEAD, Recipe, VERSION};
+use crate::sink::hash::digest;
 use grainfield_filters::chain::Step;
 use grainfield_filters::curve::Animate;
 use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
@@ -141,8 +142,8 @@ impl Recipe {
 
     /// What caches, manifests and segments know the recipe by: the MD5 of `grainfield recipe 1`, a line feed and the
     /// [canonical text](Recipe::canonical), first byte highest; for each link that has been read a line feed and the digest
-    /// of what it gave. A seed given on the command line belongs into
-    /// [`seed`](Recipe::seed) before.
+    /// of what it gave, and then the same for each image that has been read. A seed given on the command line belongs
+    /// into [`seed`](Recipe::seed) before.
     pub fn key(&self) -> u128 {
         let mut md5 = Md5::new();
         md5.update(format!("grainfield recipe {VERSION}\n"));
@@ -150,6 +151,13 @@ impl Recipe {
         // What stands in files counts, not what they are called alone.
         for digest in self.links.iter().filter_map(|l| l.digest) {
             md5.update(format!("\n{digest:032x}"));
+        }
+        for (_, value) in self.steps.iter().flat_map(|step| step.values.iter_given()) {
+            if let Value::Image(picture) = value
+                && let Some(frame) = picture.frame()
+            {
+                md5.update(format!("\n{:032x}", u128::from_be_bytes(digest(frame))));
+            }
         }
         u128::from_be_bytes(md5.finalize().into())
     }
