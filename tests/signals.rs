@@ -151,7 +151,7 @@ fn a_pipe_that_falls_silent() {
 }
 
 /// What opening an input says that never answers, after it has been asked to stop. It must not wait for ever.
-#[cfg(feature = "ffmpeg")]
+#[cfg(all(feature = "ffmpeg", target_os = "linux"))]
 fn stopped(input: &str) -> String {
     use grainfield::source::{Options, open};
     use std::sync::Arc;
@@ -168,7 +168,7 @@ fn stopped(input: &str) -> String {
     receive.recv_timeout(PATIENCE).expect("it ends").expect("it fails")
 }
 
-#[cfg(feature = "ffmpeg")]
+#[cfg(all(feature = "ffmpeg", target_os = "linux"))]
 #[test]
 fn reads_that_wait_end_in_the_library_too() {
     let s = Session::new();
