@@ -144,7 +144,7 @@ fn a_header_without_film_is_filled_up() {
     for little in [false, true] {
         let mut file = File::new(little);
         file.bytes.drain(1024..2060);
-        [(4, 1024), (12, 0), (16, 0)].map(|(at, value)| file.word(at, value));
+        [(4, 1024), (12, 0), (16, 0)].into_iter().for_each(|(at, value)| file.word(at, value));
         std::fs::write(&path, &file.bytes).unwrap();
         assert_eq!(pixels(&path), PIXELS);
         assert!(!format!("{:?}", open(&path, Missing::Error).unwrap().info().details).contains("edge"));
