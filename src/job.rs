@@ -70,6 +70,8 @@ pub struct Request {
     pub resume: Resume,
     /// `--segments`, with `--segment-frames`.
     pub segments: Option<u64>,
+    /// What [`Job::run`] will be given: a read that stands still, be it before the first frame, ends when it is set.
+    pub stop: Arc<AtomicBool>,
 }
 
 impl Request {
@@ -100,6 +102,7 @@ impl Request {
             shard: None,
             resume: Resume::No,
             segments: None,
+            stop: Arc::default(),
         }
     }
 }
@@ -304,6 +307,7 @@ impl Job {
             lavfi: request.lavfi.clone(),
             threads: request.threads,
             length: request.shard.is_some(),
+            stop: Arc::clone(&request.stop),
         };
         let source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
         let mut info = source.info().clone();

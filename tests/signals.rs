@@ -109,3 +109,75 @@ fn what_was_done_is_kept() {
         assert_eq!(Some(lines.lines().count() as u64), last["frames"].as_u64(), "{said:?}");
     }
 }
+
+/// A named pipe, whose other end somebody may open.
+#[cfg(target_os = "linux")]
+fn pipe(s: &Session) -> std::path::PathBuf {
+    s.tool("mkfifo", "pipe");
+    s.path("pipe")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_that_nobody_writes_to() {
+    let s = Session::new();
+    pipe(&s);
+    let mut child = waiting(&s, "render pipe out.y4m", b"");
+    let said = lines(&mut child);
+    until("its signal handler", || catches(&child, 2));
+    thread::sleep(Duration::from_millis(200));
+    signal(&child, "-INT");
+    let (exit, said) = ends(child, &said);
+    assert_eq!(exit, Some(130), "{said:?}");
+    assert_eq!(said, ["error: interrupted before the first frame"]);
+    assert_eq!(s.files(), ["pipe"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_that_falls_silent() {
+    let s = Session::new();
+    let path = pipe(&s);
+    let mut child = waiting(&s, "render pipe out.y4m --progress json", b"");
+    let said = lines(&mut child);
+    let mut writer = std::fs::OpenOptions::new().write(true).open(path).expect("the program reads it");
+    writer.write_all(&three_and_a_bit()).expect("it is read");
+    while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+    signal(&child, "-INT");
+    let (exit, said) = ends(child, &said);
+    assert_eq!(exit, Some(130), "{said:?}");
+    assert!(said.last().is_some_and(|last| last.contains("out.partial.y4m")), "{said:?}");
+    assert_eq!(s.files(), ["out.partial.y4m", "pipe"]);
+}
+
+/// What opening an input says that never answers, after it has been asked to stop. It must not wait for ever.
+#[cfg(all(feature = "ffmpeg", target_os = "linux"))]
+fn stopped(input: &str) -> String {
+    use grainfield::source::{Options, open};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let stop = Arc::new(AtomicBool::new(false));
+    let options =
+        Options { allow_protocol: vec!["http".into()], stop: Arc::clone(&stop), ..Options::default() };
+    let (send, receive) = mpsc::channel();
+    let input = std::ffi::OsString::from(input);
+    thread::spawn(move || send.send(open(&input, &options).err().map(|e| e.to_string())));
+    let early = receive.recv_timeout(Duration::from_millis(300));
+    assert!(early.is_err(), "it waits: {early:?}");
+    stop.store(true, Ordering::SeqCst);
+    receive.recv_timeout(PATIENCE).expect("it ends").expect("it fails")
+}
+
+#[cfg(all(feature = "ffmpeg", target_os = "linux"))]
+#[test]
+fn reads_that_wait_end_in_the_library_too() {
+    let s = Session::new();
+    let path = pipe(&s);
+    let error = stopped(&path.to_string_lossy());
+    assert!(error.contains("pipe"), "{error}");
+    // Connections are taken and never answered.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/clip.mkv", silent.local_addr().expect("bound"));
+    let error = stopped(&url);
+    assert!(error.contains("clip.mkv"), "{error}");
+}

@@ -44,6 +44,7 @@ pub fn prepare(mut request: Request, clean: Option<OsString>, verdict: &Verdict)
         rate: request.rate,
         missing: request.missing,
         allow_protocol: request.allow_protocol.clone(),
+        stop: request.stop.clone(),
         ..Default::default()
     };
     let twin = match clean {

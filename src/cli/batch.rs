@@ -315,10 +315,11 @@ fn perform(
         });
         End::Stopped(summary)
     };
-    let Resolved { request, notes } = match request(typed, plan, around, job, true) {
+    let Resolved { mut request, notes } = match request(typed, plan, around, job, true) {
         Ok(resolved) => resolved,
         Err(text) => return fail(text, nothing),
     };
+    request.stop = Arc::clone(&signals.stop);
     notes.iter().for_each(|note| told.note(note));
     let recipe = request.recipe.canonical();
     let (input, output) = (super::lossy(&request.input), super::lossy(&request.output));

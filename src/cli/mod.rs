@@ -28,6 +28,7 @@ use signals::Signals;
 use std::error::Error;
 use std::ffi::OsString;
 use std::io;
+use std::sync::Arc;
 use terminal::Style;
 
 /// Runs the program: `line` is the command line with the program's name in front.
@@ -78,7 +79,7 @@ fn job(
         report.fail(exit, text);
         exit
     };
-    let Resolved { request, notes } = match resolve() {
+    let Resolved { mut request, notes } = match resolve() {
         Ok(resolved) => resolved,
         Err(error) => return fail(error.exit(), &chain(&error)),
     };
@@ -86,6 +87,7 @@ fn job(
         Ok(signals) => signals,
         Err(error) => return fail(Exit::Failed, &format!("signals cannot be watched: {error}")),
     };
+    request.stop = Arc::clone(&signals.stop);
     notes.iter().for_each(|note| report.note(note));
     let recipe = request.recipe.canonical();
     let threads = request.threads.map_or_else(|| "as many as the machine has".into(), |n| n.to_string());

@@ -19,6 +19,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The environment variable that lowers the level.
 const LEVEL_VARIABLE: &str = "GRAINFIELD_LEVEL";
@@ -164,6 +165,7 @@ pub(super) fn source_options(typed: &SourceArgs) -> source::Options {
         lavfi: typed.lavfi.clone(),
         threads: None,
         length: false,
+        stop: Arc::default(),
     }
 }
 
@@ -214,6 +216,7 @@ fn request(
         shard: None,
         resume: Resume::No,
         segments: None,
+        stop: Arc::default(),
     };
     Ok(Resolved { request, notes })
 }

@@ -59,8 +59,8 @@ impl Signals {
         }
     }
 
-    /// Does `work`, which may wait for somebody else (a pipe that says nothing) and cannot be told to stop. `None`
-    /// when a signal came before it was done: what it made, if it ever ends, is dropped.
+    /// Does `work`, which may wait for somebody else (a pipe that says nothing) and may not see that it is to
+    /// stop. `None` when a signal came before it was done: what it made, if it ever ends, is dropped.
     pub(super) fn unless_stopped<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -71,6 +71,8 @@ impl Signals {
         });
         loop {
             match receive.recv_timeout(Duration::from_millis(50)) {
+                // What failed then may have failed because it was broken off.
+                Ok(_) if self.stop.load(Ordering::SeqCst) => return None,
                 Ok(done) => return Some(done),
                 Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::SeqCst) => return None,
                 Err(RecvTimeoutError::Timeout) => {}

@@ -1,5 +1,6 @@
 //! What an FFmpeg source hands to an FFmpeg sink past the filters, by way of `Info::carried` and `Stamp::carried`.
 
+use super::interrupt::Stop;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
 use std::ffi::CString;
@@ -12,6 +13,8 @@ pub struct Container {
     pub url: Option<CString>,
     /// Protocols that may be used for it, as libav's `protocol_whitelist`.
     pub protocols: CString,
+    /// Ends reads that stand still.
+    pub stop: Stop,
     /// The stream that is filtered.
     pub video: usize,
     /// Seconds a tick of that stream.

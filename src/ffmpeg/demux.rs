@@ -1,6 +1,7 @@
 //! An input opened: its streams, and the packets of the one that is filtered.
 
 use super::error::{AvError, check};
+use super::interrupt::Interrupt;
 use super::own::{Decoder, NO_MEMORY, Packet};
 use super::place::Place;
 use ffmpeg_sys_next as sys;
@@ -47,6 +48,8 @@ pub(crate) struct Demuxer {
     context: *mut sys::AVFormatContext,
     /// Of a reader of ours; freed after the context.
     _pipe: Option<Pipe>,
+    /// Asked by the context; freed after it.
+    interrupt: Option<Box<Interrupt>>,
     /// The stream that is filtered.
     video: usize,
     ended: bool,
@@ -77,13 +80,14 @@ impl Demuxer {
             if context.is_null() {
                 return Err(NO_MEMORY.into());
             }
-            let mut own = Demuxer { context, _pipe: None, video: 0, ended: false };
+            let mut own = Demuxer { context, _pipe: None, interrupt: None, video: 0, ended: false };
             let mut options = ptr::null_mut();
             let url = match from {
                 Origin::Place(place) => {
                     let key = c"protocol_whitelist".as_ptr();
                     let set = sys::av_dict_set(&mut options, key, place.protocols.as_ptr(), 0);
                     check(set)?;
+                    own.interrupt = Some(Interrupt::watch(&place.stop, context));
                     place.url
                 }
                 Origin::Reader(reader) => {
@@ -166,6 +170,7 @@ impl Demuxer {
                 return Ok(false);
             }
             packet.clear();
+            self.interrupt.iter().for_each(|i| i.renew());
             // SAFETY: an open context and a valid packet.
             match check(unsafe { sys::av_read_frame(self.context, packet.as_ptr()) }) {
                 Ok(_) if packet.get().stream_index as usize == self.video => return Ok(true),

@@ -14,8 +14,14 @@ impl AvError {
     /// Not now: send or receive something else first.
     pub const AGAIN: AvError = AvError(-libc::EAGAIN);
 
-    /// The system's error, where it is one.
+    /// Broken off, because whoever waits has been asked to stop.
+    pub const EXIT: AvError = AvError(sys::AVERROR_EXIT);
+
+    /// The system's error, where it is one, and `Interrupted` for what was broken off.
     pub fn io(self) -> Option<std::io::Error> {
+        if self == AvError::EXIT {
+            return Some(std::io::ErrorKind::Interrupted.into());
+        }
         (-4096..0).contains(&self.0).then(|| std::io::Error::from_raw_os_error(-self.0))
     }
 }

@@ -13,6 +13,7 @@ mod details;
 pub mod error;
 mod graph;
 mod index;
+pub mod interrupt;
 pub mod log;
 mod own;
 pub mod pixfmt;

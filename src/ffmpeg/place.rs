@@ -1,5 +1,6 @@
 //! What an input's name means to libav: a file, whatever is in its name, or a protocol that has been allowed.
 
+use super::interrupt::Stop;
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString, OsStr};
 use std::path::Path;
@@ -14,6 +15,8 @@ pub(crate) struct Place {
     pub(crate) url: CString,
     /// libav's `protocol_whitelist`.
     pub(crate) protocols: CString,
+    /// Ends reads that stand still.
+    pub(crate) stop: Stop,
 }
 
 /// Why an input is not opened.
@@ -66,7 +69,7 @@ fn beneath(protocol: &str) -> &'static [&'static str] {
 }
 
 /// Makes of an input's name what libav is to open.
-pub(crate) fn place(input: &OsStr, allowed: &[String]) -> Result<Place, PlaceError> {
+pub(crate) fn place(input: &OsStr, allowed: &[String], stop: &Stop) -> Result<Place, PlaceError> {
     let mut protocols: Vec<&str> = ALWAYS.to_vec();
     for name in allowed {
         protocols.push(name);
@@ -83,7 +86,7 @@ pub(crate) fn place(input: &OsStr, allowed: &[String]) -> Result<Place, PlaceErr
         _ => [b"file:", input.as_encoded_bytes()].concat(),
     };
     let c = |bytes: Vec<u8>| CString::new(bytes).map_err(|_| PlaceError::Zero);
-    Ok(Place { url: c(url)?, protocols: c(protocols.join(",").into_bytes())? })
+    Ok(Place { url: c(url)?, protocols: c(protocols.join(",").into_bytes())?, stop: stop.clone() })
 }
 
 #[cfg(test)]
@@ -95,7 +98,7 @@ mod tests {
     fn names_and_protocols() {
         let url = |name: &[u8], allowed: &[&str]| {
             let allowed: Vec<String> = allowed.iter().map(|a| (*a).to_owned()).collect();
-            place(OsStr::from_bytes(name), &allowed).map(|p| p.url.into_bytes())
+            place(OsStr::from_bytes(name), &allowed, &Stop::default()).map(|p| p.url.into_bytes())
         };
         assert_eq!(url(b"a.mkv", &[]).unwrap(), b"file:a.mkv");
         assert_eq!(url(b"a:b.mkv", &[]).unwrap(), b"file:a:b.mkv");
@@ -113,7 +116,7 @@ mod tests {
         }
         assert_eq!(url(b"file:a.mkv", &[]).unwrap(), b"file:a.mkv");
         assert_eq!(url(b"a\0b", &[]), Err(PlaceError::Zero));
-        let https = place(OsStr::new("https://x/y"), &["https".into()]).unwrap();
+        let https = place(OsStr::new("https://x/y"), &["https".into()], &Stop::default()).unwrap();
         assert!(https.protocols.to_str().unwrap().contains("tls"));
     }
 }

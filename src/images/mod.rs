@@ -2,6 +2,7 @@
 //!
 //! What a picture carries beside its samples (ICC profile, resolution, chunks, EXR layers) travels as [`Meta`].
 
+pub mod cineon;
 pub mod exr;
 pub mod files;
 #[cfg(feature = "ffmpeg")]
@@ -34,6 +35,8 @@ pub enum Kind {
     Jpeg,
     /// WebP.
     Webp,
+    /// Kodak Cineon.
+    Cineon,
     /// Digital Picture Exchange, SMPTE 268M. This and the following need FFmpeg.
     Dpx,
     /// JPEG 2000 code stream.
@@ -51,6 +54,7 @@ const EXTENSIONS: &[(&str, Kind)] = &[
     ("jpg", Kind::Jpeg),
     ("jpeg", Kind::Jpeg),
     ("webp", Kind::Webp),
+    ("cin", Kind::Cineon),
     #[cfg(feature = "ffmpeg")]
     ("dpx", Kind::Dpx),
     #[cfg(feature = "ffmpeg")]
@@ -76,6 +80,9 @@ impl Kind {
             [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => Some(Kind::Tiff),
             [0xff, 0xd8, 0xff, ..] => Some(Kind::Jpeg),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Kind::Webp),
+            [a, b, c, d, ..] if [cineon::BIG, cineon::LITTLE].contains(&[*a, *b, *c, *d]) => {
+                Some(Kind::Cineon)
+            }
             _ if cfg!(not(feature = "ffmpeg")) => None,
             [b'S', b'D', b'P', b'X', ..] | [b'X', b'P', b'D', b'S', ..] => Some(Kind::Dpx),
             [0xff, 0x4f, 0xff, 0x51, ..] => Some(Kind::J2k),
@@ -97,6 +104,7 @@ impl Kind {
             Kind::Tiff => "TIFF",
             Kind::Jpeg => "JPEG",
             Kind::Webp => "WebP",
+            Kind::Cineon => "Cineon",
             Kind::Dpx => "DPX",
             Kind::J2k | Kind::Jp2 => "JPEG 2000",
         }
@@ -158,6 +166,8 @@ pub struct Meta {
     pub png: Option<Box<::png::Info<'static>>>,
     /// What only OpenEXR has.
     pub exr: Option<Box<exr::Kept>>,
+    /// What only Cineon has.
+    pub cineon: Option<Box<cineon::Kept>>,
 }
 
 /// What went wrong in a file. Whoever knows the file's name makes it a source's or sink's error.
@@ -232,6 +242,7 @@ pub fn probe(path: &Path) -> Result<Header, Fault> {
     match kind {
         Kind::Png => png::probe(input),
         Kind::Exr => exr::probe(input),
+        Kind::Cineon => cineon::probe(input),
         #[cfg(feature = "ffmpeg")]
         Kind::Dpx | Kind::J2k | Kind::Jp2 => film::probe(kind, input),
         _ => other::probe(kind, input),
@@ -244,6 +255,7 @@ pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fau
     match kind {
         Kind::Png => png::decode(input, want, frame),
         Kind::Exr => exr::decode(input, want, frame),
+        Kind::Cineon => cineon::decode(input, want, frame),
         #[cfg(feature = "ffmpeg")]
         Kind::Dpx | Kind::J2k | Kind::Jp2 => film::decode(kind, input, want, frame),
         _ => other::decode(kind, input, want, frame),
@@ -263,6 +275,7 @@ pub fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>)
     match kind {
         Kind::Png => png::encode(frame, meta, out),
         Kind::Exr => exr::encode(frame, meta, out),
+        Kind::Cineon => cineon::encode(frame, meta, out),
         #[cfg(feature = "ffmpeg")]
         Kind::Dpx | Kind::J2k | Kind::Jp2 => film::encode(kind, frame, out),
         _ => other::encode(kind, frame, meta, out),

@@ -106,7 +106,7 @@ fn meta(info: &Info<'static>) -> Meta {
         exif: info.exif_metadata.as_ref().map(|p| p.to_vec()),
         density,
         png: Some(Box::new(info.clone())),
-        exr: None,
+        ..Meta::default()
     }
 }
 

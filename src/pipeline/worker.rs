@@ -9,6 +9,7 @@ use grainfield_filters::chain::Work;
 use grainfield_filters::frame::{Frame, Moment};
 use grainfield_filters::lend::{Host, NoStore, Stop};
 use grainfield_filters::ratio::Ratio;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -56,6 +57,10 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     let news = input.news();
     if !news.is_empty() {
         lock(&shared.news).notes.extend(news);
+    }
+    // What was being read when the stop came has been broken off.
+    if matches!(next, Next::Failed(..)) && shared.stop.load(Ordering::Relaxed) {
+        return None;
     }
     if let Next::End = next {
         shared.finished.store(true, Ordering::Relaxed);
@@ -127,6 +132,12 @@ fn write(
                 let failure = match error {
                     FrameError::Sink(SinkError::Closed { .. }) => Failure::Closed,
                     FrameError::Filter(Stop::Cancelled) => Failure::Stopped,
+                    // sound that was being read for the output, and is not there any more
+                    FrameError::Sink(SinkError::Io { cause, .. })
+                        if cause.kind() == ErrorKind::Interrupted && shared.stop.load(Ordering::Relaxed) =>
+                    {
+                        Failure::Stopped
+                    }
                     error if about_frame(&error) => Failure::Frame { number: Some(number), time, error },
                     error => Failure::Frame { number: None, time: None, error },
                 };

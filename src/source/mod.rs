@@ -13,6 +13,7 @@ use std::any::Any;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What a source tells before its first frame.
 #[derive(Clone, Debug)]
@@ -181,6 +182,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// The number of frames is needed, even if a large file has to be read through for it.
     pub length: bool,
+    /// Set when the job is to end: reads of a network or a named pipe that stand still then end with an error.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// What a hole in a sequence means.

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Opens a file or a pipe; `-` is standard input. A stream is y4m when it begins as one, a file also by its name.
 pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
@@ -24,8 +25,12 @@ pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, 
         return y4m::open(input, options);
     }
     if !meta.is_file() {
-        let file = File::open(path).map_err(io)?;
-        return from_pipe(name, Box::new(file), options);
+        use std::os::unix::fs::FileTypeExt;
+        let pipe = match meta.file_type().is_fifo() {
+            true => ffmpeg::interrupt::fifo(path, Arc::clone(&options.stop)).map_err(io)?,
+            false => Box::new(File::open(path).map_err(io)?),
+        };
+        return from_pipe(name, pipe, options);
     }
     let mut start = Vec::new();
     File::open(path).and_then(|f| f.take(MAGIC as u64).read_to_end(&mut start)).map_err(io)?;

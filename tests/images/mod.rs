@@ -1,3 +1,4 @@
+mod cineon;
 mod exr;
 mod ffmpeg;
 mod holes;

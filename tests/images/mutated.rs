@@ -16,6 +16,7 @@ fn damage_never_panics() {
         ("jpg", "gbrp"),
         ("webp", "gbrap"),
         ("exr", "gbrapf32"),
+        ("cin", "gbrp10"),
     ] {
         let path = dir.path().join(format!("good-{name}.{ext}"));
         let format = accepts(path.as_os_str(), &Format::from_name(name, 23, 19).unwrap()).unwrap();

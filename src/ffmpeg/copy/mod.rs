@@ -13,6 +13,8 @@ pub(crate) use tags::{add_chapters, container_tags, video_tags};
 
 use crate::ffmpeg::carry::Container;
 use crate::ffmpeg::error::{AvError, check};
+use crate::ffmpeg::interrupt::Interrupt;
+use crate::ffmpeg::own::NO_MEMORY;
 use crate::ffmpeg::sink::handles::Dict;
 use ffmpeg_sys_next as sys;
 use std::ptr;
@@ -20,6 +22,8 @@ use std::ptr;
 /// The input, opened again.
 pub(crate) struct Input {
     pub(crate) context: *mut sys::AVFormatContext,
+    /// Asked by the context; freed after it.
+    pub(crate) interrupt: Box<Interrupt>,
 }
 
 // SAFETY: owned by one thread at a time.
@@ -31,9 +35,13 @@ impl Input {
         let Some(url) = &container.url else { return Ok(None) };
         let mut options = Dict::new();
         options.set("protocol_whitelist", &container.protocols.to_string_lossy());
-        let mut input = Input { context: ptr::null_mut() };
-        // SAFETY: strings live through the calls; on failure libav leaves null.
-        unsafe {
+        // SAFETY: strings live through the calls; on failure libav frees the context and leaves null.
+        let input = unsafe {
+            let context = sys::avformat_alloc_context();
+            if context.is_null() {
+                return Err(NO_MEMORY);
+            }
+            let mut input = Input { context, interrupt: Interrupt::watch(&container.stop, context) };
             check(sys::avformat_open_input(
                 &mut input.context,
                 url.as_ptr(),
@@ -41,7 +49,8 @@ impl Input {
                 &mut options.0,
             ))?;
             check(sys::avformat_find_stream_info(input.context, ptr::null_mut()))?;
-        }
+            input
+        };
         Ok(Some(input))
     }
 

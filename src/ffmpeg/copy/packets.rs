@@ -187,6 +187,7 @@ impl Copies {
     fn read(&mut self) -> Result<Option<Packet>, AvError> {
         while !self.ended {
             let packet = Packet::new().ok_or(AvError(-libc::ENOMEM))?;
+            self.input.interrupt.renew();
             // SAFETY: our own context and packet.
             match check(unsafe { sys::av_read_frame(self.input.context, packet.0) }) {
                 Ok(_) => {

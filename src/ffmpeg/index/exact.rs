@@ -6,6 +6,7 @@
 //! Where decoding may begin is not believed of anything: a picture found by seeking is used when mark and samples are
 //! those that decoding from the start gave, and otherwise sought from an earlier place, at last from the start.
 
+use crate::ffmpeg::error::AvError;
 use crate::ffmpeg::own::Picture;
 use crate::ffmpeg::reader::{Item, Reader};
 
@@ -62,7 +63,7 @@ const DELAY: u32 = 160;
 
 impl Exact {
     /// Decodes everything a fresh reader gives. `step`: ticks of a frame where nothing says how long one is.
-    /// `None`: the decoder does not carry marks along, there are too many frames, or the input cannot be read.
+    /// `None`: the decoder does not carry marks along, there are too many frames, or reading was broken off.
     pub(crate) fn make(reader: &mut Reader, first: i64, step: i64) -> Option<Exact> {
         reader.mark();
         reader.note_spots();
@@ -72,6 +73,8 @@ impl Exact {
             let mut picture = match reader.next() {
                 Ok(Some(Item::Picture(picture))) => picture,
                 Ok(Some(Item::Damage(_))) => continue,
+                // Broken off: this must not be taken, nor kept, for the whole.
+                Ok(Some(Item::Broken(AvError::EXIT, _))) => return None,
                 // What came so far is all that decoding from the start gives.
                 Ok(Some(Item::Broken(..))) | Err(_) => break,
                 Ok(None) => break,

@@ -59,7 +59,7 @@ fn fault(output: &OsStr, problem: String) -> SinkError {
 fn av_fault(name: &str, doing: &str, error: AvError) -> SinkError {
     let said = super::log::drain();
     let system = [libc::ENOSPC, libc::EIO, libc::EDQUOT, libc::EFBIG, libc::EROFS, libc::EPERM, libc::EACCES];
-    if let Some(cause) = error.io().filter(|_| system.contains(&-error.0)) {
+    if let Some(cause) = error.io().filter(|_| error == AvError::EXIT || system.contains(&-error.0)) {
         return SinkError::Io { name: name.into(), cause };
     }
     let said = if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) };

@@ -37,7 +37,7 @@ const NEAR_START: i64 = 32;
 /// Opens a file, or what a protocol in `options.allow_protocol` leads to.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = Path::new(input).display().to_string();
-    let place = place(input, &options.allow_protocol)
+    let place = place(input, &options.allow_protocol, &options.stop)
         .map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
     let from = Origin::Place(place.clone());
     Ok(Box::new(Video::open(name, from, Some(place), options)?))
@@ -220,6 +220,7 @@ impl Video {
         let clock = Clock { tick, first: first.timestamp().unwrap_or(0), step };
         let carried = Container {
             url: place.as_ref().map(|p| p.url.clone()),
+            stop: options.stop.clone(),
             protocols: place.as_ref().map_or_else(Default::default, |p| p.protocols.clone()),
             video: demuxer.video(),
             time_base: tick,

@@ -45,12 +45,12 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
 
 /// The format nearest to `format` that this kind of file can hold without loss of depth: family, depth and alpha.
 ///
-/// JPEG and WebP have 8 bits only. Pictures are full range; RGB stays itself, YUV becomes RGB. The transfer stays as
+/// JPEG and WebP have 8 bits only, Cineon is written with 10. Pictures are full range; RGB stays itself, YUV becomes RGB. The transfer stays as
 /// it is tagged: OpenEXR is linear by custom, and no conversion to linear light is made here.
 pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     let kind = kind(output)?;
     let mut family = if format.family == Family::Gray { Family::Gray } else { Family::Rgb };
-    let has_alpha = format.has_alpha() && !matches!(kind, Kind::Jpeg | Kind::J2k | Kind::Jp2);
+    let has_alpha = format.has_alpha() && !matches!(kind, Kind::Jpeg | Kind::J2k | Kind::Jp2 | Kind::Cineon);
     // grey and alpha as DPX has them are read by few
     if kind == Kind::Dpx && (has_alpha || matches!(format.depth, Depth::Bits(9..=12))) {
         family = Family::Rgb;
@@ -61,13 +61,16 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     };
     let depth = match (kind, format.depth) {
         (Kind::Jpeg | Kind::Webp, _) => Depth::Bits(8),
+        (Kind::Cineon, _) => Depth::Bits(10),
         (Kind::Exr, _) | (Kind::Tiff, Depth::Float) => Depth::Float,
         (Kind::Dpx, Depth::Bits(9 | 10)) if !has_alpha => Depth::Bits(10),
         (Kind::Dpx, Depth::Bits(11 | 12)) if !has_alpha => Depth::Bits(12),
         _ => bits,
     };
     // what the image library's encoders lack
-    if (kind == Kind::Tiff && (has_alpha || depth == Depth::Float)) || kind == Kind::Webp {
+    if (kind == Kind::Tiff && (has_alpha || depth == Depth::Float))
+        || matches!(kind, Kind::Webp | Kind::Cineon)
+    {
         family = Family::Rgb;
     }
     let alpha = match (has_alpha, kind) {
@@ -164,6 +167,14 @@ struct Sequence {
 impl Sink for Sequence {
     fn encoder(&self) -> Arc<dyn Encode> {
         self.encoder.clone()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let carried = self.encoder.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
+        if self.encoder.kind != Kind::Cineon || carried.is_some_and(|m| m.cineon.is_some()) {
+            return Vec::new();
+        }
+        vec!["Cineon is read as film density (logarithmic): the samples are written as they are, without a curve".into()]
     }
 
     /// Gives the file that the encoder has made its name. The bytes are in it already.

@@ -21,8 +21,7 @@ use std::sync::Arc;
 pub fn recognises(input: &OsStr) -> bool {
     let path = Path::new(input);
     if let Ok(meta) = std::fs::metadata(path) {
-        return meta.is_dir()
-            || (meta.is_file() && (Kind::of_name(input).is_some() || begins_as_image(path)));
+        return meta.is_dir() || (meta.is_file() && (named(input) || begins_as_image(path)));
     }
     match crate::images::pattern::Pattern::parse(input) {
         Ok(Some(pattern)) => pattern.extension().is_empty() || Kind::of_name(input).is_some(),
@@ -30,6 +29,11 @@ pub fn recognises(input: &OsStr) -> bool {
         Ok(None) if is_glob(input) => glob_may_be_ours(path),
         Ok(None) => Kind::of_name(input).is_some(),
     }
+}
+
+/// Whether a file's name alone tells that it is an image. Films of games are called `.cin` too.
+fn named(input: &OsStr) -> bool {
+    Kind::of_name(input).is_some_and(|kind| kind != Kind::Cineon)
 }
 
 /// Whether the extension that a glob asks for may be an image's.

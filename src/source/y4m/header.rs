@@ -134,6 +134,8 @@ fn guess(start: &[u8]) -> Option<&'static str> {
         (0, b"v/1\x01", "an OpenEXR image"),
         (0, b"SDPX", "a DPX image"),
         (0, b"XPDS", "a DPX image"),
+        (0, b"\x80\x2a\x5f\xd7", "a Cineon image"),
+        (0, b"\xd7\x5f\x2a\x80", "a Cineon image"),
         (0, b"GIF8", "a GIF image"),
         (4, b"ftyp", "an MP4 or QuickTime file"),
         (0, b"\x1aE\xdf\xa3", "a Matroska or WebM file"),

@@ -1,0 +1,147 @@
+//! Reads that wait for somebody else (a network, a pipe) end when a job is asked to stop.
+//!
+//! What is under way may end by itself: whoever has asked to stop still wants the sound that belongs to the pictures
+//! that are there. Only a read that stands still for a while after that is broken off.
+
+use ffmpeg_sys_next as sys;
+use std::ffi::{c_int, c_void};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a read may go on after the stop.
+const GRACE: Duration = Duration::from_secs(1);
+/// How often a silent pipe is asked whether there is something, milliseconds.
+const TICK: c_int = 50;
+
+/// Set when a job is to end.
+pub type Stop = Arc<AtomicBool>;
+
+/// What libav asks while it waits.
+pub(crate) struct Interrupt {
+    stop: Stop,
+    /// Since when the read that is under way has known of the stop.
+    since: Mutex<Option<Instant>>,
+}
+
+impl Interrupt {
+    /// Makes the reads of a context end after the stop; it must be called before the context is opened, and what it
+    /// returns must live as long as the context.
+    ///
+    /// # Safety
+    /// `context` must be valid.
+    pub(crate) unsafe fn watch(stop: &Stop, context: *mut sys::AVFormatContext) -> Box<Interrupt> {
+        let own = Box::new(Interrupt { stop: Arc::clone(stop), since: Mutex::default() });
+        let opaque = (&raw const *own).cast_mut().cast();
+        // SAFETY: valid as promised; everything that the context opens gets a copy of the callback and goes with it.
+        unsafe { (*context).interrupt_callback = sys::AVIOInterruptCB { callback: Some(ask), opaque } };
+        own
+    }
+
+    /// Another read begins.
+    pub(crate) fn renew(&self) {
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn is_over(&self) -> bool {
+        if !self.stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        since.get_or_insert_with(Instant::now).elapsed() > GRACE
+    }
+}
+
+unsafe extern "C" fn ask(opaque: *mut c_void) -> c_int {
+    // SAFETY: what `watch` boxed, which outlives the context; it is only shared.
+    unsafe { &*opaque.cast::<Interrupt>() }.is_over().into()
+}
+
+/// A named pipe that can be waited for: nobody may write to it yet, or any more.
+struct Fifo {
+    file: File,
+    stop: Stop,
+}
+
+/// Opens a named pipe without waiting for whoever writes to it. Its reads wait, until there is something or the stop
+/// comes, which is an error.
+pub fn fifo(path: &Path, stop: Stop) -> io::Result<Box<dyn Read + Send>> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    Ok(Box::new(Fifo { file, stop }))
+}
+
+impl Read for Fifo {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let mut asked = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: one descriptor, open as long as `self`. A pipe to which nobody has written yet is silent; only
+            // one that has been left is at its end.
+            let ready = unsafe { libc::poll(&mut asked, 1, TICK) };
+            if ready > 0 {
+                match self.file.read(into) {
+                    Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+                    read => return read,
+                }
+            } else if ready < 0 {
+                let error = io::Error::last_os_error();
+                if error.kind() != ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                // not `Interrupted`, which readers take for a reason to try again
+                return Err(io::Error::from_raw_os_error(libc::ECANCELED));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pipe() -> (tempfile::TempDir, std::path::PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        (dir, path)
+    }
+
+    #[test]
+    fn a_pipe_is_read_as_a_file_is() {
+        use std::io::Write;
+        let (_dir, path) = pipe();
+        let mut reader = fifo(&path, Stop::default()).unwrap();
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(120));
+            let mut file = OpenOptions::new().write(true).open(path).unwrap();
+            for _ in 0..3 {
+                file.write_all(&[7; 100_000]).unwrap();
+                std::thread::sleep(Duration::from_millis(60));
+            }
+        });
+        let mut all = Vec::new();
+        reader.read_to_end(&mut all).unwrap();
+        writer.join().unwrap();
+        assert_eq!(all, [7; 300_000]);
+    }
+
+    #[test]
+    fn a_silent_pipe_ends_with_the_stop() {
+        let (_dir, path) = pipe();
+        let stop = Stop::default();
+        let mut reader = fifo(&path, Arc::clone(&stop)).unwrap();
+        let reading = std::thread::spawn(move || reader.read_to_end(&mut Vec::new()));
+        std::thread::sleep(Duration::from_millis(120));
+        assert!(!reading.is_finished(), "nobody has written yet, which is no end");
+        stop.store(true, Ordering::Relaxed);
+        let begun = Instant::now();
+        assert_eq!(reading.join().unwrap().unwrap_err().raw_os_error(), Some(libc::ECANCELED));
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+}
