@@ -2,18 +2,20 @@
 //!
 //! `cargo bench --bench fluid_figures -- [sort] [total] [parcels=N] [steps=N] [full]`: the parts to run (both, if none
 //! is named). `sort` takes 200,000 parcels and 480 steps unless told, `full` the paper's 2,900,000 in 354 x 94 x 55
-//! cells; `total` takes the paper's 180,000 in 141 x 41 x 23, and 60 steps. The paper's steps are longer than ours, so
+//! cells; `total` takes the paper's 180,000 in 141 x 41 x 23, and 60 steps, or with `full` the paper's 1,000. The paper's steps are longer than ours, so
 //! that more parcels change cells in each.
 #![allow(unsafe_code)] // the C library's sort and clock are foreign functions
 #![allow(missing_docs, unreachable_pub)]
 
 mod native;
+mod rows;
 mod timing;
 
 use grainfield_filters::lend::Alone;
 use grainfield_filters::particle::fluid::{Fluid, Parcel, Phase, block};
 use grainfield_filters::simd::Level;
 use native::{Native, Policy, Scene};
+use rows::Sheet;
 use timing::{median, ratio, time};
 
 /// The value of `name=value`, or a default.
@@ -56,8 +58,22 @@ fn figure_5() {
     let mut fluid = Fluid::new(s, &parcels, Level::best()).unwrap_or_else(|e| panic!("{e}"));
     let grid = fluid.layout().grid().clone();
     let number = |p: &Parcel| grid.number(grid.cell(p.pos)).unwrap_or(0) as u32;
-    println!("Figure 5: sorting, {} parcels, {:?} cells", parcels.len(), grid.size());
-    println!("  step   movers   reference, ms   packed array, ms   with its slots and layout, ms   ratio");
+    let mut sheet = Sheet::new(
+        format!(
+            "Figure 5: sorting in a breaking dam, {} parcels, {:?} cells, {steps} steps",
+            parcels.len(),
+            grid.size()
+        ),
+        &[
+            "step",
+            "movers",
+            "reference, ms",
+            "PMA, ms",
+            "with slots and layout, ms",
+            "reference / PMA",
+            "paper",
+        ],
+    );
     let mut dense: Vec<Parcel> = fluid.parcels().copied().collect();
     let mut by_id = vec![Parcel::default(); parcels.len()];
     let (mut spare, mut pairs) = (vec![], vec![]);
@@ -80,31 +96,37 @@ fn figure_5() {
         shares.push(fluid.moved() as f64 / fluid.len() as f64);
         if step % (steps / 12).max(1) == 0 {
             let i = step - 1;
-            println!(
-                "  {step:>4} {:>7.2}% {:>15.3} {:>18.3} {:>31.3} {:>7.1}x",
-                shares[i] * 100.0,
-                theirs[i] * 1e3,
-                ours[i] * 1e3,
-                with[i] * 1e3,
-                theirs[i] / ours[i]
-            );
+            sheet.row([
+                step.to_string(),
+                format!("{:.2} %", shares[i] * 100.0),
+                format!("{:.3}", theirs[i] * 1e3),
+                format!("{:.3}", ours[i] * 1e3),
+                format!("{:.3}", with[i] * 1e3),
+                format!("{:.1}x", theirs[i] / ours[i]),
+                "3x at 10 % movers, 1x at 20 %".to_owned(),
+            ]);
         }
     }
     assert!(dense.windows(2).all(|w| number(&w[0]) <= number(&w[1])));
-    println!(
-        "  median over all steps: {:.2} % movers, {:.1}x ({:.1}x with slots and layout); most movers {:.1} %",
+    sheet.note(format!(
+        "Median over all steps: {:.2} % movers, {:.1}x ({:.1}x with slots and layout); most movers {:.1} %.",
         median(shares.iter().copied()) * 100.0,
         ratio(&theirs, &ours),
         ratio(&theirs, &with),
         shares.iter().copied().fold(0.0, f64::max) * 100.0
-    );
-    println!("  (paper: 3x at 10 % movers, 1x at 20 %)");
+    ));
+    if !has("full") {
+        sheet.note(
+            "The paper has 2,900,000 parcels in 354 x 94 x 55 cells, as `full` does. Its steps are longer.",
+        );
+    }
+    sheet.done();
 }
 
 /// The time of the whole, by when parcels are sorted.
 fn figure_6() {
     let n = asked("parcels", 180_000);
-    let steps = asked("steps", 60);
+    let steps = asked("steps", if has("full") { 1000 } else { 60 });
     let scene = Scene::new(n, [141.0, 41.0, 23.0]);
     let parcels = block(&scene.settings, scene.block).unwrap_or_else(|e| panic!("{e}"));
     let policies = [
@@ -127,16 +149,27 @@ fn figure_6() {
             }
         }));
     }
-    println!("Figure 6: total time, {} parcels, {} steps", parcels.len(), steps.div_ceil(ROUND) * ROUND);
-    println!("  {:<34} {:>9} {:>12} {:>24}", "", "total, s", "ms a step", "against every step");
+    let mut sheet = Sheet::new(
+        format!(
+            "Figure 6: total time of a breaking dam, {} parcels, {} steps",
+            parcels.len(),
+            steps.div_ceil(ROUND) * ROUND
+        ),
+        &["", "total, s", "ms a step", "time saved against every 100", "paper"],
+    );
     let names = policies.map(|p| p.0);
-    for (name, t) in names.into_iter().chain(["this library"]).zip(&times) {
-        let total: f64 = t.iter().sum();
-        println!(
-            "  {name:<34} {total:>9.2} {:>12.2} {:>23.3}x",
-            median(t.iter().copied()) * 1e3 / ROUND as f64,
-            ratio(&times[2], t)
-        );
+    let paper = ["-", "0 %", "5 %", "9 %", "-"];
+    for ((name, t), paper) in names.into_iter().chain(["this library"]).zip(&times).zip(paper) {
+        sheet.row([
+            name.to_owned(),
+            format!("{:.2}", t.iter().sum::<f64>()),
+            format!("{:.2}", median(t.iter().copied()) * 1e3 / ROUND as f64),
+            format!("{:.1} %", (1.0 - ratio(t, &times[1])) * 100.0),
+            paper.to_owned(),
+        ]);
     }
-    println!("  (paper over 1,000 steps: every step saves 5 % against every 100, the packed array 4 % more)");
+    if !has("full") {
+        sheet.note("The paper has 1,000 steps, as `full` does. In so few, parcels that are never sorted are hardly in disorder.");
+    }
+    sheet.done();
 }

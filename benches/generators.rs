@@ -2,11 +2,12 @@
 //! generators that the article on fast noise starts from, and those in use today.
 //!
 //! All fill the same buffer of 8192 16-bit words; a generator of wider words gives as many words as it has bits for.
-//! `./x bench generators`
+//! They take turns in many short rounds, and the best tenth of a thread's own processor time counts, so that a busy
+//! machine takes little from anyone. `./x bench generators` prints the table.
 #![allow(unsafe_code)] // libc's rand, and the intrinsics of the article's first try
-#![allow(clippy::expect_used, missing_docs)]
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+mod timing;
+
 use grainfield_filters::noise::lfsr31::{self, Lanes};
 use grainfield_filters::noise::xs64;
 use grainfield_filters::particle::step;
@@ -14,7 +15,6 @@ use grainfield_filters::simd::Level;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::hint::black_box;
-use std::time::Duration;
 
 const WORDS: usize = 8192;
 
@@ -57,6 +57,32 @@ fn four_registers(state: &mut [[u32; 4]; 2], out: &mut [u16]) {
     }
 }
 
+/// The article's other reading: 8-bit words of sixteen registers, whose bytes of equal rank share a vector, the
+/// lowest first. There are no shifts of bytes, so words are shifted and masked.
+#[cfg(target_arch = "x86_64")]
+fn sixteen_registers(state: &mut [[u8; 16]; 4], out: &mut [u16]) {
+    use std::arch::x86_64::*;
+    // SAFETY: x86-64 has SSE2; loads and stores are unaligned and within the slices.
+    unsafe {
+        let [mut b0, mut b1, mut b2, mut b3] = state.map(|s| _mm_loadu_si128(s.as_ptr().cast()));
+        let mask = |byte: i8| _mm_set1_epi8(byte);
+        for eight in out.chunks_exact_mut(8) {
+            // The new byte is (x >> 20) ^ (x >> 23).
+            let far = _mm_or_si128(
+                _mm_and_si128(_mm_srli_epi16(b2, 4), mask(0x0f)),
+                _mm_and_si128(_mm_slli_epi16(b3, 4), mask(-0x10)),
+            );
+            // x + x is a shift of bytes by one.
+            let near = _mm_or_si128(_mm_and_si128(_mm_srli_epi16(b2, 7), mask(1)), _mm_add_epi8(b3, b3));
+            (b3, b2, b1, b0) = (b2, b1, b0, _mm_xor_si128(far, near));
+            _mm_storeu_si128(eight.as_mut_ptr().cast(), b0);
+        }
+        for (s, x) in state.iter_mut().zip([b0, b1, b2, b3]) {
+            _mm_storeu_si128(s.as_mut_ptr().cast(), x);
+        }
+    }
+}
+
 /// Listing 2 of the article on particles, one sequence; 16 bits of each float's mantissa.
 fn listing_2(bits: &mut u32, out: &mut [u16]) {
     for w in out {
@@ -66,67 +92,119 @@ fn listing_2(bits: &mut u32, out: &mut [u16]) {
     }
 }
 
-fn generators(c: &mut Criterion) {
-    let mut group = c.benchmark_group("generators");
-    group
-        .throughput(Throughput::Bytes(2 * WORDS as u64))
-        .sample_size(20)
-        .warm_up_time(Duration::from_millis(200))
-        .measurement_time(Duration::from_millis(600));
-    let mut out = vec![0u16; WORDS];
+/// Fills a buffer, and knows where it stands.
+type Fill = Box<dyn FnMut(&mut [u16])>;
 
-    group.bench_function("libc rand", |b| {
-        // SAFETY: rand has no arguments, and nothing else here calls it.
-        b.iter(|| black_box(&mut out[..]).iter_mut().for_each(|w| *w = unsafe { libc::rand() } as u16));
-    });
+/// The registers in vectors give what one register gives.
+#[cfg(target_arch = "x86_64")]
+fn check() {
+    let mut four = [[1, 2, 3, 4], [5, 6, 7, 8]];
+    let mut out = vec![0; 8 * 100];
+    four_registers(&mut four, &mut out);
+    for lane in 0..8 {
+        let (mut x, mut alone) = (lane as u32 + 1, [0; 100]);
+        lfsr_scalar(&mut x, &mut alone);
+        assert!(
+            alone.iter().zip(out.chunks(8)).all(|(a, eight)| *a == eight[lane]),
+            "register {lane} of eight"
+        );
+    }
+    let first = |lane: u32| 0x1234_5678u32.wrapping_mul(2 * lane + 1);
+    let rank = |byte: u32| core::array::from_fn(|lane| (first(lane as u32) >> (8 * byte)) as u8);
+    let mut sixteen = [0, 1, 2, 3].map(rank);
+    sixteen_registers(&mut sixteen, &mut out);
+    for lane in 0..16 {
+        let mut x = first(lane as u32);
+        for row in out.chunks(8) {
+            x = (x << 8) | (((x >> 20) ^ (x >> 23)) & 0xff);
+            let byte = row[lane / 2].to_le_bytes()[lane % 2];
+            assert_eq!(byte, x as u8, "register {lane} of sixteen");
+        }
+    }
+}
+
+fn all() -> Vec<(String, Fill)> {
+    let mut list: Vec<(String, Fill)> = Vec::new();
+    let mut add = |name: &str, fill: Fill| list.push((name.to_owned(), fill));
+    // SAFETY: rand has no arguments, and nothing else here calls it.
+    add("libc rand", Box::new(|out| out.iter_mut().for_each(|w| *w = unsafe { libc::rand() } as u16)));
+    let mut bits = 4231.0f32.to_bits();
+    add("Listing 2 of the article on particles", Box::new(move |out| listing_2(&mut bits, out)));
     let mut state = 1u32;
-    group.bench_function("LCG, inlined", |b| b.iter(|| lcg(&mut state, black_box(&mut out))));
+    add("LCG, inlined", Box::new(move |out| lcg(&mut state, out)));
     let mut x = 1u32;
-    group
-        .bench_function("one LFSR, as written down", |b| b.iter(|| lfsr_scalar(&mut x, black_box(&mut out))));
+    add("one LFSR, as written down", Box::new(move |out| lfsr_scalar(&mut x, out)));
     #[cfg(target_arch = "x86_64")]
     {
+        check();
         let mut four = [[1, 2, 3, 4], [5, 6, 7, 8]];
-        group.bench_function("four LFSRs, masked and packed", |b| {
-            b.iter(|| four_registers(&mut four, black_box(&mut out)));
+        add("LFSRs of 32 bits, four a vector, masked and packed", {
+            Box::new(move |out| four_registers(&mut four, out))
+        });
+        let mut sixteen: [[u8; 16]; 4] =
+            core::array::from_fn(|i| core::array::from_fn(|j| (16 * i + j + 1) as u8));
+        add("LFSRs, sixteen of 8-bit words in four vectors", {
+            Box::new(move |out| sixteen_registers(&mut sixteen, out))
         });
     }
-    let mut bits = 4231.0f32.to_bits();
-    group.bench_function("Listing 2", |b| b.iter(|| listing_2(&mut bits, black_box(&mut out))));
     let mut xoshiro = Xoshiro256PlusPlus::seed_from_u64(1);
-    group.bench_function("xoshiro256++", |b| {
-        b.iter(|| {
-            for four in black_box(&mut out[..]).as_chunks_mut::<4>().0 {
+    add("xoshiro256++", {
+        Box::new(move |out| {
+            for four in out.as_chunks_mut::<4>().0 {
                 let n = xoshiro.next_u64();
                 *four = [n, n >> 16, n >> 32, n >> 48].map(|n| n as u16);
             }
-        });
+        })
     });
     let mut sfmt = {
         use rand_core_06::SeedableRng;
         sfmt::SFMT::seed_from_u64(1)
     };
-    group.bench_function("SFMT19937", |b| {
+    add("SFMT19937", {
         use rand_core_06::RngCore;
-        b.iter(|| {
-            for four in black_box(&mut out[..]).as_chunks_mut::<4>().0 {
+        Box::new(move |out| {
+            for four in out.as_chunks_mut::<4>().0 {
                 let n = sfmt.next_u64();
                 *four = [n, n >> 16, n >> 32, n >> 48].map(|n| n as u16);
             }
-        });
+        })
     });
     for &level in Level::available() {
         let mut lanes = Lanes::of([1, 2, 3, 4, 5, 6, 7, 8]);
-        group.bench_function(format!("lfsr31 {level}"), |b| {
-            b.iter(|| lfsr31::fill(level, &mut lanes, black_box(&mut out)));
-        });
+        add(&format!("lfsr31, {level}"), Box::new(move |out| lfsr31::fill(level, &mut lanes, out)));
         let mut lanes = xs64::Lanes::of_key(1);
-        group.bench_function(format!("xs64 {level}"), |b| {
-            b.iter(|| xs64::fill(level, &mut lanes, black_box(&mut out)));
-        });
+        add(&format!("xs64, {level}"), Box::new(move |out| xs64::fill(level, &mut lanes, out)));
     }
-    group.finish();
+    list
 }
 
-criterion_group!(benches, generators);
-criterion_main!(benches);
+/// Rounds, and the time that a turn should take at least, in seconds.
+const ROUNDS: usize = 60;
+const TURN: f64 = 2e-3;
+
+fn main() {
+    // `cargo test` runs benches too, to see that they work.
+    let rounds = if std::env::args().any(|a| a == "--bench") { ROUNDS } else { 1 };
+    let mut out = vec![0u16; WORDS];
+    let mut list = all();
+    let mut turn = |fill: &mut Fill, times: usize| {
+        let run = || (0..times).for_each(|_| fill(black_box(&mut out)));
+        timing::time(run) / times as f64
+    };
+    let times: Vec<usize> =
+        list.iter_mut().map(|(_, f)| (TURN / turn(f, 20)).ceil().max(1.0) as usize).collect();
+    let mut took = vec![Vec::new(); list.len()];
+    for _ in 0..rounds {
+        for ((fill, times), took) in list.iter_mut().map(|l| &mut l.1).zip(&times).zip(&mut took) {
+            took.push(turn(fill, *times));
+        }
+    }
+    let rates = took.iter_mut().map(|t| {
+        t.sort_by(f64::total_cmp);
+        2e-9 * WORDS as f64 / t[t.len() / 10]
+    });
+    println!("| random 16-bit words into 16 KiB, one core | GB/s |\n|---|---|");
+    for ((name, _), rate) in list.iter().zip(rates) {
+        println!("| {name} | {rate:.2} |");
+    }
+}

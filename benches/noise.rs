@@ -1,8 +1,9 @@
 //! How fast noise is made and added.
 //!
 //! `cargo bench --bench noise` runs everything; `-- L1` or `-- "add/1080p u8"` runs a part; `-- ratios` prints the
-//! table of ratios alone, `-- ratios 1080p,avx2` the lines that have all of these words in them. Planes cycle through a working set of 1 GiB (`GRAINFIELD_BENCH_MIB` makes it smaller), so
-//! that every one of them comes from memory and not from a cache.
+//! table of ratios alone, `-- ratios 1080p,avx2` the lines that have all of these words in them; `-- clip` puts a random
+//! frame beside the next one, `-- threads` two threads beside one. Planes cycle through a working set of 1 GiB
+//! (`GRAINFIELD_BENCH_MIB` makes it smaller), so that every one of them comes from memory and not from a cache.
 //!
 //! Ratios come from a loop of its own in which the rivals take turns, so that a busy machine disturbs all alike, and
 //! the time that one turn in twenty keeps is taken: a neighbour on the same core slows computing far more than memory.
@@ -16,7 +17,7 @@ use grainfield_filters::frame::{
     Block, ColorRange, Depth, Format, FrameMut, Moment, PlaneMut, PlaneSet, Scratch,
 };
 use grainfield_filters::noise::lfsr31::{self, Lanes, Lfsr31};
-use grainfield_filters::noise::seed::Layer;
+use grainfield_filters::noise::seed::{Layer, mix64};
 use grainfield_filters::noise::{Law, Layout, Origin, Shape, xs64};
 use grainfield_filters::pixel::add::{
     Scale, add_constant_u8, add_constant_u16, add_lfsr31_u8, add_lfsr31_u16,
@@ -318,9 +319,98 @@ fn ratios(words: &[String]) {
     }
 }
 
+/// Frames of ten hours at 24 a second.
+const CLIP: i64 = 10 * 3600 * 24;
+
+/// A frame anywhere in a clip of ten hours beside the next one in order: addresses are hashed, so they should be equal.
+fn random_frames() {
+    println!(
+        "\n{:<10} {:<22} {:>12} {:>12} {:>22}",
+        "plane", "way", "in order, ms", "random, ms", "random over in order"
+    );
+    for &(title, name, width, height) in &PLANES[..2] {
+        let mut planes = Planes::new(name, width, height);
+        let mut scratch = Scratch::default();
+        for (way, given) in &WAYS[..2] {
+            let filter = bind(&planes.format, given, Level::best());
+            let (mut next, mut anywhere) = (0, 1u64);
+            let mut times = [Vec::new(), Vec::new()];
+            let until = Instant::now() + Duration::from_secs(3);
+            while Instant::now() < until {
+                for (random, times) in [false, true].into_iter().zip(&mut times) {
+                    let start = Instant::now();
+                    for _ in 0..4 {
+                        anywhere = mix64(anywhere);
+                        next = (next + 1) % CLIP;
+                        let number = if random { (anywhere % CLIP as u64) as i64 } else { next };
+                        planes.noise(&*filter, number, &mut scratch);
+                    }
+                    times.push(start.elapsed().as_secs_f64() * 1e3 / 4.0);
+                }
+            }
+            let [ordered, random] = times.each_mut().map(|t| best(t));
+            println!("{title:<10} {way:<22} {ordered:>12.4} {random:>12.4} {:>22.3}", random / ordered);
+        }
+    }
+}
+
+/// Two threads over one, each with planes of its own, beside what adding a constant gains by the second.
+fn threads() {
+    println!("\n{:<10} {:<22} {:>12} {:>22}", "plane", "way", "two over one", "of the ceiling's gain");
+    for &(title, name, width, height) in &PLANES[..2] {
+        let mut both = [Planes::new(name, width, height), Planes::new(name, width, height)];
+        let format = both[0].format;
+        let mut contenders: Vec<(&str, Option<Box<dyn Filter>>)> = vec![("constant", None)];
+        for (way, given) in &WAYS[..2] {
+            contenders.push((way, Some(bind(&format, given, Level::best()))));
+        }
+        // Rounds of so many planes that starting a thread is nothing; one thread and two take turns.
+        let round = |planes: &mut [Planes], filter: Option<&dyn Filter>| {
+            let start = Instant::now();
+            std::thread::scope(|scope| {
+                for planes in planes {
+                    scope.spawn(move || {
+                        let mut scratch = Scratch::default();
+                        for number in 0..64 {
+                            match filter {
+                                Some(filter) => planes.noise(filter, number, &mut scratch),
+                                None => planes.constant(Level::best()),
+                            }
+                        }
+                    });
+                }
+            });
+            start.elapsed().as_secs_f64()
+        };
+        let mut times = vec![[Vec::new(), Vec::new()]; contenders.len()];
+        let until = Instant::now() + Duration::from_secs(4);
+        while Instant::now() < until {
+            for ((_, filter), [one, two]) in contenders.iter().zip(&mut times) {
+                one.push(round(&mut both[..1], filter.as_deref()));
+                two.push(round(&mut both, filter.as_deref()));
+            }
+        }
+        let gain = |[one, two]: &mut [Vec<f64>; 2]| 2.0 * best(one) / best(two);
+        let gains: Vec<f64> = times.iter_mut().map(gain).collect();
+        for ((way, _), gain) in contenders.iter().zip(&gains) {
+            println!("{title:<10} {way:<22} {gain:>12.2} {:>22.2}", gain / gains[0]);
+        }
+    }
+}
+
 fn main() {
     let mut words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let filtered = !words.is_empty();
+    let asked = |what: &str| words.iter().any(|a| a == what);
+    if asked("clip") || asked("threads") {
+        if asked("clip") {
+            random_frames();
+        }
+        if asked("threads") {
+            threads();
+        }
+        return;
+    }
     let only_ratios = words.iter().any(|a| a == "ratios");
     words.retain(|a| a != "ratios");
     if !only_ratios {
@@ -332,5 +422,9 @@ fn main() {
     // `cargo test --benches` only wants to see that it runs.
     if only_ratios || (!filtered && std::env::args().any(|a| a == "--bench")) {
         ratios(&words.iter().flat_map(|w| w.split(',')).map(String::from).collect::<Vec<_>>());
+        if words.is_empty() {
+            random_frames();
+            threads();
+        }
     }
 }

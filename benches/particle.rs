@@ -11,7 +11,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+mod rows;
 mod timing;
+use rows::{Sheet, gate};
 use timing::{median, ratio, time};
 
 const ROUNDS: usize = 15;
@@ -91,11 +93,18 @@ fn generators() {
         }),
     ];
     let seconds = rounds(&mut sides);
-    println!("\nRandom floats, {level}{:>33} {:>12} {:>10}", "ns", "to article's", "to rand()");
-    for ((name, _), s) in sides.iter().zip(&seconds) {
-        let ns = median(s.iter().copied()) / N as f64 * 1e9;
-        println!("{name:40} {ns:10.2} {:12.1} {:10.1}", ratio(&seconds[0], s), ratio(&seconds[1], s));
+    let title = format!("Random floats, {level}");
+    let mut sheet = Sheet::new(title, &["", "ns", "to the article's rival", "to rand()", "article"]);
+    for (i, ((name, _), s)) in sides.iter().zip(&seconds).enumerate() {
+        sheet.row([
+            (*name).to_owned(),
+            format!("{:.2}", median(s.iter().copied()) / N as f64 * 1e9),
+            format!("{:.1}", ratio(&seconds[0], s)),
+            format!("{:.1}", ratio(&seconds[1], s)),
+            if i == 2 { "10 times a library's" } else { "-" }.to_owned(),
+        ]);
     }
+    sheet.done();
 }
 
 fn kind(extra: usize) -> Kind {
@@ -106,8 +115,8 @@ fn kind(extra: usize) -> Kind {
 
 fn regeneration() {
     const N: usize = 4096;
-    println!("\nRegeneration, {N} seeds in cache, G particles/s");
-    println!("{:8} {:>12} {:>12} {:>12}", "", "9 numbers", "16", "32");
+    let title = format!("Regeneration, {N} seeds in cache, G particles/s");
+    let mut sheet = Sheet::new(title, &["", "9 numbers", "16", "32"]);
     let seeds: Vec<u32> = (0..N as u32).collect();
     for &level in Level::available() {
         let speed = |extra: usize| {
@@ -124,8 +133,10 @@ fn regeneration() {
             };
             median((0..ROUNDS).map(one).collect::<Vec<_>>())
         };
-        println!("{level:8} {:12.2} {:12.2} {:12.2}", speed(0), speed(7), speed(23));
+        let speeds = [0, 7, 23].map(|extra| format!("{:.2}", speed(extra)));
+        sheet.row([level.to_string()].into_iter().chain(speeds));
     }
+    sheet.done();
 }
 
 fn closed_form(count: usize) {
@@ -194,10 +205,15 @@ fn closed_form(count: usize) {
         }),
     ];
     let seconds = rounds(&mut sides);
-    println!("\nClosed form, {live} alive, {level}{:>26} {:>12}", "M/s", "to records");
+    let mut sheet = Sheet::new(format!("Closed form, {live} alive, {level}"), &["", "M/s", "to records"]);
     for ((name, _), s) in sides.iter().zip(&seconds) {
         let speed = live as f64 / median(s.iter().copied()) / 1e6;
-        println!("{name:40} {speed:10.1} {:12.2}", ratio(&seconds[0], s));
+        sheet.row([(*name).to_owned(), format!("{speed:.1}"), format!("{:.2}", ratio(&seconds[0], s))]);
+    }
+    sheet.done();
+    if count == 1_000_000 {
+        let work = "closed form, from numbers alone, against scalar records, 1 M";
+        gate(work, ratio(&seconds[0], &seconds[3]), 12.0, Some(20.0));
     }
 }
 

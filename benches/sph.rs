@@ -9,6 +9,7 @@
 #![allow(missing_docs, unreachable_pub)]
 
 mod native;
+mod rows;
 mod timing;
 
 use grainfield_filters::lend::Alone;
@@ -17,6 +18,7 @@ use grainfield_filters::particle::fluid::{
 };
 use grainfield_filters::simd::Level;
 use native::{Bodies, Chains, Native, Near, Rng, hashing};
+use rows::{Sheet, gate};
 use timing::{median, ratio, time};
 
 /// The value of `name=value`, or a default.
@@ -130,42 +132,55 @@ fn table_3() {
             best = k;
         }
     }
-    println!("Table 3: neighbour search, {n} parcels, {:.1} neighbours each", valid[0] as f64 / n as f64);
-    println!("  (paper at 130,000: 2h/8 298 ms, h/27 232 ms, h/14 145 ms)");
-    let show = |name: &str, times: &[f64], tests: u64| {
-        let per = if tests > 0 {
-            format!("{tests:>10} tested, {:>5.1} a pair", tests as f64 / valid[0] as f64)
-        } else {
-            String::new()
-        };
-        println!(
-            "  {name:<44} {:>9.3} ms  {:>6.2}x  {per}",
-            median(times.iter().copied()) * 1e3,
-            ratio(&scalar[best], times)
+    let title =
+        format!("Table 3: neighbour search, {n} parcels, {:.1} pairs each", valid[0] as f64 / n as f64);
+    let columns = ["", "tested pairs", "valid pairs", "ratio", "ms", "best of three / this"];
+    let paper = ["paper: tested", "valid", "ratio", "ms"];
+    let mut sheet = Sheet::new(title, &[&columns[..], &paper[..]].concat());
+    let mut show = |name: &str, times: &[f64], pairs: Option<(u64, usize)>, paper: [&str; 4]| {
+        let of = |f: &dyn Fn(u64, usize) -> String| pairs.map_or("-".to_owned(), |(t, v)| f(t, v));
+        sheet.row(
+            [
+                name.to_owned(),
+                of(&|t, _| t.to_string()),
+                of(&|_, v| v.to_string()),
+                of(&|t, v| format!("{:.1}", t as f64 / v as f64)),
+                format!("{:.3}", median(times.iter().copied()) * 1e3),
+                format!("{:.2}x", ratio(&scalar[best], times)),
+            ]
+            .into_iter()
+            .chain(paper.map(str::to_owned)),
         );
     };
-    show("2h cells, 8, plain scalar", &scalar[0], tested[0]);
-    show("h cells, 27, plain scalar", &scalar[1], tested[1]);
-    show("h cells, 14, symmetric, plain scalar", &scalar[2], tested[2]);
-    show("native chains, 2h/8, no order, with insertion", &chains[0], 0);
-    show("native chains, h/27, no order, with insertion", &chains[1], 0);
-    show("native chains, h/27, Z order, with insertion", &chains[2], 0);
-    show("compact spatial hashing, Z order, with table", &hashed, 0);
+    const NONE: [&str; 4] = ["-"; 4];
+    let three = |k: usize| Some((tested[k], valid[k]));
+    show("2h cells, 8, plain scalar", &scalar[0], three(0), ["36878962", "2691708", "13.7", "298"]);
+    show("h cells, 27, plain scalar", &scalar[1], three(1), ["16472058", "2691708", "6.1", "232"]);
+    show("h cells, 14, symmetric, plain scalar", &scalar[2], three(2), ["8236029", "2691708", "3.1", "145"]);
+    show("native chains, 2h/8, no order, with insertion", &chains[0], None, NONE);
+    show("native chains, h/27, no order, with insertion", &chains[1], None, NONE);
+    show("native chains, h/27, Z order, with insertion", &chains[2], None, NONE);
+    show("compact spatial hashing, Z order, with table", &hashed, None, NONE);
     for (level, times) in levels.iter().zip(&fast) {
-        show(&format!("neighbour list, h/27, {level}"), times, 0);
+        show(&format!("neighbour list, h/27, {level}"), times, None, NONE);
     }
-    show("neighbour list, cells in a packed array", &on_sparse, 0);
-    show("(sorting and layout from scratch)", &filled, 0);
-    println!(
-        "  x: against the best of the paper's three. Gate 6x, stretch 9x: {:.2}x",
-        ratio(&scalar[best], &fast[levels.len() - 1])
+    show("neighbour list, cells in a packed array", &on_sparse, None, NONE);
+    show("(sorting and layout from scratch)", &filled, None, NONE);
+    sheet.done();
+    let best = ratio(&scalar[best], &fast[levels.len() - 1]);
+    gate(
+        &format!("neighbour search, {n}, against the paper's best variant in plain scalar"),
+        best,
+        6.0,
+        Some(9.0),
     );
 }
 
 /// 180,000 parcels in 141 x 41 x 23 cells.
 fn table_4() {
     let n = asked("parcels", 180_000);
-    let steps = asked("steps", 60);
+    let full = std::env::args().any(|a| a == "full");
+    let steps = asked("steps", if full { 4000 } else { 60 });
     let scene = native::Scene::new(n, [141.0, 41.0, 23.0]);
     let settings: Settings = scene.settings;
     let parcels = block(&settings, scene.block).unwrap_or_else(|e| panic!("{e}"));
@@ -184,7 +199,7 @@ fn table_4() {
     }
     let mut native = Native::sorted(&settings, &parcels);
     let mut theirs = [0f64; 5];
-    let native_steps = steps.min(asked("native", 20));
+    let native_steps = steps.min(asked("native", if full { 1000 } else { 20 }));
     for _ in 0..native_steps {
         native.step(&mut theirs);
     }
@@ -198,25 +213,27 @@ fn table_4() {
         ("compute forces", of(Phase::Forces), 36.8),
         ("update positions", of(Phase::Update), 3.2),
     ];
-    println!(
-        "Table 4: shares of a step, {} parcels, {steps} steps ({native_steps} of the native code)",
-        parcels.len()
+    let mut sheet = Sheet::new(
+        format!("Table 4: shares of a step, {} parcels, {steps} steps, native {native_steps}", parcels.len()),
+        &["step", "ns a parcel", "%", "native code, %", "paper, %"],
     );
-    println!("  {:<20} {:>12} {:>8} {:>10} {:>8}", "", "ours, ns", "%", "native, %", "paper, %");
     let each = |s: f64| s * 1e9 / (steps * parcels.len()) as f64;
     for (i, (name, s, paper)) in rows.into_iter().enumerate() {
-        println!(
-            "  {name:<20} {:>12.2} {:>8.1} {:>10.1} {paper:>8.1}",
-            each(s),
-            s / total * 100.0,
-            theirs[i] / all * 100.0
-        );
+        sheet.row([
+            name.to_owned(),
+            format!("{:.2}", each(s)),
+            format!("{:.1}", s / total * 100.0),
+            format!("{:.1}", theirs[i] / all * 100.0),
+            format!("{paper:.1}"),
+        ]);
     }
-    println!(
-        "  a step: {:.1} ns a parcel (of detection, slots and layout {:.1}); native {:.1} ns; {:.2} % change cells",
+    sheet.note(format!(
+        "A step: {:.1} ns a parcel (of detection, slots and layout {:.1}); native {:.1} ns; {:.2} % change cells.",
         each(total),
         each(of(Phase::Index)),
         all * 1e9 / (native_steps * parcels.len()) as f64,
         moved as f64 / (steps * parcels.len()) as f64 * 100.0
-    );
+    ));
+    sheet.note(if full { "The paper's steps." } else { "The paper averages 4,000 steps, as `full` does." });
+    sheet.done();
 }

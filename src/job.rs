@@ -1,12 +1,18 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
-use crate::pipeline::{self, Failure, Setup, Wanted};
+mod select;
+
+use crate::images;
+use crate::pipeline::{self, Failure, Setup};
+use crate::resume::{Resume, ResumeError};
+use crate::shard::Shard;
 use crate::sink::{self, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity, Ranges};
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::settings::Value;
 use grainfield_filters::simd::{Isa, Level};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -58,6 +64,12 @@ pub struct Request {
     pub strict: bool,
     /// `--codec`, `--crf` and all else about how a video file is written.
     pub encoding: sink::Encoding,
+    /// `--shard`.
+    pub shard: Option<Shard>,
+    /// `--resume` and `--verify`.
+    pub resume: Resume,
+    /// `--segments`, with `--segment-frames`.
+    pub segments: Option<u64>,
 }
 
 impl Request {
@@ -85,6 +97,9 @@ impl Request {
             on_error: OnError::Stop,
             strict: false,
             encoding: sink::Encoding::default(),
+            shard: None,
+            resume: Resume::No,
+            segments: None,
         }
     }
 }
@@ -124,6 +139,8 @@ pub struct Step {
     pub number: i64,
     /// Its end in the output: seconds since the output's first frame.
     pub out_time: Ratio,
+    /// It failed and was left out.
+    pub left_out: bool,
 }
 
 /// Is told how a job goes on. Called from worker threads, one call at a time.
@@ -141,6 +158,8 @@ pub struct Summary {
     pub frames: u64,
     /// Frames left out because they failed (`--on-error skip`).
     pub failed: u64,
+    /// Frames that were whole already (`--resume`).
+    pub skipped: u64,
 }
 
 /// Why a job cannot begin.
@@ -158,6 +177,9 @@ pub enum JobError {
     /// A filter refuses its settings, or a conversion is impossible.
     #[error(transparent)]
     Chain(#[from] ChainError),
+    /// What is there already is not what is wanted.
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
     /// A setting's curve cannot be taken from its file.
     #[error(transparent)]
     Attach(#[from] crate::store::AttachError),
@@ -213,6 +235,7 @@ pub struct Job {
     notes: Vec<String>,
     warnings: Vec<String>,
     total: Option<u64>,
+    skipped: u64,
     rate: Ratio,
 }
 
@@ -255,7 +278,7 @@ impl Ends for Named {
     }
 
     fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
-        Ok(sink::create(&self.output, plan)?)
+        Ok(sink::create(plan.keep.output.as_ref().unwrap_or(&self.output), plan)?)
     }
 
     fn per_frame(&self, _: &Format) -> usize {
@@ -280,9 +303,13 @@ impl Job {
             allow_protocol: request.allow_protocol.clone(),
             lavfi: request.lavfi.clone(),
             threads: request.threads,
+            length: request.shard.is_some(),
         };
         let source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
-        let info = source.info().clone();
+        let mut info = source.info().clone();
+        if request.shard.is_some() && info.last.is_none() {
+            info.last = select::last(&request, &options)?;
+        }
         let mut notes = info.notes.clone();
         let mut warnings = Vec::new();
         check_numbers(&request, &info)?;
@@ -293,6 +320,7 @@ impl Job {
             range: request.range.unwrap_or(info.format.range),
             ..info.format
         };
+        load_images(&mut request.recipe)?;
         let options = chain::Options {
             seed: request.seed,
             level: level(request.level)?,
@@ -316,6 +344,12 @@ impl Job {
             None if request.missing == Missing::Skip => None,
             None => info.last.map(|last| last.abs_diff(info.first) + 1),
         };
+        let whole = whole(frames.as_ref(), info.first + request.frame_offset, options.last);
+        let given =
+            select::Given { request: &request, source: &*source, info: &info, chain: &chain, frames, whole };
+        let selected = select::select(&given)?;
+        notes.extend(selected.notes);
+        let total = selected.total.or(total);
         let (slots, helpers) = slots(&request, &chain, total, ends.per_frame(chain.output()))?;
         let rate = chain.output().rate;
         let plan = sink::Plan {
@@ -324,19 +358,19 @@ impl Job {
             untouched_format: chain.output() == &info.format,
             overwrite: request.overwrite,
             frames: total,
-            whole: whole(frames.as_ref(), info.first + request.frame_offset, options.last),
+            whole,
             encoding: request.encoding.clone(),
+            keep: selected.keep,
         };
         // before anything is created that would have to be taken away again
         strict(&request, &warnings)?;
-        let sink = ends.sink(&plan)?;
+        let sink = if selected.done { sink::null::create() } else { ends.sink(&plan)? };
         notes.extend(sink.notes());
         warnings.extend(sink.warnings());
         strict(&request, &warnings)?;
-        let wanted = frames.map_or(Wanted::All, Wanted::Frames);
-        let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total };
+        let plan = pipeline::Plan { source, wanted: selected.wanted, offset: request.frame_offset, total };
         let setup = Setup { plan, chain: Arc::new(chain), sink, slots, helpers, on_error: request.on_error };
-        Ok(Job { setup, notes, warnings, total, rate })
+        Ok(Job { setup, notes, warnings, total, skipped: selected.skipped, rate })
     }
 
     /// What the user should know before the first frame: assumptions and conversions, one line each.
@@ -367,6 +401,7 @@ impl Job {
     /// Runs to the end, an error, or `stop`.
     pub fn run(self, watch: &dyn Watch, stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
         let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, watch, stop);
+        let summary = Summary { skipped: self.skipped, ..summary };
         match failure {
             None => Ok(summary),
             Some(Failure::Closed) => Err(RunError::ClosedPipe),
@@ -381,6 +416,31 @@ fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
         Some(first) if request.strict => Err(JobError::Strict(first.clone())),
         _ => Ok(()),
     }
+}
+
+/// Reads the images that settings name.
+fn load_images(recipe: &mut crate::recipe::Recipe) -> Result<(), JobError> {
+    for step in &mut recipe.steps {
+        let named = step.values.iter_given().filter_map(|(setting, value)| match value {
+            Value::Image(picture) if picture.frame().is_none() => Some((setting, picture.clone())),
+            _ => None,
+        });
+        for (setting, picture) in named.collect::<Vec<_>>() {
+            let frame = images::read(std::path::Path::new(picture.name())).map_err(|problem| {
+                let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
+                match problem {
+                    images::Fault::Io(cause) => SourceError::Io { name, cause },
+                    images::Fault::Bad(problem) => SourceError::Bad { name, problem },
+                    images::Fault::Differs(_) => {
+                        SourceError::Bad { name, problem: "the file changes while it is read".into() }
+                    }
+                }
+            })?;
+            let loaded = step.values.set(setting.id, Value::Image(picture.read(frame)));
+            loaded.map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether the first frame wanted is the first there is, and the last wanted the last.

@@ -1,13 +1,18 @@
 //! Grainfield: deterministic noise and effects for video and image sequences.
 
 pub mod analyze;
+pub mod batch;
 pub mod cli;
 #[cfg(feature = "ffmpeg")]
 pub mod ffmpeg;
 pub mod images;
 pub mod job;
+pub mod join;
 pub mod pipeline;
 pub mod recipe;
+pub mod resume;
+pub mod segments;
+pub mod shard;
 pub mod sheet;
 pub mod sink;
 pub mod source;

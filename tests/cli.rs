@@ -6,7 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use util::Session;
 
-const COMMANDS: [&str; 7] = ["render", "hash", "frame", "filters", "probe", "completions", "man"];
+const COMMANDS: [&str; 9] =
+    ["render", "hash", "frame", "batch", "join", "filters", "probe", "completions", "man"];
 
 #[test]
 fn help_is_short_and_long() {

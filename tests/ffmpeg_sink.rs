@@ -310,6 +310,22 @@ fn alpha_and_lossless() {
     for line in ours.lines().filter(|l| !l.starts_with('#')) {
         assert!(theirs.contains(line.split_once(' ').unwrap().1), "{ours}\n{theirs}");
     }
+    for (file, more) in [
+        ("a.mp4", "--codec libx264 --preset ultrafast"),
+        ("a.mov", "--codec libx264 --preset ultrafast"),
+        ("b.mp4", "--codec libx265 --preset ultrafast"),
+        ("a.webm", "--codec libvpx-vp9 --codec-opt deadline=realtime --codec-opt cpu-used=8"),
+        ("b.mkv", "--codec libaom-av1 --preset 8"),
+        ("c.mkv", "--codec utvideo"),
+    ] {
+        s.run(&format!("render clip.mp4 {file} -f noise=strength=6 --lossless --frames 0-9 {more}")).ok();
+        let (ours, theirs) = (hashes(file), hashes("out.y4m"));
+        let part = |t: &str| {
+            t.lines().filter(|l| !l.starts_with('#')).take(10).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(part(&ours), part(&theirs), "{file}");
+    }
+    s.run("render clip.mp4 lossy.mkv --lossless --codec mpeg4").ends(1).says("--codec ffv1, libx264");
     s.run("render clip.mp4 lossless.webm --lossless").ends(1).says("NAME.mkv");
 }
 
@@ -351,6 +367,33 @@ fn what_is_wrong_is_said() {
     assert_eq!(times(&s, "there.mp4", "v:0").len(), 5);
 }
 
+/// A disk that takes no more, here by a limit of the file's size: said with the name, and what was written plays.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_is_said_and_leaves_what_plays() {
+    let s = with_clip();
+    for (file, kept) in [("out.mp4", false), ("out.mov", false), ("out.mkv", true)] {
+        // The same program, but with a limit, and without the signal that would end it.
+        let program = env!("CARGO_BIN_EXE_grainfield");
+        let line = format!(
+            "trap '' XFSZ; ulimit -f 3000; exec {program} render pattern:zoneplate:size=320x240:frames=400 {file} -f \
+             noise=strength=20 --crf 1 --preset ultrafast"
+        );
+        let mut command = std::process::Command::new("sh");
+        let out = command.args(["-c", &line]).current_dir(s.path("")).output().unwrap();
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(1), "{said}");
+        assert!(said.contains(file) && said.contains("File too large") && !said.contains("panic"), "{said}");
+        assert!(!s.files().iter().any(|f| f.starts_with('.') || f == file), "{:?}", s.files());
+        let partial = file.replace("out.", "out.partial.");
+        assert!(!kept || s.files().contains(&partial), "{:?}: {said}", s.files());
+        if s.files().contains(&partial) {
+            let frames = times(&s, &partial, "v:0").len();
+            assert!(frames > 1, "{partial}: {frames}");
+        }
+    }
+}
+
 /// An interrupted render leaves a file that plays, under another name.
 #[test]
 #[cfg(unix)]
@@ -373,4 +416,25 @@ fn an_interruption_leaves_what_plays() {
         assert!(times(&s, &partial, "v:0").len() > 1);
         assert!(!s.files().iter().any(|f| f.starts_with('.')), "{:?}", s.files());
     }
+}
+
+/// Asked a second time it ends without waiting, and leaves nothing half-written.
+#[test]
+#[cfg(unix)]
+fn a_second_interruption_leaves_nothing() {
+    let s = Session::new();
+    let line =
+        "render pattern:zoneplate:size=640x480:frames=100000 out.mp4 --preset veryslow --progress json";
+    let mut child = s.command(line).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    lines.find(|l| l.as_ref().unwrap().contains("\"frame\":")).expect("progress").unwrap();
+    for _ in 0..2 {
+        let id = child.id().to_string();
+        // It may have ended by the first already.
+        let _ = std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+    }
+    lines.for_each(drop);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!s.files().iter().any(|f| f.starts_with('.') || f == "out.mp4"), "{:?}", s.files());
 }

@@ -68,6 +68,7 @@ fn plan(source: &dyn Source) -> Plan {
         frames: None,
         whole: (true, true),
         encoding: sink::Encoding::default(),
+        keep: Default::default(),
     }
 }
 

@@ -1,17 +1,26 @@
 //! The packed memory arrays against their rivals, as the paper's tables have it.
 //!
-//! All rivals run in the same rounds, one after the other, on the same data; a figure is the median of the rounds,
-//! and a ratio the median of the ratios within a round, so that a busy machine disturbs both sides alike.
+//! All rivals run in the same rounds, one after the other, on the same data; a figure is the median of the rounds
+//! (with the standard deviation where the paper has one), and a ratio the median of the ratios within a round. Times
+//! are this thread's processor time. Before each side of the particles' tables its elements are read once, as the
+//! step of a simulation that finds the movers does.
 //!
-//! `cargo bench --bench pma -- [keys] [rates] [scan] [cells] [order] [big] [quick]`: the parts to run (all, if none is
-//! named), `big` adds 10 M keys, `quick` makes fewer rounds.
+//! `cargo bench --bench pma -- [keys] [rates] [scan] [cells] [order] [big] [quick] [full] [n=N] [percent=P]`: the parts
+//! to run (all, if none is named); `big` adds 10 M keys, `quick` makes fewer rounds, `full` the paper's 32 or more of
+//! the longest, `n` and `percent` keep the particles' table to one size and one share of movers.
 
 mod cells;
 mod keys;
 mod rivals;
+#[path = "../rows/mod.rs"]
+mod rows;
 mod simd;
+#[path = "../timing/mod.rs"]
+#[allow(unsafe_code)] // asks the C library for the thread's time
+mod timing;
 
-use std::time::Instant;
+use rows::Sheet;
+use timing::median;
 
 /// What was asked for.
 pub(crate) struct Asked {
@@ -27,8 +36,13 @@ impl Asked {
     pub(crate) fn has(&self, word: &str) -> bool {
         self.words.iter().any(|w| w == word)
     }
+    /// The value of `name=value`.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        self.words.iter().find_map(|w| w.strip_prefix(name)?.strip_prefix('=')?.parse().ok())
+    }
     pub(crate) fn rounds(&self, n: usize) -> usize {
-        let full = (16_000_000 / n).clamp(7, 61) | 1;
+        let least = if self.has("full") { 32 } else { 7 };
+        let full = (16_000_000 / n).clamp(least, 61) | 1;
         if self.has("quick") { (full / 4).max(3) | 1 } else { full }
     }
     pub(crate) fn sizes(&self) -> Vec<usize> {
@@ -52,9 +66,9 @@ impl Table {
     }
 
     pub(crate) fn time<R>(&mut self, name: &'static str, work: impl FnOnce() -> R) -> R {
-        let start = Instant::now();
+        let start = timing::seconds();
         let result = std::hint::black_box(work());
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = timing::seconds() - start;
         let at = self.names.iter().position(|n| *n == name).unwrap_or_else(|| panic!("no rival {name}"));
         self.times[at].push(seconds);
         result
@@ -76,24 +90,32 @@ impl Table {
     pub(crate) fn ratio(&self, over: &str, under: &str) -> f64 {
         let of = |name: &str| self.names.iter().position(|n| *n == name).unwrap_or(0);
         let (a, b) = (&self.times[of(over)], &self.times[of(under)]);
-        median(a.iter().zip(b).map(|(a, b)| a / b).collect())
+        median(a.iter().zip(b).map(|(a, b)| a / b))
     }
 
-    /// Prints each rival's median and its ratio to the first.
+    /// The standard deviation of a rival's seconds.
+    pub(crate) fn deviation(&self, name: &str) -> f64 {
+        let at = self.names.iter().position(|n| *n == name).unwrap_or(0);
+        let t = &self.times[at];
+        let mean = t.iter().sum::<f64>() / t.len() as f64;
+        (t.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / t.len() as f64).sqrt()
+    }
+
+    /// Gives out each rival's median and its ratio to the first.
     pub(crate) fn print(&self, title: &str) {
-        println!("{title}");
+        let mut sheet = Sheet::new(title, &["", "ms", "least", "times the first"]);
         let ours = self.names[0];
         for name in &self.names {
-            let ms = self.median(name) * 1e3;
-            let least = self.least(name) * 1e3;
-            println!("  {name:<34} {ms:>10.3} ms (least {least:>8.3})  {:>7.2}x", self.ratio(name, ours));
+            let (ms, least) = (self.median(name) * 1e3, self.least(name) * 1e3);
+            sheet.row([
+                (*name).to_owned(),
+                format!("{ms:.3}"),
+                format!("{least:.3}"),
+                format!("{:.2}", self.ratio(name, ours)),
+            ]);
         }
+        sheet.done();
     }
-}
-
-fn median(mut v: Vec<f64>) -> f64 {
-    v.sort_by(f64::total_cmp);
-    v.get(v.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// A small generator, the same each run.

@@ -3,8 +3,22 @@
 pub use crate::filter::Entry;
 
 /// Every filter, by name.
-pub const FILTERS: &[Entry] =
-    &[crate::filter::noise::ENTRY, crate::filter::grain::ENTRY, crate::filter::dither::ENTRY];
+pub const FILTERS: &[Entry] = &[
+    crate::filter::noise::ENTRY,
+    crate::filter::grain::ENTRY,
+    crate::filter::dither::ENTRY,
+    crate::filter::fade::ENTRY,
+    crate::filter::levels::ENTRY,
+    crate::filter::color::ENTRY,
+    crate::filter::vignette::ENTRY,
+    crate::filter::flicker::ENTRY,
+    crate::filter::blur::ENTRY,
+    crate::filter::transform::ENTRY,
+    crate::filter::weave::ENTRY,
+    crate::filter::dust::ENTRY,
+    crate::filter::scratches::ENTRY,
+    crate::filter::sprites::ENTRY,
+];
 
 /// The filter of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {

@@ -83,6 +83,7 @@ impl Ratio {
         let g = gcd(num, den).max(1) * den.signum();
         let (mut num, mut den) = (num / g, den / g);
         // Saturation by halving both: only reached by times beyond the age of the universe or absurd bases.
+        let exact = den <= i64::MAX.into() && (i64::MIN.into()..=i64::MAX.into()).contains(&num);
         while den > i64::MAX.into() {
             num /= 2;
             den /= 2;
@@ -94,7 +95,9 @@ impl Ratio {
                 num = num.clamp(i64::MIN.into(), i64::MAX.into());
             }
         }
-        Ratio { num: num as i64, den: den as i64 }
+        // Halves are not in lowest terms, and equality goes by the terms.
+        let g = if exact { 1 } else { gcd(num, den) };
+        Ratio { num: (num / g) as i64, den: (den / g) as i64 }
     }
 }
 
@@ -197,6 +200,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_saturates_is_in_lowest_terms_too() {
+        let r = Ratio::new(39_319_087, 1).unwrap() + "0.01429496719912".parse().unwrap();
+        let far = r * Ratio::new(6_000_000_001, 7).unwrap();
+        for made in [r, far, far * far, far * r.recip().unwrap()] {
+            assert_eq!(Ratio::new(made.num, made.den), Some(made));
+        }
+        let near = Ratio::new(1, i64::MAX).unwrap();
+        assert_eq!((near * near).den, 1, "what is left of it is nothing");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use super::values::{self, Words};
 use crate::job::{Fields, OnError};
+use crate::shard::Choice;
 use crate::sink::encoding::{Audio, Subs};
 use crate::source::Missing;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -106,6 +107,22 @@ pub(super) enum Command {
     /// Write one frame, exactly as in the whole render
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = FRAME_EXAMPLES)]
     Frame(Frame),
+    /// Do many renders: a list of jobs, or all inputs that a pattern finds
+    ///
+    /// JOBS.toml lists jobs ([[job]] with input, output and the options of 'render' by their long names). A pattern
+    /// with * and ? makes a job of every file or sequence it finds, written to --to, where {dir}, {name} and {ext}
+    /// stand for the input's. Jobs go on where they were broken off, and one that fails stops none. What became of
+    /// each stands in a status file beside the list; programs that are given the same list share it.
+    #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::batch::EXAMPLES)]
+    Batch(Box<super::batch::Batch>),
+    /// Put shards together, or check that a sequence is whole
+    ///
+    /// Checks that the shards are all there, each once, of the same settings and the same source, and that their bytes
+    /// are those that were written; then puts them together. Video is not encoded again: packets are copied, and
+    /// sound and all else beside the picture comes from the input. Of numbered images every byte is checked against
+    /// the manifest in their folder.
+    #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::join::EXAMPLES)]
+    Join(super::join::Join),
     /// Measure noise: its spectrum, correlations, distribution
     ///
     /// Measures a picture that is more or less flat, the difference of INPUT and a clean twin (--clean), or the
@@ -160,6 +177,10 @@ Examples:
     grainfield render clip.y4m out.y4m --recipe look.toml --seed 7
   A test signal:
     grainfield render pattern:ramp:size=1920x1080:frames=48:format=yuv422p10 ramp.y4m
+  A part of the work, on the third of eight machines; killed and begun again:
+    grainfield render clip.y4m 'out/shot.####.png' -f noise --shard 3/8 --resume
+  A long video that may be broken off and resumed:
+    grainfield render in.mkv out.mkv -f grain --segments --resume
   How fast is it?
     grainfield render clip.y4m null: -f noise=strength=6";
 
@@ -168,7 +189,9 @@ Examples:
   Is it the same on the other machine?
     grainfield hash clip.y4m -f noise=strength=6 > here.txt
   The line of frame 17:
-    grainfield hash clip.y4m -f noise=strength=6 --frames 17";
+    grainfield hash clip.y4m -f noise=strength=6 --frames 17
+  The second half of the lines:
+    grainfield hash clip.y4m -f noise=strength=6 --shard 2/2";
 
 const FRAME_EXAMPLES: &str = "\
 Examples:
@@ -182,7 +205,7 @@ Examples:
   grainfield completions fish > ~/.config/fish/completions/grainfield.fish";
 
 /// `render`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(super) struct Render {
     /// File, numbered images, `-` for standard input, or pattern:NAME
     pub(super) input: OsString,
@@ -199,13 +222,54 @@ pub(super) struct Render {
     #[command(flatten)]
     pub(super) span: SpanArgs,
     #[command(flatten)]
+    pub(super) shard: ShardArgs,
+    #[command(flatten)]
+    pub(super) resume: ResumeArgs,
+    #[command(flatten)]
     pub(super) encoding: EncodingArgs,
     #[command(flatten)]
     pub(super) common: CommonArgs,
 }
 
+/// Which part of the frames.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "More than one machine, more than one run")]
+pub(super) struct ShardArgs {
+    /// Only part I of N, with I from 1: 3/8, auto, auto/8
+    ///
+    /// Parts are contiguous, and all together are every frame once; of a video they are cut between segments, and
+    /// 'grainfield join' puts them together. What is one file is called NAME.I-of-N.EXT. 'auto' goes by a Slurm job
+    /// array; 'auto/N' takes I from there or from JOB_COMPLETION_INDEX (Kubernetes), and N as given.
+    #[arg(long, value_name = "I/N")]
+    pub(super) shard: Option<Choice>,
+}
+
+/// What is there already.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "More than one machine, more than one run")]
+pub(super) struct ResumeArgs {
+    /// Keep what an earlier run has made, and make the rest
+    ///
+    /// Of numbered images the frames that are missing are made, of a video with --segments the segments. What is there
+    /// but was made by other settings or from another source is an error, or with -y made anew. What is whole is told
+    /// by the hidden manifest beside the output, and by size and time.
+    #[arg(long)]
+    pub(super) resume: bool,
+    /// With --resume: read every byte of what is there and check it
+    #[arg(long, requires = "resume")]
+    pub(super) verify: bool,
+    /// Render a video in segments, so that it can be resumed
+    ///
+    /// They are kept in the folder OUTPUT.segments, and joined at the end without being encoded again.
+    #[arg(long)]
+    pub(super) segments: bool,
+    /// Frames of a segment, counted from frame 0 of the input [default: 250]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=crate::segments::MAX_FRAMES))]
+    pub(super) segment_frames: Option<u64>,
+}
+
 /// How a video file is written.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Video files (NAME.mp4, .mkv, .mov, .webm ...)")]
 pub(super) struct EncodingArgs {
     /// Encoder or codec by FFmpeg's names: libx265, hevc, prores_ks
@@ -253,6 +317,8 @@ pub(super) struct Hash {
     #[command(flatten)]
     pub(super) span: SpanArgs,
     #[command(flatten)]
+    pub(super) shard: ShardArgs,
+    #[command(flatten)]
     pub(super) common: CommonArgs,
 }
 
@@ -298,7 +364,7 @@ pub(super) struct Probe {
 }
 
 /// What happens to the picture.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Filters")]
 pub(super) struct FilterArgs {
     /// Filters, as name=key=value:key=value,name2=...
@@ -320,7 +386,7 @@ pub(super) struct FilterArgs {
 }
 
 /// Which frames.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Frames")]
 pub(super) struct SpanArgs {
     /// Only these: 17, 1001-1100, 1-10x2, 5,7,9-12, -5--1
@@ -335,7 +401,7 @@ pub(super) struct SpanArgs {
 }
 
 /// How the input is read.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
 pub(super) struct SourceArgs {
     /// Frames a second of an input that has no rate of its own [default: 24]
@@ -360,7 +426,7 @@ pub(super) struct SourceArgs {
 }
 
 /// The rest of what `render`, `hash` and `frame` share.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(super) struct CommonArgs {
     #[command(flatten)]
     pub(super) source: SourceArgs,
@@ -386,7 +452,7 @@ pub(super) struct CommonArgs {
 }
 
 /// What the samples mean.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Picture")]
 pub(super) struct PictureArgs {
     /// Pixel format of the output, by FFmpeg's names: yuv420p10, gray16, gbrp
@@ -411,7 +477,7 @@ pub(super) struct PictureArgs {
 }
 
 /// What the machine may spend. Never changes a sample.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Machine (never changes a sample)")]
 pub(super) struct MachineArgs {
     /// Threads [default: as many as the machine has]
@@ -455,6 +521,8 @@ pub(super) enum Progress {
     Bar,
     /// A JSON object a line: started, progress, note, done, failed
     Json,
+    /// The same, and a line for every frame: frame
+    Frames,
     /// FFmpeg's key=value blocks: frame, fps, out_time_us, speed, progress=continue|end
     Ffmpeg,
     /// Nothing but the closing line

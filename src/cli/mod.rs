@@ -2,9 +2,11 @@
 
 mod analyze;
 mod args;
+mod batch;
 mod catalog;
 mod curve;
 mod exit;
+mod join;
 mod manual;
 mod probe;
 mod report;
@@ -52,6 +54,8 @@ fn command(command: Command) -> Exit {
             let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
             job(say, prints, || resolve::frame(typed, &around), Job::prepare)
         }
+        Command::Batch(typed) => batch::run(*typed, &around),
+        Command::Join(typed) => join::run(typed),
         Command::Analyze(typed) => analyze::run(typed, &around),
         Command::Curve(typed) => curve::run(typed),
         Command::Sheet(typed) => sheet::run(typed, &around),

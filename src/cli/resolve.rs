@@ -1,11 +1,16 @@
 //! What was typed, and what it means: reads the recipe file and the environment, and makes a [`Request`].
 
 use super::analyze::Analyze;
-use super::args::{CommonArgs, EncodingArgs, FilterArgs, Frame, Hash, Render, SourceArgs, SpanArgs};
+use super::args::{
+    CommonArgs, EncodingArgs, FilterArgs, Frame, Hash, Render, ResumeArgs, ShardArgs, SourceArgs, SpanArgs,
+};
 use super::exit::Exit;
 use super::sheet::Sheet;
 use crate::job::{OnError, Request};
 use crate::recipe::{MAX_TEXT, Recipe, RecipeError};
+use crate::resume::Resume;
+use crate::segments::DEFAULT_FRAMES;
+use crate::shard::{Shard, ShardError};
 use crate::sink::Encoding;
 use crate::source;
 use grainfield_filters::frame::{Ranges, RangesError};
@@ -35,6 +40,8 @@ pub(super) enum ResolveError {
     Level { value: OsString },
     #[error("frame {number}: {cause}")]
     Number { number: i64, cause: RangesError },
+    #[error("--shard: {0}")]
+    Shard(#[source] ShardError),
     #[error(
         "'-' is a y4m stream on standard input, and that is a terminal: pipe one into it, or name a file"
     )]
@@ -80,15 +87,35 @@ pub(super) struct Resolved {
 }
 
 pub(super) fn render(typed: Render, around: &Surroundings) -> Result<Resolved, ResolveError> {
-    let Render { input, output, overwrite, filters, span, encoding, common } = typed;
+    let Render { input, output, overwrite, filters, span, shard, resume, encoding, common } = typed;
     let mut resolved = request(input, output, overwrite, filters, Some(span), common, around)?;
     resolved.request.encoding = encoding_of(encoding);
+    resolved.request.shard = shard_of(&shard)?;
+    let ResumeArgs { resume, verify, segments, segment_frames } = resume;
+    resolved.request.resume = match (resume, verify) {
+        (false, _) => Resume::No,
+        (true, false) => Resume::Trust,
+        (true, true) => Resume::Verify,
+    };
+    let segments = segments || segment_frames.is_some();
+    resolved.request.segments = segments.then(|| segment_frames.unwrap_or(DEFAULT_FRAMES));
     Ok(resolved)
 }
 
 pub(super) fn hash(typed: Hash, around: &Surroundings) -> Result<Resolved, ResolveError> {
-    let Hash { input, filters, span, common } = typed;
-    request(input, "hash:".into(), false, filters, Some(span), common, around)
+    let Hash { input, filters, span, shard, common } = typed;
+    let mut resolved = request(input, "hash:".into(), false, filters, Some(span), common, around)?;
+    resolved.request.shard = shard_of(&shard)?;
+    Ok(resolved)
+}
+
+/// The environment is looked at only when `auto` asks for it.
+pub(super) fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, ResolveError> {
+    typed
+        .shard
+        .map(|choice| choice.resolve(|name| std::env::var_os(name)))
+        .transpose()
+        .map_err(ResolveError::Shard)
 }
 
 pub(super) fn frame(typed: Frame, around: &Surroundings) -> Result<Resolved, ResolveError> {
@@ -136,6 +163,7 @@ pub(super) fn source_options(typed: &SourceArgs) -> source::Options {
         allow_protocol: typed.allow_protocol.clone(),
         lavfi: typed.lavfi.clone(),
         threads: None,
+        length: false,
     }
 }
 
@@ -183,6 +211,9 @@ fn request(
         on_error,
         strict: picture.strict,
         encoding: Encoding::default(),
+        shard: None,
+        resume: Resume::No,
+        segments: None,
     };
     Ok(Resolved { request, notes })
 }

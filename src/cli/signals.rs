@@ -1,8 +1,11 @@
-//! SIGINT and SIGTERM: the first asks the job to end, the second ends the program at once.
+//! SIGINT and SIGTERM: the first asks the job to end, the second removes what has no name yet and ends the program,
+//! the third ends it at once, whatever it is doing.
 
 use super::exit::Exit;
+use crate::sink::partial::remove_unfinished;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::iterator::Signals as Told;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,13 +25,29 @@ impl Signals {
     /// Takes the signals over.
     pub(super) fn watch() -> io::Result<Signals> {
         let signals = Signals { stop: Arc::default(), which: Arc::default() };
+        let twice = Arc::new(AtomicBool::new(false));
+        let mut told = Told::new([SIGINT, SIGTERM])?;
         for (signal, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)] {
-            // Order matters: the shutdown looks at the flag before the line after it sets the flag.
-            flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&signals.stop))?;
+            flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&twice))?;
             flag::register_usize(signal, Arc::clone(&signals.which), signal.unsigned_abs() as usize)?;
             flag::register(signal, Arc::clone(&signals.stop))?;
         }
+        let which = signals.exit_code();
+        thread::Builder::new().name("signals".into()).spawn(move || {
+            if told.forever().nth(1).is_some() {
+                // Before anything that may be waited for: whoever waits presses the keys again.
+                twice.store(true, Ordering::SeqCst);
+                remove_unfinished();
+                signal_hook::low_level::exit(which());
+            }
+        })?;
         Ok(signals)
+    }
+
+    /// The code to end with, to be asked for later.
+    fn exit_code(&self) -> impl Fn() -> i32 + Send + 'static {
+        let own = Signals { stop: Arc::clone(&self.stop), which: Arc::clone(&self.which) };
+        move || own.exit().code().into()
     }
 
     /// How to end after an interruption.

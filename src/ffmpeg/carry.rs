@@ -18,6 +18,8 @@ pub struct Container {
     pub time_base: Ratio,
     /// Timestamp of frame 0 of that stream, in its ticks.
     pub first: i64,
+    /// Frame 0 has closed captions.
+    pub captions: bool,
 }
 
 /// Of one frame.

@@ -59,6 +59,16 @@ impl Demuxer {
     /// Opens an input and chooses the stream: of those that are not a single attached picture the one marked as
     /// default, then the largest.
     pub(crate) fn open(from: Origin) -> Result<Demuxer, OpenError> {
+        Demuxer::open_for(from, None)
+    }
+
+    /// Opens an input again for its packets alone. Where the container's head says all that takes, libav is not made
+    /// to decode pictures to find out more.
+    pub(crate) fn packets(place: &Place, video: usize) -> Result<Demuxer, OpenError> {
+        Demuxer::open_for(Origin::Place(place.clone()), Some(video))
+    }
+
+    fn open_for(from: Origin, video: Option<usize>) -> Result<Demuxer, OpenError> {
         super::init();
         // SAFETY: `own` frees what has been made whenever this returns early; a failed open has freed the context
         // itself and leaves null, which closing accepts.
@@ -90,8 +100,14 @@ impl Demuxer {
             if own.container() == "tty" {
                 return Err(OpenError::Text);
             }
-            check(sys::avformat_find_stream_info(own.context, ptr::null_mut()))?;
-            own.video = own.choose()?;
+            let said = own.container().starts_with("mov,");
+            match video.filter(|&v| said && v < own.count()) {
+                Some(video) => own.video = video,
+                None => {
+                    check(sys::avformat_find_stream_info(own.context, ptr::null_mut()))?;
+                    own.video = own.choose()?;
+                }
+            }
             for i in 0..own.count() {
                 if i != own.video {
                     (*own.stream_ptr(i)).discard = sys::AVDiscard::AVDISCARD_ALL;
@@ -179,6 +195,15 @@ impl Demuxer {
         let moved = unsafe {
             sys::av_seek_frame(self.context, self.video as c_int, timestamp, sys::AVSEEK_FLAG_BACKWARD)
         };
+        check(moved).map(|_| ())
+    }
+
+    /// Goes to a place in the file, for containers that can be entered anywhere.
+    pub(crate) fn seek_byte(&mut self, pos: i64) -> Result<(), AvError> {
+        self.ended = false;
+        // SAFETY: an open context.
+        let moved =
+            unsafe { sys::av_seek_frame(self.context, self.video as c_int, pos, sys::AVSEEK_FLAG_BYTE) };
         check(moved).map(|_| ())
     }
 

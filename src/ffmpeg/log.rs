@@ -1,8 +1,10 @@
 //! libav's messages, taken over: nothing is printed behind our back, and what it said last can be told with an error.
 
 use ffmpeg_sys_next as sys;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// How many messages are kept.
@@ -11,6 +13,15 @@ const KEPT: usize = 8;
 const LINE: usize = 1024;
 
 static LAST: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+
+thread_local! {
+    static FAULTS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// How many errors codecs and parsers have told of on this thread.
+pub(super) fn faults_here() -> u32 {
+    FAULTS.get()
+}
 
 /// Sends libav's warnings and errors here instead of to standard error.
 #[allow(clippy::missing_transmute_annotations)] // `va_list` has another name on every machine
@@ -62,6 +73,26 @@ mod line {
 unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_char, args: *mut c_void) {
     if level > sys::AV_LOG_WARNING {
         return;
+    }
+    if level <= sys::AV_LOG_ERROR && !context.is_null() {
+        // SAFETY: what libav logs for begins with a pointer to its class, which may be null.
+        let class = unsafe { context.cast::<*const sys::AVClass>().read().as_ref() };
+        // SAFETY: the name of a class is a static string, or null.
+        let codec = class.is_some_and(|c| unsafe {
+            !c.class_name.is_null() && CStr::from_ptr(c.class_name) == c"AVCodecContext"
+        });
+        if codec {
+            FAULTS.set(FAULTS.get().wrapping_add(1));
+            // SAFETY: its class says that it is a codec's context. No other than our decoders have this pointer set, to
+            // a counter that lives longer than they do.
+            let counter = unsafe {
+                let opaque = (*context.cast::<sys::AVCodecContext>()).opaque;
+                opaque.cast::<AtomicU32>().as_ref()
+            };
+            if let Some(counter) = counter {
+                counter.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
     let mut text = [0 as c_char; LINE];
     let mut prefix = 1;

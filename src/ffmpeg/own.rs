@@ -3,6 +3,7 @@
 use super::error::{AvError, check};
 use ffmpeg_sys_next as sys;
 use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Memory is out.
 pub(crate) const NO_MEMORY: AvError = AvError(-libc::ENOMEM);
@@ -37,6 +38,22 @@ impl Packet {
         }
         // SAFETY: libav keeps `size` bytes there until the packet is unreferenced, which needs `&mut self`.
         unsafe { std::slice::from_raw_parts(p.data, p.size as usize) }
+    }
+
+    /// Gives it a number that the pictures coded in it will bear (see [`Picture::take_mark`]). Of all that a packet
+    /// carries, every version of libav hands on side data to the picture unlooked at; this kind means nothing in video.
+    pub(crate) fn mark(&mut self, number: u32) -> Result<(), AvError> {
+        let kind = sys::AVPacketSideDataType::AV_PKT_DATA_REPLAYGAIN;
+        let bytes = number.to_ne_bytes();
+        // SAFETY: a valid packet of ours; libav returns so many bytes, or null.
+        unsafe {
+            let data = sys::av_packet_new_side_data(self.0, kind, bytes.len());
+            if data.is_null() {
+                return Err(NO_MEMORY);
+            }
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len());
+        }
+        Ok(())
     }
 
     /// Lets go of the data.
@@ -122,10 +139,82 @@ impl Picture {
         unsafe { (*self.0).flags |= sys::AV_FRAME_FLAG_CORRUPT };
     }
 
+    /// The number of the packet it was coded in, if that was marked; it is taken off.
+    pub(crate) fn take_mark(&mut self) -> Option<u32> {
+        let kind = sys::AVFrameSideDataType::AV_FRAME_DATA_REPLAYGAIN;
+        // SAFETY: a valid frame of which this is the only owner; libav says how many bytes there are.
+        unsafe {
+            let found = sys::av_frame_get_side_data(self.0, kind).as_ref()?;
+            let bytes = (found.size == 4 && !found.data.is_null())
+                .then(|| std::ptr::read_unaligned(found.data.cast::<[u8; 4]>()));
+            sys::av_frame_remove_side_data(self.0, kind);
+            bytes.map(u32::from_ne_bytes)
+        }
+    }
+
+    /// Whether it has closed captions.
+    pub(crate) fn captions(&self) -> bool {
+        let kind = sys::AVFrameSideDataType::AV_FRAME_DATA_A53_CC;
+        // SAFETY: a valid frame.
+        !unsafe { sys::av_frame_get_side_data(self.0, kind) }.is_null()
+    }
+
+    /// A sum of the visible samples, to know a picture again.
+    pub(crate) fn sum(&self) -> u64 {
+        let f = self.get();
+        let (width, height) = (f.width.max(0), f.height.max(0));
+        let mut sum = Sum::new((width as u64) << 32 | height as u64);
+        // SAFETY: a decoded software frame: libav's own description tells how long and how many the rows of each plane
+        // are, and they lie `linesize` apart, which may be negative.
+        unsafe {
+            let Some(description) = sys::av_pix_fmt_desc_get(self.pix_fmt()).as_ref() else { return 0 };
+            let palette = description.flags & sys::AV_PIX_FMT_FLAG_PAL as u64 != 0;
+            for plane in 0..4 {
+                let data = f.data[plane];
+                if data.is_null() {
+                    break;
+                }
+                if palette && plane == 1 {
+                    sum.add(std::slice::from_raw_parts(data, 1024));
+                    break;
+                }
+                let bytes = sys::av_image_get_linesize(self.pix_fmt(), width, plane as i32).max(0) as usize;
+                let shift = if plane == 1 || plane == 2 { description.log2_chroma_h } else { 0 };
+                for row in 0..(height + (1 << shift) - 1) >> shift {
+                    let start = data.offset(row as isize * f.linesize[plane] as isize);
+                    sum.add(std::slice::from_raw_parts(start, bytes));
+                }
+            }
+        }
+        sum.0
+    }
+
     /// The timestamp that libav thinks best, in the stream's ticks.
     pub(crate) fn timestamp(&self) -> Option<i64> {
         let t = self.get().best_effort_timestamp;
         (t != sys::AV_NOPTS_VALUE).then_some(t)
+    }
+}
+
+/// A sum of bytes that is quick and tells pictures apart; not one against forgers.
+struct Sum(u64);
+
+impl Sum {
+    fn new(start: u64) -> Sum {
+        Sum(start ^ 0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn word(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        self.0 ^= self.0 >> 32;
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|w| self.word(u64::from_le_bytes(*w)));
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.word(u64::from_le_bytes(last));
     }
 }
 
@@ -137,7 +226,7 @@ impl Drop for Picture {
 }
 
 /// An open decoder.
-pub(crate) struct Decoder(*mut sys::AVCodecContext);
+pub(crate) struct Decoder(*mut sys::AVCodecContext, Box<AtomicU32>);
 
 // SAFETY: used by one thread at a time; its own threads are libav's affair.
 unsafe impl Send for Decoder {}
@@ -168,7 +257,9 @@ impl Decoder {
             if context.is_null() {
                 return Err(NO_MEMORY);
             }
-            let own = Decoder(context);
+            let own = Decoder(context, Box::default());
+            // Copied into the contexts of all its threads, none of which outlives it.
+            (*context).opaque = (&raw const *own.1).cast_mut().cast();
             check(sys::avcodec_parameters_to_context(context, (*stream).codecpar))?;
             (*context).pkt_timebase = (*stream).time_base;
             (*context).thread_count = i32::try_from(threads).unwrap_or(0).min(64);
@@ -210,6 +301,11 @@ impl Decoder {
             sys::AVCodecID::AV_CODEC_ID_FFV1 => super::log::take_of(self.0.cast()),
             _ => Vec::new(),
         }
+    }
+
+    /// How many errors it has told of, on any of its threads.
+    pub(crate) fn faults(&self) -> u32 {
+        self.1.load(Ordering::Relaxed)
     }
 
     /// Forgets everything that was sent, before reading goes on elsewhere.

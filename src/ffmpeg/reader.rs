@@ -4,9 +4,12 @@ use super::demux::{Demuxer, OpenError, Origin};
 use super::error::AvError;
 use super::graph::{Feed, Graph};
 use super::index::Index;
+use super::index::exact::MAX_FRAMES;
+use super::index::exact::Spot;
 use super::log;
 use super::own::{Decoder, Got, Packet, Picture};
 use super::place::Place;
+use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 use std::ffi::CString;
 
@@ -22,6 +25,9 @@ pub(crate) enum Item {
 
 /// So many errors in a row without a picture, at the end of the input, are the end.
 const MAX_ERRORS: u32 = 256;
+
+/// So many packets are read to find one that the container was asked for.
+const MAX_WALK: u32 = 1 << 14;
 
 /// FFmpeg's own filters behind the decoder.
 struct Stage {
@@ -55,6 +61,14 @@ pub(crate) struct Reader {
     pub(crate) early: Option<String>,
     /// What the decoder said about the last picture that it marked by words alone.
     pub(crate) words: String,
+    /// Damage was met since this was last cleared.
+    pub(crate) wounded: bool,
+    /// Packets are marked with their ranks.
+    marking: bool,
+    /// Rank of the next packet.
+    rank: u32,
+    /// Key packets that went by since this is wanted.
+    spots: Option<Vec<Spot>>,
     stage: Option<Stage>,
 }
 
@@ -75,6 +89,10 @@ impl Reader {
             errors: 0,
             early: None,
             words: String::new(),
+            wounded: false,
+            marking: false,
+            rank: 0,
+            spots: None,
             stage: None,
         })
     }
@@ -82,8 +100,9 @@ impl Reader {
     /// Begins anew with a freshly opened input.
     pub(crate) fn restart(&mut self, place: &Place) -> Result<(), OpenError> {
         let stage = self.stage.take();
+        let marking = self.marking;
         *self = Reader::open(Origin::Place(place.clone()), self.threads)?;
-        self.stage = stage;
+        (self.stage, self.marking) = (stage, marking);
         self.renew();
         Ok(())
     }
@@ -210,7 +229,7 @@ impl Reader {
     /// Sends the decoder another packet, or the end.
     fn feed(&mut self) -> Option<Item> {
         let sent = match self.demuxer.read(&mut self.packet) {
-            Ok(true) => self.decoder.send(Some(&self.packet)),
+            Ok(true) => self.send(),
             Ok(false) => {
                 self.drained = true;
                 let _ = self.decoder.send(None);
@@ -233,12 +252,51 @@ impl Reader {
         }
     }
 
+    /// Hands the packet that was read to the decoder.
+    fn send(&mut self) -> Result<(), AvError> {
+        if self.marking {
+            let rank = self.rank;
+            self.rank = rank.saturating_add(1);
+            if let Some(spots) = &mut self.spots
+                && let p = self.packet.get()
+                && p.flags & sys::AV_PKT_FLAG_KEY != 0
+                && spots.len() < MAX_FRAMES
+            {
+                let seek = if p.dts == sys::AV_NOPTS_VALUE { p.pts } else { p.dts };
+                spots.push(Spot { rank, size: p.size.max(0) as u32, pos: p.pos, seek, doubt: 0 });
+            }
+            self.packet.mark(rank)?;
+        }
+        self.decoder.send(Some(&self.packet))
+    }
+
+    /// From here on pictures bear the ranks of their packets; to be called before the first is read.
+    pub(crate) fn mark(&mut self) {
+        (self.marking, self.rank) = (true, 0);
+    }
+
+    /// Key packets that go by are written down for [`take_spots`](Self::take_spots).
+    pub(crate) fn note_spots(&mut self) {
+        self.spots = Some(Vec::new());
+    }
+
+    /// The key packets that went by.
+    pub(crate) fn take_spots(&mut self) -> Vec<Spot> {
+        self.spots.take().unwrap_or_default()
+    }
+
+    /// How many packets, from the first of the stream on, the decoder has got or jumped over.
+    pub(crate) fn packets(&self) -> u32 {
+        self.rank
+    }
+
     fn damage(&mut self, error: AvError) -> Option<Item> {
         let text = format!("{error}{}", said());
         if !self.begun {
             self.early.get_or_insert(text);
             return None;
         }
+        self.wounded = true;
         if std::mem::replace(&mut self.hurt, true) { None } else { Some(Item::Damage(text)) }
     }
 
@@ -252,7 +310,7 @@ impl Reader {
             if !self.land(index, i) {
                 return None;
             }
-            if let Some(picture) = self.until(target) {
+            if let Some(picture) = self.until(target, index.entries[i].pts) {
                 return Some(picture);
             }
         }
@@ -260,14 +318,22 @@ impl Reader {
     }
 
     /// Decodes up to the picture with that timestamp, if it comes and is whole.
-    fn until(&mut self, target: i64) -> Option<Picture> {
+    fn until(&mut self, target: i64, entry: i64) -> Option<Picture> {
+        // Complaints about pictures that lead the entry are to be expected.
+        let mut faults = None;
         loop {
             match self.next() {
-                Ok(Some(Item::Picture(p))) => match p.timestamp() {
-                    Some(t) if t < target => {}
-                    Some(t) if t == target && !p.damaged() => return Some(p),
-                    _ => return None,
-                },
+                Ok(Some(Item::Picture(p))) => {
+                    let t = p.timestamp()?;
+                    if t >= entry && *faults.get_or_insert(self.decoder.faults()) != self.decoder.faults() {
+                        self.wounded = true;
+                    }
+                    if t == target && !p.damaged() {
+                        return Some(p);
+                    } else if t >= target {
+                        return None;
+                    }
+                }
                 Ok(Some(Item::Damage(_))) => {}
                 Ok(Some(Item::Broken(..)) | None) | Err(_) => return None,
             }
@@ -288,14 +354,63 @@ impl Reader {
                 return false;
             }
             if self.walk(index, i) {
-                log::drain();
-                (self.drained, self.ended, self.hurt, self.begun, self.errors) =
-                    (false, false, false, true, 0);
-                self.decoder.flush();
-                self.renew();
-                return self.decoder.send(Some(&self.packet)).is_ok();
+                self.renewed();
+                return self.send().is_ok();
             }
             back = (den / num).max(1) << attempt;
+        }
+        false
+    }
+
+    /// Decoding begins with the packet that was read last.
+    fn renewed(&mut self) {
+        log::drain();
+        (self.drained, self.ended, self.hurt, self.begun, self.errors) = (false, false, false, true, 0);
+        self.decoder.flush();
+        self.renew();
+    }
+
+    /// Makes the packet of a place the first that the decoder gets.
+    pub(crate) fn land_at(&mut self, spot: &Spot) -> bool {
+        let tick = {
+            let tb = self.demuxer.stream(self.demuxer.video()).time_base;
+            (i64::from(tb.den.max(1)) / i64::from(tb.num.max(1))).max(1)
+        };
+        let timed = spot.seek != sys::AV_NOPTS_VALUE;
+        // Streams that can be entered anywhere are; elsewhere the container's own ways come first.
+        let stream = ["mpegts", "mpeg", "h264", "hevc", "mpegvideo", "m4v", "cavsvideo", "vc1", "obu"];
+        let by_place = stream.contains(&self.demuxer.container().as_str());
+        for attempt in 0..6 {
+            // A little earlier each time, since what reading begins with is often half a packet.
+            let moved = if by_place == (attempt < 3) {
+                let back = [0, 1 << 14, 1 << 20][attempt as usize % 3];
+                self.demuxer.seek_byte((spot.pos - back).max(0)).is_ok()
+            } else {
+                let back = tick * [0, 1, 4][attempt as usize % 3];
+                timed && self.demuxer.seek(spot.seek.saturating_sub(back)).is_ok()
+            };
+            if moved && self.walk_to(spot) {
+                self.renewed();
+                self.rank = spot.rank;
+                return self.send().is_ok();
+            }
+        }
+        false
+    }
+
+    /// Reads up to the packet of a place; `false` when reading begins behind it.
+    fn walk_to(&mut self, spot: &Spot) -> bool {
+        for _ in 0..MAX_WALK {
+            if !matches!(self.demuxer.read(&mut self.packet), Ok(true)) {
+                return false;
+            }
+            let p = self.packet.get();
+            if p.pos == spot.pos && p.size.max(0) as u32 == spot.size {
+                return true;
+            }
+            if p.pos > spot.pos {
+                return false;
+            }
         }
         false
     }

@@ -250,6 +250,14 @@ pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fau
     }
 }
 
+/// Reads a file's picture as it is.
+pub fn read(path: &Path) -> Result<Frame, Fault> {
+    let format = probe(path)?.format;
+    let mut frame = Frame::new(format);
+    decode(path, &format, &mut frame)?;
+    Ok(frame)
+}
+
 /// Appends a picture as a file of the given family. `meta` is what the source's picture carried.
 pub fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {
     match kind {

@@ -138,6 +138,12 @@ impl Pattern {
         &self.folder
     }
 
+    /// The file of no frame in particular: the name with `%04d` for the number, as far as it is UTF-8.
+    pub fn open(&self) -> PathBuf {
+        let text = self.to_string();
+        self.folder.join(Path::new(&text).file_name().unwrap_or_default())
+    }
+
     /// The number as it stands in the name: padded with zeros, the sign being one of the places, as C's `printf`.
     pub fn number(&self, number: i64) -> String {
         format!("{number:0width$}", width = self.width)

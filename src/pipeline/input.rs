@@ -11,6 +11,62 @@ pub enum Wanted {
     All,
     /// These, in this order.
     Frames(Ranges),
+    /// A part of these.
+    Listed(Listed),
+}
+
+/// A part of some frames, in their order.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// What the part is of.
+    pub numbers: Ranges,
+    /// Places in `numbers`: the first, and one behind the last.
+    pub part: (u64, u64),
+    /// The lowest and the highest number. Where this bounds, `numbers` must be ascending.
+    pub within: (i64, i64),
+    /// Numbers that are left out, ascending.
+    pub skip: Vec<i64>,
+}
+
+impl Listed {
+    /// All of them.
+    pub fn all(numbers: Ranges) -> Listed {
+        Listed { numbers, part: (0, u64::MAX), within: (i64::MIN, i64::MAX), skip: Vec::new() }
+    }
+
+    /// What [`within`](Listed::within) and two more bounds leave.
+    pub fn meet(&self, first: i64, last: i64) -> (i64, i64) {
+        (self.within.0.max(first), self.within.1.min(last))
+    }
+
+    /// The numbers.
+    pub fn iter(&self) -> Box<dyn Iterator<Item = i64> + '_> {
+        let (first, last) = self.within;
+        let skip = usize::try_from(self.part.0).unwrap_or(usize::MAX);
+        let take = usize::try_from(self.part.1 - self.part.0).unwrap_or(usize::MAX);
+        let kept = |n: &i64| self.skip.binary_search(n).is_err();
+        if (first, last) == (i64::MIN, i64::MAX) {
+            return Box::new(self.numbers.iter().skip(skip).take(take).filter(kept));
+        }
+        let next = |&n: &i64| self.numbers.next_from(n.checked_add(1)?);
+        let all = std::iter::successors(self.numbers.next_from(first), next).take_while(move |&n| n <= last);
+        Box::new(all.skip(skip).take(take).filter(kept))
+    }
+
+    /// The numbers, for whoever keeps them.
+    fn into_iter(self) -> Box<dyn Iterator<Item = i64> + Send> {
+        let Listed { numbers, part, within: (first, last), skip: left_out } = self;
+        let skip = usize::try_from(part.0).unwrap_or(usize::MAX);
+        let take = usize::try_from(part.1 - part.0).unwrap_or(usize::MAX);
+        let kept = move |n: &i64| left_out.binary_search(n).is_err();
+        if (first, last) == (i64::MIN, i64::MAX) {
+            return Box::new(numbers.into_iter().skip(skip).take(take).filter(kept));
+        }
+        let start = numbers.next_from(first);
+        let next = move |&n: &i64| numbers.next_from(n.checked_add(1)?);
+        let all = std::iter::successors(start, next).take_while(move |&n| n <= last);
+        Box::new(all.skip(skip).take(take).filter(kept))
+    }
 }
 
 /// Where frames come from, and which.
@@ -35,6 +91,8 @@ pub(super) struct Input {
     last: Option<i64>,
     /// A range has no end, so the source's end is its end.
     open: bool,
+    /// Frames came before, in an earlier run: there may be none left.
+    resumed: bool,
     ended: bool,
 }
 
@@ -50,13 +108,32 @@ pub(super) enum Next {
 
 impl Input {
     pub(super) fn new(plan: Plan) -> Input {
-        let open = matches!(&plan.wanted, Wanted::Frames(ranges) if ranges.is_open());
+        let (open, resumed) = match &plan.wanted {
+            Wanted::All => (false, false),
+            Wanted::Frames(ranges) => (ranges.is_open(), false),
+            Wanted::Listed(list) => (list.numbers.is_open(), !list.skip.is_empty()),
+        };
         let wanted = match plan.wanted {
             Wanted::All => None,
             Wanted::Frames(ranges) => Some(ranges.into_iter()),
+            Wanted::Listed(list) => Some(list.into_iter()),
         };
         let at = Some(plan.source.info().first);
-        Input { source: plan.source, wanted, offset: plan.offset, at, last: None, open, ended: false }
+        Input {
+            source: plan.source,
+            wanted,
+            offset: plan.offset,
+            at,
+            last: None,
+            open,
+            resumed,
+            ended: false,
+        }
+    }
+
+    /// What the source has to tell.
+    pub(super) fn news(&mut self) -> Vec<String> {
+        self.source.news()
     }
 
     /// The next wanted frame; its stamp bears the source's number.
@@ -101,7 +178,7 @@ impl Input {
             Next::Frame(stamp) => stamp,
             Next::End => {
                 self.ended = true;
-                if self.open && self.last.is_some() {
+                if self.open && (self.last.is_some() || self.resumed) {
                     return Next::End;
                 }
                 let last = self.last.unwrap_or(self.source.info().first) + self.offset;

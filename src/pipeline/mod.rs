@@ -15,7 +15,7 @@ mod input;
 mod spread;
 mod worker;
 
-pub use input::{Plan, Wanted};
+pub use input::{Listed, Plan, Wanted};
 
 use crate::job::{OnError, Step, Summary, Watch};
 use crate::sink::{Encode, Sink, SinkError};
@@ -158,7 +158,7 @@ struct Shared {
 /// What the caller has not been told yet.
 #[derive(Default)]
 struct News {
-    step: Option<Step>,
+    steps: Vec<Step>,
     notes: Vec<String>,
 }
 
@@ -235,9 +235,7 @@ fn wait(shared: &Shared, watch: &dyn Watch) {
         drop(alive);
         let news = std::mem::take(&mut *lock(&shared.news));
         news.notes.iter().for_each(|text| watch.note(text));
-        if let Some(step) = news.step {
-            watch.step(&step);
-        }
+        news.steps.iter().for_each(|step| watch.step(step));
         if done {
             return;
         }

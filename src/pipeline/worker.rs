@@ -53,6 +53,10 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
         return None;
     }
     let next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
+    let news = input.news();
+    if !news.is_empty() {
+        lock(&shared.news).notes.extend(news);
+    }
     if let Next::End = next {
         shared.finished.store(true, Ordering::Relaxed);
         return None;
@@ -116,7 +120,7 @@ fn write(
             Ok(stamp) => {
                 writing.summary.frames += 1;
                 writing.out_time = writing.out_time + stamp.duration;
-                report(shared, &writing, stamp.number);
+                report(shared, &writing, stamp.number, false);
             }
             Err((number, time, error, fatal)) => {
                 let skip = shared.on_error == OnError::Skip && !fatal && skippable(&error);
@@ -129,7 +133,7 @@ fn write(
                 if skip {
                     writing.summary.failed += 1;
                     lock(&shared.news).notes.push(format!("left out: {failure}"));
-                    report(shared, &writing, number);
+                    report(shared, &writing, number, true);
                 } else {
                     writing.failure = Some(failure);
                     shared.closing.store(true, Ordering::Relaxed);
@@ -157,12 +161,13 @@ fn about_frame(error: &FrameError) -> bool {
     !matches!(error, FrameError::Nothing { .. } | FrameError::Short { .. })
 }
 
-fn report(shared: &Shared, writing: &super::Writing, number: i64) {
-    lock(&shared.news).step = Some(Step {
+fn report(shared: &Shared, writing: &super::Writing, number: i64, left_out: bool) {
+    lock(&shared.news).steps.push(Step {
         done: writing.summary.frames,
         failed: writing.summary.failed,
         total: shared.total,
         number,
         out_time: writing.out_time,
+        left_out,
     });
 }

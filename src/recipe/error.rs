@@ -53,6 +53,14 @@ impl fmt::Display for Problem {
             Problem::TooLong => write!(f, "a recipe may have {} bytes at most", super::MAX_TEXT),
             Problem::TooManySteps => write!(f, "a recipe may have {} filters at most", super::MAX_STEPS),
             Problem::NoFilter => f.write_str("the name of a filter is missing here"),
+            // A decimal comma ends a filter.
+            Problem::UnknownFilter(name) if name.bytes().next().is_some_and(|b| b.is_ascii_digit()) => {
+                write!(
+                    f,
+                    "there is no filter '{}': ',' separates filters, and a number has a point, as in 0.5",
+                    Shown(name)
+                )
+            }
             Problem::UnknownFilter(name) => write!(f, "there is no filter '{}'", Shown(name)),
             Problem::UnknownSetting(filter, name) if filter.is_empty() => {
                 write!(f, "a recipe has no entry '{}'", Shown(name))

@@ -52,7 +52,10 @@ fn complete(recipe: &Recipe, i: usize) -> Vec<(&'static str, Said)> {
     let step = &recipe.steps[i];
     let settings = step.values.settings().iter();
     let own = settings.filter_map(|s| Some((s.id, normal(step.values.get(s.id)?))));
-    linked(recipe, i, own.chain(common(step).map(|(id, v)| (id, normal(&v)))))
+    // An opacity that is 1 at all times says nothing, in whatever way it is written.
+    let full = (OPACITY, Value::Number(Animated::Constant(1.0)));
+    let shared = common(step).map(|(id, v)| (id, normal(&v))).filter(|one| *one != full);
+    linked(recipe, i, own.chain(shared))
 }
 
 fn common(step: &Step) -> impl Iterator<Item = (&'static str, Value)> {
@@ -78,7 +81,8 @@ fn normal(value: &Value) -> Value {
         | Value::Seed(_)
         | Value::Choice(_)
         | Value::Planes(_)
-        | Value::Points(_) => value.clone(),
+        | Value::Points(_)
+        | Value::Image(_) => value.clone(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a user may say about how a video file is written.
 
+use serde::{Deserialize, Serialize};
+
 /// How a video file is written; for sinks that encode. The default says nothing: every choice is the sink's.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Encoding {
@@ -31,7 +33,8 @@ impl Encoding {
 }
 
 /// What becomes of the sound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Audio {
     /// Copied where the container takes it, else encoded to what it does take.
     #[default]
@@ -45,7 +48,8 @@ pub enum Audio {
 }
 
 /// What becomes of subtitles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Subs {
     /// Copied where the container takes them, text else written as the text it does take.
     #[default]

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Opens a hash sink. `file` is what stands behind `hash:`; nothing (or `-`) is standard output.
 pub fn create(file: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let file = if file.is_empty() { OsStr::new("-") } else { file };
-    Ok(Box::new(Hash { out: Output::create(file, plan.overwrite)? }))
+    Ok(Box::new(Hash { out: Output::planned(file, plan)? }))
 }
 
 struct Hash {

@@ -2,6 +2,7 @@
 
 pub mod encoding;
 pub mod hash;
+pub mod keep;
 pub mod null;
 pub mod partial;
 pub mod sequence;
@@ -9,6 +10,8 @@ pub mod y4m;
 
 pub use encoding::Encoding;
 
+use crate::images::pattern::Pattern;
+use crate::shard::Shard;
 use crate::source::{Carried, Stamp};
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::{OsStr, OsString};
@@ -34,6 +37,8 @@ pub struct Plan {
     pub whole: (bool, bool),
     /// How a video file is written.
     pub encoding: Encoding,
+    /// What is done so that a job can be resumed or joined.
+    pub keep: keep::Keep,
 }
 
 /// What went wrong in a sink.
@@ -183,6 +188,54 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         #[cfg(feature = "ffmpeg")]
         Kind::Video => crate::ffmpeg::sink::create(output, plan),
     }
+}
+
+/// What files an output becomes.
+#[derive(Clone, Debug)]
+pub enum Files {
+    /// None that has a name of its own: a pipe, a device, nothing.
+    None,
+    /// One.
+    One(PathBuf, crate::shard::note::Kind),
+    /// An image.
+    Image(PathBuf),
+    /// One for each frame.
+    Many(Pattern),
+}
+
+/// What files an output becomes.
+pub fn files(output: &OsStr) -> Result<Files, SinkError> {
+    use crate::shard::note::Kind as One;
+    let one = |name: &OsStr, kind| {
+        let path = PathBuf::from(name);
+        let plain = path.metadata().map_or(true, |m| m.is_file());
+        let descriptor = name.is_empty() || name == "-" || partial::is_descriptor(&path);
+        if plain && !descriptor { Files::One(path, kind) } else { Files::None }
+    };
+    Ok(match kind(output)? {
+        Kind::Null => Files::None,
+        Kind::Hash => one(&behind_colon(output), One::Hash),
+        Kind::Y4m => one(output, One::Y4m),
+        #[cfg(feature = "ffmpeg")]
+        Kind::Video => one(output, One::Video),
+        Kind::Sequence => match Pattern::parse(output) {
+            Ok(Some(pattern)) => Files::Many(pattern),
+            _ => Files::Image(output.into()),
+        },
+    })
+}
+
+/// What a shard of an output is called: `NAME.I-of-N.EXT` for one file, else as the output.
+pub fn sharded(output: &OsStr, shard: Shard) -> Result<OsString, SinkError> {
+    Ok(match files(output)? {
+        Files::One(path, crate::shard::note::Kind::Hash) => {
+            let mut name = OsString::from("hash:");
+            name.push(shard.named(path.as_os_str()));
+            name
+        }
+        Files::One(path, _) => shard.named(path.as_os_str()),
+        Files::None | Files::Image(_) | Files::Many(_) => output.to_owned(),
+    })
 }
 
 /// By its extension; and what is there already and is no ordinary file (a device, a named pipe).

@@ -5,12 +5,14 @@
 //! the name `NAME.partial.EXT` ([`Output::abandon`]), replacing what an earlier run left there. An output that is
 //! dropped without either is abandoned. Devices, named pipes and standard output are written to directly.
 
-use super::SinkError;
+use super::keep::Seal;
+use super::{Plan, SinkError};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
 /// What is gathered before it goes to the system.
@@ -34,6 +36,10 @@ pub struct Output {
     written: u64,
     /// Where frames end: the last end that is surely written, and all later ones.
     marks: VecDeque<u64>,
+    /// What is written down before the file gets its name.
+    seal: Option<Seal>,
+    /// Ends of frames so far.
+    frames: u64,
 }
 
 impl std::fmt::Debug for Output {
@@ -49,6 +55,18 @@ impl Output {
     /// Opens `output` for writing; `-` is standard output. Refuses a file that exists, unless `overwrite`, a folder,
     /// and a folder that does not exist or cannot be written to.
     pub fn create(output: &OsStr, overwrite: bool) -> Result<Output, SinkError> {
+        Output::create_by(output, overwrite, None)
+    }
+
+    /// As a plan says: what it wants written down of the finished file will be.
+    pub fn planned(output: &OsStr, plan: &Plan) -> Result<Output, SinkError> {
+        let mut out = Output::create(output, plan.overwrite)?;
+        out.seal = plan.keep.seal.clone();
+        Ok(out)
+    }
+
+    /// Where the temporary file is to be: in another folder of the same disk.
+    pub fn create_by(output: &OsStr, overwrite: bool, by: Option<&Path>) -> Result<Output, SinkError> {
         if output == "-" {
             return Ok(Output::new("standard output".into(), Target::Standard(standard_output())));
         }
@@ -90,13 +108,14 @@ impl Output {
             Err(e) => return Err(io(e)),
             Ok(_) => {}
         }
-        let temp = temporary(&path, folder).map_err(|e| match e.kind() {
+        let temp = temporary(&path, by.unwrap_or(folder)).map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
                 bad(format!("no file can be made in the folder {}: {e}", folder.display()))
             }
             _ => io(e),
         })?;
         let (file, temp) = temp.into_parts();
+        unnamed().push(temp.to_path_buf());
         Ok(Output::new(name, Target::File { file, temp, path, overwrite }))
     }
 
@@ -107,7 +126,14 @@ impl Output {
             buf: Vec::with_capacity(BUFFER),
             written: 0,
             marks: VecDeque::new(),
+            seal: None,
+            frames: 0,
         }
+    }
+
+    /// What is to be written down when the file is whole, before it gets its name.
+    pub fn seal(&mut self, seal: Seal) {
+        self.seal = Some(seal);
     }
 
     /// What messages call it.
@@ -205,6 +231,7 @@ impl Output {
     /// A frame ends here: what is abandoned later goes at least so far, if the disk took it. Whoever reads standard
     /// output, a pipe or a device gets the frame now.
     pub fn mark(&mut self) -> Result<(), SinkError> {
+        self.frames += 1;
         self.marks.push_back(self.written + self.buf.len() as u64);
         self.settle_marks();
         match self.target {
@@ -223,9 +250,13 @@ impl Output {
         };
         // on failure it is abandoned, by being dropped
         flushed.map_err(|e| self.error(e))?;
+        if let (Some(seal), Some(Target::File { file, temp, .. })) = (self.seal.take(), &self.target) {
+            seal.set(file, temp, self.frames).map_err(|e| self.error(e))?;
+        }
         match self.target.take() {
             Some(Target::File { file, temp, path, overwrite }) => {
                 drop(file);
+                has_name_now(&temp);
                 let Err((temp, cause)) = place(temp, &path, overwrite) else { return Ok(()) };
                 let partial = partial_name(&path);
                 let kept = match temp.persist(&partial) {
@@ -252,6 +283,7 @@ impl Output {
     fn give_up(&mut self) -> Result<Option<PathBuf>, SinkError> {
         let _ = self.empty_buffer();
         let Some(Target::File { file, temp, path, .. }) = self.target.take() else { return Ok(None) };
+        has_name_now(&temp);
         let Some(&whole) = self.marks.front().filter(|&&m| m <= self.written) else { return Ok(None) };
         if whole < self.written {
             file.set_len(whole).map_err(|e| self.error(e))?;
@@ -272,6 +304,22 @@ impl Drop for Output {
     }
 }
 
+/// Files that have no name of their own yet.
+static UNNAMED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unnamed() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNNAMED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn has_name_now(temp: &Path) {
+    unnamed().retain(|p| p != temp);
+}
+
+/// Removes what is being written and has no name yet: the program is about to end in the middle of it.
+pub fn remove_unfinished() {
+    unnamed().drain(..).for_each(|path| drop(std::fs::remove_file(path)));
+}
+
 /// Standard output without the line buffering of [`std::io::stdout`] where the system lets us.
 fn standard_output() -> Box<dyn Write + Send> {
     #[cfg(unix)]
@@ -285,7 +333,7 @@ fn standard_output() -> Box<dyn Write + Send> {
 }
 
 /// `/dev/stdout`, `/dev/fd/3` and their like, behind which anything may be.
-fn is_descriptor(path: &Path) -> bool {
+pub(super) fn is_descriptor(path: &Path) -> bool {
     ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"].iter().any(|p| path.starts_with(p))
 }
 
@@ -294,7 +342,7 @@ fn ends_in_separator(path: &OsStr) -> bool {
 }
 
 /// A new file beside `path` under a name that nobody can foresee, with the rights of any new file.
-fn temporary(path: &Path, folder: &Path) -> io::Result<NamedTempFile> {
+pub(crate) fn temporary(path: &Path, folder: &Path) -> io::Result<NamedTempFile> {
     let stem: String = path.file_stem().unwrap_or_default().to_string_lossy().chars().take(40).collect();
     let prefix = format!(".{stem}-");
     let mut builder = Builder::new();

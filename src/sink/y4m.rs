@@ -81,7 +81,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         })?,
     };
     let parameters = repeated.is_some() || (plan.format.fields == FieldOrder::Mixed && carried.is_some());
-    let mut out = Output::create(output, plan.overwrite)?;
+    let mut out = Output::planned(output, plan)?;
     out.put(&header)?;
     Ok(Box::new(Y4m { out, format: plan.format, parameters }))
 }

@@ -6,6 +6,7 @@ pub mod sequence;
 mod video;
 pub mod y4m;
 
+use crate::resume::FileOf;
 use grainfield_filters::frame::{Depth, Family, Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
@@ -137,6 +138,16 @@ pub trait Source: Send {
 
     /// The part of reading that many threads may do at the same time.
     fn decoder(&self) -> Arc<dyn Decode>;
+
+    /// Where every frame has a file of its own: which. Takes the source's number; `None` where no file is read for it.
+    fn files(&self) -> Option<FileOf> {
+        None
+    }
+
+    /// What there is to be told since this was last asked, beside [`Info::notes`].
+    fn news(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The part of reading that many threads may do at the same time, and without the source.
@@ -168,6 +179,8 @@ pub struct Options {
     pub lavfi: Option<String>,
     /// Threads that a decoder may use; as many as the machine has when not said.
     pub threads: Option<usize>,
+    /// The number of frames is needed, even if a large file has to be read through for it.
+    pub length: bool,
 }
 
 /// What a hole in a sequence means.

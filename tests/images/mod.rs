@@ -44,6 +44,7 @@ pub(crate) fn plan(format: Format, frames: Option<u64>) -> Plan {
         frames,
         whole: (true, true),
         encoding: Encoding::default(),
+        keep: Default::default(),
     }
 }
 

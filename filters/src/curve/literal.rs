@@ -66,7 +66,7 @@ impl fmt::Display for TextProblem {
             TextProblem::Missing => "a value is missing here",
             TextProblem::Number => "not a number: write 12, 0.5 or 1e-3",
             TextProblem::Comma => "a number takes a point, not a comma: write 0.5",
-            TextProblem::Finite => "not a finite number",
+            TextProblem::Finite => "not a finite number: write 12, 0.5 or 1e-3",
             TextProblem::Position => "not a position: write x,y as in 960,540",
             TextProblem::Colour => {
                 "not a colour: write #rrggbb, #rrggbbaa, a name such as black, or r,g,b from 0 to 1"

@@ -25,7 +25,10 @@ use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Depth, Family, Format, Moment, Parity, Picture, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{Generator, Law, Layout, Origin, Shape, Stream};
-use crate::pixel::grain::{Gain, Luma, Ramp, add_f32, add_linear_f32, add_u8, add_u16, mean_row, rounded_sd};
+use crate::pixel::grain::{
+    Codes, Gain, Luma, Ramp, Sources, add_f32, add_linear_f32, add_u8, add_u16, finish_u8, finish_u16,
+    mean_row, rounded_sd,
+};
 use crate::settings::{SettingError, Values};
 use crate::simd::Level;
 use field::{Rows, White};
@@ -86,8 +89,15 @@ struct Look {
 /// The responses of luma (or of all channels) and of chroma.
 #[derive(Clone)]
 struct Gains {
-    luma: Gain,
-    chroma: Gain,
+    luma: Response,
+    chroma: Response,
+}
+
+#[derive(Clone)]
+struct Response {
+    gain: Gain,
+    /// The same by codes, for 8-bit samples.
+    codes: Option<Box<Codes>>,
 }
 
 struct Grain {
@@ -162,10 +172,15 @@ impl Grain {
                 }
             }
         };
+        let response = |gain: Gain| {
+            let eight = self.format.depth == Depth::Bits(8);
+            let codes = if eight { Codes::new(self.codes(0).0, &gain) } else { None };
+            Response { gain, codes }
+        };
         let luma = gain(&look.fields[0], strength);
         let ratio = if self.set.monochrome || self.format.family != Family::Yuv { 0.0 } else { chroma };
         let chroma = gain(&look.fields[1], strength * ratio);
-        Gains { luma, chroma }
+        Gains { luma: response(luma), chroma: response(chroma) }
     }
 
     fn look(&self, at: &Moment) -> Cow<'_, Look> {
@@ -239,7 +254,7 @@ impl Filter for Grain {
         let gains = self.gains(at, &look);
         let wanted = |p: &usize| {
             let gain = if self.format.is_chroma(*p) { &gains.chroma } else { &gains.luma };
-            !gain.is_zero()
+            !gain.gain.is_zero()
         };
         let writes = self.format.color_planes().iter().filter(wanted);
         let writes = writes.fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
@@ -268,11 +283,16 @@ impl Filter for Grain {
             let n = &mut bytemuck::cast_slice_mut::<i32, i16>(n)[..width];
             let mut rows = Rows::new(field, white, self.level, room);
             for y in band.output.plane(p).rows() {
-                rows.row(y, n);
                 match self.format.depth {
-                    Depth::Bits(8) => self.add::<u8>(band, p, y, n, gain, bytemuck::cast_slice_mut(light)),
-                    Depth::Bits(_) => self.add::<u16>(band, p, y, n, gain, bytemuck::cast_slice_mut(light)),
-                    Depth::Float => self.add::<f32>(band, p, y, n, gain, bytemuck::cast_slice_mut(light)),
+                    Depth::Bits(8) => {
+                        self.add::<u8>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light))
+                    }
+                    Depth::Bits(_) => {
+                        self.add::<u16>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light))
+                    }
+                    Depth::Float => {
+                        self.add::<f32>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light))
+                    }
                 }
             }
         }
@@ -281,18 +301,29 @@ impl Filter for Grain {
 
 /// A sample that grain can be added to.
 trait Grained: Sample + Luma {
-    fn add(grain: &Grain, p: usize, row: &mut [Self], light: Option<&[Self]>, n: &[i16], gain: &Gain);
+    /// Adds row n to samples of plane `p`.
+    fn add(grain: &Grain, p: usize, row: &mut [Self], light: Option<&[Self]>, n: &[i16], response: &Response);
+
+    /// Makes n, in the room lent, and adds it: at once where there is a way.
+    fn finish(
+        grain: &Grain,
+        p: usize,
+        row: &mut [Self],
+        light: Option<&[Self]>,
+        made: (&mut Sources<'_>, &mut [i16]),
+        response: &Response,
+    );
 }
 
 impl Grain {
-    /// Adds row n to row `y` of plane `p`.
+    /// Grains row `y` of plane `p`.
     fn add<T: Grained>(
         &self,
         band: &mut Band<'_>,
-        p: usize,
-        y: usize,
-        n: &[i16],
-        gain: &Gain,
+        (p, y): (usize, usize),
+        rows: &mut Rows<'_>,
+        n: &mut [i16],
+        response: &Response,
         light: &mut [T],
     ) {
         let light = if self.format.is_chroma(p) {
@@ -309,7 +340,11 @@ impl Grain {
             None
         };
         let row = band.output.plane_mut(p).row_mut::<T>(y);
-        T::add(self, p, row, light, n, gain);
+        if let Some(mut sources) = rows.sources(y) {
+            return T::finish(self, p, row, light, (&mut sources, n), response);
+        }
+        rows.row(y, n);
+        T::add(self, p, row, light, n, response);
     }
 
     /// Codes of black and white, and those within which plane `p` is kept.
@@ -323,26 +358,63 @@ impl Grain {
 }
 
 impl Grained for u8 {
-    fn add(grain: &Grain, p: usize, row: &mut [u8], light: Option<&[u8]>, n: &[i16], gain: &Gain) {
+    fn add(grain: &Grain, p: usize, row: &mut [u8], light: Option<&[u8]>, n: &[i16], response: &Response) {
         let (ramp, (lo, hi)) = grain.codes(p);
-        add_u8(grain.level, row, light, n, ramp, gain, (lo as u8, hi as u8));
+        add_u8(grain.level, row, light, n, ramp, &response.gain, (lo as u8, hi as u8));
+    }
+
+    fn finish(
+        grain: &Grain,
+        p: usize,
+        row: &mut [u8],
+        light: Option<&[u8]>,
+        made: (&mut Sources<'_>, &mut [i16]),
+        response: &Response,
+    ) {
+        let (ramp, (lo, hi)) = grain.codes(p);
+        let way = (ramp, &response.gain, response.codes.as_deref());
+        finish_u8(grain.level, row, light, made, way, (lo as u8, hi as u8));
     }
 }
 
 impl Grained for u16 {
-    fn add(grain: &Grain, p: usize, row: &mut [u16], light: Option<&[u16]>, n: &[i16], gain: &Gain) {
+    fn add(grain: &Grain, p: usize, row: &mut [u16], light: Option<&[u16]>, n: &[i16], response: &Response) {
         let (ramp, legal) = grain.codes(p);
-        add_u16(grain.level, row, light, n, ramp, gain, legal);
+        add_u16(grain.level, row, light, n, ramp, &response.gain, legal);
+    }
+
+    fn finish(
+        grain: &Grain,
+        p: usize,
+        row: &mut [u16],
+        light: Option<&[u16]>,
+        made: (&mut Sources<'_>, &mut [i16]),
+        response: &Response,
+    ) {
+        let (ramp, legal) = grain.codes(p);
+        finish_u16(grain.level, row, light, made, (ramp, &response.gain), legal);
     }
 }
 
 impl Grained for f32 {
-    fn add(grain: &Grain, p: usize, row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain) {
+    fn add(grain: &Grain, p: usize, row: &mut [f32], light: Option<&[f32]>, n: &[i16], response: &Response) {
         // Colour differences of linear light are small sums of it; they get what luma of their place would get.
         if grain.space == Space::Linear {
-            add_linear_f32(grain.level, row, light, n, gain, grain.format.is_chroma(p));
+            add_linear_f32(grain.level, row, light, n, &response.gain, grain.format.is_chroma(p));
         } else {
-            add_f32(grain.level, row, light, n, gain);
+            add_f32(grain.level, row, light, n, &response.gain);
         }
+    }
+
+    fn finish(
+        grain: &Grain,
+        p: usize,
+        row: &mut [f32],
+        light: Option<&[f32]>,
+        (sources, n): (&mut Sources<'_>, &mut [i16]),
+        response: &Response,
+    ) {
+        sources.n(grain.level, n);
+        f32::add(grain, p, row, light, n, response);
     }
 }

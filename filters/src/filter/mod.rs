@@ -3,10 +3,23 @@
 //! A filter is described by its [`Setting`]s (in the [`catalog`](crate::catalog)), parsed into a [`Spec`], and bound
 //! to a picture format as a [`Filter`], which can then be asked for any frame, from any thread, in any order.
 
+pub mod blur;
+pub mod color;
 pub mod convert;
 pub mod dither;
+pub mod dust;
+mod effect;
+pub mod fade;
+pub mod flicker;
 pub mod grain;
+pub mod levels;
 pub mod noise;
+mod overlay;
+pub mod scratches;
+pub mod sprites;
+pub mod transform;
+pub mod vignette;
+pub mod weave;
 
 use crate::frame::{Format, FrameMut, FrameRef, Moment, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};

@@ -65,6 +65,15 @@ impl<'a> PlaneRef<'a> {
         bytemuck::cast_slice(self.row_bytes(y))
     }
 
+    /// The samples from the first row that is here on, and how many there are from row to row. Panics as
+    /// [`row`](PlaneRef::row), and when rows do not begin on whole samples.
+    pub fn samples<T: Sample>(&self) -> (&'a [T], usize) {
+        let size = size_of::<T>();
+        assert!(self.stride.is_multiple_of(size), "a stride of {} bytes for samples of {size}", self.stride);
+        let whole = self.data.len() / size * size;
+        (bytemuck::cast_slice(&self.data[..whole]), self.stride / size)
+    }
+
     /// One field of a whole plane.
     pub fn field(&self, parity: Parity) -> PlaneRef<'a> {
         debug_assert_eq!(self.count, self.height, "fields are taken of whole planes");

@@ -22,6 +22,7 @@ pub mod lfsr31;
 pub mod seed;
 mod shape;
 pub mod stream;
+pub mod wander;
 pub mod xs64;
 
 pub use law::{Law, MAX_SAMPLES};

@@ -76,6 +76,12 @@ impl Layer {
     pub const DITHER_OFFSET: Layer = Layer(33);
     /// Grain that the channels of RGB have in common.
     pub const COMMON: Layer = Layer(34);
+    /// Exposure that wobbles.
+    pub const EXPOSURE: Layer = Layer(35);
+    /// Where a frame stands in the gate.
+    pub const WEAVE: Layer = Layer(36);
+    /// Frames that jump.
+    pub const HOP: Layer = Layer(37);
     /// Slower fields of further octaves: 16 for each octave from the first on, so 272 and up.
     pub const MIXED: Layer = Layer(256);
 
@@ -118,7 +124,14 @@ mod tests {
 
     #[test]
     fn layers_are_all_different() {
-        let mut seen = vec![Layer::DITHER, Layer::DITHER_OFFSET, Layer::COMMON];
+        let mut seen = vec![
+            Layer::DITHER,
+            Layer::DITHER_OFFSET,
+            Layer::COMMON,
+            Layer::EXPOSURE,
+            Layer::WEAVE,
+            Layer::HOP,
+        ];
         for layer in (0..16).flat_map(|octave| (0..16).map(move |voice| Layer::of(octave, voice))) {
             assert!(!seen.contains(&layer), "{layer:?}");
             seen.push(layer);

@@ -177,6 +177,12 @@ impl Xs64 {
 }
 
 impl Frame64 {
+    /// Half of the H8 numbers from the start of a row, where there is a kernel by hand.
+    #[inline]
+    pub(super) fn halves(&self, level: Level, plane: usize, y: u32, out: &mut [i16]) -> bool {
+        super::arch::halves(level, self.key.row(self.layer.plane(plane as u32), y), out)
+    }
+
     /// The lanes at a block of a row, ready for [`fill`].
     #[inline]
     pub fn lanes(&self, plane: usize, y: u32, block: u32) -> Lanes {

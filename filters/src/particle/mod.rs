@@ -39,6 +39,7 @@
 mod arch;
 mod births;
 mod clock;
+pub mod draw;
 mod emitter;
 pub mod fluid;
 mod kind;

@@ -6,3 +6,8 @@ pub mod convert;
 pub mod dither;
 pub mod field;
 pub mod grain;
+pub mod lift;
+pub mod matrix;
+pub mod resample;
+pub mod tone;
+pub mod vignette;

@@ -23,8 +23,8 @@ pub static COMMON: [Setting; 3] = [
     Setting {
         id: PLANES,
         label: "Planes",
-        help: "Only on these planes; the others pass unchanged. Without it: those the filter is made for, never \
-               alpha.",
+        help: "Only on these planes; the others pass unchanged. Without it: those the filter is made for; alpha only \
+               where the picture moves as a whole.",
         kind: Kind::Planes,
         unit: Unit::None,
         default: None,

@@ -55,6 +55,8 @@ pub enum Kind {
     Frames,
     /// Planes: `y`, `uv`, `rgb`, `a`, `0`, `all`.
     Planes,
+    /// An image file, by its name. Whoever hosts the filters reads it and hands the picture in.
+    Image,
     /// Points of a function of 0..1, by straight lines between them: `0=0;0.4=1;1=0.2` (x=y, x growing).
     Points {
         /// Lowest y.

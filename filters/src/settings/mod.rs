@@ -3,6 +3,7 @@
 mod animated;
 pub mod common;
 mod describe;
+mod picture;
 mod planes;
 mod points;
 mod text;
@@ -10,6 +11,7 @@ mod values;
 
 pub use animated::Animated;
 pub use describe::{Choice, Kind, Setting, Unit};
+pub use picture::Picture;
 pub use planes::{Planes, PlanesError};
 pub use points::{MAX_POINTS, Points, PointsError, PointsProblem};
 pub use text::{ValueError, ValueProblem};

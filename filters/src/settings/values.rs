@@ -1,6 +1,6 @@
 //! Values of settings, checked against their description.
 
-use super::{Animated, Kind, Planes, Points, Setting};
+use super::{Animated, Kind, Picture, Planes, Points, Setting};
 use crate::curve::Animate;
 use crate::frame::Ranges;
 use core::fmt;
@@ -28,6 +28,8 @@ pub enum Value {
     Planes(Planes),
     /// Of a [`Kind::Points`].
     Points(Points),
+    /// Of a [`Kind::Image`].
+    Image(Picture),
 }
 
 /// What is wrong with a setting's value.
@@ -194,6 +196,15 @@ impl Values {
         }
     }
 
+    /// An image, if one was named.
+    pub fn image(&self, id: &str) -> Option<&Picture> {
+        match self.get(id) {
+            Some(Value::Image(p)) => Some(p),
+            None => None,
+            other => panic!("setting '{id}' is {other:?}, not an image"),
+        }
+    }
+
     /// A seed, if one was given.
     pub fn seed(&self, id: &str) -> Option<u64> {
         match self.get(id) {
@@ -218,7 +229,8 @@ impl Setting {
             (Kind::Switch, Value::Switch(_))
             | (Kind::Seed, Value::Seed(_))
             | (Kind::Frames, Value::Frames(_))
-            | (Kind::Planes, Value::Planes(_)) => Ok(()),
+            | (Kind::Planes, Value::Planes(_))
+            | (Kind::Image, Value::Image(_)) => Ok(()),
             (Kind::Whole { min, max }, Value::Whole(v)) => {
                 if (min..=max).contains(v) {
                     Ok(())

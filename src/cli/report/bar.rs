@@ -1,13 +1,16 @@
 //! The progress bar of a terminal.
 
 use super::figures::{Figures, clock, short};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Redrawn at most so often; the line also moves when no frame comes, so that a stall is seen as one.
 const PER_SECOND: u8 = 10;
+
+/// The longest name beside a bar.
+const NAME: usize = 30;
 
 /// A bar that is being shown.
 #[derive(Debug)]
@@ -20,6 +23,25 @@ impl Bar {
     /// Shows it. Draws nothing when standard error is no terminal.
     pub(super) fn new(total: Option<u64>) -> Bar {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(PER_SECOND));
+        Bar::dressed(bar, total, "")
+    }
+
+    /// One of several, with a name.
+    pub(super) fn beside_others(all: &MultiProgress, name: &str, total: Option<u64>) -> Bar {
+        let bar = match total {
+            Some(total) => all.add(ProgressBar::new(total)),
+            None => all.add(ProgressBar::no_length()),
+        };
+        // the last words of a long path tell most
+        let length = name.chars().count();
+        let short: String = match length > NAME {
+            true => "...".chars().chain(name.chars().skip(length + 3 - NAME)).collect(),
+            false => name.to_owned(),
+        };
+        Bar::dressed(bar.with_prefix(short), total, "{prefix}: ")
+    }
+
+    fn dressed(bar: ProgressBar, total: Option<u64>, before: &str) -> Bar {
         let out_time = Arc::new(Mutex::new(0.0));
         let made = Arc::clone(&out_time);
         let template = if total.is_some() {
@@ -27,7 +49,8 @@ impl Bar {
         } else {
             "frame {pos}, {fps} fps {speed}x, {gone} gone"
         };
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = ProgressStyle::with_template(&format!("{before}{template}"))
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
         let style = style
             .progress_chars("=> ")
             .with_key("fps", |s: &ProgressState, w: &mut dyn Write| {

@@ -65,7 +65,14 @@ pub(super) mod tests {
 
     /// 48 of 100 frames of 24 a second, made in 4 seconds.
     pub(in super::super) fn sample() -> Figures {
-        let step = Step { done: 48, failed: 0, total: Some(100), number: 1048, out_time: Ratio::whole(2) };
+        let step = Step {
+            done: 48,
+            failed: 0,
+            total: Some(100),
+            number: 1048,
+            out_time: Ratio::whole(2),
+            left_out: false,
+        };
         Figures { step, elapsed: Duration::from_secs(4) }
     }
 

@@ -2,7 +2,11 @@
 
 use super::figures::Figures;
 use super::{Ending, Start};
+use crate::batch::Tally;
+use crate::cli::exit::Exit;
+use crate::job::Step;
 use serde::Serialize;
+use std::time::Duration;
 
 /// A line. Field names are part of the interface.
 #[derive(Serialize)]
@@ -21,10 +25,14 @@ pub(super) enum Event<'a> {
         speed: f64,
         eta_s: Option<u64>,
     },
+    /// One frame: its number, whether it was left out, and how many have been written.
+    Frame { number: i64, left_out: bool, frame: u64 },
     /// Something the user should know.
     Note { text: &'a str },
     /// Something will be lost.
     Warning { text: &'a str },
+    /// The end of several jobs.
+    Batch(Batch),
     /// The end, when all went well.
     Done(End<'a>),
     /// The end, when not.
@@ -37,6 +45,8 @@ pub(super) struct End<'a> {
     exit: u8,
     frames: u64,
     failed: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    skipped: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +57,54 @@ pub(super) struct End<'a> {
     fps: Option<f64>,
 }
 
+/// How several jobs ended: see [`Tally`].
+#[derive(Serialize)]
+pub(super) struct Batch {
+    exit: u8,
+    done: usize,
+    failed: usize,
+    before: usize,
+    elsewhere: usize,
+    left: usize,
+    frames: u64,
+    skipped: u64,
+    left_out: u64,
+    seconds: f64,
+    fps: f64,
+}
+
+/// A line about one job of several.
+#[derive(Serialize)]
+struct Of<'a, 'b> {
+    #[serde(flatten)]
+    event: &'a Event<'b>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<&'a str>,
+}
+
 impl<'a> Event<'a> {
+    pub(super) fn batch(t: &Tally, exit: Exit, elapsed: Duration) -> Event<'a> {
+        let seconds = elapsed.as_secs_f64();
+        Event::Batch(Batch {
+            exit: exit.code(),
+            done: t.done,
+            failed: t.failed,
+            before: t.before,
+            elsewhere: t.elsewhere,
+            left: t.left,
+            frames: t.frames,
+            skipped: t.skipped,
+            left_out: t.left_out,
+            seconds: rounded(seconds),
+            fps: if seconds > 0.0 { rounded(t.frames as f64 / seconds) } else { 0.0 },
+        })
+    }
+
+    /// The line, with the job it is about.
+    pub(super) fn line_of(&self, job: Option<&str>) -> String {
+        serde_json::to_string(&Of { event: self, job }).unwrap_or_else(|_| "{}".into())
+    }
+
     pub(super) fn started(s: &'a Start) -> Event<'a> {
         Event::Started {
             input: &s.input,
@@ -71,11 +128,16 @@ impl<'a> Event<'a> {
         }
     }
 
+    pub(super) fn frame(s: &Step) -> Event<'a> {
+        Event::Frame { number: s.number, left_out: s.left_out, frame: s.done }
+    }
+
     pub(super) fn ended(e: &Ending<'a>, f: Option<&Figures>) -> Event<'a> {
         let end = End {
             exit: e.exit.code(),
             frames: e.summary.frames,
             failed: e.summary.failed,
+            skipped: e.summary.skipped,
             message: e.error,
             partial: e.partial.map(|p| p.to_string_lossy().into_owned()),
             seconds: f.map(|f| rounded(f.elapsed.as_secs_f64())),
@@ -89,6 +151,11 @@ impl<'a> Event<'a> {
         // Numbers and text under fixed names always make JSON; were it otherwise, an empty object says nothing false.
         serde_json::to_string(self).unwrap_or_else(|_| "{}".into())
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for it
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 fn rounded(x: f64) -> f64 {
@@ -112,7 +179,7 @@ mod tests {
             exit: Exit::Failed,
             error: Some("clip.y4m: ends inside frame 12"),
             partial: Some(Path::new("out.partial.y4m")),
-            summary: Summary { frames: 12, failed: 0 },
+            summary: Summary { frames: 12, ..Summary::default() },
             hushed: false,
         };
         let expected = r#"{"event":"failed","exit":1,"frames":12,"failed":0,"message":"clip.y4m: ends inside frame 12","partial":"out.partial.y4m"}"#;

@@ -4,6 +4,7 @@ mod bar;
 mod ffmpeg;
 mod figures;
 mod json;
+mod many;
 
 use super::args::{Progress, SayArgs};
 use super::exit::Exit;
@@ -13,6 +14,7 @@ use bar::Bar;
 use figures::{Figures, clock, short};
 use grainfield_filters::ratio::Ratio;
 use json::Event;
+pub(super) use many::Many;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,8 +36,34 @@ enum Voice {
 enum Form {
     Bar,
     Json,
+    Frames,
     Ffmpeg,
     Plain,
+}
+
+impl Form {
+    fn is_json(self) -> bool {
+        matches!(self, Form::Json | Form::Frames)
+    }
+}
+
+/// How it is told, and how much.
+fn manner(say: SayArgs, crowded: bool) -> (Form, Voice) {
+    let form = match say.progress {
+        Progress::Json => Form::Json,
+        Progress::Frames => Form::Frames,
+        Progress::Ffmpeg => Form::Ffmpeg,
+        Progress::None => Form::Plain,
+        _ if say.quiet || !io::stderr().is_terminal() => Form::Plain,
+        Progress::Auto if crowded => Form::Plain,
+        Progress::Auto | Progress::Bar => Form::Bar,
+    };
+    let voice = match (say.quiet, say.verbose) {
+        (true, _) => Voice::Quiet,
+        (_, true) => Voice::Verbose,
+        _ => Voice::Normal,
+    };
+    (form, voice)
 }
 
 /// What is told before the first frame.
@@ -84,19 +112,7 @@ impl Report {
     pub(super) fn new(say: SayArgs, printing: bool) -> Report {
         // Lines on the same terminal would tear the bar apart.
         let crowded = printing && io::stdout().is_terminal();
-        let form = match say.progress {
-            Progress::Json => Form::Json,
-            Progress::Ffmpeg => Form::Ffmpeg,
-            Progress::None => Form::Plain,
-            _ if say.quiet || !io::stderr().is_terminal() => Form::Plain,
-            Progress::Auto if crowded => Form::Plain,
-            Progress::Auto | Progress::Bar => Form::Bar,
-        };
-        let voice = match (say.quiet, say.verbose) {
-            (true, _) => Voice::Quiet,
-            (_, true) => Voice::Verbose,
-            _ => Voice::Normal,
-        };
+        let (form, voice) = manner(say, crowded);
         Report::to(Box::new(io::stderr()), form, voice, Style::of_stderr())
     }
 
@@ -120,7 +136,7 @@ impl Report {
     /// Something will be lost. Said even when quiet: `--strict` makes an error of it.
     pub(super) fn warn(&self, text: &str) {
         let line = match self.form {
-            Form::Json => Event::Warning { text }.line(),
+            form if form.is_json() => Event::Warning { text }.line(),
             _ => format!("{} {text}", self.style.warning()),
         };
         self.state().line(&line);
@@ -132,7 +148,7 @@ impl Report {
         state.begun = Instant::now();
         state.output.clone_from(&start.output);
         match self.form {
-            Form::Json => state.line(&Event::started(start).line()),
+            Form::Json | Form::Frames => state.line(&Event::started(start).line()),
             Form::Bar => state.bar = Some(Bar::new(start.total)),
             Form::Ffmpeg | Form::Plain => {}
         }
@@ -149,7 +165,7 @@ impl Report {
             last.elapsed = elapsed;
         }
         match self.form {
-            Form::Json => {
+            Form::Json | Form::Frames => {
                 let line = Event::ended(ending, state.last.as_ref()).line();
                 return state.line(&line);
             }
@@ -175,7 +191,7 @@ impl Report {
     /// How far the job has come, for an ending that does not say.
     pub(super) fn so_far(&self) -> Summary {
         let step = self.state().last.map(|f| f.step);
-        step.map_or_else(Summary::default, |s| Summary { frames: s.done, failed: s.failed })
+        step.map_or_else(Summary::default, |s| Summary { frames: s.done, failed: s.failed, skipped: 0 })
     }
 
     /// Nothing came of it: an error before the first frame. `error` is all there is to say.
@@ -198,12 +214,15 @@ impl Watch for Report {
         if let Some(bar) = &state.bar {
             return bar.step(&now);
         }
+        if self.form == Form::Frames {
+            state.line(&Event::frame(step).line());
+        }
         if state.told.is_some_and(|told| now.elapsed.saturating_sub(told) < EVERY) {
             return;
         }
         state.told = Some(now.elapsed);
         match self.form {
-            Form::Json => state.line(&Event::progress(&now).line()),
+            Form::Json | Form::Frames => state.line(&Event::progress(&now).line()),
             Form::Ffmpeg => state.text(&ffmpeg::block(&now, false)),
             Form::Bar | Form::Plain => {}
         }
@@ -214,7 +233,7 @@ impl Watch for Report {
             return;
         }
         let line = match self.form {
-            Form::Json => Event::Note { text }.line(),
+            form if form.is_json() => Event::Note { text }.line(),
             _ => format!("{} {text}", self.style.note()),
         };
         self.state().line(&line);
@@ -240,7 +259,7 @@ impl State {
     }
 }
 
-fn frames(n: u64) -> String {
+pub(super) fn frames(n: u64) -> String {
     if n == 1 { "1 frame".into() } else { format!("{n} frames") }
 }
 
@@ -249,6 +268,9 @@ fn closing(summary: &Summary, last: Option<&Figures>, elapsed: Duration, output:
     let mut text = format!("done: {}", frames(summary.frames));
     if summary.failed > 0 {
         text += &format!(", {} left out", summary.failed);
+    }
+    if summary.skipped > 0 {
+        text += &format!(", {} kept", summary.skipped);
     }
     if !matches!(output, "" | "-" | "hash:" | "null:") {
         text += &format!(" to {output}");

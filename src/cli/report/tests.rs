@@ -29,13 +29,20 @@ fn told(form: Form, voice: Voice, error: Option<&str>) -> String {
     });
     for done in 1..=100 {
         let out_time = Ratio::new(done, 24).unwrap();
-        report.step(&Step { done: done as u64, failed: 0, total: Some(100), number: done - 1, out_time });
+        report.step(&Step {
+            done: done as u64,
+            failed: 0,
+            total: Some(100),
+            number: done - 1,
+            out_time,
+            left_out: false,
+        });
     }
     report.end(&Ending {
         exit: if error.is_some() { Exit::Failed } else { Exit::Done },
         error,
         partial: error.map(|_| Path::new("out.partial.y4m")),
-        summary: Summary { frames: 100, failed: 0 },
+        summary: Summary { frames: 100, ..Summary::default() },
         hushed: false,
     });
     String::from_utf8(page.0.lock().unwrap().clone()).unwrap()

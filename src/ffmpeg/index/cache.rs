@@ -4,6 +4,7 @@
 //! libav and of this layout), and verified by a sum. The folder may be deleted at any time; where it cannot be
 //! written or read nothing is lost but time.
 
+use super::exact::{Exact, Shown, Spot};
 use super::{Entry, Index};
 use crate::ffmpeg::place::Place;
 use ffmpeg_sys_next as sys;
@@ -16,9 +17,13 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Changes with every change of the layout below, or of what an index means.
-const MAGIC: &[u8; 8] = b"GFINDEX1";
+const MAGIC: &[u8; 8] = b"GFINDEX2";
+/// As above, of what [`Exact`] means.
+const MAGIC_EXACT: &[u8; 8] = b"GFEXACT1";
 /// Smaller files are read through faster than anything is worth keeping.
 const WORTH_KEEPING: u64 = 4 << 20;
+/// Decoding takes longer.
+const WORTH_KEEPING_EXACT: u64 = 256 << 10;
 /// More is not read.
 const MOST: u64 = 1 << 31;
 
@@ -31,10 +36,19 @@ pub(crate) struct Shelf {
 impl Shelf {
     /// `None` for what is no ordinary file, is small, or has no cache folder.
     pub(crate) fn of(place: &Place, stream: usize) -> Option<Shelf> {
+        Shelf::named(place, stream, MAGIC, WORTH_KEEPING)
+    }
+
+    /// Likewise for what decoding everything told.
+    pub(crate) fn of_exact(place: &Place, stream: usize) -> Option<Shelf> {
+        Shelf::named(place, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
+    }
+
+    fn named(place: &Place, stream: usize, magic: &[u8], least: u64) -> Option<Shelf> {
         let path = place.url.to_bytes().strip_prefix(b"file:")?;
         let path = fs::canonicalize(Path::new(OsStr::from_bytes(path))).ok()?;
-        let meta = fs::metadata(&path).ok().filter(|m| m.is_file() && m.len() >= WORTH_KEEPING)?;
-        let mut key = MAGIC.to_vec();
+        let meta = fs::metadata(&path).ok().filter(|m| m.is_file() && m.len() >= least)?;
+        let mut key = magic.to_vec();
         // SAFETY: two functions that return constants.
         let versions = unsafe { [sys::avformat_version(), sys::avcodec_version()] };
         let numbers = [meta.dev(), meta.ino(), meta.len(), meta.mtime() as u64, meta.mtime_nsec() as u64];
@@ -48,6 +62,15 @@ impl Shelf {
 
     /// What was kept, if it is whole and of this very file.
     pub(crate) fn take(&self) -> Option<Index> {
+        parse(&self.body()?)
+    }
+
+    /// Likewise.
+    pub(crate) fn take_exact(&self) -> Option<Exact> {
+        parse_exact(&self.body()?)
+    }
+
+    fn body(&self) -> Option<Vec<u8>> {
         let open =
             OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(&self.file);
         let file = open.ok()?;
@@ -58,19 +81,26 @@ impl Shelf {
         if Md5::digest(body).as_slice() != sum {
             return None;
         }
-        parse(body.strip_prefix(self.key.as_slice())?)
+        body.strip_prefix(self.key.as_slice()).map(<[u8]>::to_vec)
     }
 
     /// Keeps an index, if that is possible.
     pub(crate) fn put(&self, index: &Index) {
-        let _ = self.try_put(index);
-    }
-
-    fn try_put(&self, index: &Index) -> std::io::Result<()> {
-        let folder = self.file.parent().unwrap_or(Path::new("/"));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let mut bytes = self.key.clone();
         write(index, &mut bytes);
+        let _ = self.try_put(bytes);
+    }
+
+    /// Likewise.
+    pub(crate) fn put_exact(&self, exact: &Exact) {
+        let mut bytes = self.key.clone();
+        write_exact(exact, &mut bytes);
+        let _ = self.try_put(bytes);
+    }
+
+    fn try_put(&self, mut bytes: Vec<u8>) -> std::io::Result<()> {
+        let folder = self.file.parent().unwrap_or(Path::new("/"));
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let sum = Md5::digest(&bytes);
         bytes.extend_from_slice(&sum);
         // A new file under another name, renamed when it is whole: neither links nor readers are in its way.
@@ -89,7 +119,7 @@ fn folder() -> Option<PathBuf> {
 }
 
 fn write(index: &Index, out: &mut Vec<u8>) {
-    for n in [index.frames.len(), index.packets.len(), index.entries.len()] {
+    for n in [index.frames.len(), index.packets.len(), index.entries.len(), usize::from(index.checked)] {
         out.extend((n as u64).to_le_bytes());
     }
     index.frames.iter().for_each(|t| out.extend(t.to_le_bytes()));
@@ -114,6 +144,7 @@ fn parse(bytes: &[u8]) -> Option<Index> {
     };
     let word = |b: &[u8]| b.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b));
     let (frames, packets, entries) = (word(take(8)?), word(take(8)?), word(take(8)?));
+    let checked = word(take(8)?) != 0;
     let size = |n: u64, each: usize| usize::try_from(n).ok()?.checked_mul(each);
     let frames = take(size(frames, 8)?)?.chunks_exact(8).map(|c| word(c) as i64).collect();
     let packets = take(size(packets, 12)?)?.chunks_exact(12);
@@ -124,7 +155,45 @@ fn parse(bytes: &[u8]) -> Option<Index> {
         order: word(&c[16..20]) as u32,
         size: word(&c[20..]) as u32,
     });
-    Some(Index { frames, packets, entries: entries.collect() }).filter(|_| rest.is_empty())
+    Some(Index { frames, packets, entries: entries.collect(), checked }).filter(|_| rest.is_empty())
+}
+
+fn write_exact(exact: &Exact, out: &mut Vec<u8>) {
+    for n in [exact.frames.len(), exact.spots.len()] {
+        out.extend((n as u64).to_le_bytes());
+    }
+    for f in &exact.frames {
+        let words = [f.pts, f.durations.0, f.durations.1, f.sum as i64];
+        words.iter().for_each(|w| out.extend(w.to_le_bytes()));
+        out.extend(f.mark.to_le_bytes());
+        out.extend(u32::from(f.damaged).to_le_bytes());
+    }
+    for s in &exact.spots {
+        [s.pos, s.seek].iter().for_each(|w| out.extend(w.to_le_bytes()));
+        out.extend(s.rank.to_le_bytes());
+        out.extend(s.size.to_le_bytes());
+    }
+}
+
+fn parse_exact(bytes: &[u8]) -> Option<Exact> {
+    let long = |b: &[u8], at: usize| Some(i64::from_le_bytes(b.get(at..at + 8)?.try_into().ok()?));
+    let short = |b: &[u8], at: usize| Some(u32::from_le_bytes(b.get(at..at + 4)?.try_into().ok()?));
+    let (frames, spots) = (usize::try_from(long(bytes, 0)?).ok()?, usize::try_from(long(bytes, 8)?).ok()?);
+    let (frames, rest) = bytes.get(16..)?.split_at_checked(frames.checked_mul(40)?)?;
+    if rest.len() != spots.checked_mul(24)? || frames.is_empty() {
+        return None;
+    }
+    let shown = |f: &[u8]| {
+        let durations = (long(f, 8)?, long(f, 16)?);
+        let sum = long(f, 24)? as u64;
+        Some(Shown { mark: short(f, 32)?, damaged: short(f, 36)? != 0, pts: long(f, 0)?, durations, sum })
+    };
+    let spot = |s: &[u8]| {
+        let (rank, size) = (short(s, 16)?, short(s, 20)?);
+        Some(Spot { rank, size, pos: long(s, 0)?, seek: long(s, 8)?, doubt: 0 })
+    };
+    let frames = frames.chunks_exact(40).map(shown).collect::<Option<_>>()?;
+    Some(Exact { frames, spots: rest.chunks_exact(24).map(spot).collect::<Option<_>>()? })
 }
 
 #[cfg(test)]
@@ -133,7 +202,12 @@ mod tests {
 
     fn index() -> Index {
         let entries = vec![Entry { pts: -7, seek: i64::MIN, order: 0, size: 9 }];
-        Index { frames: vec![-7, 1, 1 << 40], packets: vec![(-7, 0), (1, 2), (1 << 40, 1)], entries }
+        Index {
+            frames: vec![-7, 1, 1 << 40],
+            packets: vec![(-7, 0), (1, 2), (1 << 40, 1)],
+            entries,
+            checked: true,
+        }
     }
 
     #[test]
@@ -143,6 +217,12 @@ mod tests {
         assert_eq!(shelf.take(), None);
         shelf.put(&index());
         assert_eq!(shelf.take(), Some(index()));
+        let shown = Shown { mark: 3, damaged: true, pts: -9, durations: (1 << 40, 2), sum: u64::MAX };
+        let spot = Spot { rank: 7, size: 8, pos: 1 << 50, seek: i64::MIN, doubt: 0 };
+        let exact = Exact { frames: vec![shown, Shown { damaged: false, ..shown }], spots: vec![spot] };
+        let other = Shelf { file: folder.path().join("b.index"), key: b"key".to_vec() };
+        other.put_exact(&exact);
+        assert_eq!(other.take_exact(), Some(exact));
         // Of another file; damaged; a link.
         let other = Shelf { file: shelf.file.clone(), key: b"kez".to_vec() };
         assert_eq!(other.take(), None);

@@ -71,6 +71,20 @@ impl Syntax {
         })
     }
 
+    /// Whether a stream that begins with this packet lacks nothing: an IDR picture. Other codecs are not asked.
+    pub(crate) fn begins(self, data: &[u8]) -> bool {
+        let first = |length, kind: fn(u8) -> u8, coded: fn(u8) -> bool| {
+            (Units { rest: data, length }).filter_map(|u| u.first().copied()).map(kind).find(|&k| coded(k))
+        };
+        match self {
+            Syntax::Avc(length) => first(length, |b| b & 31, |k| (1..=5).contains(&k)) == Some(5),
+            Syntax::Hevc(length) => {
+                matches!(first(length, |b| b >> 1 & 63, |k| k < 32), Some(19 | 20))
+            }
+            _ => false,
+        }
+    }
+
     /// Looks at one packet; `key` is the container's word.
     pub(crate) fn look(self, data: &[u8], key: bool) -> Look {
         let plain = |entry| Look { entry, hidden: false, odd: false, ends: false };
@@ -322,6 +336,7 @@ mod tests {
         assert!(avc_entry(&idr, 0));
         let plain = [0, 0, 1, 0x41, 1, 2];
         assert!(!avc_entry(&plain, 0));
+        assert!(Syntax::Avc(0).begins(&idr) && !Syntax::Avc(0).begins(&plain));
         // recovery_frame_cnt 0 is '1', then exact_match_flag
         let exact = [0, 0, 1, 6, 6, 1, 0b1100_0000, 0x80, 0, 0, 1, 0x41, 1];
         let vague = [0, 0, 1, 6, 6, 1, 0b1000_0000, 0x80, 0, 0, 1, 0x41, 1];
@@ -339,6 +354,7 @@ mod tests {
         };
         assert_eq!(seen(&unit(19, 0x80), 0), (true, false, false));
         assert_eq!(seen(&unit(21, 0x80), 0), (true, false, false));
+        assert!(Syntax::Hevc(0).begins(&unit(19, 0x80)) && !Syntax::Hevc(0).begins(&unit(21, 0x80)));
         assert_eq!(seen(&unit(21, 0xc0), 0), (true, true, false));
         assert_eq!(seen(&unit(16, 0x80), 0), (true, true, false));
         assert_eq!(seen(&unit(1, 0x80), 0), (false, false, false));

@@ -17,18 +17,32 @@ pub(crate) fn make(place: &Place, stream: usize) -> Result<Index, Unclear> {
     if let Some(index) = shelf.as_ref().and_then(Shelf::take) {
         return Ok(index);
     }
-    let index = new_index(place)?;
+    let mut demuxer = Demuxer::packets(place, stream).map_err(|_| Unclear::Damaged)?;
+    let (mut index, clean) = scan(&mut demuxer).map_err(|_| Unclear::Damaged)??;
+    drop(demuxer);
+    if !clean {
+        decode_head(place, &mut index)?;
+    }
     if let Some(shelf) = shelf {
         shelf.put(&index);
     }
     Ok(index)
 }
 
-/// Reads all packets, and decodes the first pictures.
-fn new_index(place: &Place) -> Result<Index, Unclear> {
-    let mut demuxer = Demuxer::open(Origin::Place(place.clone())).map_err(|_| Unclear::Damaged)?;
-    let mut index = scan(&mut demuxer).map_err(|_| Unclear::Damaged)??;
-    drop(demuxer);
+/// Checks by decoding what a clean beginning lets one expect, if that has not been done yet: before the index is used
+/// to go anywhere.
+pub(crate) fn check(place: &Place, stream: usize, index: &mut Index) -> Result<(), Unclear> {
+    if !index.checked {
+        decode_head(place, index)?;
+        if let Some(shelf) = Shelf::of(place, stream) {
+            shelf.put(index);
+        }
+    }
+    Ok(())
+}
+
+/// Decodes the first pictures.
+fn decode_head(place: &Place, index: &mut Index) -> Result<(), Unclear> {
     let mut reader = Reader::open(Origin::Place(place.clone()), 0).map_err(|_| Unclear::Head)?;
     let first_entry = index.entries.first().map_or(i64::MIN, |e| e.pts);
     let (mut shown, mut behind) = (Vec::new(), 0);
@@ -48,5 +62,6 @@ fn new_index(place: &Place) -> Result<Index, Unclear> {
         }
     };
     index.settle(&shown, all)?;
-    Ok(index)
+    index.checked = true;
+    Ok(())
 }

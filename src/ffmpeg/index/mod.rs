@@ -7,12 +7,14 @@
 
 pub(crate) mod cache;
 pub(crate) mod entry;
+pub(crate) mod exact;
 mod make;
 
-pub(crate) use make::make;
+pub(crate) use make::{check, make};
 
 use super::demux::Demuxer;
 use super::error::AvError;
+use super::log;
 use super::own::Packet;
 use entry::Syntax;
 use ffmpeg_sys_next as sys;
@@ -38,6 +40,8 @@ pub(crate) struct Index {
     pub(crate) packets: Vec<(i64, u32)>,
     /// In decoding order.
     pub(crate) entries: Vec<Entry>,
+    /// Its first frames have been compared with those that a decoder puts out.
+    pub(crate) checked: bool,
 }
 
 /// Why packets do not tell which frames there are; for `probe`.
@@ -64,8 +68,9 @@ const CUT: usize = 64;
 /// The most packets that are looked at.
 const MAX_PACKETS: usize = 1 << 26;
 
-/// Reads every packet of a fresh input. `Ok(Err(_))`: it can be read, but packets do not tell the frames.
-pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<Index, Unclear>, AvError> {
+/// Reads every packet of a fresh input; with it whether the stream begins as a whole one does, with a picture that
+/// nothing goes before and that forgets everything. `Ok(Err(_))`: it can be read, but packets do not tell the frames.
+pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), Unclear>, AvError> {
     let parameters = demuxer.parameters(demuxer.video());
     let extra: &[u8] = if parameters.extradata.is_null() || parameters.extradata_size <= 0 {
         &[]
@@ -81,10 +86,18 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<Index, Unclear>, AvEr
         return Ok(Err(Unclear::Odd));
     }
     let mut packet = Packet::new()?;
-    let mut index = Index { frames: Vec::new(), packets: Vec::new(), entries: Vec::new() };
+    let mut index = Index { frames: Vec::new(), packets: Vec::new(), entries: Vec::new(), checked: false };
+    let mut clean = false;
     let mut ended = false;
     let mut order = 0;
+    let mut faults = log::faults_here();
     while demuxer.read(&mut packet)? {
+        // The container's parsers look into the heads of pictures. What they miss before the first entry is missing
+        // because the stream was cut there.
+        let heard = log::faults_here();
+        if std::mem::replace(&mut faults, heard) != heard && index.entries.len() > 1 {
+            return Ok(Err(Unclear::Damaged));
+        }
         let p = packet.get();
         if order == MAX_PACKETS {
             return Ok(Err(Unclear::Many));
@@ -106,6 +119,9 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<Index, Unclear>, AvEr
             return Ok(Err(Unclear::Odd));
         }
         ended = look.ends;
+        if order == 0 {
+            clean = syntax.begins(packet.data()) && p.flags & sys::AV_PKT_FLAG_DISCARD == 0;
+        }
         let rank = order as u32;
         order += 1;
         index.packets.push((p.pts, rank));
@@ -122,7 +138,8 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<Index, Unclear>, AvEr
     if index.packets.windows(2).any(|w| w[0].0 == w[1].0) {
         return Ok(Err(Unclear::Equal));
     }
-    Ok(Ok(index))
+    clean &= index.packets.first().is_some_and(|p| p.1 == 0) && index.frames.len() == index.packets.len();
+    Ok(Ok((index, clean)))
 }
 
 impl Index {

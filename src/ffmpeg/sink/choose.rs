@@ -28,8 +28,34 @@ unsafe impl Sync for Choice {}
 /// Encoders that divide a picture into whole chroma blocks and refuse an odd rest.
 const EVEN: [&str; 4] = ["libx264", "libx265", "libsvtav1", "librav1e"];
 /// Encoders whose pictures are meant to be worked on or kept: RGB stays RGB, or becomes 4:4:4.
-const KEEPING: [&str; 9] =
-    ["ffv1", "prores_ks", "huffyuv", "ffvhuff", "utvideo", "png", "qtrle", "magicyuv", "rawvideo"];
+const KEEPING: [&str; 10] = [
+    "ffv1",
+    "prores_ks",
+    "huffyuv",
+    "ffvhuff",
+    "utvideo",
+    "png",
+    "qtrle",
+    "magicyuv",
+    "rawvideo",
+    "libx264rgb",
+];
+/// Encoders that lose nothing of the pictures they take, by themselves or by `settings` when that is asked for.
+const LOSSLESS: [&str; 13] = [
+    "ffv1",
+    "libx264",
+    "libx264rgb",
+    "libx265",
+    "libvpx-vp9",
+    "libaom-av1",
+    "ffvhuff",
+    "huffyuv",
+    "utvideo",
+    "magicyuv",
+    "png",
+    "qtrle",
+    "rawvideo",
+];
 /// Encoders looked at when something has to be named that takes what another does not.
 const KNOWN: [&str; 8] =
     ["libx264", "libx265", "libsvtav1", "libvpx-vp9", "libaom-av1", "prores_ks", "ffv1", "qtrle"];
@@ -53,13 +79,20 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
             }
             continue;
         };
+        if encoding.lossless && !LOSSLESS.contains(&name.as_str()) {
+            return Err(bad(always_loses(container, name, format)));
+        }
         if !container.takes(codec.id) {
             return Err(bad(cannot_hold(container, codec, encoding)));
         }
-        match pick(codec, format).filter(|_| alpha_fits(container, name, format)) {
+        let picked = if encoding.lossless { pick_same(codec, format) } else { pick(codec, format) };
+        match picked.filter(|_| alpha_fits(container, name, format)) {
             Some(choice) => return Ok(choice),
             None => refused.push(codec),
         }
+    }
+    if encoding.lossless && !refused.is_empty() {
+        return Err(bad(always_loses(container, &names.join(", "), format)));
     }
     if refused.is_empty() {
         return Err(bad(format!(
@@ -68,6 +101,30 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         )));
     }
     Err(bad(no_loss(container, &refused, format)))
+}
+
+/// Says that an encoder cannot keep such pictures as they are, and which can.
+fn always_loses(container: Container, name: &str, format: &Format) -> String {
+    let fits = |name: &&&str| {
+        encoder(name).is_some_and(|codec| container.takes(codec.id) && pick_same(codec, format).is_some())
+    };
+    let able: Vec<&str> = LOSSLESS.iter().filter(fits).copied().collect();
+    let instead = match able.is_empty() {
+        true => format!("no encoder for {} can; name the output NAME.mkv", container.name()),
+        false => format!("--codec {} can", able.join(", ")),
+    };
+    format!("--lossless: {name} cannot keep {} as it is. {instead}", format.name())
+}
+
+/// The pixel format of an encoder in which every sample stays what it is.
+fn pick_same(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
+    pick(codec, format).filter(|choice| {
+        let to = &choice.format;
+        let bits = |f: &Format| f.depth.bits().map_or(32, u32::from);
+        let chroma = to.family == format.family && to.subsampling == format.subsampling;
+        // A grey picture gets chroma that says so.
+        (chroma || (format.family == Family::Gray && to.family == Family::Yuv)) && bits(to) >= bits(format)
+    })
 }
 
 fn cannot_hold(container: Container, codec: &sys::AVCodec, encoding: &Encoding) -> String {
@@ -287,6 +344,16 @@ mod tests {
         let deep = chosen("a.mp4", "yuv420p10", |e| e.codec = Some("mpeg4".into())).unwrap_err();
         assert!(deep.contains("--codec libx264, libx265"), "{deep}");
         let webm = chosen("a.webm", "yuv420p", |e| e.lossless = true).unwrap_err();
+        let mpeg4 = |e: &mut Encoding| (e.lossless, e.codec) = (true, Some("mpeg4".into()));
+        let lossy = chosen("a.mkv", "yuv420p", mpeg4).unwrap_err();
+        assert!(
+            lossy.contains("mpeg4 cannot keep yuv420p") && lossy.contains("--codec ffv1, libx264"),
+            "{lossy}"
+        );
+        let x264 = |e: &mut Encoding| (e.lossless, e.codec) = (true, Some("libx264".into()));
+        assert!(chosen("a.mp4", "yuv422p10", x264).is_ok());
+        let rgb = chosen("a.mkv", "gbrp", x264).unwrap_err();
+        assert!(rgb.contains("libx264 cannot keep gbrp") && rgb.contains("libx264rgb"), "{rgb}");
         assert!(webm.contains("FFV1") && webm.contains("NAME.mkv"), "{webm}");
         assert!(chosen("a.mp4", "grayf32", |_| ()).is_err());
         let odd = Format::from_name("yuv420p", 35, 29).unwrap();

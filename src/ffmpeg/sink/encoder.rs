@@ -15,6 +15,7 @@ use crate::sink::Encoding;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{FieldOrder, Format, Frame};
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::simd::{Isa, Level};
 
 /// libav's fraction; `None` when it does not fit its 32 bits.
 pub(crate) fn rational(r: Ratio) -> Option<sys::AVRational> {
@@ -99,6 +100,20 @@ impl Encoder {
     pub(crate) fn time_base(&self) -> sys::AVRational {
         // SAFETY: an open context; only this field is read.
         unsafe { (*self.codec.0).time_base }
+    }
+
+    /// What the encoder says of the stream as a whole.
+    pub(crate) fn extra(&self) -> Vec<u8> {
+        // SAFETY: an open context, with so many bytes.
+        unsafe {
+            let codec = &*self.codec.0;
+            match usize::try_from(codec.extradata_size) {
+                Ok(size) if !codec.extradata.is_null() => {
+                    std::slice::from_raw_parts(codec.extradata, size).to_vec()
+                }
+                _ => Vec::new(),
+            }
+        }
     }
 
     /// Hands over a picture: what the encoder has to hold on to, it copies. `carried` are its other properties.
@@ -199,8 +214,32 @@ impl Drop for Encoder {
     }
 }
 
+/// Gives a stream's parameters the codec's own header, in place of what they have.
+///
+/// # Safety
+/// `par` must be valid parameters of libav's.
+pub(crate) unsafe fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -> Result<(), AvError> {
+    let size = i32::try_from(extra.len()).map_err(|_| AvError(-libc::ENOMEM))?;
+    // SAFETY: as promised by the caller; the old bytes are libav's, and so are the new ones, with the padding that
+    // readers of it expect.
+    unsafe {
+        sys::av_freep(std::ptr::from_mut(&mut par.extradata).cast());
+        par.extradata_size = 0;
+        if size > 0 {
+            let room = extra.len() + sys::AV_INPUT_BUFFER_PADDING_SIZE as usize;
+            par.extradata = sys::av_mallocz(room).cast();
+            if par.extradata.is_null() {
+                return Err(AvError(-libc::ENOMEM));
+            }
+            std::ptr::copy_nonoverlapping(extra.as_ptr(), par.extradata, extra.len());
+            par.extradata_size = size;
+        }
+    }
+    Ok(())
+}
+
 /// Encoders that code fields when they are told to.
-const INTERLACING: [&str; 8] =
+pub(crate) const INTERLACING: [&str; 8] =
     ["libx264", "mpeg2video", "mpeg4", "prores_ks", "prores", "prores_aw", "dnxhd", "libxvid"];
 
 /// The options an encoder is opened with: ours, then the user's over them.
@@ -214,6 +253,11 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr) -> Dict {
         "libx264" | "libx264rgb" => {
             own.extend(hdr.display_text().map(|t| ("mastering-display", t)));
             own.extend(hdr.light_text().map(|t| ("cll", t)));
+            // x264's AVX-512 code for mbtree reads what was never written where a row is no multiple of 8 macroblocks:
+            // pictures then differ from run to run, and from those of machines without it
+            if Level::of(Isa::Avx512).is_some() {
+                own.push(("asm", "AVX2".into()));
+            }
         }
         "libx265" => {
             own.push(("frame-threads", threads.div_ceil(4).to_string()));
@@ -274,6 +318,7 @@ fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, own: &mut Vec<(&str
             "libx264" | "libx264rgb" => dict.set("qp", "0"),
             "libx265" => own.push(("lossless", "1".into())),
             "libvpx-vp9" => dict.set("lossless", "1"),
+            "libaom-av1" => dict.set("aom-params", "lossless=1"),
             _ => {}
         }
         return;

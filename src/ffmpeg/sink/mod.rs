@@ -11,9 +11,13 @@
 mod choose;
 pub(crate) mod container;
 mod encoder;
+mod film;
 pub(crate) mod handles;
 mod hdr;
+pub mod join;
 pub(crate) mod mux;
+mod packet;
+mod segmented;
 mod video;
 
 use super::error::AvError;
@@ -41,7 +45,10 @@ pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<F
 /// `plan.format` must be one that [`accepts`] gives.
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     super::init();
-    Ok(Box::new(video::Video::create(output, plan)?))
+    match &plan.keep.segments {
+        Some(grid) => Ok(Box::new(segmented::Segmented::create(output, plan, grid)?)),
+        None => Ok(Box::new(video::Video::create(output, plan)?)),
+    }
 }
 
 fn fault(output: &OsStr, problem: String) -> SinkError {

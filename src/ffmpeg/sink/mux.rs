@@ -14,6 +14,8 @@ pub(crate) struct Muxer {
     pub(crate) context: *mut sys::AVFormatContext,
     /// The header has been written, so a trailer is due.
     begun: bool,
+    /// Something could not be written.
+    failed: bool,
     /// Whether it is Matroska in a version of libav whose muxer writes the codec's delay of Opus, which readers take
     /// away from every time, but does not add it to the times itself.
     delays: bool,
@@ -28,6 +30,7 @@ impl Muxer {
         let mut muxer = Muxer {
             context: ptr::null_mut(),
             begun: false,
+            failed: false,
             delays: container.is_matroska() && cfg!(not(ffmpeg_6_1)),
         };
         // named as a file, so that nothing in its name is taken for a protocol
@@ -71,6 +74,10 @@ impl Muxer {
         }
     }
 
+    pub(crate) fn failed(&self) -> bool {
+        self.failed
+    }
+
     pub(crate) fn begun(&self) -> bool {
         self.begun
     }
@@ -104,7 +111,9 @@ impl Muxer {
             } else {
                 sys::av_packet_rescale_ts(packet.0, base, time_base);
             }
-            check(sys::av_interleaved_write_frame(self.context, packet.0)).map(drop)
+            let written = check(sys::av_interleaved_write_frame(self.context, packet.0)).map(drop);
+            self.failed |= written.is_err();
+            written
         }
     }
 
@@ -112,6 +121,10 @@ impl Muxer {
     pub(crate) fn end(&mut self) -> Result<u64, AvError> {
         // SAFETY: our own context; the trailer is written once, after the header.
         unsafe {
+            if let Some(pb) = (*self.context).pb.as_mut().filter(|_| self.failed) {
+                // What could not be written is a gap; the table of contents behind it may find room yet.
+                pb.error = 0;
+            }
             let trailer = if std::mem::take(&mut self.begun) {
                 check(sys::av_write_trailer(self.context))
             } else {

@@ -7,6 +7,8 @@ use super::{Encode, Plan, Sink, SinkError};
 use crate::images::files::{is_glob, shown};
 use crate::images::pattern::Pattern;
 use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, tagged};
+use crate::resume::manifest::Entry;
+use crate::resume::{Ledger, TEMPORARY, xxh64};
 use crate::source::{Carried, Stamp};
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting};
 use std::collections::BTreeMap;
@@ -132,8 +134,19 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let name = shown(output);
     let ready = Mutex::default();
     let carried = plan.carried.clone();
-    let encoder = Arc::new(Encoder { kind, name, target, folder, overwrite: plan.overwrite, carried, ready });
+    let ledger = plan.keep.ledger.clone();
+    let prefix = match &ledger {
+        None => ".grainfield-".into(),
+        Some(ledger) => ledger.prefix().map_err(|cause| recording(&name, cause))?,
+    };
+    let overwrite = plan.overwrite;
+    let encoder = Arc::new(Encoder { kind, name, target, folder, overwrite, carried, ready, ledger, prefix });
     Ok(Box::new(Sequence { written: 0, encoder }))
+}
+
+/// The manifest cannot be written, where the frames would have to go as well.
+fn recording(name: &str, cause: std::io::Error) -> SinkError {
+    SinkError::Io { name: format!("{name} (the manifest in its folder)"), cause }
 }
 
 fn several(path: &Path, frames: Option<u64>) -> String {
@@ -162,11 +175,15 @@ impl Sink for Sequence {
             return Err(bad(path.as_os_str(), several(path, None)));
         }
         let ready = self.encoder.ready().remove(&stamp.number);
-        let file = match ready {
-            Some(file) => file,
+        let Ready { file, entry } = match ready {
+            Some(ready) => ready,
             // not encoded beforehand: then now
             None => self.encoder.file(stamp, frame, &mut Vec::new())?,
         };
+        // first, so that no file is there of which nothing is known
+        if let (Some(ledger), Some(entry)) = (&self.encoder.ledger, entry) {
+            ledger.record(&entry).map_err(|cause| recording(&self.encoder.name, cause))?;
+        }
         let renamed =
             if self.encoder.overwrite { file.persist(&path) } else { file.persist_noclobber(&path) };
         renamed.map_err(|e| match e.error.kind() {
@@ -180,12 +197,14 @@ impl Sink for Sequence {
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         // frames that were made and then left out
         self.encoder.ready().clear();
+        self.encoder.remember();
         Ok(())
     }
 
     /// What has its name is whole and stays; files still waiting for theirs are removed.
     fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
         self.encoder.ready().clear();
+        self.encoder.remember();
         Ok(None)
     }
 }
@@ -201,11 +220,21 @@ struct Encoder {
     /// What the source as a whole carries: for frames that carry nothing, such as black ones.
     carried: Carried,
     /// Whole files that wait for their names, by frame number. Dropping one removes it.
-    ready: Mutex<BTreeMap<i64, NamedTempFile>>,
+    ready: Mutex<BTreeMap<i64, Ready>>,
+    /// Where whole files are recorded.
+    ledger: Option<Arc<Ledger>>,
+    /// What temporary names begin with.
+    prefix: String,
+}
+
+/// A whole file that waits for its name, and what will be recorded of it.
+struct Ready {
+    file: NamedTempFile,
+    entry: Option<Entry>,
 }
 
 impl Encoder {
-    fn ready(&self) -> MutexGuard<'_, BTreeMap<i64, NamedTempFile>> {
+    fn ready(&self) -> MutexGuard<'_, BTreeMap<i64, Ready>> {
         // a map is whole between any two calls, whoever panicked
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -218,7 +247,7 @@ impl Encoder {
     }
 
     /// A whole, flushed file with a temporary name. On an error nothing of it is left.
-    fn file(&self, stamp: &Stamp, frame: &Frame, bytes: &mut Vec<u8>) -> Result<NamedTempFile, SinkError> {
+    fn file(&self, stamp: &Stamp, frame: &Frame, bytes: &mut Vec<u8>) -> Result<Ready, SinkError> {
         let path = self.path(stamp.number);
         let io = |cause| SinkError::Io { name: path.display().to_string(), cause };
         if !self.overwrite && path.symlink_metadata().is_ok() {
@@ -229,7 +258,7 @@ impl Encoder {
         let meta = carried.and_then(|c| c.downcast_ref::<Meta>());
         encode(self.kind, frame, meta, bytes).map_err(|fault| self.error(stamp.number, fault))?;
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".grainfield-").suffix(".tmp").rand_bytes(12);
+        builder.prefix(&self.prefix).suffix(TEMPORARY).rand_bytes(12);
         #[cfg(unix)]
         {
             // as any new file: what the umask leaves, not the private mode of temporary files
@@ -240,7 +269,20 @@ impl Encoder {
         file.as_file_mut().write_all(bytes).map_err(io)?;
         // without it a machine that dies can leave the name without the contents
         file.as_file().sync_data().map_err(io)?;
-        Ok(file)
+        let entry = match &self.ledger {
+            Some(ledger) => Some(ledger.entry(stamp.number, file.as_file(), xxh64(bytes)).map_err(io)?),
+            None => None,
+        };
+        Ok(Ready { file, entry })
+    }
+
+    /// The disk gets the manifest and the names. What cannot be made sure of here has been written all the same.
+    fn remember(&self) {
+        if let Some(ledger) = &self.ledger {
+            let _ = ledger.sync();
+        }
+        #[cfg(unix)]
+        let _ = std::fs::File::open(&self.folder).and_then(|f| f.sync_all());
     }
 
     fn error(&self, number: i64, fault: Fault) -> SinkError {

@@ -8,6 +8,7 @@
 use super::{Decode, Info, Missing, Options, Pending, Slot, Source, SourceError, Stamp};
 use crate::images::files::{Files, find, is_glob, shown};
 use crate::images::{Fault, Kind, decode, probe};
+use crate::resume::FileOf;
 use grainfield_filters::frame::{Alpha, Format};
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
@@ -159,6 +160,15 @@ impl Source for Sequence {
 
     fn decoder(&self) -> Arc<dyn Decode> {
         self.decoder.clone()
+    }
+
+    fn files(&self) -> Option<FileOf> {
+        let (files, missing) = (self.files.clone(), self.missing);
+        Some(Arc::new(move |number| match files.position(number) {
+            Ok(i) => Some(files.path(i)),
+            Err(i) if missing == Missing::Hold => Some(files.path(i.saturating_sub(1))),
+            Err(_) => None,
+        }))
     }
 }
 

@@ -1,8 +1,10 @@
 //! Rows of a field of grain, in order, each made once.
 
 use super::look::Field;
-use crate::noise::stream::StreamFrame;
-use crate::pixel::grain::{across, between, blend, down, mirror, settle, widen};
+use crate::noise::stream::{StreamFrame, halve};
+use crate::pixel::grain::{
+    MARGIN, Sources, TURN, across_halves, between, blend, down, halves_end, mirror, settle, widen,
+};
 use crate::simd::Level;
 
 /// White numbers of one plane: of one stream and frame, or a weighted sum of several.
@@ -27,7 +29,7 @@ pub(super) struct Rows<'a> {
     level: Level,
     words: &'a mut [u16],
     sum: &'a mut [i32],
-    /// `[pad.., g.., pad..]`, whole blocks of g.
+    /// `[margin.., g >> 1, .., margin..]`, whole blocks of g and whole turns.
     g: &'a mut [i16],
     h: &'a mut [i16],
     has: [usize; KEPT],
@@ -45,6 +47,11 @@ fn line(width: usize) -> usize {
     width.next_multiple_of(32)
 }
 
+/// Rows that are worked on in whole turns.
+fn turns(width: usize) -> usize {
+    width.next_multiple_of(TURN)
+}
+
 impl<'a> Rows<'a> {
     /// How many `i32` of memory rows of the field need.
     pub(super) fn room(field: &Field, block: usize) -> usize {
@@ -52,7 +59,9 @@ impl<'a> Rows<'a> {
         let narrow = line(blocks + 2 * PAD);
         let coarse = COARSE * width * field.axes[1].levels as usize;
         // words, g, h, wide, coarse rows in 16 bits, and the sums
-        (narrow * 2 + KEPT * line(field.coarse.0) + 2 * line(field.size.0 + 4 * PAD) + coarse).div_ceil(2)
+        let halves = line(blocks.next_multiple_of(TURN) + 2 * MARGIN);
+        (narrow + halves + KEPT * turns(field.coarse.0) + 2 * line(field.size.0 + 4 * PAD) + coarse)
+            .div_ceil(2)
             + blocks
     }
 
@@ -61,8 +70,8 @@ impl<'a> Rows<'a> {
         let blocks = field.coarse.0.next_multiple_of(white.block);
         let (sum, rest) = room.split_at_mut(blocks);
         let (words, rest) = bytemuck::cast_slice_mut::<i32, i16>(rest).split_at_mut(line(blocks + 2 * PAD));
-        let (g, rest) = rest.split_at_mut(line(blocks + 2 * PAD));
-        let (h, rest) = rest.split_at_mut(KEPT * line(field.coarse.0));
+        let (g, rest) = rest.split_at_mut(line(blocks.next_multiple_of(TURN) + 2 * MARGIN));
+        let (h, rest) = rest.split_at_mut(KEPT * turns(field.coarse.0));
         let (wide, coarse) = rest.split_at_mut(2 * line(field.size.0 + 4 * PAD));
         let tags = vec![[NONE; COARSE]; field.axes[1].levels as usize];
         let words = bytemuck::cast_slice_mut(words);
@@ -140,40 +149,75 @@ impl<'a> Rows<'a> {
         self.wide = wide;
     }
 
-    /// Row `y` of n on the coarse raster.
-    fn kernel(&mut self, y: usize, out: &mut [i16]) {
-        let taps = self.field.axes[1].taps;
+    /// What row `y` of n is made of, for kernels that make it themselves: `None` where it comes from a coarser raster.
+    pub(super) fn sources(&mut self, y: usize) -> Option<Sources<'_>> {
+        if !self.tags.is_empty() || self.field.axes[0].levels > 0 {
+            return None;
+        }
+        let [across, down] = self.field.axes.map(|a| a.taps);
         let (width, height) = self.field.coarse;
-        let slot = line(width);
-        let reach = taps.reach() as isize;
+        let slot = turns(width);
+        // The lowest row that the kernel looks at is the one that the rows before have not seen. Away from the edges,
+        // where others are its mirror images, it is left to the caller.
+        let reach = down.reach().max(1);
+        let lowest = y + reach;
+        let fresh = y >= reach && lowest < height && self.has[lowest % KEPT] != lowest;
+        let places = self.prepare(y, down.reach(), if fresh { lowest } else { NONE });
+        if !fresh {
+            return Some(Sources { h: places.map(|at| &self.h[at..at + slot]), fresh: None, across, down });
+        }
+        self.white(lowest);
+        halves_end(self.g, width);
+        self.has[lowest % KEPT] = lowest;
+        let (before, rest) = self.h.split_at_mut(slot * (lowest % KEPT));
+        let (new, behind) = rest.split_at_mut(slot);
+        let (before, behind) = (&*before, &*behind);
+        let h = places.map(|at| match at.checked_sub(before.len()) {
+            None => &before[at..at + slot],
+            Some(0) => &before[..0],
+            Some(at) => &behind[at - slot..at],
+        });
+        Some(Sources { h, fresh: Some((self.g, new)), across, down })
+    }
+
+    /// Sees to it that the rows of h around row `y` are there, but for row `later`, and says where.
+    fn prepare(&mut self, y: usize, reach: usize, later: usize) -> [usize; KEPT] {
+        let (width, height) = self.field.coarse;
+        let slot = turns(width);
         let mut at = [0; KEPT];
         for (d, at) in (-2..=2isize).zip(&mut at) {
             // Rows that the taps do not reach stand for themselves.
-            let row = mirror(y as isize + if d.abs() <= reach { d } else { 0 }, height);
+            let row = mirror(y as isize + if d.unsigned_abs() <= reach { d } else { 0 }, height);
             *at = slot * (row % KEPT);
-            if self.has[row % KEPT] != row {
+            if self.has[row % KEPT] != row && row != later {
                 self.white(row);
-                let g = &mut self.g[..width + 2 * PAD];
-                across(self.level, &mut self.h[*at..*at + width], g, self.field.axes[0].taps);
+                let g = &mut self.g[MARGIN - PAD..MARGIN + width + PAD];
+                across_halves(self.level, &mut self.h[*at..*at + width], g, self.field.axes[0].taps);
                 self.has[row % KEPT] = row;
             }
         }
-        down(self.level, out, at.map(|at| &self.h[at..at + width]), taps);
+        at
     }
 
-    /// Row `y` of g.
+    /// Row `y` of n on the coarse raster.
+    fn kernel(&mut self, y: usize, out: &mut [i16]) {
+        let taps = self.field.axes[1].taps;
+        let at = self.prepare(y, taps.reach(), NONE);
+        down(self.level, out, at.map(|at| &self.h[at..at + self.field.coarse.0]), taps);
+    }
+
+    /// Row `y` of g, halved.
     fn white(&mut self, y: usize) {
         let blocks = self.field.coarse.0.next_multiple_of(self.white.block);
-        let g = &mut self.g[PAD..PAD + blocks];
-        let count = self.white.parts.len();
+        let g = &mut self.g[MARGIN..MARGIN + blocks];
+        if let [(frame, plane, _)] = &self.white.parts[..] {
+            return frame.halves(*plane, y as u32, self.words, g);
+        }
         for (i, (frame, plane, weight)) in self.white.parts.iter().enumerate() {
             frame.row(*plane, y as u32, 0).centred(self.words, g);
-            if count > 1 {
-                blend(self.level, self.sum, g, *weight, i == 0);
-            }
+            blend(self.level, self.sum, g, *weight, i == 0);
         }
-        if count > 1 {
-            settle(self.level, g, self.sum);
-        }
+        settle(self.level, g, self.sum);
+        halve(self.level, g);
     }
 }

@@ -54,3 +54,23 @@ pub(super) fn xs64(level: Level, lanes: &mut xs64::Lanes, out: &mut [u16]) -> bo
     #[allow(unreachable_code)]
     true
 }
+
+/// Half of the H8 numbers of the row of a key of `xs64`, whole blocks of 256.
+#[allow(unsafe_code)] // calls guarded by a detected level
+#[inline]
+pub(super) fn halves(level: Level, key: u64, out: &mut [i16]) -> bool {
+    match level.isa() {
+        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Isa::Avx512 => unsafe { x86::halves_avx512(key, out) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Isa::Avx2 => unsafe { x86::halves_avx2(key, out) },
+        _ => {
+            let _ = (key, out);
+            return false;
+        }
+    }
+    #[allow(unreachable_code)]
+    true
+}

@@ -193,3 +193,85 @@ pub(in crate::noise) fn h8_8_avx2(words: &[u16], out: &mut [i16]) {
         }
     }
 }
+
+/// The 32 lanes of a key: [`xs64::Lanes::of_key`] by eight 64-bit products at a time.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+fn lanes_of_key(key: u64) -> [__m512i; 4] {
+    const GOLDEN: u64 = crate::noise::seed::GOLDEN;
+    let odd = |m: u64| _mm512_set1_epi64(m as i64);
+    let ramp = _mm512_mullo_epi64(_mm512_set_epi64(8, 7, 6, 5, 4, 3, 2, 1), odd(GOLDEN));
+    let first = _mm512_add_epi64(odd(key), ramp);
+    let mut w = core::array::from_fn(|j| {
+        let z = _mm512_add_epi64(first, odd(GOLDEN.wrapping_mul(8 * j as u64)));
+        let z = _mm512_xor_si512(z, _mm512_srli_epi64::<30>(z));
+        let z = _mm512_mullo_epi64(z, odd(0xbf58_476d_1ce4_e5b9));
+        let z = _mm512_xor_si512(z, _mm512_srli_epi64::<27>(z));
+        let z = _mm512_mullo_epi64(z, odd(0x94d0_49bb_1331_11eb));
+        _mm512_xor_si512(z, _mm512_srli_epi64::<31>(z))
+    });
+    w[3] = _mm512_or_si512(w[3], _mm512_set1_epi16(1));
+    w
+}
+
+/// Half of the H8 numbers of the row of a key, from its first pixel: words never leave the registers.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub(in crate::noise) fn halves_avx512(key: u64, out: &mut [i16]) {
+    let [mut a, mut b, mut c, mut d] = lanes_of_key(key);
+    for out in out.chunks_exact_mut(8 * xs64::LANES) {
+        let mut step = || {
+            let t = _mm512_xor_si512(a, _mm512_slli_epi16::<7>(a));
+            let word = _mm512_add_epi16(t, c);
+            let r = _mm512_ternarylogic_epi64::<0x96>(b, _mm512_slli_epi16::<4>(b), t);
+            let r = _mm512_xor_si512(r, _mm512_srli_epi16::<7>(t));
+            (a, b, c, d) = (b, c, d, r);
+            _mm512_srai_epi16::<3>(word)
+        };
+        let v = [step(), step(), step(), step(), step(), step(), step(), step()];
+        let [a, b, c, d, e, f, g, h] = v;
+        let sum = |x, y| (_mm512_add_epi16(x, y), _mm512_sub_epi16(x, y));
+        let ((a, e), (b, f), (c, g), (d, h)) = (sum(a, e), sum(b, f), sum(c, g), sum(d, h));
+        let ((a, c), (b, d), (e, g), (f, h)) = (sum(a, c), sum(b, d), sum(e, g), sum(f, h));
+        let ((a, b), (c, d), (e, f), (g, h)) = (sum(a, b), sum(c, d), sum(e, f), sum(g, h));
+        for (out, v) in out.chunks_exact_mut(32).zip([a, b, c, d, e, f, g, h]) {
+            // SAFETY: 32 numbers are here.
+            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_srai_epi16::<1>(v)) };
+        }
+    }
+}
+
+/// The same, sixteen lanes at a time.
+#[target_feature(enable = "avx2")]
+pub(in crate::noise) fn halves_avx2(key: u64, out: &mut [i16]) {
+    let lanes = xs64::Lanes::of_key(key);
+    for first in [0, 16] {
+        // SAFETY: each plane is 32 words.
+        let load = |plane: &[u16; 32]| unsafe { _mm256_loadu_si256(plane[first..].as_ptr().cast()) };
+        let [mut a, mut b, mut c, mut d] = lanes.w.each_ref().map(load);
+        for out in out.chunks_exact_mut(8 * xs64::LANES) {
+            let mut step = || {
+                let t = _mm256_xor_si256(a, _mm256_slli_epi16::<7>(a));
+                let word = _mm256_add_epi16(t, c);
+                let r = _mm256_xor_si256(_mm256_xor_si256(b, _mm256_slli_epi16::<4>(b)), t);
+                let r = _mm256_xor_si256(r, _mm256_srli_epi16::<7>(t));
+                (a, b, c, d) = (b, c, d, r);
+                _mm256_srai_epi16::<3>(word)
+            };
+            let v = [step(), step(), step(), step(), step(), step(), step(), step()];
+            let [a, b, c, d, e, f, g, h] = v;
+            let sum = |x, y| (_mm256_add_epi16(x, y), _mm256_sub_epi16(x, y));
+            let ((a, e), (b, f), (c, g), (d, h)) = (sum(a, e), sum(b, f), sum(c, g), sum(d, h));
+            let ((a, c), (b, d), (e, g), (f, h)) = (sum(a, c), sum(b, d), sum(e, g), sum(f, h));
+            let ((a, b), (c, d), (e, f), (g, h)) = (sum(a, b), sum(c, d), sum(e, f), sum(g, h));
+            for (out, v) in out.chunks_exact_mut(32).zip([a, b, c, d, e, f, g, h]) {
+                // SAFETY: sixteen numbers are here.
+                unsafe {
+                    _mm256_storeu_si256(
+                        out[first..first + 16].as_mut_ptr().cast(),
+                        _mm256_srai_epi16::<1>(v),
+                    );
+                };
+            }
+        }
+    }
+}

@@ -339,7 +339,7 @@ fn dam(settings: Settings, size: [f32; 3]) {
             let spread: &dyn Spread = if threads == 1 { &Alone } else { &Threads(threads) };
             fluid.step(spread).unwrap();
         }
-        if step % 20 == 0 {
+        if step % 4 == 0 {
             let energy = fluids[0].energy(&Alone).unwrap();
             greatest = greatest.max(energy.total() / start.total());
         }

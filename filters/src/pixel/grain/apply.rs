@@ -20,7 +20,7 @@ pub(super) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(ramp: Ramp, gain: &'a Gain) -> Option<Job<'a>> {
+    pub(super) fn new(ramp: Ramp, gain: &'a Gain) -> Option<Job<'a>> {
         match &gain.response {
             Response::Nodes(nodes) if gain.narrow() => Some(Job { ramp, nodes, shift: gain.shift }),
             _ => None,

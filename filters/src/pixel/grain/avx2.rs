@@ -5,6 +5,7 @@
 #![allow(unsafe_code)] // loads and stores of vectors, each within a slice that was cut to its length
 
 use super::apply::Job;
+use super::finish::{MARGIN, Sources};
 use core::arch::x86_64::*;
 
 /// Samples a turn.
@@ -134,4 +135,153 @@ pub(super) fn add_u16(
         unsafe { _mm256_storeu_si256(row.as_mut_ptr().add(x).cast(), _mm256_xor_si256(sum, sign)) };
     }
     whole
+}
+
+/// How many bytes ahead of the samples that are being changed memory is asked for.
+const AHEAD: usize = 2048;
+
+/// Where n comes from: see [`Sources`]. `FRESH` is the reach across of the fresh row, 0 where there is none.
+struct Field<const FRESH: u8, const FIVE: bool> {
+    h: [*const i16; 5],
+    white: *const i16,
+    out: *mut i16,
+    across: (__m256i, __m256i),
+    down: (__m256i, __m256i),
+}
+
+impl<const FRESH: u8, const FIVE: bool> Field<FRESH, FIVE> {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(sources: &mut Sources<'_>) -> Self {
+        let both = |t: super::Taps| (_mm256_set1_epi16(t.a), _mm256_set1_epi16(t.b));
+        let (across, down) = (both(sources.across), both(sources.down));
+        let (white, out) = match &mut sources.fresh {
+            Some((white, out)) => (white[MARGIN..].as_ptr(), out.as_mut_ptr()),
+            None => (core::ptr::null(), core::ptr::null_mut()),
+        };
+        Field { h: sources.h.map(|h| h.as_ptr()), white, out, across, down }
+    }
+
+    /// Sixteen numbers n.
+    ///
+    /// # Safety
+    /// Rows must reach to x + 16, the white one two numbers further on either side; `FRESH` only where there is one.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn at(&self, x: usize) -> __m256i {
+        // SAFETY: the caller's promise, for this and all that follow.
+        let load = |row: *const i16, d: isize| unsafe { _mm256_loadu_si256(row.add(x).offset(d).cast()) };
+        let h = |i: usize| load(self.h[i], 0);
+        let fresh = if FRESH > 0 {
+            let (s, l, r) = (load(self.white, 0), load(self.white, -1), load(self.white, 1));
+            let mut v = _mm256_add_epi16(s, _mm256_mulhi_epi16(_mm256_add_epi16(l, r), self.across.0));
+            if FRESH == 2 {
+                let far = _mm256_add_epi16(load(self.white, -2), load(self.white, 2));
+                v = _mm256_adds_epi16(v, _mm256_mulhi_epi16(far, self.across.1));
+            }
+            // SAFETY: as above.
+            unsafe { _mm256_storeu_si256(self.out.add(x).cast(), v) };
+            v
+        } else {
+            h(if FIVE { 4 } else { 3 })
+        };
+        let near = _mm256_adds_epi16(h(1), if FIVE { h(3) } else { fresh });
+        let mut n = _mm256_adds_epi16(h(2), _mm256_mulhi_epi16(near, self.down.0));
+        if FIVE {
+            n = _mm256_adds_epi16(n, _mm256_mulhi_epi16(_mm256_adds_epi16(h(0), fresh), self.down.1));
+        }
+        n
+    }
+}
+
+/// Fused, 8-bit samples.
+#[target_feature(enable = "avx2")]
+pub(super) fn finish_u8<const FRESH: u8, const FIVE: bool>(
+    row: &mut [u8],
+    light: Option<&[u8]>,
+    sources: &mut Sources<'_>,
+    job: &Job<'_>,
+    (lo, hi): (u8, u8),
+) {
+    let field = Field::<FRESH, FIVE>::new(sources);
+    let t = tables(job);
+    let (lo, hi) = (_mm256_set1_epi8(lo as i8), _mm256_set1_epi8(hi as i8));
+    let zero = _mm256_setzero_si256();
+    // Packing and unpacking both go by parts of 128 bits: samples are brought into an order in which words unpack to
+    // consecutive ones, and stay in it until they are packed.
+    let turn = |samples: *mut u8, light: *const u8, x: usize| {
+        // SAFETY: rows of the field are whole turns of 64, and the callers below have 32 samples at both pointers.
+        unsafe {
+            let old = _mm256_loadu_si256(samples.cast());
+            let light = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_loadu_si256(light.cast()));
+            let (l0, l1) = (_mm256_unpacklo_epi8(light, zero), _mm256_unpackhi_epi8(light, zero));
+            let x0 = _mm256_permute4x64_epi64::<0b11_01_10_00>(old);
+            let (x0, x1) = (_mm256_unpacklo_epi8(x0, zero), _mm256_unpackhi_epi8(x0, zero));
+            let s0 = _mm256_add_epi16(x0, grain(&t, l0, field.at(x)));
+            let s1 = _mm256_add_epi16(x1, grain(&t, l1, field.at(x + STEP)));
+            let sum = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi16(s0, s1));
+            let sum = _mm256_min_epu8(sum, _mm256_max_epu8(old, hi));
+            let sum = _mm256_max_epu8(sum, _mm256_min_epu8(old, lo));
+            _mm256_storeu_si256(samples.cast(), sum);
+        }
+    };
+    let mut x = 0;
+    let mut chunks = row.chunks_exact_mut(32);
+    for samples in &mut chunks {
+        let samples = samples.as_mut_ptr();
+        _mm_prefetch::<_MM_HINT_T0>(samples.wrapping_add(AHEAD).cast_const().cast());
+        turn(samples, light.map_or(samples.cast_const(), |l| l[x..x + 32].as_ptr()), x);
+        x += 32;
+    }
+    let rest = chunks.into_remainder();
+    if !rest.is_empty() {
+        let (mut samples, mut lights) = ([0; 32], [0; 32]);
+        samples[..rest.len()].copy_from_slice(rest);
+        lights[..rest.len()].copy_from_slice(light.map_or(&*rest, |l| &l[x..]));
+        turn(samples.as_mut_ptr(), lights.as_ptr(), x);
+        rest.copy_from_slice(&samples[..rest.len()]);
+    }
+}
+
+/// Fused, deeper samples.
+#[target_feature(enable = "avx2")]
+pub(super) fn finish_u16<const FRESH: u8, const FIVE: bool>(
+    row: &mut [u16],
+    light: Option<&[u16]>,
+    sources: &mut Sources<'_>,
+    job: &Job<'_>,
+    (lo, hi): (u16, u16),
+) {
+    let field = Field::<FRESH, FIVE>::new(sources);
+    let t = tables(job);
+    let sign = _mm256_set1_epi16(-0x8000);
+    let signed = |v: u16| _mm256_set1_epi16((v ^ 0x8000) as i16);
+    let (lo, hi) = (signed(lo), signed(hi));
+    let turn = |samples: *mut u16, light: *const u16, x: usize| {
+        // SAFETY: rows of the field are whole turns of 64, and the callers below have 16 samples at both pointers.
+        unsafe {
+            let v = _mm256_xor_si256(_mm256_loadu_si256(samples.cast()), sign);
+            let light = _mm256_loadu_si256(light.cast());
+            let sum = _mm256_adds_epi16(v, grain(&t, light, field.at(x)));
+            let sum = _mm256_min_epi16(sum, _mm256_max_epi16(v, hi));
+            let sum = _mm256_max_epi16(sum, _mm256_min_epi16(v, lo));
+            _mm256_storeu_si256(samples.cast(), _mm256_xor_si256(sum, sign));
+        }
+    };
+    let mut x = 0;
+    let mut chunks = row.chunks_exact_mut(STEP);
+    for samples in &mut chunks {
+        let samples = samples.as_mut_ptr();
+        _mm_prefetch::<_MM_HINT_T0>(samples.wrapping_byte_add(AHEAD).cast_const().cast());
+        turn(samples, light.map_or(samples.cast_const(), |l| l[x..x + STEP].as_ptr()), x);
+        x += STEP;
+    }
+    let rest = chunks.into_remainder();
+    if !rest.is_empty() {
+        let (mut samples, mut lights) = ([0; STEP], [0; STEP]);
+        samples[..rest.len()].copy_from_slice(rest);
+        lights[..rest.len()].copy_from_slice(light.map_or(&*rest, |l| &l[x..]));
+        turn(samples.as_mut_ptr(), lights.as_ptr(), x);
+        rest.copy_from_slice(&samples[..rest.len()]);
+    }
 }

@@ -36,6 +36,10 @@ pub const fn mulhi(v: i16, m: i16) -> i16 {
 
 /// The sample that stands for number `i` of `len`: edges are mirrored without repeating the edge.
 pub const fn mirror(i: isize, len: usize) -> usize {
+    // Most are inside, and a division is dear.
+    if i >= 0 && i < len as isize {
+        return i as usize;
+    }
     if len == 1 {
         return 0;
     }
@@ -69,6 +73,26 @@ fn across_body(out: &mut [i16], padded: &[i16], taps: Taps) {
             let near = mulhi((l[i] >> 1) + (r[i] >> 1), taps.a);
             let far = mulhi((ll[i] >> 1) + (rr[i] >> 1), taps.b);
             out[i] = (g[i] >> 1).saturating_add(near).saturating_add(far);
+        }
+    }
+}
+
+/// The same of numbers that are halved already.
+#[inline(always)]
+fn across_halves_body(out: &mut [i16], padded: &[i16], taps: Taps) {
+    let n = out.len();
+    let at = |d: usize| &padded[d..d + n];
+    let (g, l, r) = (at(2), at(1), at(3));
+    if taps.reach() <= 1 {
+        for i in 0..n {
+            out[i] = g[i].wrapping_add(mulhi(l[i].wrapping_add(r[i]), taps.a));
+        }
+    } else {
+        let (ll, rr) = (at(0), at(4));
+        for i in 0..n {
+            let near = mulhi(l[i].wrapping_add(r[i]), taps.a);
+            let far = mulhi(ll[i].wrapping_add(rr[i]), taps.b);
+            out[i] = g[i].wrapping_add(near).saturating_add(far);
         }
     }
 }
@@ -139,6 +163,7 @@ fn settle_body(out: &mut [i16], sum: &[i32]) {
 
 multiversion! {
     fn across_rows(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_body;
+    pub(super) fn across_halves_rows(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_halves_body;
     fn down_rows(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) = down_body;
     fn widen_rows(level, out: &mut [i16], padded: &[i16]) = widen_body;
     fn between_rows(level, out: &mut [i16], near: &[i16], far: &[i16]) = between_body;
@@ -160,6 +185,13 @@ pub fn across(level: Level, out: &mut [i16], row: &mut [i16], taps: Taps) {
     assert_eq!(row.len(), out.len() + 2 * PAD);
     pad(row);
     across_rows(level, out, row, taps);
+}
+
+/// As [`across`] for a row of halves, g >> 1.
+pub fn across_halves(level: Level, out: &mut [i16], row: &mut [i16], taps: Taps) {
+    assert_eq!(row.len(), out.len() + 2 * PAD);
+    pad(row);
+    across_halves_rows(level, out, row, taps);
 }
 
 /// The kernel along columns: n of rows h at y-2 to y+2. Only as many of them are read as the taps reach.

@@ -1,5 +1,6 @@
 //! The brightness that chroma sees: the mean of its block of luma.
 
+use super::arch;
 use crate::simd::{Level, multiversion};
 
 /// A luma sample that can be averaged.
@@ -82,13 +83,35 @@ multiversion! {
 
 impl Luma for u8 {
     fn mean(level: Level, out: &mut [u8], rows: &[&[u8]], sx: u32) {
-        u8_rows(level, out, rows, sx);
+        // One row is its own neighbour: the mean of four is that of two.
+        let done = match (rows, sx) {
+            ([r], 1) => arch::mean_u8(level, out, r, r),
+            ([r, s], 1) => arch::mean_u8(level, out, r, s),
+            _ => 0,
+        };
+        if done < out.len() {
+            let none: &[u8] = &[];
+            let mut rest = [none; 4];
+            rest.iter_mut().zip(rows).for_each(|(rest, row)| *rest = &row[done << sx..]);
+            u8_rows(level, &mut out[done..], &rest[..rows.len()], sx);
+        }
     }
 }
 
 impl Luma for u16 {
     fn mean(level: Level, out: &mut [u16], rows: &[&[u16]], sx: u32) {
-        u16_rows(level, out, rows, sx);
+        // One row is its own neighbour: the mean of four is that of two.
+        let done = match (rows, sx) {
+            ([r], 1) => arch::mean_u16(level, out, r, r),
+            ([r, s], 1) => arch::mean_u16(level, out, r, s),
+            _ => 0,
+        };
+        if done < out.len() {
+            let none: &[u16] = &[];
+            let mut rest = [none; 4];
+            rest.iter_mut().zip(rows).for_each(|(rest, row)| *rest = &row[done << sx..]);
+            u16_rows(level, &mut out[done..], &rest[..rows.len()], sx);
+        }
     }
 }
 

@@ -32,13 +32,17 @@ mod arch;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod finish;
 mod kernel;
 mod mean;
+#[cfg(target_arch = "x86_64")]
+mod mean_x86;
 mod response;
 #[cfg(test)]
 mod tests;
 
 pub use apply::{add_f32, add_linear_f32, add_u8, add_u16, reference};
-pub use kernel::{Taps, across, between, blend, down, mirror, mulhi, settle, widen};
+pub use finish::{Codes, MARGIN, Sources, TURN, finish_u8, finish_u16, halves_end};
+pub use kernel::{Taps, across, across_halves, between, blend, down, mirror, mulhi, settle, widen};
 pub use mean::{Luma, mean_row};
 pub use response::{Gain, NODES, Ramp, Response, rounded_sd};

@@ -311,3 +311,81 @@ fn rounding_keeps_the_deviation() {
     }
     assert_eq!(rounded_sd(0.0), 0.0);
 }
+
+/// Rows that are made afresh, or not looked at, are missing.
+fn sources<'a>(
+    rows: &'a [Vec<i16>],
+    fresh: Option<(&'a [i16], &'a mut [i16])>,
+    across: Taps,
+    down: Taps,
+) -> Sources<'a> {
+    let reach = down.reach().max(1);
+    let here = |d: usize| d.abs_diff(2) <= reach && !(fresh.is_some() && d == 2 + reach);
+    let h = [0, 1, 2, 3, 4].map(|d| if here(d) { &rows[d][..] } else { &[] });
+    Sources { h, fresh, across, down }
+}
+
+#[test]
+fn the_last_steps_in_one_pass_at_every_level_and_width() {
+    for width in 1..300usize {
+        let (across_taps, down_taps) = (ALL_TAPS[width % 6], ALL_TAPS[width / 6 % 6]);
+        let whole = width.next_multiple_of(TURN);
+        let reach = down_taps.reach().max(1);
+        let rows: Vec<Vec<i16>> = (0..5).map(|i| wild(whole, 50 * i + width as u64)).collect();
+        let g = wild(whole + 2 * MARGIN, 11);
+        let h: Vec<i16> = (0..width).map(|x| h_at(&g[MARGIN..MARGIN + width], x, across_taps)).collect();
+        let mut white: Vec<i16> = g.iter().map(|g| g >> 1).collect();
+        halves_end(&mut white, width);
+        for (i, gain) in gains().iter().enumerate() {
+            let bits = if width % 3 == 0 { 8 } else { 8 + ((width + i) % 9) as u8 };
+            let top = ((1u32 << bits) - 1) as u16;
+            let up = |c: u32| (c << (bits - 8)) as u16;
+            let legal = if width % 2 == 0 { (0, top) } else { (up(16), up(235)) };
+            let ramp = Ramp::new(bits, legal);
+            let codes = |seed| wild(width, seed).iter().map(|&v| v as u16 & top).collect::<Vec<_>>();
+            let (row, other) = (codes(20), codes(30));
+            for (level, fresh, lit) in Level::available()
+                .iter()
+                .flat_map(|&l| [(l, false, false), (l, true, false), (l, false, true), (l, true, true)])
+            {
+                let light = lit.then_some(&other[..]);
+                let lowest = |d: usize| if fresh && d == 2 + reach { &h } else { &rows[d] };
+                let n: Vec<i16> =
+                    (0..width).map(|x| n_at([0, 1, 2, 3, 4].map(|d| lowest(d)[x]), down_taps)).collect();
+                let want: Vec<u16> = (0..width)
+                    .map(|x| reference(row[x], light.unwrap_or(&row)[x], n[x], ramp, gain, legal))
+                    .collect();
+                let (mut new, mut room) = (vec![5; whole], vec![0; width]);
+                let say = format!("{level} {width} {bits} bits, gain {i}, fresh {fresh}, lit {lit}");
+                let mut got = [&[7], &row[..]].concat();
+                let mut made =
+                    sources(&rows, fresh.then_some((&white[..], &mut new[..])), across_taps, down_taps);
+                finish_u16(level, &mut got[1..], light, (&mut made, &mut room), (ramp, gain), legal);
+                assert_eq!(got[1..], want, "{say}");
+                if bits == 8 {
+                    let bytes = |v: &[u16]| v.iter().map(|&v| v as u8).collect::<Vec<u8>>();
+                    let light = light.map(bytes);
+                    let table = Codes::new(ramp, gain);
+                    assert_eq!(table.is_some(), i != 2, "gain {i}");
+                    for codes in [None, table.as_deref()] {
+                        let mut got = [&[7], &bytes(&row)[..]].concat();
+                        let mut made = sources(
+                            &rows,
+                            fresh.then_some((&white[..], &mut new[..])),
+                            across_taps,
+                            down_taps,
+                        );
+                        let legal = (legal.0 as u8, legal.1 as u8);
+                        let way = (ramp, gain, codes);
+                        let made = (&mut made, &mut room[..]);
+                        finish_u8(level, &mut got[1..], light.as_deref(), made, way, legal);
+                        assert_eq!(got[1..], bytes(&want), "{say}");
+                    }
+                }
+                if fresh {
+                    assert_eq!(new[..width], h, "{say}");
+                }
+            }
+        }
+    }
+}

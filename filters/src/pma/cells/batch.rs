@@ -2,6 +2,7 @@
 
 use super::layout::Layout;
 use super::place::Share;
+use super::rebuild::NAMED;
 use super::{CellPma, FREE, NO_ROOM, WIDE, ask_ahead};
 use crate::lend::{Alone, Spread};
 use crate::pma::{PmaError, Ranked, Slot, arch};
@@ -55,10 +56,9 @@ pub enum Fate {
 }
 
 /// How many elements ahead of the one being taken out memory is asked for.
-const AHEAD: usize = 16;
+const AHEAD: usize = 48;
 
 /// Room that is kept between calls.
-#[derive(Clone)]
 pub(super) struct Work<P> {
     /// The cells and payloads of what comes in.
     pub(super) cells: Vec<u32>,
@@ -67,10 +67,34 @@ pub(super) struct Work<P> {
     taken: Vec<u8>,
     /// Entries of those that found no room.
     pub(super) overflow: Vec<u32>,
-    pub(super) counts: Vec<u32>,
+    /// One a task that settles.
+    pub(super) rooms: Vec<Mutex<Room<P>>>,
+    /// The cell that each slot's element goes to, when all is built anew.
+    pub(super) goals: Vec<u32>,
+    /// Elements of each cell, one list a task.
+    pub(super) tallies: Vec<Mutex<Vec<u32>>>,
     pub(super) layout: Layout,
     pub(super) fresh: Vec<P>,
+}
+
+/// What one task needs to lay out a window anew.
+pub(super) struct Room<P> {
+    pub(super) counts: Vec<u32>,
+    pub(super) layout: Layout,
     pub(super) lifted: Vec<(u32, P)>,
+}
+
+impl<P> Default for Room<P> {
+    fn default() -> Self {
+        Room { counts: Vec::new(), layout: Layout::default(), lifted: Vec::new() }
+    }
+}
+
+/// Rooms are empty between calls: a copy needs none.
+impl<P> Clone for Work<P> {
+    fn clone(&self) -> Self {
+        Work::default()
+    }
 }
 
 impl<P> Default for Work<P> {
@@ -80,10 +104,11 @@ impl<P> Default for Work<P> {
             items: Vec::new(),
             taken: Vec::new(),
             overflow: Vec::new(),
-            counts: Vec::new(),
+            rooms: Vec::new(),
+            goals: Vec::new(),
+            tallies: Vec::new(),
             layout: Layout::default(),
             fresh: Vec::new(),
-            lifted: Vec::new(),
         }
     }
 }
@@ -112,17 +137,11 @@ impl<P: Ranked> CellPma<P> {
         }
         let new_len = (self.len + batch.inserts.len()).saturating_sub(batch.removes.len());
         self.room_for(new_len)?;
-        let many = self.many(batch.moves.len() + batch.inserts.len(), new_len);
-        // What moves stays where it is, if all will be built anew: straight from the old slots to the new ones.
-        self.take_out(batch, !many)?;
-        self.len = new_len;
-        if many {
-            let slots = core::mem::take(&mut self.slots);
-            let moves = || batch.moves.iter().map(|m| (m.1, &slots[m.0 as usize]));
-            self.rebuild(&slots, false, || moves().chain(batch.inserts.iter().map(|i| (i.0, &i.1))));
-            self.work.fresh = slots;
-            return Ok(());
+        if self.many(batch.moves.len() + batch.inserts.len(), new_len) {
+            return self.build_moved(batch, new_len, spread);
         }
+        self.take_out(batch)?;
+        self.len = new_len;
         self.work.cells.clear();
         self.work.cells.extend(batch.moves.iter().map(|m| m.1));
         self.work.cells.extend(batch.inserts.iter().map(|i| i.0));
@@ -131,35 +150,93 @@ impl<P: Ranked> CellPma<P> {
         Ok(())
     }
 
-    /// Frees the slots of what goes or moves; copies what moves to the incoming list, if `copy`.
-    fn take_out(&mut self, batch: &CellBatch<P>, copy: bool) -> Result<(), PmaError> {
-        self.work.items.clear();
-        self.work.taken.clear();
-        let moving = batch.moves.len();
-        let slots = || batch.moves.iter().map(|m| m.0).chain(batch.removes.iter().copied());
-        let mut soon = slots().skip(AHEAD);
-        for (done, slot) in slots().enumerate() {
-            let at = slot as usize;
-            let tag = self.tags.get(at).copied().unwrap_or(FREE);
-            if tag == FREE {
-                // Put back what was taken: the call has no effect.
-                for (slot, tag) in slots().zip(&self.work.taken) {
-                    self.tags[slot as usize] = *tag;
-                    self.masks[slot as usize / WIDE][slot as usize % WIDE / 64] |= 1 << (slot % 64);
-                }
-                return Err(PmaError::Vacant { slot });
-            }
-            self.work.taken.push(tag);
-            self.tags[at] = FREE;
-            self.masks[at / WIDE][at % WIDE / 64] &= !(1 << (at % 64));
-            if copy && done < moving {
-                if let Some(item) = soon.next().and_then(|s| self.slots.get(s as usize)) {
-                    arch::prefetch(item);
-                }
-                self.work.items.push(self.slots[at]);
+    /// Lays out everything anew, what moves going straight from its old slot to its new one.
+    fn build_moved(&mut self, batch: &CellBatch<P>, len: usize, spread: &dyn Spread) -> Result<(), PmaError> {
+        let mut goals = core::mem::take(&mut self.work.goals);
+        self.goals(&mut goals);
+        let vacant = self.cells();
+        let moves = batch.moves.iter().map(|m| (m.0, m.1 | NAMED));
+        let mut wrong = None;
+        for (slot, to) in moves.chain(batch.removes.iter().map(|r| (*r, vacant))) {
+            match goals.get_mut(slot as usize) {
+                Some(goal) if *goal < vacant => *goal = to,
+                _ => wrong = wrong.or(Some(slot)),
             }
         }
-        slots().for_each(|slot| self.room_made(slot as usize / WIDE));
+        self.work.goals = goals;
+        if let Some(slot) = wrong {
+            return Err(PmaError::Vacant { slot });
+        }
+        self.len = len;
+        let slots = core::mem::take(&mut self.slots);
+        let coming = |i: usize| (batch.inserts[i].0, &batch.inserts[i].1);
+        self.rebuild(&slots, false, (batch.inserts.len(), &coming), spread);
+        self.work.fresh = slots;
+        Ok(())
+    }
+
+    /// Frees the slots of what goes or moves; copies what moves to the incoming list.
+    fn take_out(&mut self, batch: &CellBatch<P>) -> Result<(), PmaError> {
+        self.work.items.clear();
+        self.work.taken.clear();
+        self.work.items.reserve(batch.moves.len() + batch.inserts.len());
+        self.work.taken.reserve(batch.moves.len() + batch.removes.len());
+        let mut runs = false;
+        let mut done = Ok(());
+        for (i, &(slot, _)) in batch.moves.iter().enumerate() {
+            if let Some(soon) = batch.moves.get(i + AHEAD) {
+                self.ask_for(soon.0);
+            }
+            done = done.and_then(|()| self.free(slot, &mut runs));
+            if done.is_err() {
+                break;
+            }
+            self.work.items.push(self.slots[slot as usize]);
+        }
+        for &slot in &batch.removes {
+            done = done.and_then(|()| self.free(slot, &mut runs));
+        }
+        let slots = || batch.moves.iter().map(|m| m.0).chain(batch.removes.iter().copied());
+        if done.is_err() {
+            // Put back what was taken: the call has no effect.
+            for (slot, tag) in slots().zip(&self.work.taken) {
+                self.tags[slot as usize] = *tag;
+                self.masks[slot as usize / WIDE][slot as usize % WIDE / 64] |= 1 << (slot % 64);
+            }
+            return done;
+        }
+        if runs {
+            slots().for_each(|slot| self.room_made(slot as usize / WIDE));
+        }
+        Ok(())
+    }
+
+    /// Asks for the memory of a slot that will be freed.
+    #[inline(always)]
+    fn ask_for(&self, slot: Slot) {
+        let at = slot as usize;
+        if let (Some(tag), Some(item), Some(mask), Some(head)) =
+            (self.tags.get(at), self.slots.get(at), self.masks.get(at / WIDE), self.heads.get(at / WIDE))
+        {
+            arch::prefetch(item);
+            arch::prefetch(tag);
+            arch::prefetch(mask);
+            arch::prefetch(head);
+        }
+    }
+
+    /// Frees a slot that is in use, noting its tag; whether it is one of a run is noted too.
+    #[inline(always)]
+    fn free(&mut self, slot: Slot, runs: &mut bool) -> Result<(), PmaError> {
+        let at = slot as usize;
+        let tag = self.tags.get(at).copied().unwrap_or(FREE);
+        if tag == FREE {
+            return Err(PmaError::Vacant { slot });
+        }
+        self.work.taken.push(tag);
+        self.tags[at] = FREE;
+        self.masks[at / WIDE][at % WIDE / 64] &= !(1 << (at % 64));
+        *runs |= self.heads[at / WIDE].span == 1;
         Ok(())
     }
 
@@ -273,7 +350,9 @@ impl<P: Ranked> CellPma<P> {
         self.room_made(at / WIDE);
         self.len -= 1;
         if self.too_empty() {
-            self.rebuild_waiting(Some(&[]));
+            self.work.cells.clear();
+            self.work.items.clear();
+            self.rebuild_waiting(None, &Alone);
         }
         Some(item)
     }
@@ -295,50 +374,73 @@ impl<P: Ranked> CellPma<P> {
         coming as f64 > self.settings.rebuild * len as f64 && coming > WIDE
     }
 
-    /// Splits the segments at `cuts` (which rise from 0 to their number).
-    fn shares(&mut self, cuts: &[usize]) -> Vec<Share<'_, P>> {
+    /// Splits the segments at `cuts` (which rise from 0 to their number), and their cells' routes with them.
+    pub(super) fn shares(&mut self, cuts: &[usize]) -> Vec<Share<'_, P>> {
+        let cells = self.route.len();
+        let base = |cut: usize| self.heads.get(cut).map_or(cells, |h| h.base as usize);
+        let lows: Vec<usize> = cuts.iter().map(|cut| if *cut == 0 { 0 } else { base(*cut) }).collect();
         let (mut slots, mut tags) = (&mut self.slots[..], &mut self.tags[..]);
         let (mut masks, mut heads) = (&mut self.masks[..], &mut self.heads[..]);
+        let mut route = &mut self.route[..];
         let mut shares = Vec::with_capacity(cuts.len());
-        for cut in cuts.windows(2) {
+        for (cut, low) in cuts.windows(2).zip(lows.windows(2)) {
             let n = cut[1] - cut[0];
-            let (s, t, m, h);
+            let (s, t, m, h, r);
             (s, slots) = slots.split_at_mut(n * WIDE);
             (t, tags) = tags.split_at_mut(n * WIDE);
             (m, masks) = masks.split_at_mut(n);
             (h, heads) = heads.split_at_mut(n);
-            let overflow = Vec::new();
-            shares.push(Share { first: cut[0], slots: s, tags: t, masks: m, heads: h, overflow, moves: 0 });
+            (r, route) = route.split_at_mut(low[1] - low[0]);
+            shares.push(Share {
+                first: cut[0],
+                low: low[0] as u32,
+                slots: s,
+                tags: t,
+                masks: m,
+                heads: h,
+                route: r,
+                overflow: Vec::new(),
+                moves: 0,
+            });
         }
         shares
+    }
+
+    /// Where to cut the segments for so many tasks: evenly, a run staying in one piece.
+    pub(super) fn cuts(&self, tasks: usize) -> Vec<usize> {
+        let segments = self.heads.len();
+        let mut cuts = vec![0];
+        for t in 1..tasks {
+            cuts.push(self.whole_runs((segments * t / tasks).max(cuts[t - 1])));
+        }
+        cuts.push(segments);
+        cuts
+    }
+
+    /// The next place, from `cut` on, that parts no run and no segments of one base.
+    pub(super) fn whole_runs(&self, mut cut: usize) -> usize {
+        while cut > 0 && cut < self.heads.len() && self.heads[cut].base == self.heads[cut - 1].base {
+            cut += 1;
+        }
+        cut
     }
 
     /// Puts the elements in the work room into their cells; `len` counts them already.
     fn put_in(&mut self, spread: &dyn Spread) {
         let coming = self.work.cells.len();
         if self.slots.is_empty() || self.many(coming, self.len) || self.too_full() || self.too_empty() {
-            self.rebuild_waiting(None);
+            self.rebuild_waiting(None, spread);
             return;
         }
         let segments = self.heads.len();
         let tasks = if coming < 2048 { 1 } else { spread.width().clamp(1, 64).min(segments) };
-        // A run stays in one piece.
-        let mut cuts = vec![0];
-        for t in 1..tasks {
-            let mut cut = (segments * t / tasks).max(cuts[t - 1]);
-            while cut > 0 && cut < segments && self.heads[cut].base == self.heads[cut - 1].base {
-                cut += 1;
-            }
-            cuts.push(cut);
-        }
-        cuts.push(segments);
+        let cuts = self.cuts(tasks);
         let mut work = core::mem::take(&mut self.work);
-        let route = core::mem::take(&mut self.route);
         work.overflow.clear();
         let shares: Vec<_> = self.shares(&cuts).into_iter().map(Mutex::new).collect();
         let place = |t: usize| {
             let mut share = shares[t].lock().unwrap_or_else(PoisonError::into_inner);
-            share.place(&route, &work.cells, &work.items);
+            share.place(&work.cells, &work.items);
         };
         if tasks == 1 {
             place(0);
@@ -351,11 +453,10 @@ impl<P: Ranked> CellPma<P> {
             moves += share.moves;
             work.overflow.extend_from_slice(&share.overflow);
         }
-        self.route = route;
         self.moves += moves;
         let overflow = core::mem::take(&mut work.overflow);
         self.work = work;
-        self.settle_all(overflow);
+        self.settle_all(overflow, spread);
     }
 }
 

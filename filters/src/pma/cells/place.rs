@@ -1,18 +1,29 @@
-//! Putting what comes in into its segments.
+//! A stretch of segments as one task owns it, and putting what comes in into its segments.
 
 use super::{Head, Mask, NO_ROOM, WIDE};
+use crate::pma::arch;
 
-/// A stretch of segments that one task owns, from segment `first` on.
+/// A stretch of segments that one task owns, from segment `first` on, and the routes of their cells.
 pub(super) struct Share<'a, P> {
     pub(super) first: usize,
+    /// The first cell of `route`.
+    pub(super) low: u32,
     pub(super) slots: &'a mut [P],
     pub(super) tags: &'a mut [u8],
     pub(super) masks: &'a mut [Mask],
     pub(super) heads: &'a mut [Head],
+    /// Numbers of segments of the whole array.
+    pub(super) route: &'a mut [u32],
     /// Entries of the incoming list that found no room, in order.
     pub(super) overflow: Vec<u32>,
     pub(super) moves: u64,
 }
+
+/// How many entries ahead of the one being placed its route, its segment's head and mask, and its slot are asked
+/// for. Each needs what the one before brings, so they are stages of one line of work.
+const ROUTE: usize = 48;
+const SEGMENT: usize = 32;
+const SLOT: usize = 16;
 
 /// The lowest free slot. Without a branch on which word it is in, which could only be guessed.
 #[inline(always)]
@@ -24,16 +35,42 @@ fn lowest_free(mask: &Mask) -> Option<usize> {
 }
 
 impl<P: Copy> Share<'_, P> {
+    /// The segment of the share that a cell leads to.
+    #[inline(always)]
+    fn segment(&self, cell: u32) -> Option<usize> {
+        let route = self.route.get(cell.wrapping_sub(self.low) as usize)?;
+        let segment = (*route as usize).wrapping_sub(self.first);
+        (segment < self.heads.len()).then_some(segment)
+    }
+
     /// Puts each element whose cell leads here into its segment, in the order of the list.
-    pub(super) fn place(&mut self, route: &[u32], cells: &[u32], items: &[P]) {
+    pub(super) fn place(&mut self, cells: &[u32], items: &[P]) {
         for (i, (&cell, item)) in cells.iter().zip(items).enumerate() {
-            let segment = (route[cell as usize] as usize).wrapping_sub(self.first);
-            if segment >= self.heads.len() {
-                continue;
-            }
+            self.ask(cells, i);
+            let Some(segment) = self.segment(cell) else { continue };
             if !self.put(segment, cell, item) {
                 self.overflow.push(i as u32);
             }
+        }
+    }
+
+    /// Asks for the memory of entries ahead of entry `i`.
+    #[inline(always)]
+    fn ask(&self, cells: &[u32], i: usize) {
+        if let Some(route) =
+            cells.get(i + ROUTE).and_then(|c| self.route.get(c.wrapping_sub(self.low) as usize))
+        {
+            arch::prefetch(route);
+        }
+        if let Some(segment) = cells.get(i + SEGMENT).and_then(|c| self.segment(*c)) {
+            arch::prefetch(&self.heads[segment]);
+            arch::prefetch(&self.masks[segment]);
+        }
+        if let Some(segment) = cells.get(i + SLOT).and_then(|c| self.segment(*c))
+            && let Some(slot) = lowest_free(&self.masks[segment])
+        {
+            arch::prefetch(&self.tags[segment * WIDE + slot]);
+            arch::prefetch(&self.slots[segment * WIDE + slot]);
         }
     }
 

@@ -1,23 +1,38 @@
 //! Laying out everything anew, and taking over a layout.
 
+use super::batch::Work;
 use super::layout::{Fill, Layout};
-use super::{CellPma, FREE, MOST_SLOTS, WIDE, ask_ahead, in_word, lowest, walk};
+use super::place::Share;
+use super::{CellPma, FREE, Head, MOST_SLOTS, WIDE, ask_ahead, lowest};
+use crate::lend::Spread;
 use crate::pma::{PmaError, Ranked, arch};
+use std::sync::{Mutex, PoisonError};
 
 /// How many elements ahead of the one being placed memory is asked for.
 const NEAR: usize = 16;
+/// In a list of goals: a batch has named this slot.
+pub(super) const NAMED: u32 = 1 << 31;
+/// From so many elements on, more than one task is worth it.
+const SHARED: usize = 1 << 15;
+
+/// How many elements come in, and the cell and payload of each.
+pub(super) type Coming<'a, 'p, P> = (usize, &'a (dyn Fn(usize) -> (u32, &'p P) + Sync));
 
 impl<P: Ranked> CellPma<P> {
-    /// Lays out everything anew, with the entries of the incoming list that `waiting` names (all, if `None`).
-    pub(super) fn rebuild_waiting(&mut self, waiting: Option<&[u32]>) {
+    /// Lays out everything anew, with the entries of the incoming list that `waiting` names, for want of room (all,
+    /// if `None`).
+    pub(super) fn rebuild_waiting(&mut self, waiting: Option<&[u32]>, spread: &dyn Spread) {
+        let mut goals = core::mem::take(&mut self.work.goals);
+        self.goals(&mut goals);
+        self.work.goals = goals;
         let cells = core::mem::take(&mut self.work.cells);
         let items = core::mem::take(&mut self.work.items);
         let slots = core::mem::take(&mut self.slots);
         match waiting {
-            None => self.rebuild(&slots, false, || cells.iter().copied().zip(&items)),
+            None => self.rebuild(&slots, false, (items.len(), &|i| (cells[i], &items[i])), spread),
             Some(w) => {
-                let entries = || w.iter().map(|i| (cells[*i as usize], &items[*i as usize]));
-                self.rebuild(&slots, !w.is_empty(), entries);
+                let entry = |i: usize| (cells[w[i] as usize], &items[w[i] as usize]);
+                self.rebuild(&slots, true, (w.len(), &entry), spread);
             }
         }
         self.work.fresh = slots;
@@ -25,108 +40,87 @@ impl<P: Ranked> CellPma<P> {
         self.work.items = items;
     }
 
-    /// Lays out everything anew, from `slots` (taken out of `self`), with the elements that come in: `coming()` lists
-    /// their cells and payloads, which may be in slots that were freed. `crowded`: for want of room.
-    pub(super) fn rebuild<'a, I>(&mut self, slots: &[P], crowded: bool, coming: impl Fn() -> I)
-    where
-        I: Iterator<Item = (u32, &'a P)>,
-        P: 'a,
-    {
+    /// Fills `goals` with the cell of each slot's element, and the number of cells for a free slot.
+    pub(super) fn goals(&self, goals: &mut Vec<u32>) {
+        let vacant = self.cells();
+        goals.clear();
+        goals.reserve(self.tags.len());
+        for (head, tags) in self.heads.iter().zip(self.tags.chunks_exact(WIDE)) {
+            let base = head.base;
+            goals.extend(tags.iter().map(|t| if *t == FREE { vacant } else { base + u32::from(*t) }));
+        }
+    }
+
+    /// Lays out everything anew: the elements of `slots` (taken out of `self`), each going to its goal in the work
+    /// room, and those that come in. `crowded`: for want of room. Each task counts a part of the elements, and then
+    /// places those of a part of the cells, so that the slots do not depend on how many tasks there are.
+    pub(super) fn rebuild(
+        &mut self,
+        slots: &[P],
+        crowded: bool,
+        coming: Coming<'_, '_, P>,
+        spread: &dyn Spread,
+    ) {
+        let (n, entry) = coming;
         // Nothing is read from a slot that was not written; any value serves to fill the room.
-        let Some(any) = coming().next().map(|(_, item)| *item).or(slots.first().copied()) else {
+        let Some(any) = (n > 0).then(|| *entry(0).1).or(slots.first().copied()) else {
             // There never was an element.
             self.clear();
             return;
         };
         let mut work = core::mem::take(&mut self.work);
         let cells = self.route.len();
-        let heads = &self.heads;
-        work.counts.clear();
-        work.counts.resize(cells, 0);
-        for (segment, mask) in self.masks.iter().enumerate() {
-            let base = heads[segment].base as usize;
-            for (w, word) in mask.iter().enumerate() {
-                let tags = &self.tags[segment * WIDE + 64 * w..][..64];
-                in_word(*word, tags, |_, tag| work.counts[base + tag as usize] += 1);
-            }
-        }
-        coming().for_each(|(cell, _)| work.counts[cell as usize] += 1);
+        let tasks = if self.len < SHARED { 1 } else { spread.width().clamp(1, 64) };
+        tally(&mut work, cells, coming, tasks, self.len, spread);
+        let mut counts = work.tallies.first_mut().map(own).map(core::mem::take).unwrap_or_default();
         let target = self.settings.target();
         // What comes here for want of room shall find some near, the next times.
         let spare = if crowded { 8 } else { 0 };
         let most = self.settings.most();
-        work.layout.make(0, &work.counts, &Fill { target, full: target, most, spare });
+        work.layout.make(0, &counts, &Fill { target, full: target, most, spare });
         work.layout.pad(1, cells as u32);
         work.layout.set_next(0);
-        cursors(&mut work.counts, 0, 0, &work.layout);
+        cursors(&mut counts, 0, 0, &work.layout);
         // Payloads into fresh room; tags and masks follow from the layout.
         let segments = work.layout.heads.len();
         work.fresh.resize(segments * WIDE, any);
-        let (counts, fresh) = (&mut work.counts[..], &mut work.fresh[..]);
-        walk(&self.masks, &self.tags, slots, |segment, at, tag, item| {
-            if at % 64 == 0 {
-                ask_ahead(fresh, segment, at % WIDE / 64);
-            }
-            let to = &mut counts[heads[segment].base as usize + tag as usize];
-            fresh[*to as usize] = *item;
-            *to += 1;
-        });
-        let mut soon = coming().skip(NEAR);
-        for (cell, item) in coming() {
-            if let Some((cell, item)) = soon.next() {
-                arch::prefetch(item);
-                if let Some(to) = fresh.get(counts[cell as usize] as usize) {
-                    arch::prefetch(to);
-                }
-            }
-            let to = &mut counts[cell as usize];
-            fresh[*to as usize] = *item;
-            *to += 1;
-        }
         self.slots = core::mem::take(&mut work.fresh);
         self.tags.resize(segments * WIDE, FREE);
         self.masks.resize(segments, [0; WIDE / 64]);
-        self.heads.resize(segments, work.layout.heads[0]);
+        self.heads.clear();
+        self.heads.extend_from_slice(&work.layout.heads);
+        let cuts = self.cuts(tasks);
+        let mut rest = &mut counts[..];
+        let mut parts = Vec::with_capacity(tasks);
+        for share in self.shares(&cuts) {
+            let (mine, others) = rest.split_at_mut(share.route.len());
+            rest = others;
+            parts.push(Mutex::new((share, mine)));
+        }
+        let (goals, layout) = (&work.goals[..], &work.layout);
+        let fill = |t: usize| {
+            let mut part = parts[t].lock().unwrap_or_else(PoisonError::into_inner);
+            let (share, cursors) = &mut *part;
+            share.fill(slots, goals, coming, cursors);
+            let (low, segments) = (share.low, share.first..share.first + share.heads.len());
+            let high = low + share.route.len() as u32;
+            let taken = (&layout.heads[segments.clone()], &layout.counts[segments]);
+            if !share.heads.is_empty() {
+                share.adopt(0, (low, high), taken, cursors);
+            }
+        };
+        if tasks > 1 {
+            spread.spread(tasks, &fill);
+        } else {
+            fill(0);
+        }
+        drop(parts);
+        if let Some(tally) = work.tallies.first_mut() {
+            *own(tally) = counts;
+        }
         self.work = work;
-        self.adopt(0, 0, cells as u32);
         self.built = self.len;
         self.moves += self.len as u64;
-    }
-
-    /// Takes over the layout in the work room, whose elements are in place and whose cursors stand at the ends of
-    /// the cells' slots, for the segments from `first` on and the cells `low..high`.
-    pub(super) fn adopt(&mut self, first: usize, low: u32, high: u32) {
-        let Layout { heads, counts } = &self.work.layout;
-        let segments = heads.len();
-        self.heads[first..first + segments].copy_from_slice(heads);
-        let mut from = low;
-        for (i, (head, &n)) in heads.iter().zip(counts).enumerate() {
-            let segment = first + i;
-            // Cells before the base belong to the segment before.
-            let owner = segment.saturating_sub(1) as u32;
-            self.route[from as usize..head.base as usize].fill(owner);
-            from = head.base;
-            self.masks[segment] = lowest(n as usize);
-            let tags = &mut self.tags[segment * WIDE..][..WIDE];
-            tags[n as usize..].fill(FREE);
-            if head.span == 1 {
-                tags[..n as usize].fill(0);
-                continue;
-            }
-            let mut start = 0;
-            let mut cell = head.base;
-            while start < n as usize {
-                let end = self.work.counts[(cell - low) as usize] as usize;
-                let end = end.saturating_sub(segment * WIDE);
-                // Cells without elements keep a cursor of zero.
-                if end > start {
-                    tags[start..end].fill((cell - head.base) as u8);
-                    start = end;
-                }
-                cell += 1;
-            }
-        }
-        self.route[from as usize..high as usize].fill((first + segments - 1) as u32);
     }
 
     /// Whether `len` elements can be numbered, however they lie: in the worst case two neighbouring segments together
@@ -135,6 +129,132 @@ impl<P: Ranked> CellPma<P> {
         let most = (MOST_SLOTS / WIDE).saturating_sub(self.cells() as usize / 128)
             * (self.settings.target() / 4).max(1);
         if len > most { Err(PmaError::TooMany { len, most }) } else { Ok(()) }
+    }
+}
+
+/// What a mutex holds that no one else has now.
+fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts the elements of each cell, into the first of the tallies.
+fn tally<P>(
+    work: &mut Work<P>,
+    cells: usize,
+    (n, entry): Coming<'_, '_, P>,
+    tasks: usize,
+    len: usize,
+    spread: &dyn Spread,
+) {
+    // Every task has a list of all cells: not more of them than there are elements to be counted.
+    let tasks = tasks.min(len / cells.max(1)).max(1);
+    work.tallies.resize_with(tasks.max(work.tallies.len()), Mutex::default);
+    let (goals, tallies) = (&work.goals, &work.tallies);
+    let count = |t: usize| {
+        let part = |n: usize| n * t / tasks..n * (t + 1) / tasks;
+        let mut counts = tallies[t].lock().unwrap_or_else(PoisonError::into_inner);
+        counts.clear();
+        // Free slots are counted as if in a cell after the last.
+        counts.resize(cells + 1, 0);
+        for goal in &goals[part(goals.len())] {
+            counts[(goal & !NAMED) as usize] += 1;
+        }
+        part(n).for_each(|i| counts[entry(i).0 as usize] += 1);
+        counts.truncate(cells);
+    };
+    if tasks == 1 {
+        count(0);
+        return;
+    }
+    spread.spread(tasks, &count);
+    if let Some((first, others)) = work.tallies[..tasks].split_first_mut() {
+        for other in others {
+            own(first).iter_mut().zip(own(other)).for_each(|(sum, n)| *sum += *n);
+        }
+    }
+}
+
+impl<P: Ranked> Share<'_, P> {
+    /// Puts the elements whose goals are cells of this share into its slots: those of `slots`, then those that come
+    /// in. The cursors are of the share's cells.
+    fn fill(&mut self, slots: &[P], goals: &[u32], (n, entry): Coming<'_, '_, P>, cursors: &mut [u32]) {
+        let (low, first) = (self.low, (self.first * WIDE) as u32);
+        for (at, (item, goal)) in slots.iter().zip(goals).enumerate() {
+            if at % 64 == 0 {
+                ask_ahead(slots, at / WIDE, at % WIDE / 64);
+            }
+            if let Some(to) = cursors.get_mut((goal & !NAMED).wrapping_sub(low) as usize) {
+                self.slots[(*to - first) as usize] = *item;
+                *to += 1;
+            }
+        }
+        for i in 0..n {
+            if i + NEAR < n {
+                let (cell, item) = entry(i + NEAR);
+                arch::prefetch(item);
+                if let Some(to) = cursors.get(cell.wrapping_sub(low) as usize)
+                    && let Some(to) = self.slots.get(to.wrapping_sub(first) as usize)
+                {
+                    arch::prefetch(to);
+                }
+            }
+            let (cell, item) = entry(i);
+            if let Some(to) = cursors.get_mut(cell.wrapping_sub(low) as usize) {
+                self.slots[(*to - first) as usize] = *item;
+                *to += 1;
+            }
+        }
+    }
+
+    /// Takes over a layout, whose elements are in place and whose cursors (of the cells `low..high`, in slots of the
+    /// whole array) stand at the ends of the cells' slots, for the share's segments from `first` on.
+    pub(super) fn adopt(
+        &mut self,
+        first: usize,
+        (low, high): (u32, u32),
+        (heads, counts): (&[Head], &[u32]),
+        cursors: &[u32],
+    ) {
+        /// Tags that are written at once: most cells hold fewer.
+        const SOME: usize = 32;
+        self.heads[first..first + heads.len()].copy_from_slice(heads);
+        let mut from = low;
+        let route = |share: &mut Self, from: u32, to: u32, segment: usize| {
+            share.route[(from - share.low) as usize..(to - share.low) as usize].fill(segment as u32);
+        };
+        for (i, (head, &n)) in heads.iter().zip(counts).enumerate() {
+            let (segment, n) = (first + i, n as usize);
+            let number = self.first + segment;
+            // Cells before the base belong to the segment before.
+            route(self, from, head.base, number.saturating_sub(1));
+            from = head.base;
+            self.masks[segment] = lowest(n);
+            let Some(tags) = self.tags[segment * WIDE..].first_chunk_mut::<WIDE>() else { return };
+            if head.span == 1 {
+                tags.fill(FREE);
+                tags[..n].fill(0);
+                continue;
+            }
+            let mut start = 0;
+            let mut cell = head.base;
+            while start < n {
+                let end = cursors[(cell - low) as usize] as usize;
+                let end = end.saturating_sub(number * WIDE).min(n);
+                // Cells without elements keep a cursor of zero.
+                if end > start {
+                    let tag = (cell - head.base) as u8;
+                    match tags[start..].first_chunk_mut::<SOME>() {
+                        // What is written beyond the cell's end is overwritten by the next one's.
+                        Some(some) if end - start <= SOME => *some = [tag; SOME],
+                        _ => tags[start..end].fill(tag),
+                    }
+                    start = end;
+                }
+                cell += 1;
+            }
+            tags[n..].fill(FREE);
+        }
+        route(self, from, high, self.first + first + heads.len() - 1);
     }
 }
 

@@ -4,6 +4,7 @@ use super::*;
 use crate::lend::{Alone, Spread};
 use crate::pma::Fault;
 use crate::pma::total::tests::{Rng, Threads};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn empty(cells: u32) -> CellPma<u32> {
     CellPma::new(cells, CellSettings::default(), Level::best()).unwrap()
@@ -215,6 +216,57 @@ fn batches_and_updates_are_the_same_on_any_number_of_threads() {
         for n in [2, 3, 8] {
             assert!(run(&Threads(n)) == alone, "seed {seed}, {n} threads");
         }
+    }
+}
+
+/// Threads that count how often they were asked for.
+struct Counted(Threads, AtomicUsize);
+
+impl Spread for Counted {
+    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.spread(count, task);
+    }
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+}
+
+#[test]
+fn settling_and_rebuilding_are_the_same_on_any_number_of_threads() {
+    // Movers enough to overflow segments, too few to build all anew; then enough for that, and a crowd in few cells.
+    let run = |threads: usize| {
+        let spread = Counted(Threads(threads), AtomicUsize::new(0));
+        let (mut rng, mut pma) = (Rng(3), empty(6000));
+        let mut batch = CellBatch::default();
+        batch.inserts.extend((0..100_000).map(|i| (rng.below(6000) as u32, i)));
+        pma.apply(&batch, &spread).unwrap();
+        let mut states = vec![];
+        let mut asked = vec![spread.1.swap(0, Ordering::Relaxed)];
+        for (share, cells, rounds) in [(30, 6000, 12), (140, 6000, 2), (30, 40, 4), (60, 6000, 6)] {
+            for _ in 0..rounds {
+                batch.clear();
+                pma.for_each(|slot, _, _| {
+                    if rng.below(256) < share {
+                        batch.moves.push((slot, rng.below(cells) as u32));
+                    }
+                });
+                pma.apply(&batch, &spread).unwrap();
+                pma.check().unwrap();
+            }
+            let mut held = vec![];
+            pma.for_each(|slot, cell, p| held.push((slot, cell, *p)));
+            states.push((held, pma.heads.clone(), pma.moves));
+            asked.push(spread.1.swap(0, Ordering::Relaxed));
+        }
+        (states, asked)
+    };
+    let (alone, _) = run(1);
+    for threads in [2, 8] {
+        let (states, asked) = run(threads);
+        assert!(states == alone, "{threads} threads");
+        // Counting and filling, once and for two batches; placing in each of four, and settling or building besides.
+        assert!(asked[0] == 2 && asked[2] == 4 && asked[3] > 4, "{asked:?}");
     }
 }
 

@@ -2,21 +2,25 @@
 //!
 //! Frames are numbered by the rank of their timestamps among those that decoding from the start puts out. Where the
 //! packets tell which those are (`ffmpeg::index`), reading goes on at the last place before a wanted frame
-//! from which decoding is known to be exact; elsewhere frames are counted from the start, which is slower and always
-//! right. Packets are decoded in order here; taking the samples out of libav's frames is left to
+//! from which decoding is known to be exact. Elsewhere, and where what comes out is not what the packets promised,
+//! everything is decoded once to learn what there is (`ffmpeg::index::exact`); where that is of no use either, frames
+//! are counted from the start, which is slower and always right. Packets are decoded in order here; taking the samples out of libav's frames is left to
 //! [`Decode::decode`], which many threads do.
 
-use super::carry::Container;
-use super::demux::{OpenError, Origin};
-use super::details::{self, Rates};
-use super::error::AvError;
-use super::index::cache::Shelf;
-use super::index::{self, Index};
-use super::own::Picture;
-use super::pixfmt::{self, Layout};
-use super::place::{Place, place};
-use super::reader::{Item, Reader, said};
-use super::unpack::{Decoded, Unpack};
+mod find;
+
+use crate::ffmpeg::carry::Container;
+use crate::ffmpeg::demux::{OpenError, Origin};
+use crate::ffmpeg::details::{self, Rates};
+use crate::ffmpeg::error::AvError;
+use crate::ffmpeg::index::Index;
+use crate::ffmpeg::index::cache::Shelf;
+use crate::ffmpeg::index::exact::{Exact, durations};
+use crate::ffmpeg::own::Picture;
+use crate::ffmpeg::pixfmt::{self, Layout};
+use crate::ffmpeg::place::{Place, place};
+use crate::ffmpeg::reader::{Item, Reader, said};
+use crate::ffmpeg::unpack::{Decoded, Unpack};
 use crate::source::{Decode, Info, Options, Pending, Slot, Source, SourceError, Stamp};
 use grainfield_filters::ratio::Ratio;
 use std::collections::VecDeque;
@@ -27,6 +31,9 @@ use std::sync::Arc;
 
 /// Files of at most so many bytes are read through once at the start, so that their length is known.
 const INDEX_AT_ONCE: u64 = 1 << 30;
+/// Counting so many frames from the start is no trouble.
+const NEAR_START: i64 = 32;
+
 /// Opens a file, or what a protocol in `options.allow_protocol` leads to.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = Path::new(input).display().to_string();
@@ -83,6 +90,12 @@ struct Video {
     last_pts: Option<i64>,
     shape: Shape,
     decoder: Arc<Unpack>,
+    /// What FFmpeg's own filters are, by which an index of their pictures differs from the file's own.
+    filtered: bool,
+    /// The mark of the picture at the head of the queue.
+    mark: Option<u32>,
+    /// To be told.
+    news: Vec<String>,
 }
 
 /// What must not change in the middle.
@@ -107,8 +120,12 @@ impl Shape {
 /// The index, as far as it has been made.
 enum Lookup {
     NotYet,
-    None,
+    /// The packets do not tell, or what they told was wrong.
+    Unclear,
+    /// Frames can only be counted.
+    Never,
     There(Index),
+    Exact(Box<Exact>),
 }
 
 /// A picture with its place.
@@ -116,6 +133,8 @@ struct Placed {
     picture: Picture,
     number: i64,
     pts: i64,
+    /// By an exact index: ticks shown, and ticks its packet says.
+    durations: Option<(i64, i64)>,
 }
 
 fn open_error(name: &str, error: OpenError) -> SourceError {
@@ -142,7 +161,7 @@ impl Video {
         place: Option<Place>,
         options: &Options,
     ) -> Result<Video, SourceError> {
-        super::log::drain();
+        crate::ffmpeg::log::drain();
         let threads = options.threads.unwrap_or(0);
         let mut reader = Reader::open(from, threads).map_err(|e| open_error(&name, e))?;
         if let Some(text) = &options.lavfi {
@@ -205,6 +224,7 @@ impl Video {
             video: demuxer.video(),
             time_base: tick,
             first: clock.first,
+            captions: first.captions(),
         };
         // Through filters that look beyond a frame there is only one way, and that is forward.
         let steady = filtered
@@ -244,182 +264,29 @@ impl Video {
             last_pts: None,
             shape,
             decoder: Arc::new(Unpack { format, layout, name }),
+            filtered: options.lavfi.is_some(),
+            mark: None,
+            news: Vec::new(),
         };
         let kept = || {
             let place = video.place.as_ref()?;
             Shelf::of(place, video.reader.demuxer.video())?.take()
         };
-        if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) {
+        if let Some(exact) = video.exact_shelf().and_then(|s| s.take_exact()) {
+            video.index = Lookup::Exact(Box::new(exact));
+            // The first picture has been decoded without a mark.
+            video.queue.clear();
+            if let Some(place) = video.place.clone() {
+                video.reader.restart(&place).map_err(|e| open_error(&video.info.name, e))?;
+                video.reader.mark();
+            }
+        } else if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) || options.length {
             video.make_index();
         } else if let Some(index) = kept() {
             video.index = Lookup::There(index);
         }
         video.describe();
         Ok(video)
-    }
-
-    /// Makes the index, if there is none and there can be one.
-    fn make_index(&mut self) {
-        if let Lookup::NotYet = self.index {
-            self.index = match &self.place {
-                Some(place) => match index::make(place, self.reader.demuxer.video()) {
-                    Ok(index) => Lookup::There(index),
-                    Err(why) => {
-                        let text = format!("frames are counted by decoding: {why}");
-                        self.info.details.push(("index".into(), text));
-                        Lookup::None
-                    }
-                },
-                None => Lookup::None,
-            };
-            super::log::drain();
-        }
-    }
-
-    /// What the index tells about the whole.
-    fn describe(&mut self) {
-        let Lookup::There(index) = &self.index else { return };
-        let info = &mut self.info;
-        info.last = Some(index.frames.len() as i64 - 1);
-        let constant = |rate: Ratio| {
-            // Containers round timestamps to their ticks.
-            let slack = self.clock.tick * Ratio::whole(2);
-            index.frames.iter().enumerate().all(|(i, t)| {
-                let ideal = Ratio::whole(i as i64).checked_div(rate).unwrap_or(Ratio::ZERO);
-                let off = self.clock.seconds(t.saturating_sub(self.clock.first)) - ideal;
-                off <= slack && Ratio::ZERO - off <= slack
-            })
-        };
-        let rates = details::rates(&self.reader.demuxer);
-        let fits = [Some(info.format.rate), rates.average].into_iter().flatten().find(|r| constant(*r));
-        info.variable_rate = fits.is_none() && index.frames.len() > 1;
-        info.details.push(("entry points".into(), index.entries.len().to_string()));
-    }
-
-    /// The next item of the stream.
-    fn fetch(&mut self) -> Result<Option<Item>, SourceError> {
-        if let Some(item) = self.queue.pop_front() {
-            return Ok(Some(item));
-        }
-        let at = self.place_said(self.last_pts);
-        self.reader.next().map_err(|e| av_error(&self.info.name, e, &format!("fails at {at}")))
-    }
-
-    /// The timestamp of the picture after the present one; what comes before it is kept.
-    fn peek(&mut self) -> Option<i64> {
-        let of = |item: &Item| match item {
-            Item::Picture(p) => Some(p.timestamp()),
-            _ => None,
-        };
-        if let Some(found) = self.queue.iter().find_map(of) {
-            return found;
-        }
-        while let Ok(Some(item)) = self.reader.next() {
-            let found = of(&item);
-            let broken = matches!(item, Item::Broken(..));
-            self.queue.push_back(item);
-            if found.is_some() || broken {
-                return found.flatten();
-            }
-        }
-        None
-    }
-
-    /// The next picture with its number, or the error that stands in its place.
-    fn step(&mut self) -> Result<Option<Placed>, SourceError> {
-        loop {
-            let picture = match self.fetch()? {
-                None => {
-                    // Decoders drop pictures behind some entry points that they would give from the start.
-                    if !self.counting && self.promised(self.next).is_some() {
-                        self.reach(self.next)?;
-                        continue;
-                    }
-                    self.ended = true;
-                    return Ok(None);
-                }
-                Some(Item::Damage(text)) => {
-                    return Err(
-                        self.bad(format!("damaged data at {}: {text}", self.place_said(self.last_pts)))
-                    );
-                }
-                Some(Item::Broken(error, text)) => {
-                    let what = format!("cannot be read on after {}{text}", self.place_said(self.last_pts));
-                    return Err(av_error(&self.info.name, error, &what));
-                }
-                Some(Item::Picture(picture)) => picture,
-            };
-            let pts = picture.timestamp().unwrap_or_else(|| {
-                self.last_pts.map_or(self.clock.first, |t| t.saturating_add(self.clock.step))
-            });
-            if self.counting {
-                if matches!(self.index, Lookup::There(_)) && self.promised(self.next) != Some(pts) {
-                    // What decoding from the start gives is right, so the index is wrong.
-                    self.index = Lookup::None;
-                }
-            } else if self.promised(self.next) != Some(pts) || (picture.damaged() && !self.reached) {
-                self.reach(self.next)?;
-                continue;
-            }
-            self.reached = false;
-            self.last_pts = Some(pts);
-            let number = self.next;
-            self.next += 1;
-            return Ok(Some(Placed { picture, number, pts }));
-        }
-    }
-
-    /// The timestamp of a frame, by the index.
-    fn promised(&self, number: i64) -> Option<i64> {
-        match &self.index {
-            Lookup::There(index) => index.frames.get(usize::try_from(number).ok()?).copied(),
-            _ => None,
-        }
-    }
-
-    /// Makes `number` the next frame, wherever reading stands: from the nearest place that gives it, else from the
-    /// start.
-    fn reach(&mut self, number: i64) -> Result<(), SourceError> {
-        self.queue.clear();
-        if let (Lookup::There(index), Some(target)) = (&self.index, self.promised(number))
-            && let Some(picture) = self.reader.seek(index, target)
-        {
-            self.last_pts = self.promised(number - 1);
-            self.queue.push_back(Item::Picture(picture));
-            (self.next, self.counting, self.ended, self.reached) = (number, false, false, true);
-            return Ok(());
-        }
-        self.recount(number)
-    }
-
-    /// Begins anew, and counts up to frame `number`.
-    fn recount(&mut self, number: i64) -> Result<(), SourceError> {
-        let Some(place) = &self.place else {
-            return Err(self.bad(self.backwards.into()));
-        };
-        self.reader.restart(place).map_err(|e| open_error(&self.info.name, e))?;
-        self.queue.clear();
-        (self.next, self.counting, self.ended, self.last_pts) = (0, true, false, None);
-        self.skip_to(number)
-    }
-
-    /// Decodes and drops what comes before frame `number`.
-    fn skip_to(&mut self, number: i64) -> Result<(), SourceError> {
-        while self.next < number {
-            match self.step() {
-                Ok(Some(_)) => {}
-                Ok(None) => {
-                    let there = self.next;
-                    return Err(
-                        self.bad(format!("frame {number} was asked for, but there are only {there} frames"))
-                    );
-                }
-                // Told only to those who ask for what is damaged.
-                Err(_) if !self.ended && !self.broken() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
     }
 
     /// Whether reading has come to an end that is not the input's.
@@ -443,14 +310,15 @@ impl Video {
 
     /// How long a frame is shown, in ticks, and how long its packet says.
     fn durations(&mut self, placed: &Placed) -> (i64, i64) {
-        let said = placed.picture.duration();
+        if let Some(known) = placed.durations {
+            return known;
+        }
         let next = match &self.index {
             Lookup::There(index) => index.frames.get(placed.number as usize + 1).copied(),
             _ => self.peek(),
         };
         let gap = next.map(|t| t.saturating_sub(placed.pts)).filter(|d| *d > 0);
-        let shown = gap.unwrap_or(if said > 0 { said } else { self.clock.step });
-        (shown, if said > 0 { said } else { gap.unwrap_or(0) })
+        durations(placed.picture.duration(), gap, self.clock.step)
     }
 }
 
@@ -482,11 +350,29 @@ impl Source for Video {
             return self.skip_to(number);
         }
         self.make_index();
-        if let Lookup::There(index) = &self.index
-            && let Some(target) = self.promised(number)
-        {
-            let entry = index.entry_before(target, usize::MAX).map_or(0, |i| index.entries[i].order);
-            let here = index.frames.get(self.next as usize).and_then(|t| index.order(*t)).unwrap_or(0);
+        // What has gone wrong once is not believed of the rest.
+        if self.reader.wounded && matches!(self.index, Lookup::There(_)) {
+            self.index = Lookup::Unclear;
+        }
+        let back = number < self.next || self.ended || self.broken();
+        if matches!(self.index, Lookup::Unclear) && back && number > NEAR_START {
+            self.make_exact()?;
+            if self.info.last.is_some_and(|last| number > last) {
+                return self.seek(number);
+            }
+        }
+        let entry = match (&self.index, self.promised(number)) {
+            (Lookup::There(index), Some(target)) => {
+                let entry = index.entry_before(target, usize::MAX).map_or(0, |i| index.entries[i].order);
+                let here = index.frames.get(self.next as usize).and_then(|t| index.order(*t)).unwrap_or(0);
+                Some((entry, here))
+            }
+            (Lookup::Exact(exact), Some(_)) => {
+                Some((exact.spot_before(number), exact.get(self.next).map_or(0, |f| f.mark)))
+            }
+            _ => None,
+        };
+        if let Some((entry, here)) = entry {
             let near = number >= self.next && entry <= here && !self.ended && !self.broken();
             if !near && entry > 0 {
                 return self.reach(number);
@@ -506,7 +392,7 @@ impl Source for Video {
         }
         let Some(placed) = self.step()? else { return Ok(None) };
         let (shown, said_duration) = self.durations(&placed);
-        let Placed { picture, number, pts } = placed;
+        let Placed { picture, number, pts, .. } = placed;
         let time = self.clock.seconds(pts.saturating_sub(self.clock.first));
         let at = format!("frame {number} ({:.3} s)", time.to_f64());
         let shape = Shape::of(&picture);
@@ -530,5 +416,9 @@ impl Source for Video {
 
     fn decoder(&self) -> Arc<dyn Decode> {
         self.decoder.clone()
+    }
+
+    fn news(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.news)
     }
 }

@@ -1,0 +1,201 @@
+//! `blur`: Gaussian, or along a line.
+//!
+//! **Gaussian** up to a sigma of 8 samples of the plane: down the rows, then across, weights out to 3.5 sigma. Above
+//! that the plane is averaged over squares of D x D samples (D a power of 2, sigma at least 4 D), blurred there, and
+//! brought back along straight lines; what averaging and lines blur by themselves is taken off sigma first. The result
+//! is within 0.4 % of the range of the exact Gaussian at the hardest edge, where two cross.
+//!
+//! **Directional**: the mean along a line of `length` through the sample, in steps of at most half a sample, each with
+//! the four samples around it; one sum, rounded once.
+//!
+//! Beyond its edges the picture goes on as its outermost samples. Weights and rounding are stated in
+//! [`crate::pixel::resample`].
+
+mod large;
+mod line;
+mod small;
+#[cfg(test)]
+mod tests;
+
+use super::effect::{choice, number, rows_of};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
+use crate::frame::{Depth, Format, Moment, PlaneMut, PlaneRef, PlaneSet, Scratch};
+use crate::settings::{Animated, Choice, Setting, SettingError, Unit, Values};
+use crate::simd::Level;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "blur",
+    label: "Blur",
+    help: "Blurs softly in all directions, or along a line",
+    settings: SETTINGS,
+    build,
+};
+
+const SETTINGS: &[Setting] = &[
+    choice(
+        "mode",
+        "Mode",
+        "How it blurs.",
+        &[
+            Choice { id: "gaussian", help: "softly in all directions, by `sigma`" },
+            Choice { id: "directional", help: "along a line, by `angle` and `length`, as motion does" },
+        ],
+        "gaussian",
+    ),
+    number(
+        "sigma",
+        "Sigma",
+        "How far: the standard deviation of the Gaussian in luma samples. 1 is soft, 5 out of focus, 50 a backdrop.",
+        (0.0, 500.0),
+        Unit::Pixels,
+        2.0,
+    ),
+    number(
+        "angle",
+        "Angle",
+        "Which way the line goes: 0 is across, 90 up and down, and between them clockwise.",
+        (-36000.0, 36000.0),
+        Unit::Degrees,
+        0.0,
+    ),
+    number("length", "Length", "How long the line is.", (0.0, 400.0), Unit::Pixels, 20.0),
+];
+
+#[derive(Clone)]
+struct BlurSpec {
+    along: bool,
+    sigma: Animated,
+    angle: Animated,
+    length: Animated,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    let [sigma, angle, length] = ["sigma", "angle", "length"].map(|id| values.number(id));
+    Ok(Box::new(BlurSpec { along: values.choice("mode") == "directional", sigma, angle, length }))
+}
+
+impl Spec for BlurSpec {
+    fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        Ok(Box::new(Blur { format: *input, set: self.clone(), level }))
+    }
+}
+
+struct Blur {
+    format: Format,
+    set: BlurSpec,
+    level: Level,
+}
+
+/// A degree.
+const RADIAN: f64 = core::f64::consts::PI / 180.0;
+
+/// Below this nothing is to be seen.
+const LEAST: f64 = 0.05;
+
+/// One plane of one frame, on its way from input to output.
+struct Job<'a, 'b> {
+    level: Level,
+    bits: u8,
+    input: PlaneRef<'a>,
+    output: &'a mut PlaneMut<'b>,
+    width: usize,
+}
+
+impl Blur {
+    /// Sigma across and down in samples of plane `p`.
+    fn sigmas(&self, at: &Moment, p: usize) -> [f64; 2] {
+        self.steps(p).map(|step| self.set.sigma.at(at) / step)
+    }
+
+    /// Luma samples of the frame in one sample of plane `p`, across and down.
+    fn steps(&self, p: usize) -> [f64; 2] {
+        let (sx, sy) = self.format.plane_subsampling(p);
+        let (rows, _) = rows_of(&self.format);
+        [f64::from(1u32 << sx), f64::from(1u32 << sy) * rows]
+    }
+
+    /// The vector of the line in samples of plane `p`.
+    fn vector(&self, at: &Moment, p: usize) -> [f64; 2] {
+        let angle = self.set.angle.at(at).rem_euclid(360.0);
+        let length = self.set.length.at(at);
+        let (sin, cos) = match angle {
+            0.0 | 180.0 => (0.0, 1.0),
+            90.0 | 270.0 => (1.0, 0.0),
+            a => (libm::sin(a * RADIAN), libm::cos(a * RADIAN)),
+        };
+        let [sx, sy] = self.steps(p);
+        [cos * length / sx, sin * length / sy]
+    }
+
+    fn plane<T: large::Coarse>(&self, at: &Moment, p: usize, job: Job<'_, '_>, scratch: &mut Scratch) {
+        if self.set.along {
+            line::render::<T>(job, self.vector(at, p), scratch);
+            return;
+        }
+        let sigmas = self.sigmas(at, p);
+        if sigmas.iter().any(|&s| s > large::FROM) {
+            large::render::<T>(job, sigmas, scratch);
+        } else {
+            small::render::<T>(job, sigmas, scratch);
+        }
+    }
+}
+
+impl Filter for Blur {
+    fn output(&self) -> &Format {
+        &self.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        let far = if self.set.along { self.set.length.at(at) } else { self.set.sigma.at(at) };
+        if far < LEAST {
+            return Plan::IDLE;
+        }
+        let reach = if self.set.along { far / 2.0 + 2.0 } else { far * 6.0 + 4.0 };
+        let on_request = self.format.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
+        let reach = Reach::Rows(libm::ceil(reach) as u32);
+        Plan { reach, on_request, ..Plan::in_place(self.format.color_planes()) }
+    }
+
+    fn memory(&self) -> Memory {
+        let (w, h) = (self.format.width as usize, self.format.height as usize);
+        // Large sigmas keep half of a plane's samples or less, and the same blurred, and there are some rows.
+        Memory { fixed: 0, per_frame: (w + 64) * (h + 64) * 4 + 64 * (w + 4096) }
+    }
+
+    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let Some(input) = band.input else {
+            unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
+        };
+        for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
+            let (width, height) = self.format.plane_size(p);
+            if width == 0 || height == 0 {
+                continue;
+            }
+            let bits = self.format.depth.bits().unwrap_or(0);
+            let output = band.output.plane_mut(p);
+            let job = Job { level: self.level, bits, input: input.plane(p), output, width };
+            match self.format.depth {
+                Depth::Bits(8) => self.plane::<u8>(at, p, job, scratch),
+                Depth::Bits(_) => self.plane::<u16>(at, p, job, scratch),
+                Depth::Float => self.plane::<f32>(at, p, job, scratch),
+            }
+        }
+    }
+}
+
+/// Copies a row into the middle of a longer one and repeats its ends.
+fn pad<T: Copy>(padded: &mut [T], row: &[T], before: usize) {
+    let (first, last) = (row[0], row[row.len() - 1]);
+    padded[..before].fill(first);
+    padded[before..before + row.len()].copy_from_slice(row);
+    padded[before + row.len()..].fill(last);
+}
+
+/// The weights of a Gaussian of `sigma` samples, out to 3.5 sigma.
+fn gaussian(sigma: f64) -> Vec<f64> {
+    let reach = libm::ceil(3.5 * sigma) as i32;
+    let weight = |i: i32| libm::exp(-f64::from(i * i) / (2.0 * sigma * sigma));
+    if sigma < 0.02 { vec![1.0] } else { (-reach..=reach).map(weight).collect() }
+}

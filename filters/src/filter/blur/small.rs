@@ -1,0 +1,26 @@
+//! A Gaussian of small sigma: down, then across.
+
+use super::{Job, gaussian, pad};
+use crate::frame::Scratch;
+use crate::pixel::resample::{Kernel, Way, weigh_rows, weigh_shifts};
+
+/// Blurs the rows of the output that are here.
+pub(super) fn render<T: Kernel>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mut Scratch) {
+    let [across, down] = sigmas.map(|s| T::weights(&gaussian(s)));
+    let [left, up] = [across.len() / 2, down.len() / 2];
+    let width = job.width;
+    let last = job.input.height() - 1;
+    // One buffer of the widest type for all: 4 bytes a number.
+    let [acc, wide, padded] = scratch.buffers::<u32, 3>([width, width, width + 2 * left]);
+    let acc: &mut [T::Sum] = bytemuck::cast_slice_mut(acc);
+    let wide = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(wide)[..width];
+    let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..width + 2 * left];
+    for y in job.output.rows() {
+        let row = |k: usize| job.input.row::<T>((y + k).saturating_sub(up).min(last));
+        weigh_rows(job.level, acc, &down, row);
+        T::settle(job.level, wide, acc, job.bits, Way::Widen);
+        pad(padded, wide, left);
+        weigh_shifts(job.level, acc, padded, &across);
+        T::settle(job.level, job.output.row_mut::<T>(y), acc, job.bits, Way::Narrow);
+    }
+}

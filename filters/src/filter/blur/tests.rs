@@ -1,0 +1,156 @@
+use super::super::effect::tests::{FORMATS, at, bind, compare, format, noise, run};
+use super::*;
+use crate::frame::Frame;
+
+/// The sample at a place, the edges going on.
+fn clamped(f: &Frame, p: usize, x: i64, y: i64) -> f64 {
+    let (w, h) = f.format().plane_size(p);
+    at(f, p, x.clamp(0, w as i64 - 1) as usize, y.clamp(0, h as i64 - 1) as usize)
+}
+
+fn finite(f: &Frame, p: usize) -> bool {
+    let (w, h) = f.format().plane_size(p);
+    (0..h).all(|y| (0..w).all(|x| at(f, p, x, y).is_finite()))
+}
+
+/// The weights of all samples of an axis for sample `i`, those beyond the edges counted to the outermost.
+fn folded(i: usize, len: usize, sigma: f64) -> Vec<f64> {
+    let reach = libm::ceil(6.0 * sigma) as i64;
+    let mut all = vec![0.0; len];
+    for d in -reach..=reach {
+        let weight = libm::exp(-((d * d) as f64) / (2.0 * sigma * sigma).max(1e-9));
+        all[(i as i64 + d).clamp(0, len as i64 - 1) as usize] += weight;
+    }
+    let total: f64 = all.iter().sum();
+    all.iter().map(|w| w / total).collect()
+}
+
+/// The exact Gaussian, far out.
+fn exact(f: &Frame, p: usize, (x, y): (usize, usize), [sx, sy]: [f64; 2]) -> f64 {
+    let (w, h) = f.format().plane_size(p);
+    let (across, down) = (folded(x, w, sx), folded(y, h, sy));
+    let row = |y: usize| across.iter().enumerate().map(|(x, w)| w * at(f, p, x, y)).sum::<f64>();
+    down.iter().enumerate().filter(|d| *d.1 > 0.0).map(|(y, w)| w * row(y)).sum()
+}
+
+fn top(f: &Format) -> f64 {
+    f.depth.bits().map_or(1.0, |b| f64::from((1u32 << b) - 1))
+}
+
+/// The largest difference from the exact Gaussian, as a part of the range, over some samples of all planes.
+fn worst(source: &Frame, sigma: f64) -> f64 {
+    let f = *source.format();
+    let text = format!("{sigma}");
+    let given = [("sigma", text.as_str())];
+    let want = run(&*bind(&ENTRY, &given, &f, Level::SCALAR), source, 0, &[]);
+    for &level in Level::available() {
+        let got = run(&*bind(&ENTRY, &given, &f, level), source, 0, &[4, 8, 16]);
+        assert!(got == want, "{} {sigma} {level}", f.name());
+    }
+    let mut worst = 0.0f64;
+    for p in (0..f.planes()).filter(|&p| f.alpha_plane() != Some(p) && finite(source, p)) {
+        let (w, h) = f.plane_size(p);
+        let (sx, sy) = f.plane_subsampling(p);
+        let sigmas = [sigma / f64::from(1u32 << sx), sigma / f64::from(1u32 << sy)];
+        for i in (0..w * h).step_by(1 + w * h / 60) {
+            let (x, y) = (i % w, i / w);
+            worst = worst.max((at(&want, p, x, y) - exact(source, p, (x, y), sigmas)).abs() / top(&f));
+        }
+    }
+    worst
+}
+
+/// Black on the left, white on the right, and a white corner.
+fn edge(f: Format) -> Frame {
+    let mut frame = Frame::new(f);
+    for p in 0..f.planes() {
+        let (w, h) = f.plane_size(p);
+        for y in 0..h {
+            for x in 0..w {
+                let v = if x > w / 2 || y < h / 5 { top(&f) } else { 0.0 };
+                match f.depth {
+                    Depth::Bits(8) => frame.row_mut::<u8>(p, y)[x] = v as u8,
+                    Depth::Bits(_) => frame.row_mut::<u16>(p, y)[x] = v as u16,
+                    Depth::Float => frame.row_mut::<f32>(p, y)[x] = v as f32,
+                }
+            }
+        }
+    }
+    frame
+}
+
+#[test]
+fn small_sigmas_are_the_gaussian_to_a_rounding() {
+    for &(name, w, h) in FORMATS {
+        let f = format(name, w, h);
+        for sigma in [0.3, 1.0, 3.3] {
+            // Half a code twice, weights of 14 bits and 3.5 sigma.
+            let bound = 0.75 / top(&f).min(4095.0) + 0.0006;
+            assert!(worst(&noise(f), sigma) < bound, "{name} {sigma} {}", worst(&noise(f), sigma));
+        }
+    }
+}
+
+#[test]
+fn large_sigmas_are_near_the_gaussian() {
+    for (name, w, h) in [("yuv420p", 130, 90), ("gray16", 200, 77), ("grayf32", 150, 60), ("yuv440p", 61, 99)]
+    {
+        let f = format(name, w, h);
+        for sigma in [8.5, 12.0, 17.0, 30.0, 100.0] {
+            let off = worst(&edge(f), sigma);
+            assert!(off < 0.004 + 0.5 / top(&f).min(65535.0), "{name} {sigma} {off}");
+        }
+    }
+    for (w, h) in [(1, 1), (3, 200), (300, 2)] {
+        let flat = edge(format("gray10", w, h));
+        assert!(worst(&flat, 40.0) < 0.005, "{w}x{h}");
+    }
+}
+
+#[test]
+fn a_flat_picture_stays_as_it_is() {
+    for sigma in ["0.5", "5", "9", "33", "500"] {
+        let f = format("yuv420p", 70, 50);
+        let mut frame = Frame::new(f);
+        for p in 0..3 {
+            for y in 0..f.plane_size(p).1 {
+                frame.row_mut::<u8>(p, y).fill(255 - 100 * p as u8);
+            }
+        }
+        let out = run(&*bind(&ENTRY, &[("sigma", sigma)], &f, Level::best()), &frame, 0, &[]);
+        assert!(out == frame, "{sigma}");
+    }
+}
+
+#[test]
+fn a_line_is_its_mean() {
+    for (angle, length) in [(0.0, 7.0), (90.0, 4.0), (30.0, 21.5), (200.0, 1.3), (315.0, 60.0)] {
+        let (a, l) = (format!("{angle}"), format!("{length}"));
+        let given = [("mode", "directional"), ("angle", a.as_str()), ("length", l.as_str())];
+        let (sin, cos) = (f64::sin(f64::to_radians(angle)), f64::cos(f64::to_radians(angle)));
+        compare(&ENTRY, &given, 0, |source, p, x, y| {
+            let f = source.format();
+            if f.alpha_plane() == Some(p) {
+                return None;
+            }
+            if !finite(source, p) {
+                return Some((0.0, f64::INFINITY));
+            }
+            let (sx, sy) = f.plane_subsampling(p);
+            let (dx, dy) = (cos * length / f64::from(1u32 << sx), sin * length / f64::from(1u32 << sy));
+            let count = (libm::ceil((dx * dx + dy * dy).sqrt() * 2.0 - 1e-9) as i32).max(1);
+            let mut sum = 0.0;
+            for i in 0..count {
+                let t = (f64::from(i) + 0.5) / f64::from(count) - 0.5;
+                let (u, v) = (x as f64 + t * dx, y as f64 + t * dy);
+                let (l, t) = (u.floor(), v.floor());
+                let (fu, fv) = (u - l, v - t);
+                let s = |i: i64, j: i64| clamped(source, p, l as i64 + i, t as i64 + j);
+                sum += (s(0, 0) * (1.0 - fu) + s(1, 0) * fu) * (1.0 - fv)
+                    + (s(0, 1) * (1.0 - fu) + s(1, 1) * fu) * fv;
+            }
+            // Weights are multiples of 2^-14: hundreds of them add up to a part of a code of 8 bits.
+            Some((sum / f64::from(count), 0.6 + top(f) * 0.0015))
+        });
+    }
+}

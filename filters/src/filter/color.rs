@@ -1,0 +1,264 @@
+//! `color`: brightness, contrast, saturation, hue and temperature.
+//!
+//! All five together are one linear map of nominal Y, U, V (luma 0 to 1), made in this order:
+//!
+//! 1. hue turns (U, V) by its angle, saturation stretches it;
+//! 2. contrast stretches Y about 1/2, and colour with it; brightness is added to Y;
+//! 3. temperature adds to red and takes from blue in proportion to that Y, and luma stays as it is, so that black stays
+//!    black: at 1, a quarter of Y.
+//!
+//! R, G and B go through the same map by the luma weights of their primaries. Integers take it as a matrix of integers
+//! ([`crate::pixel::matrix`]), rounded once and kept to the legal codes; the luma that subsampled chroma sees is the mean
+//! of its block.
+
+use super::effect::{all_codes, code, is_rgb, number, weights};
+use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use crate::frame::{Depth, Family, Format, Moment, PlaneSet, Sample, Scratch};
+use crate::pixel::convert::Coefficients;
+use crate::pixel::grain::{Luma, mean_row};
+use crate::pixel::matrix::{MatrixRow, mix_f32, mix_u8, mix_u16};
+use crate::settings::{Animated, Setting, SettingError, Unit, Values};
+use crate::simd::Level;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "color",
+    label: "Colour",
+    help: "Brightness, contrast, saturation, hue and temperature",
+    settings: SETTINGS,
+    build,
+};
+
+const SETTINGS: &[Setting] = &[
+    number(
+        "brightness",
+        "Brightness",
+        "Added to brightness: 1 is from black to white.",
+        (-1.0, 1.0),
+        Unit::Fraction,
+        0.0,
+    ),
+    number(
+        "contrast",
+        "Contrast",
+        "Stretches about middle grey: 0 is grey, 1 as it was, 2 twice as steep.",
+        (0.0, 4.0),
+        Unit::None,
+        1.0,
+    ),
+    number(
+        "saturation",
+        "Saturation",
+        "How colourful: 0 is black and white, 1 as it was, 2 twice as much.",
+        (0.0, 4.0),
+        Unit::None,
+        1.0,
+    ),
+    number(
+        "hue",
+        "Hue",
+        "Turns all colours round the circle: red towards yellow, yellow towards green.",
+        (-36000.0, 36000.0),
+        Unit::Degrees,
+        0.0,
+    ),
+    number(
+        "temperature",
+        "Temperature",
+        "Below 0 is colder (bluer), above 0 warmer (redder), as bright as before. With saturation=0 it tones a black and \
+         white picture.",
+        (-1.0, 1.0),
+        Unit::None,
+        0.0,
+    ),
+];
+
+#[derive(Clone)]
+struct ColorSpec {
+    /// Brightness, contrast, saturation, hue, temperature.
+    numbers: [Animated; 5],
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    let numbers = ["brightness", "contrast", "saturation", "hue", "temperature"].map(|id| values.number(id));
+    Ok(Box::new(ColorSpec { numbers }))
+}
+
+impl Spec for ColorSpec {
+    fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        Ok(Box::new(Color { format: *input, set: self.clone(), weights: weights(input)?, level }))
+    }
+}
+
+struct Color {
+    format: Format,
+    set: ColorSpec,
+    weights: Coefficients,
+    level: Level,
+}
+
+/// Nominal values in, nominal values out: a matrix and what is added.
+type Map = ([[f64; 3]; 3], [f64; 3]);
+
+/// What temperature adds to red, at most, as a part of luma.
+const WARMTH: f64 = 0.25;
+
+/// Of nominal Y, U, V.
+fn map(weights: Coefficients, [brightness, contrast, saturation, hue, temperature]: [f64; 5]) -> Map {
+    let (sin, cos) = match hue.rem_euclid(360.0) {
+        0.0 => (0.0, 1.0),
+        degrees => {
+            let angle = degrees * (core::f64::consts::PI / 180.0);
+            (libm::sin(angle), libm::cos(angle))
+        }
+    };
+    let s = contrast * saturation;
+    let offset = 0.5 - 0.5 * contrast + brightness;
+    // Red up, blue down, and green so that luma stays.
+    let t = WARMTH * temperature;
+    let [kg, kb, kr] = weights.to_yuv()[0];
+    let gbr = [(kb - kr) * t / kg, -t, t];
+    let warm = weights.to_yuv().map(|m| m[0] * gbr[0] + m[1] * gbr[1] + m[2] * gbr[2]);
+    // From red towards yellow and green V falls while U falls too: the turn is from V to -U.
+    let matrix = [
+        [contrast, 0.0, 0.0],
+        [warm[1] * contrast, s * cos, -s * sin],
+        [warm[2] * contrast, s * sin, s * cos],
+    ];
+    (matrix, [offset, warm[1] * offset, warm[2] * offset])
+}
+
+/// The same of nominal G, B, R.
+fn map_rgb(weights: Coefficients, (m, offset): Map) -> Map {
+    let times = |a: [[f64; 3]; 3], b: [[f64; 3]; 3]| {
+        a.map(|row| [0, 1, 2].map(|j: usize| row[0] * b[0][j] + row[1] * b[1][j] + row[2] * b[2][j]))
+    };
+    let to_rgb = weights.to_rgb();
+    let offset = to_rgb.map(|m| m[0] * offset[0] + m[1] * offset[1] + m[2] * offset[2]);
+    (times(to_rgb, times(m, weights.to_yuv())), offset)
+}
+
+impl Color {
+    fn numbers(&self, at: &Moment) -> [f64; 5] {
+        [0, 1, 2, 3, 4].map(|i: usize| self.set.numbers[i].at(at))
+    }
+
+    /// The rows of the matrix in codes, for each plane.
+    fn rows(&self, at: &Moment) -> [MatrixRow; 3] {
+        let map = map(self.weights, self.numbers(at));
+        let (m, offset) = if is_rgb(&self.format) { map_rgb(self.weights, map) } else { map };
+        let bits = self.format.depth.bits().unwrap_or(0);
+        [0, 1, 2].map(|i: usize| {
+            let p = i.min(self.format.planes() - 1);
+            let own = code(&self.format, p);
+            let span = f64::from(own.span);
+            let mut sum = f64::from(own.zero) + offset[i] * span;
+            let row = [0, 1, 2].map(|j: usize| {
+                let from = code(&self.format, j.min(self.format.planes() - 1));
+                let weight = m[i][j] * span / f64::from(from.span);
+                let weight = weight.clamp(-MatrixRow::LARGEST, MatrixRow::LARGEST);
+                sum -= weight * f64::from(from.zero);
+                weight
+            });
+            let legal = self.format.legal(p).unwrap_or(all_codes(&self.format));
+            MatrixRow::new(bits, row, sum, legal)
+        })
+    }
+}
+
+impl Filter for Color {
+    fn output(&self) -> &Format {
+        &self.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        let [brightness, contrast, saturation, hue, temperature] = self.numbers(at);
+        let luma = brightness != 0.0 || contrast != 1.0;
+        let colour = contrast * saturation != 1.0 || hue.rem_euclid(360.0) != 0.0 || temperature != 0.0;
+        let planes = match self.format.family {
+            Family::Gray => (luma, false),
+            _ if is_rgb(&self.format) => (luma || colour, luma || colour),
+            Family::Yuv | Family::Rgb => (luma, colour),
+        };
+        let writes = PlaneSet(u8::from(planes.0) | (0b110 * u8::from(planes.1)));
+        if writes.is_empty() { Plan::IDLE } else { Plan::in_place(writes) }
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { fixed: 0, per_frame: 3 * (4 * self.format.width as usize + 64) }
+    }
+
+    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let rows = self.rows(at);
+        match self.format.depth {
+            Depth::Bits(8) => self.planes::<u8>(&rows, band, scratch),
+            Depth::Bits(_) => self.planes::<u16>(&rows, band, scratch),
+            Depth::Float => self.planes::<f32>(&rows, band, scratch),
+        }
+    }
+}
+
+/// A sample that matrices are for.
+trait Mixed: Sample + Luma {
+    fn mix(level: Level, out: &mut [Self], own: usize, rows: [&[Self]; 3], by: &MatrixRow);
+}
+
+impl Mixed for u8 {
+    fn mix(level: Level, out: &mut [u8], _: usize, rows: [&[u8]; 3], by: &MatrixRow) {
+        mix_u8(level, out, rows, by);
+    }
+}
+
+impl Mixed for u16 {
+    fn mix(level: Level, out: &mut [u16], _: usize, rows: [&[u16]; 3], by: &MatrixRow) {
+        mix_u16(level, out, rows, by);
+    }
+}
+
+impl Mixed for f32 {
+    fn mix(level: Level, out: &mut [f32], own: usize, rows: [&[f32]; 3], by: &MatrixRow) {
+        mix_f32(level, out, own, rows, by);
+    }
+}
+
+impl Color {
+    fn planes<T: Mixed>(&self, by: &[MatrixRow; 3], band: &mut Band<'_>, scratch: &mut Scratch) {
+        let rgb = is_rgb(&self.format);
+        // Colour differences first: they see the luma of the source.
+        let both = if rgb { PlaneSet(0b111) } else { PlaneSet(0b110) };
+        if self.format.family != Family::Gray && !(band.writes & both).is_empty() {
+            let width = self.format.plane_size(1).0;
+            let [a, b, c] = scratch.buffers::<T, 3>([width; 3]);
+            for y in band.output.plane(1).rows() {
+                self.luma(a, y, band);
+                b.copy_from_slice(band.output.plane(1).row(y));
+                c.copy_from_slice(band.output.plane(2).row(y));
+                for p in (band.writes & both).iter() {
+                    T::mix(self.level, band.output.plane_mut(p).row_mut(y), p, [a, b, c], &by[p]);
+                }
+            }
+        }
+        if !rgb && band.writes.has(0) {
+            let width = self.format.plane_size(0).0;
+            let [a] = scratch.buffers::<T, 1>([width]);
+            for y in band.output.plane(0).rows() {
+                a.copy_from_slice(band.output.plane(0).row(y));
+                // Luma hangs on itself alone: the other weights are 0.
+                T::mix(self.level, band.output.plane_mut(0).row_mut(y), 0, [a, a, a], &by[0]);
+            }
+        }
+    }
+
+    /// Luma as chroma's row `y` sees it; of RGB simply plane 0.
+    fn luma<T: Mixed>(&self, out: &mut [T], y: usize, band: &Band<'_>) {
+        let (sx, sy) = self.format.plane_subsampling(1);
+        let plane = band.output.plane(0);
+        // A band is whole blocks, so that its last row of luma is the picture's where a block is cut.
+        let Some(last) = plane.rows().last() else { return };
+        let rows = [0, 1, 2, 3].map(|i: usize| plane.row::<T>(((y << sy) + i).min(last)));
+        mean_row(self.level, out, &rows[..1 << sy], sx.into());
+    }
+}
+
+#[cfg(test)]
+mod tests;

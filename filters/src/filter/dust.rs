@@ -1,0 +1,346 @@
+//! `dust`: specks, hairs and blotches on the film, new in every frame.
+//!
+//! Everything on a frame follows from the seed and the frame's number alone; both fields of a frame show the same.
+//! How many pieces there are is a matter of chance with the mean that was asked for, as dust falls. Most specks are small
+//! and a few are large. A speck is one to three bits of torn edges, a hair a chain of short streaks that bends at
+//! random, a blotch a heap of soft, thin pieces.
+
+use super::overlay::{Dice, Overlay, SEED, number};
+use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use crate::frame::{Format, Moment, Scratch};
+use crate::lend::{Host, Stop};
+use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
+use crate::settings::{Animated, Setting, SettingError, Unit, Values};
+use crate::simd::Level;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "dust",
+    label: "Dust",
+    help: "Specks, hairs and blotches of an old print, others in every frame",
+    settings: SETTINGS,
+    build,
+};
+
+/// The most pieces that a frame may have on average.
+const MOST: f64 = 1000.0;
+/// Streaks of a hair.
+const JOINTS: usize = 40;
+/// The most splats that one piece takes.
+const PIECE: usize = JOINTS;
+
+const SETTINGS: &[Setting] = &[
+    number(
+        "amount",
+        "Amount",
+        "How many pieces there are on a frame, on average.",
+        (0.0, MOST),
+        Unit::None,
+        5.0,
+    ),
+    number(
+        "size",
+        "Size",
+        "How large specks are, in pixels of a picture 1080 rows high: half of them are smaller, a few several times as \
+         large. Hairs and blotches grow with it.",
+        (0.5, 100.0),
+        Unit::Pixels,
+        5.0,
+    ),
+    number("hairs", "Hairs", "The part of the pieces that are hairs.", (0.0, 1.0), Unit::Fraction, 0.08),
+    number(
+        "blotches",
+        "Blotches",
+        "The part of the pieces that are blotches: large, soft and thin.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.05,
+    ),
+    number(
+        "light",
+        "Light",
+        "The part of the pieces that are light: dust on the negative, which the print shows white. The others lie on the \
+         print and are dark.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.3,
+    ),
+    number("strength", "Strength", "How solid the pieces are.", (0.0, 1.0), Unit::Fraction, 0.9),
+    SEED,
+];
+
+/// Shapes that specks are made of.
+const TORN: usize = 48;
+/// The look of hairs, and of the soft parts.
+const HAIR: u16 = TORN as u16;
+const SOFT: u16 = HAIR + 1;
+
+struct DustSpec {
+    amount: Animated,
+    size: Animated,
+    hairs: Animated,
+    blotches: Animated,
+    light: Animated,
+    strength: Animated,
+    seed: Option<u64>,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    Ok(Box::new(DustSpec {
+        amount: values.number("amount"),
+        size: values.number("size"),
+        hairs: values.number("hairs"),
+        blotches: values.number("blotches"),
+        light: values.number("light"),
+        strength: values.number("strength"),
+        seed: values.seed("seed"),
+    }))
+}
+
+/// A convex bit with a few corners on an ellipse.
+fn torn(dice: &mut Dice) -> Result<Shape, ShapeError> {
+    let corners = 4 + (dice.roll() * 5.0) as usize;
+    let points: Vec<[f32; 2]> = (0..corners)
+        .map(|i| {
+            let turn = (i as f64 + dice.from(-0.35, 0.35)) / corners as f64;
+            let (sin, cos) = libm::sincos(turn * core::f64::consts::TAU);
+            [cos as f32, sin as f32]
+        })
+        .collect();
+    Shape::polygon(&points, 0.25)
+}
+
+impl Spec for DustSpec {
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let fault = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
+        let mut looks = Vec::new();
+        // The bits are the same whatever the seed; where they lie is not.
+        let mut dice = Dice::of(0, 0);
+        while looks.len() < TORN {
+            // Corners that chance has put too far apart do not go around the middle.
+            if let Ok(shape) = torn(&mut dice) {
+                looks.push(Look::new(shape, Blend::Over));
+            }
+        }
+        looks.push(Look::new(Shape::streak(0.7).map_err(fault)?, Blend::Over));
+        looks.push(Look::new(Shape::disc(1.0).map_err(fault)?, Blend::Over));
+        let most = (4.0 * MOST) as usize * PIECE;
+        let overlay = Overlay::new(input, looks, most, level)?;
+        Ok(Box::new(Dust {
+            overlay,
+            amount: self.amount.clone(),
+            size: self.size.clone(),
+            hairs: self.hairs.clone(),
+            blotches: self.blotches.clone(),
+            light: self.light.clone(),
+            strength: self.strength.clone(),
+            seed: self.seed.unwrap_or(seed),
+        }))
+    }
+}
+
+struct Dust {
+    overlay: Overlay,
+    amount: Animated,
+    size: Animated,
+    hairs: Animated,
+    blotches: Animated,
+    light: Animated,
+    strength: Animated,
+    seed: u64,
+}
+
+/// One piece to be.
+struct Piece {
+    at: [f64; 2],
+    size: f64,
+    colour: [u16; 3],
+    strength: f64,
+}
+
+impl Dust {
+    fn splats(&self, at: &Moment) -> Vec<Splat> {
+        let amount = self.amount.at(at);
+        let (hairs, blotches) = (self.hairs.at(at), self.blotches.at(at));
+        let (light, strength) = (self.light.at(at), self.strength.at(at));
+        let number = at.frame.to_f64().floor();
+        let frame = Dice::of(self.seed, number as i64 as u64).roll().to_bits();
+        // Some frames are dirtier than others.
+        let mut dice = Dice::of(self.seed ^ frame, u64::MAX);
+        let amount = amount * dice.from(0.5, 1.5);
+        // Many chances of each a quarter at most: nearly as dust falls (Poisson).
+        let chances = (4.0 * amount).ceil().min(4.0 * MOST) as u64;
+        let chance = amount / chances.max(1) as f64;
+        let [width, height] = self.overlay.size();
+        let mut out = Vec::new();
+        for i in 0..chances {
+            let mut dice = Dice::of(self.seed ^ frame, i);
+            if dice.roll() >= chance {
+                continue;
+            }
+            let kind = dice.roll();
+            let is_light = dice.roll() < light;
+            let shade = if is_light { dice.from(0.86, 1.0) } else { dice.from(0.0, 0.09) };
+            // Negative dust prints a little warm, dirt is never quite black.
+            let colour = if is_light {
+                [shade, 0.985 * shade, 0.94 * shade]
+            } else {
+                [shade, 0.9 * shade, 0.8 * shade]
+            };
+            let piece = Piece {
+                at: [dice.from(0.0, width), dice.from(0.0, height)],
+                size: self.size.at(at) * self.overlay.unit(),
+                colour: self.overlay.painter.colour(colour),
+                strength: strength * dice.from(0.7, 1.0),
+            };
+            if kind < hairs {
+                self.hair(&piece, &mut dice, &mut out);
+            } else if kind < hairs + blotches {
+                self.blotch(&piece, &mut dice, &mut out);
+            } else {
+                self.speck(&piece, &mut dice, &mut out);
+            }
+        }
+        out
+    }
+
+    fn put(&self, piece: &Piece, splat: Splat, look: u16, strength: f64, out: &mut Vec<Splat>) {
+        let rank = out.len() as u64;
+        out.push(Splat { rank, look, colour: piece.colour, ..splat }.faded(strength as f32));
+    }
+
+    fn speck(&self, piece: &Piece, dice: &mut Dice, out: &mut Vec<Splat>) {
+        let r = dice.roll();
+        // From a third of the size up, half of them below it, one in fifty beyond three times.
+        let size = 0.5 * piece.size * (0.35 + 0.9 * r + 2.6 * r * r * r * r * r * r * r * r);
+        let long = dice.from(1.0, 2.2);
+        let turn = dice.roll();
+        let bits = 1 + (dice.roll() * 3.0) as usize;
+        for bit in 0..bits {
+            let part = if bit == 0 { 1.0 } else { dice.from(0.35, 0.7) };
+            let away = if bit == 0 { 0.0 } else { 0.75 * size };
+            let (sin, cos) = libm::sincos(dice.roll() * core::f64::consts::TAU);
+            let at = [piece.at[0] + away * cos, piece.at[1] + away * sin];
+            let half = [size * part * long.sqrt(), size * part / long.sqrt()];
+            let splat = self.overlay.splat(at, half, turn + dice.from(-0.1, 0.1));
+            let look = (dice.roll() * TORN as f64) as u16;
+            self.put(piece, splat, look, piece.strength, out);
+        }
+    }
+
+    fn hair(&self, piece: &Piece, dice: &mut Dice, out: &mut Vec<Splat>) {
+        let step = piece.size * dice.from(0.25, 0.8);
+        let joints = (JOINTS as f64 * dice.from(0.4, 1.0)) as usize;
+        let thick = (0.16 * piece.size * dice.from(0.7, 1.3)).max(0.45);
+        let mut turn = dice.roll();
+        let mut bend = dice.from(-0.012, 0.012);
+        let mut at = piece.at;
+        for _ in 0..joints {
+            bend = 0.9 * bend + dice.from(-0.011, 0.011);
+            turn += bend;
+            let (sin, cos) = libm::sincos(turn * core::f64::consts::TAU);
+            let next = [at[0] + step * cos, at[1] + step * sin];
+            let middle = [0.5 * (at[0] + next[0]), 0.5 * (at[1] + next[1])];
+            let splat = self.overlay.splat(middle, [0.5 * step + thick, thick], turn);
+            self.put(piece, splat, HAIR, piece.strength, out);
+            at = next;
+        }
+    }
+
+    fn blotch(&self, piece: &Piece, dice: &mut Dice, out: &mut Vec<Splat>) {
+        let size = piece.size * dice.from(2.5, 7.0);
+        let bits = 12 + (dice.roll() * 12.0) as usize;
+        for bit in 0..bits {
+            let away = size * if bit == 0 { 0.0 } else { 0.75 * dice.roll().sqrt() };
+            let (sin, cos) = libm::sincos(dice.roll() * core::f64::consts::TAU);
+            let at = [piece.at[0] + away * cos, piece.at[1] + away * sin];
+            let (half, long) = (size * dice.from(0.35, 0.85), dice.from(0.8, 1.25));
+            let half = [half * long, half / long];
+            let splat = self.overlay.splat(at, half, dice.roll());
+            self.put(piece, splat, SOFT, 0.2 * piece.strength, out);
+        }
+    }
+}
+
+impl Filter for Dust {
+    fn output(&self) -> &Format {
+        &self.overlay.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        if self.amount.at(at) > 0.0 && self.strength.at(at) > 0.0 {
+            self.overlay.plan(at)
+        } else {
+            Plan::IDLE
+        }
+    }
+
+    fn memory(&self) -> Memory {
+        self.overlay.memory()
+    }
+
+    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        self.overlay.prepare(near, host, &self.splats(at))
+    }
+
+    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.overlay.render(state, band, scratch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ratio::Ratio;
+
+    fn dust(text: &[(&str, &str)]) -> Dust {
+        let mut values = Values::new(SETTINGS);
+        for (id, text) in text {
+            let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
+            values.set(id, setting.parse(text).unwrap()).unwrap();
+        }
+        // As `bind` does, but not boxed.
+        let format = Format::from_name("yuv420p", 320, 240).unwrap();
+        let n = |id: &str| values.number(id);
+        Dust {
+            overlay: Overlay::new(&format, vec![], 1, Level::SCALAR).unwrap(),
+            amount: n("amount"),
+            size: n("size"),
+            hairs: n("hairs"),
+            blotches: n("blotches"),
+            light: n("light"),
+            strength: n("strength"),
+            seed: 1,
+        }
+    }
+
+    fn at(frame: i64) -> Moment {
+        Moment::of_frame(frame, Ratio::whole(24))
+    }
+
+    #[test]
+    fn the_mean_is_what_was_asked_for() {
+        let dust = dust(&[("amount", "8"), ("hairs", "0"), ("blotches", "1")]);
+        // A blotch has many bits; count pieces by their colour, which is each one's own.
+        let mut pieces = 0usize;
+        let mut all = Vec::new();
+        for frame in 0..1000 {
+            let mut splats = dust.splats(&at(frame));
+            splats.dedup_by_key(|s| s.colour);
+            pieces += splats.len();
+            all.push(splats.len());
+        }
+        assert!((7600..8400).contains(&pieces), "{pieces}");
+        assert!(all.iter().any(|n| *n < 4) && all.iter().any(|n| *n > 13));
+    }
+
+    #[test]
+    fn both_fields_of_a_frame_show_the_same() {
+        let dust = dust(&[("amount", "20")]);
+        let first = at(7);
+        let second = Moment { index: 15, frame: first.frame + Ratio::HALF, ..first };
+        assert_eq!(dust.splats(&first), dust.splats(&second));
+        assert_ne!(dust.splats(&first), dust.splats(&at(8)));
+        assert_eq!(dust.splats(&at(-3)), dust.splats(&at(-3)));
+    }
+}

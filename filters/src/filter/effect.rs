@@ -1,0 +1,204 @@
+//! What the effect filters share: descriptions of settings, codes and colours of planes, and a filter that does
+//! something to every sample by itself.
+
+use super::convert::assumed_matrix;
+use super::{Band, Filter, Memory, Plan, State};
+use crate::frame::{Depth, Family, Format, Matrix, Moment, Picture, PlaneSet, Primaries, Scratch};
+use crate::lend::{Host, Stop};
+use crate::noise::seed::mix64;
+use crate::pixel::convert::{Code, Coefficients, coefficients};
+use crate::pixel::tone::{Table, Tone};
+use crate::settings::{Animated, Choice, Kind, Setting, SettingError, Unit, Value};
+use crate::simd::Level;
+
+/// A number that may move.
+pub(super) const fn number(
+    id: &'static str,
+    label: &'static str,
+    help: &'static str,
+    (min, max): (f64, f64),
+    unit: Unit,
+    default: f64,
+) -> Setting {
+    let default = Some(Value::Number(Animated::Constant(default)));
+    Setting { id, label, help, kind: Kind::Number { min, max }, unit, default }
+}
+
+/// One of a few words.
+pub(super) const fn choice(
+    id: &'static str,
+    label: &'static str,
+    help: &'static str,
+    words: &'static [Choice],
+    default: &'static str,
+) -> Setting {
+    let default = Some(Value::Choice(default));
+    Setting { id, label, help, kind: Kind::Choice(words), unit: Unit::None, default }
+}
+
+/// A place as parts of the picture's width and height.
+pub(super) const fn place(
+    id: &'static str,
+    label: &'static str,
+    help: &'static str,
+    (min, max): (f64, f64),
+    default: [f64; 2],
+) -> Setting {
+    let default = Some(Value::Position(Animated::Constant(default)));
+    Setting { id, label, help, kind: Kind::Position { min, max }, unit: Unit::Fraction, default }
+}
+
+/// The seed of filters that draw from the noise stream.
+pub(super) const SEED: Setting = Setting {
+    id: "seed",
+    label: "Seed",
+    help: "Another number gives another course. When absent it follows from the render's seed and this filter's place \
+           in the chain.",
+    kind: Kind::Seed,
+    unit: Unit::None,
+    default: None,
+};
+
+/// Whether planes are G, B and R: the family, or YUV planes tagged as such.
+pub(super) fn is_rgb(format: &Format) -> bool {
+    format.family == Family::Rgb || (format.family == Family::Yuv && format.matrix == Matrix::RGB)
+}
+
+/// How the samples of plane `p` stand for nominal values.
+pub(super) fn code(format: &Format, p: usize) -> Code {
+    let Depth::Bits(bits) = format.depth else { return Code::FLOAT };
+    let full = format.full_range();
+    match () {
+        () if format.alpha_plane() == Some(p) => Code::alpha(bits),
+        () if !format.is_chroma(p) || is_rgb(format) => Code::luma(bits, full),
+        () if format.matrix == Matrix::YCGCO => Code::chroma_ycgco(bits, full),
+        () => Code::chroma(bits, full),
+    }
+}
+
+/// The lowest and highest code that there are; for float none that counts.
+pub(super) fn all_codes(format: &Format) -> (u16, u16) {
+    (0, format.depth.bits().map_or(0, |bits| ((1u32 << bits) - 1) as u16))
+}
+
+/// How luma is made of red, green and blue: by the matrix, or for RGB by the primaries.
+pub(super) fn weights(format: &Format) -> Result<Coefficients, SettingError> {
+    let matrix = match (is_rgb(format), format.primaries) {
+        (true, Primaries::BT2020) => Matrix::BT2020NC,
+        (true, _) => Matrix::BT709,
+        // Grey from an image may say RGB.
+        (false, _) if format.matrix == Matrix::RGB => Matrix::BT709,
+        (false, _) => assumed_matrix(format).0,
+    };
+    coefficients(matrix, format.primaries).ok_or_else(|| SettingError {
+        setting: "",
+        problem: format!(
+            "colours of the matrix {} are not known here: name another with --matrix, such as bt709",
+            matrix.name().map_or_else(|| matrix.0.to_string(), Into::into)
+        ),
+    })
+}
+
+/// The nominal value of each plane for a colour.
+pub(super) fn nominal(format: &Format, weights: Coefficients, [r, g, b, a]: [f64; 4]) -> [f64; 4] {
+    let gbr = [g, b, r];
+    let mut planes = if is_rgb(format) {
+        [g, b, r, a]
+    } else {
+        let [y, u, v] = weights.to_yuv().map(|m| m[0] * gbr[0] + m[1] * gbr[1] + m[2] * gbr[2]);
+        [y, u, v, a]
+    };
+    if let Some(p) = format.alpha_plane() {
+        planes[p] = a;
+    }
+    planes
+}
+
+/// A key of numbers.
+pub(super) fn key(values: &[f64]) -> u128 {
+    let half = |start: u64| {
+        values
+            .iter()
+            .fold(start, |h, v| mix64(h.wrapping_add(v.to_bits()).wrapping_mul(0x2545_f491_4f6c_dd1d)))
+    };
+    u128::from(half(1)) << 64 | u128::from(half(0x9e37_79b9_7f4a_7c15))
+}
+
+/// Rows of the whole frame in one of this picture, and the first of them: fields have every second row.
+pub(super) fn rows_of(format: &Format) -> (f64, f64) {
+    match format.picture {
+        Picture::Frame => (1.0, 0.0),
+        Picture::Field(parity) => (2.0, f64::from(u8::from(parity == crate::frame::Parity::Bottom))),
+    }
+}
+
+/// Something that is done to every sample by itself.
+pub(super) trait Tones: Send + Sync {
+    /// The planes that it changes at a moment, and those that it can change beside them when asked to.
+    fn writes(&self, at: &Moment) -> (PlaneSet, PlaneSet);
+
+    /// What is done to plane `p`.
+    fn tone(&self, at: &Moment, p: usize) -> Tone;
+
+    /// Where tables are looked up, what they hang on.
+    fn key(&self, _: &Moment) -> Option<u128> {
+        None
+    }
+}
+
+/// The filter of it.
+pub(super) struct ToneFilter<T> {
+    pub(super) format: Format,
+    pub(super) level: Level,
+    pub(super) of: T,
+}
+
+impl<T: Tones> Filter for ToneFilter<T> {
+    fn output(&self) -> &Format {
+        &self.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        let (writes, on_request) = self.of.writes(at);
+        if (writes | on_request).is_empty() {
+            return Plan::IDLE;
+        }
+        Plan { on_request, state: self.of.key(at), ..Plan::in_place(writes) }
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { fixed: 0, per_frame: Table::BYTES * self.format.planes() }
+    }
+
+    fn prepare(&self, at: &Moment, _: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        host.check()?;
+        let tones: Vec<Tone> = (0..self.format.planes()).map(|p| self.of.tone(at, p)).collect();
+        Ok(Box::new(tones))
+    }
+
+    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, _: &mut Scratch) {
+        let made = state.and_then(|s| s.downcast_ref::<Vec<Tone>>());
+        for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
+            let own;
+            let tone = match made {
+                Some(tones) => &tones[p],
+                None => {
+                    own = self.of.tone(at, p);
+                    &own
+                }
+            };
+            let plane = band.output.plane_mut(p);
+            for y in plane.rows() {
+                tone.apply(self.level, self.format.depth, plane.row_bytes_mut(y));
+            }
+        }
+    }
+}
+
+/// The planes of a set for which something holds.
+pub(super) fn planes_where(all: PlaneSet, holds: impl Fn(usize) -> bool) -> PlaneSet {
+    all.iter().filter(|&p| holds(p)).fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p))
+}
+
+#[cfg(test)]
+pub(super) mod tests;

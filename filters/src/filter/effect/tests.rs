@@ -1,0 +1,183 @@
+//! What the tests of the effect filters share: pictures, runs over bands and levels, and a comparison with what a
+//! sample should be in f64.
+
+use super::*;
+use crate::filter::{Entry, Reach};
+use crate::frame::{ColorRange, Frame};
+use crate::lend::{Alone, NoStore};
+use crate::ratio::Ratio;
+use crate::settings::Values;
+use core::sync::atomic::AtomicBool;
+
+/// Formats of every kind, odd and tiny sizes.
+pub(crate) const FORMATS: &[(&str, u32, u32)] = &[
+    ("yuv420p", 67, 35),
+    ("yuv420p", 1, 1),
+    ("gray", 301, 9),
+    ("gray10", 33, 3),
+    ("grayf32", 45, 7),
+    ("yuv422p10", 70, 21),
+    ("yuv411p", 65, 9),
+    ("yuv440p", 31, 19),
+    ("yuva420p", 34, 18),
+    ("yuv444p16", 129, 11),
+    ("yuvj420p", 40, 20),
+    ("gbrp", 66, 10),
+    ("gbrap16", 37, 13),
+    ("gbrapf32", 39, 11),
+];
+
+pub(crate) fn format(name: &str, width: u32, height: u32) -> Format {
+    Format::from_name(name, width, height).unwrap()
+}
+
+/// Noise over all codes; of float from -0.3 to 1.3 with some that are not finite.
+pub(crate) fn noise(format: Format) -> Frame {
+    let mut frame = Frame::new(format);
+    let mut state = 1u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as u32
+    };
+    for p in 0..format.planes() {
+        for y in 0..format.plane_size(p).1 {
+            match format.depth {
+                Depth::Bits(8) => frame.row_mut::<u8>(p, y).iter_mut().for_each(|v| *v = next() as u8),
+                Depth::Bits(bits) => {
+                    let top = ((1u32 << bits) - 1) as u16;
+                    frame.row_mut::<u16>(p, y).iter_mut().for_each(|v| *v = next() as u16 & top);
+                }
+                Depth::Float => frame.row_mut::<f32>(p, y).iter_mut().for_each(|v| {
+                    *v = match next() {
+                        n if n % 97 == 0 => f32::NAN,
+                        n if n % 97 == 1 => f32::INFINITY,
+                        n => n as f32 / 16_777_216.0 * 1.6 - 0.3,
+                    }
+                }),
+            }
+        }
+    }
+    frame
+}
+
+pub(crate) fn bind(entry: &Entry, given: &[(&str, &str)], format: &Format, level: Level) -> Box<dyn Filter> {
+    try_bind(entry, given, format, level).unwrap()
+}
+
+pub(crate) fn try_bind(
+    entry: &Entry,
+    given: &[(&str, &str)],
+    format: &Format,
+    level: Level,
+) -> Result<Box<dyn Filter>, SettingError> {
+    let mut values = Values::new(entry.settings);
+    for (id, text) in given {
+        let setting = entry.settings.iter().find(|s| s.id == *id).unwrap_or_else(|| panic!("{id}"));
+        values.set(id, setting.parse(text).unwrap()).unwrap();
+    }
+    values.resolve(Some(99)).unwrap();
+    (entry.build)(&values).unwrap().bind(format, 42, level)
+}
+
+pub(crate) fn moment(number: i64) -> Moment {
+    Moment::of_frame(number, Ratio::whole(24))
+}
+
+/// Runs a frame in bands that are cut before the given luma rows.
+pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usize]) -> Frame {
+    let at = moment(number);
+    let plan = filter.plan(&at);
+    let mut out = source.clone();
+    if !plan.active {
+        return out;
+    }
+    let stop = AtomicBool::new(false);
+    let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
+    let state = plan.state.map(|_| filter.prepare(&at, None, &host).unwrap());
+    let mut scratch = Scratch::default();
+    let height = filter.output().plane_size(0).1;
+    let mut rest = out.as_mut();
+    let mut first = 0;
+    for &cut in cuts.iter().filter(|&&c| c < height).chain([&height]) {
+        let (mut output, below) = rest.split_at_row(cut);
+        let input = (plan.reach != Reach::Same).then(|| source.as_ref());
+        let mut band = Band { rows: first..cut, input, output: output.reborrow(), writes: plan.writes };
+        filter.render(&at, state.as_ref(), &mut band, &mut scratch);
+        (rest, first) = (below, cut);
+    }
+    assert!(scratch.bytes() <= filter.memory().per_frame, "{} bytes of scratch", scratch.bytes());
+    out
+}
+
+/// A sample as a number.
+pub(crate) fn at(frame: &Frame, p: usize, x: usize, y: usize) -> f64 {
+    match frame.format().depth {
+        Depth::Bits(8) => frame.row::<u8>(p, y)[x].into(),
+        Depth::Bits(_) => frame.row::<u16>(p, y)[x].into(),
+        Depth::Float => frame.row::<f32>(p, y)[x].into(),
+    }
+}
+
+/// Code of nominal 0 and codes in a nominal 1, by the standards' own words.
+pub(crate) fn zero_span(format: &Format, p: usize) -> (f64, f64) {
+    let Depth::Bits(bits) = format.depth else { return (0.0, 1.0) };
+    let unit = f64::from(1u32 << (bits - 8));
+    let top = 256.0 * unit - 1.0;
+    let limited = format.family != Family::Rgb && format.range != ColorRange::Full;
+    match (format.is_chroma(p), limited && format.alpha_plane() != Some(p)) {
+        (true, true) => (128.0 * unit, 224.0 * unit),
+        (true, false) => (128.0 * unit, top),
+        (false, true) => (16.0 * unit, 219.0 * unit),
+        (false, false) => (0.0, top),
+    }
+}
+
+/// Runs over all formats, levels and bands; every level and band must give the same, and every sample must be within
+/// a tolerance of `reference(frame, plane, x, y)`, which says both, or nothing where the sample must be as it was.
+pub(crate) fn compare(
+    entry: &Entry,
+    given: &[(&str, &str)],
+    number: i64,
+    reference: impl Fn(&Frame, usize, usize, usize) -> Option<(f64, f64)>,
+) {
+    for &(name, width, height) in FORMATS {
+        let format = format(name, width, height);
+        let source = noise(format);
+        let want = run(&*bind(entry, given, &format, Level::SCALAR), &source, number, &[]);
+        for p in 0..format.planes() {
+            let (w, h) = format.plane_size(p);
+            for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
+                let (was, is) = (at(&source, p, x, y), at(&want, p, x, y));
+                match reference(&source, p, x, y) {
+                    None => {
+                        assert!(was == is || was.is_nan() && is.is_nan(), "{name} {p} {x},{y}: {was} {is}")
+                    }
+                    Some((exact, by)) => assert!(
+                        (is - exact).abs() <= by
+                            || exact == is
+                            || by == f64::INFINITY
+                            || exact.is_nan() && is.is_nan(),
+                        "{name} {given:?} plane {p} at {x},{y}: {was} became {is}, not {exact}"
+                    ),
+                }
+            }
+        }
+        for &level in Level::available() {
+            for cuts in [&[][..], &[4, 8, 16]] {
+                let got = run(&*bind(entry, given, &format, level), &source, number, cuts);
+                assert!(got == want, "{name} {given:?} {level} {cuts:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn codes_are_the_standards() {
+    for &(name, width, height) in FORMATS {
+        let f = format(name, width, height);
+        for p in 0..f.planes() {
+            let c = code(&f, p);
+            assert_eq!((f64::from(c.zero), f64::from(c.span)), zero_span(&f, p), "{name} {p}");
+        }
+    }
+}

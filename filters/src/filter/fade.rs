@@ -1,0 +1,207 @@
+//! `fade`: to a colour, from a colour, or in transparency.
+//!
+//! A sample x becomes `x + (c - x) * amount`, c being the code of the colour in its plane: legal black for black. In
+//! integers it is rounded once, halves up, from sums that are exact to 2^-14 of a code ([`crate::pixel::tone::Affine`]);
+//! at 1 every sample is the colour. Where colour is premultiplied, so is the colour it fades to.
+
+use super::effect::{ToneFilter, Tones, all_codes, choice, code, nominal, number, planes_where, weights};
+use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet, Scratch};
+use crate::pixel::convert::Coefficients;
+use crate::pixel::tone::{Affine, Over, Tone};
+use crate::settings::{Animated, Choice, Kind, Setting, SettingError, Unit, Value, Values};
+use crate::simd::Level;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "fade",
+    label: "Fade",
+    help: "Fades the picture to or from black, a colour, or transparency",
+    settings: SETTINGS,
+    build,
+};
+
+const SETTINGS: &[Setting] = &[
+    number(
+        "amount",
+        "Amount",
+        "How far: 0 is the picture as it was, 1 the colour alone. amount='0=1;48=0' fades in over 48 frames.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.0,
+    ),
+    Setting {
+        id: "color",
+        label: "Colour",
+        help: "What it fades to. With planes=a its alpha is what alpha fades to.",
+        kind: Kind::Colour,
+        unit: Unit::None,
+        default: Some(Value::Colour(Animated::Constant([0.0, 0.0, 0.0, 1.0]))),
+    },
+    choice(
+        "to",
+        "To",
+        "What fades.",
+        &[
+            Choice { id: "color", help: "the picture, to the colour; alpha stays" },
+            Choice { id: "alpha", help: "alpha, to nothing: the picture becomes transparent" },
+        ],
+        "color",
+    ),
+];
+
+#[derive(Clone)]
+struct FadeSpec {
+    amount: Animated,
+    color: Animated<[f64; 4]>,
+    to_alpha: bool,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    Ok(Box::new(FadeSpec {
+        amount: values.number("amount"),
+        color: values.colour("color"),
+        to_alpha: values.choice("to") == "alpha",
+    }))
+}
+
+impl Spec for FadeSpec {
+    fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        if self.to_alpha && !input.has_alpha() {
+            let problem = format!("a picture of {} has no alpha to fade: leave it out", input.name());
+            return Err(SettingError { setting: "to", problem });
+        }
+        let weights = weights(input)?;
+        let of = Fade { format: *input, set: self.clone(), weights };
+        Ok(Box::new(FadeFilter(ToneFilter { format: *input, level, of })))
+    }
+}
+
+struct Fade {
+    format: Format,
+    set: FadeSpec,
+    weights: Coefficients,
+}
+
+impl Fade {
+    fn amount(&self, at: &Moment) -> f64 {
+        self.set.amount.at(at)
+    }
+
+    /// The code of the colour in plane `p`, not rounded.
+    fn target(&self, at: &Moment, p: usize) -> f64 {
+        let code = code(&self.format, p);
+        let zero = f64::from(code.zero);
+        if self.set.to_alpha {
+            return zero;
+        }
+        zero + nominal(&self.format, self.weights, self.set.color.at(at))[p] * f64::from(code.span)
+    }
+
+    /// Whether plane `p` fades to a colour that is multiplied by alpha first.
+    fn over(&self, at: &Moment, p: usize) -> bool {
+        self.format.alpha == Alpha::Premultiplied
+            && self.format.alpha_plane() != Some(p)
+            && !self.set.to_alpha
+            && self.target(at, p) != f64::from(code(&self.format, p).zero)
+    }
+}
+
+impl Tones for Fade {
+    fn writes(&self, at: &Moment) -> (PlaneSet, PlaneSet) {
+        if self.amount(at) <= 0.0 {
+            return (PlaneSet::NONE, PlaneSet::NONE);
+        }
+        let alpha = self.format.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
+        match (self.set.to_alpha, self.format.alpha) {
+            (true, Alpha::Premultiplied) => (alpha | self.format.color_planes(), PlaneSet::NONE),
+            (true, _) => (alpha, PlaneSet::NONE),
+            (false, _) => (self.format.color_planes(), alpha),
+        }
+    }
+
+    fn tone(&self, at: &Moment, p: usize) -> Tone {
+        let (amount, target) = (self.amount(at), self.target(at, p));
+        let (lo, hi) = all_codes(&self.format);
+        match self.format.depth {
+            Depth::Bits(_) if amount >= 1.0 => {
+                Tone::Code(libm::floor(target + 0.5).clamp(lo.into(), hi.into()) as u16)
+            }
+            Depth::Bits(bits) => {
+                Tone::Line(Affine::new(bits, 1.0 - amount, target * amount, (lo, hi), false))
+            }
+            Depth::Float if amount >= 1.0 => Tone::Value(target as f32),
+            Depth::Float => Tone::Real { gain: (1.0 - amount) as f32, offset: (target * amount) as f32 },
+        }
+    }
+}
+
+/// Fades by tones, but where the colour has to be multiplied by alpha.
+struct FadeFilter(ToneFilter<Fade>);
+
+impl Filter for FadeFilter {
+    fn output(&self) -> &Format {
+        self.0.output()
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        self.0.plan(at)
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { fixed: 0, per_frame: 4 * self.0.format.width as usize + 128 }
+    }
+
+    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let fade = &self.0.of;
+        let writes = band.writes;
+        let over = planes_where(writes, |p| p < self.0.format.planes() && fade.over(at, p));
+        if let Some(a) = self.0.format.alpha_plane() {
+            for p in over.iter() {
+                for y in band.output.plane(p).rows() {
+                    fade.over_row(at, (p, a), y, band, scratch);
+                }
+            }
+        }
+        band.writes = planes_where(writes, |p| !over.has(p));
+        self.0.render(at, state, band, scratch);
+        band.writes = writes;
+    }
+}
+
+impl Fade {
+    fn over_row(&self, at: &Moment, (p, a): (usize, usize), y: usize, band: &mut Band<'_>, s: &mut Scratch) {
+        let (amount, code) = (self.amount(at), code(&self.format, p));
+        let zero = f64::from(code.zero);
+        // What a full alpha adds, in codes.
+        let full = (self.target(at, p) - zero) * amount;
+        let alpha = band.output.plane(a).row_bytes(y);
+        let [kept] = s.buffers::<u8, 1>([alpha.len()]);
+        kept.copy_from_slice(alpha);
+        let row = band.output.plane_mut(p);
+        match self.format.depth {
+            Depth::Float => {
+                let (gain, weight) = ((1.0 - amount) as f32, full as f32);
+                let alpha: &[f32] = bytemuck::cast_slice(kept);
+                for (x, a) in row.row_mut::<f32>(y).iter_mut().zip(alpha) {
+                    let sum = *x * gain + *a * weight;
+                    *x = if sum.is_finite() && x.is_finite() { sum } else { *x };
+                }
+            }
+            Depth::Bits(bits) => {
+                let top = f64::from(all_codes(&self.format).1);
+                let by = Over::new(bits, 1.0 - amount, zero * amount, full / top);
+                if bits == 8 {
+                    let pairs = row.row_mut::<u8>(y).iter_mut().zip(&*kept);
+                    pairs.for_each(|(x, &a)| *x = by.of((*x).into(), a.into()) as u8);
+                } else {
+                    let alpha: &[u16] = bytemuck::cast_slice(kept);
+                    row.row_mut::<u16>(y).iter_mut().zip(alpha).for_each(|(x, &a)| *x = by.of(*x, a));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

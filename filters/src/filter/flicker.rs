@@ -1,0 +1,147 @@
+//! `flicker`: exposure that wobbles from frame to frame, as in hand-cranked and worn film.
+//!
+//! The exposure of a frame is `1 + amount * v`, v being nearly normal numbers with a deviation of 1 and a bound of 3.5,
+//! each drawn at its own place in time from a hash of seed and number, so any frame can be asked for first. Samples
+//! are scaled from black, colour differences from no colour; the result keeps to the legal codes, where the sample
+//! was legal.
+
+use super::effect::{SEED, ToneFilter, Tones, choice, code, number};
+use super::{Entry, Filter, Spec};
+use crate::curve::Integral;
+use crate::frame::{Depth, Format, Moment, PlaneSet};
+use crate::noise::seed::Layer;
+use crate::noise::wander::{Wander, Way};
+use crate::pixel::tone::{Affine, Tone};
+use crate::settings::{Animated, Choice, Setting, SettingError, Unit, Values};
+use crate::simd::Level;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "flicker",
+    label: "Flicker",
+    help: "Lets the exposure wobble from frame to frame, as in old film",
+    settings: SETTINGS,
+    build,
+};
+
+const SETTINGS: &[Setting] = &[
+    number(
+        "amount",
+        "Amount",
+        "How much: the standard deviation of the exposure. 0.02 is felt, 0.05 is plain, 0.15 is a silent film.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.05,
+    ),
+    number(
+        "speed",
+        "Speed",
+        "How fast: new exposures a frame. 1 gives every frame its own, 0.1 breathes over tens of frames, 0 stands \
+         still.",
+        (0.0, 4.0),
+        Unit::None,
+        1.0,
+    ),
+    choice(
+        "mode",
+        "Mode",
+        "How it goes from one exposure to the next.",
+        &[
+            Choice { id: "smooth", help: "in a smooth curve" },
+            Choice { id: "step", help: "at once: each one is held until the next" },
+        ],
+        "smooth",
+    ),
+    SEED,
+];
+
+struct FlickerSpec {
+    amount: Animated,
+    speed: Animated,
+    way: Way,
+    seed: Option<u64>,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    let way = if values.choice("mode") == "step" { Way::Step } else { Way::Smooth };
+    Ok(Box::new(FlickerSpec {
+        amount: values.number("amount"),
+        speed: values.number("speed"),
+        way,
+        seed: values.seed("seed"),
+    }))
+}
+
+impl Spec for FlickerSpec {
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let wander = Wander::new(self.seed.unwrap_or(seed), Layer::EXPOSURE, self.way);
+        let phase = Phase::new(&self.speed, input);
+        let of = Flicker { format: *input, amount: self.amount.clone(), phase, wander };
+        Ok(Box::new(ToneFilter { format: *input, level, of }))
+    }
+}
+
+/// How far something that goes at a changing speed has come: the speed, summed over frames.
+pub(super) enum Phase {
+    /// At one speed.
+    Even(f64),
+    /// Along a curve, and frames in the unit of its keys.
+    Curve(Integral, f64),
+}
+
+impl Phase {
+    pub(super) fn new(speed: &Animated, format: &Format) -> Phase {
+        match speed {
+            Animated::Constant(v) => Phase::Even(*v),
+            Animated::Curve(curve) => {
+                let frames = if curve.in_seconds() { format.rate.to_f64() } else { 1.0 };
+                Phase::Curve(Integral::new(curve), frames)
+            }
+        }
+    }
+
+    pub(super) fn at(&self, at: &Moment) -> f64 {
+        match self {
+            Phase::Even(speed) => at.frame.to_f64() * speed,
+            Phase::Curve(integral, frames) => integral.value(at.frame, at.time) * frames,
+        }
+    }
+}
+
+struct Flicker {
+    format: Format,
+    amount: Animated,
+    phase: Phase,
+    wander: Wander,
+}
+
+impl Flicker {
+    fn exposure(&self, at: &Moment) -> f64 {
+        let amount = self.amount.at(at);
+        if amount <= 0.0 {
+            return 1.0;
+        }
+        (1.0 + amount * self.wander.value(self.phase.at(at), 0)).max(0.0)
+    }
+}
+
+impl Tones for Flicker {
+    fn writes(&self, at: &Moment) -> (PlaneSet, PlaneSet) {
+        let writes = if self.exposure(at) == 1.0 { PlaneSet::NONE } else { self.format.color_planes() };
+        (writes, PlaneSet::NONE)
+    }
+
+    fn tone(&self, at: &Moment, p: usize) -> Tone {
+        let gain = self.exposure(at);
+        match (self.format.depth, self.format.legal(p)) {
+            (Depth::Bits(bits), Some(legal)) => {
+                let zero = f64::from(code(&self.format, p).zero);
+                Tone::Line(Affine::new(bits, gain, zero * (1.0 - gain), legal, true))
+            }
+            _ => Tone::Real { gain: gain as f32, offset: 0.0 },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,213 @@
+//! `levels`: black, white and gamma of the input, black and white of the output.
+//!
+//! With t the place of a sample between the input's black (0) and white (1), kept to 0..1 in integers, the result
+//! is `out-black + t^(1/gamma) * (out-white - out-black)`. Black and white are parts of the format's legal range, so
+//! the defaults mean legal black and legal white whatever the depth and range.
+//!
+//! Over all channels, R, G and B are changed alike; of YUV luma is changed, and the colour differences grow by as much
+//! as the straight line between black and white steepens, which is what R, G and B would do for a gamma of 1.
+//! Integers go along a straight line with one rounding, or through a table of the exact values rounded halves up; float
+//! samples are not limited, and below black they go on along the line.
+
+use super::effect::{ToneFilter, Tones, all_codes, choice, code, is_rgb, key, number, planes_where};
+use super::{Entry, Filter, Spec};
+use crate::frame::{Depth, Format, Moment, PlaneSet};
+use crate::pixel::tone::{Affine, Power, Table, Tone};
+use crate::settings::{Animated, Choice, Planes, Setting, SettingError, Unit, Values};
+use crate::simd::Level;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "levels",
+    label: "Levels",
+    help: "Sets black, white and gamma, of all channels or of one",
+    settings: SETTINGS,
+    build,
+};
+
+const SETTINGS: &[Setting] = &[
+    number(
+        "black",
+        "Input black",
+        "What becomes black: 0 is the format's own black, 1 its white (of an 8-bit picture of full range, code / 255).",
+        (-1.0, 2.0),
+        Unit::Fraction,
+        0.0,
+    ),
+    number(
+        "white",
+        "Input white",
+        "What becomes white. Below `black` the picture is inverted.",
+        (-1.0, 2.0),
+        Unit::Fraction,
+        1.0,
+    ),
+    number(
+        "gamma",
+        "Gamma",
+        "Of what is between: above 1 is brighter, below 1 darker.",
+        (0.1, 10.0),
+        Unit::None,
+        1.0,
+    ),
+    number("out-black", "Output black", "What black becomes.", (0.0, 1.0), Unit::Fraction, 0.0),
+    number("out-white", "Output white", "What white becomes.", (0.0, 1.0), Unit::Fraction, 1.0),
+    choice(
+        "channel",
+        "Channel",
+        "What is changed. For several, put several filters one after the other.",
+        &[
+            Choice { id: "all", help: "red, green and blue; of YUV luma, and the colour with it" },
+            Choice { id: "r", help: "red" },
+            Choice { id: "g", help: "green" },
+            Choice { id: "b", help: "blue" },
+            Choice { id: "y", help: "luma or grey alone" },
+            Choice { id: "u", help: "the colour difference U (Cb): 0.5 is no colour" },
+            Choice { id: "v", help: "the colour difference V (Cr): 0.5 is no colour" },
+            Choice { id: "a", help: "alpha" },
+        ],
+        "all",
+    ),
+];
+
+#[derive(Clone)]
+struct LevelsSpec {
+    /// Black, white, gamma, out-black, out-white.
+    numbers: [Animated; 5],
+    channel: &'static str,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    let numbers = ["black", "white", "gamma", "out-black", "out-white"].map(|id| values.number(id));
+    Ok(Box::new(LevelsSpec { numbers, channel: values.choice("channel") }))
+}
+
+impl Spec for LevelsSpec {
+    fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let all = self.channel == "all";
+        let planes = match self.channel.parse::<Planes>() {
+            _ if all => input.color_planes(),
+            Ok(planes) => planes.resolve(input),
+            Err(_) => PlaneSet::NONE,
+        };
+        if planes.is_empty() {
+            let problem = format!(
+                "a picture of {} has no channel '{}': leave it out, or name one that there is",
+                input.name(),
+                self.channel
+            );
+            return Err(SettingError { setting: "channel", problem });
+        }
+        let of = Levels { format: *input, set: self.clone(), planes, all };
+        Ok(Box::new(ToneFilter { format: *input, level, of }))
+    }
+}
+
+struct Levels {
+    format: Format,
+    set: LevelsSpec,
+    planes: PlaneSet,
+    all: bool,
+}
+
+/// The settings at a moment.
+#[derive(Clone, Copy, PartialEq)]
+struct Now {
+    black: f64,
+    width: f64,
+    gamma: f64,
+    out: (f64, f64),
+}
+
+impl Now {
+    const SAME: Now = Now { black: 0.0, width: 1.0, gamma: 1.0, out: (0.0, 1.0) };
+
+    /// The slope of the straight line.
+    fn gain(self) -> f64 {
+        (self.out.1 - self.out.0) / self.width
+    }
+
+    /// What becomes of a nominal value that is kept to the range.
+    fn of(self, v: f64) -> f64 {
+        let t = ((v - self.black) / self.width).clamp(0.0, 1.0);
+        let t = if self.gamma == 1.0 { t } else { libm::pow(t, 1.0 / self.gamma) };
+        self.out.0 + t * (self.out.1 - self.out.0)
+    }
+}
+
+impl Levels {
+    fn now(&self, at: &Moment) -> Now {
+        let [black, white, gamma, low, high] = [0, 1, 2, 3, 4].map(|i: usize| self.set.numbers[i].at(at));
+        let width = white - black;
+        // A range of nothing is a threshold: as steep as makes no difference.
+        let width = if width.abs() < 1e-7 { 1e-7 } else { width };
+        Now { black, width, gamma, out: (low, high) }
+    }
+
+    /// Whether plane `p` is a colour difference that goes along with luma.
+    fn follows(&self, p: usize) -> bool {
+        self.all && self.format.is_chroma(p) && !is_rgb(&self.format)
+    }
+
+    fn is_line(&self, now: Now, p: usize) -> bool {
+        self.follows(p) || (now.gamma == 1.0 && now.gain().abs() <= Affine::STEEPEST)
+    }
+}
+
+impl Tones for Levels {
+    fn writes(&self, at: &Moment) -> (PlaneSet, PlaneSet) {
+        let now = self.now(at);
+        let changes = |p| if self.follows(p) { now.gain() != 1.0 } else { now != Now::SAME };
+        (planes_where(self.planes, changes), PlaneSet::NONE)
+    }
+
+    fn tone(&self, at: &Moment, p: usize) -> Tone {
+        if !self.planes.has(p) {
+            return Tone::Same;
+        }
+        let (now, code) = (self.now(at), code(&self.format, p));
+        let difference = self.format.is_chroma(p) && !is_rgb(&self.format);
+        let span = f64::from(code.span);
+        // Of a colour difference 0 is half of its range below the middle.
+        let zero = f64::from(code.zero) - if difference { span / 2.0 } else { 0.0 };
+        let (lo, hi) = all_codes(&self.format);
+        let Depth::Bits(bits) = self.format.depth else {
+            let zero = zero as f32;
+            let (gain, out) = (now.gain(), now.out);
+            return if self.follows(p) {
+                Tone::Real { gain: gain as f32, offset: 0.0 }
+            } else if now.gamma == 1.0 {
+                let offset = out.0 - (now.black + f64::from(zero)) * gain + f64::from(zero);
+                Tone::Real { gain: gain as f32, offset: offset as f32 }
+            } else {
+                let black = now.black as f32 + zero;
+                let (span, base) = ((out.1 - out.0) as f32, out.0 as f32 + zero);
+                Tone::Power(Power::new(1.0 / now.gamma, black, (1.0 / now.width) as f32, span, base))
+            };
+        };
+        let round = |v: f64| libm::floor(v + 0.5).clamp(lo.into(), hi.into()) as u16;
+        if self.follows(p) {
+            let gain = now.gain().clamp(-Affine::STEEPEST, Affine::STEEPEST);
+            let middle = f64::from(code.zero);
+            let legal = self.format.legal(p).unwrap_or((lo, hi));
+            return Tone::Line(Affine::new(bits, gain, middle * (1.0 - gain), legal, false));
+        }
+        if self.is_line(now, p) {
+            let gain = now.gain();
+            let offset = zero + (now.out.0 - now.black * gain) * span - zero * gain;
+            let ends = [now.out.0, now.out.1].map(|v| round(zero + v * span));
+            let kept = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+            return Tone::Line(Affine::new(bits, gain, offset, kept, false));
+        }
+        Tone::Table(Table::new(bits, |x| round(zero + now.of((f64::from(x) - zero) / span) * span)))
+    }
+
+    fn key(&self, at: &Moment) -> Option<u128> {
+        let now = self.now(at);
+        let prepared = self.planes.iter().any(|p| !self.is_line(now, p));
+        prepared.then(|| key(&[now.black, now.width, now.gamma, now.out.0, now.out.1]))
+    }
+}
+
+#[cfg(test)]
+mod tests;

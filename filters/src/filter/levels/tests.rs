@@ -1,0 +1,81 @@
+use super::super::effect::tests::{at, compare, format, try_bind, zero_span};
+use super::*;
+
+fn check(given: &[(&str, &str)], [black, white, gamma, low, high]: [f64; 5]) {
+    compare(&ENTRY, given, 0, |source, p, x, y| {
+        let f = source.format();
+        if f.alpha_plane() == Some(p) {
+            return None;
+        }
+        let was = at(source, p, x, y);
+        if !was.is_finite() {
+            return None;
+        }
+        let (zero, span) = zero_span(f, p);
+        let gain = (high - low) / (white - black);
+        let float = f.depth == Depth::Float;
+        if f.is_chroma(p) && gain == 1.0 {
+            return None;
+        }
+        if f.is_chroma(p) {
+            let (lo, hi) = f.legal(p).unwrap();
+            return Some(((zero + (was - zero) * gain).clamp(lo.into(), hi.into()), 0.513));
+        }
+        let t = ((was - zero) / span - black) / (white - black);
+        let t = if float { t } else { t.clamp(0.0, 1.0) };
+        let t = if gamma == 1.0 || t <= 0.0 { t } else { libm::pow(t, 1.0 / gamma) };
+        Some((zero + (low + t * (high - low)) * span, if float { 1e-5 * (1.0 + t.abs()) } else { 0.513 }))
+    });
+}
+
+#[test]
+fn lines_and_tables_are_the_formula() {
+    check(&[("black", "0.1"), ("white", "0.8")], [0.1, 0.8, 1.0, 0.0, 1.0]);
+    check(&[("white", "0"), ("black", "1")], [1.0, 0.0, 1.0, 0.0, 1.0]);
+    check(&[("out-black", "0.9"), ("out-white", "0.2")], [0.0, 1.0, 1.0, 0.9, 0.2]);
+    check(&[("gamma", "2.2")], [0.0, 1.0, 2.2, 0.0, 1.0]);
+    let all =
+        [("black", "0.05"), ("white", "0.9"), ("gamma", "0.45"), ("out-black", "0.1"), ("out-white", "0.7")];
+    check(&all, [0.05, 0.9, 0.45, 0.1, 0.7]);
+}
+
+#[test]
+fn the_defaults_change_nothing_and_a_threshold_is_one() {
+    compare(&ENTRY, &[], 0, |_, _, _, _| None);
+    // Luma becomes black or white; float samples are as steep.
+    compare(&ENTRY, &[("black", "0.5"), ("white", "0.5"), ("channel", "all")], 0, |source, p, x, y| {
+        let f = source.format();
+        let (zero, span) = zero_span(f, p);
+        let was = at(source, p, x, y);
+        if f.alpha_plane() == Some(p) {
+            return None;
+        }
+        let up = (was - zero) / span > 0.5;
+        match f.depth {
+            Depth::Float => Some((was, f64::INFINITY)),
+            _ if f.is_chroma(p) => Some((was, f64::INFINITY)),
+            _ => Some((zero + if up { span } else { 0.0 }, 0.5)),
+        }
+    });
+}
+
+#[test]
+fn one_channel_alone() {
+    let f = format("gbrp", 8, 8);
+    let filter = try_bind(&ENTRY, &[("channel", "r"), ("gamma", "2")], &f, Level::best()).unwrap();
+    let at = super::super::effect::tests::moment(0);
+    assert_eq!(filter.plan(&at).writes, PlaneSet(0b100));
+    let yuva = format("yuva420p", 8, 8);
+    let filter = try_bind(&ENTRY, &[("channel", "a"), ("gamma", "2")], &yuva, Level::best()).unwrap();
+    assert_eq!(filter.plan(&at).writes, PlaneSet(0b1000));
+    let problem = try_bind(&ENTRY, &[("channel", "u")], &f, Level::best()).err().unwrap();
+    assert!(problem.problem.contains("no channel 'u'"), "{problem}");
+    // The middle of a colour difference stays where black and white lie even about it.
+    let f = format("yuv444p", 8, 8);
+    let mut frame = crate::frame::Frame::new(f);
+    frame.row_mut::<u8>(1, 0).copy_from_slice(&[16, 72, 128, 184, 240, 0, 255, 128]);
+    let filter =
+        try_bind(&ENTRY, &[("channel", "u"), ("black", "0.25"), ("white", "0.75")], &f, Level::best());
+    let out = super::super::effect::tests::run(&*filter.unwrap(), &frame, 0, &[]);
+    assert_eq!(out.row::<u8>(1, 0), [16, 16, 128, 240, 240, 16, 240, 128]);
+}

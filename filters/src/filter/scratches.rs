@@ -1,0 +1,366 @@
+//! `scratches`: vertical scratches that run along the film.
+//!
+//! The film is one strip: frame n lies on it from n to n + 1, its top first. A scratch begins at some place of the strip,
+//! runs for some frames and ends, mostly within a frame; what it does sideways and how deep it goes is a function
+//! of the place on the strip, so that it goes on from the bottom of one frame to the top of the next. Scratches are
+//! born at an even rate along the strip, in closed form: which ones touch a frame follows from its number alone.
+
+use super::overlay::{Dice, Overlay, SEED, number};
+use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use crate::frame::{Format, Moment, Scratch};
+use crate::lend::{Host, Stop};
+use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
+use crate::particle::{Births, FLICKS, Steady, flicks};
+use crate::ratio::Ratio;
+use crate::settings::{Animated, Setting, SettingError, Unit, Values};
+use crate::simd::Level;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "scratches",
+    label: "Scratches",
+    help: "Vertical scratches of an old print, that run for some frames and wander",
+    settings: SETTINGS,
+    build,
+};
+
+/// The most at a time.
+const MOST: f64 = 100.0;
+/// The longest, in frames, and the longest of any over the mean.
+const LONGEST: f64 = 1000.0;
+const SPREAD: f64 = 2.5;
+/// How many births later than it is born a scratch may begin.
+const ASIDE: f64 = 4.0;
+/// The most births that are looked at.
+const YOUNGEST: i64 = 4000;
+/// Pieces that a frame's height is cut into, at most.
+const PIECES: usize = 136;
+
+const SETTINGS: &[Setting] = &[
+    number(
+        "amount",
+        "Amount",
+        "How many scratches there are at a time, on average.",
+        (0.0, MOST),
+        Unit::None,
+        3.0,
+    ),
+    number(
+        "life",
+        "Life",
+        "For how many frames a scratch runs, on average.",
+        (0.1, LONGEST),
+        Unit::Frames,
+        14.0,
+    ),
+    number(
+        "width",
+        "Width",
+        "How wide scratches are, in pixels of a picture 1080 rows high; each has a width of its own around it.",
+        (0.1, 50.0),
+        Unit::Pixels,
+        1.6,
+    ),
+    number(
+        "wander",
+        "Wander",
+        "How far a scratch strays to either side, in pixels of a picture 1080 rows high.",
+        (0.0, 500.0),
+        Unit::Pixels,
+        9.0,
+    ),
+    number(
+        "light",
+        "Light",
+        "The part of the scratches that are light: through the emulsion. The others are dark.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.65,
+    ),
+    number("strength", "Strength", "How deep scratches go.", (0.0, 1.0), Unit::Fraction, 0.55),
+    SEED,
+];
+
+struct ScratchSpec {
+    amount: Animated,
+    life: Animated,
+    width: Animated,
+    wander: Animated,
+    light: Animated,
+    strength: Animated,
+    seed: Option<u64>,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    Ok(Box::new(ScratchSpec {
+        amount: values.number("amount"),
+        life: values.number("life"),
+        width: values.number("width"),
+        wander: values.number("wander"),
+        light: values.number("light"),
+        strength: values.number("strength"),
+        seed: values.seed("seed"),
+    }))
+}
+
+/// The lowest and highest value at any key.
+fn bounds(value: &Animated) -> (f64, f64) {
+    match value {
+        Animated::Constant(v) => (*v, *v),
+        Animated::Curve(c) => {
+            c.keys().iter().fold((f64::INFINITY, 0.0), |(low, high), k| (low.min(k.value), high.max(k.value)))
+        }
+    }
+}
+
+/// A rate as births keep it, of at least one birth in a million frames.
+fn millionths(rate: f64) -> f64 {
+    (rate * 1e6 + 0.5).floor().clamp(1.0, 1e9) / 1e6
+}
+
+impl Spec for ScratchSpec {
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let fault = |problem: String| SettingError { setting: "", problem };
+        let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+        let shape = Shape::polygon(&square, 0.0).map_err(|e: ShapeError| fault(e.to_string()))?;
+        // As many are born as there may ever be at a time; at any time as many are seen as there should be.
+        let ((_, most), (shortest, longest)) = (bounds(&self.amount), bounds(&self.life));
+        let rate = millionths(most / shortest);
+        let births = Steady::new(rate).map_err(|e| fault(e.to_string()))?;
+        let alive = (rate * (longest * SPREAD + 1.0)).ceil().min(f64::from(YOUNGEST as u32));
+        let most = alive as usize * PIECES;
+        let overlay = Overlay::new(input, vec![Look::new(shape, Blend::Over)], most, level)?;
+        Ok(Box::new(Scratches {
+            overlay,
+            births,
+            rate,
+            amount: self.amount.clone(),
+            life: self.life.clone(),
+            width: self.width.clone(),
+            wander: self.wander.clone(),
+            light: self.light.clone(),
+            strength: self.strength.clone(),
+            seed: self.seed.unwrap_or(seed),
+        }))
+    }
+}
+
+struct Scratches {
+    overlay: Overlay,
+    /// In a time whose seconds are frames.
+    births: Steady,
+    /// Births a frame.
+    rate: f64,
+    amount: Animated,
+    life: Animated,
+    width: Animated,
+    wander: Animated,
+    light: Animated,
+    strength: Animated,
+    seed: u64,
+}
+
+/// A smooth random function, -1 to 1, of a place that has a new value every whole number.
+fn smooth(seed: u64, place: f64) -> f64 {
+    let whole = place.floor();
+    let value = |n: f64| Dice::of(seed, n as i64 as u64).from(-1.0, 1.0);
+    let t = place - whole;
+    let t = t * t * (3.0 - 2.0 * t);
+    value(whole) * (1.0 - t) + value(whole + 1.0) * t
+}
+
+impl Scratches {
+    fn splats(&self, at: &Moment) -> Vec<Splat> {
+        let number = Ratio::whole(at.frame.to_f64().floor() as i64);
+        let top = flicks(number);
+        let bottom = top.saturating_add(FLICKS);
+        let (amount, life) = (self.amount.at(at), self.life.at(at));
+        // The part of those born that should be seen.
+        let seen = amount / (self.rate * life);
+        let longest = ((life * SPREAD + ASIDE / self.rate) * FLICKS as f64) as i64 + 1;
+        let last = self.births.born(bottom);
+        // Never more than there is room for; the youngest count.
+        let first = self.births.born(top.saturating_sub(longest)).max(last.saturating_sub(YOUNGEST));
+        let mut out = Vec::new();
+        for scratch in first..last {
+            let mut dice = Dice::of(self.seed, scratch as u64);
+            if dice.roll() >= seen {
+                continue;
+            }
+            // Births lie evenly; each begins up to some births later.
+            let start = (scratch as f64 + 1.0 + ASIDE * dice.roll()) / self.rate - number.to_f64();
+            // Mostly short, a few long, the mean being one.
+            let r = dice.roll();
+            let length = life * (0.3 + 0.6 * r + (SPREAD - 0.9) * r * r * r);
+            self.scratch(at, number.to_f64(), start, length, &mut dice, &mut out);
+        }
+        out
+    }
+
+    /// A scratch from `start` (in frames from the top of this one) on.
+    fn scratch(
+        &self,
+        at: &Moment,
+        number: f64,
+        start: f64,
+        length: f64,
+        dice: &mut Dice,
+        out: &mut Vec<Splat>,
+    ) {
+        let end = start + length;
+        if end <= 0.0 || start >= 1.0 {
+            return;
+        }
+        let [width, height] = self.overlay.size();
+        let (unit, (step, _)) = (self.overlay.unit(), self.overlay.rows());
+        let own = dice.roll().to_bits();
+        let middle = dice.from(-0.02, 1.02) * width;
+        let half = 0.5 * unit * self.width.at(at) * dice.from(0.5, 1.0) * dice.from(0.7, 2.0);
+        let is_light = dice.roll() < self.light.at(at);
+        let shade = if is_light { dice.from(0.8, 1.0) } else { dice.from(0.0, 0.1) };
+        let colour = if is_light { [shade, shade, 0.93 * shade] } else { [shade; 3] };
+        let colour = self.overlay.painter.colour(colour);
+        let deep = self.strength.at(at) * dice.from(0.45, 1.0);
+        let wander = self.wander.at(at) * unit;
+        let drift = dice.from(-1.0, 1.0);
+        let broken = dice.from(-0.5, 1.2);
+        // Pieces of whole rows of luma and chroma in every field, so that they meet without a seam.
+        let rows = ((height / PIECES as f64 / 8.0).ceil() * 8.0).max(8.0);
+        let mut y = 0.0;
+        while y < height {
+            let next = (y + rows).min(height);
+            // In frames from this one's top, and along the strip.
+            let here = 0.5 * (y + next) / height;
+            let place = number + here;
+            let age = here - start;
+            let fade = (age * 12.0).min((end - here) * 12.0).clamp(0.0, 1.0);
+            // Now and then it hardly touches.
+            let depth = (0.75 + broken + smooth(own ^ 1, place * 5.0) + 0.5 * smooth(own ^ 2, place * 23.0))
+                .clamp(0.0, 1.0);
+            let strength = deep * fade * depth;
+            if strength > 0.004 {
+                let aside = smooth(own ^ 3, place * 0.21)
+                    + 0.22 * smooth(own ^ 4, place * 1.3)
+                    + 0.05 * smooth(own ^ 5, place * 7.0);
+                let x = middle + wander * (aside + drift * age / length.max(1.0));
+                // In a field, too, from row to row: where in it a scratch is cut is nothing to see.
+                let [middle, tall] = [0.5 * (y + next), 0.5 * (next - y)].map(|v| (v / step) as f32);
+                let splat = Splat::new([x as f32, middle], [half as f32, tall]);
+                out.push(Splat { rank: out.len() as u64, colour, ..splat }.faded(strength as f32));
+            }
+            y = next;
+        }
+    }
+}
+
+impl Filter for Scratches {
+    fn output(&self) -> &Format {
+        &self.overlay.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        if self.amount.at(at) > 0.0 && self.strength.at(at) > 0.0 {
+            self.overlay.plan(at)
+        } else {
+            Plan::IDLE
+        }
+    }
+
+    fn memory(&self) -> Memory {
+        self.overlay.memory()
+    }
+
+    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        self.overlay.prepare(near, host, &self.splats(at))
+    }
+
+    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.overlay.render(state, band, scratch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratches(text: &[(&str, &str)]) -> Scratches {
+        let mut values = Values::new(SETTINGS);
+        for (id, text) in text {
+            let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
+            values.set(id, setting.parse(text).unwrap()).unwrap();
+        }
+        let format = Format::from_name("yuv420p", 640, 480).unwrap();
+        let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+        let look = Look::new(Shape::polygon(&square, 0.0).unwrap(), Blend::Over);
+        let n = |id: &str| values.number(id);
+        let rate = millionths(n("amount").constant().unwrap() / n("life").constant().unwrap());
+        Scratches {
+            overlay: Overlay::new(&format, vec![look], 1, Level::SCALAR).unwrap(),
+            births: Steady::new(rate).unwrap(),
+            rate,
+            amount: n("amount"),
+            life: n("life"),
+            width: n("width"),
+            wander: n("wander"),
+            light: n("light"),
+            strength: n("strength"),
+            seed: 5,
+        }
+    }
+
+    fn at(frame: i64) -> Moment {
+        Moment::of_frame(frame, Ratio::whole(24))
+    }
+
+    #[test]
+    fn a_scratch_goes_on_from_frame_to_frame() {
+        let s = scratches(&[("amount", "6"), ("wander", "60")]);
+        let mut met = 0;
+        for frame in 1000..1040 {
+            // By colour and width, which a scratch keeps.
+            let (above, below) = (s.splats(&at(frame)), s.splats(&at(frame + 1)));
+            for last in above.iter().filter(|p| p.y > 470 * 256 && p.opacity > 6000) {
+                let same =
+                    |p: &&Splat| p.y < 10 * 256 && p.colour == last.colour && p.half[0] == last.half[0];
+                for first in below.iter().filter(same) {
+                    met += 1;
+                    assert!((first.x - last.x).abs() < 256, "{frame}: {} {}", first.x, last.x);
+                }
+            }
+        }
+        assert!(met > 40, "{met}");
+    }
+
+    #[test]
+    fn there_are_as_many_as_asked_for() {
+        // The middle row is crossed by as many as there are at a time.
+        for (amount, life) in [("5", "20"), ("30", "0.5"), ("5", "300")] {
+            let s = scratches(&[("amount", amount), ("life", life), ("strength", "1"), ("light", "1")]);
+            let mut pieces = 0;
+            for frame in 0..400 {
+                let mut middle: Vec<_> = s
+                    .splats(&at(frame * 37))
+                    .into_iter()
+                    .filter(|p| (236 * 256..244 * 256).contains(&p.y))
+                    .collect();
+                middle.dedup_by_key(|p| p.colour);
+                pieces += middle.len();
+            }
+            let (mean, want) = (f64::from(pieces as u32) / 400.0, amount.parse::<f64>().unwrap());
+            // Some are interrupted there.
+            assert!((0.6 * want..1.15 * want).contains(&mean), "{amount} {life}: {mean}");
+        }
+    }
+
+    #[test]
+    fn curves_bound_how_many_there_may_be() {
+        let mut values = Values::new(SETTINGS);
+        for (id, text) in [("amount", "0=0;10=100"), ("life", "0=0.1;10=1000")] {
+            let setting = SETTINGS.iter().find(|s| s.id == id).unwrap();
+            values.set(id, setting.parse(text).unwrap()).unwrap();
+        }
+        let format = Format::from_name("gray", 64, 64).unwrap();
+        let filter = build(&values).unwrap().bind(&format, 1, Level::SCALAR).unwrap();
+        assert!(filter.memory().per_frame < 1 << 30);
+    }
+}

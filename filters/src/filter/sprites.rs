@@ -1,0 +1,353 @@
+//! `sprites`: a picture laid over the frame, moved by curves.
+//!
+//! The picture's colour is mixed with the frame's in the frame's own planes: nothing is converted but the picture,
+//! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters.
+
+use super::overlay::Overlay;
+use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use crate::frame::{Alpha, Depth, Family, Format, Frame, Moment, Scratch, Transfer};
+use crate::lend::{Host, Stop};
+use crate::particle::draw::{Blend, Image, Look, MOST_LOOKS, Shape, Splat};
+use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
+use crate::simd::Level;
+use std::sync::Arc;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "sprites",
+    label: "Sprites",
+    help: "Lays a picture over the frame: placed, scaled, turned and faded by curves",
+    settings: SETTINGS,
+    build,
+};
+
+/// The largest half side that a splat can have, in luma samples.
+const LARGEST: f64 = 4095.0;
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        id: "image",
+        label: "Image",
+        help: "The picture: an image file, its alpha being what shows of it. Without it: a soft white spot.",
+        kind: Kind::Image,
+        unit: Unit::None,
+        default: None,
+    },
+    Setting {
+        id: "position",
+        label: "Position",
+        help: "Where the middle of the picture is, from the frame's top left corner. Without it: the middle of the frame.",
+        kind: Kind::Position { min: -1e6, max: 1e6 },
+        unit: Unit::Pixels,
+        default: None,
+    },
+    super::overlay::number(
+        "scale",
+        "Scale",
+        "How large it is: 1 is a pixel for a pixel, 2 twice as wide and high.",
+        (0.0, 1000.0),
+        Unit::None,
+        1.0,
+    ),
+    super::overlay::number(
+        "stretch",
+        "Stretch",
+        "How much wider than high it becomes: 2 makes a square twice as wide, 0.5 half.",
+        (0.01, 100.0),
+        Unit::None,
+        1.0,
+    ),
+    super::overlay::number(
+        "rotation",
+        "Rotation",
+        "How far it is turned, clockwise.",
+        (-1e6, 1e6),
+        Unit::Degrees,
+        0.0,
+    ),
+    super::overlay::number(
+        "fade",
+        "Fade",
+        "How much of it shows: 0 is nothing.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        1.0,
+    ),
+    Setting {
+        id: "blend",
+        label: "Blend",
+        help: "How it is mixed with the frame.",
+        kind: Kind::Choice(&[
+            Choice { id: "over", help: "it covers the frame" },
+            Choice { id: "add", help: "its light is added" },
+            Choice { id: "screen", help: "its light is added, and what is white stays white" },
+            Choice { id: "multiply", help: "it lies on the frame as a slide" },
+        ]),
+        unit: Unit::None,
+        default: Some(Value::Choice("over")),
+    },
+    Setting {
+        id: "columns",
+        label: "Columns",
+        help: "How many pictures stand side by side in the image, for a sheet of a flip-book.",
+        kind: Kind::Whole { min: 1, max: 256 },
+        unit: Unit::None,
+        default: Some(Value::Whole(1)),
+    },
+    Setting {
+        id: "rows",
+        label: "Rows",
+        help: "How many rows of pictures the sheet has.",
+        kind: Kind::Whole { min: 1, max: 256 },
+        unit: Unit::None,
+        default: Some(Value::Whole(1)),
+    },
+    super::overlay::number(
+        "cell",
+        "Cell",
+        "Which picture of the sheet it is, from 0, row by row; behind the last comes the first again. A curve turns the \
+         pages.",
+        (0.0, 1e9),
+        Unit::None,
+        0.0,
+    ),
+];
+
+struct SpritesSpec {
+    image: Option<Picture>,
+    position: Option<Animated<[f64; 2]>>,
+    scale: Animated,
+    stretch: Animated,
+    rotation: Animated,
+    fade: Animated,
+    blend: Blend,
+    sheet: [usize; 2],
+    cell: Animated,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    let blend = match values.choice("blend") {
+        "add" => Blend::Add,
+        "screen" => Blend::Screen,
+        "multiply" => Blend::Multiply,
+        _ => Blend::Over,
+    };
+    Ok(Box::new(SpritesSpec {
+        image: values.image("image").cloned(),
+        position: values.get("position").map(|_| values.position("position")),
+        scale: values.number("scale"),
+        stretch: values.number("stretch"),
+        rotation: values.number("rotation"),
+        fade: values.number("fade"),
+        blend,
+        sheet: [values.whole("columns") as usize, values.whole("rows") as usize],
+        cell: values.number("cell"),
+    }))
+}
+
+impl SpritesSpec {
+    /// The looks, and half the width and height of each in pixels.
+    fn looks(&self, input: &Format) -> Result<(Vec<Look>, [f64; 2]), SettingError> {
+        let fault = |setting, problem: String| SettingError { setting, problem };
+        let Some(picture) = &self.image else {
+            let shape = Shape::disc(1.0).map_err(|e| fault("", e.to_string()))?;
+            return Ok((vec![Look::new(shape, self.blend)], [f64::from(input.height) / 8.0; 2]));
+        };
+        let Some(frame) = picture.frame() else {
+            return Err(fault("image", format!("{} has not been read", picture.name())));
+        };
+        let [across, down] = self.sheet;
+        if across * down > MOST_LOOKS {
+            return Err(fault("columns", format!("a sheet has at most {MOST_LOOKS} pictures")));
+        }
+        let whole = image(frame).map_err(|e| fault("image", e))?;
+        let mut looks = Vec::new();
+        let mut size = whole.size();
+        for cell in 0..across * down {
+            let part = whole.part(cell, across, down).map_err(|e| fault("columns", e.to_string()))?;
+            size = part.size();
+            looks.push(Look::new(Shape::Image(Arc::new(part)), self.blend));
+        }
+        Ok((looks, size.map(|s| 0.5 * s as f64)))
+    }
+}
+
+/// A picture of the program as a sprite.
+fn image(frame: &Frame) -> Result<Image, String> {
+    let format = frame.format();
+    if format.family == Family::Yuv {
+        return Err("a sprite is grey or R, G and B, not Y, U and V: save it as PNG".into());
+    }
+    let (w, h) = format.plane_size(0);
+    let top = match format.depth {
+        Depth::Bits(bits) => ((1u32 << bits) - 1) as f32,
+        Depth::Float => 1.0,
+    };
+    let at = |p: usize, x: usize, y: usize| match format.depth.bytes() {
+        1 => f32::from(frame.row::<u8>(p, y)[x]) / top,
+        2 => f32::from(frame.row::<u16>(p, y)[x]) / top,
+        _ => frame.row::<f32>(p, y)[x],
+    };
+    // As displayed: light of scenes is put into the curve of sRGB.
+    let shown = |v: f32| {
+        if format.transfer != Transfer::LINEAR || v.is_nan() {
+            return v;
+        }
+        let v = f64::from(v.clamp(0.0, 1.0));
+        (if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * libm::pow(v, 1.0 / 2.4) - 0.055 }) as f32
+    };
+    let planes = if format.family == Family::Gray { [0, 0, 0] } else { [2, 0, 1] };
+    let mut texels = Vec::with_capacity(w * h);
+    for y in 0..h {
+        for x in 0..w {
+            let a = format.alpha_plane().map_or(1.0, |p| at(p, x, y));
+            let by = if format.alpha == Alpha::Premultiplied && a > 0.0 { 1.0 / a } else { 1.0 };
+            let [r, g, b] = planes.map(|p| shown(at(p, x, y) * by));
+            texels.push([r, g, b, a]);
+        }
+    }
+    Image::new(w, h, &texels).map_err(|e| e.to_string())
+}
+
+impl Spec for SpritesSpec {
+    fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let (looks, half) = self.looks(input)?;
+        let cells = looks.len();
+        let overlay = Overlay::new(input, looks, 1, level)?;
+        Ok(Box::new(Sprites {
+            cells,
+            half,
+            position: self.position.clone(),
+            scale: self.scale.clone(),
+            stretch: self.stretch.clone(),
+            rotation: self.rotation.clone(),
+            fade: self.fade.clone(),
+            cell: self.cell.clone(),
+            overlay,
+        }))
+    }
+}
+
+struct Sprites {
+    overlay: Overlay,
+    cells: usize,
+    half: [f64; 2],
+    position: Option<Animated<[f64; 2]>>,
+    scale: Animated,
+    stretch: Animated,
+    rotation: Animated,
+    fade: Animated,
+    cell: Animated,
+}
+
+impl Sprites {
+    fn splat(&self, at: &Moment) -> Splat {
+        let [w, h] = self.overlay.size();
+        let centre = self.position.as_ref().map_or([0.5 * w, 0.5 * h], |p| p.at(at));
+        let wide = self.stretch.at(at).sqrt();
+        let half = [self.half[0] * wide, self.half[1] / wide];
+        // No larger than can be, in its own proportions.
+        let scale = self.scale.at(at).min(LARGEST / half[0].max(half[1]));
+        let splat = self.overlay.splat(centre, half.map(|v| v * scale), self.rotation.at(at) / 360.0);
+        let cell = self.cell.at(at) as usize % self.cells.max(1);
+        let colour = self.overlay.painter.colour([1.0; 3]);
+        Splat { look: cell as u16, colour, ..splat }.faded(self.fade.at(at) as f32)
+    }
+}
+
+impl Filter for Sprites {
+    fn output(&self) -> &Format {
+        &self.overlay.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        if self.splat(at).opacity > 0 { self.overlay.plan(at) } else { Plan::IDLE }
+    }
+
+    fn memory(&self) -> Memory {
+        self.overlay.memory()
+    }
+
+    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        self.overlay.prepare(near, host, &[self.splat(at)])
+    }
+
+    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.overlay.render(state, band, scratch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::PlaneSet;
+    use crate::lend::{Alone, NoStore};
+    use crate::ratio::Ratio;
+    use core::sync::atomic::AtomicBool;
+
+    /// A chequered picture of R, G, B and alpha, 8 by 6.
+    fn picture() -> Frame {
+        let format =
+            Format { alpha: Alpha::Straight, ..Format::new(8, 6, Family::Rgb, Depth::Bits(8), (0, 0)) };
+        let mut frame = Frame::new(format);
+        for p in 0..4 {
+            for y in 0..6 {
+                for (x, s) in frame.row_mut::<u8>(p, y).iter_mut().enumerate() {
+                    *s = if p == 3 { 255 } else { (40 * p + 20 * y + 7 * x) as u8 };
+                }
+            }
+        }
+        frame
+    }
+
+    fn drawn(settings: &[(&str, &str)], picture: Option<Frame>, at: i64) -> Frame {
+        let mut values = Values::new(SETTINGS);
+        for (id, text) in settings {
+            let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
+            values.set(id, setting.parse(text).unwrap()).unwrap();
+        }
+        if let Some(frame) = picture {
+            values.set("image", Value::Image(Picture::named("x.png").read(frame))).unwrap();
+        }
+        let format = Format::new(40, 30, Family::Rgb, Depth::Bits(8), (0, 0));
+        let filter = build(&values).unwrap().bind(&format, 1, Level::best()).unwrap();
+        let at = Moment::of_frame(at, Ratio::whole(24));
+        let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+        let mut frame = Frame::new(format);
+        if filter.plan(&at).active {
+            let state = filter.prepare(&at, None, &host).unwrap();
+            let mut band = Band { rows: 0..30, input: None, output: frame.as_mut(), writes: PlaneSet::ALL };
+            filter.render(&at, Some(&state), &mut band, &mut Scratch::default());
+        }
+        frame
+    }
+
+    #[test]
+    fn a_picture_is_copied_to_the_sample_and_follows_its_curve() {
+        let frame = drawn(&[("position", "0=10,10;5=20,15")], Some(picture()), 5);
+        for p in 0..3 {
+            for y in 0..30 {
+                for x in 0..40 {
+                    let inside = (16..24).contains(&x) && (12..18).contains(&y);
+                    let want = if inside { picture().row::<u8>(p, y - 12)[x - 16] } else { 0 };
+                    assert_eq!(frame.row::<u8>(p, y)[x], want, "{p} {x} {y}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pages_turn_and_what_cannot_be_is_refused() {
+        let sheet = [("columns", "4"), ("rows", "3"), ("position", "1,1"), ("cell", "0=0;5=5")];
+        let frame = drawn(&sheet, Some(picture()), 5);
+        // Cell 5 of parts of 2 by 2 is the second of the second row.
+        assert_eq!(frame.row::<u8>(0, 0)[0], picture().row::<u8>(0, 2)[2]);
+        assert!(drawn(&[("fade", "0")], Some(picture()), 0).row::<u8>(0, 15)[20] == 0);
+        assert!(drawn(&[], None, 0).row::<u8>(0, 15)[20] > 240);
+        let mut values = Values::new(SETTINGS);
+        values.set("image", Value::Image(Picture::named("not-read.png"))).unwrap();
+        let format = Format::new(40, 30, Family::Gray, Depth::Bits(8), (0, 0));
+        let refused = build(&values).unwrap().bind(&format, 1, Level::best()).err().unwrap();
+        assert_eq!(refused.setting, "image");
+    }
+}

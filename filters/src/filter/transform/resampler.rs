@@ -1,0 +1,294 @@
+//! Moving whole pictures: what `transform` and `weave` share.
+
+use super::super::effect::{code, key, nominal, rows_of};
+use crate::filter::{Band, State};
+use crate::frame::{Depth, Format, PlaneMut, PlaneRef, Scratch};
+use crate::pixel::convert::Coefficients;
+use crate::pixel::resample::{
+    Edge, Patch, Phases, Shape, Walk, Walked, Way, dot_row, weigh_rows, weigh_shifts,
+};
+use crate::simd::Level;
+
+/// Where the output's places lie in the source, in luma samples of the frame from its upper left corner:
+/// `source = matrix * output + shift`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::filter) struct Placement {
+    pub matrix: [[f64; 2]; 2],
+    pub shift: [f64; 2],
+    /// Parts of width and height that are cut off: left, right, top, bottom.
+    pub crop: [f64; 4],
+}
+
+impl Placement {
+    /// Everything stays where it is.
+    pub(in crate::filter) const SAME: Placement =
+        Placement { matrix: [[1.0, 0.0], [0.0, 1.0]], shift: [0.0; 2], crop: [0.0; 4] };
+
+    /// What a prepared state hangs on.
+    pub(in crate::filter) fn key(&self) -> u128 {
+        let [[a, b], [c, d]] = self.matrix;
+        let [x, y] = self.shift;
+        let [l, r, t, u] = self.crop;
+        key(&[a, b, c, d, x, y, l, r, t, u])
+    }
+}
+
+/// How pictures of one format are moved.
+pub(in crate::filter) struct Resampler {
+    pub format: Format,
+    pub level: Level,
+    pub shape: Shape,
+    pub edge: Edge,
+    pub weights: Coefficients,
+}
+
+/// Kernels grow with the step up to this many samples a sample; beyond that samples are skipped. Only a small zoom of
+/// pixels that are far from square gets there.
+const WIDEST: f64 = 80.0;
+
+/// A plane's walk, and what is the same in all its rows.
+struct Plan<T: Walked> {
+    start: Walk,
+    /// From row to row: columns, rows.
+    down: (i64, i64),
+    phases: (Phases<T::Sum>, Phases<T::Sum>),
+    columns: Option<Columns<T>>,
+}
+
+/// The windows of all columns, where rows stay level.
+struct Columns<T: Walked> {
+    /// The first sample of the row that any of them needs, and one behind the last.
+    range: (i64, i64),
+    /// The first sample of each, from the first of the range.
+    at: Vec<u32>,
+    /// Theirs, one after the other; those of one window when all are alike.
+    weights: Vec<T::Sum>,
+    alike: bool,
+}
+
+/// A place with 32 fraction bits.
+fn fixed(v: f64) -> i64 {
+    libm::floor(v.clamp(-1.0e9, 1.0e9) * 4_294_967_296.0 + 0.5) as i64
+}
+
+impl Resampler {
+    /// Bytes that a frame takes at most when the picture is made smaller by at most `farthest`: tables, and rows that
+    /// reach that far.
+    pub(in crate::filter) fn memory(&self, farthest: f64) -> usize {
+        let width = self.format.width as usize;
+        let step = if farthest > 1.0 { WIDEST } else { 1.0 };
+        let taps = Phases::<i32>::taps(self.shape, step);
+        let tables = 2 * (width * (4 + 4 * taps) + 2 * 256 * taps * 4);
+        tables + 4 * (6 * width + (width as f64 * farthest) as usize + 4 * taps + 4096)
+    }
+
+    pub(in crate::filter) fn prepare(&self, placement: &Placement) -> State {
+        match self.format.depth {
+            Depth::Bits(8) => Box::new(self.plans::<u8>(placement)),
+            Depth::Bits(_) => Box::new(self.plans::<u16>(placement)),
+            Depth::Float => Box::new(self.plans::<f32>(placement)),
+        }
+    }
+
+    /// Of luma, and of chroma.
+    fn plans<T: Walked>(&self, placement: &Placement) -> [Plan<T>; 2] {
+        [0, 1].map(|i: usize| self.plan(placement, i.min(self.format.planes() - 1)))
+    }
+
+    fn plan<T: Walked>(&self, placement: &Placement, p: usize) -> Plan<T> {
+        let (sx, sy) = self.format.plane_subsampling(p);
+        let (rows, first) = rows_of(&self.format);
+        // Luma place of sample i: step * i + half.
+        let step = [f64::from(1u32 << sx), f64::from(1u32 << sy) * rows];
+        let half = [0.5 * step[0], (first + 0.5) * f64::from(1u32 << sy)];
+        let [[a, b], [c, d]] = placement.matrix;
+        let m = [[a, b * step[1] / step[0]], [c * step[0] / step[1], d]];
+        let origin = [0, 1].map(|i: usize| {
+            let place = placement.matrix[i][0] * half[0] + placement.matrix[i][1] * half[1];
+            (place + placement.shift[i] - half[i]) / step[i]
+        });
+        let speed = |row: [f64; 2]| (row[0] * row[0] + row[1] * row[1]).sqrt().min(WIDEST);
+        let phases = (Phases::new::<T>(self.shape, speed(m[0])), Phases::new::<T>(self.shape, speed(m[1])));
+        let start = Walk { u: fixed(origin[0]), v: fixed(origin[1]), du: fixed(m[0][0]), dv: fixed(m[1][0]) };
+        let down = (fixed(m[0][1]), fixed(m[1][1]));
+        let (width, _) = self.format.plane_size(p);
+        let columns = (start.dv == 0 && down.0 == 0).then(|| Columns::new(start, &phases.0, width));
+        Plan { start, down, phases, columns }
+    }
+
+    /// The rows of a band, of the planes that are written.
+    pub(in crate::filter) fn render(
+        &self,
+        placement: &Placement,
+        color: [f64; 4],
+        state: Option<&State>,
+        band: &mut Band<'_>,
+        scratch: &mut Scratch,
+    ) {
+        match self.format.depth {
+            Depth::Bits(8) => self.planes::<u8>(placement, color, state, band, scratch),
+            Depth::Bits(_) => self.planes::<u16>(placement, color, state, band, scratch),
+            Depth::Float => self.planes::<f32>(placement, color, state, band, scratch),
+        }
+    }
+
+    fn planes<T: Walked>(
+        &self,
+        placement: &Placement,
+        color: [f64; 4],
+        state: Option<&State>,
+        band: &mut Band<'_>,
+        scratch: &mut Scratch,
+    ) {
+        let Some(input) = band.input else {
+            unreachable!("the plan's reach is the whole picture, so the input is handed in beside the output")
+        };
+        let own;
+        let plans = match state.and_then(|s| s.downcast_ref::<[Plan<T>; 2]>()) {
+            Some(plans) => plans,
+            None => {
+                own = self.plans::<T>(placement);
+                &own
+            }
+        };
+        let values = nominal(&self.format, self.weights, color);
+        for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
+            let (width, height) = self.format.plane_size(p);
+            if width == 0 || height == 0 {
+                continue;
+            }
+            let own = code(&self.format, p);
+            let value = f64::from(own.zero) + values[p] * f64::from(own.span);
+            let bits = self.format.depth.bits().unwrap_or(0);
+            let value = match self.format.depth {
+                Depth::Bits(bits) => value.clamp(0.0, f64::from((1u32 << bits) - 1)),
+                Depth::Float => value,
+            };
+            let cut = |len: usize, before: f64, behind: f64| {
+                let part = |v: f64| libm::floor(v * len as f64 + 0.5) as i64;
+                let lo = part(before).min(len as i64 - 1);
+                (lo, (len as i64 - part(behind)).max(lo + 1))
+            };
+            let [left, right, top, bottom] = placement.crop;
+            let plane = input.plane(p);
+            let (samples, stride) = plane.samples::<T>();
+            let patch = Patch {
+                samples,
+                stride,
+                columns: cut(width, left, right),
+                rows: cut(height, top, bottom),
+                edge: self.edge,
+                color: T::of(value),
+                bits,
+            };
+            let plan = &plans[usize::from(self.format.is_chroma(p))];
+            let output = band.output.plane_mut(p);
+            match &plan.columns {
+                Some(columns) => self.level_rows(plan, columns, &patch, plane, output, scratch),
+                None => {
+                    for y in output.rows() {
+                        let row = y as i64;
+                        let Walk { u, v, du, dv } = plan.start;
+                        let walk = Walk { u: u + row * plan.down.0, v: v + row * plan.down.1, du, dv };
+                        T::walk(
+                            self.level,
+                            output.row_mut(y),
+                            &patch,
+                            walk,
+                            (&plan.phases.0, &plan.phases.1),
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Down first, then across.
+    fn level_rows<T: Walked>(
+        &self,
+        plan: &Plan<T>,
+        columns: &Columns<T>,
+        patch: &Patch<'_, T>,
+        input: PlaneRef<'_>,
+        output: &mut PlaneMut<'_>,
+        scratch: &mut Scratch,
+    ) {
+        let (lo, hi) = patch.columns;
+        let (from, to) = columns.range;
+        // The part of the source's rows that is needed; all of it where the picture comes again.
+        let again = matches!(patch.edge, Edge::Mirror | Edge::Wrap) && (from < lo || to > hi);
+        let (first, last) = match again {
+            true => (lo, hi),
+            false => {
+                let first = from.clamp(lo, hi - 1);
+                (first, to.clamp(first + 1, hi))
+            }
+        };
+        let (count, padded_len) = ((last - first) as usize, (to - from) as usize);
+        let width = columns.at.len();
+        let lens = [count.max(width), count, padded_len, count];
+        let [acc, wide, padded, blank] = scratch.buffers::<u32, 4>(lens);
+        let acc: &mut [T::Sum] = bytemuck::cast_slice_mut(acc);
+        let wide = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(wide)[..count];
+        let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..padded_len];
+        let blank = &mut bytemuck::cast_slice_mut::<u32, T>(blank)[..count];
+        blank.fill(patch.color);
+        // The one value as it stands between two passes.
+        T::weigh1(self.level, &mut acc[..1], &blank[..1], plan.whole(), false);
+        T::settle(self.level, &mut wide[..1], &acc[..1], patch.bits, Way::Widen);
+        let color = wide[0];
+        for y in output.rows() {
+            let (top, weights) = plan.phases.1.at(plan.start.v + y as i64 * plan.down.1);
+            let row = |k: usize| match patch.edge.map(top + k as i64, patch.rows.0, patch.rows.1) {
+                Some(r) => &input.row::<T>(r as usize)[first as usize..last as usize],
+                None => &*blank,
+            };
+            weigh_rows(self.level, &mut acc[..count], weights, row);
+            T::settle(self.level, wide, &acc[..count], patch.bits, Way::Widen);
+            let (begin, end) = (first.max(from).min(to), last.min(to).max(from));
+            for (i, out) in (from..begin).chain(end.max(begin)..to).zip_places(from) {
+                padded[out] = patch.edge.map(i, lo, hi).map_or(color, |i| wide[(i - first) as usize]);
+            }
+            if begin < end {
+                padded[(begin - from) as usize..(end - from) as usize]
+                    .copy_from_slice(&wide[(begin - first) as usize..(end - first) as usize]);
+            }
+            if columns.alike {
+                let shifted = &padded[columns.at[0] as usize..];
+                weigh_shifts(self.level, &mut acc[..width], shifted, &columns.weights);
+            } else {
+                dot_row(self.level, &mut acc[..width], padded, &columns.at, &columns.weights);
+            }
+            T::settle(self.level, output.row_mut::<T>(y), &acc[..width], patch.bits, Way::Narrow);
+        }
+    }
+}
+
+/// Places of numbers from a first one.
+trait ZipPlaces: Iterator<Item = i64> + Sized {
+    fn zip_places(self, from: i64) -> impl Iterator<Item = (i64, usize)> {
+        self.map(move |i| (i, (i - from) as usize))
+    }
+}
+impl<I: Iterator<Item = i64>> ZipPlaces for I {}
+
+impl<T: Walked> Plan<T> {
+    /// A weight of 1.
+    fn whole(&self) -> T::Sum {
+        T::weights(&[1.0])[0]
+    }
+}
+
+impl<T: Walked> Columns<T> {
+    fn new(start: Walk, phases: &Phases<T::Sum>, width: usize) -> Columns<T> {
+        let place = |x: usize| start.u + x as i64 * start.du;
+        let firsts: Vec<i64> = (0..width).map(|x| phases.at(place(x)).0).collect();
+        let from = firsts.iter().copied().min().unwrap_or(0);
+        let to = firsts.iter().copied().max().unwrap_or(0) + phases.taps as i64;
+        let alike = start.du == 1 << 32;
+        let of = if alike { 1.min(width) } else { width };
+        let weights = (0..of).flat_map(|x| phases.at(place(x)).1.iter().copied()).collect();
+        let at = firsts.iter().map(|f| (f - from) as u32).collect();
+        Columns { range: (from, to), at, weights, alike }
+    }
+}

@@ -1,0 +1,183 @@
+use super::super::effect::tests::{FORMATS, at, bind, compare, format, noise, run, zero_span};
+use super::*;
+use crate::frame::{Depth, Frame};
+
+/// The settings that the reference knows.
+#[derive(Clone, Copy)]
+struct Set {
+    zoom: f64,
+    pan: [f64; 2],
+    rotate: f64,
+    shape: Shape,
+    edge: Edge,
+}
+
+const PLAIN: Set = Set { zoom: 1.0, pan: [0.0; 2], rotate: 0.0, shape: Shape::Bicubic, edge: Edge::Color };
+
+/// One sample, all in f64, in one pass.
+fn exact(source: &Frame, p: usize, (x, y): (usize, usize), set: Set) -> f64 {
+    let f = source.format();
+    let (w, h) = (f64::from(f.width), f64::from(f.height));
+    let (sx, sy) = f.plane_subsampling(p);
+    let (sx, sy) = (f64::from(1u32 << sx), f64::from(1u32 << sy));
+    let (pw, ph) = f.plane_size(p);
+    // From the middle, where the picture was moved to, turned and scaled back.
+    let (ox, oy) =
+        ((x as f64 + 0.5) * sx - w * (0.5 + set.pan[0]), (y as f64 + 0.5) * sy - h * (0.5 + set.pan[1]));
+    let a = set.rotate.to_radians();
+    let (sin, cos) = (a.sin(), a.cos());
+    let u = ((ox * cos + oy * sin) / set.zoom + w * 0.5) / sx - 0.5;
+    let v = ((oy * cos - ox * sin) / set.zoom + h * 0.5) / sy - 0.5;
+    let wide =
+        |along: f64, other: f64| ((along * cos).powi(2) + (other * sin).powi(2)).sqrt() / along / set.zoom;
+    let taps = |c: f64, scale: f64| -> Vec<(i64, f64)> {
+        let scale = if set.shape == Shape::Nearest { 1.0 } else { scale.max(1.0) };
+        // Places are rounded to 1/256.
+        let c = (c * 256.0 + 0.5).floor() / 256.0;
+        let all: Vec<(i64, f64)> = ((c - 3.1 * scale).floor() as i64..=(c + 3.1 * scale).ceil() as i64)
+            .map(|i| (i, set.shape.weight((c - i as f64) / scale)))
+            .collect();
+        let total: f64 = all.iter().map(|t| t.1).sum();
+        if total == 0.0 {
+            return vec![((c + 0.5).floor() as i64, 1.0)];
+        }
+        all.into_iter().map(|t| (t.0, t.1 / total)).collect()
+    };
+    let (zero, _) = zero_span(f, p);
+    let blank = if f.alpha_plane() == Some(p) { zero + zero_span(f, p).1 } else { zero };
+    let sample = |i: i64, j: i64| match (set.edge.map(i, 0, pw as i64), set.edge.map(j, 0, ph as i64)) {
+        (Some(i), Some(j)) => at(source, p, i as usize, j as usize),
+        _ => blank,
+    };
+    let across = taps(u, wide(sx, sy));
+    let down = taps(v, wide(sy, sx));
+    // Down first; what stands between the passes keeps to 16 bits.
+    let most = f.depth.bits().map(|b| 65535.0 / f64::from(1u32 << (16 - b)));
+    let column = |i: i64| {
+        let sum: f64 = down.iter().map(|j| j.1 * sample(i, j.0)).sum();
+        most.map_or(sum, |most| sum.clamp(0.0, most))
+    };
+    across.iter().filter(|i| i.1 != 0.0).map(|i| i.1 * column(i.0)).sum()
+}
+
+fn finite(f: &Frame, p: usize) -> bool {
+    let (w, h) = f.format().plane_size(p);
+    (0..h).all(|y| (0..w).all(|x| at(f, p, x, y).is_finite()))
+}
+
+fn check(given: &[(&str, &str)], set: Set) {
+    compare(&ENTRY, given, 0, |source, p, x, y| {
+        let f = source.format();
+        if !finite(source, p) {
+            return Some((0.0, f64::INFINITY));
+        }
+        let top = f.depth.bits().map_or(1.0, |b| f64::from((1u32 << b) - 1));
+        let value = exact(source, p, (x, y), set);
+        if f.depth == Depth::Float {
+            return Some((value, 1e-4));
+        }
+        // Two roundings, and weights of 14 bits.
+        Some((value.clamp(0.0, top), 1.2 + top * 0.0012))
+    });
+}
+
+#[test]
+fn it_is_the_formula() {
+    for (edge, word) in
+        [(Edge::Color, "color"), (Edge::Extend, "extend"), (Edge::Mirror, "mirror"), (Edge::Wrap, "wrap")]
+    {
+        check(
+            &[("zoom", "1.37"), ("pan", "0.1,-0.23"), ("edge", word), ("kernel", "bilinear")],
+            Set { zoom: 1.37, pan: [0.1, -0.23], edge, shape: Shape::Bilinear, ..PLAIN },
+        );
+        check(
+            &[("rotate", "33"), ("pan", "0.3,0"), ("edge", word), ("kernel", "bilinear")],
+            Set { rotate: 33.0, pan: [0.3, 0.0], edge, shape: Shape::Bilinear, ..PLAIN },
+        );
+    }
+    for (shape, word) in
+        [(Shape::Bicubic, "bicubic"), (Shape::Lanczos, "lanczos"), (Shape::Bilinear, "bilinear")]
+    {
+        check(&[("zoom", "0.4"), ("kernel", word)], Set { zoom: 0.4, shape, ..PLAIN });
+        check(
+            &[("zoom", "0.6"), ("rotate", "-17"), ("kernel", word)],
+            Set { zoom: 0.6, rotate: -17.0, shape, ..PLAIN },
+        );
+        check(&[("pan", "0.013,0.4"), ("kernel", word)], Set { pan: [0.013, 0.4], shape, ..PLAIN });
+    }
+}
+
+#[test]
+fn a_smooth_picture_is_hit_closely() {
+    // Where nothing is near the ends of the range: some codes of 65536, by the weights of 14 bits.
+    let f = format("gray16", 90, 70);
+    let mut source = Frame::new(f);
+    for y in 0..70 {
+        for (x, v) in source.row_mut::<u16>(0, y).iter_mut().enumerate() {
+            *v = (32768.0 + 20000.0 * libm::sin(x as f64 * 0.11 + y as f64 * 0.07)) as u16;
+        }
+    }
+    for (given, set) in [
+        (
+            vec![("zoom", "1.7"), ("rotate", "20"), ("edge", "extend")],
+            Set { zoom: 1.7, rotate: 20.0, edge: Edge::Extend, ..PLAIN },
+        ),
+        (vec![("zoom", "1.7"), ("edge", "extend")], Set { zoom: 1.7, edge: Edge::Extend, ..PLAIN }),
+        (
+            vec![("pan", "0.011,0.007"), ("edge", "extend"), ("kernel", "lanczos")],
+            Set { pan: [0.011, 0.007], edge: Edge::Extend, shape: Shape::Lanczos, ..PLAIN },
+        ),
+    ] {
+        let out = run(&*bind(&ENTRY, &given, &f, Level::best()), &source, 0, &[]);
+        for (x, y) in (0..70).flat_map(|y| (0..90).map(move |x| (x, y))) {
+            let off = (at(&out, 0, x, y) - exact(&source, 0, (x, y), set)).abs();
+            assert!(off < 6.0, "{given:?} {x},{y}: {off}");
+        }
+    }
+}
+
+#[test]
+fn whole_turns_and_whole_samples_are_exact() {
+    let f = format("yuv420p", 32, 32);
+    let source = noise(f);
+    let show = |given: &[(&str, &str)]| run(&*bind(&ENTRY, given, &f, Level::best()), &source, 0, &[]);
+    let half = show(&[("rotate", "180")]);
+    let quarter = show(&[("rotate", "90")]);
+    let moved = show(&[("pan", "0.25,0.5"), ("edge", "wrap")]);
+    for p in 0..3 {
+        let (w, h) = f.plane_size(p);
+        for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
+            assert_eq!(at(&half, p, x, y), at(&source, p, w - 1 - x, h - 1 - y));
+            // Clockwise: what was above is at the right.
+            assert_eq!(at(&quarter, p, x, y), at(&source, p, y, h - 1 - x));
+            assert_eq!(at(&moved, p, x, y), at(&source, p, (x + w - w / 4) % w, (y + h / 2) % h));
+        }
+    }
+    assert!(
+        !bind(&ENTRY, &[("zoom", "1"), ("rotate", "360")], &f, Level::best())
+            .plan(&super::super::effect::tests::moment(0))
+            .active
+    );
+}
+
+#[test]
+fn crops_leave_the_colour() {
+    for &(name, w, h) in FORMATS {
+        let f = format(name, w, h);
+        let source = noise(f);
+        let given = [("crop-left", "0.25"), ("crop-bottom", "0.5"), ("kernel", "nearest")];
+        let out = run(&*bind(&ENTRY, &given, &f, Level::best()), &source, 0, &[4]);
+        for p in 0..f.planes() {
+            let (w, h) = f.plane_size(p);
+            let left = ((w as f64 * 0.25 + 0.5) as usize).min(w - 1);
+            let bottom = (h - (h as f64 * 0.5 + 0.5) as usize).max(1);
+            let (zero, span) = zero_span(&f, p);
+            let blank = if f.alpha_plane() == Some(p) { zero + span } else { zero };
+            for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
+                let want = if x < left || y >= bottom { blank } else { at(&source, p, x, y) };
+                let got = at(&out, p, x, y);
+                assert!(got == want || got.is_nan(), "{name} {p} {x},{y}: {got} {want}");
+            }
+        }
+    }
+}

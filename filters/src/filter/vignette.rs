@@ -1,0 +1,211 @@
+//! `vignette`: darkens the picture towards its edges.
+//!
+//! With r the distance from the centre (1 at a corner of the picture, from the middle), nothing is lost up to
+//! `radius`, and everything that `amount` says at `radius + softness`; between them the smooth step `3t^2 - 2t^3` of
+//! `t = (r^2 - radius^2) / ((radius + softness)^2 - radius^2)`. Black and missing colour stay as they are. The kernel, its
+//! integers and its error are stated in [`crate::pixel::vignette`]. A slow ramp shows bands in 8 bits, so the chain works
+//! in 16 and ends with dither.
+
+use super::effect::{code, key, number, place, rows_of};
+use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use crate::frame::{Depth, Format, Moment, Scratch};
+use crate::lend::{Host, Stop};
+use crate::pixel::vignette::{Axis, shade_f32, shade_u8, shade_u16, term};
+use crate::ratio::Ratio;
+use crate::settings::{Animated, Setting, SettingError, Unit, Values};
+use crate::simd::Level;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "vignette",
+    label: "Vignette",
+    help: "Darkens the picture towards its edges",
+    settings: SETTINGS,
+    build,
+};
+
+const SETTINGS: &[Setting] = &[
+    number(
+        "amount",
+        "Amount",
+        "How much is lost where it is darkest: 0 nothing, 1 all.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.5,
+    ),
+    number(
+        "radius",
+        "Radius",
+        "Where darkening begins: 0 in the centre, 1 in the corners.",
+        (0.0, 2.0),
+        Unit::None,
+        0.35,
+    ),
+    number(
+        "softness",
+        "Softness",
+        "How far it is from there to where it is darkest: 1 is from the centre to a corner. 0 is a hard edge.",
+        (0.0, 4.0),
+        Unit::None,
+        0.75,
+    ),
+    number(
+        "roundness",
+        "Roundness",
+        "0 is an ellipse as wide and high as the picture, 1 a circle.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.0,
+    ),
+    place(
+        "center",
+        "Centre",
+        "Where the centre is: parts of width and height, 0.5,0.5 is the middle.",
+        (-2.0, 3.0),
+        [0.5, 0.5],
+    ),
+];
+
+#[derive(Clone)]
+struct VignetteSpec {
+    amount: Animated,
+    radius: Animated,
+    softness: Animated,
+    roundness: Animated,
+    center: Animated<[f64; 2]>,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    let [amount, radius, softness, roundness] =
+        ["amount", "radius", "softness", "roundness"].map(|id| values.number(id));
+    Ok(Box::new(VignetteSpec { amount, radius, softness, roundness, center: values.position("center") }))
+}
+
+impl Spec for VignetteSpec {
+    fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        Ok(Box::new(Vignette { format: *input, set: self.clone(), level }))
+    }
+
+    fn wants_16_bits(&self) -> bool {
+        true
+    }
+}
+
+struct Vignette {
+    format: Format,
+    set: VignetteSpec,
+    level: Level,
+}
+
+/// Where and how fast it darkens at a moment, in luma samples of the frame.
+#[derive(Clone, Copy)]
+struct Shape {
+    across: Axis,
+    down: Axis,
+    begin: f64,
+    /// What a square distance is multiplied by.
+    scale: f64,
+}
+
+impl Vignette {
+    fn shape(&self, at: &Moment) -> Shape {
+        let (w, h) = (f64::from(self.format.width), f64::from(self.format.height));
+        let aspect = if self.format.aspect > Ratio::ZERO { self.format.aspect.to_f64() } else { 1.0 };
+        let diagonal = (w * aspect * w * aspect + h * h).sqrt() / 2.0;
+        let root = core::f64::consts::SQRT_2 / 2.0;
+        let round = self.set.roundness.at(at);
+        let radius = |side: f64, circle: f64| side * root + (circle - side * root) * round;
+        let [x, y] = self.set.center.at(at);
+        let begin = self.set.radius.at(at);
+        let end = begin + self.set.softness.at(at);
+        let (begin, end) = (begin * begin, end * end);
+        Shape {
+            across: Axis { centre: x * w, radius: radius(w, diagonal / aspect) },
+            down: Axis { centre: y * h, radius: radius(h, diagonal) },
+            begin,
+            // A hard edge is as steep as makes no difference.
+            scale: 1.0 / (end - begin).max(1e-4),
+        }
+    }
+
+    /// The terms of the columns of planes with this subsampling.
+    fn columns(&self, shape: &Shape, p: usize) -> Vec<i32> {
+        let (sx, _) = self.format.plane_subsampling(p);
+        let step = f64::from(1u32 << sx);
+        let (width, _) = self.format.plane_size(p);
+        let place = |x: usize| (x as f64 + 0.5) * step - 0.5;
+        (0..width).map(|x| term(shape.across.square(place(x)), shape.scale)).collect()
+    }
+
+    /// The term of row `y` of plane `p`.
+    fn row(&self, shape: &Shape, p: usize, y: usize) -> i32 {
+        let (_, sy) = self.format.plane_subsampling(p);
+        let (rows, first) = rows_of(&self.format);
+        let place = (rows * y as f64 + first + 0.5) * f64::from(1u32 << sy) - 0.5;
+        term(shape.down.square(place) - shape.begin, shape.scale)
+    }
+}
+
+impl Filter for Vignette {
+    fn output(&self) -> &Format {
+        &self.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        if self.set.amount.at(at) <= 0.0 {
+            return Plan::IDLE;
+        }
+        let s = self.shape(at);
+        let state = key(&[s.across.centre, s.across.radius, s.scale]);
+        Plan { state: Some(state), ..Plan::in_place(self.format.color_planes()) }
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { fixed: 0, per_frame: 8 * self.format.width as usize + 64 }
+    }
+
+    fn prepare(&self, at: &Moment, _: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        host.check()?;
+        Ok(Box::new(self.both(&self.shape(at))))
+    }
+
+    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, _: &mut Scratch) {
+        let shape = self.shape(at);
+        let own;
+        let columns = match state.and_then(|s| s.downcast_ref::<[Vec<i32>; 2]>()) {
+            Some(columns) => columns,
+            None => {
+                own = self.both(&shape);
+                &own
+            }
+        };
+        let amount = self.set.amount.at(at);
+        let fixed = libm::floor(amount * 65535.0 + 0.5) as u16;
+        for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
+            let columns = &columns[usize::from(self.format.is_chroma(p))];
+            let zero = code(&self.format, p).zero;
+            let plane = band.output.plane_mut(p);
+            for y in plane.rows() {
+                let row = self.row(&shape, p, y);
+                match self.format.depth {
+                    Depth::Bits(8) => shade_u8(self.level, plane.row_mut(y), columns, row, fixed, zero as u8),
+                    Depth::Bits(_) => {
+                        shade_u16(self.level, plane.row_mut(y), columns, row, fixed, zero as u16)
+                    }
+                    Depth::Float => shade_f32(self.level, plane.row_mut(y), columns, row, amount as f32),
+                }
+            }
+        }
+    }
+}
+
+impl Vignette {
+    /// The terms of luma's and of chroma's columns.
+    fn both(&self, shape: &Shape) -> [Vec<i32>; 2] {
+        let chroma = if self.format.is_chroma(1) { self.columns(shape, 1) } else { Vec::new() };
+        [self.columns(shape, 0), chroma]
+    }
+}
+
+#[cfg(test)]
+mod tests;

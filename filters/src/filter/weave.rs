@@ -1,0 +1,181 @@
+//! `weave`: the picture wanders in the gate and hops, as in a worn projector.
+//!
+//! Two slow smooth courses (across and down) and, with some chance in each frame, a jump down or up that is gone within
+//! three frames; all of it from the noise stream, so any frame can be asked for first. The picture is moved by parts of
+//! a sample, by the resampler of [`transform`](super::transform).
+
+use super::effect::{SEED, choice, number, weights};
+use super::flicker::Phase;
+use super::transform::{COLOR, EDGES, Placement, Resampler, read_edge};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
+use crate::frame::{Format, Moment, PlaneSet, Scratch};
+use crate::lend::{Host, Stop};
+use crate::noise::seed::Layer;
+use crate::noise::wander::{Wander, Way, normal, uniform};
+use crate::pixel::resample::{Edge, Shape};
+use crate::settings::{Animated, Setting, SettingError, Unit, Values};
+use crate::simd::Level;
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "weave",
+    label: "Gate weave",
+    help: "Lets the picture wander and hop, as film in a worn gate",
+    settings: SETTINGS,
+    build,
+};
+
+const SETTINGS: &[Setting] = &[
+    number(
+        "across",
+        "Across",
+        "How far it wanders to the sides: the standard deviation as a part of the width. 0.001 is felt, 0.003 plain.",
+        (0.0, 0.25),
+        Unit::Fraction,
+        0.001,
+    ),
+    number(
+        "down",
+        "Down",
+        "How far it wanders up and down: the standard deviation as a part of the height.",
+        (0.0, 0.25),
+        Unit::Fraction,
+        0.0015,
+    ),
+    number(
+        "speed",
+        "Speed",
+        "How fast it wanders: new places a frame. 0.1 sways, 1 shakes.",
+        (0.0, 4.0),
+        Unit::None,
+        0.15,
+    ),
+    number(
+        "hop",
+        "Hop",
+        "How far a hop goes: the standard deviation as a part of the height.",
+        (0.0, 0.5),
+        Unit::Fraction,
+        0.01,
+    ),
+    number(
+        "hops",
+        "Hops",
+        "How often it hops: the chance in each frame. 0 is never, 0.02 about twice in a hundred frames.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.0,
+    ),
+    choice("edge", "Edge", "What is beyond the edges of the picture.", EDGES, "extend"),
+    COLOR,
+    SEED,
+];
+
+#[derive(Clone)]
+struct WeaveSpec {
+    across: Animated,
+    down: Animated,
+    speed: Animated,
+    hop: Animated,
+    hops: Animated,
+    edge: Edge,
+    color: Animated<[f64; 4]>,
+    seed: Option<u64>,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    let [across, down, speed, hop, hops] =
+        ["across", "down", "speed", "hop", "hops"].map(|id| values.number(id));
+    let (edge, color, seed) = (read_edge(values), values.colour("color"), values.seed("seed"));
+    Ok(Box::new(WeaveSpec { across, down, speed, hop, hops, edge, color, seed }))
+}
+
+impl Spec for WeaveSpec {
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let seed = self.seed.unwrap_or(seed);
+        let by = Resampler {
+            format: *input,
+            level,
+            shape: Shape::Bicubic,
+            edge: self.edge,
+            weights: weights(input)?,
+        };
+        Ok(Box::new(Weave {
+            set: self.clone(),
+            phase: Phase::new(&self.speed, input),
+            sway: Wander::new(seed, Layer::WEAVE, Way::Smooth),
+            jump: Wander::new(seed, Layer::HOP, Way::Step),
+            by,
+        }))
+    }
+}
+
+struct Weave {
+    set: WeaveSpec,
+    phase: Phase,
+    sway: Wander,
+    jump: Wander,
+    by: Resampler,
+}
+
+/// What is left of a hop in the frame where it happens and after.
+const LEFT: [f64; 3] = [1.0, 0.45, 0.15];
+
+impl Weave {
+    /// How far the picture is from its place, in parts of width and height.
+    fn offset(&self, at: &Moment) -> [f64; 2] {
+        let place = self.phase.at(at);
+        let x = self.set.across.at(at) * self.sway.value(place, 0);
+        let mut y = self.set.down.at(at) * self.sway.value(place, 1);
+        let (hop, chance) = (self.set.hop.at(at), self.set.hops.at(at));
+        let frame = at.frame.floor();
+        if hop > 0.0 && chance > 0.0 {
+            for (back, left) in (0i64..).zip(LEFT) {
+                let then = frame.wrapping_sub(back);
+                if uniform(self.jump.hash(then, 0)) < chance {
+                    y += hop * left * normal(self.jump.hash(then, 1));
+                }
+            }
+        }
+        [x, y]
+    }
+
+    fn placement(&self, at: &Moment) -> Placement {
+        let [x, y] = self.offset(at);
+        let (width, height) = (f64::from(self.by.format.width), f64::from(self.by.format.height));
+        // Never by more than the picture, whatever is added up.
+        let shift = [-x.clamp(-1.0, 1.0) * width, -y.clamp(-1.0, 1.0) * height];
+        Placement { shift, ..Placement::SAME }
+    }
+}
+
+impl Filter for Weave {
+    fn output(&self) -> &Format {
+        &self.by.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        let placement = self.placement(at);
+        if placement.shift == [0.0; 2] {
+            return Plan::IDLE;
+        }
+        let writes = PlaneSet(((1u16 << self.by.format.planes()) - 1) as u8);
+        Plan { reach: Reach::Whole, state: Some(placement.key()), ..Plan::in_place(writes) }
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { fixed: 0, per_frame: self.by.memory(1.0) }
+    }
+
+    fn prepare(&self, at: &Moment, _: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        host.check()?;
+        Ok(self.by.prepare(&self.placement(at)))
+    }
+
+    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.by.render(&self.placement(at), self.set.color.at(at), state, band, scratch);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! What part of a cell a shape covers.
+//!
+//! A shape is the set of places where its distance is negative: a function of the place that changes by at most one a
+//! luma sample, so its value in the middle of a cell says whether the whole cell is inside or outside. Coverage at a
+//! place rises from the edge inwards over the shape's softness as 3 t^2 - 2 t^3. Of a cell that the softness passes
+//! through, the mean over n x n places is taken: 16 x 16 where it is steep, fewer where the
+//! midpoint rule with fewer is as near.
+
+use super::look::{MOST_CORNERS, Shape};
+use super::splat::{SIZES, Splat};
+
+/// Least softness in luma samples: a hard edge.
+const HARD: f32 = 1.0 / 1024.0;
+
+/// A shape at a splat's size and angle, around its centre.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outline {
+    cos: f32,
+    sin: f32,
+    form: Form,
+    /// The length of the soft edge, and 1 over it.
+    edge: f32,
+    steep: f32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// 1 / radii, smaller radius.
+    Disc([f32; 2], f32),
+    /// 1 / radii, smaller radius, middle of the band and half its width (both in radii).
+    Ring([f32; 2], f32, f32, f32),
+    /// Half length without the ends, half thickness.
+    Streak(f32, f32),
+    /// Edges: normal and distance from the middle.
+    Polygon([[f32; 3]; MOST_CORNERS], usize),
+}
+
+/// Cosine and sine of a splat's angle. Quarter turns are exact.
+pub(super) fn turn(angle: u16) -> [f32; 2] {
+    match angle {
+        0 => [1.0, 0.0],
+        0x4000 => [0.0, 1.0],
+        0x8000 => [-1.0, 0.0],
+        0xc000 => [0.0, -1.0],
+        _ => {
+            let (sin, cos) = libm::sincos(f64::from(angle) * (core::f64::consts::TAU / 65536.0));
+            [cos as f32, sin as f32]
+        }
+    }
+}
+
+impl Outline {
+    /// `None` for images.
+    pub(super) fn of(shape: &Shape, splat: &Splat) -> Option<Outline> {
+        let [rx, ry] = splat.half.map(|h| f32::from(h) * (1.0 / SIZES));
+        let least = rx.min(ry);
+        let per = [1.0 / rx, 1.0 / ry];
+        let (form, edge) = match shape {
+            Shape::Disc { soft } => (Form::Disc(per, least), soft * least),
+            Shape::Ring { inner, soft } => {
+                let (middle, band) = (0.5 + 0.5 * inner, 0.5 - 0.5 * inner);
+                (Form::Ring(per, least, middle, band), soft * band * least)
+            }
+            Shape::Streak { soft } => (Form::Streak((rx - ry).max(0.0), ry), soft * ry),
+            Shape::Polygon { corners, soft } => {
+                let mut lines = [[0.0; 3]; MOST_CORNERS];
+                let n = corners.len().min(MOST_CORNERS);
+                let mut inside = f32::INFINITY;
+                for i in 0..n {
+                    let (a, b) = (corners[i], corners[(i + 1) % n]);
+                    let (a, b) = ([a[0] * rx, a[1] * ry], [b[0] * rx, b[1] * ry]);
+                    let d = [b[0] - a[0], b[1] - a[1]];
+                    let long = (d[0] * d[0] + d[1] * d[1]).sqrt();
+                    // Corners go clockwise as rows count down: the way out is to the other side.
+                    let normal = [d[1] / long, -d[0] / long];
+                    let away = normal[0] * a[0] + normal[1] * a[1];
+                    inside = inside.min(away);
+                    lines[i] = [normal[0], normal[1], away];
+                }
+                (Form::Polygon(lines, n), soft * inside)
+            }
+            Shape::Image(_) => return None,
+        };
+        let [cos, sin] = turn(splat.angle);
+        let edge = edge.max(HARD);
+        Some(Outline { cos, sin, form, edge, steep: 1.0 / edge })
+    }
+
+    /// The coverage of the cell of size `cell` (luma samples) whose centre is `at` from the shape's.
+    #[inline(always)]
+    pub(super) fn cell(&self, at: [f32; 2], cell: [f32; 2]) -> f32 {
+        match &self.form {
+            Form::Disc([px, py], least) => self.of_cell(at, cell, 1, |x, y| {
+                let (u, v) = (x * px, y * py);
+                ((u * u + v * v).sqrt() - 1.0) * least
+            }),
+            Form::Ring([px, py], least, middle, band) => self.of_cell(at, cell, 1, |x, y| {
+                let (u, v) = (x * px, y * py);
+                (((u * u + v * v).sqrt() - middle).abs() - band) * least
+            }),
+            Form::Streak(half, thick) => self.of_cell(at, cell, 1, |x, y| {
+                let along = (x.abs() - half).max(0.0);
+                (along * along + y * y).sqrt() - thick
+            }),
+            // Its soft edge is bent inside, too, along the lines to the corners.
+            Form::Polygon(lines, n) => self.of_cell(at, cell, 4, |x, y| {
+                let mut d = f32::NEG_INFINITY;
+                for [nx, ny, away] in &lines[..*n] {
+                    let e = x * nx + y * ny - away;
+                    d = if e > d { e } else { d };
+                }
+                d
+            }),
+        }
+    }
+
+    #[inline(always)]
+    fn of_cell(&self, at: [f32; 2], cell: [f32; 2], least: u32, d: impl Fn(f32, f32) -> f32) -> f32 {
+        let turned = |x: f32, y: f32| d(x * self.cos + y * self.sin, y * self.cos - x * self.sin);
+        let middle = turned(at[0], at[1]);
+        let half = 0.5 * (cell[0] * cell[0] + cell[1] * cell[1]).sqrt() + 1.0 / 256.0;
+        if middle >= half {
+            return 0.0;
+        }
+        if middle <= -(half + self.edge) {
+            return 1.0;
+        }
+        let soft = self.edge / cell[0].max(cell[1]);
+        let n = match () {
+            () if soft < 1.5 => 16,
+            () if soft < 3.0 => 8,
+            () if soft < 6.0 => 4,
+            () if soft < 12.0 => 2,
+            () => 1,
+        };
+        match n.max(least) {
+            1 => self.ramp(middle),
+            2 => self.mean::<2>(at, cell, turned),
+            4 => self.mean::<4>(at, cell, turned),
+            8 => self.mean::<8>(at, cell, turned),
+            _ => self.mean::<16>(at, cell, turned),
+        }
+    }
+
+    /// Coverage at a place of this distance.
+    #[inline(always)]
+    fn ramp(&self, d: f32) -> f32 {
+        let t = -d * self.steep;
+        let t = if t > 0.0 { t } else { 0.0 };
+        let t = if t < 1.0 { t } else { 1.0 };
+        t * t * (3.0 - 2.0 * t)
+    }
+
+    /// The mean over N x N places: columns first, then their sums from left to right.
+    #[inline(always)]
+    fn mean<const N: usize>(&self, at: [f32; 2], cell: [f32; 2], d: impl Fn(f32, f32) -> f32) -> f32 {
+        let step = 1.0 / N as f32;
+        let mut sums = [0.0f32; N];
+        for j in 0..N {
+            let y = at[1] + ((j as f32 + 0.5) * step - 0.5) * cell[1];
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let x = at[0] + ((i as f32 + 0.5) * step - 0.5) * cell[0];
+                *sum += self.ramp(d(x, y));
+            }
+        }
+        sums.iter().fold(0.0, |all, s| all + s) * (step * step)
+    }
+
+    /// The slow definition: always 16 x 16 places.
+    #[cfg(test)]
+    pub(super) fn reference(&self, at: [f32; 2], cell: [f32; 2]) -> f32 {
+        let sharp = |d: &dyn Fn(f32, f32) -> f32| {
+            let turned = |x: f32, y: f32| d(x * self.cos + y * self.sin, y * self.cos - x * self.sin);
+            self.mean::<16>(at, cell, turned)
+        };
+        match &self.form {
+            Form::Disc([px, py], least) => {
+                sharp(&|x, y| ((x * px * x * px + y * py * y * py).sqrt() - 1.0) * least)
+            }
+            Form::Ring([px, py], least, middle, band) => {
+                sharp(&|x, y| (((x * px * x * px + y * py * y * py).sqrt() - middle).abs() - band) * least)
+            }
+            Form::Streak(half, thick) => sharp(&|x, y| {
+                let along = (x.abs() - half).max(0.0);
+                (along * along + y * y).sqrt() - thick
+            }),
+            Form::Polygon(lines, n) => sharp(&|x, y| {
+                lines[..*n].iter().map(|l| x * l[0] + y * l[1] - l[2]).fold(f32::NEG_INFINITY, f32::max)
+            }),
+        }
+    }
+}
+
+/// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up.
+#[inline(always)]
+pub(super) fn extent(shape: &Shape, splat: &Splat) -> [i32; 2] {
+    let [x, y] = splat.half.map(i32::from);
+    match shape {
+        Shape::Disc { .. } if x == y => [16 * x; 2],
+        _ => {
+            let x = if matches!(shape, Shape::Streak { .. }) { x.max(y) } else { x };
+            let [cos, sin] = turn(splat.angle).map(f32::abs);
+            let (x, y) = (16.0 * x as f32, 16.0 * y as f32);
+            // An image fades over half a texel or half a cell of up to four samples beyond its edge.
+            let (x, y, more) = match shape {
+                Shape::Image(image) => {
+                    let [w, h] = image.size().map(|s| 1.0 / s as f32);
+                    (x + x * w, y + y * h, 1024.0)
+                }
+                _ => (x, y, 2.0),
+            };
+            [x * cos + y * sin, x * sin + y * cos].map(|v| (v + more) as i32)
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Drawing bands of a picture.
+
+use super::bins::{Bins, CHUNK, Grid};
+use super::image::Prepared;
+use super::look::{Look, Shape};
+use super::place::{self, Place};
+use super::splat::{LEAST, Splat};
+use super::stamp::{RADII, Stamp};
+use super::tile::{self, Group, Tile};
+use crate::frame::{Format, FrameMut, PlaneSet, Scratch};
+use crate::lend::Spread;
+use crate::pixel::convert::Coefficients;
+use crate::simd::Level;
+use core::fmt;
+
+/// log2 of a tile's luma samples across and down. Measured: with these a tile and the stamps of one size stay in a
+/// first cache of 32 kB, and one splat of 3 samples in eight is in two tiles.
+const TILE: [u32; 2] = [6, 5];
+
+/// The most looks that one painter may have.
+pub const MOST_LOOKS: usize = 4096;
+
+/// A painter cannot be made.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum PainterError {
+    /// More than [`MOST_LOOKS`].
+    Looks(usize),
+    /// A gain that is not a number from 0 to 1000.
+    Gain(f32),
+}
+
+impl fmt::Display for PainterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PainterError::Looks(n) => write!(f, "{n} looks: at most {MOST_LOOKS} are possible"),
+            PainterError::Gain(g) => write!(f, "a gain is from 0 to 1000, not {g}"),
+        }
+    }
+}
+
+impl core::error::Error for PainterError {}
+
+/// Draws splats into pictures of one format.
+#[derive(Clone, Debug)]
+pub struct Painter {
+    pub(super) format: Format,
+    pub(super) looks: Vec<Look>,
+    pub(super) images: Vec<Option<Prepared>>,
+    pub(super) places: Vec<Place>,
+    pub(super) groups: Vec<Group>,
+    /// Sizes of cells for which there are stamps.
+    pub(super) shifts: Vec<[u32; 2]>,
+    matrix: Option<Coefficients>,
+    grid: Grid,
+    level: Level,
+}
+
+/// Stamps that were wanted so far. They follow from looks and format alone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stamps {
+    /// By look and radius: 1 and up, the place in `sets`; 0 nothing made yet; `NONE` no stamp.
+    index: Vec<u16>,
+    /// A stamp for each size of cell.
+    sets: Vec<Vec<Stamp>>,
+}
+
+const NONE: u16 = u16::MAX;
+/// The most discs that stamps are made for, a bound on memory.
+const MOST_SETS: usize = 512;
+
+impl Stamps {
+    /// The stamps of a disc, by size of cell.
+    #[inline(always)]
+    pub(super) fn get(&self, splat: &Splat) -> Option<&[Stamp]> {
+        let [x, y] = splat.half;
+        let radius = usize::from(x.wrapping_sub(LEAST));
+        if x != y || radius >= RADII {
+            return None;
+        }
+        let at = *self.index.get(usize::from(splat.look) * RADII + radius)?;
+        self.sets.get(usize::from(at.wrapping_sub(1))).map(Vec::as_slice)
+    }
+
+    fn want(&mut self, painter: &Painter, used: &[bool]) {
+        self.index.resize(painter.looks.len() * RADII, 0);
+        for (i, _) in used.iter().enumerate().filter(|(_, u)| **u) {
+            let Some(0) = self.index.get(i) else { continue };
+            let soft = match painter.looks.get(i / RADII).map(|l| &l.shape) {
+                Some(Shape::Disc { soft }) => *soft,
+                _ => 0.0,
+            };
+            let radius = (i % RADII) as u16 + LEAST;
+            let made = painter.shifts.iter().map(|s| Stamp::of(radius, soft, *s)).collect::<Option<Vec<_>>>();
+            self.index[i] = match made {
+                Some(set) if self.sets.len() < MOST_SETS => {
+                    self.sets.push(set);
+                    self.sets.len() as u16
+                }
+                _ => NONE,
+            };
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.index.capacity() * 2 + self.sets.iter().flatten().map(Stamp::bytes).sum::<usize>()
+    }
+}
+
+impl Painter {
+    /// For pictures (frames or fields) of a format, with the looks that splats name by their place in the list.
+    pub fn new(format: &Format, looks: Vec<Look>, level: Level) -> Result<Painter, PainterError> {
+        Painter::with_tiles(format, looks, TILE, level)
+    }
+
+    /// The same with tiles of 2^`log` luma samples across and down, 4 to 9 each.
+    pub(super) fn with_tiles(
+        format: &Format,
+        looks: Vec<Look>,
+        log: [u32; 2],
+        level: Level,
+    ) -> Result<Painter, PainterError> {
+        if looks.len() > MOST_LOOKS {
+            return Err(PainterError::Looks(looks.len()));
+        }
+        if let Some(look) = looks.iter().find(|l| !(0.0..=1000.0).contains(&l.gain)) {
+            return Err(PainterError::Gain(look.gain));
+        }
+        let places: Vec<Place> = (0..format.planes()).map(|p| Place::of(format, p)).collect();
+        let mut shifts: Vec<[u32; 2]> = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
+        for (p, place) in places.iter().enumerate() {
+            let kind = shifts.iter().position(|s| *s == place.cells.shift).unwrap_or_else(|| {
+                shifts.push(place.cells.shift);
+                shifts.len() - 1
+            });
+            match groups.iter_mut().find(|g| g.cells == place.cells) {
+                Some(group) => group.add(p),
+                None => groups.push(Group::new(place.cells, kind, p)),
+            }
+        }
+        let matrix = place::matrix(format);
+        let images = looks
+            .iter()
+            .map(|look| match &look.shape {
+                Shape::Image(image) => Some(Prepared::of(image, &places, matrix)),
+                _ => None,
+            })
+            .collect();
+        let (w, h) = format.plane_size(0);
+        let grid = Grid::new([w, h], log, groups.iter().map(|g| g.cells));
+        let format = *format;
+        Ok(Painter { format, looks, images, places, groups, shifts, matrix, grid, level })
+    }
+
+    /// The format it was made for.
+    pub fn format(&self) -> &Format {
+        &self.format
+    }
+
+    pub(super) fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Luma rows of a tile: bands of a multiple of it cost least.
+    pub fn tile_rows(&self) -> usize {
+        self.grid.tile_rows()
+    }
+
+    /// R, G and B, from 0 to 1 as displayed, as a splat's colour.
+    pub fn colour(&self, rgb: [f64; 3]) -> [u16; 3] {
+        place::packed(&self.places, place::nominal(self.matrix, rgb))
+    }
+
+    /// Sorts splats into tiles. The result depends on the splats as a set alone, given that their ranks differ; when
+    /// they come in order of rank it is quickest.
+    pub fn bin(&self, splats: &[Splat], bins: &mut Bins, spread: &dyn Spread) {
+        bins.sort(self.grid, &self.looks, splats, spread);
+        self.stamp(bins);
+    }
+
+    /// The same for splats that are made on the way: `make(i, out)` pushes the `i`-th part of them, for `i` below
+    /// `parts`, in any order and at the same time. Parts of some [`PART`](Painter::PART) splats are best; ranks
+    /// that rise from part to part are quickest.
+    pub fn bin_made(
+        &self,
+        parts: usize,
+        make: &(dyn Fn(usize, &mut Vec<Splat>) + Sync),
+        bins: &mut Bins,
+        spread: &dyn Spread,
+    ) {
+        bins.fill(self.grid, &self.looks, parts, make, spread);
+        self.stamp(bins);
+    }
+
+    /// The best number of splats to be made at a time.
+    pub const PART: usize = CHUNK;
+
+    fn stamp(&self, bins: &mut Bins) {
+        let mut used = Vec::new();
+        bins.used(&mut used);
+        let mut stamps = core::mem::take(&mut bins.stamps);
+        stamps.want(self, &used);
+        bins.stamps = stamps;
+    }
+
+    /// Draws the rows of `out`, a band of the picture, in the planes of `writes`. Bins must be this painter's.
+    ///
+    /// Alpha, where it is in `writes`, becomes what picture and splats cover together; where it is not, the picture's
+    /// colour is changed as if it were opaque.
+    pub fn draw(&self, bins: &Bins, out: &mut FrameMut<'_>, writes: PlaneSet, scratch: &mut Scratch) {
+        let rows = out.plane(0).rows();
+        let Some(grid) = bins.grid().filter(|g| **g == self.grid && !rows.is_empty()) else { return };
+        let high = grid.tile_rows();
+        for down in rows.start / high..=(rows.end - 1) / high {
+            let y = (down * high).max(rows.start)..((down + 1) * high).min(rows.end);
+            for across in 0..grid.tiles[0] {
+                let number = down * grid.tiles[0] + across;
+                let count = bins.count(number);
+                if count == 0 {
+                    continue;
+                }
+                let from = across << grid.log[0];
+                let x = from..(from + (1 << grid.log[0])).min(grid.size[0]);
+                let tile = Tile::new(self, x, y.clone(), writes);
+                let gathered = if bins.runs(number).is_some() { 0 } else { count };
+                let [samples, list] = scratch.buffers::<f32, 2>([tile.len(), 8 * gathered]);
+                tile.load(self, out, samples);
+                match bins.runs(number) {
+                    Some(runs) => {
+                        for run in runs {
+                            tile::paint(self.level, &tile, self, &bins.stamps, run, samples, self.level);
+                        }
+                    }
+                    None => {
+                        let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
+                        bins.gather(number, list);
+                        tile::paint(self.level, &tile, self, &bins.stamps, list, samples, self.level);
+                    }
+                }
+                tile.store(self, out, samples);
+            }
+        }
+    }
+
+    /// The most bytes that bins of so many splats take.
+    pub fn memory(&self, splats: usize) -> usize {
+        let chunks = splats.div_ceil(CHUNK);
+        let discs = self.looks.iter().filter(|l| matches!(l.shape, Shape::Disc { .. })).count();
+        let stamps = (discs * RADII).min(MOST_SETS) * self.shifts.len() * Stamp::MOST_BYTES;
+        let images: usize = self.images.iter().flatten().map(Prepared::bytes).sum();
+        images + splats * 9 * size_of::<Splat>() + chunks * (self.grid.len() + 1) * 4 + stamps
+    }
+}

@@ -1,0 +1,111 @@
+//! Small soft discs, made ahead: the coverage of their cells with the centre at each of 16 x 16 places in a cell, and how
+//! it changes as the centre moves on from there.
+//!
+//! The places at which coverage is sampled are a sixteenth of a cell apart, and so are the places of the centre, so all
+//! of them fall on one raster: a stamp is sums of 16 x 16 of its points. Between two places of the centre coverage is taken
+//! to change straight, which is right to well below 1/255 where the disc is soft.
+
+/// Largest radius of a stamp, in 1/16 of a luma sample.
+pub(super) const LARGEST: u16 = 48;
+/// How many radii there are.
+pub(super) const RADII: usize = (LARGEST - super::splat::LEAST + 1) as usize;
+/// The widest stamp, and the highest, in cells.
+pub(super) const WIDEST: usize = 8;
+/// Least soft edge in cells.
+const SOFT: f32 = 0.7;
+
+/// Stamps of one disc on one size of cell.
+#[derive(Clone, Debug)]
+pub(super) struct Stamp {
+    /// Cells down.
+    pub(super) rows: usize,
+    /// The first cell across and down, from the centre's own, by place of the centre.
+    pub(super) start: [[i32; 16]; 2],
+    /// By place of the centre down, then across: all rows of coverage, of its change across, of its change down.
+    data: Vec<f32>,
+    /// `f32`s of one of the three: 16 or 32 in rows of 4, or 64 in rows of 8.
+    pub(super) long: usize,
+}
+
+impl Stamp {
+    /// Of a disc of this radius (1/16 of a luma sample) and softness, on cells of 2^shift luma samples; `None` where
+    /// a stamp would not be near enough, or too large.
+    pub(super) fn of(radius: u16, soft: f32, shift: [u32; 2]) -> Option<Stamp> {
+        let r = f64::from(radius) / 16.0;
+        let cells = shift.map(|s| r / f64::from(1u32 << s));
+        let largest = cells[0].min(cells[1]) as f32;
+        if radius > LARGEST || soft * largest < SOFT {
+            return None;
+        }
+        let need = cells.map(|c| (2.0 * c).ceil() as usize + 1);
+        if need[0] > WIDEST || need[1] > WIDEST {
+            return None;
+        }
+        let (width, rows) = (if need[0] <= 4 { 4 } else { 8 }, need[1]);
+        let start = cells.map(|c| core::array::from_fn(|q| (q as f64 / 16.0 - c).floor() as i32));
+        // The raster: points half a step off the centre and a step apart, a step being 1/16 of a cell.
+        let side = cells.map(|c| (c * 16.0).ceil() as i32 + 1);
+        let value = |x: i32, y: i32| {
+            let (u, v) = ((f64::from(x) + 0.5) / 16.0 / cells[0], (f64::from(y) + 0.5) / 16.0 / cells[1]);
+            let t = (1.0 - (u * u + v * v).sqrt()) / f64::from(soft);
+            let t = t.clamp(0.0, 1.0);
+            t * t * (3.0 - 2.0 * t)
+        };
+        // Sums over all points above and to the left.
+        let (w, h) = (2 * side[0] as usize, 2 * side[1] as usize);
+        let mut sums = vec![0.0f64; (w + 1) * (h + 1)];
+        for y in 0..h {
+            let mut row = 0.0;
+            for x in 0..w {
+                row += value(x as i32 - side[0], y as i32 - side[1]);
+                sums[(y + 1) * (w + 1) + x + 1] = sums[y * (w + 1) + x + 1] + row;
+            }
+        }
+        let sum = |x: i32, y: i32| {
+            let (x, y) = ((x + side[0]).clamp(0, w as i32), (y + side[1]).clamp(0, h as i32));
+            sums[y as usize * (w + 1) + x as usize]
+        };
+        // A cell whose top left corner is (x, y) steps from the centre.
+        let cover = |x: i32, y: i32| {
+            (sum(x + 16, y + 16) - sum(x, y + 16) - sum(x + 16, y) + sum(x, y)) * (1.0 / 256.0)
+        };
+        let long = match (width, rows) {
+            (4, ..=4) => 16,
+            (4, _) => 32,
+            _ => 64,
+        };
+        let mut data = Vec::with_capacity(256 * 3 * long);
+        for qy in 0..16 {
+            for qx in 0..16 {
+                let mut all = |f: &dyn Fn(i32, i32) -> f64| {
+                    for j in 0..(long / width) as i32 {
+                        let y = 16 * (start[1][qy] + j) - qy as i32;
+                        let x = |i: i32| 16 * (start[0][qx] + i) - qx as i32;
+                        data.extend((0..width as i32).map(|i| f(x(i), y) as f32));
+                    }
+                };
+                all(&cover);
+                all(&|x, y| 0.5 * (cover(x - 1, y) - cover(x + 1, y)));
+                all(&|x, y| 0.5 * (cover(x, y - 1) - cover(x, y + 1)));
+            }
+        }
+        Some(Stamp { rows, start, data, long })
+    }
+
+    /// Coverage for a place of the centre, and its changes.
+    #[inline(always)]
+    pub(super) fn cover<const N: usize>(&self, across: usize, down: usize) -> Option<&[[f32; N]; 3]> {
+        let at = (down * 16 + across) * 3;
+        self.data.as_chunks::<N>().0.get(at..)?.first_chunk()
+    }
+
+    /// Bytes of the largest stamp.
+    pub(super) const MOST_BYTES: usize = 256 * 3 * WIDEST * WIDEST * 4;
+}
+
+impl Stamp {
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.data.capacity() * 4 + size_of::<Stamp>()
+    }
+}

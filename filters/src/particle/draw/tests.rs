@@ -1,0 +1,363 @@
+//! Drawing against its definition, and what may not change it.
+
+use super::cover::Outline;
+use super::place::Place;
+use super::*;
+use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, PlaneSet, Scratch, Siting};
+use crate::lend::{Alone, Spread};
+use crate::noise::seed::mix64;
+use crate::simd::Level;
+
+/// Random numbers for tests.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> f32 {
+        self.0 = self.0.wrapping_add(1);
+        (mix64(self.0) >> 40) as f32 / (1u64 << 24) as f32
+    }
+    fn from(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * self.roll()
+    }
+}
+
+fn shapes() -> Vec<Shape> {
+    let kite = [[0.0, -1.0], [0.8, 0.1], [0.1, 0.9], [-0.7, 0.2]];
+    vec![
+        Shape::disc(1.0).unwrap(),
+        Shape::disc(0.0).unwrap(),
+        Shape::disc(0.4).unwrap(),
+        Shape::ring(0.6, 1.0).unwrap(),
+        Shape::ring(0.9, 0.2).unwrap(),
+        Shape::streak(1.0).unwrap(),
+        Shape::streak(0.0).unwrap(),
+        Shape::polygon(&kite, 0.0).unwrap(),
+        Shape::polygon(&kite, 1.0).unwrap(),
+    ]
+}
+
+fn looks(blend: Blend) -> Vec<Look> {
+    shapes().into_iter().map(|s| Look::new(s, blend)).collect()
+}
+
+/// Draws all of a picture at once.
+fn drawn(painter: &Painter, splats: &[Splat], frame: &mut Frame) {
+    let mut bins = Bins::default();
+    painter.bin(splats, &mut bins, &Alone);
+    painter.draw(&bins, &mut frame.as_mut(), PlaneSet::ALL, &mut Scratch::default());
+}
+
+fn format(family: Family, depth: Depth, subsampling: (u8, u8), size: (u32, u32)) -> Format {
+    Format::new(size.0, size.1, family, depth, subsampling)
+}
+
+/// Every cell of one opaque splat, by the slow definition; the largest distance from it, in parts of the span.
+fn worst(format: &Format, look: &Look, splat: &Splat) -> f32 {
+    let painter = Painter::new(format, vec![look.clone()], Level::best()).unwrap();
+    let mut frame = Frame::new(*format);
+    drawn(&painter, &[*splat], &mut frame);
+    let outline = Outline::of(&look.shape, splat).unwrap();
+    let mut worst = 0.0f32;
+    for p in 0..format.planes() {
+        let place = Place::of(format, p);
+        let ink = place.effect(look.blend, splat.colour, look.gain).ink;
+        let (w, h) = format.plane_size(p);
+        for y in 0..h {
+            for x in 0..w {
+                let at = [place.cells.from(0, splat.x, x as i32), place.cells.from(1, splat.y, y as i32)];
+                let want = outline.reference(at, place.cells.size()) * ink;
+                let got = frame.row::<f32>(p, y)[x];
+                worst = worst.max((want - got).abs());
+            }
+        }
+    }
+    worst
+}
+
+#[test]
+fn coverage_is_that_of_256_places() {
+    let mut dice = Dice(1);
+    for (family, sub, siting) in [
+        (Family::Gray, (0, 0), Siting::Unspecified),
+        (Family::Yuv, (1, 1), Siting::Left),
+        (Family::Yuv, (1, 0), Siting::Center),
+        (Family::Yuv, (2, 2), Siting::BottomLeft),
+    ] {
+        let format = Format { siting, ..format(family, Depth::Float, sub, (83, 71)) };
+        for (i, shape) in shapes().into_iter().enumerate() {
+            let look = Look::new(shape, Blend::Over);
+            let mut most = 0.0f32;
+            for round in 0..24 {
+                let large = [2.0, 6.0, 40.0][round % 3];
+                let half = match i {
+                    0..=2 if round % 2 == 0 => [dice.from(0.4, large); 2],
+                    _ => [dice.from(0.4, large), dice.from(0.4, large)],
+                };
+                let splat = Splat::new([dice.from(-5.0, 88.0), dice.from(-5.0, 76.0)], half);
+                let colour = [65535, 65535, 1];
+                let splat = Splat { colour, opacity: 65535, ..splat }.turned(dice.from(-1.0, 1.0));
+                most = most.max(worst(&format, &look, &splat));
+            }
+            assert!(most <= 1.0 / 255.0, "shape {i} {family:?} {sub:?}: {} of 255", most * 255.0);
+        }
+    }
+}
+
+#[test]
+fn stamps_of_every_size_are_near() {
+    let mut dice = Dice(2);
+    for sub in [(0, 0), (1, 1), (1, 0)] {
+        let format = format(Family::Yuv, Depth::Float, sub, (24, 24));
+        for soft in [0.5, 0.75, 1.0] {
+            let look = Look::new(Shape::disc(soft).unwrap(), Blend::Over);
+            for radius in (8..=20).chain((21..56).step_by(5)) {
+                for _ in 0..3 {
+                    let splat = Splat::new([dice.from(6.0, 18.0), dice.from(6.0, 18.0)], [1.0, 1.0]);
+                    let splat = Splat { half: [radius; 2], colour: [65535; 3], ..splat };
+                    let most = worst(&format, &look, &splat);
+                    assert!(most <= 1.0 / 255.0, "{sub:?} {soft} {radius}: {} of 255", most * 255.0);
+                }
+            }
+        }
+    }
+}
+
+/// Splats of all looks and sizes over and around a picture.
+fn scatter(count: usize, size: (f32, f32), looks: u16, seed: u64) -> Vec<Splat> {
+    let mut dice = Dice(seed);
+    (0..count)
+        .map(|i| {
+            let large = [1.5, 3.0, 20.0, 200.0][(dice.roll() * dice.roll() * 4.0) as usize];
+            let half = [dice.from(0.2, large), dice.from(0.2, large)];
+            let half = if dice.roll() < 0.6 { [half[0]; 2] } else { half };
+            let at = [dice.from(-20.0, size.0 + 20.0), dice.from(-20.0, size.1 + 20.0)];
+            let colour = [0; 3].map(|_| (dice.roll() * 65535.0) as u16);
+            let splat = Splat::new(at, half).turned(dice.roll()).faded(dice.roll());
+            let look = (dice.roll() * f32::from(looks)) as u16;
+            Splat { rank: rank((dice.roll() * 4.0).floor(), i as i64), colour, look, ..splat }
+        })
+        .collect()
+}
+
+/// Calls tasks from the last to the first, which is as good as any order.
+struct Backwards;
+
+impl Spread for Backwards {
+    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        (0..count).rev().for_each(task);
+    }
+    fn width(&self) -> usize {
+        3
+    }
+}
+
+#[test]
+fn tiles_bands_levels_and_order_change_nothing() {
+    for (name, count) in [
+        ("yuv420p", 3000),
+        ("gbrap16", 500),
+        ("yuva444p10", 500),
+        ("yuva420p", 500),
+        ("grayf32", 500),
+        ("ya8", 500),
+    ] {
+        let format = Format::from_name(name, 317, 203).unwrap();
+        let mut looks: Vec<Look> =
+            [Blend::Over, Blend::Add, Blend::Screen, Blend::Multiply].into_iter().flat_map(looks).collect();
+        let texels: Vec<[f32; 4]> =
+            (0..63).map(|i| [0.1, 0.9, i as f32 / 63.0, (i % 5) as f32 / 4.0]).collect();
+        let image = Image::new(9, 7, &texels).unwrap();
+        looks.push(Look::new(Shape::Image(image.into()), Blend::Over));
+        let mut splats = scatter(count, (317.0, 203.0), looks.len() as u16, 3);
+        let mut start = Frame::new(format);
+        let mut dice = Dice(9);
+        for p in 0..format.planes() {
+            for y in 0..format.plane_size(p).1 {
+                match format.depth {
+                    Depth::Float => start.row_mut::<f32>(p, y).iter_mut().for_each(|s| *s = dice.roll()),
+                    _ => start.row_bytes_mut(p, y).iter_mut().for_each(|s| *s = (dice.roll() * 4.0) as u8),
+                }
+            }
+        }
+        let paint = |log, level, splats: &[Splat], cut: usize, spread: &dyn Spread| {
+            let painter = Painter::with_tiles(&format, looks.clone(), log, level).unwrap();
+            let mut bins = Bins::default();
+            // Bins that were used before are as good as new.
+            painter.bin(&splats[..splats.len() / 2], &mut bins, &Alone);
+            painter.bin(splats, &mut bins, spread);
+            let mut frame = start.clone();
+            let mut scratch = Scratch::default();
+            let (mut above, mut below) = frame.as_mut().split_at_row(cut);
+            painter.draw(&bins, &mut below, PlaneSet::ALL, &mut scratch);
+            painter.draw(&bins, &mut above, PlaneSet::ALL, &mut scratch);
+            frame
+        };
+        let want = paint([6, 5], Level::SCALAR, &splats, 0, &Alone);
+        assert!(want != start);
+        for &level in Level::available() {
+            assert!(paint([6, 5], level, &splats, 100, &Alone) == want, "{name} {level}");
+        }
+        for log in [[4, 4], [5, 7], [8, 6], [9, 9]] {
+            assert!(paint(log, Level::best(), &splats, 36, &Backwards) == want, "{name} {log:?}");
+        }
+        splats.reverse();
+        assert!(paint([6, 5], Level::best(), &splats, 64, &Alone) == want, "{name} reversed");
+        splats.sort_unstable();
+        assert!(paint([6, 5], Level::best(), &splats, 64, &Alone) == want, "{name} sorted");
+    }
+}
+
+#[test]
+fn energy_of_light_is_kept() {
+    // Discs wholly inside: what is added is their area times brightness, in each plane by its cells.
+    let format = format(Family::Yuv, Depth::Float, (1, 1), (160, 120));
+    let painter = Painter::new(&format, looks(Blend::Add), Level::best()).unwrap();
+    let mut dice = Dice(5);
+    for round in 0..60 {
+        let radius = dice.from(0.2, 9.0);
+        let mut splat = Splat::new([dice.from(20.0, 140.0), dice.from(20.0, 100.0)], [radius; 2]);
+        (splat.colour, splat.look) = ([65535, 65535, 1], (round % 2) as u16);
+        let mut frame = Frame::new(format);
+        drawn(&painter, &[splat], &mut frame);
+        let sum = |p: usize| -> f64 {
+            (0..format.plane_size(p).1).flat_map(|y| frame.row::<f32>(p, y)).map(|v| f64::from(*v)).sum()
+        };
+        let area = core::f64::consts::PI * f64::from(radius * radius);
+        // 3 t^2 - 2 t^3 over the whole radius holds 3/10 of the disc.
+        let area = if splat.look == 0 { 0.3 * area } else { area };
+        for (p, want) in [(0, area), (1, area / 8.0), (2, -area / 8.0)] {
+            let got = sum(p);
+            assert!((got - want).abs() <= 0.02 * want.abs() + 0.01, "{radius} {p}: {got} {want}");
+        }
+    }
+}
+
+#[test]
+fn straight_and_premultiplied_agree() {
+    for name in ["gbrap16", "yuva444p16"] {
+        let straight = Format { range: ColorRange::Full, ..Format::from_name(name, 96, 80).unwrap() };
+        let folded = Format { alpha: Alpha::Premultiplied, ..straight };
+        let splats = scatter(300, (96.0, 80.0), 18, 11);
+        let looks: Vec<Look> = [Blend::Over, Blend::Multiply].into_iter().flat_map(looks).collect();
+        let (mut a, mut b) = (Frame::new(straight), Frame::new(folded));
+        let mut dice = Dice(4);
+        for y in 0..80 {
+            for x in 0..96 {
+                let alpha = dice.from(0.3, 1.0);
+                for p in 0..4 {
+                    let zero = Place::of(&straight, p).zero;
+                    let v = if p == 3 { alpha * 65535.0 } else { zero + dice.from(-0.5, 0.5) * 60000.0 };
+                    let v = v.clamp(0.0, 65535.0);
+                    a.row_mut::<u16>(p, y)[x] = v as u16;
+                    let v = if p == 3 { v } else { zero + (v - zero) * alpha };
+                    b.row_mut::<u16>(p, y)[x] = v as u16;
+                }
+            }
+        }
+        drawn(&Painter::new(&straight, looks.clone(), Level::best()).unwrap(), &splats, &mut a);
+        drawn(&Painter::new(&folded, looks, Level::best()).unwrap(), &splats, &mut b);
+        for y in 0..80 {
+            for x in 0..96 {
+                let alpha = f32::from(a.row::<u16>(3, y)[x]);
+                assert_eq!(alpha, f32::from(b.row::<u16>(3, y)[x]));
+                for p in 0..3 {
+                    let zero = Place::of(&straight, p).zero;
+                    let v = (f32::from(a.row::<u16>(p, y)[x]) - zero) * alpha / 65535.0 + zero;
+                    let w = f32::from(b.row::<u16>(p, y)[x]);
+                    assert!((v - w).abs() < 8.0, "{name} {p} {x} {y}: {v} {w}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_too_large_or_too_small() {
+    let format = Format::from_name("yuv420p", 64, 48).unwrap();
+    let looks = [Blend::Over, Blend::Add].into_iter().flat_map(looks).collect();
+    let painter = Painter::new(&format, looks, Level::best()).unwrap();
+    let far = [f32::NAN, f32::INFINITY, -f32::INFINITY, 1e30, -1e30, 0.0, 1e-30, 65535.0];
+    let mut splats = Vec::new();
+    for x in far {
+        for y in far {
+            for half in far {
+                splats.push(Splat::new([x, y], [half, y]).turned(x));
+            }
+        }
+    }
+    for (i, s) in splats.iter_mut().enumerate() {
+        (s.rank, s.look) = (i as u64, (i % 19) as u16);
+    }
+    for (x, y) in [(i32::MIN, i32::MAX), (i32::MAX, 0), (0, i32::MIN)] {
+        splats.push(Splat { x, y, half: [65535; 2], ..splats[0] });
+        splats.push(Splat { x, y, half: [0; 2], ..splats[0] });
+    }
+    drawn(&painter, &splats, &mut Frame::new(format));
+
+    // A million on one spot: white stays white, and what is faint adds up.
+    let white = painter.colour([1.0; 3]);
+    // A hard disc.
+    let one = Splat { colour: white, look: 10, ..Splat::new([32.0, 24.0], [3.0, 3.0]) };
+    let many: Vec<Splat> = (0..1_000_000).map(|rank| Splat { rank, ..one }).collect();
+    let mut frame = Frame::new(format);
+    (0..48).for_each(|y| frame.row_mut::<u8>(0, y).fill(16));
+    (0..24).for_each(|y| (1..3).for_each(|p| frame.row_mut::<u8>(p, y).fill(128)));
+    let black = frame.clone();
+    drawn(&painter, &many, &mut frame);
+    assert_eq!((frame.row::<u8>(0, 24)[32], frame.row::<u8>(1, 12)[16]), (235, 128));
+    let mut frame = black.clone();
+    let faint: Vec<Splat> = many[..10_000].iter().map(|s| Splat { opacity: 2, ..*s }).collect();
+    drawn(&painter, &faint, &mut frame);
+    let most = frame.row::<u8>(0, 24)[32];
+    // 10,000 times 2/65535 of 219 codes.
+    assert!((82..=84).contains(&most), "{most}");
+}
+
+#[test]
+fn images_are_copied_where_they_stand_and_averaged_where_they_shrink() {
+    let format = Format::from_name("gbrapf32", 40, 30).unwrap();
+    let mut dice = Dice(8);
+    let texels: Vec<[f32; 4]> = (0..64).map(|_| [dice.roll(), dice.roll(), dice.roll(), 1.0]).collect();
+    let image = Image::new(8, 8, &texels).unwrap();
+    let painter =
+        Painter::new(&format, vec![Look::new(Shape::Image(image.into()), Blend::Over)], Level::best())
+            .unwrap();
+    let at = |splat: Splat| {
+        let mut frame = Frame::new(format);
+        drawn(&painter, &[splat], &mut frame);
+        frame
+    };
+    let own = Splat::new([14.0, 12.0], [4.0, 4.0]);
+    let frame = at(own);
+    for y in 0..30 {
+        for x in 0..40 {
+            let want = if (10..18).contains(&x) && (8..16).contains(&y) {
+                texels[(y - 8) * 8 + x - 10]
+            } else {
+                [0.0; 4]
+            };
+            let got = [2, 0, 1, 3].map(|p| frame.row::<f32>(p, y)[x]);
+            assert!(want.iter().zip(got).all(|(a, b)| (a - b).abs() < 1e-6), "{x} {y}: {want:?} {got:?}");
+        }
+    }
+    // A quarter turn clockwise: what was at the left is above.
+    let frame = at(own.turned(0.25));
+    assert!((frame.row::<f32>(2, 8)[17] - texels[0][0]).abs() < 1e-6);
+    // Half a sample on: the mean of neighbours.
+    let frame = at(Splat::new([14.5, 12.0], [4.0, 4.0]));
+    assert!((frame.row::<f32>(2, 9)[12] - 0.5 * (texels[9][0] + texels[10][0])).abs() < 1e-6);
+    // Shrunk to two by two samples: means of four by four texels.
+    for half in [1.0, 0.5] {
+        let frame = at(Splat { opacity: 65535, ..Splat::new([10.0 + half, 10.0 + half], [half, half]) });
+        let side = (4.0 / half) as usize;
+        let side = side.min(8);
+        let mean: f32 =
+            (0..side * side).map(|i| texels[i / side * 8 + i % side][0]).sum::<f32>() / (side * side) as f32;
+        let want = if half == 1.0 {
+            (0..16).map(|i| texels[i / 4 * 8 + i % 4][0]).sum::<f32>() / 16.0
+        } else {
+            mean
+        };
+        assert!((frame.row::<f32>(2, 10)[10] - want).abs() < 1e-5, "{half}");
+    }
+}

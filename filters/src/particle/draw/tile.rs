@@ -1,0 +1,419 @@
+//! One tile: its samples as `f32`, with room around them so that small splats need not be cut.
+
+use super::cover::{Outline, extent};
+use super::look::{Blend, Look};
+use super::painter::{Painter, Stamps};
+use super::place::{Cells, Effect, Holds, Place, unfolds};
+use super::splat::Splat;
+use super::stamp::Stamp;
+use crate::frame::{FrameMut, PlaneSet};
+use crate::pixel::lift::{Lifted, lift, settle};
+use crate::simd::{Level, multiversion};
+use core::ops::Range;
+
+/// Cells of room around a tile: a stamp that touches the tile lies inside.
+const ROOM: usize = 8;
+const _: () = assert!(ROOM >= super::stamp::WIDEST, "stamps fit the room around a tile");
+
+/// Planes whose cells lie alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    pub(super) cells: Cells,
+    /// Which stamp of a set is theirs.
+    kind: usize,
+    planes: [usize; 4],
+    count: usize,
+}
+
+impl Group {
+    pub(super) fn new(cells: Cells, kind: usize, plane: usize) -> Group {
+        Group { cells, kind, planes: [plane, 0, 0, 0], count: 1 }
+    }
+
+    pub(super) fn add(&mut self, plane: usize) {
+        self.planes[self.count.min(3)] = plane;
+        self.count += 1;
+    }
+
+    fn planes(&self) -> &[usize] {
+        &self.planes[..self.count.min(4)]
+    }
+}
+
+/// A group's part of a tile.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    group: Group,
+    /// First cell, and how many, across and down.
+    from: [i32; 2],
+    size: [usize; 2],
+    stride: usize,
+    /// Where each plane's cells begin in the buffer, room included.
+    base: [usize; 4],
+}
+
+/// Where a tile's samples lie in its buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tile {
+    parts: [Option<Part>; 4],
+    len: usize,
+    unfold: bool,
+}
+
+impl Tile {
+    /// The luma samples `x` and rows `y` of the planes that are written.
+    pub(super) fn new(painter: &Painter, x: Range<usize>, y: Range<usize>, writes: PlaneSet) -> Tile {
+        let mut parts = [None; 4];
+        let mut len = 0;
+        for (out, group) in parts.iter_mut().zip(&painter.groups) {
+            let mut mine = *group;
+            mine.count = 0;
+            group.planes().iter().filter(|p| writes.has(**p)).for_each(|p| {
+                mine.planes[mine.count.min(3)] = *p;
+                mine.count += 1;
+            });
+            if mine.count == 0 {
+                continue;
+            }
+            let [sx, sy] = group.cells.shift;
+            let from = [x.start >> sx, y.start >> sy];
+            let size = [x.end.div_ceil(1 << sx) - from[0], y.end.div_ceil(1 << sy) - from[1]];
+            let stride = (size[0] + 2 * ROOM).next_multiple_of(16);
+            let mut base = [0; 4];
+            for base in &mut base[..mine.count] {
+                *base = len;
+                len += stride * (size[1] + 2 * ROOM);
+            }
+            *out = Some(Part { group: mine, from: from.map(|v| v as i32), size, stride, base });
+        }
+        Tile { parts, len, unfold: unfolds(&painter.format, writes) }
+    }
+
+    /// `f32`s that its buffer needs.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Every plane with the part it is in and where its cells (without room) begin.
+    fn planes(&self) -> impl Iterator<Item = (usize, &Part, usize)> {
+        self.parts.iter().flatten().flat_map(|part| {
+            let inside = ROOM * part.stride + ROOM;
+            part.group.planes().iter().zip(part.base).map(move |(p, base)| (*p, part, base + inside))
+        })
+    }
+
+    /// Takes the samples out of the planes.
+    pub(super) fn load(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
+        // What stands in the room around is drawn over and never looked at, but it must not be slow to compute with.
+        samples.fill(0.0);
+        match painter.format.depth.bytes() {
+            1 => self.load_as::<u8>(painter, out, samples),
+            2 => self.load_as::<u16>(painter, out, samples),
+            _ => self.load_as::<f32>(painter, out, samples),
+        }
+        if self.unfold {
+            self.fold(painter, samples);
+        }
+    }
+
+    fn load_as<T: Lifted>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
+        for (p, part, at) in self.planes() {
+            let plane = out.plane(p);
+            for j in 0..part.size[1] {
+                let row = &plane.row::<T>(part.from[1] as usize + j)[part.from[0] as usize..][..part.size[0]];
+                lift(
+                    painter.level(),
+                    row,
+                    painter.places[p].zero,
+                    &mut samples[at + j * part.stride..][..row.len()],
+                );
+            }
+        }
+    }
+
+    /// Where alpha lies, and what one is in it.
+    fn alpha(&self, painter: &Painter) -> Option<(usize, &Part, f32)> {
+        self.planes()
+            .find(|(p, ..)| painter.places[*p].holds == Holds::Alpha)
+            .map(|(p, part, at)| (at, part, painter.places[p].span))
+    }
+
+    /// Multiplies colours by alpha.
+    fn fold(&self, painter: &Painter, samples: &mut [f32]) {
+        let Some((alpha_at, alpha, span)) = self.alpha(painter) else { return };
+        for (p, part, at) in self.planes() {
+            if painter.places[p].holds == Holds::Alpha {
+                continue;
+            }
+            for j in 0..part.size[1] {
+                for i in 0..part.size[0] {
+                    let a = mean_alpha(&samples[alpha_at..], alpha, part, i, j) / span;
+                    samples[at + j * part.stride + i] *= a;
+                }
+            }
+        }
+    }
+
+    /// Puts the samples back into the planes.
+    pub(super) fn store(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
+        match painter.format.depth.bytes() {
+            1 => self.store_as::<u8>(painter, out, samples),
+            2 => self.store_as::<u16>(painter, out, samples),
+            _ => self.store_as::<f32>(painter, out, samples),
+        }
+    }
+
+    fn store_as<T: Lifted>(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
+        self.limit_alpha::<T>(painter, out, samples);
+        if self.unfold {
+            self.unfold::<T>(painter, out, samples);
+        }
+        for (p, part, at) in self.planes() {
+            let Place { zero, legal, holds, .. } = painter.places[p];
+            if self.unfold && holds != Holds::Alpha {
+                continue;
+            }
+            let plane = out.plane_mut(p);
+            for j in 0..part.size[1] {
+                let row = &mut plane.row_mut::<T>(part.from[1] as usize + j)[part.from[0] as usize..];
+                let row = &mut row[..part.size[0]];
+                let values = &samples[at + j * part.stride..][..row.len()];
+                settle(painter.level(), values, zero, legal.unwrap_or_default(), row);
+            }
+        }
+    }
+
+    /// No more alpha than one, or than there was.
+    fn limit_alpha<T: Lifted>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
+        for (p, part, at) in self.planes() {
+            let Place { span, holds: Holds::Alpha, .. } = painter.places[p] else { continue };
+            for j in 0..part.size[1] {
+                let before = &out.plane(p).row::<T>(part.from[1] as usize + j)[part.from[0] as usize..];
+                for (v, b) in samples[at + j * part.stride..][..part.size[0]].iter_mut().zip(before) {
+                    let most = if b.number() > span { b.number() } else { span };
+                    *v = if *v > most { most } else { *v };
+                }
+            }
+        }
+    }
+
+    /// Divides colours by alpha and puts them into the planes. A sample that nothing was drawn on stays to the bit;
+    /// under no alpha at all, colour stays what it was.
+    fn unfold<T: Lifted>(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
+        let Some((alpha_at, alpha, span)) = self.alpha(painter) else { return };
+        let Some(alpha_plane) = painter.format.alpha_plane() else { return };
+        for (p, part, at) in self.planes() {
+            let Place { zero, legal, holds, .. } = painter.places[p];
+            if holds == Holds::Alpha {
+                continue;
+            }
+            let mut before = [0.0f32; 1 << 9];
+            for j in 0..part.size[1] {
+                // The old alpha still stands in its plane.
+                let [sx, sy] = part.group.cells.shift;
+                for (i, before) in before.iter_mut().enumerate().take(part.size[0]) {
+                    let old = |x: usize, y: usize| {
+                        let row = out.plane(alpha_plane).row::<T>(alpha.from[1] as usize + y);
+                        row[alpha.from[0] as usize + x].number()
+                    };
+                    *before = mean_over(alpha, [sx, sy], i, j, old) / span;
+                }
+                let row =
+                    &mut out.plane_mut(p).row_mut::<T>(part.from[1] as usize + j)[part.from[0] as usize..];
+                for (i, s) in row.iter_mut().enumerate().take(part.size[0]) {
+                    let a = mean_alpha(&samples[alpha_at..], alpha, part, i, j) / span;
+                    let v = samples[at + j * part.stride + i];
+                    let folded = (s.number() - zero) * before[i];
+                    let same = v.to_bits() == folded.to_bits() && a.to_bits() == before[i].to_bits();
+                    if same || a <= 0.0 {
+                        continue;
+                    }
+                    match legal {
+                        None => *s = T::of(v / a),
+                        Some((low, high)) => {
+                            let (low, high) = (low.min(s.number()), high.max(s.number()));
+                            *s = T::of((v / a + zero).clamp(low, high));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The mean of alpha over the block of cell (i, j) of a part: for luma its own.
+fn mean_alpha(samples: &[f32], alpha: &Part, part: &Part, i: usize, j: usize) -> f32 {
+    mean_over(alpha, part.group.cells.shift, i, j, |x, y| samples[y * alpha.stride + x])
+}
+
+fn mean_over(alpha: &Part, [sx, sy]: [u32; 2], i: usize, j: usize, at: impl Fn(usize, usize) -> f32) -> f32 {
+    if sx == 0 && sy == 0 {
+        return at(i, j);
+    }
+    let (x, y) = (i << sx..((i + 1) << sx).min(alpha.size[0]), j << sy..((j + 1) << sy).min(alpha.size[1]));
+    let mut sum = 0.0;
+    let count = x.len() * y.len();
+    for y in y {
+        for x in x.clone() {
+            sum += at(x, y);
+        }
+    }
+    sum / count.max(1) as f32
+}
+
+multiversion! {
+    /// Draws splats, in this order, into a tile's samples.
+    pub(super) fn paint(level, tile: &Tile, painter: &Painter, stamps: &Stamps, splats: &[Splat], samples: &mut [f32], own: Level) = paint_body;
+    fn wide(level, tile: &Tile, painter: &Painter, splat: &Splat, look: &Look, samples: &mut [f32]) = wide_body;
+}
+
+#[inline(always)]
+fn paint_body(
+    tile: &Tile,
+    painter: &Painter,
+    stamps: &Stamps,
+    splats: &[Splat],
+    samples: &mut [f32],
+    own: Level,
+) {
+    for splat in splats {
+        let Some(look) = painter.looks.get(usize::from(splat.look)) else { continue };
+        let Some(set) = stamps.get(splat) else {
+            wide(own, tile, painter, splat, look, samples);
+            continue;
+        };
+        for part in tile.parts.iter().flatten() {
+            let Some(stamp) = set.get(part.group.kind) else { continue };
+            let effects = effects(painter, part, splat, look);
+            match stamp.long {
+                16 => press::<4, 16>(part, stamp, splat, &effects, samples),
+                32 => press::<4, 32>(part, stamp, splat, &effects, samples),
+                _ => press::<8, 64>(part, stamp, splat, &effects, samples),
+            }
+        }
+    }
+}
+
+/// What a splat does to each plane of a part.
+#[inline(always)]
+fn effects(painter: &Painter, part: &Part, splat: &Splat, look: &Look) -> [Effect; 4] {
+    let mut out = [Effect::default(); 4];
+    for (out, p) in out.iter_mut().zip(part.group.planes()) {
+        *out = painter.places[*p].effect(look.blend, splat.colour, look.gain);
+    }
+    out
+}
+
+/// Lays a stamp of W cells across and at most N cells over the planes of a part.
+#[inline(always)]
+fn press<const W: usize, const N: usize>(
+    part: &Part,
+    stamp: &Stamp,
+    splat: &Splat,
+    effects: &[Effect; 4],
+    samples: &mut [f32],
+) {
+    let cells = &part.group.cells;
+    let at = [splat.x, splat.y];
+    let mut from = [0i32; 2];
+    let mut phase = [0usize; 2];
+    let mut left = [0.0f32; 2];
+    for a in 0..2 {
+        // The nearest sixteenth of a cell, and how far the centre is beyond it, in sixteenths.
+        let by = 4 + cells.shift[a];
+        let place = at[a].wrapping_sub(cells.edge(a));
+        let near = (place.wrapping_add(1 << (by - 1))) >> by;
+        left[a] = (place.wrapping_sub(near << by)) as f32 * (1.0 / (1u32 << by) as f32);
+        phase[a] = (near & 15) as usize;
+        from[a] = (near >> 4).wrapping_add(stamp.start[a][phase[a]]) - part.from[a] + ROOM as i32;
+    }
+    let inside = |a: usize, long: usize| {
+        let end = part.size[a] + 2 * ROOM;
+        from[a] >= 0 && from[a] as usize + long <= end
+    };
+    // Outside of the room a stamp does not touch the tile.
+    if !inside(0, W) || !inside(1, stamp.rows) {
+        return;
+    }
+    let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
+    let mut place = from[1] as usize * part.stride + from[0] as usize;
+    let count = part.group.count;
+    let Some([cover, across, down]) = stamp.cover::<N>(phase[0], phase[1]) else { return };
+    let mut cut = [0.0f32; N];
+    for i in 0..N {
+        let v = cover[i] + left[0] * across[i] + left[1] * down[i];
+        let v = if v > 0.0 { v } else { 0.0 };
+        cut[i] = (if v < 1.0 { v } else { 1.0 }) * opacity;
+    }
+    for row in cut.as_chunks::<W>().0.iter().take(stamp.rows) {
+        for (base, effect) in part.base[..count.min(4)].iter().zip(effects) {
+            let Some(cells) = samples.get_mut(base + place..).and_then(|s| s.first_chunk_mut::<W>()) else {
+                return;
+            };
+            for i in 0..W {
+                cells[i] = cells[i] * (1.0 - row[i] * effect.fade) + row[i] * effect.ink;
+            }
+        }
+        place += part.stride;
+    }
+}
+
+/// Draws a splat of any shape and size, cut to the tile.
+#[inline(always)]
+fn wide_body(tile: &Tile, painter: &Painter, splat: &Splat, look: &Look, samples: &mut [f32]) {
+    let reach = extent(&look.shape, splat);
+    let outline = Outline::of(&look.shape, splat);
+    let image = painter.images.get(usize::from(splat.look)).and_then(Option::as_ref);
+    let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
+    for part in tile.parts.iter().flatten() {
+        let cells = &part.group.cells;
+        let range = |a: usize, at: i32| {
+            let more = reach[a].saturating_add(128 << cells.shift[a]);
+            let (low, high) = cells.touched(a, at.saturating_sub(more), at.saturating_add(more));
+            let end = part.from[a] + part.size[a] as i32;
+            low.clamp(part.from[a], end)..high.clamp(part.from[a], end)
+        };
+        let (x, y) = (range(0, splat.x), range(1, splat.y));
+        if x.is_empty() || y.is_empty() {
+            continue;
+        }
+        let size = cells.size();
+        let effects = effects(painter, part, splat, look);
+        let sampler = image.map(|image| image.sampler(splat, size));
+        for j in y {
+            let dy = cells.from(1, splat.y, j);
+            let place = ((j - part.from[1]) as usize + ROOM) * part.stride + ROOM;
+            for i in x.clone() {
+                let at = [cells.from(0, splat.x, i), dy];
+                let place = place + (i - part.from[0]) as usize;
+                let mut each = |cover: f32, effects: &[Effect; 4]| {
+                    for (base, effect) in part.base[..part.group.count].iter().zip(effects) {
+                        let p = &mut samples[base + place];
+                        *p = *p * (1.0 - cover * effect.fade) + cover * effect.ink;
+                    }
+                };
+                if let Some(outline) = &outline {
+                    let cover = outline.cell(at, size) * opacity;
+                    if cover > 0.0 {
+                        each(cover, &effects);
+                    }
+                } else if let Some(sampler) = &sampler {
+                    let colour = sampler.cell(at);
+                    if colour[3] > 0.0 {
+                        each(opacity, &of_image(painter, part, look.blend, colour));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a cell of an image does to each plane of a part.
+#[inline(always)]
+fn of_image(painter: &Painter, part: &Part, blend: Blend, colour: [f32; 4]) -> [Effect; 4] {
+    let mut out = [Effect::default(); 4];
+    for (out, p) in out.iter_mut().zip(part.group.planes()) {
+        *out = painter.places[*p].effect_of_image(blend, colour);
+    }
+    out
+}

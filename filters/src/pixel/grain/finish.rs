@@ -1,0 +1,126 @@
+//! The last steps of a row in one pass: across, down, response and addition.
+//!
+//! Each step alone moves more bytes through the first cache than the picture moves through memory. Together they store
+//! but two rows, the samples and the h that the rows below will need, and the loads of one step run beside the
+//! arithmetic of another. What comes out is, bit for bit, what the steps give one by one.
+
+use super::apply::{Job, add_u8, add_u16};
+use super::kernel::{Taps, pad};
+use super::response::{Gain, Ramp};
+use super::{arch, kernel};
+use crate::simd::Level;
+
+/// Samples of a turn: rows of h are made and read in whole turns.
+pub const TURN: usize = 64;
+
+/// Numbers before and behind a halved row of white ones.
+pub const MARGIN: usize = 32;
+
+/// What a row of n is made of.
+#[derive(Debug)]
+pub struct Sources<'a> {
+    /// Rows h at y-2 to y+2, in whole [turns](TURN). Only as many are read as the taps reach, and where there is a
+    /// fresh row not the lowest of them.
+    pub h: [&'a [i16]; 5],
+    /// For the lowest row that the taps reach: the white row `[margin.., g >> 1, .., margin..]`, from [`halves_end`], and
+    /// the place for its h.
+    pub fresh: Option<(&'a [i16], &'a mut [i16])>,
+    /// The kernel along rows.
+    pub across: Taps,
+    /// The kernel along columns.
+    pub down: Taps,
+}
+
+/// Mirrors the ends of a halved row of white numbers, `width` of them behind a [`MARGIN`].
+pub fn halves_end(row: &mut [i16], width: usize) {
+    pad(&mut row[MARGIN - kernel::PAD..MARGIN + width + kernel::PAD]);
+}
+
+impl Sources<'_> {
+    /// Makes n step by step.
+    pub fn n(&mut self, level: Level, out: &mut [i16]) {
+        assert!(self.suffice(out.len()));
+        let reach = self.down.reach();
+        let mut h = self.h;
+        if let Some((white, fresh)) = &mut self.fresh {
+            let padded = &white[MARGIN - kernel::PAD..MARGIN + out.len() + kernel::PAD];
+            kernel::across_halves_rows(level, &mut fresh[..out.len()], padded, self.across);
+            h[2 + reach.max(1)] = fresh;
+        }
+        for (d, h) in [2, 1, 0, 1, 2].into_iter().zip(&mut h) {
+            if d > reach {
+                *h = self.h[2];
+            }
+        }
+        kernel::down(level, out, h, self.down);
+    }
+
+    /// Whether all that is read and written is there for a row of `width`.
+    fn suffice(&self, width: usize) -> bool {
+        let whole = width.next_multiple_of(TURN);
+        let reach = if self.down.reach() == 2 { 2 } else { 1 };
+        let old = if self.fresh.is_some() { 2 + reach } else { 3 + reach };
+        self.h[2 - reach..old].iter().all(|h| h.len() >= whole)
+            && self
+                .fresh
+                .as_ref()
+                .is_none_or(|(white, h)| white.len() >= whole + 2 * MARGIN && h.len() >= whole)
+    }
+}
+
+/// The response of 8-bit samples, by code: low and high bytes of S.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Codes {
+    pub(super) low: [u8; 256],
+    pub(super) high: [u8; 256],
+    pub(super) shift: u32,
+}
+
+impl Codes {
+    /// `None` for grain of more than a signed byte.
+    pub fn new(ramp: Ramp, gain: &Gain) -> Option<Box<Codes>> {
+        let all: [i16; 256] = core::array::from_fn(|code| gain.response.of(ramp.of(code as u16)));
+        let most = all.iter().copied().max().unwrap_or(0);
+        let fits = gain.narrow() && gain.codes(i16::MIN, most) >= -128 && gain.codes(i16::MAX, most) <= 127;
+        fits.then(|| {
+            let [low, high] = [0, 1].map(|i| all.map(|s| s.to_le_bytes()[i]));
+            Box::new(Codes { low, high, shift: gain.shift })
+        })
+    }
+}
+
+/// Makes n of the sources and adds it as [`add_u8`] would, `codes` being the response of `gain`. `n` lends room for as
+/// many numbers as there are samples. Panics when rows are too short.
+pub fn finish_u8(
+    level: Level,
+    row: &mut [u8],
+    light: Option<&[u8]>,
+    (sources, n): (&mut Sources<'_>, &mut [i16]),
+    (ramp, gain, codes): (Ramp, &Gain, Option<&Codes>),
+    legal: (u8, u8),
+) {
+    assert!(sources.suffice(row.len()) && light.is_none_or(|l| l.len() == row.len()));
+    let done = codes.is_some_and(|codes| arch::finish_codes(level, row, light, sources, codes, legal))
+        || Job::new(ramp, gain).is_some_and(|job| arch::finish_u8(level, row, light, sources, &job, legal));
+    if !done {
+        sources.n(level, n);
+        add_u8(level, row, light, n, ramp, gain, legal);
+    }
+}
+
+/// The same for samples of 9 to 16 bits, as [`add_u16`].
+pub fn finish_u16(
+    level: Level,
+    row: &mut [u16],
+    light: Option<&[u16]>,
+    (sources, n): (&mut Sources<'_>, &mut [i16]),
+    (ramp, gain): (Ramp, &Gain),
+    legal: (u16, u16),
+) {
+    assert!(sources.suffice(row.len()) && light.is_none_or(|l| l.len() == row.len()));
+    let job = Job::new(ramp, gain);
+    if !job.is_some_and(|job| arch::finish_u16(level, row, light, sources, &job, legal)) {
+        sources.n(level, n);
+        add_u16(level, row, light, n, ramp, gain, legal);
+    }
+}

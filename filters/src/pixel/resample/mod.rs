@@ -1,0 +1,43 @@
+//! Weighted sums of rows and of neighbours: what blurs and what moves pictures.
+//!
+//! In integers weights are whole multiples of 2^-14 whose sum is exactly 1 ([`weights`]), sums are made in 32 bits, and
+//! what stands between two passes has 16 bits ([`Kernel::Wide`]), so each pass rounds once, halves up. Float samples are
+//! summed in f32 in the order of the taps, and a result that is no number is the one NaN that has no payload.
+
+mod rows;
+#[cfg(test)]
+mod tests;
+mod warp;
+
+pub use rows::{Kernel, Way, dot_row, weigh_rows, weigh_shifts};
+pub use warp::{Edge, PHASES, Patch, Phases, Shape, Walk, Walked};
+
+/// Fraction bits of integer weights.
+pub const BITS: u32 = 14;
+
+/// Weights that sum to 1, as whole multiples of 2^-14 whose sum is exactly 2^14: each running sum is rounded, so that no
+/// error adds up over many small ones. Weights that sum to 0 or less become one tap in the middle.
+pub fn weights(list: &[f64]) -> Vec<i32> {
+    let total: f64 = list.iter().sum();
+    let one = f64::from(1u32 << BITS);
+    if list.is_empty() || !(total > 0.0 && total.is_finite()) {
+        let mut only = vec![0; list.len().max(1)];
+        let middle = only.len() / 2;
+        only[middle] = 1 << BITS;
+        return only;
+    }
+    let (mut sum, mut before) = (0.0, 0i32);
+    let mut fixed: Vec<i32> = list
+        .iter()
+        .map(|w| {
+            sum += w;
+            let here = libm::floor(sum / total * one + 0.5) as i32;
+            here - core::mem::replace(&mut before, here)
+        })
+        .collect();
+    // The last running sum is the total over itself: exactly 1, but for what rounding of sums may do.
+    if let Some(last) = fixed.last_mut() {
+        *last += (1 << BITS) - before;
+    }
+    fixed
+}

@@ -1,0 +1,88 @@
+use super::*;
+use crate::simd::Level;
+
+#[test]
+fn weights_sum_to_one_exactly() {
+    for list in
+        [vec![1.0], vec![0.1; 777], vec![-0.1, 0.7, 0.6, -0.1], vec![0.0, 0.0, 0.0], vec![], vec![1e-9; 3]]
+    {
+        let w = weights(&list);
+        assert_eq!(w.iter().sum::<i32>(), 1 << BITS, "{list:?}");
+        let total: f64 = list.iter().sum();
+        if total > 0.0 {
+            for (w, e) in w.iter().zip(&list) {
+                assert!((f64::from(*w) - e / total * 16384.0).abs() <= 1.0, "{w} {e}");
+            }
+        }
+    }
+    assert_eq!(weights(&[0.0, 0.0, 0.0]), [0, 16384, 0]);
+}
+
+fn rows_of<T: Kernel>(top: f64) -> Vec<Vec<T>> {
+    let sample = |i: usize| T::of(((i * 40503 + 977) % 65536) as f64 / 65535.0 * top);
+    (0..9).map(|k| (0..301).map(|x| sample(x * 9 + k * 131)).collect()).collect()
+}
+
+fn sums<T: Kernel>(top: f64, bits: u8, by: f64) {
+    let rows = rows_of::<T>(top);
+    for list in [
+        vec![1.0],
+        vec![-0.1, 0.6, 0.6, -0.1],
+        vec![1.0, 2.0, 3.0, 4.0, 3.0, 2.0, 1.0],
+        vec![-0.07, 0.0, 0.57, 0.5, 0.0],
+    ] {
+        let w = T::weights(&list);
+        let total: f64 = list.iter().sum();
+        let run = |level: Level, way: Way, shifted: bool| {
+            let mut acc = vec![T::ZERO; 287];
+            if shifted {
+                weigh_shifts(level, &mut acc, &rows[2][3..], &w);
+            } else {
+                weigh_rows(level, &mut acc, &w, |k| &rows[k][1..]);
+            }
+            let mut out = vec![T::of(0.0); 287];
+            T::settle(level, &mut out, &acc, bits, way);
+            out
+        };
+        for shifted in [false, true] {
+            let want = run(Level::SCALAR, Way::Direct, shifted);
+            for &level in Level::available() {
+                let same = run(level, Way::Direct, shifted);
+                assert!(same.iter().zip(&want).all(|(a, b)| a.number() == b.number()), "{level} {list:?}");
+            }
+            for (x, got) in want.iter().enumerate() {
+                let sample = |k: usize| if shifted { rows[2][3 + x + k] } else { rows[k][1 + x] };
+                let exact: f64 = list.iter().enumerate().map(|(k, w)| sample(k).number() * w / total).sum();
+                let exact = if bits == 0 { exact } else { exact.clamp(0.0, top) };
+                assert!((got.number() - exact).abs() <= by, "{list:?} {x}: {} {exact}", got.number());
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_are_exact_at_every_level() {
+    sums::<u8>(255.0, 8, 0.52);
+    sums::<u16>(1023.0, 10, 0.6);
+    // Weights are whole multiples of 2^-14, so they are off by 2^-15 each on average.
+    sums::<u16>(65535.0, 16, 8.0);
+    sums::<f32>(1.0, 0, 1e-6);
+}
+
+#[test]
+fn windows_are_sums() {
+    let rows = rows_of::<u16>(65535.0);
+    for n in [1usize, 2, 4, 6, 7] {
+        let at: Vec<u32> = (0..200).map(|i| (i * 7 % 290) as u32).collect();
+        let w: Vec<i32> = (0..200 * n).map(|i| (i as i32 * 37 % 16384) / n as i32).collect();
+        for &level in Level::available() {
+            let mut acc = vec![0; 200];
+            dot_row::<u16>(level, &mut acc, &rows[0], &at, &w);
+            for i in 0..200 {
+                let want: i64 =
+                    (0..n).map(|k| i64::from(rows[0][at[i] as usize + k]) * i64::from(w[i * n + k])).sum();
+                assert_eq!(i64::from(acc[i]), want, "{level} {n} {i}");
+            }
+        }
+    }
+}

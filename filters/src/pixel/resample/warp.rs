@@ -1,0 +1,335 @@
+//! Samples at any place of a plane: kernels by phase, edges, and walks along straight lines.
+//!
+//! Places are fixed-point numbers with 32 fraction bits, 0 being the middle of the first sample, so that a place does not
+//! hang on the row or band that a walk began in. A place is rounded to 1/256 of a sample ([`PHASES`]).
+
+use super::Kernel;
+use super::rows::{Way, shift};
+use crate::simd::{Level, multiversion};
+
+/// Places between two samples that have weights of their own.
+pub const PHASES: usize = 256;
+
+/// Half a phase: places are rounded to the nearest.
+const HALF: i64 = 1 << 23;
+
+/// What an interpolation is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// The nearest sample.
+    Nearest,
+    /// Straight lines.
+    Bilinear,
+    /// The cubic of Catmull and Rom.
+    Bicubic,
+    /// Lanczos with three lobes.
+    Lanczos,
+}
+
+impl Shape {
+    /// Samples on either side.
+    const fn radius(self) -> f64 {
+        match self {
+            Shape::Nearest | Shape::Bilinear => 1.0,
+            Shape::Bicubic => 2.0,
+            Shape::Lanczos => 3.0,
+        }
+    }
+
+    /// The weight at a distance.
+    pub fn weight(self, x: f64) -> f64 {
+        let x = x.abs();
+        match self {
+            // Half way the later sample is taken; see `phase`.
+            Shape::Nearest => f64::from(u8::from(x < 0.5)),
+            Shape::Bilinear => (1.0 - x).max(0.0),
+            Shape::Bicubic if x < 1.0 => 1.0 + x * x * (1.5 * x - 2.5),
+            Shape::Bicubic if x < 2.0 => 2.0 + x * (x * (2.5 - 0.5 * x) - 4.0),
+            Shape::Bicubic => 0.0,
+            Shape::Lanczos if x < 1e-9 => 1.0,
+            Shape::Lanczos if x < 3.0 => {
+                let a = x * core::f64::consts::PI;
+                3.0 * libm::sin(a) * libm::sin(a / 3.0) / (a * a)
+            }
+            Shape::Lanczos => 0.0,
+        }
+    }
+}
+
+/// The weights for every phase along one axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phases<S> {
+    /// Taps.
+    pub taps: usize,
+    weights: Vec<S>,
+}
+
+impl<S: Copy> Phases<S> {
+    /// Of a shape; where the source is passed by `step` samples a sample, more than 1, the kernel is as much wider, so
+    /// that nothing is skipped ([`Shape::Nearest`] skips).
+    pub fn new<T: Kernel<Sum = S>>(shape: Shape, step: f64) -> Phases<S> {
+        let scale = if shape == Shape::Nearest { 1.0 } else { step.max(1.0) };
+        let taps = Self::taps(shape, step);
+        let mut weights = Vec::with_capacity(taps * PHASES);
+        for phase in 0..PHASES {
+            let place = phase as f64 / PHASES as f64 + (taps / 2 - 1) as f64;
+            let list: Vec<f64> = (0..taps).map(|k| shape.weight((place - k as f64) / scale)).collect();
+            let list = if phase == PHASES / 2 && shape == Shape::Nearest { vec![0.0, 1.0] } else { list };
+            weights.extend(T::weights(&list));
+        }
+        Phases { taps, weights }
+    }
+
+    /// Taps of a shape at that step.
+    pub fn taps(shape: Shape, step: f64) -> usize {
+        let scale = if shape == Shape::Nearest { 1.0 } else { step.max(1.0) };
+        2 * libm::ceil(shape.radius() * scale) as usize
+    }
+
+    /// The first sample and the weights for a place.
+    #[inline(always)]
+    pub fn at(&self, place: i64) -> (i64, &[S]) {
+        let place = place + HALF;
+        let phase = (place >> 24 & 255) as usize;
+        let first = (place >> 32) - (self.taps as i64 / 2 - 1);
+        (first, &self.weights[phase * self.taps..][..self.taps])
+    }
+}
+
+/// What is beyond the edges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Edge {
+    /// One value.
+    Color,
+    /// The outermost samples.
+    Extend,
+    /// The picture mirrored, the edge itself once.
+    Mirror,
+    /// The picture again.
+    Wrap,
+}
+
+impl Edge {
+    /// The sample within `lo..hi` that stands for `i`; `None` for the one value. `lo..hi` must not be empty.
+    #[inline]
+    pub fn map(self, i: i64, lo: i64, hi: i64) -> Option<i64> {
+        if i >= lo && i < hi {
+            return Some(i);
+        }
+        let len = hi - lo;
+        match self {
+            Edge::Color => None,
+            Edge::Extend => Some(i.clamp(lo, hi - 1)),
+            Edge::Wrap => Some(lo + (i - lo).rem_euclid(len)),
+            Edge::Mirror if len == 1 => Some(lo),
+            Edge::Mirror => {
+                let at = (i - lo).rem_euclid(2 * (len - 1));
+                Some(lo + at.min(2 * (len - 1) - at))
+            }
+        }
+    }
+}
+
+/// A plane to take samples from.
+#[derive(Clone, Copy, Debug)]
+pub struct Patch<'a, T> {
+    /// Its samples, from the first row.
+    pub samples: &'a [T],
+    /// Samples from row to row.
+    pub stride: usize,
+    /// Columns that are there.
+    pub columns: (i64, i64),
+    /// Rows that are there.
+    pub rows: (i64, i64),
+    /// What is beyond.
+    pub edge: Edge,
+    /// The one value.
+    pub color: T,
+    /// Bits of a sample.
+    pub bits: u8,
+}
+
+/// A straight way through a plane: where it begins, and how far it is from sample to sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk {
+    /// Column.
+    pub u: i64,
+    /// Row.
+    pub v: i64,
+    /// Columns a step.
+    pub du: i64,
+    /// Rows a step.
+    pub dv: i64,
+}
+
+#[inline(always)]
+fn sample<T: Kernel>(p: &Patch<'_, T>, x: i64, y: i64) -> T {
+    let (Some(x), Some(y)) = (p.edge.map(x, p.columns.0, p.columns.1), p.edge.map(y, p.rows.0, p.rows.1))
+    else {
+        return p.color;
+    };
+    p.samples[y as usize * p.stride + x as usize]
+}
+
+/// The steps `0..count` of `start + i * step` whose whole part is within `lo..hi`, as a range.
+fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) -> (usize, usize) {
+    let (start, step, count) = (i128::from(start), i128::from(step), count as i128);
+    let (lo, hi) = (i128::from(lo) << 32, i128::from(hi) << 32);
+    let up = |v: i128| -(-v).div_euclid(step);
+    let (first, last) = match step {
+        0 if start >= lo && start < hi => (0, count),
+        0 => (0, 0),
+        1.. => (up(lo - start), up(hi - start)),
+        // Falling: from the first below hi to the last not below lo.
+        _ => ((start - hi).div_euclid(-step) + 1, (start - lo).div_euclid(-step) + 1),
+    };
+    let first = first.clamp(0, count);
+    (first as usize, last.clamp(first, count) as usize)
+}
+
+/// Down first, rounded to what stands between two passes, then across.
+#[inline(always)]
+fn walk_body<T: Kernel, const N: usize>(
+    out: &mut [T],
+    p: &Patch<'_, T>,
+    walk: Walk,
+    (across, down): (&Phases<T::Sum>, &Phases<T::Sum>),
+    sum: impl Fn(T::Sum, T::Sum, T::Sum) -> T::Sum + Copy,
+    wide: impl Fn(T::Sum) -> T::Sum + Copy,
+) {
+    let (narrow, top) = if size_of::<T>() == 4 { (0, 0) } else { shift(p.bits, Way::Narrow) };
+    let place = |i: usize| (walk.u + i as i64 * walk.du, walk.v + i as i64 * walk.dv);
+    // Where all samples that are needed are there.
+    let (mut first, mut last) = (0, 0);
+    type Pair<'a, S, const N: usize> = (&'a [[S; N]; PHASES], &'a [[S; N]; PHASES]);
+    let tables: Option<Pair<'_, T::Sum, N>> =
+        match (across.weights.as_chunks::<N>(), down.weights.as_chunks::<N>()) {
+            ((a, []), (d, [])) => a.try_into().ok().zip(d.try_into().ok()),
+            _ => None,
+        };
+    let side = N as i64 / 2 - 1;
+    if tables.is_some() && N > 0 {
+        let room = |(lo, hi): (i64, i64)| (lo + side, hi - N as i64 + 1 + side);
+        let x = within(walk.u + HALF, walk.du, room(p.columns), out.len());
+        let y = within(walk.v + HALF, walk.dv, room(p.rows), out.len());
+        first = x.0.max(y.0);
+        last = x.1.min(y.1).max(first);
+    }
+    let outside = |i: usize| {
+        let (u, v) = place(i);
+        let ((x, wx), (y, wy)) = (across.at(u), down.at(v));
+        let mut total = T::ZERO;
+        for (j, &w) in (0i64..).zip(wx) {
+            let mut column = T::ZERO;
+            for (k, &w) in (0i64..).zip(wy) {
+                column = sum(column, sample(p, x + j, y + k).part(), w);
+            }
+            total = sum(total, wide(column), w);
+        }
+        T::of_sum(total, narrow, top)
+    };
+    for i in (0..first).chain(last..out.len()) {
+        out[i] = outside(i);
+    }
+    let Some((wx, wy)) = tables else { return };
+    let (mut u, mut v) = place(first);
+    (u, v) = (u + HALF, v + HALF);
+    for out in &mut out[first..last] {
+        let mut at = ((v >> 32) - side) as usize * p.stride + ((u >> 32) - side) as usize;
+        let (wx, wy) = (&wx[usize::from((u >> 24) as u8)], &wy[usize::from((v >> 24) as u8)]);
+        let mut columns = [T::ZERO; N];
+        for &w in wy {
+            let row = &p.samples[at..at + N];
+            for j in 0..N {
+                columns[j] = sum(columns[j], row[j].part(), w);
+            }
+            at += p.stride;
+        }
+        let mut total = T::ZERO;
+        for j in 0..N {
+            total = sum(total, wide(columns[j]), wx[j]);
+        }
+        *out = T::of_sum(total, narrow, top);
+        u += walk.du;
+        v += walk.dv;
+    }
+}
+
+macro_rules! walks {
+    ($body:ident, $by_taps:ident, $t:ty, $sum:expr, $wide:expr) => {
+        #[inline(always)]
+        fn $body(out: &mut [$t], p: &Patch<'_, $t>, walk: Walk, by: (&Phases<<$t as Kernel>::Sum>, &Phases<<$t as Kernel>::Sum>)) {
+            let wide = $wide;
+            let wide = wide(p.bits);
+            match (by.0.taps, by.1.taps) {
+                (2, 2) => walk_body::<$t, 2>(out, p, walk, by, $sum, wide),
+                (4, 4) => walk_body::<$t, 4>(out, p, walk, by, $sum, wide),
+                (6, 6) => walk_body::<$t, 6>(out, p, walk, by, $sum, wide),
+                // Any other width: every sample by itself.
+                _ => walk_body::<$t, 1>(out, p, walk, by, $sum, wide),
+            }
+        }
+        multiversion! {
+            fn $by_taps(level, out: &mut [$t], p: &Patch<'_, $t>, walk: Walk, by: (&Phases<<$t as Kernel>::Sum>, &Phases<<$t as Kernel>::Sum>)) = $body;
+        }
+    };
+}
+
+/// What stands between two passes, of a sum of samples of `bits` bits.
+#[inline(always)]
+fn lifted(bits: u8) -> impl Fn(i32) -> i32 + Copy {
+    let (shift, top) = shift(bits, Way::Widen);
+    move |s: i32| (s.wrapping_add((1 << shift) >> 1) >> shift).clamp(0, top)
+}
+
+walks!(walk_u8_body, walk_u8, u8, |s: i32, x: i32, w: i32| s.wrapping_add(x.wrapping_mul(w)), lifted);
+walks!(walk_u16_body, walk_u16, u16, |s: i32, x: i32, w: i32| s.wrapping_add(x.wrapping_mul(w)), lifted);
+walks!(walk_f32_body, walk_f32, f32, |s: f32, x: f32, w: f32| s + x * w, |_: u8| |s: f32| s);
+
+/// A sample that can be walked along.
+pub trait Walked: Kernel {
+    /// The samples along a walk, by the weights across and down.
+    fn walk(
+        level: Level,
+        out: &mut [Self],
+        from: &Patch<'_, Self>,
+        walk: Walk,
+        by: (&Phases<Self::Sum>, &Phases<Self::Sum>),
+    );
+}
+
+impl Walked for u8 {
+    fn walk(
+        level: Level,
+        out: &mut [u8],
+        from: &Patch<'_, u8>,
+        walk: Walk,
+        by: (&Phases<i32>, &Phases<i32>),
+    ) {
+        walk_u8(level, out, from, walk, by);
+    }
+}
+
+impl Walked for u16 {
+    fn walk(
+        level: Level,
+        out: &mut [u16],
+        from: &Patch<'_, u16>,
+        walk: Walk,
+        by: (&Phases<i32>, &Phases<i32>),
+    ) {
+        walk_u16(level, out, from, walk, by);
+    }
+}
+
+impl Walked for f32 {
+    fn walk(
+        level: Level,
+        out: &mut [f32],
+        from: &Patch<'_, f32>,
+        walk: Walk,
+        by: (&Phases<f32>, &Phases<f32>),
+    ) {
+        walk_f32(level, out, from, walk, by);
+    }
+}

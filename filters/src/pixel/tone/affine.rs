@@ -1,0 +1,235 @@
+//! A straight line through integer samples, rounded once.
+
+use crate::simd::multiversion;
+
+/// Fraction bits of gain and offset as they are kept.
+const BITS: u32 = 31;
+/// Fraction bits that the sums of 9 to 16-bit samples have, and of 8-bit ones.
+const WIDE: u32 = 15;
+const NARROW: u32 = 22;
+
+/// `floor(x * gain + offset + 1/2)`, kept within the codes `lo..=hi`.
+///
+/// Gain and offset are whole multiples of 2^-31 and 2^-15 (2^-22 for 8 bits), so that a result is off the exact line
+/// by at most half a code and 2^-14 of one; of 8 bits, where lanes of 16 bits do, half a code and 1/80 of one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Affine {
+    gain: i64,
+    /// With the half that rounds.
+    offset: i64,
+    lo: u16,
+    hi: u16,
+    /// Beyond `lo..=hi` where the sample was.
+    keep: bool,
+    /// Samples beyond these give what these give.
+    first: u16,
+    last: u16,
+    /// The highest code.
+    top: u16,
+    /// How samples of 8 bits go through lanes of 16, where they can.
+    lanes: Option<Lanes>,
+}
+
+/// `(sat(t + mulhi(t, part) + add)) >> 8` of `t = sat((x << 8) - sub)`, with t itself only when `whole`; the sums
+/// saturate at 16 bits, and `mulhi(a, b) = floor(a b / 65536)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Lanes {
+    sub: u16,
+    part: u16,
+    whole: bool,
+    add: u16,
+}
+
+impl Lanes {
+    /// For gains from 0 to below 2, and offsets that fit.
+    fn new(gain: f64, offset: f64) -> Option<Lanes> {
+        if !(0.0..1.999).contains(&gain) || !(-500.0..=255.0).contains(&offset) {
+            return None;
+        }
+        let whole = gain >= 1.0;
+        let part = libm::floor((gain - f64::from(u8::from(whole))) * 65536.0 + 0.5).min(65535.0) as u16;
+        // The half that rounds, and half of what mulhi leaves away.
+        let half = if part == 0 { 128.0 } else { 128.5 };
+        let fixed = |v: f64| libm::floor(v + 0.5);
+        if offset >= 0.0 {
+            let add = fixed(offset * 256.0 + half) as u16;
+            return Some(Lanes { sub: 0, part, whole, add });
+        }
+        // What is below 0 all the way is for the other lanes.
+        let sub = fixed(-offset / gain * 256.0);
+        (sub <= 65280.0 && gain > 1.0 / 256.0).then_some(Lanes {
+            sub: sub as u16,
+            part,
+            whole,
+            add: fixed(half) as u16,
+        })
+    }
+
+    #[inline(always)]
+    fn of(self, x: u8) -> u8 {
+        let t = (u16::from(x) << 8).saturating_sub(self.sub);
+        let product = ((u32::from(t) * u32::from(self.part)) >> 16) as u16;
+        let t = if self.whole { t } else { 0 };
+        (product.saturating_add(t).saturating_add(self.add) >> 8) as u8
+    }
+}
+
+impl Affine {
+    /// The steepest line that the kernels take, up or down; steeper ones are for a [`Table`](super::Table).
+    pub const STEEPEST: f64 = 16.0;
+
+    /// For samples of `bits` bits. `keep`: a sample that is beyond `lo..=hi` itself may stay there. Gain beyond
+    /// [`STEEPEST`](Affine::STEEPEST) is limited to that.
+    pub fn new(bits: u8, gain: f64, offset: f64, (lo, hi): (u16, u16), keep: bool) -> Affine {
+        let real = (gain, offset);
+        let fine = if bits == 8 { NARROW } else { WIDE };
+        let gain_bits = if bits == 8 { NARROW } else { BITS };
+        let fixed = |v: f64, bits: u32| libm::floor(v * f64::from(1u32 << bits) + 0.5) as i64;
+        let gain = fixed(gain.clamp(-Affine::STEEPEST, Affine::STEEPEST), gain_bits) << (BITS - gain_bits);
+        // Beyond these every sample ends at one end.
+        let offset = fixed(offset.clamp(-2.0e6, 2.0e6), fine) + (1 << (fine - 1));
+        let top = ((1u32 << bits) - 1) as u16;
+        let mut line = Affine {
+            gain,
+            offset: offset << (BITS - fine),
+            lo,
+            hi,
+            keep,
+            first: 0,
+            last: top,
+            top,
+            lanes: None,
+        };
+        // Sums must fit 32 bits, so samples stop where the result does.
+        let (low, high) = if keep { (0, top) } else { (lo, hi) };
+        let (low, high) = (i64::from(low), i64::from(high));
+        let raw = |x: u16| line.raw(x);
+        let (first, last) = if gain >= 0 {
+            (last_where(top, |x| raw(x) <= low), last_where(top, |x| raw(x) < high))
+        } else {
+            (last_where(top, |x| raw(x) >= high), last_where(top, |x| raw(x) > low))
+        };
+        let (first, last) = (first.unwrap_or(0), last.map_or(0, |x| x.saturating_add(1).min(top)));
+        if bits == 8 {
+            line.lanes = Lanes::new(real.0, real.1);
+        }
+        line.first = first;
+        line.last = last.max(first);
+        let flat = |line: &Affine| (line.raw(line.first)).clamp(-40000, 110_000) != line.raw(line.first);
+        if line.first == line.last || flat(&line) {
+            // One value for all: what the only sample left gives.
+            let value = line.raw(line.first).clamp(low, high);
+            line.gain = 0;
+            line.offset = (value << BITS) + (1 << (BITS - 1));
+        }
+        line
+    }
+
+    fn raw(&self, x: u16) -> i64 {
+        (i64::from(x) * self.gain + self.offset) >> BITS
+    }
+
+    /// What becomes of a sample: the definition.
+    pub fn of(&self, x: u16) -> u16 {
+        let (lo, hi) = if self.keep { (self.lo.min(x), self.hi.max(x)) } else { (self.lo, self.hi) };
+        if let Some(lanes) = self.lanes {
+            return u16::from(lanes.of(x as u8)).clamp(lo, hi);
+        }
+        self.raw(x.clamp(self.first, self.last)).clamp(lo.into(), hi.into()) as u16
+    }
+
+    /// Whether every legal sample stays as it is.
+    pub fn is_same(&self) -> bool {
+        self.gain == 1 << BITS && self.offset == 1 << (BITS - 1) && self.keep
+    }
+}
+
+/// The last of `0..=top` for which a condition holds that holds for none behind the first where it does not.
+fn last_where(top: u16, holds: impl Fn(u16) -> bool) -> Option<u16> {
+    let (mut good, mut bad) = (-1i32, i32::from(top) + 1);
+    while bad - good > 1 {
+        let middle = (good + bad) / 2;
+        if holds(middle as u16) { good = middle } else { bad = middle }
+    }
+    u16::try_from(good).ok()
+}
+
+/// Through lanes of 16 bits; `SUB` and `WHOLE` leave out what has no effect.
+#[inline(always)]
+fn lanes_body<const SUB: bool, const WHOLE: bool>(row: &mut [u8], lanes: Lanes, line: &Affine) {
+    let lanes = Lanes { sub: if SUB { lanes.sub } else { 0 }, whole: WHOLE, ..lanes };
+    let (lo, hi) = (line.lo as u8, line.hi as u8);
+    if line.keep {
+        row.iter_mut().for_each(|x| *x = lanes.of(*x).max(lo.min(*x)).min(hi.max(*x)));
+    } else if (lo, hi) == (0, 255) {
+        row.iter_mut().for_each(|x| *x = lanes.of(*x));
+    } else {
+        row.iter_mut().for_each(|x| *x = lanes.of(*x).max(lo).min(hi));
+    }
+}
+
+#[inline(always)]
+fn u8_body(row: &mut [u8], line: &Affine) {
+    if let Some(lanes) = line.lanes {
+        match (lanes.sub > 0, lanes.whole) {
+            (false, false) => lanes_body::<false, false>(row, lanes, line),
+            (false, true) => lanes_body::<false, true>(row, lanes, line),
+            (true, false) => lanes_body::<true, false>(row, lanes, line),
+            (true, true) => lanes_body::<true, true>(row, lanes, line),
+        }
+        return;
+    }
+    let gain = (line.gain >> (BITS - NARROW)) as i32;
+    let offset = (line.offset >> (BITS - NARROW)) as i32;
+    let (lo, hi, first, last) = (line.lo as u8, line.hi as u8, line.first as u8, line.last as u8);
+    let one = |x: u8| {
+        let sum = i32::from(x.max(first).min(last)).wrapping_mul(gain).wrapping_add(offset);
+        (sum >> NARROW).clamp(0, 255) as u8
+    };
+    if line.keep {
+        row.iter_mut().for_each(|x| *x = one(*x).max(lo.min(*x)).min(hi.max(*x)));
+    } else {
+        row.iter_mut().for_each(|x| *x = one(*x).max(lo).min(hi));
+    }
+}
+
+#[inline(always)]
+fn u16_body(row: &mut [u16], line: &Affine) {
+    // gain = high * 2^-15 + low * 2^-31; sums stand around the middle of all codes, where they fit 32 bits.
+    let (high, low) = ((line.gain >> 16) as i32, (line.gain & 0xffff) as u32);
+    let offset = ((line.offset >> (BITS - WIDE)) - (32768 << WIDE)) as i32;
+    let (lo, hi, first, last) = (line.lo, line.hi, line.first, line.last);
+    let sum = |x: u16| {
+        let fine = ((u32::from(x) * low) >> 16) as i32;
+        i32::from(x).wrapping_mul(high).wrapping_add(fine).wrapping_add(offset) >> WIDE
+    };
+    let one = |x: u16| sum(x.max(first).min(last)).clamp(-32768, 32767) as i16 as u16 ^ 0x8000;
+    // Where the ends of all codes stay within lo..=hi, so does everything between them.
+    let ends = [0, line.top].map(|x| sum(x) + 32768);
+    let inside = first == 0 && ends.iter().all(|e| (i32::from(lo)..=i32::from(hi)).contains(e));
+    if inside && last == line.top {
+        row.iter_mut().for_each(|x| *x = sum(*x) as i16 as u16 ^ 0x8000);
+    } else if line.keep {
+        row.iter_mut().for_each(|x| *x = one(*x).max(lo.min(*x)).min(hi.max(*x)));
+    } else {
+        row.iter_mut().for_each(|x| *x = one(*x).max(lo).min(hi));
+    }
+}
+
+#[inline(always)]
+fn f32_body(row: &mut [f32], gain: f32, offset: f32) {
+    for x in row {
+        let sum = *x * gain + offset;
+        // What an addition makes of a NaN's payload differs between machines.
+        *x = if x.is_finite() { sum } else { *x };
+    }
+}
+
+multiversion! {
+    /// A row of 8-bit samples along a line.
+    pub fn affine_u8(level, row: &mut [u8], line: &Affine) = u8_body;
+    /// A row of samples of 9 to 16 bits along a line.
+    pub fn affine_u16(level, row: &mut [u16], line: &Affine) = u16_body;
+    /// Finite float samples along a line: one multiplication, one addition.
+    pub fn affine_f32(level, row: &mut [f32], gain: f32, offset: f32) = f32_body;
+}

@@ -1,0 +1,92 @@
+use super::*;
+
+/// Every code of a depth, from one not at the start of a vector.
+fn codes(bits: u8) -> Vec<u16> {
+    (0..1u32 << bits).map(|x| x as u16).collect()
+}
+
+const LINES: &[(f64, f64)] = &[
+    (1.0, 0.0),
+    (0.0, 0.5),
+    (0.3, 0.1),
+    (1.7, -0.2),
+    (-1.0, 1.0),
+    (16.0, -3.0),
+    (-16.0, 9.0),
+    (0.999_99, 0.0),
+    (2.0, 7.0),
+    (3.0, -70.0),
+    (1.0, -1.5),
+];
+
+#[test]
+fn lines_are_the_definition_at_every_level_and_near_the_exact_line() {
+    for bits in [8u8, 10, 12, 16] {
+        let top = ((1u32 << bits) - 1) as u16;
+        for &(gain, part) in LINES {
+            let offset = part * f64::from(top);
+            for (lo, hi, keep) in [
+                (0, top, false),
+                (16 << (bits - 8), 235 << (bits - 8), false),
+                (16 << (bits - 8), 235 << (bits - 8), true),
+            ] {
+                let line = Affine::new(bits, gain, offset, (lo, hi), keep);
+                let want: Vec<u16> = codes(bits).iter().map(|&x| line.of(x)).collect();
+                for (&x, &w) in codes(bits).iter().zip(&want) {
+                    let (lo, hi) = if keep { (lo.min(x), hi.max(x)) } else { (lo, hi) };
+                    let exact = (f64::from(x) * gain + offset).clamp(lo.into(), hi.into());
+                    let off = (f64::from(w) - exact).abs();
+                    assert!(
+                        off <= 0.5 + if bits == 8 { 1.0 / 80.0 } else { 1.0 / 16384.0 },
+                        "{bits} {gain} {offset} {keep} at {x}: {w}, {exact}"
+                    );
+                }
+                for &level in Level::available() {
+                    for skip in [0, 1, 37] {
+                        if bits == 8 {
+                            let mut row: Vec<u8> = codes(8)[skip..].iter().map(|&x| x as u8).collect();
+                            affine_u8(level, &mut row, &line);
+                            assert!(
+                                row.iter().zip(&want[skip..]).all(|(&a, &b)| u16::from(a) == b),
+                                "{level} {gain} {offset} {lo}"
+                            );
+                        } else {
+                            let mut row = codes(bits)[skip..].to_vec();
+                            affine_u16(level, &mut row, &line);
+                            assert!(row == want[skip..], "{level} {bits} {gain} {offset}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_power_is_near_the_exact_one_and_carries_what_is_not_finite() {
+    for exponent in [0.1, 1.0 / 2.2, 1.0, 2.4, 10.0] {
+        let power = Power::new(exponent, 0.1, 1.25, 0.5, 0.25);
+        let mut row: Vec<f32> = (0..5000).map(|i| i as f32 * 4e-4 - 0.3).collect();
+        row.extend([f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-30, 3e38, -3e38]);
+        let source = row.clone();
+        for &level in Level::available() {
+            let mut got = source.clone();
+            power.apply(level, &mut got);
+            for (&x, &g) in source.iter().zip(&got) {
+                assert_eq!(g.to_bits(), power.of(x).to_bits(), "{level} {x}");
+                if !x.is_finite() {
+                    assert_eq!(g.to_bits(), x.to_bits());
+                    continue;
+                }
+                let v = f64::from((x - 0.1f32) * 1.25f32);
+                let v = if v > 0.0 { libm::pow(v, exponent) } else { v };
+                let exact = v * 0.5 + 0.25;
+                if exact.abs() < 1e30 {
+                    let bound =
+                        1e-6 * (1.0 + exact.abs()) + 1.3e-7 * (exponent * (exponent - 1.0)).abs() * v.abs();
+                    assert!((f64::from(g) - exact).abs() <= bound, "{exponent} at {x}: {g} {exact}");
+                }
+            }
+        }
+    }
+}

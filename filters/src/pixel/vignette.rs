@@ -1,0 +1,188 @@
+//! Darkening that grows with the distance from a point.
+//!
+//! The square of a distance is the sum of a term of the column and one of the row, so a row needs its columns' terms
+//! ([`term`]), one number and no root:
+//!
+//! ```text
+//! t = clamp(column + row, 0, 65535)          0 where it begins, 65535 where it is full
+//! u = mulhi(t, t)   s = u + 2 mulhi(u, 65535 - t)    the smooth step 3t^2 - 2t^3, mulhi(a, b) = floor(a b / 65536)
+//! loss = mulhi(s, amount)                    in 1/65536
+//! x' = x - (x - zero) * loss                 rounded, halves towards zero's side
+//! ```
+//!
+//! with `zero` the code of black, or of no colour. The loss is within 6/65536 of the exact one.
+
+use crate::simd::multiversion;
+
+/// The terms of columns and rows, as exact as f64.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Axis {
+    /// Where the centre is, in samples from the edge of the first one.
+    pub centre: f64,
+    /// Samples in a distance of 1.
+    pub radius: f64,
+}
+
+impl Axis {
+    /// The square of the distance of sample `i`.
+    pub fn square(self, i: f64) -> f64 {
+        let d = (i + 0.5 - self.centre) / self.radius;
+        d * d
+    }
+}
+
+/// More than any term that counts.
+const MOST: f64 = (1u32 << 29) as f64;
+
+/// A term as the kernels take it: in 1/65536 of the way from where darkening begins to where it is full.
+pub fn term(square: f64, scale: f64) -> i32 {
+    libm::floor((square * scale * 65536.0).clamp(-MOST, MOST) + 0.5) as i32
+}
+
+/// How much of a difference from `zero` is lost, in 1/65536.
+#[inline(always)]
+pub fn loss(column: i32, row: i32, amount: u16) -> u16 {
+    loss_at((column + row).clamp(0, 65535) as u16, amount)
+}
+
+#[inline(always)]
+fn loss_at(t: u16, amount: u16) -> u16 {
+    let mulhi = |a: u16, b: u16| ((u32::from(a) * u32::from(b)) >> 16) as u16;
+    let u = mulhi(t, t);
+    let s = u.wrapping_add(mulhi(u, 65535 - t).wrapping_mul(2));
+    mulhi(s, amount)
+}
+
+/// `mulhi` rounded, halves up.
+#[inline(always)]
+fn part(d: u16, loss: u16) -> u16 {
+    // The halves of the product one by one, as lanes of 16 bits have them.
+    let high = ((u32::from(d) * u32::from(loss)) >> 16) as u16;
+    high.wrapping_add(d.wrapping_mul(loss) >> 15)
+}
+
+#[inline(always)]
+fn shade(x: u16, zero: u16, loss: u16) -> u16 {
+    if x > zero { x - part(x - zero, loss) } else { x + part(zero - x, loss) }
+}
+
+/// Columns that a row goes through at a time, their losses beside them.
+const BLOCK: usize = 512;
+
+/// Calls `each` with parts of the row and the losses of their columns. Around the centre, where nothing is lost, it is
+/// not called.
+#[inline(always)]
+fn by_blocks<T>(
+    samples: &mut [T],
+    columns: &[i32],
+    row: i32,
+    amount: u16,
+    mut each: impl FnMut(&mut [T], &[u16]),
+) {
+    let mut losses = [0u16; BLOCK];
+    for (samples, columns) in samples.chunks_mut(BLOCK).zip(columns.chunks(BLOCK)) {
+        // Terms fall to the centre and rise behind it, so the ends of a block are its highest.
+        let (Some(first), Some(last)) = (columns.first(), columns.last()) else { return };
+        if first + row <= 0 && last + row <= 0 {
+            continue;
+        }
+        let losses = &mut losses[..columns.len()];
+        for (t, &c) in losses.iter_mut().zip(columns) {
+            *t = (c + row).clamp(0, 65535) as u16;
+        }
+        for l in losses.iter_mut() {
+            *l = loss_at(*l, amount);
+        }
+        each(samples, losses);
+    }
+}
+
+#[inline(always)]
+fn u8_body(samples: &mut [u8], columns: &[i32], row: i32, amount: u16, zero: u8) {
+    by_blocks(samples, columns, row, amount, |samples, losses| {
+        for (x, &l) in samples.iter_mut().zip(losses) {
+            *x = shade((*x).into(), zero.into(), l) as u8;
+        }
+    });
+}
+
+#[inline(always)]
+fn u16_body(samples: &mut [u16], columns: &[i32], row: i32, amount: u16, zero: u16) {
+    by_blocks(samples, columns, row, amount, |samples, losses| {
+        for (x, &l) in samples.iter_mut().zip(losses) {
+            let e = part((*x).max(zero) - (*x).min(zero), l);
+            *x = if *x > zero { x.wrapping_sub(e) } else { x.wrapping_add(e) };
+        }
+    });
+}
+
+#[inline(always)]
+fn f32_body(samples: &mut [f32], columns: &[i32], row: i32, amount: f32) {
+    for (x, &c) in samples.iter_mut().zip(columns) {
+        let t = (c + row).clamp(0, 65536) as f32 * (1.0 / 65536.0);
+        let s = t * t * (3.0 - 2.0 * t);
+        let dark = *x * (1.0 - s * amount);
+        *x = if x.is_finite() { dark } else { *x };
+    }
+}
+
+multiversion! {
+    /// Darkens a row of 8-bit samples.
+    pub fn shade_u8(level, samples: &mut [u8], columns: &[i32], row: i32, amount: u16, zero: u8) = u8_body;
+    /// Darkens a row of samples of 9 to 16 bits.
+    pub fn shade_u16(level, samples: &mut [u16], columns: &[i32], row: i32, amount: u16, zero: u16) = u16_body;
+    /// Darkens a row of float samples, in f32; `amount` is 0 to 1.
+    pub fn shade_f32(level, samples: &mut [f32], columns: &[i32], row: i32, amount: f32) = f32_body;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::Level;
+
+    #[test]
+    fn every_level_is_the_definition() {
+        let columns: Vec<i32> = (0..301).map(|i: i32| (i - 150) * (i - 150) * 40).collect();
+        for amount in [0u16, 1, 20000, 65535] {
+            for row in [-900_000, -40_000, 0, 30_000, 1 << 29] {
+                for zero in [0u16, 16, 128, 4096, 32768] {
+                    let source: Vec<u16> = (0..301u32).map(|i| (i * 40503 + 7) as u16).collect();
+                    let want: Vec<u16> = source
+                        .iter()
+                        .zip(&columns)
+                        .map(|(&x, &c)| {
+                            let part = f64::from(loss(c, row, amount)) / 65536.0;
+                            let d = f64::from(x) - f64::from(zero);
+                            let e = libm::floor(d.abs() * part + 0.5);
+                            (f64::from(x) - if d > 0.0 { e } else { -e }) as u16
+                        })
+                        .collect();
+                    for &level in Level::available() {
+                        let mut got = source.clone();
+                        shade_u16(level, &mut got, &columns, row, amount, zero);
+                        assert_eq!(got, want, "{level} {amount} {row} {zero}");
+                        let bytes: Vec<u8> = source.iter().map(|&x| x as u8).collect();
+                        let mut got = bytes.clone();
+                        shade_u8(level, &mut got, &columns, row, amount, zero as u8);
+                        for (i, (&x, &c)) in bytes.iter().zip(&columns).enumerate() {
+                            let want = shade(x.into(), (zero as u8).into(), loss(c, row, amount));
+                            assert_eq!(u16::from(got[i]), want, "{level} {i}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_loss_is_the_smooth_step() {
+        for amount in [65535u16, 30000, 7] {
+            for t in 0..=65535 {
+                let x = f64::from(t) / 65536.0;
+                let exact = x * x * (3.0 - 2.0 * x) * f64::from(amount);
+                let off = exact - f64::from(loss(t, 0, amount));
+                assert!((-0.5..6.0).contains(&off), "{t} {amount} {off}");
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Who does which job, and what became of it: a status file and locks beside the list of jobs.
+//!
+//! The status file `LIST.status` has a JSON object a line, and the last line about a job counts; lines are only ever
+//! appended. Every job has a lock file in `LIST.locks`; whoever does the job holds the system's lock on it, and writes
+//! about it only then. Appending itself is under a lock of its own. So two programs given the same list share it, and
+//! none does what another has done or is doing.
+//!
+//! A lock is gone with the program that held it, however that ended: a job that is `running` and whose lock is free was
+//! broken off, and is done again. On a network disk this needs a file system that knows `flock` between machines, as
+//! NFS 4 (where the server gives a dead client's locks back after its lease, 90 seconds as a rule), NFS 3 with its lock
+//! daemon, SMB, Lustre with `-o flock`, and CephFS do. Where it is refused, that is an error; where it is only
+//! pretended (NFS mounted with `local_lock`, Lustre with `localflock`), machines do not see each other, and the same
+//! job may be done twice, but no result is spoiled, since names are given to whole files only.
+
+use super::jobs::Job;
+use crate::resume::Xxh64;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The most bytes of a status file.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// What is known of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Nobody has begun it, or it was broken off.
+    Waiting,
+    /// Somebody does it.
+    Running,
+    /// It is done.
+    Done,
+    /// It could not be done.
+    Failed,
+}
+
+/// A line of the status file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// Which job, whatever it is called: see [`id`].
+    pub id: String,
+    /// What it is called.
+    pub job: String,
+    /// What is known of it.
+    pub state: State,
+    /// Frames that were made.
+    #[serde(default)]
+    pub frames: u64,
+    /// Why it failed, or was broken off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The machine and the program's number there.
+    pub by: String,
+    /// Seconds since 1970.
+    pub time: u64,
+}
+
+/// A job is known by all that is said of it, and by its shard: 16 hexadecimal digits.
+pub fn id(job: &Job, shard: Option<crate::shard::Shard>) -> String {
+    let mut sum = Xxh64::default();
+    let mut add = |bytes: &[u8]| {
+        sum.update(&(bytes.len() as u64).to_le_bytes());
+        sum.update(bytes);
+    };
+    [job.input.as_encoded_bytes(), job.output.as_encoded_bytes()].into_iter().for_each(&mut add);
+    job.options.iter().for_each(|o| add(o.as_encoded_bytes()));
+    add(shard.map_or(String::new(), |s| s.to_string()).as_bytes());
+    format!("{:016x}", sum.finish())
+}
+
+/// The status file and the locks of a list.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    status: PathBuf,
+    locks: PathBuf,
+    by: String,
+}
+
+/// What came of asking for a job.
+#[derive(Debug)]
+pub enum Claim {
+    /// Another program has it.
+    Elsewhere,
+    /// It is ours, until it is dropped; with what was last said of it.
+    Ours(Box<Lease>, Option<Box<Record>>),
+}
+
+/// A job that is ours.
+#[derive(Debug)]
+pub struct Lease {
+    queue: Queue,
+    id: String,
+    job: String,
+    /// Locked as long as it is open.
+    _lock: File,
+}
+
+fn beside(list: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(list);
+    name.push(ending);
+    name.into()
+}
+
+impl Queue {
+    /// Those of a list (which need not exist under that name). Nothing is made yet.
+    pub fn of(list: &Path) -> Queue {
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let by = format!("{}:{}", host.trim(), std::process::id());
+        Queue { status: beside(list, ".status"), locks: beside(list, ".locks"), by }
+    }
+
+    /// The status file.
+    pub fn status(&self) -> &Path {
+        &self.status
+    }
+
+    /// What was last said of each job, by [`id`]. A line that was torn by a crash is left out.
+    pub fn read(&self) -> io::Result<BTreeMap<String, Record>> {
+        let mut bytes = Vec::new();
+        match File::open(&self.status) {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(e) => return Err(e),
+            Ok(file) => file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?,
+        };
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(io::Error::new(ErrorKind::FileTooLarge, "the status file has more than 1 GiB"));
+        }
+        Ok(parse(&bytes))
+    }
+
+    /// Whether somebody does a job at this moment.
+    pub fn is_held(&self, id: &str) -> bool {
+        let lock = File::open(self.locks.join(format!("{id}.lock")));
+        lock.is_ok_and(|f| matches!(f.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    fn lock_file(&self, name: &str) -> io::Result<File> {
+        std::fs::create_dir_all(&self.locks)?;
+        OpenOptions::new().create(true).truncate(false).write(true).open(self.locks.join(name))
+    }
+
+    /// Asks for a job.
+    pub fn claim(&self, id: &str, job: &str) -> io::Result<Claim> {
+        let lock = self.lock_file(&format!("{id}.lock"))?;
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(Claim::Elsewhere),
+            Err(TryLockError::Error(e)) => return Err(without_locks(e)),
+            Ok(()) => {}
+        }
+        // what was done until now is seen only when the lock is ours
+        let last = self.read()?.remove(id);
+        let lease = Lease { queue: self.clone(), id: id.to_owned(), job: job.to_owned(), _lock: lock };
+        Ok(Claim::Ours(Box::new(lease), last.map(Box::new)))
+    }
+
+    fn append(&self, record: &Record) -> io::Result<()> {
+        let lock = self.lock_file("status.lock")?;
+        lock.lock().map_err(without_locks)?;
+        let mut file =
+            OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&self.status)?;
+        let mut line = Vec::new();
+        if file.seek(SeekFrom::End(0))? > 0 {
+            let mut last = [0];
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
+            // a line that a crash has torn ends here
+            if last != *b"\n" {
+                line.push(b'\n');
+            }
+        }
+        serde_json::to_writer(&mut line, record)?;
+        line.push(b'\n');
+        file.write_all(&line)?;
+        file.sync_data()
+    }
+}
+
+fn without_locks(e: io::Error) -> io::Error {
+    let problem = format!(
+        "this disk cannot lock files ({e}), so programs could not keep out of each other's way; put the list on another \
+         disk, or divide the work with --shard"
+    );
+    io::Error::new(e.kind(), problem)
+}
+
+/// What was last said of each job in a status file.
+pub fn parse(bytes: &[u8]) -> BTreeMap<String, Record> {
+    let lines = bytes.split(|&b| b == b'\n').filter(|l| !l.is_empty());
+    let records = lines.filter_map(|l| serde_json::from_slice::<Record>(l).ok());
+    records.map(|r| (r.id.clone(), r)).collect()
+}
+
+impl Lease {
+    /// Says how the job stands.
+    pub fn set(&self, state: State, frames: u64, reason: Option<String>) -> io::Result<()> {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        let (id, job, by) = (self.id.clone(), self.job.clone(), self.queue.by.clone());
+        self.queue.append(&Record { id, job, state, frames, reason, by, time })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_had_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (Queue::of(&folder.path().join("q.toml")), Queue::of(&folder.path().join("q.toml")));
+        let Ok(Claim::Ours(lease, None)) = a.claim("x", "job") else { panic!() };
+        assert!(matches!(b.claim("x", "job"), Ok(Claim::Elsewhere)));
+        assert!(b.is_held("x") && !b.is_held("y"));
+        lease.set(State::Running, 0, None).unwrap();
+        drop(lease);
+        assert!(!b.is_held("x"));
+        let Ok(Claim::Ours(lease, Some(last))) = b.claim("x", "job") else { panic!() };
+        assert_eq!(last.state, State::Running);
+        lease.set(State::Failed, 3, Some("no \"room\"\n".into())).unwrap();
+        let read = a.read().unwrap();
+        assert_eq!((read["x"].state, read["x"].frames), (State::Failed, 3));
+        assert_eq!(read["x"].reason.as_deref(), Some("no \"room\"\n"));
+    }
+
+    #[test]
+    fn torn_lines_do_no_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        let queue = Queue::of(&folder.path().join("q"));
+        let Ok(Claim::Ours(lease, _)) = queue.claim("x", "job") else { panic!() };
+        lease.set(State::Running, 0, None).unwrap();
+        let mut file = OpenOptions::new().append(true).open(queue.status()).unwrap();
+        file.write_all(b"{\"id\":\"x\",\"jo").unwrap();
+        lease.set(State::Done, 7, None).unwrap();
+        assert_eq!(queue.read().unwrap()["x"].state, State::Done);
+    }
+}

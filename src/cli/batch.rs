@@ -1,0 +1,436 @@
+//! `batch`: many renders.
+
+use super::args::{
+    Cli, Command, CommonArgs, EncodingArgs, FilterArgs, Render, ResumeArgs, ShardArgs, SpanArgs,
+};
+use super::exit::Exit;
+use super::report::{Ending, Many, Start};
+use super::resolve::{self, Resolved, Surroundings};
+use super::signals::Signals;
+use super::{chain, complain, printed, terminal};
+use crate::batch::jobs::{self, Job, Jobs};
+use crate::batch::place::place;
+use crate::batch::queue::{Queue, Record, State, id};
+use crate::batch::{self, End, Event, Tally};
+use crate::job::{DEFAULT_MEMORY, Job as Rendering, RunError, Summary, Watch};
+use crate::resume::Resume;
+use crate::shard::Shard;
+use crate::sink::{self, Files};
+use clap::{Args, Parser};
+use serde::Serialize;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  A list of jobs, two at a time; the same line on another machine takes a share:
+    grainfield batch jobs.toml --jobs 2
+  All plates of all shots:
+    grainfield batch 'shots/*/plate.####.exr' --to 'out/{dir}/{name}.####.exr' -f grain=preset=35mm
+  What would be done, how it stands, and again what failed:
+    grainfield batch jobs.toml --dry-run
+    grainfield batch jobs.toml --status
+    grainfield batch jobs.toml --retry
+
+A list of jobs:
+    [all]
+    filters = \"grain=preset=35mm\"
+
+    [[job]]
+    input = \"shots/010/plate.####.exr\"
+    output = \"010/plate.####.exr\"
+
+    [[job]]
+    input = \"reel.mkv\"
+    output = \"reel.mkv\"
+    crf = 16
+    segments = true
+
+Exit status: 0 all is done, or being done by other programs; 1 a job failed, now or before;
+2 wrong usage, 130 interrupted, 143 terminated.";
+
+/// `batch`.
+#[derive(Args, Debug)]
+pub(super) struct Batch {
+    /// A list of jobs (NAME.toml), or a pattern with * and ? for inputs
+    pub(super) input: String,
+    /// With a pattern: where each goes, with {dir}, {name} and {ext} of the input
+    ///
+    /// {dir} is the folder as far as wildcards found it, {name} the file's name without number and extension.
+    #[arg(long, value_name = "OUTPUT")]
+    pub(super) to: Option<String>,
+    /// How many jobs at a time
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) jobs: u16,
+    /// Only say what would be done
+    #[arg(long, conflicts_with_all = ["status", "retry"])]
+    pub(super) dry_run: bool,
+    /// Only say how the jobs stand
+    #[arg(long, conflicts_with = "retry")]
+    pub(super) status: bool,
+    /// With --status or --dry-run: as JSON, a job a line
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Try again what failed before
+    #[arg(long)]
+    pub(super) retry: bool,
+    /// Let outputs leave their folder by '..', links or whole paths
+    ///
+    /// Without it they stay in the folder of the list (or its 'folder'), or in what stands in --to before the first
+    /// brace.
+    #[arg(long)]
+    pub(super) outside: bool,
+    /// Replace outputs that exist, and what other settings have made
+    #[arg(short = 'y', long = "overwrite")]
+    pub(super) overwrite: bool,
+    #[command(flatten)]
+    pub(super) filters: FilterArgs,
+    #[command(flatten)]
+    pub(super) span: SpanArgs,
+    #[command(flatten)]
+    pub(super) shard: ShardArgs,
+    /// Render videos in segments, so that they can be resumed
+    #[arg(long, help_heading = "More than one machine, more than one run")]
+    pub(super) segments: bool,
+    #[command(flatten)]
+    pub(super) encoding: EncodingArgs,
+    #[command(flatten)]
+    pub(super) common: CommonArgs,
+}
+
+/// The queue as it was understood.
+struct Plan {
+    jobs: Vec<(String, Job)>,
+    queue: Queue,
+    folder: PathBuf,
+    shard: Option<Shard>,
+    /// Whether jobs come from a list, and their options with them.
+    listed: bool,
+}
+
+pub(super) fn run(typed: Batch, around: &Surroundings) -> Exit {
+    let plan = match plan(&typed) {
+        Ok(plan) => plan,
+        Err((exit, text)) => return complain(exit, &text),
+    };
+    if typed.status || typed.dry_run {
+        return look(&typed, &plan, around);
+    }
+    let signals = match Signals::watch() {
+        Ok(signals) => signals,
+        Err(error) => return complain(Exit::Failed, &format!("signals cannot be watched: {error}")),
+    };
+    let report = Many::new(typed.common.say);
+    let perform = |_: usize, job: &Job| perform(&typed, &plan, around, &signals, &report, job);
+    let tell = |_: usize, job: &Job, event: &Event| match event {
+        Event::Before => report.note(Some(&job.name), "done before"),
+        Event::FailedBefore(why) => {
+            report.note(Some(&job.name), &format!("failed before ({why}); --retry tries again"))
+        }
+        Event::Elsewhere => report.note(Some(&job.name), "another program does it"),
+        Event::Queue(why) => report.error(Some(&job.name), why),
+    };
+    let batch = batch::Batch {
+        queue: &plan.queue,
+        jobs: &plan.jobs,
+        at_once: typed.jobs.into(),
+        retry: typed.retry,
+        stop: &signals.stop,
+        perform: &perform,
+        tell: &tell,
+    };
+    match batch.run() {
+        Err(error) => complain(Exit::Failed, &format!("{}: {error}", plan.queue.status().display())),
+        Ok(tally) => {
+            let exit = match &tally {
+                Tally { left: 1.., .. } => signals.exit(),
+                Tally { failed: 1.., .. } => Exit::Failed,
+                _ => Exit::Done,
+            };
+            report.end(&tally, exit);
+            exit
+        }
+    }
+}
+
+fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
+    let usage = |text: String| (Exit::Usage, text);
+    let shard = resolve::shard_of(&typed.shard).map_err(|e| usage(chain(&e)))?;
+    let path = Path::new(&typed.input);
+    let listed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+    let (list, all, folder) = if listed {
+        if typed.to.is_some() {
+            return Err(usage("--to is for a pattern of inputs; a list says where each job goes".into()));
+        }
+        if options(typed) != options(&bare(&typed.input)?) {
+            let text = "options of a render stand in the list, under [all] or the job; beside a list --shard, -y, --threads, \
+                        --memory, --level and what is said on standard error can be given";
+            return Err(usage(text.into()));
+        }
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let failed = |text: String| (Exit::Failed, format!("{}: {text}", path.display()));
+        let size = path.metadata().map_err(|e| failed(e.to_string()))?.len();
+        if size > jobs::MAX_TEXT {
+            return Err(failed(format!("more than {} bytes", jobs::MAX_TEXT)));
+        }
+        let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
+        let list = Jobs::parse(&text, &folder).map_err(|e| usage(format!("{}: {e}", path.display())))?;
+        (path.to_path_buf(), list.jobs, list.folder.unwrap_or(folder))
+    } else {
+        let Some(to) = &typed.to else {
+            return Err(usage(format!(
+                "{}: a list of jobs is called NAME.toml; with a pattern say --to",
+                typed.input
+            )));
+        };
+        let options = [OsString::from(options(typed))];
+        let found = jobs::glob(&typed.input, to, &options).map_err(|e| usage(e.to_string()))?;
+        let folder = jobs::fixed(to);
+        // what stands before the first brace is where outputs go; the rest of the name is the job's
+        let own = |job: Job| {
+            let output =
+                Path::new(&job.output).strip_prefix(&folder).unwrap_or(Path::new(&job.output)).into();
+            Job { output, ..job }
+        };
+        let list = folder.join("grainfield-batch");
+        (list, found.jobs.into_iter().map(own).collect(), folder)
+    };
+    let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+    let jobs = all.into_iter().map(|job| (id(&job, shard), job)).collect();
+    Ok(Plan { jobs, queue: Queue::of(&list), folder, shard, listed })
+}
+
+/// A command line with nothing but the list.
+fn bare(input: &str) -> Result<Batch, (Exit, String)> {
+    match Cli::try_parse_from(["grainfield", "batch", input]).map(|cli| cli.command) {
+        Ok(Command::Batch(batch)) => Ok(*batch),
+        _ => Err((Exit::Usage, format!("{input}: this is no list of jobs"))),
+    }
+}
+
+/// All that decides over what is in the outputs, as text that is equal when it is.
+fn options(typed: &Batch) -> String {
+    let Batch { filters, span, encoding, common, segments, .. } = typed;
+    let CommonArgs { source, frame_offset, picture, .. } = common;
+    format!("{filters:?} {span:?} {encoding:?} {source:?} {frame_offset:?} {picture:?} {segments}")
+}
+
+/// What a job would be as a command line of `render`.
+fn render(typed: &Batch, plan: &Plan, job: &Job, output: OsString) -> Result<Render, String> {
+    let mut render = if plan.listed {
+        let mut line: Vec<OsString> = vec!["grainfield".into(), "render".into()];
+        line.extend(job.options.iter().cloned());
+        line.extend(["--".into(), job.input.clone(), output]);
+        match Cli::try_parse_from(line).map(|cli| cli.command) {
+            Ok(Command::Render(render)) => render,
+            Ok(_) => return Err("this is no render".into()),
+            Err(error) => {
+                let text = error.to_string();
+                let text = text.split("\n\nUsage:").next().unwrap_or(&text);
+                return Err(text.trim().trim_start_matches("error: ").to_owned());
+            }
+        }
+    } else {
+        Render {
+            input: job.input.clone(),
+            output,
+            overwrite: false,
+            filters: typed.filters.clone(),
+            span: typed.span.clone(),
+            shard: ShardArgs::default(),
+            resume: ResumeArgs { segments: typed.segments, ..ResumeArgs::default() },
+            encoding: typed.encoding.clone(),
+            common: typed.common.clone(),
+        }
+    };
+    render.overwrite |= typed.overwrite;
+    let (own, all) = (&mut render.common.machine, &typed.common.machine);
+    own.threads = all.threads.or(own.threads);
+    own.memory = all.memory.or(own.memory);
+    own.level = all.level.or(own.level);
+    Ok(render)
+}
+
+/// The request of a job, and what should be said.
+fn request(
+    typed: &Batch,
+    plan: &Plan,
+    around: &Surroundings,
+    job: &Job,
+    make: bool,
+) -> Result<Resolved, String> {
+    let output = place(&plan.folder, &job.output, typed.outside, make).map_err(|e| chain(&e))?;
+    if job.input == OsStr::new("-") {
+        return Err("a job reads files, not standard input".into());
+    }
+    let typed_render = render(typed, plan, job, output)?;
+    let threads = typed_render.common.machine.threads;
+    let mut resolved = resolve::render(typed_render, around).map_err(|e| chain(&e))?;
+    let request = &mut resolved.request;
+    request.shard = plan.shard;
+    let at_once = usize::from(typed.jobs).min(plan.jobs.len()).max(1);
+    if threads.is_none() && at_once > 1 {
+        let machine = std::thread::available_parallelism().map_or(1, usize::from);
+        request.threads = Some(machine.div_ceil(at_once).min(64));
+    }
+    request.memory = request.memory.or((at_once > 1).then_some(DEFAULT_MEMORY / at_once as u64));
+    // a job goes on where it was broken off
+    if request.resume == Resume::No && !matches!(sink::files(&request.output), Ok(Files::None) | Err(_)) {
+        request.resume = Resume::Trust;
+    }
+    Ok(resolved)
+}
+
+fn perform(
+    typed: &Batch,
+    plan: &Plan,
+    around: &Surroundings,
+    signals: &Signals,
+    report: &Many,
+    job: &Job,
+) -> End {
+    let told = report.one(&job.name);
+    let nothing = Summary::default();
+    let fail = |text: String, summary: Summary| {
+        let error = Some(text.as_str());
+        told.end(&Ending {
+            exit: Exit::Failed,
+            error,
+            partial: None,
+            summary: summary.clone(),
+            hushed: false,
+        });
+        End::Failed(text, summary)
+    };
+    let stopped = |summary: Summary| {
+        let error = Some("interrupted");
+        told.end(&Ending {
+            exit: signals.exit(),
+            error,
+            partial: None,
+            summary: summary.clone(),
+            hushed: false,
+        });
+        End::Stopped(summary)
+    };
+    let Resolved { request, notes } = match request(typed, plan, around, job, true) {
+        Ok(resolved) => resolved,
+        Err(text) => return fail(text, nothing),
+    };
+    notes.iter().for_each(|note| told.note(note));
+    let recipe = request.recipe.canonical();
+    let (input, output) = (super::lossy(&request.input), super::lossy(&request.output));
+    let rendering = match signals.unless_stopped(move || Rendering::prepare(request)) {
+        Some(Ok(rendering)) => rendering,
+        Some(Err(error)) => return fail(chain(&error), nothing),
+        None => return stopped(nothing),
+    };
+    rendering.notes().iter().for_each(|note| told.note(note));
+    rendering.warnings().iter().for_each(|lost| told.warn(lost));
+    told.begin(&Start { input, output, recipe, total: rendering.total(), rate: rendering.output_rate() });
+    match rendering.run(&told, &Arc::clone(&signals.stop)) {
+        Ok(summary) => {
+            let ending = Ending {
+                exit: Exit::Done,
+                error: None,
+                partial: None,
+                summary: summary.clone(),
+                hushed: false,
+            };
+            told.end(&ending);
+            End::Done(summary)
+        }
+        Err(RunError::Interrupted { summary, .. }) => stopped(summary),
+        Err(RunError::Failed { failure, summary, .. }) => fail(chain(&failure), summary),
+        Err(RunError::ClosedPipe) => fail("the reader of the output has gone".into(), nothing),
+    }
+}
+
+/// How a job stands, for people and programs.
+#[derive(Serialize)]
+struct Line<'a> {
+    job: &'a str,
+    state: State,
+    input: String,
+    output: String,
+    frames: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// `--status` and `--dry-run`.
+fn look(typed: &Batch, plan: &Plan, around: &Surroundings) -> Exit {
+    let records = match plan.queue.read() {
+        Ok(records) => records,
+        Err(error) => return complain(Exit::Failed, &format!("{}: {error}", plan.queue.status().display())),
+    };
+    let mut text = String::new();
+    let mut counts = [0usize; 4];
+    let mut wrong = 0;
+    for (id, job) in &plan.jobs {
+        let record: Option<&Record> = records.get(id);
+        let state = match record.map(|r| r.state) {
+            // its program is gone, or has not said so yet
+            Some(State::Running) if !plan.queue.is_held(id) => State::Waiting,
+            Some(state) => state,
+            None => State::Waiting,
+        };
+        counts[state as usize] += 1;
+        let asked = if typed.dry_run { request(typed, plan, around, job, false) } else { Err(String::new()) };
+        let error = asked.as_ref().err().filter(|_| typed.dry_run).cloned();
+        wrong += usize::from(error.is_some());
+        let line = Line {
+            job: &job.name,
+            state,
+            input: super::lossy(&job.input),
+            output: match &asked {
+                Ok(resolved) => super::lossy(&resolved.request.output),
+                Err(_) => super::lossy(&job.output),
+            },
+            frames: record.map_or(0, |r| r.frames),
+            reason: record.filter(|_| state != State::Done).and_then(|r| r.reason.as_deref()),
+            by: record.map(|r| r.by.as_str()),
+            error,
+        };
+        // writing to memory does not fail
+        let _ = if typed.json {
+            writeln!(text, "{}", serde_json::to_string(&line).unwrap_or_default())
+        } else {
+            people(&mut text, &line, typed.dry_run)
+        };
+    }
+    if !typed.json {
+        let [waiting, running, done, failed] = counts;
+        let _ = writeln!(text, "{waiting} waiting, {running} running, {done} done, {failed} failed");
+    }
+    match printed(terminal::print(text.as_bytes())) {
+        Exit::Done if wrong > 0 => Exit::Failed,
+        exit => exit,
+    }
+}
+
+fn people(text: &mut String, line: &Line<'_>, dry: bool) -> std::fmt::Result {
+    let state = match line.state {
+        State::Waiting => "waiting",
+        State::Running => "running",
+        State::Done => "done",
+        State::Failed => "failed",
+    };
+    write!(text, "{state:<8} {}", line.job)?;
+    if dry {
+        write!(text, ": {} -> {}", line.input, line.output)?;
+    }
+    if line.frames > 0 {
+        write!(text, " ({})", super::report::frames(line.frames))?;
+    }
+    for why in [line.reason, line.error.as_deref()].into_iter().flatten() {
+        write!(text, ": {}", why.replace('\n', " "))?;
+    }
+    writeln!(text)
+}

@@ -1,0 +1,69 @@
+//! `join`: shards made one.
+
+use super::exit::Exit;
+use super::signals::Signals;
+use super::terminal::Style;
+use super::{chain, complain, eprintln_quietly};
+use crate::join::{JoinError, join};
+use clap::Args;
+use grainfield_filters::frame::Ranges;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  A video of four shards; its sound is taken from the input they were made of:
+    grainfield join out.mkv out.1-of-4.mkv out.2-of-4.mkv out.3-of-4.mkv out.4-of-4.mkv
+  The same, found by their names:
+    grainfield join out.mkv
+  Are all frames of a sequence there, whole, and of one making?
+    grainfield join 'out/shot.####.exr'
+    grainfield join 'out/shot.####.exr' --frames 1001-1100";
+
+/// `join`.
+#[derive(Args, Debug)]
+pub(super) struct Join {
+    /// The file to make of them; or numbered images, which are checked
+    pub(super) output: OsString,
+    /// The shards, in any order; without any, those named OUTPUT.I-of-N beside the output
+    pub(super) shards: Vec<PathBuf>,
+    /// Of numbered images: which must be there [default: those that were asked for]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub(super) frames: Option<Ranges>,
+    /// Replace the output if it exists
+    #[arg(short = 'y', long = "overwrite")]
+    pub(super) overwrite: bool,
+    /// Only errors
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+pub(super) fn run(typed: Join) -> Exit {
+    let signals = match Signals::watch() {
+        Ok(signals) => signals,
+        Err(error) => return complain(Exit::Failed, &format!("signals cannot be watched: {error}")),
+    };
+    let Join { output, shards, frames, overwrite, quiet } = typed;
+    let name = output.to_string_lossy().into_owned();
+    let result = join(&output, &shards, frames.as_ref(), overwrite, &signals.stop);
+    match result {
+        Ok(joined) => {
+            for warning in &joined.warnings {
+                eprintln_quietly(&format!("{} {warning}", Style::of_stderr().warning()));
+            }
+            if !quiet {
+                let frames = super::report::frames(joined.frames);
+                eprintln_quietly(&match joined.shards {
+                    0 => format!("whole: {frames} of {name}"),
+                    n => format!("done: {n} shards, {frames}, joined in {name}"),
+                });
+            }
+            Exit::Done
+        }
+        Err(JoinError::Stopped) => complain(signals.exit(), "interrupted"),
+        Err(error) => {
+            let exit = if matches!(error, JoinError::Usage(_)) { Exit::Usage } else { Exit::Failed };
+            complain(exit, &chain(&error))
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The muxing half of a video file: the container with the filtered picture's packets, wherever they come from, and
+//! all that is copied beside them.
+
+use super::container::Container;
+use super::handles::{Dict, Packet};
+use super::mux::Muxer;
+use super::{av_fault, fault};
+use crate::ffmpeg::carry;
+use crate::ffmpeg::copy::{Copies, Input, Planned, Span, add_chapters, container_tags, plan as route};
+use crate::ffmpeg::error::AvError;
+use crate::sink::partial::Output;
+use crate::sink::{Encoding, SinkError};
+use ffmpeg_sys_next as sys;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use sys::AVRational;
+
+/// A file on its way.
+pub(super) struct Film {
+    pub(super) name: String,
+    pub(super) container: Container,
+    whole: (bool, bool),
+    no_chapters: bool,
+    copies: Option<Copies>,
+    pub(super) muxer: Muxer,
+    /// Dropped after the muxer, which has the file open as well.
+    pub(super) out: Output,
+    /// Room on the disk that is given back when it is full, so that the end of the file can be written.
+    spare: Option<File>,
+    /// The picture's stream in the output.
+    pub(super) stream: usize,
+    base: AVRational,
+    /// What is taken away from all times, known with the first picture.
+    pub(super) shift: i64,
+}
+
+/// What a film is made of.
+pub(super) struct Cast<'a> {
+    pub(super) output: &'a OsStr,
+    pub(super) overwrite: bool,
+    /// Where the temporary file is to be.
+    pub(super) by: Option<&'a Path>,
+    pub(super) container: Container,
+    /// The clock of the times that come in.
+    pub(super) base: AVRational,
+    /// Whether the first picture is the source's first, and the last its last.
+    pub(super) whole: (bool, bool),
+    pub(super) encoding: &'a Encoding,
+    pub(super) source: Option<&'a carry::Container>,
+    /// Nothing but the picture.
+    pub(super) alone: bool,
+}
+
+impl Cast<'_> {
+    /// The input, opened a second time; `None` for a pipe and for what is no container.
+    pub(super) fn input(&self) -> Result<Option<Input>, SinkError> {
+        let opened = self.source.map_or(Ok(None), Input::open);
+        let name = self.output.to_string_lossy();
+        opened.map_err(|e| av_fault(&name, "the input cannot be opened a second time", e))
+    }
+}
+
+impl Film {
+    /// Makes the file under a temporary name, and its streams. `picture` makes that of the picture. With it comes what
+    /// the container cannot hold, one clause each.
+    pub(super) fn create(
+        cast: &Cast<'_>,
+        input: Option<Input>,
+        mut picture: impl FnMut(&mut Muxer, Option<&sys::AVStream>) -> Result<usize, AvError>,
+    ) -> Result<(Film, Vec<String>), SinkError> {
+        let &Cast { output, container, encoding, alone, whole, base, .. } = cast;
+        let name = output.to_string_lossy().into_owned();
+        let av = |doing: &str, error| av_fault(&name, doing, error);
+        let video = cast.source.map_or(0, |s| s.video);
+        let mut said = Vec::new();
+        if cast.source.is_some_and(|s| s.url.is_none()) && !alone {
+            said.push(
+                "sound, subtitles and all else beside the picture of a pipe, which cannot be read twice"
+                    .into(),
+            );
+        }
+        let out = Output::create_by(output, cast.overwrite, cast.by)?;
+        let path =
+            out.path().ok_or_else(|| fault(output, "is no file; a video container needs one".into()))?;
+        let mut muxer = Muxer::new(container, path).map_err(|e| av("it cannot be begun", e))?;
+        let mut stream = 0;
+        let copies = match input {
+            None => {
+                stream = picture(&mut muxer, None).map_err(|e| av("no stream can be made", e))?;
+                None
+            }
+            Some(input) => {
+                let (mut plans, more) = route(&input, video, container, encoding);
+                if alone {
+                    plans.iter_mut().filter(|p| **p != Planned::Picture).for_each(|p| *p = Planned::Drop);
+                } else {
+                    said.extend(more);
+                    if plans.contains(&Planned::Picture) {
+                        container_tags(&input, muxer.context);
+                    }
+                }
+                let cut = whole != (true, true);
+                let copies = Copies::new(input, &plans, container, &mut muxer, cut, |muxer, from| {
+                    stream = picture(muxer, Some(from))?;
+                    Ok(())
+                });
+                Some(copies.map_err(|e| av("a stream beside the picture cannot be carried over", e))?)
+            }
+        };
+        let no_chapters = encoding.no_chapters || alone;
+        let spare = out.path().and_then(spare);
+        let film =
+            Film { name, container, whole, no_chapters, copies, muxer, out, spare, stream, base, shift: 0 };
+        Ok((film, said))
+    }
+
+    pub(super) fn fault(&self, doing: &str, error: AvError) -> SinkError {
+        av_fault(&self.name, doing, error)
+    }
+
+    /// Writes the header; the first picture is shown at `pts`. Nothing of the streams may change any more.
+    pub(super) fn begin(&mut self, pts: i64) -> Result<(), SinkError> {
+        if !self.whole.0 {
+            self.shift = pts;
+        }
+        let span =
+            Span { base: self.base, first: (!self.whole.0).then_some(pts), end: None, shift: self.shift };
+        if let Some(copies) = &mut self.copies {
+            let begun = copies.begin(span, !self.whole.1, &mut self.muxer);
+            begun.map_err(|e| self.fault("the streams beside the picture cannot be read", e))?;
+        }
+        // Matroska would move everything for the sake of sound that begins before zero; it need not
+        if self.container.is_matroska() && pts - self.shift >= 0 {
+            // SAFETY: our own context.
+            unsafe { (*self.muxer.context).avoid_negative_ts = sys::AVFMT_AVOID_NEG_TS_DISABLED };
+        }
+        let begun = self.muxer.begin(Dict::new());
+        begun.map_err(|e| self.fault("its header cannot be written", e))
+    }
+
+    /// Writes a packet of the picture, its times in ticks of `base` and after the shift, behind the sound that comes
+    /// before it.
+    pub(super) fn put(&mut self, packet: &Packet, base: AVRational) -> Result<(), SinkError> {
+        // SAFETY: our own packet.
+        let dts = unsafe { (*packet.0).dts };
+        if let Some(copies) = &mut self.copies {
+            let copied = copies.until(dts, base, &mut self.muxer);
+            copied.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))?;
+        }
+        let written = self.muxer.write(packet, base, self.stream);
+        written.map_err(|e| self.fault("it cannot be written", e))
+    }
+
+    /// Writes the rest of the copied streams, up to `end` if the input goes on behind it.
+    pub(super) fn rest(&mut self, end: Option<i64>) -> Result<(), SinkError> {
+        let Some(copies) = &mut self.copies else { return Ok(()) };
+        let rest = copies.finish(end, &mut self.muxer).and_then(|span| match span {
+            Some(span) if !self.no_chapters => add_chapters(&copies.input, &span, self.muxer.context),
+            _ => Ok(()),
+        });
+        rest.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))
+    }
+
+    /// Gives back the room that was kept for the end of the file.
+    pub(super) fn make_room(&mut self) {
+        self.spare = None;
+    }
+
+    /// Writes the trailer and closes the file.
+    pub(super) fn end(&mut self) -> Result<u64, SinkError> {
+        self.muxer.end().map_err(|e| self.fault("it cannot be finished", e))
+    }
+
+    /// Names the file, or leaves what can be played of it under its partial name.
+    pub(super) fn conclude<T>(
+        self,
+        closed: Result<u64, SinkError>,
+        shown: bool,
+        end: impl FnOnce(Output) -> Result<T, SinkError>,
+    ) -> Result<T, SinkError> {
+        let Film { muxer, mut out, container, .. } = self;
+        drop(muxer);
+        // Matroska plays without its end, most others do not
+        if shown && (closed.is_ok() || container.is_matroska()) {
+            out.written_elsewhere();
+        }
+        closed?;
+        end(out)
+    }
+}
+
+/// A file without a name beside the output.
+fn spare(path: &Path) -> Option<File> {
+    let mut file = tempfile::tempfile_in(path.parent()?).ok()?;
+    file.write_all(&vec![0; SPARE]).ok()?;
+    Some(file)
+}
+
+/// The table of contents of some hours.
+const SPARE: usize = 1 << 20;

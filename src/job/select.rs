@@ -1,0 +1,343 @@
+//! Which frames are left to be made: those asked for, of these the shard's, of these what is not whole yet.
+
+use super::{JobError, Request};
+use crate::pipeline::{Listed, Wanted};
+use crate::resume::{self, Ledger, Made, Origins, Resume, STREAM_VERSION, State, Xxh64};
+use crate::segments::{self, Grid};
+use crate::shard::note::{self, Kind, Note};
+use crate::sink::keep::{Keep, Seal};
+use crate::sink::{self, Files};
+use crate::source::{self, Info, Source};
+use grainfield_filters::chain::Chain;
+use grainfield_filters::frame::Ranges;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is left to do.
+pub(super) struct Selected {
+    pub(super) wanted: Wanted,
+    /// How many frames are left, if that is known.
+    pub(super) total: Option<u64>,
+    /// How many are whole already.
+    pub(super) skipped: u64,
+    pub(super) keep: Keep,
+    /// The output is there: nothing is to be written.
+    pub(super) done: bool,
+    pub(super) notes: Vec<String>,
+}
+
+/// What the selection is made from.
+pub(super) struct Given<'a> {
+    pub(super) request: &'a Request,
+    pub(super) source: &'a dyn Source,
+    pub(super) info: &'a Info,
+    pub(super) chain: &'a Chain,
+    /// Ended where the source's end is known.
+    pub(super) frames: Option<Ranges>,
+    pub(super) whole: (bool, bool),
+}
+
+/// The last frame of a source that does not know it: all of it is read.
+pub(super) fn last(request: &Request, options: &source::Options) -> Result<Option<i64>, JobError> {
+    // a pipe can be read once
+    if request.input == "-" || std::fs::metadata(&request.input).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        return Ok(None);
+    }
+    let mut source = source::open(&request.input, options)?;
+    let mut slot = source::Slot::default();
+    let mut last = None;
+    while let Some(stamp) = source.next(&mut slot)? {
+        last = Some(stamp.number);
+    }
+    Ok(last)
+}
+
+fn usage<T>(text: impl Into<String>) -> Result<T, JobError> {
+    Err(JobError::Usage(text.into()))
+}
+
+pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
+    let Given { request, info, frames, .. } = given;
+    let typed = request.output.as_os_str();
+    let files = sink::files(typed)?;
+    let video = matches!(files, Files::One(_, Kind::Video));
+    if request.segments.is_some() && !video {
+        return usage(
+            "--segments is for video files (NAME.mkv, .mp4 ...): what else there is has no need of it",
+        );
+    }
+    let asked = request.resume != Resume::No || request.shard.is_some() || request.segments.is_some();
+    if matches!(files, Files::None) && request.resume != Resume::No {
+        return usage(format!("--resume: {} is no file that could be there already", typed.display()));
+    }
+    // frames of single images and pipes are counted by nobody
+    if !asked && !matches!(files, Files::Many(_)) {
+        return Ok(plain(frames.clone()));
+    }
+    let all = match frames {
+        Some(frames) => frames.clone(),
+        None => {
+            let last = info.last.map_or(i64::MAX, |last| last.saturating_add(request.frame_offset));
+            match Ranges::span(info.first.saturating_add(request.frame_offset), last) {
+                Ok(all) => all,
+                // a source without frames says so itself
+                Err(_) => return Ok(plain(None)),
+            }
+        }
+    };
+    let all = if video && asked { ascending(all)? } else { all };
+    if request.shard.is_some() && all.is_open() {
+        return usage(
+            "--shard: the number of frames has to be known, and this input does not tell it; say --frames A-B",
+        );
+    }
+    let grid = (video && asked).then(|| request.segments.unwrap_or(segments::DEFAULT_FRAMES));
+    let mut part = Listed::all(all.clone());
+    if let Some(shard) = request.shard {
+        part = match grid {
+            None => {
+                let (first, end) = shard.part(all.count());
+                Listed { part: (first, end), ..part }
+            }
+            Some(frames) => {
+                let cells = segments::cells(&all, frames, request.frame_offset);
+                let (first, end) = shard.part(cells.len() as u64);
+                let within = cells.get(first as usize..end as usize).unwrap_or_default();
+                Listed { within: segments::span(within, frames, request.frame_offset), ..part }
+            }
+        };
+    }
+    let output = match request.shard {
+        Some(shard) => Some(sink::sharded(typed, shard)?),
+        None => None,
+    };
+    let origins = Origins::of(&request.input, given.source, request.frame_offset);
+    if matches!(origins, Origins::Unknown) && request.resume != Resume::No {
+        return usage("--resume: whether the source is still the same cannot be told of a pipe; name a file");
+    }
+    match files {
+        Files::Image(_) if request.resume == Resume::No => {
+            Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() }))
+        }
+        Files::None => Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() })),
+        Files::Many(pattern) => {
+            let made = made(given, "image sequence", &pattern.extension(), &[]);
+            let name = pattern.open();
+            let ledger = Ledger::new(&name, made, origins, all.to_string());
+            let mut whole = Vec::new();
+            if request.resume != Resume::No {
+                let verify = request.resume == Resume::Verify;
+                let path = |n| pattern.path(n);
+                let open = all.is_open();
+                whole = match open {
+                    false => resume::whole(&ledger, part.iter(), path, verify, request.overwrite)?,
+                    true => {
+                        let there = pattern.scan().map_err(|cause| manifest(&name, cause))?;
+                        let there = there.into_iter().filter(|n| part.numbers.contains(*n));
+                        resume::whole(&ledger, there, path, verify, request.overwrite)?
+                    }
+                };
+                // the folder has to be there for this; if not, the sink says so
+                if name.parent().is_none_or(|p| p.as_os_str().is_empty() || p.is_dir()) {
+                    ledger.tidy().map_err(|cause| manifest(&name, cause))?;
+                }
+            }
+            let keep = Keep { output, ledger: Some(Arc::new(ledger)), ..Keep::default() };
+            if !asked {
+                return Ok(Selected { keep, ..plain(frames.clone()) });
+            }
+            Ok(finish(part, whole, keep))
+        }
+        Files::Image(path) => {
+            let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+            let made = made(given, "image", &extension, &[]);
+            let ledger = Ledger::new(&path, made, origins, all.to_string());
+            let (verify, at) = (request.resume == Resume::Verify, |_| path.clone());
+            let whole = resume::whole(&ledger, part.iter().take(1), at, verify, request.overwrite)?;
+            let done = !whole.is_empty();
+            let ledger = Some(Arc::new(ledger));
+            Ok(Selected { done, ..finish(part, whole, Keep { output, ledger, ..Keep::default() }) })
+        }
+        Files::One(path, kind) => one(given, part, &all, (&path, kind), output, origins, grid),
+    }
+}
+
+/// Everything that is asked for, and nothing is kept.
+fn plain(frames: Option<Ranges>) -> Selected {
+    let wanted = frames.map_or(Wanted::All, Wanted::Frames);
+    Selected { wanted, total: None, skipped: 0, keep: Keep::default(), done: false, notes: Vec::new() }
+}
+
+fn manifest(path: &Path, cause: std::io::Error) -> JobError {
+    resume::ResumeError::Manifest { path: path.to_path_buf(), cause }.into()
+}
+
+/// Pictures of a video come in order of time.
+fn ascending(all: Ranges) -> Result<Ranges, JobError> {
+    if !all.is_open() && !all.iter().is_sorted_by(|a, b| a < b) {
+        return usage(format!("--frames {all}: segments of a video need frames in rising order, each once"));
+    }
+    Ok(all)
+}
+
+/// An output that is one file.
+fn one(
+    given: &Given<'_>,
+    part: Listed,
+    all: &Ranges,
+    (path, kind): (&Path, Kind),
+    output: Option<std::ffi::OsString>,
+    origins: Origins,
+    grid: Option<u64>,
+) -> Result<Selected, JobError> {
+    let Given { request, .. } = given;
+    let path = match request.shard {
+        Some(shard) => shard.named(path.as_os_str()).into(),
+        None => path.to_path_buf(),
+    };
+    let origin = together(&origins, all);
+    let mut more = vec![("frames", all.to_string())];
+    if let Some(frames) = grid {
+        more.push(("segment frames", frames.to_string()));
+        more.push(("encoding", format!("{:?}", picture_alone(request))));
+    }
+    let label = match kind {
+        Kind::Y4m => "y4m",
+        Kind::Hash => "hash",
+        Kind::Video => "video",
+    };
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let made = made(given, label, &extension, &more);
+    let key = made.key();
+    let mut note = request.shard.map(|shard| {
+        let input = request.input.to_string_lossy();
+        let mut note = Note::new(shard, kind, key, made.json(), origin, &input, all.to_string());
+        note.wanted = part.iter().count() as u64;
+        note
+    });
+    let ledger = Arc::new(Ledger::new(&path, made, Origins::One(origin), all.to_string()));
+    let folder = segments::folder(&path);
+    if request.resume != Resume::No {
+        let verify = request.resume == Resume::Verify;
+        let manifest = ledger.read().map_err(|cause| manifest(&path, cause))?;
+        let whole = match resume::state(&ledger, &manifest, 0, &path, verify)? {
+            State::Whole => note.is_none() || note::beside(&path).exists(),
+            State::Missing => false,
+            State::Other(_) if request.overwrite => false,
+            State::Other(why) => return Err(resume::ResumeError::Other { path, why, more: 0 }.into()),
+        };
+        if whole {
+            // what a crash after the last step has left
+            segments::discard(&folder);
+            let skipped = part.iter().count() as u64;
+            let mut done = finish(Listed { part: (0, 0), ..part }, Vec::new(), Keep::default());
+            done.notes = vec![format!("{} is whole already", path.display())];
+            return Ok(Selected { skipped, done: true, ..done });
+        }
+    }
+    let mut keep = Keep { output, ..Keep::default() };
+    let mut whole = Vec::new();
+    if let Some(frames) = grid {
+        if let Some(note) = &mut note {
+            note.video = Some(note::Video {
+                tick: (0, 1),
+                times: Vec::new(),
+                whole: given.whole,
+                audio: request.encoding.audio,
+                subs: request.encoding.subs,
+                no_chapters: request.encoding.no_chapters,
+                allow_protocol: request.allow_protocol.clone(),
+            });
+        }
+        let grid = Grid {
+            frames,
+            offset: request.frame_offset,
+            key,
+            made: ledger.made().json().to_owned(),
+            origin,
+            folder,
+            verify: request.resume == Resume::Verify,
+            resume: request.resume != Resume::No,
+            alone: request.shard.is_some(),
+            asked: part.clone(),
+            exact: request.missing != source::Missing::Skip,
+        };
+        whole = grid.whole(request.overwrite)?;
+        keep.segments = Some(Arc::new(grid));
+    }
+    keep.seal = Some(Seal { ledger, note: note.map(|note| (path, note)) });
+    Ok(finish(part, whole, keep))
+}
+
+/// How the picture is encoded; what becomes of the sound is decided when all is joined.
+fn picture_alone(request: &Request) -> sink::Encoding {
+    let clean = sink::Encoding::default();
+    sink::Encoding { audio: clean.audio, subs: clean.subs, no_chapters: false, ..request.encoding.clone() }
+}
+
+/// What the source as a whole is known by.
+fn together(origins: &Origins, all: &Ranges) -> u64 {
+    match origins {
+        Origins::Unknown => 0,
+        Origins::One(known) => *known,
+        Origins::Each(..) if all.is_open() => 0,
+        Origins::Each(..) => {
+            let mut sum = Xxh64::default();
+            all.iter().for_each(|n| sum.update(&origins.get(n).to_le_bytes()));
+            sum.finish().max(2)
+        }
+    }
+}
+
+fn finish(mut part: Listed, whole: Vec<i64>, keep: Keep) -> Selected {
+    let skipped = whole.len() as u64;
+    part.skip = whole;
+    let total = (!part.numbers.is_open()).then(|| part.iter().count() as u64);
+    let mut notes = Vec::new();
+    if skipped > 0 {
+        let of = total.map_or(String::new(), |t| format!(" of {}", t + skipped));
+        notes.push(format!("{skipped}{of} frames are whole already"));
+    }
+    Selected { wanted: Wanted::Listed(part), total, skipped, keep, done: false, notes }
+}
+
+/// All that decides over what is in the output, but for the source.
+fn made(given: &Given<'_>, kind: &str, extension: &str, more: &[(&'static str, String)]) -> Made {
+    let Given { request, chain, .. } = given;
+    let mut recipe = request.recipe.clone();
+    recipe.seed = Some(request.seed);
+    let mut all: BTreeMap<&str, String> = BTreeMap::new();
+    all.insert("output", format!("{kind} {extension}"));
+    all.insert("recipe", recipe.canonical());
+    all.insert("recipe key", format!("{:032x}", recipe.key()));
+    all.insert("seed", request.seed.to_string());
+    all.insert("stream version", STREAM_VERSION.to_string());
+    all.insert("input format", format!("{:?}", chain.input()));
+    all.insert("output format", format!("{:?}", chain.output()));
+    all.insert("fields", format!("{:?}", request.fields));
+    all.insert("frame offset", request.frame_offset.to_string());
+    all.insert("missing", format!("{:?}", request.missing));
+    all.insert("lavfi", request.lavfi.clone().unwrap_or_default());
+    all.extend(more.iter().cloned());
+    Made::new(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_known_by_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_path_buf();
+        std::fs::write(path.join("1"), b"a").unwrap();
+        let files: resume::FileOf = Arc::new(move |n| Some(path.join(n.to_string())));
+        let origins = Origins::Each(files, 0);
+        let all: Ranges = "1-2".parse().unwrap();
+        let before = together(&origins, &all);
+        assert_eq!(before, together(&origins, &all));
+        std::fs::write(folder.path().join("2"), b"b").unwrap();
+        assert_ne!(before, together(&origins, &all));
+    }
+}

@@ -1,0 +1,194 @@
+//! Going on where a job was broken off: what is whole already, by whose making, and from what.
+//!
+//! Beside an image sequence (and any file that was rendered with `--resume`, `--segments` or `--shard`) lies a hidden
+//! [manifest], with a line for each file that says what made it ([`Made`]), from what ([`Origins`]), how many bytes it
+//! has, when it was written, and their checksum. A file is whole when a line fits its size and time, and it is the one
+//! wanted when the line's key and origin are those of the job.
+
+mod ledger;
+mod made;
+pub mod manifest;
+mod origin;
+mod xxh64;
+
+pub use ledger::{Ledger, TEMPORARY};
+pub use made::{Made, unlike};
+pub use manifest::Manifest;
+pub use origin::{FileOf, Origins, changed};
+pub use xxh64::{Xxh64, xxh64};
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The version of the streams of random numbers: a change of what a seed gives is a new one.
+pub const STREAM_VERSION: u32 = 1;
+
+/// `--resume` and `--verify`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Resume {
+    /// Everything is made anew.
+    #[default]
+    No,
+    /// What is whole by manifest, size and time stays.
+    Trust,
+    /// The same, and every byte is read and checked.
+    Verify,
+}
+
+/// What a file that is there already is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum State {
+    /// There is none.
+    Missing,
+    /// Whole, and as wanted.
+    Whole,
+    /// Something that may not be replaced unasked.
+    Other(Why),
+}
+
+/// Why a file is not the one that is wanted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// No manifest tells of it, or it was changed since.
+    Unknown,
+    /// Made by other settings.
+    Settings(String),
+    /// Made from another source, or from one that has been changed since.
+    Source,
+    /// Its bytes are not those that were written.
+    Damaged,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Unknown => f.write_str("is not in the manifest, or was changed since"),
+            Why::Settings(how) => write!(f, "was made by other settings ({how})"),
+            Why::Source => f.write_str("was made from another source, or the source was changed since"),
+            Why::Damaged => f.write_str("is damaged: its bytes are not those that were written"),
+        }
+    }
+}
+
+/// Why a job cannot be resumed.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// A file is there that is not the one wanted.
+    #[error("{} {why}{}; say -y to replace what does not fit", path.display(), others(*more))]
+    Other {
+        /// The first of them.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: Why,
+        /// How many more there are.
+        more: u64,
+    },
+    /// The manifest cannot be read or written.
+    #[error("the manifest of {}: {cause}", path.display())]
+    Manifest {
+        /// The output.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        cause: io::Error,
+    },
+    /// A file that is there cannot be read.
+    #[error("{}: {cause}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+fn others(more: u64) -> String {
+    match more {
+        0 => String::new(),
+        1 => " (and one more does not fit)".into(),
+        n => format!(" (and {n} more do not fit)"),
+    }
+}
+
+/// What the file of a number is. `verify`: its bytes are read.
+pub fn state(
+    ledger: &Ledger,
+    manifest: &Manifest,
+    number: i64,
+    path: &Path,
+    verify: bool,
+) -> Result<State, ResumeError> {
+    let read = |cause| ResumeError::Read { path: path.to_path_buf(), cause };
+    let meta = match path.symlink_metadata() {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(State::Missing),
+        Err(e) => return Err(read(e)),
+        Ok(meta) => meta,
+    };
+    let other = |why| Ok(State::Other(why));
+    if !meta.is_file() {
+        return other(Why::Unknown);
+    }
+    let Some(entry) = manifest.find(number, meta.len(), changed(&meta)) else { return other(Why::Unknown) };
+    if entry.key != ledger.made().key() {
+        let theirs = manifest.made.get(&entry.key).map(String::as_str);
+        return other(Why::Settings(ledger.made().unlike(theirs)));
+    }
+    if entry.origin != ledger.origins().get(number) {
+        return other(Why::Source);
+    }
+    if verify && sum(path).map_err(read)? != entry.hash {
+        return other(Why::Damaged);
+    }
+    Ok(State::Whole)
+}
+
+/// The checksum of a file's bytes.
+pub fn sum(path: &Path) -> io::Result<u64> {
+    let mut file = File::open(path)?;
+    let mut sum = Xxh64::default();
+    let mut bytes = vec![0; 1 << 18];
+    loop {
+        match file.read(&mut bytes) {
+            Ok(0) => return Ok(sum.finish()),
+            Ok(n) => sum.update(&bytes[..n]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Which of some numbered files are whole, ascending. What does not fit is an error, unless it may be replaced.
+pub fn whole(
+    ledger: &Ledger,
+    numbers: impl Iterator<Item = i64>,
+    path: impl Fn(i64) -> PathBuf,
+    verify: bool,
+    replace: bool,
+) -> Result<Vec<i64>, ResumeError> {
+    let manifest = ledger.read().map_err(|cause| ResumeError::Manifest { path: path(0), cause })?;
+    let mut whole = Vec::new();
+    let mut first: Option<(PathBuf, Why)> = None;
+    let mut others = 0;
+    for number in numbers {
+        let path = path(number);
+        match state(ledger, &manifest, number, &path, verify)? {
+            State::Missing => {}
+            State::Whole => whole.push(number),
+            State::Other(why) => {
+                others += 1;
+                first.get_or_insert((path, why));
+            }
+        }
+    }
+    match first {
+        Some((path, why)) if !replace => Err(ResumeError::Other { path, why, more: others - 1 }),
+        _ => {
+            whole.sort_unstable();
+            whole.dedup();
+            Ok(whole)
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! One render on several machines: shard `I` of `N` is a contiguous part of the frames, and all shards together are
+//! every frame once.
+//!
+//! The frames are those that were asked for, in their order; shard `I` takes those from `(I - 1) * count / N` up to
+//! `I * count / N`, so that no two shards differ by more than one frame. Video is cut on the segment grid by the same
+//! rule with segments in place of frames.
+
+pub mod note;
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+/// The most shards of one render.
+pub const MAX_SHARDS: u32 = 1_000_000;
+
+/// Shard `index` of `count`; `index` counts from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+/// `--shard`, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// `I/N`.
+    Given(Shard),
+    /// `auto`: both from the environment.
+    Auto,
+    /// `auto/N`: the index from the environment.
+    AutoOf(u32),
+}
+
+/// What is wrong with a shard, and what would be right.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ShardError {
+    /// It is not written as one.
+    #[error("a shard is written I/N, with I from 1 to N (3/8), or auto, or auto/N")]
+    Form,
+    /// The index is outside.
+    #[error("shard {index} of {count}: the index counts from 1 and ends at {count}")]
+    Index {
+        /// The index.
+        index: i64,
+        /// How many there are.
+        count: u32,
+    },
+    /// Too many, or none.
+    #[error("{0} shards: 1 to {MAX_SHARDS} are possible")]
+    Count(u64),
+    /// The environment does not say.
+    #[error("{variable} is not set; {advice}")]
+    Unset {
+        /// What is missing.
+        variable: &'static str,
+        /// What would be right.
+        advice: &'static str,
+    },
+    /// The environment says something that is no number, or none that fits.
+    #[error("{variable}={value}: this is not {wanted}")]
+    Value {
+        /// The variable.
+        variable: &'static str,
+        /// What it says.
+        value: String,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// The tasks of the array are not those of one render.
+    #[error(
+        "task {id} of an array that begins at {min} and has {tasks} tasks does not say which of {count} shards it is: \
+         write --shard I/{count}"
+    )]
+    Part {
+        /// The task's number.
+        id: i64,
+        /// The lowest number in the array.
+        min: i64,
+        /// How many tasks the array has.
+        tasks: u32,
+        /// How many shards are wanted.
+        count: u32,
+    },
+}
+
+impl Shard {
+    /// Shard `index` (from 1) of `count`.
+    pub fn new(index: i64, count: u32) -> Result<Shard, ShardError> {
+        if !(1..=MAX_SHARDS).contains(&count) {
+            return Err(ShardError::Count(count.into()));
+        }
+        let fits = u32::try_from(index).ok().filter(|i| (1..=count).contains(i));
+        fits.map(|index| Shard { index, count }).ok_or(ShardError::Index { index, count })
+    }
+
+    /// From 1.
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
+    /// How many there are.
+    pub fn count(self) -> u32 {
+        self.count
+    }
+
+    /// The part of `0..items` that is this shard's: first, and one behind the last.
+    pub fn part(self, items: u64) -> (u64, u64) {
+        let cut = |i: u32| (u128::from(items) * u128::from(i) / u128::from(self.count)) as u64;
+        (cut(self.index - 1), cut(self.index))
+    }
+
+    /// `NAME.I-of-N.EXT`: what this shard of one file is called. `I` has as many digits as `N`.
+    pub fn named(self, output: &OsStr) -> OsString {
+        let path = Path::new(output);
+        let mut file = path.file_stem().unwrap_or_default().to_owned();
+        file.push(format!(".{self}"));
+        if let Some(ext) = path.extension() {
+            file.push(".");
+            file.push(ext);
+        }
+        path.with_file_name(file).into_os_string()
+    }
+}
+
+/// `I-of-N`, as in the names of files.
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.count.to_string().len();
+        write!(f, "{:0digits$}-of-{}", self.index, self.count)
+    }
+}
+
+fn count(text: &str) -> Result<u32, ShardError> {
+    let number = whole(text).ok_or(ShardError::Form)?;
+    let count = u64::try_from(number).map_err(|_| ShardError::Form)?;
+    u32::try_from(count).ok().filter(|n| (1..=MAX_SHARDS).contains(n)).ok_or(ShardError::Count(count))
+}
+
+/// Digits with a minus sign before them or not; nothing else.
+fn whole(text: &str) -> Option<i64> {
+    if text.starts_with('+') { None } else { text.parse().ok() }
+}
+
+impl FromStr for Choice {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Choice, ShardError> {
+        if text == "auto" {
+            return Ok(Choice::Auto);
+        }
+        let (index, of) = text.split_once('/').ok_or(ShardError::Form)?;
+        let count = count(of)?;
+        if index == "auto" {
+            return Ok(Choice::AutoOf(count));
+        }
+        Shard::new(whole(index).ok_or(ShardError::Form)?, count).map(Choice::Given)
+    }
+}
+
+const TASK: &str = "SLURM_ARRAY_TASK_ID";
+const INDEX: &str = "JOB_COMPLETION_INDEX";
+
+impl Choice {
+    /// Which shard it is. `look` gives a variable of the environment; it is not called for `I/N`.
+    ///
+    /// `auto` goes by a Slurm job array: `SLURM_ARRAY_TASK_ID`, counted from `_MIN` in steps of `_STEP`, of `_COUNT`.
+    /// `auto/N` takes the index from there, else from `JOB_COMPLETION_INDEX`, which counts from 0.
+    pub fn resolve(self, look: impl Fn(&str) -> Option<OsString>) -> Result<Shard, ShardError> {
+        let number = |variable: &'static str, wanted| match look(variable).filter(|v| !v.is_empty()) {
+            None => Ok(None),
+            Some(value) => {
+                let text = value.to_string_lossy().into_owned();
+                whole(&text).map(Some).ok_or(ShardError::Value { variable, value: text, wanted })
+            }
+        };
+        let wanted = match self {
+            Choice::Given(shard) => return Ok(shard),
+            Choice::Auto => None,
+            Choice::AutoOf(count) => Some(count),
+        };
+        let Some(id) = number(TASK, "a task's number")? else {
+            let Some(count) = wanted else {
+                let advice = "auto goes by a Slurm job array; elsewhere write --shard auto/N or I/N";
+                return Err(ShardError::Unset { variable: TASK, advice });
+            };
+            let Some(index) = number(INDEX, "an index from 0 on")? else {
+                let advice = "and neither is JOB_COMPLETION_INDEX: write --shard I/N";
+                return Err(ShardError::Unset { variable: TASK, advice });
+            };
+            return Shard::new(index.saturating_add(1), count);
+        };
+        let advice = "Slurm sets it in every task of an array: write --shard I/N";
+        let need = |variable, wanted| {
+            number(variable, wanted).and_then(|n| n.ok_or(ShardError::Unset { variable, advice }))
+        };
+        let min = need("SLURM_ARRAY_TASK_MIN", "a task's number")?;
+        let step = need("SLURM_ARRAY_TASK_STEP", "a step from 1 on")?;
+        let tasks = need("SLURM_ARRAY_TASK_COUNT", "a number of tasks")?;
+        let value =
+            |variable, value: i64, wanted| ShardError::Value { variable, value: value.to_string(), wanted };
+        if step < 1 {
+            return Err(value("SLURM_ARRAY_TASK_STEP", step, "a step from 1 on"));
+        }
+        let tasks = u32::try_from(tasks)
+            .ok()
+            .filter(|n| (1..=MAX_SHARDS).contains(n))
+            .ok_or_else(|| value("SLURM_ARRAY_TASK_COUNT", tasks, "a number of tasks"))?;
+        let away = id.checked_sub(min).filter(|a| *a >= 0 && a % step == 0);
+        let away = away.ok_or_else(|| value(TASK, id, "one of the evenly spaced tasks of its array"))?;
+        let count = wanted.unwrap_or(tasks);
+        // a part of an array, sent again: it cannot be told where the whole one began
+        if count != tasks && min > 1 {
+            return Err(ShardError::Part { id, min, tasks, count });
+        }
+        Shard::new(away / step + 1, count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts() {
+        let shard = |text: &str| text.parse::<Choice>();
+        assert_eq!(shard("3/8"), Ok(Choice::Given(Shard { index: 3, count: 8 })));
+        assert_eq!((shard("auto"), shard("auto/4")), (Ok(Choice::Auto), Ok(Choice::AutoOf(4))));
+        for form in ["", "3", "/", "3/", "/8", "+1/2", "a/2", "1/2/3", "1/-2", " 1/2", "AUTO", "auto/"] {
+            assert_eq!(shard(form), Err(ShardError::Form), "{form}");
+        }
+        for (text, index, count) in [("0/8", 0, 8), ("9/8", 9, 8), ("-1/8", -1, 8)] {
+            assert_eq!(shard(text), Err(ShardError::Index { index, count }));
+        }
+        assert_eq!(shard("1/0"), Err(ShardError::Count(0)));
+        assert_eq!(shard("1/9999999999"), Err(ShardError::Count(9_999_999_999)));
+    }
+
+    #[test]
+    fn parts_are_everything_once() {
+        for items in [0, 1, 2, 7, 100, 1001, u64::MAX] {
+            for count in [1, 2, 3, 7, 64, 999] {
+                let mut at = 0;
+                for index in 1..=count {
+                    let (first, end) = Shard::new(index.into(), count).unwrap().part(items);
+                    assert_eq!(first, at);
+                    let even = items / u64::from(count);
+                    assert!((even..=even.saturating_add(1)).contains(&(end - first)));
+                    at = end;
+                }
+                assert_eq!(at, items);
+            }
+        }
+    }
+
+    #[test]
+    fn names() {
+        let named = |i, n, name: &str| Shard::new(i, n).unwrap().named(OsStr::new(name));
+        assert_eq!(named(3, 8, "out/a.b.mkv"), "out/a.b.3-of-8.mkv");
+        assert_eq!(named(3, 120, "a.y4m"), "a.003-of-120.y4m");
+        assert_eq!(named(1, 1, "hashes"), "hashes.1-of-1");
+    }
+
+    fn auto(choice: Choice, vars: &[(&str, &str)]) -> Result<(u32, u32), ShardError> {
+        let look = |name: &str| vars.iter().find(|v| v.0 == name).map(|v| v.1.into());
+        choice.resolve(look).map(|s| (s.index, s.count))
+    }
+
+    fn array(id: &str, min: &str, step: &str, count: &str, choice: Choice) -> Result<(u32, u32), ShardError> {
+        let vars = [
+            ("SLURM_ARRAY_TASK_ID", id),
+            ("SLURM_ARRAY_TASK_MIN", min),
+            ("SLURM_ARRAY_TASK_STEP", step),
+            ("SLURM_ARRAY_TASK_COUNT", count),
+            ("JOB_COMPLETION_INDEX", "7"),
+        ];
+        auto(choice, &vars)
+    }
+
+    #[test]
+    fn slurm() {
+        assert_eq!(array("1", "1", "1", "4", Choice::Auto), Ok((1, 4)));
+        assert_eq!(array("3", "0", "1", "4", Choice::Auto), Ok((4, 4)));
+        assert_eq!(array("30", "10", "10", "4", Choice::Auto), Ok((3, 4)));
+        assert_eq!(array("3", "1", "1", "4", Choice::AutoOf(8)), Ok((3, 8)));
+        assert!(matches!(array("7", "1", "2", "3", Choice::Auto), Err(ShardError::Index { .. })));
+        assert!(matches!(array("4", "1", "2", "3", Choice::Auto), Err(ShardError::Value { .. })));
+        assert!(matches!(array("5", "5", "1", "1", Choice::AutoOf(10)), Err(ShardError::Part { .. })));
+        for bad in [("x", "1", "1", "4"), ("1", "", "1", "4"), ("1", "1", "0", "4"), ("1", "1", "1", "-4")] {
+            assert!(array(bad.0, bad.1, bad.2, bad.3, Choice::Auto).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn kubernetes_counts_from_0() {
+        let index = |value| auto(Choice::AutoOf(4), &[("JOB_COMPLETION_INDEX", value)]);
+        assert_eq!((index("0"), index("3")), (Ok((1, 4)), Ok((4, 4))));
+        assert!(index("4").is_err() && index("-1").is_err() && index("one").is_err());
+        assert!(auto(Choice::Auto, &[("JOB_COMPLETION_INDEX", "0")]).is_err());
+        assert!(auto(Choice::AutoOf(4), &[]).is_err());
+    }
+
+    #[test]
+    fn the_environment_is_not_looked_at_unasked() {
+        let shard = Shard::new(1, 2).unwrap();
+        assert_eq!(Choice::Given(shard).resolve(|name| panic!("{name}")), Ok(shard));
+    }
+}

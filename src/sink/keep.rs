@@ -1,0 +1,50 @@
+//! What a sink does beside writing, so that a job can be resumed, shared and joined.
+
+use crate::resume::{Ledger, sum};
+use crate::segments::Grid;
+use crate::shard::note::Note;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a job wants kept. Nothing by default.
+#[derive(Clone, Debug, Default)]
+pub struct Keep {
+    /// The output's real name, where that is not the one typed (a shard's).
+    pub output: Option<OsString>,
+    /// Where frames that are files of their own are recorded.
+    pub ledger: Option<Arc<Ledger>>,
+    /// What is written down of the one file that an output is.
+    pub seal: Option<Seal>,
+    /// Video is rendered in segments.
+    pub segments: Option<Arc<Grid>>,
+}
+
+/// What is written down when a file is whole, before it gets its name: so a name that is there has been recorded.
+#[derive(Clone, Debug)]
+pub struct Seal {
+    /// Where.
+    pub ledger: Arc<Ledger>,
+    /// The note that lies beside a shard, and the shard's name.
+    pub note: Option<(PathBuf, Note)>,
+}
+
+impl Seal {
+    /// Records a file that is whole, has a temporary name, and holds so many frames.
+    pub fn set(mut self, file: &File, path: &Path, frames: u64) -> io::Result<()> {
+        let hash = sum(path)?;
+        let entry = self.ledger.entry(0, file, hash)?;
+        if let Some((shard, note)) = &mut self.note {
+            if note.video.is_none() {
+                note.written = frames;
+            }
+            note.size = entry.size;
+            note.hash = format!("{hash:016x}");
+            note.write(shard)?;
+        }
+        self.ledger.record(&entry)?;
+        self.ledger.sync()
+    }
+}

@@ -1,0 +1,503 @@
+//! What is promised of machines that die, disks that fill and folders that vanish, done for real.
+//!
+//! Each test leaves the program in the middle of its work in some way, and looks at what is there then: no file under
+//! its final name that is not whole, no panic, no hang. Then the job is resumed, and the result must be that of a run
+//! that nothing disturbed. `GRAINFIELD_SOAK=50` kills so many times; `GRAINFIELD_SEED` repeats a run.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// What takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+const FRAMES: usize = 48;
+const SOURCE: &str = "pattern:zoneplate:size=320x180:frames=48";
+const NOISE: &str = "noise=strength=6";
+
+/// Random numbers enough for this: splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn new(test: &str) -> Random {
+        let seed = match std::env::var("GRAINFIELD_SEED") {
+            Ok(text) => text.parse().unwrap(),
+            Err(_) => SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64,
+        };
+        println!("{test}: GRAINFIELD_SEED={seed}");
+        Random(seed)
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % most as u64) as usize
+    }
+}
+
+fn kills() -> usize {
+    std::env::var("GRAINFIELD_SOAK").map_or(4, |n| n.parse().unwrap())
+}
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_grainfield"));
+    command.env_remove("GRAINFIELD_LEVEL").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// `render SOURCE OUTPUT` with noise and more words.
+fn render(output: &Path, more: &[&str]) -> Command {
+    let mut command = program();
+    command.args(["render", SOURCE]).arg(output).args(["-f", NOISE, "--threads", "2"]).args(more);
+    command
+}
+
+/// Waits for the end; what hangs is killed and fails the test.
+fn ended(mut child: Child) -> Output {
+    let mut err = child.stderr.take();
+    let reader = thread::spawn(move || {
+        let mut text = Vec::new();
+        if let Some(err) = &mut err {
+            let _ = err.read_to_end(&mut text);
+        }
+        text
+    });
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begun.elapsed() > PATIENCE {
+            let _ = child.kill();
+            panic!("it hangs: {:?}", reader.join().map(|t| String::from_utf8_lossy(&t).into_owned()));
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let stderr = reader.join().unwrap();
+    let text = String::from_utf8_lossy(&stderr);
+    assert!(!text.contains("panicked") && !text.contains("internal error"), "{text}");
+    Output { status, stdout: Vec::new(), stderr }
+}
+
+fn run(command: &mut Command) -> (i32, String) {
+    let out = ended(command.spawn().unwrap());
+    (out.status.code().unwrap_or(-1), String::from_utf8_lossy(&out.stderr).into_owned())
+}
+
+fn good(command: &mut Command) -> String {
+    let (code, text) = run(command);
+    assert_eq!(code, 0, "{command:?}: {text}");
+    text
+}
+
+/// Starts a render that tells every frame, waits for the `k`th, and does something to it.
+fn at_frame(mut command: Command, k: usize, act: impl FnOnce(&mut Child)) -> Output {
+    let mut child = command.args(["--progress", "frames"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let (send, receive) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        let mut text = Vec::new();
+        let mut line = Vec::new();
+        while lines.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+            if line.starts_with(b"{\"event\":\"frame\"") {
+                let _ = send.send(());
+            }
+            text.append(&mut line);
+        }
+        text
+    });
+    let begun = Instant::now();
+    for _ in 0..k {
+        // a run that ends earlier has been disturbed by nothing
+        if receive.recv_timeout(PATIENCE).is_err() {
+            break;
+        }
+    }
+    act(&mut child);
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > PATIENCE {
+            let _ = child.kill();
+            panic!("it hangs");
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    let status = child.wait().unwrap();
+    let stderr = reader.join().unwrap();
+    let text = String::from_utf8_lossy(&stderr);
+    assert!(!text.contains("panicked") && !text.contains("internal error"), "{text}");
+    Output { status, stdout: Vec::new(), stderr }
+}
+
+fn kill(child: &mut Child) {
+    child.kill().unwrap();
+}
+
+fn signal(name: &'static str) -> impl FnOnce(&mut Child) {
+    move |child| {
+        // it may have ended by itself
+        let _ = Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status();
+    }
+}
+
+/// All files below a folder but manifests, with their contents.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if !name.ends_with(".manifest") {
+            assert!(entry.path().is_file(), "{name} is left");
+            all.insert(name, fs::read(entry.path()).unwrap());
+        }
+    }
+    all
+}
+
+/// The frames that nothing disturbs.
+fn frames() -> BTreeMap<String, Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    good(&mut render(&folder.path().join("f.####.png"), &["-q"]));
+    let all = files(folder.path());
+    assert_eq!(all.len(), FRAMES);
+    all
+}
+
+/// What bears a frame's name is whole; temporary files may be left by what could not clean up.
+fn only_whole(folder: &Path, whole: &BTreeMap<String, Vec<u8>>, clean: bool) {
+    for (name, bytes) in files(folder) {
+        match whole.get(&name) {
+            Some(expected) => assert!(*expected == bytes, "{name} is not whole"),
+            None => assert!(!clean && name.ends_with(".tmp"), "{name} is left"),
+        }
+    }
+}
+
+#[test]
+fn a_sequence_survives_kills() {
+    let mut random = Random::new("sequence");
+    let (whole, mut killed) = (frames(), 0);
+    for round in 0..kills().div_ceil(4) {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("f.####.png");
+        for _ in 0..4 {
+            let k = 1 + random.below(FRAMES / 3);
+            let out = at_frame(render(&output, &["--resume"]), k, kill);
+            killed += usize::from(out.status.code().is_none());
+            only_whole(folder.path(), &whole, false);
+        }
+        let more: &[&str] = if round % 2 == 0 { &["--resume"] } else { &["--resume", "--verify"] };
+        good(&mut render(&output, more));
+        assert!(files(folder.path()) == whole, "other files than those of an undisturbed run");
+        good(program().arg("join").arg(&output));
+        let text = good(&mut render(&output, &["--resume"]));
+        assert!(text.contains("48 of 48 frames are whole already"), "{text}");
+    }
+    println!("{killed} kills in the middle");
+    assert!(killed > 0, "nothing was killed in the middle");
+}
+
+#[test]
+fn shards_of_a_sequence_survive_kills_beside_each_other() {
+    let mut random = Random::new("shards");
+    let whole = frames();
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("f.####.png");
+    let shard = |i: usize| render(&output, &["--resume", "--shard", ["1/2", "2/2"][i]]);
+    let k = 1 + random.below(12);
+    thread::scope(|scope| {
+        scope.spawn(|| at_frame(shard(0), k, kill));
+        scope.spawn(|| good(&mut shard(1)));
+    });
+    only_whole(folder.path(), &whole, false);
+    good(&mut shard(0));
+    assert!(files(folder.path()) == whole);
+}
+
+#[cfg(feature = "ffmpeg")]
+fn hashes(file: &Path) -> Vec<u8> {
+    let out = program().arg("hash").arg(file).arg("-q").stdout(Stdio::piped()).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    out.stdout
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn a_segmented_video_survives_kills() {
+    let mut random = Random::new("segments");
+    let home = tempfile::tempdir().unwrap();
+    let one = home.path().join("one.mkv");
+    good(&mut render(&one, &["--lossless"]));
+    let (expected, mut killed) = (hashes(&one), 0);
+    for _ in 0..kills().div_ceil(4) {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("out.mkv");
+        let options = ["--lossless", "--segments", "--segment-frames", "5", "--resume"];
+        for _ in 0..4 {
+            let k = 1 + random.below(FRAMES / 3);
+            let out = at_frame(render(&output, &options), k, kill);
+            killed += usize::from(out.status.code().is_none());
+            assert!(!output.exists() || hashes(&output) == expected);
+        }
+        good(&mut render(&output, &options));
+        assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), ["out.mkv"]);
+        assert!(hashes(&output) == expected);
+    }
+    println!("{killed} kills in the middle");
+    assert!(killed > 0, "nothing was killed in the middle");
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn signals_leave_what_can_be_resumed() {
+    let whole = frames();
+    for (name, code) in [("-INT", 130), ("-TERM", 143)] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("f.####.png");
+        let out = at_frame(render(&output, &["--resume"]), 3, signal(name));
+        assert!([Some(code), Some(0)].contains(&out.status.code()), "{out:?}");
+        only_whole(folder.path(), &whole, true);
+        good(&mut render(&output, &["--resume"]));
+        assert!(files(folder.path()) == whole);
+
+        let folder = tempfile::tempdir().unwrap();
+        let video = folder.path().join("v.mkv");
+        let options = ["--lossless", "--segment-frames", "4", "--resume"];
+        let out = at_frame(render(&video, &options), 9, signal(name));
+        assert!([Some(code), Some(0)].contains(&out.status.code()), "{out:?}");
+        let left = folder.path().join("v.mkv.segments");
+        for entry in left.read_dir().into_iter().flatten() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(name == "lock" || name.ends_with(".segment"), "{name} is left");
+        }
+        good(&mut render(&video, &options));
+        assert!(!left.exists());
+    }
+}
+
+/// A small disk of its own, where that is permitted.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn mount(at: &Path, options: &str) -> Option<Disk> {
+        let mut mount = Command::new("mount");
+        let done = mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at).stderr(Stdio::null()).status();
+        done.is_ok_and(|s| s.success()).then(|| Disk(at.to_path_buf()))
+    }
+
+    fn remount(&self, options: &str) {
+        let done = Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(&self.0).status();
+        assert!(done.unwrap().success());
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_spoils_nothing() {
+    let mut random = Random::new("disk full");
+    let whole = frames();
+    let all: usize = whole.values().map(|b| b.len().div_ceil(4096) * 4096).sum();
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("f.####.png");
+    let size = |bytes: usize| format!("size={}k", bytes.div_ceil(1024).max(40));
+    match Disk::mount(folder.path(), &size(all * (1 + random.below(8)) / 10)) {
+        Some(disk) => {
+            let (code, text) = run(&mut render(&output, &["--resume"]));
+            assert_eq!(code, 1, "{text}");
+            assert!(text.contains("No space left"), "{text}");
+            only_whole(folder.path(), &whole, true);
+            disk.remount(&size(all * 3));
+            good(&mut render(&output, &["--resume"]));
+            assert!(files(folder.path()) == whole);
+            drop(disk);
+        }
+        None => {
+            println!("no disk can be mounted here: the size of files is limited instead");
+            let largest = whole.values().map(Vec::len).max().unwrap();
+            let mut limited = Command::new("bash");
+            let line = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", largest / 1024 / 2);
+            let words = render(&output, &["--resume"]);
+            limited.args(["-c", &line, "bash"]).arg(words.get_program()).args(words.get_args());
+            let (code, text) = run(limited.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()));
+            assert_eq!(code, 1, "{text}");
+            only_whole(folder.path(), &whole, true);
+            good(&mut render(&output, &["--resume"]));
+            assert!(files(folder.path()) == whole);
+        }
+    }
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn a_full_disk_leaves_whole_segments() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::mount(folder.path(), "size=1m") else {
+        println!("no disk can be mounted here");
+        return;
+    };
+    let output = folder.path().join("v.mkv");
+    let options = ["--lossless", "--segment-frames", "4", "--resume"];
+    let (code, text) = run(&mut render(&output, &options));
+    assert_eq!(code, 1, "{text}");
+    assert!(!output.exists());
+    disk.remount("size=60m");
+    let text = good(&mut render(&output, &options));
+    assert!(text.contains("frames are whole already"), "{text}");
+    assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), ["v.mkv"]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_is_said_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("out");
+    fs::create_dir(&inner).unwrap();
+    let disk = Disk::mount(&inner, "ro,size=100k");
+    if disk.is_none() {
+        fs::set_permissions(&inner, std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
+    }
+    for name in ["f.####.png", "v.y4m"] {
+        let (code, text) = run(&mut render(&inner.join(name), &[]));
+        assert_eq!(code, 1, "{text}");
+        assert!(text.contains("Read-only") || text.contains("denied"), "{text}");
+    }
+    drop(disk);
+}
+
+#[test]
+fn a_folder_that_vanishes_ends_the_render() {
+    for name in ["f.####.png", "v.y4m"] {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("out");
+        fs::create_dir(&folder).unwrap();
+        let output = folder.join(name);
+        let out =
+            at_frame(render(&output, &[]), 2, |_| fs::rename(&folder, home.path().join("gone")).unwrap());
+        // the whole may have been written before
+        if out.status.code() != Some(0) {
+            assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
+        }
+        assert!(!folder.exists());
+    }
+}
+
+/// A y4m file of so many frames.
+fn y4m(path: &Path, frames: usize) {
+    let size = format!("pattern:zoneplate:size=320x180:frames={frames}");
+    good(program().args(["render", &size]).arg(path).arg("-q"));
+}
+
+#[test]
+fn a_source_that_shrinks_is_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    let (source, output) = (home.path().join("in.y4m"), home.path().join("out.y4m"));
+    y4m(&source, 400);
+    let length = source.metadata().unwrap().len();
+    let mut command = program();
+    command.args(["render", "--threads", "1", "-f", NOISE]).arg(&source).arg(&output);
+    let out = at_frame(command, 2, |_| {
+        fs::OpenOptions::new().write(true).open(&source).unwrap().set_len(length / 3).unwrap();
+    });
+    match out.status.code() {
+        Some(0) => assert_eq!(output.metadata().unwrap().len(), length),
+        code => {
+            assert_eq!(code, Some(1), "{}", String::from_utf8_lossy(&out.stderr));
+            assert!(!output.exists() && home.path().join("out.partial.y4m").exists());
+        }
+    }
+}
+
+#[test]
+fn images_that_shrink_are_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("out");
+    fs::create_dir(&folder).unwrap();
+    good(&mut render(&home.path().join("in.####.png"), &["-q"]));
+    let cut = home.path().join("in.0040.png");
+    let mut command = program();
+    command
+        .args(["render", "--threads", "1"])
+        .arg(home.path().join("in.####.png"))
+        .arg(folder.join("f.####.png"));
+    let out = at_frame(command, 1, |_| {
+        fs::OpenOptions::new().write(true).open(&cut).unwrap().set_len(200).unwrap();
+    });
+    if out.status.code() != Some(0) {
+        let text = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(1), "{text}");
+        assert!(text.contains("in.0040.png"), "{text}");
+        assert!(!folder.join("f.0040.png").exists());
+    }
+}
+
+#[test]
+fn pipes_may_close_on_either_side() {
+    let home = tempfile::tempdir().unwrap();
+    let source = home.path().join("in.y4m");
+    y4m(&source, 30);
+    let bytes = fs::read(&source).unwrap();
+
+    // the writer goes away inside a frame
+    let output = home.path().join("out.y4m");
+    let mut command = program();
+    command.args(["render", "-"]).arg(&output).args(["-f", NOISE]).stdin(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&bytes[..bytes.len() / 2]).unwrap();
+    let out = ended(child);
+    assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
+    assert!(!output.exists() && home.path().join("out.partial.y4m").exists());
+
+    // the reader goes away
+    let mut command = program();
+    command.args(["render"]).arg(&source).args(["-", "-f", NOISE]).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut some = [0; 1000];
+    child.stdout.take().unwrap().read_exact(&mut some).unwrap();
+    let out = ended(child);
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+#[test]
+fn a_batch_survives_kills() {
+    let mut random = Random::new("batch");
+    let whole = frames();
+    let home = tempfile::tempdir().unwrap();
+    let list = home.path().join("jobs.toml");
+    let mut text = format!("[all]\nfilters = '{NOISE}'\n");
+    for job in 0..3 {
+        text += &format!("[[job]]\ninput = '{SOURCE}'\noutput = 'out/{job}/f.####.png'\n");
+    }
+    text += "[[job]]\nname = 'bad'\ninput = 'nothing.y4m'\noutput = 'out/bad.y4m'\n";
+    fs::write(&list, text).unwrap();
+    let batch = || {
+        let mut command = program();
+        command.arg("batch").arg(&list).args(["--jobs", "2"]);
+        command
+    };
+    for _ in 0..2 {
+        at_frame(batch(), 1 + random.below(40), kill);
+    }
+    // two programs share what is left
+    let codes: Vec<i32> = thread::scope(|scope| {
+        let both: Vec<_> = (0..2).map(|_| scope.spawn(|| run(&mut batch()).0)).collect();
+        both.into_iter().map(|b| b.join().unwrap()).collect()
+    });
+    assert!(codes.iter().all(|c| [0, 1].contains(c)) && codes.contains(&1), "{codes:?}");
+    let (code, text) = run(&mut batch());
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("3 done before"), "{text}");
+    for job in 0..3 {
+        assert!(files(&home.path().join(format!("out/{job}"))) == whole, "{job}");
+    }
+}

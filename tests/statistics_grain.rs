@@ -1,0 +1,329 @@
+//! What film grain must be like, as figures: of the spectrum of its kernel at every size, bell-shaped, and with nothing
+//! of one frame or plane in another. The neighbour of `statistics.rs`, which measures the white noise that grain is
+//! made of.
+//!
+//! The planes come from the filter `grain` on flat float pictures, so that nothing is rounded or clipped. Neighbouring
+//! samples of grain go together; "sigma" is what independent grain of the same kernel gives.
+//!
+//! Both generators keep all of it but one row: sums along whole rows of `lfsr31` are skewed in grain as they are in
+//! noise, for the same reason (`statistics.rs` says which, and shows it).
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use grainfield::analyze::correlation::{Autocorrelation, Transform};
+use grainfield::analyze::normal::Histogram;
+use grainfield::analyze::peak::{Correlator, Fingerprint, Spare};
+use grainfield::analyze::spectrum::{Plan, Spectrum, distance_db};
+use grainfield::analyze::{Field, Moments};
+use grainfield::recipe::Recipe;
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Work};
+use grainfield_filters::frame::{Depth, Family, Format, Frame, Moment};
+use grainfield_filters::lend::{Alone, Host, NoStore};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::simd::Level;
+use std::sync::atomic::AtomicBool;
+
+const GENERATORS: [&str; 2] = ["generator=xs64", "generator=lfsr31"];
+
+/// The filter, bound to pictures of a size.
+struct Grain {
+    chain: Chain,
+    work: Work,
+    frame: Frame,
+}
+
+impl Grain {
+    fn new(settings: &str, format: Format) -> Grain {
+        let recipe = Recipe::parse_chain(&format!("grain=strength=20:curve=flat:{settings}")).unwrap();
+        let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
+        let chain = Chain::bind::<ChainError>(&recipe.steps, format, &options, |f| Ok(*f)).unwrap();
+        Grain { chain, work: Work::default(), frame: Frame::new(format) }
+    }
+
+    fn gray(settings: &str, width: u32, height: u32) -> Grain {
+        Grain::new(settings, Format::new(width, height, Family::Gray, Depth::Float, (0, 0)))
+    }
+
+    /// Plane `p` of frame `number`, its mean taken away.
+    fn plane(&mut self, number: i64, p: usize) -> Field {
+        let Grain { chain, work, frame } = self;
+        let format = *frame.format();
+        for p in 0..format.planes() {
+            // Black and white get no grain from some curves; the middle gets all of it.
+            (0..format.plane_size(p).1).for_each(|y| frame.row_mut::<f32>(p, y).fill(0.5));
+        }
+        let stop = AtomicBool::new(false);
+        let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
+        let at = Moment::of_frame(number, Ratio::whole(24));
+        chain.run(&at, Ratio::ONE, frame, work, &States::default(), &host).unwrap();
+        let mut field = Field::of(frame, p);
+        field.centre();
+        field
+    }
+}
+
+fn moments(field: &Field) -> Moments {
+    Moments::of(field.data.iter().map(|&v| f64::from(v)))
+}
+
+// ---- The spectrum ----
+
+/// The kernels [b a 1 a b] of sizes, at a picture 1920 wide.
+const KERNELS: [(f64, f64, f64); 5] =
+    [(0.0, 0.0, 0.0), (0.5, 0.10, 0.0), (1.0, 0.21, 0.0), (1.5, 0.31, 0.0), (2.0, 0.44, 0.15)];
+
+fn kernel(size: f64) -> (f64, f64) {
+    let above = KERNELS.iter().position(|k| k.0 >= size).unwrap().max(1);
+    let (low, high) = (KERNELS[above - 1], KERNELS[above]);
+    let part = (size - low.0) / (high.0 - low.0);
+    (low.1 + (high.1 - low.1) * part, low.2 + (high.2 - low.2) * part)
+}
+
+/// What a white sample becomes at the full raster. Above size 2 grain of a smaller kernel is made on a halved raster
+/// and brought up by (3, 1)/4 so that the second moment, which adds 3/4 on the way, stays that of the size.
+fn pulse(size: f64) -> Vec<f64> {
+    let spread = |(a, b): (f64, f64)| (2.0 * a + 8.0 * b) / (1.0 + 2.0 * a + 2.0 * b);
+    let most = spread(kernel(2.0));
+    let (mut halvings, mut left) = (0, spread(kernel(size.min(2.0))));
+    if size > 2.0 {
+        left = most * (size / 2.0).powi(2);
+    }
+    while left > most {
+        left = (left - 0.75) / 4.0;
+        halvings += 1;
+    }
+    let of = (0..=200_000).map(|i| kernel(f64::from(i) * 1e-5)).find(|&k| spread(k) >= left - 1e-9);
+    let (a, b) = of.unwrap();
+    let mut pulse = vec![b, a, 1.0, a, b];
+    for _ in 0..halvings {
+        let mut fine = vec![0.0; 2 * pulse.len() + 2];
+        for (i, v) in pulse.iter().enumerate() {
+            for (j, w) in [0.25, 0.75, 0.75, 0.25].into_iter().enumerate() {
+                fine[2 * i + j] += v * w;
+            }
+        }
+        pulse = fine;
+    }
+    pulse
+}
+
+/// The power that tiles of 256 faded by Hann's window find of such grain along one axis, at k/256 periods a sample, on
+/// average over where the tile lies; 1 on average over k.
+fn power(pulse: &[f64]) -> Vec<f64> {
+    const N: usize = 256;
+    let window: Vec<f64> =
+        (0..N).map(|i| (std::f64::consts::PI * (i as f64 + 0.5) / N as f64).sin().powi(2)).collect();
+    let own = |v: &[f64], lag: usize| v.iter().zip(&v[lag.min(v.len())..]).map(|(a, b)| a * b).sum::<f64>();
+    let (all, fade) = (own(pulse, 0), own(&window, 0));
+    let terms: Vec<f64> =
+        (0..pulse.len()).map(|lag| own(pulse, lag) / all * own(&window, lag) / fade).collect();
+    let turn = std::f64::consts::TAU / N as f64;
+    let at = |k: usize| {
+        let far = terms.iter().enumerate().skip(1);
+        terms[0] + far.map(|(lag, t)| 2.0 * t * (turn * (k * lag) as f64).cos()).sum::<f64>()
+    };
+    (0..=N / 2).map(at).collect()
+}
+
+/// Power of which a ten-thousandth is left stands beneath what rounding the field to 16 bits adds.
+const FLOOR: f64 = 1e-4;
+
+/// Every way that a size is made: no kernel, three taps, five, and five on a raster halved once to four times.
+#[test]
+fn the_radial_spectrum_is_that_of_the_size() {
+    let plan = Plan::new(1920, 1080);
+    for generator in GENERATORS {
+        for size in [0.0, 0.5, 0.8, 1.0, 1.5, 2.0, 2.1, 2.8, 4.0, 6.0, 9.0, 16.0] {
+            let mut grain = Grain::gray(&format!("{generator}:size={size}"), 1920, 1080);
+            let mut spectrum = Spectrum::new(&plan);
+            // The coarser the grain, the fewer grains has a frame.
+            let frames = if size > 4.0 { 4 } else { 1 };
+            for number in 0..frames {
+                spectrum.add(&grain.plane(number, 0));
+            }
+            let power = power(&pulse(size));
+            let place = |f: f64| (f.abs() * 256.0).round() as usize;
+            let want = spectrum.rings_of(|x, y| power[place(x)] * power[place(y)]);
+            // The strength is set for the deviation of the whole, so levels are compared too.
+            let got = spectrum.rings(20.0 * 20.0);
+            let (got, want): (Vec<_>, Vec<_>) =
+                got.into_iter().zip(want).filter(|(_, want)| want.power > FLOOR).unzip();
+            let away = distance_db(&got, &want);
+            println!("{generator} size {size}: {away:.4} dB rms over {} rings", got.len());
+            assert!(got.len() >= 5 && away < 0.1, "{generator} size {size}: {away} dB rms");
+        }
+    }
+}
+
+// ---- Distribution ----
+
+/// Sums over boxes side by side, their mean taken away. Width 0 is a whole row.
+fn boxes(field: &Field, (width, height): (usize, usize)) -> Field {
+    let width = if width == 0 { field.width } else { width };
+    let mut sums = Field::from_fn(field.width / width, field.height / height, |x, y| {
+        let rows = (y * height..(y + 1) * height).flat_map(|y| &field.row(y)[x * width..(x + 1) * width]);
+        rows.map(|&v| f64::from(v)).sum::<f64>() as f32
+    });
+    sums.centre();
+    sums
+}
+
+/// Skew and kurtosis in deviations of what normal numbers have that go together as these do: the variance of the
+/// skew is 6/n times the sum of the third powers of the correlations at all lags, of the kurtosis 24/n times that of
+/// the fourth powers (Lomnicki, "Tests for departure from normality in the case of linear stochastic processes", 1961).
+fn shape_z(sums: &Field) -> (f64, f64) {
+    let moments = moments(sums);
+    let mut auto = Autocorrelation::default();
+    auto.add(sums, &Transform::default());
+    // A lag stands for its opposite too. Small correlations are chance.
+    let (mut third, mut fourth) = (1.0, 1.0);
+    for lag in auto.lags().filter(|l| l.dx.abs() <= 4 && l.dy <= 4 && l.sigmas.abs() > 4.0) {
+        third += 2.0 * lag.value.powi(3);
+        fourth += 2.0 * lag.value.powi(4);
+    }
+    (moments.skew_z(0.0) / third.max(1.0).sqrt(), moments.kurtosis_z(0.0) / fourth.sqrt())
+}
+
+#[test]
+fn sums_over_boxes_are_bell_shaped() {
+    // Luma of 1080p, its chroma, and coarse grain; the sizes of presets.
+    let format = Format::new(1920, 1080, Family::Yuv, Depth::Float, (1, 1));
+    for generator in GENERATORS {
+        for size in [0.4, 1.0, 1.8, 2.8] {
+            let mut grain = Grain::new(&format!("{generator}:size={size}"), format);
+            for plane in 0..3 {
+                let field = grain.plane(0, plane);
+                for side in [(8, 8), (64, 64), (0, 1)] {
+                    // Rows of lfsr31 are skewed: see the top.
+                    if side.0 == 0 && generator == "generator=lfsr31" {
+                        continue;
+                    }
+                    let (skew, kurtosis) = shape_z(&boxes(&field, side));
+                    let what = format!("{generator} size {size} plane {plane} boxes {side:?}");
+                    println!("{what}: skew {skew:.2}, kurtosis {kurtosis:.2}");
+                    assert!(skew.abs() < 4.0 && kurtosis.abs() < 4.0, "{what}: {skew} {kurtosis}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn grain_is_normal() {
+    for generator in GENERATORS {
+        // Coarser grain has too few grains a frame for a bound as narrow as this.
+        for size in [0.4, 1.0, 1.8] {
+            let field = Grain::gray(&format!("{generator}:size={size}"), 1920, 1080).plane(0, 0);
+            let mut histogram = Histogram::new(16);
+            histogram.add(&field);
+            let ks = histogram.ks(&moments(&field));
+            println!("{generator} size {size}: KS {ks:.5}");
+            assert!(ks < 0.006, "{generator} size {size}: {ks}");
+        }
+    }
+}
+
+// ---- Echoes ----
+
+/// The highest peak of frame 0's plane `p` against each of some frames, in the deviation of the correlations at all
+/// shifts.
+fn echoes(grain: &mut Grain, p: usize, frames: &[i64]) -> f64 {
+    let first = grain.plane(0, p);
+    let correlator = Correlator::new(first.width, first.height);
+    let one = correlator.fingerprint(&first, None);
+    let (mut worst, mut pair, mut spare) = (0.0f64, Fingerprint::new(), Spare::default());
+    for two in frames.chunks(2) {
+        let fields: Vec<Field> = two.iter().map(|&f| grain.plane(f, p)).collect();
+        correlator.fingerprint_into(&mut pair, &fields[0], fields.get(1), &mut spare);
+        let peaks = correlator.peaks(&one, &pair, &mut spare);
+        worst = peaks[..fields.len()].iter().map(|p| p.sigmas()).fold(worst, f64::max);
+    }
+    worst
+}
+
+/// Frames 1 to 200, and those where a stream that goes on from frame to frame would stand after 2^k words.
+fn echo_frames(words: f64) -> Vec<i64> {
+    let far = (21..=62).map(|k| ((k as f64).exp2() / words).round() as i64).filter(|&f| f > 200);
+    (1..=200).chain(far).collect()
+}
+
+#[test]
+fn grain_has_no_echo() {
+    // A quarter of 1080p: sizes are twice those at 1920.
+    let frames = echo_frames(960.0 * 540.0);
+    for generator in GENERATORS {
+        for settings in ["size=2", "size=5.6"] {
+            let mut grain = Grain::gray(&format!("{generator}:{settings}"), 960, 540);
+            let worst = echoes(&mut grain, 0, &frames);
+            println!("{generator} {settings}: {worst:.2} sigma");
+            assert!(worst < 6.5, "{generator} {settings}: {worst} sigma");
+        }
+    }
+}
+
+#[test]
+fn chroma_has_no_echo() {
+    let frames = echo_frames(480.0 * 270.0 * 6.0);
+    let format = Format::new(960, 540, Family::Yuv, Depth::Float, (1, 1));
+    for generator in GENERATORS {
+        for plane in [1, 2] {
+            let worst = echoes(&mut Grain::new(&format!("{generator}:size=2"), format), plane, &frames);
+            println!("{generator} plane {plane}: {worst:.2} sigma");
+            assert!(worst < 6.5, "{generator} plane {plane}: {worst} sigma");
+        }
+    }
+}
+
+#[test]
+fn no_frame_or_plane_stands_in_another() {
+    // All planes of one size, so that each can be compared with each.
+    let yuv = Format::new(960, 540, Family::Yuv, Depth::Float, (0, 0));
+    let rgb = Format::new(960, 540, Family::Rgb, Depth::Float, (0, 0));
+    let correlator = Correlator::new(960, 540);
+    for generator in GENERATORS {
+        for (format, settings) in [(yuv, "size=2"), (yuv, "size=5.6"), (rgb, "size=2:chroma=1")] {
+            let mut grain = Grain::new(&format!("{generator}:{settings}"), format);
+            let fields: Vec<Field> = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (-1, 0), (1 << 40, 0)]
+                .into_iter()
+                .map(|(frame, plane)| grain.plane(frame, plane))
+                .collect();
+            let ones: Vec<Fingerprint> = fields.iter().map(|f| correlator.fingerprint(f, None)).collect();
+            let pairs: Vec<Fingerprint> =
+                fields.chunks(2).map(|two| correlator.fingerprint(&two[0], two.get(1))).collect();
+            let (mut worst, mut spare) = (0.0f64, Spare::default());
+            for (i, one) in ones.iter().enumerate() {
+                for (j, pair) in pairs.iter().enumerate().skip(i.div_ceil(2)) {
+                    for (k, peak) in correlator.peaks(one, pair, &mut spare).into_iter().enumerate() {
+                        if 2 * j + k > i {
+                            worst = worst.max(peak.sigmas());
+                        }
+                    }
+                }
+            }
+            println!("{generator} {settings} {:?}: {worst:.2} sigma", format.family);
+            assert!(worst < 6.5, "{generator} {settings}: {worst} sigma");
+        }
+    }
+}
+
+/// The one row that lfsr31 cannot keep: in the sums of whole rows of sixteen frames it shows.
+#[test]
+fn rows_of_lfsr31_are_skewed() {
+    let [xs64, lfsr31] = GENERATORS.map(|generator| {
+        let mut grain = Grain::gray(&format!("{generator}:size=1"), 1920, 1080);
+        let mut rows = Moments::default();
+        (0..16).for_each(|frame| rows.merge(&moments(&boxes(&grain.plane(frame, 0), (0, 1)))));
+        rows.skew_z(0.0)
+    });
+    println!("z of the skew {lfsr31:.1} for lfsr31, {xs64:.1} for xs64");
+    assert!(lfsr31.abs() > 4.0 && xs64.abs() < 4.0, "{lfsr31} {xs64}");
+}
+
+/// The checks see what they look for: a pattern that comes back, and one that is lent to another plane.
+#[test]
+fn echoes_are_seen() {
+    let mut grain = Grain::gray("size=2:hold=2", 960, 540);
+    assert!(echoes(&mut grain, 0, &[2, 3]) < 6.5);
+    assert!(echoes(&mut grain, 0, &[1]) > 100.0);
+    let mut alike = Grain::gray("size=2:temporal=0.3", 960, 540);
+    assert!(echoes(&mut alike, 0, &[1]) > 100.0);
+}
