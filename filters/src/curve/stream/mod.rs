@@ -41,6 +41,7 @@
 //! which stays in memory, and are asked one by one. Together they may have [`MAX_CYCLE_KEYS`] keys.
 
 mod arrange;
+mod fast;
 mod format;
 mod lanes;
 mod play;

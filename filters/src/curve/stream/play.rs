@@ -1,10 +1,12 @@
 //! What is active at a time, and how it moves on.
 
+use super::fast::{Fast, Stop, Where};
 use super::format::{AHEAD, BEHIND, Bytes, KEPT, StreamError, cyclic, fault, put_key, rules, rules_of};
 use super::lanes::Lanes;
 use crate::curve::piece::{Piece, length, piece, reach};
 use crate::curve::{At, Extend, Key, Shape};
 use crate::ratio::Ratio;
+use crate::simd::Level;
 
 /// The active part of one track. What is touched at every key stands first, so that it shares a cache line with the
 /// first of the keys.
@@ -86,6 +88,15 @@ impl Active {
         }
     }
 
+    /// The state of a track that holds at its ends at its newest key, which holds, goes straight or is a Hermite cubic,
+    /// with so many keys still to come. Its older keys no longer matter.
+    pub(super) fn after(key: Key, left: u32) -> Active {
+        let mut keys = [NO_KEY; KEPT];
+        keys[0] = key;
+        let (before, after) = (Extend::Hold, Extend::Hold);
+        Active { keys, kept: 1, current: 0, begun: true, before, after, first: 0, count: left + 1 }
+    }
+
     /// Stands for a track that repeats or mirrors: such a track is not played from the stream.
     fn aside(before: Extend, after: Extend) -> Active {
         Active { keys: [NO_KEY; KEPT], kept: 1, current: 0, begun: true, before, after, first: 0, count: 1 }
@@ -96,9 +107,19 @@ impl Active {
         cyclic(self.before, self.after)
     }
 
-    /// The rules before and after, and the number of all its keys.
-    pub(super) const fn about(&self) -> (Extend, Extend, u32) {
-        (self.before, self.after, self.count)
+    /// The rules before and after, and the number of its keys that are still to come.
+    pub(super) fn about(&self) -> (Extend, Extend, u32) {
+        (self.before, self.after, self.count - self.first - u32::from(self.kept))
+    }
+
+    /// Whether the stretch that is played begins at the first of the kept keys.
+    pub(super) const fn is_at_first(&self) -> bool {
+        self.current == 0
+    }
+
+    /// The number of all keys of the track.
+    pub(super) const fn count(&self) -> u32 {
+        self.count
     }
 
     pub(super) fn kept(&self) -> &[Key] {
@@ -280,17 +301,112 @@ impl Hot {
     }
 }
 
+/// Tracks that may need more than their newest key, by slots.
+#[derive(Clone, Debug, Default)]
+pub(super) struct General {
+    pub(super) active: Vec<Active>,
+    /// The track of each slot.
+    tracks: Vec<u32>,
+    /// What every track plays, in plain numbers.
+    lanes: Lanes,
+    /// A time is no plain number: `ready` is in use in place of them.
+    exact: bool,
+    ready: Vec<Ready>,
+    values: Vec<f64>,
+}
+
+impl General {
+    pub(super) fn clear(&mut self) {
+        self.active.clear();
+        self.tracks.clear();
+        self.lanes.clear();
+        self.exact = false;
+        self.ready.clear();
+        self.values.clear();
+    }
+
+    /// The slot that the next track gets.
+    pub(super) fn next_slot(&self) -> usize {
+        self.active.len()
+    }
+
+    pub(super) fn add(&mut self, track: u32, active: Active) {
+        let slot = self.active.len();
+        if self.exact {
+            self.ready.push(active.ready());
+        }
+        self.active.push(active);
+        self.tracks.push(track);
+        self.lanes.grow();
+        self.values.push(0.0);
+        self.renew(slot);
+    }
+
+    fn memory(&self) -> usize {
+        self.active.capacity() * size_of::<Active>()
+            + self.ready.capacity() * size_of::<Ready>()
+            + self.tracks.capacity() * size_of::<u32>()
+            + self.values.capacity() * size_of::<f64>()
+            + self.lanes.memory()
+    }
+
+    /// Makes ready what a track plays now.
+    pub(super) fn renew(&mut self, slot: usize) {
+        let ready = self.active[slot].ready();
+        if self.exact {
+            self.ready[slot] = ready;
+        } else if let Some(hot) = Hot::new(&ready) {
+            self.lanes.set(slot, &hot);
+        } else {
+            // Goes on with exact times, until the next jump.
+            self.exact = true;
+            self.ready = self.active.iter().map(Active::ready).collect();
+        }
+    }
+
+    /// Works out every value; all that is needed at `now` is there.
+    fn evaluate(&mut self, now: Ratio, plain: Option<f64>, values: &mut [f64]) {
+        self.own_values(now, plain);
+        for (track, value) in self.tracks.iter().zip(&self.values) {
+            values[*track as usize] = *value;
+        }
+    }
+
+    fn own_values(&mut self, now: Ratio, plain: Option<f64>) {
+        if let Some(n) = plain {
+            let mut from = 0;
+            while let Some(slot) = self.lanes.ended(n, from).filter(|_| !self.exact) {
+                if self.active[slot].advance(now) {
+                    self.renew(slot);
+                }
+                from = slot + 1;
+            }
+            if !self.exact {
+                return self.lanes.values(n, &mut self.values);
+            }
+        }
+        for slot in 0..self.active.len() {
+            // A time between plain ones, such as a third of a frame, is asked of every track exactly.
+            let over = !self.exact || self.ready[slot].end.is_some_and(|end| now >= end);
+            if over && self.active[slot].advance(now) {
+                self.renew(slot);
+            }
+            self.values[slot] =
+                if self.exact { self.ready[slot].value(now) } else { self.active[slot].ready().value(now) };
+        }
+    }
+}
+
 /// A place in time: what is active there, and every track's value. Made by [`Tracks::start`](super::Tracks::start),
 /// moved by [`Tracks::go`](super::Tracks::go); its size depends on the number of tracks alone.
 #[derive(Clone, Debug)]
 pub struct Playhead {
     pub(super) now: Option<Ratio>,
-    pub(super) active: Vec<Active>,
-    /// What every track plays, in plain numbers.
-    pub(super) lanes: Lanes,
-    /// A time is no plain number: `ready` is in use in place of them.
-    pub(super) exact: bool,
-    pub(super) ready: Vec<Ready>,
+    /// Tracks that need no more than their newest key.
+    pub(super) fast: Fast,
+    /// The others; all of them, with those that are asked aside, where the states themselves are wanted.
+    pub(super) general: General,
+    pub(super) states: bool,
     pub(super) values: Vec<f64>,
     /// The chunk of points being read, where it stands, and how much of it is done.
     pub(super) chunk: Vec<u8>,
@@ -303,6 +419,22 @@ pub struct Playhead {
 }
 
 impl Playhead {
+    /// Before any jump frame has been read. `states`: only to be read on, for the state of every track.
+    pub(super) fn new(states: bool) -> Playhead {
+        Playhead {
+            now: None,
+            fast: Fast::new(Level::best()),
+            general: General::default(),
+            states,
+            values: Vec::new(),
+            chunk: Vec::new(),
+            place: 0,
+            done: 0,
+            next: None,
+            last_need: None,
+        }
+    }
+
     /// The values at the time it was last moved to, by track.
     pub fn values(&self) -> &[f64] {
         &self.values
@@ -315,67 +447,71 @@ impl Playhead {
 
     /// Bytes it takes.
     pub fn memory(&self) -> usize {
-        let a = self.active.capacity() * size_of::<Active>() + self.ready.capacity() * size_of::<Ready>();
-        let b = self.lanes.memory() + self.values.capacity() * size_of::<f64>();
-        size_of::<Playhead>() + a + b + self.chunk.capacity()
+        let lists = self.fast.memory() + self.general.memory() + self.values.capacity() * size_of::<f64>();
+        size_of::<Playhead>() + lists + self.chunk.capacity()
     }
 
-    /// Makes ready what a track plays now.
-    pub(super) fn renew(&mut self, track: usize) {
-        let ready = self.active[track].ready();
-        if self.exact {
-            self.ready[track] = ready;
-        } else if let Some(hot) = Hot::new(&ready) {
-            self.lanes.set(track, &hot);
-        } else {
-            self.be_exact();
-        }
-    }
-
-    pub(super) fn renew_all(&mut self) {
-        self.ready.clear();
-        self.exact = false;
-        self.lanes.reset(self.active.len());
+    /// Forgets all states, for so many tracks.
+    pub(super) fn reset(&mut self, tracks: usize) {
+        self.fast.reset(tracks);
+        self.general.clear();
         self.values.clear();
-        self.values.resize(self.active.len(), 0.0);
-        for (track, active) in self.active.iter().enumerate() {
-            let Some(hot) = Hot::new(&active.ready()) else {
-                self.be_exact();
-                return;
-            };
-            self.lanes.set(track, &hot);
+        self.values.resize(tracks, 0.0);
+    }
+
+    /// The state of a track, each once after [`reset`](Playhead::reset).
+    pub(super) fn put(&mut self, track: usize, active: Active) {
+        if !self.states && (active.is_aside() || self.fast.put(track, &active, &mut self.values)) {
+            return;
+        }
+        self.fast.other(track, self.general.next_slot() as u32);
+        self.general.add(track as u32, active);
+    }
+
+    /// Takes up keys that are needed up to `now`, as far as that is simple.
+    pub(super) fn take(&mut self, now: Ratio) -> Stop {
+        let mut last = self.last_need.map_or(i64::MIN, Ratio::floor);
+        let stop = self.fast.take(&self.chunk, &mut self.done, now.floor(), &mut last, &mut self.values);
+        if last > i64::MIN {
+            self.last_need = self.last_need.max(Some(Ratio::whole(last)));
+        }
+        stop
+    }
+
+    /// When the next key of a track is needed; `None` when none can come.
+    pub(super) fn need(&self, track: usize) -> Option<Ratio> {
+        match self.fast.place(track)? {
+            Where::Here(need) => need.map(Ratio::whole),
+            Where::Slot(slot) => self.general.active[slot].need(),
+            Where::Aside => None,
         }
     }
 
-    /// Goes on with exact times, until the next jump.
-    fn be_exact(&mut self) {
-        self.exact = true;
-        self.ready = self.active.iter().map(Active::ready).collect();
+    /// Takes up a track's next key, which is needed now; `false` when it cannot be the next.
+    pub(super) fn push(&mut self, track: usize, key: Key, need: Ratio) -> bool {
+        let slot = match self.fast.place(track) {
+            Some(Where::Here(_)) if self.fast.push_key(track, &key, &mut self.values) => return true,
+            Some(Where::Here(_)) => {
+                let slot = self.general.next_slot();
+                let active = self.fast.leave(track, slot as u32);
+                self.general.add(track as u32, active);
+                slot
+            }
+            Some(Where::Slot(slot)) => slot,
+            _ => return false,
+        };
+        let active = &mut self.general.active[slot];
+        active.advance(need);
+        let fits = active.push(key);
+        self.general.renew(slot);
+        fits
     }
 
     /// Works out every value; all that is needed at `now` is there.
     pub(super) fn evaluate(&mut self, now: Ratio) {
         self.now = Some(now);
-        if let Some(n) = plain(now) {
-            let mut from = 0;
-            while let Some(track) = self.lanes.ended(n, from).filter(|_| !self.exact) {
-                if self.active[track].advance(now) {
-                    self.renew(track);
-                }
-                from = track + 1;
-            }
-            if !self.exact {
-                return self.lanes.values(n, &mut self.values);
-            }
-        }
-        for track in 0..self.active.len() {
-            // A time between plain ones, such as a third of a frame, is asked of every track exactly.
-            let over = !self.exact || self.ready[track].end.is_some_and(|end| now >= end);
-            if over && self.active[track].advance(now) {
-                self.renew(track);
-            }
-            self.values[track] =
-                if self.exact { self.ready[track].value(now) } else { self.active[track].ready().value(now) };
-        }
+        let plain = plain(now);
+        self.fast.evaluate(now, plain, &mut self.values);
+        self.general.evaluate(now, plain, &mut self.values);
     }
 }
