@@ -5,7 +5,7 @@
 //! is one straight pass; what the next key will need, the newest key itself, takes half a cache line a track and is
 //! only looked at when that key comes.
 
-use super::play::Active;
+use super::state::Active;
 use crate::curve::piece::hermite;
 use crate::curve::{At, Extend, Key, MAX_VALUE, Shape};
 use crate::ratio::Ratio;
@@ -113,7 +113,7 @@ pub(super) enum Stop {
 /// All tracks that are played here.
 #[derive(Clone, Debug)]
 pub(super) struct Fast {
-    level: Level,
+    pub(super) level: Level,
     blocks: Vec<Block>,
     newest: Vec<Newest>,
     /// Which tracks of a block move: the values of the others stand already.

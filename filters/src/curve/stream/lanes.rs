@@ -3,7 +3,7 @@
 //! Whatever is a polynomial of the time is one shape here, four coefficients and two limits, so that going through the
 //! tracks asks nothing and works on several at once. What is none (Bezier curves and eases) is asked one by one.
 
-use super::play::Hot;
+use super::general::Hot;
 use crate::curve::piece::Piece;
 
 /// No place among those asked one by one.

@@ -43,9 +43,11 @@
 mod arrange;
 mod fast;
 mod format;
+mod general;
 mod lanes;
 mod play;
 mod read;
+mod state;
 mod write;
 
 pub use arrange::{arrange, restore};

@@ -5,7 +5,8 @@ use super::format::{
     Bytes, CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS,
     StreamError, StreamProblem, TAIL_BYTES, VERSION, checksum, cyclic, fault, rules_of,
 };
-use super::play::{Active, Playhead};
+use super::play::Playhead;
+use super::state::Active;
 use crate::curve::{Curve, Key};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;

@@ -4,8 +4,8 @@ use super::format::{
     CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS, POINTS_BYTES,
     StreamError, VERSION, checksum, chunk, cyclic, put_key, put_time, rules,
 };
-use super::play::{Active, at_start, need};
 use super::read::Tracks;
+use super::state::{Active, at_start, need};
 use crate::curve::{At, Curve};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
