@@ -287,7 +287,6 @@ impl<R: ReadAt> Tracks<R> {
         if !whole {
             return Err(StreamError { at: place, problem: StreamProblem::Short });
         }
-        into.clear();
         into.resize(length as usize, 0);
         read(&self.reader, place + CHUNK_BYTES, into)?;
         if sum != checksum(&[&head[..8], into]) {
