@@ -135,7 +135,11 @@ pub fn fit(samples: &[Sample], shape: FitShape, bound: f64) -> Result<Curve, Fit
             FitShape::Bezier => cubic::keys(&data, bound * part, true),
         };
         let keys = round::keys(&data, keys, bound);
-        if round::within(&data, &keys, bound) {
+        // A cubic at every sample is no fit: least squares have lost more than there is room for.
+        let fits = keys.len() < data.len()
+            || data.len() == 2
+            || matches!(shape, FitShape::Linear | FitShape::Smooth);
+        if fits && round::within(&data, &keys, bound) {
             return curve(&data, keys);
         }
     }

@@ -3,7 +3,7 @@
 //! Whatever is a polynomial of the time is one shape here, four coefficients and two limits, so that going through the
 //! tracks asks nothing and works on several at once. What is none (Bezier curves and eases) is asked one by one.
 
-use super::play::Hot;
+use super::general::Hot;
 use crate::curve::piece::Piece;
 
 /// No place among those asked one by one.
@@ -37,17 +37,25 @@ fn polynomial(piece: &Piece) -> Option<([f64; 4], f64, f64)> {
 }
 
 impl Lanes {
-    /// For so many tracks, none of them set.
-    pub(super) fn reset(&mut self, tracks: usize) {
+    /// No tracks.
+    pub(super) fn clear(&mut self) {
         let [c0, c1, c2, c3] = &mut self.c;
         let (low, high) = (&mut self.low, &mut self.high);
         for field in [&mut self.start, &mut self.length, &mut self.end, c0, c1, c2, c3, low, high] {
             field.clear();
-            field.resize(tracks, 0.0);
         }
         self.slot.clear();
-        self.slot.resize(tracks, NONE);
         self.special.clear();
+    }
+
+    /// One track more, not set.
+    pub(super) fn grow(&mut self) {
+        let [c0, c1, c2, c3] = &mut self.c;
+        let (low, high) = (&mut self.low, &mut self.high);
+        for field in [&mut self.start, &mut self.length, &mut self.end, c0, c1, c2, c3, low, high] {
+            field.push(0.0);
+        }
+        self.slot.push(NONE);
     }
 
     pub(super) fn memory(&self) -> usize {

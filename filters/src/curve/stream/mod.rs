@@ -8,6 +8,10 @@
 //! what it costs grows with the keys that come up, not with those that are stored. Jump frames (the active array at
 //! some times, with the place in the stream) make any time reachable by reading on from the one before it.
 //!
+//! Tracks that hold, go straight or are Hermite cubics, in whole frames, need no more than their newest key. They are
+//! played from compact blocks of eight tracks, and only blocks in which something moves are asked; the others keep what
+//! they look at, key by key.
+//!
 //! [`write`](write()) makes the bytes, [`Tracks`] opens them through a lent [`ReadAt`](crate::lend::ReadAt), a [`Playhead`] is
 //! moved to a time and holds the values, which are [`Curve::value_at`](super::Curve::value_at)'s to the bit.
 //! [`reindex`] copies a stream with jump frames at another spacing.
@@ -41,10 +45,13 @@
 //! which stays in memory, and are asked one by one. Together they may have [`MAX_CYCLE_KEYS`] keys.
 
 mod arrange;
+mod fast;
 mod format;
+mod general;
 mod lanes;
 mod play;
 mod read;
+mod state;
 mod write;
 
 pub use arrange::{arrange, restore};

@@ -1,11 +1,12 @@
 //! Opening a stream, and moving through it.
 
+use super::fast::Stop;
 use super::format::{
     Bytes, CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS,
     StreamError, StreamProblem, TAIL_BYTES, VERSION, checksum, cyclic, fault, rules_of,
 };
-use super::lanes::Lanes;
-use super::play::{Active, Playhead};
+use super::play::Playhead;
+use super::state::Active;
 use crate::curve::{Curve, Key};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
@@ -128,9 +129,9 @@ impl<R: ReadAt> Tracks<R> {
         if let Ok(i) = self.cycles.binary_search_by_key(&track, |(t, _)| *t as usize) {
             return Ok(Some(self.cycles[i].1.clone()));
         }
-        let mut head = self.start()?;
-        let Some(active) = head.active.get(track) else { return Ok(None) };
-        let (before, after, count) = active.about();
+        let mut head = self.states()?;
+        let Some(active) = head.general.active.get(track) else { return Ok(None) };
+        let ((before, after, _), count) = (active.about(), active.count());
         let mut keys: Vec<Key> = active.kept().to_vec();
         while keys.len() < count as usize && self.peek(&mut head)? {
             if let Some((of, key, _)) = head.next.take()
@@ -168,19 +169,14 @@ impl<R: ReadAt> Tracks<R> {
 
     /// A playhead before everything.
     pub fn start(&self) -> Result<Playhead, StreamError> {
-        let mut head = Playhead {
-            now: None,
-            active: Vec::new(),
-            ready: Vec::new(),
-            lanes: Lanes::default(),
-            exact: false,
-            values: Vec::new(),
-            chunk: Vec::new(),
-            place: 0,
-            done: 0,
-            next: None,
-            last_need: None,
-        };
+        let mut head = Playhead::new(false);
+        self.jump(&mut head, &self.jumps[0])?;
+        Ok(head)
+    }
+
+    /// As [`start`](Tracks::start), to be read on for the states of all tracks.
+    pub(super) fn states(&self) -> Result<Playhead, StreamError> {
+        let mut head = Playhead::new(true);
         self.jump(&mut head, &self.jumps[0])?;
         Ok(head)
     }
@@ -204,12 +200,12 @@ impl<R: ReadAt> Tracks<R> {
     /// Takes up all keys that are needed at `now`.
     pub(super) fn read_to(&self, head: &mut Playhead, now: Ratio) -> Result<(), StreamError> {
         loop {
-            if head.next.is_none() && !self.peek(head)? {
+            if head.next.is_none() && (head.take(now) == Stop::Later || !self.peek(head)?) {
                 return Ok(());
             }
             let Some((track, key, place)) = head.next else { return Ok(()) };
             let track = track as usize;
-            let Some(need) = head.active.get(track).and_then(Active::need) else {
+            let Some(need) = head.need(track) else {
                 return fault(place, "a key of no track, or one too many");
             };
             if need > now {
@@ -219,11 +215,9 @@ impl<R: ReadAt> Tracks<R> {
                 return fault(place, "keys are not in the order they are needed");
             }
             head.last_need = Some(need);
-            head.active[track].advance(need);
-            if !head.active[track].push(key) {
+            if !head.push(track, key, need) {
                 return fault(place, "a key is not later than the one before it");
             }
-            head.renew(track);
             head.next = None;
         }
     }
@@ -251,22 +245,25 @@ impl<R: ReadAt> Tracks<R> {
 
     fn jump(&self, head: &mut Playhead, jump: &Jump) -> Result<(), StreamError> {
         self.chunk(JUMP, jump.place, &mut head.chunk)?;
-        let mut bytes = Bytes { data: &head.chunk, at: 0, base: jump.place + CHUNK_BYTES };
-        head.active.clear();
-        // Each takes some bytes of the chunk, so this ends with it.
-        for _ in 0..self.tracks {
-            head.active.push(Active::read(&mut bytes, self.seconds, jump.time)?);
+        let data = core::mem::take(&mut head.chunk);
+        let mut bytes = Bytes { data: &data, at: 0, base: jump.place + CHUNK_BYTES };
+        head.reset(self.tracks);
+        let mut cycles = self.cycles.iter().map(|(track, _)| *track as usize).peekable();
+        let mut same = true;
+        for track in 0..self.tracks {
+            let active = Active::read(&mut bytes, self.seconds, jump.time)?;
+            same &= active.is_aside() == cycles.next_if_eq(&track).is_some();
+            head.put(track, active);
         }
         if !bytes.is_end() {
             return fault(bytes.place(), "more tracks in a jump frame than in the stream");
         }
-        let aside = head.active.iter().enumerate().filter(|(_, a)| a.is_aside()).map(|(i, _)| i as u32);
-        if !aside.eq(self.cycles.iter().map(|(track, _)| *track)) {
+        if !same {
             return fault(jump.place, "a jump frame has other tracks that repeat than the stream");
         }
-        head.renew_all();
         (head.now, head.next, head.last_need) = (jump.time, None, jump.time);
         (head.place, head.done) = (jump.chunk, 0);
+        head.chunk = data;
         head.chunk.clear();
         if jump.offset > 0 {
             self.chunk(POINTS, jump.chunk, &mut head.chunk)?;
@@ -290,7 +287,6 @@ impl<R: ReadAt> Tracks<R> {
         if !whole {
             return Err(StreamError { at: place, problem: StreamProblem::Short });
         }
-        into.clear();
         into.resize(length as usize, 0);
         read(&self.reader, place + CHUNK_BYTES, into)?;
         if sum != checksum(&[&head[..8], into]) {

@@ -4,8 +4,8 @@ use super::format::{
     CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS, POINTS_BYTES,
     StreamError, VERSION, checksum, chunk, cyclic, put_key, put_time, rules,
 };
-use super::play::{Active, at_start, need};
 use super::read::Tracks;
+use super::state::{Active, at_start, need};
 use crate::curve::{At, Curve};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
@@ -243,18 +243,18 @@ pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) ->
         place += CHUNK_BYTES + payload.len() as u64;
     }
     let mut index = Vec::new();
-    let mut head = from.start()?;
-    let streamed = head.active.iter().filter(|a| !a.is_aside()).filter_map(|a| a.kept().first());
+    let mut head = from.states()?;
+    let streamed = head.general.active.iter().filter(|a| !a.is_aside()).filter_map(|a| a.kept().first());
     let cycles = from.cycles.iter().filter_map(|(_, curve)| curve.keys().first());
     let first = streamed.chain(cycles).map(|k| k.when()).min().unwrap_or(Ratio::ZERO);
-    out.jump(at(first, seconds), head.active.iter().cloned(), (HEAD_BYTES, 0), &mut index)?;
+    out.jump(at(first, seconds), head.general.active.iter().cloned(), (HEAD_BYTES, 0), &mut index)?;
     // Once through for the last time a key is needed, and once more for the states on the way.
     from.read_to(&mut head, Ratio::whole(i64::MAX))?;
     let last = head.last_need.unwrap_or(first);
-    let mut head = from.start()?;
+    let mut head = from.states()?;
     for time in spaced(first, last, every)? {
         from.read_to(&mut head, time)?;
-        head.active.iter_mut().for_each(|a| {
+        head.general.active.iter_mut().for_each(|a| {
             a.advance(time);
         });
         let next = match head.next {
@@ -262,7 +262,7 @@ pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) ->
             Some((_, _, place)) => (head.place, (place - head.place - CHUNK_BYTES) as u32),
             None => (head.place + CHUNK_BYTES + head.done as u64, 0),
         };
-        out.jump(at(time, seconds), head.active.iter().cloned(), next, &mut index)?;
+        out.jump(at(time, seconds), head.general.active.iter().cloned(), next, &mut index)?;
     }
     let cycles = from.cycles.iter().map(|(track, curve)| (*track, curve));
     Ok(out.finish(cycles, &index, from.tracks() as u64, from.keys())?)

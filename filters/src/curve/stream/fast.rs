@@ -1,0 +1,357 @@
+//! Tracks that need no more than their newest key: those that hold, go straight or are Hermite cubics, with whole
+//! frames as times. They are most of what is played, so what a key and a frame cost is settled here.
+//!
+//! What a stretch needs to be asked stands field by field for eight tracks together (five cache lines), so that a frame
+//! is one straight pass; what the next key will need, the newest key itself, takes half a cache line a track and is
+//! only looked at when that key comes.
+
+use super::state::Active;
+use crate::curve::piece::hermite;
+use crate::curve::{At, Extend, Key, MAX_VALUE, Shape};
+use crate::ratio::Ratio;
+use crate::simd::{Level, multiversion};
+use core::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Tracks of a block.
+const WIDTH: usize = 8;
+/// Frames up to here, and their differences, are exact as `f32`.
+const LAST: i64 = 1 << 23;
+/// In place of `left` where a track is not played here; the lower bits are its slot.
+const OTHER: u32 = 3 << 30;
+/// The slot of a track that is asked aside.
+const NO_SLOT: u32 = !OTHER;
+
+/// What eight tracks play: cubics of the part of the stretch that has passed.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+struct Block {
+    start: [f32; WIDTH],
+    length: [f32; WIDTH],
+    c: [[f64; WIDTH]; 4],
+}
+
+const STILL: Block = Block { start: [0.0; WIDTH], length: [1.0; WIDTH], c: [[0.0; WIDTH]; 4] };
+
+/// The newest key of a track.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+struct Newest {
+    value: f64,
+    leave: f64,
+    arrive: f64,
+    time: i32,
+    /// How many keys are still to come; above that, in two bits, the shape: 0 hold, 1 linear, 2 Hermite.
+    left: u32,
+}
+
+/// A key as it stands in the stream, if it is one of those that are played here.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Simple {
+    time: i32,
+    shape: u32,
+    value: f64,
+    leave: f64,
+    arrive: f64,
+}
+
+impl Simple {
+    fn of(key: &Key) -> Option<Simple> {
+        let At::Frame(n) = key.at else { return None };
+        let (shape, leave, arrive) = match key.shape {
+            Shape::Hold => (0, 0.0, 0.0),
+            Shape::Linear => (1, 0.0, 0.0),
+            Shape::Hermite { leave, arrive } => (2, leave, arrive),
+            _ => return None,
+        };
+        (-LAST..=LAST).contains(&n).then_some(Simple {
+            time: n as i32,
+            shape,
+            value: key.value,
+            leave,
+            arrive,
+        })
+    }
+
+    /// The track and key at the beginning of `data`, and their bytes; `None` also when there is anything wrong.
+    #[inline(always)]
+    fn read(data: &[u8]) -> Option<(u32, Simple, usize)> {
+        fn number(data: &[u8; 37], at: usize) -> f64 {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&data[at..at + 8]);
+            f64::from_le_bytes(bytes)
+        }
+        // The last few keys of a chunk, whose bytes may end before, go the other way.
+        let all = data.first_chunk::<37>()?;
+        let track = u32::from_le_bytes([all[0], all[1], all[2], all[3]]);
+        let time = number(all, 4).to_bits() as i64;
+        let (shape, bytes) = match all[12] {
+            0 => (0, 21),
+            1 => (1, 21),
+            4 => (2, 37),
+            _ => return None,
+        };
+        let (value, mut leave, mut arrive) = (number(all, 13), 0.0, 0.0);
+        if shape == 2 {
+            (leave, arrive) = (number(all, 21), number(all, 29));
+        }
+        let good = value.abs() <= MAX_VALUE && leave.abs() <= MAX_VALUE && arrive.abs() <= MAX_VALUE;
+        let fits = (-LAST..=LAST).contains(&time) && good;
+        fits.then_some((track, Simple { time: time as i32, shape, value, leave, arrive }, bytes))
+    }
+}
+
+/// Why no more keys were taken up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stop {
+    /// The next one is needed later.
+    Later,
+    /// The next one is not for here, or is wrong, or the bytes have ended.
+    Other,
+}
+
+/// All tracks that are played here.
+#[derive(Clone, Debug)]
+pub(super) struct Fast {
+    pub(super) level: Level,
+    blocks: Vec<Block>,
+    newest: Vec<Newest>,
+    /// Which tracks of a block move: the values of the others stand already.
+    moving: Vec<u8>,
+    /// When tracks come to their last keys. The others stop at keys that are taken up.
+    ends: BinaryHeap<Reverse<(i32, u32)>>,
+}
+
+impl Fast {
+    pub(super) fn new(level: Level) -> Fast {
+        Fast { level, blocks: Vec::new(), newest: Vec::new(), moving: Vec::new(), ends: BinaryHeap::new() }
+    }
+
+    /// For so many tracks, none of which is played here.
+    pub(super) fn reset(&mut self, tracks: usize) {
+        self.blocks.clear();
+        self.blocks.resize(tracks.div_ceil(WIDTH), STILL);
+        self.moving.clear();
+        self.moving.resize(self.blocks.len(), 0);
+        let aside = Newest { value: 0.0, leave: 0.0, arrive: 0.0, time: 0, left: OTHER | NO_SLOT };
+        self.newest.clear();
+        self.newest.resize(tracks, aside);
+        self.ends.clear();
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.blocks.capacity() * size_of::<Block>()
+            + self.newest.capacity() * size_of::<Newest>()
+            + self.moving.capacity()
+            + self.ends.capacity() * size_of::<(i32, u32)>()
+    }
+
+    /// Puts a track here, if it is one of those: its rules, kept keys and number of keys to come.
+    pub(super) fn put(&mut self, track: usize, active: &Active, values: &mut [f64]) -> bool {
+        let (before, after, left) = active.about();
+        if (before, after) != (Extend::Hold, Extend::Hold) || left >= 1 << 30 {
+            return false;
+        }
+        let (first, last) = match *active.kept() {
+            [one] if left == 0 => (None, Simple::of(&one)),
+            [one, two] if active.is_at_first() => match Simple::of(&one) {
+                Some(first) => (Some(first), Simple::of(&two)),
+                None => return false,
+            },
+            _ => return false,
+        };
+        let Some(last) = last else { return false };
+        if let Some(first) = first {
+            self.newest[track] = newest(&first, left + 1);
+            self.push(track, &last, values);
+        } else {
+            self.newest[track] = newest(&last, 0);
+            self.stop(track, last.value, values);
+        }
+        true
+    }
+
+    /// Says where a track is that is not played here, and gives what there was of it: its newest key and the number of
+    /// keys to come.
+    pub(super) fn leave(&mut self, track: usize, slot: u32) -> Active {
+        let Newest { value, leave, arrive, time, left } = self.newest[track];
+        let shape = match left >> 30 {
+            0 => Shape::Hold,
+            1 => Shape::Linear,
+            _ => Shape::Hermite { leave, arrive },
+        };
+        self.moving[track / WIDTH] &= !(1 << (track % WIDTH));
+        self.other(track, slot);
+        Active::after(Key { at: At::Frame(time.into()), value, shape }, left & !OTHER)
+    }
+
+    pub(super) fn other(&mut self, track: usize, slot: u32) {
+        self.newest[track].left = OTHER | slot;
+    }
+
+    /// Where a track is played; `None` when there is no such track.
+    pub(super) fn place(&self, track: usize) -> Option<Where> {
+        let newest = self.newest.get(track)?;
+        Some(match newest.left {
+            n if n >> 30 != 3 => Where::Here((n & !OTHER > 0).then_some(newest.time.into())),
+            n if n == OTHER | NO_SLOT => Where::Aside,
+            n => Where::Slot((n & !OTHER) as usize),
+        })
+    }
+
+    /// Takes up keys from `data`, as far as they are needed up to the frame `now`. `done` moves on, `last_need` is when
+    /// the last one was needed.
+    pub(super) fn take(
+        &mut self,
+        data: &[u8],
+        done: &mut usize,
+        now: i64,
+        last_need: &mut i64,
+        values: &mut [f64],
+    ) -> Stop {
+        let now = now.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        loop {
+            let Some((track, key, bytes)) = data.get(*done..).and_then(Simple::read) else {
+                return Stop::Other;
+            };
+            let Some(newest) = self.newest.get(track as usize) else { return Stop::Other };
+            let need = newest.time;
+            if newest.left >= OTHER {
+                return Stop::Other;
+            }
+            if need > now {
+                return Stop::Later;
+            }
+            if newest.left & !OTHER == 0 || key.time <= need || i64::from(need) < *last_need {
+                return Stop::Other;
+            }
+            *last_need = need.into();
+            *done += bytes;
+            self.push(track as usize, &key, values);
+        }
+    }
+
+    /// Takes up a key of a track that is played here; `false` when it is not for here, or cannot be the next.
+    pub(super) fn push_key(&mut self, track: usize, key: &Key, values: &mut [f64]) -> bool {
+        let Newest { time, left, .. } = self.newest[track];
+        match Simple::of(key) {
+            Some(key) if key.time > time && left & !OTHER > 0 => self.push(track, &key, values),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Goes on from the newest key to the next.
+    #[inline(always)]
+    fn push(&mut self, track: usize, key: &Simple, values: &mut [f64]) {
+        let from = self.newest[track];
+        let left = (from.left & !OTHER) - 1;
+        self.newest[track] = newest(key, left);
+        let h = f64::from(key.time) - f64::from(from.time);
+        let (c, moves) = match from.left >> 30 {
+            0 => (flat(from.value), false),
+            1 => ([from.value, key.value - from.value, -0.0, -0.0], true),
+            _ => (hermite(from.value, key.value, from.leave * h, from.arrive * h), true),
+        };
+        let (block, i) = (&mut self.blocks[track / WIDTH], track % WIDTH);
+        // Exact, as both are small whole numbers.
+        (block.start[i], block.length[i]) = (from.time as f32, h as f32);
+        block.c.iter_mut().zip(c).for_each(|(field, c)| field[i] = c);
+        if moves {
+            self.moving[track / WIDTH] |= 1 << i;
+        } else {
+            self.moving[track / WIDTH] &= !(1 << i);
+            values[track] = c[0];
+        }
+        if left == 0 {
+            self.ends.push(Reverse((key.time, track as u32)));
+        }
+    }
+
+    fn stop(&mut self, track: usize, value: f64, values: &mut [f64]) {
+        let (block, i) = (&mut self.blocks[track / WIDTH], track % WIDTH);
+        block.c.iter_mut().zip(flat(value)).for_each(|(field, c)| field[i] = c);
+        self.moving[track / WIDTH] &= !(1 << i);
+        values[track] = value;
+    }
+
+    /// Sets every value that moves; all keys needed at `now` have been taken up. `plain` is `now` where a plain number
+    /// holds it with all its differences to frames.
+    pub(super) fn evaluate(&mut self, now: Ratio, plain: Option<f64>, values: &mut [f64]) {
+        let frame = now.floor();
+        while let Some(Reverse((_, track))) = self.ends.peek().filter(|end| i64::from(end.0.0) <= frame) {
+            let track = *track as usize;
+            self.ends.pop();
+            self.stop(track, self.newest[track].value, values);
+        }
+        match plain {
+            Some(now) => evaluate(self.level, &self.blocks, &self.moving, now, values),
+            None => self.exactly(now, values),
+        }
+    }
+
+    /// At a time between plain ones, such as a third of a frame.
+    fn exactly(&self, now: Ratio, values: &mut [f64]) {
+        for (track, value) in values.iter_mut().enumerate() {
+            let (b, i) = (&self.blocks[track / WIDTH], track % WIDTH);
+            if self.moving[track / WIDTH] & 1 << i != 0 {
+                let passed = (now - Ratio::whole(b.start[i] as i64)).to_f64();
+                let u = (passed / f64::from(b.length[i])).clamp(0.0, 1.0);
+                *value = b.c[0][i] + u * (b.c[1][i] + u * (b.c[2][i] + u * b.c[3][i]));
+            }
+        }
+    }
+}
+
+/// Where a track is played.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Where {
+    /// Here; when its next key is needed, if there is one.
+    Here(Option<i64>),
+    /// Among those that need more.
+    Slot(usize),
+    /// Not from the stream.
+    Aside,
+}
+
+/// Adding a negative zero changes nothing, not even a negative zero.
+const fn flat(value: f64) -> [f64; 4] {
+    [value, -0.0, -0.0, -0.0]
+}
+
+fn newest(key: &Simple, left: u32) -> Newest {
+    let Simple { time, shape, value, leave, arrive } = *key;
+    Newest { value, leave, arrive, time, left: shape << 30 | left }
+}
+
+#[inline(always)]
+fn evaluate_body(blocks: &[Block], moving: &[u8], now: f64, values: &mut [f64]) {
+    let (whole, rest) = values.as_chunks_mut::<WIDTH>();
+    for ((block, moving), out) in blocks.iter().zip(moving).zip(whole) {
+        if *moving != 0 {
+            *out = block_values(block, now);
+        }
+    }
+    if let (Some(block), Some(1..)) = (blocks.last(), moving.last())
+        && !rest.is_empty()
+    {
+        rest.copy_from_slice(&block_values(block, now)[..rest.len()]);
+    }
+}
+
+#[inline(always)]
+fn block_values(block: &Block, now: f64) -> [f64; WIDTH] {
+    let mut out = [0.0; WIDTH];
+    for (i, out) in out.iter_mut().enumerate() {
+        let u = (now - f64::from(block.start[i])) / f64::from(block.length[i]);
+        // Before its first key a track stays at it; after its last it has been stopped.
+        let u = if u > 0.0 { u } else { 0.0 };
+        *out = block.c[0][i] + u * (block.c[1][i] + u * (block.c[2][i] + u * block.c[3][i]));
+    }
+    out
+}
+
+multiversion! {
+    /// The values of all blocks in which anything moves.
+    fn evaluate(level, blocks: &[Block], moving: &[u8], now: f64, values: &mut [f64]) = evaluate_body;
+}

@@ -1,0 +1,148 @@
+//! Tracks that may need more than their newest key, and whose times may be any fraction: whatever there is.
+
+use super::lanes::Lanes;
+use super::state::Active;
+use crate::curve::piece::Piece;
+use crate::ratio::Ratio;
+
+/// A stretch, made ready to be asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ready {
+    pub(super) start: Ratio,
+    /// When another takes its place.
+    pub(super) end: Option<Ratio>,
+    /// How long it is; 1 where the piece goes by time itself.
+    pub(super) length: f64,
+    pub(super) piece: Piece,
+}
+
+impl Ready {
+    /// The value: the same operations on the same numbers as the curve's own.
+    pub(super) fn value(&self, now: Ratio) -> f64 {
+        let u = (now - self.start).to_f64() / self.length;
+        match self.piece {
+            Piece::Ray(..) => self.piece.value(u),
+            _ => self.piece.value(u.clamp(0.0, 1.0)),
+        }
+    }
+}
+
+/// The same in plain numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hot {
+    pub(super) start: f64,
+    pub(super) end: f64,
+    pub(super) length: f64,
+    pub(super) piece: Piece,
+}
+
+/// Times that a plain number holds exactly, with all their differences: whole frames and halves, quarters, ... of
+/// them, below 2^40.
+pub(super) fn plain(t: Ratio) -> Option<f64> {
+    let good = t.den().count_ones() == 1 && t.den() <= 256 && t.num().unsigned_abs() < 1 << 40;
+    good.then(|| t.to_f64())
+}
+
+impl Hot {
+    /// `None` when its times are not plain numbers.
+    pub(super) fn new(ready: &Ready) -> Option<Hot> {
+        let end = ready.end.map_or(Some(f64::INFINITY), plain)?;
+        Some(Hot { start: plain(ready.start)?, end, length: ready.length, piece: ready.piece })
+    }
+}
+
+/// Tracks that may need more than their newest key, by slots.
+#[derive(Clone, Debug, Default)]
+pub(super) struct General {
+    pub(super) active: Vec<Active>,
+    /// The track of each slot.
+    tracks: Vec<u32>,
+    /// What every track plays, in plain numbers.
+    lanes: Lanes,
+    /// A time is no plain number: `ready` is in use in place of them.
+    exact: bool,
+    ready: Vec<Ready>,
+    values: Vec<f64>,
+}
+
+impl General {
+    pub(super) fn clear(&mut self) {
+        self.active.clear();
+        self.tracks.clear();
+        self.lanes.clear();
+        self.exact = false;
+        self.ready.clear();
+        self.values.clear();
+    }
+
+    /// The slot that the next track gets.
+    pub(super) fn next_slot(&self) -> usize {
+        self.active.len()
+    }
+
+    pub(super) fn add(&mut self, track: u32, active: Active) {
+        let slot = self.active.len();
+        if self.exact {
+            self.ready.push(active.ready());
+        }
+        self.active.push(active);
+        self.tracks.push(track);
+        self.lanes.grow();
+        self.values.push(0.0);
+        self.renew(slot);
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.active.capacity() * size_of::<Active>()
+            + self.ready.capacity() * size_of::<Ready>()
+            + self.tracks.capacity() * size_of::<u32>()
+            + self.values.capacity() * size_of::<f64>()
+            + self.lanes.memory()
+    }
+
+    /// Makes ready what a track plays now.
+    pub(super) fn renew(&mut self, slot: usize) {
+        let ready = self.active[slot].ready();
+        if self.exact {
+            self.ready[slot] = ready;
+        } else if let Some(hot) = Hot::new(&ready) {
+            self.lanes.set(slot, &hot);
+        } else {
+            // Goes on with exact times, until the next jump.
+            self.exact = true;
+            self.ready = self.active.iter().map(Active::ready).collect();
+        }
+    }
+
+    /// Works out every value; all that is needed at `now` is there.
+    pub(super) fn evaluate(&mut self, now: Ratio, plain: Option<f64>, values: &mut [f64]) {
+        self.own_values(now, plain);
+        for (track, value) in self.tracks.iter().zip(&self.values) {
+            values[*track as usize] = *value;
+        }
+    }
+
+    fn own_values(&mut self, now: Ratio, plain: Option<f64>) {
+        if let Some(n) = plain {
+            let mut from = 0;
+            while let Some(slot) = self.lanes.ended(n, from).filter(|_| !self.exact) {
+                if self.active[slot].advance(now) {
+                    self.renew(slot);
+                }
+                from = slot + 1;
+            }
+            if !self.exact {
+                return self.lanes.values(n, &mut self.values);
+            }
+        }
+        for slot in 0..self.active.len() {
+            // A time between plain ones, such as a third of a frame, is asked of every track exactly.
+            let over = !self.exact || self.ready[slot].end.is_some_and(|end| now >= end);
+            if over && self.active[slot].advance(now) {
+                self.renew(slot);
+            }
+            self.values[slot] =
+                if self.exact { self.ready[slot].value(now) } else { self.active[slot].ready().value(now) };
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The active part of one track, and how it moves on.
+
+use super::format::{AHEAD, BEHIND, Bytes, KEPT, StreamError, cyclic, fault, put_key, rules, rules_of};
+use super::general::Ready;
+use crate::curve::piece::{Piece, length, piece, reach};
+use crate::curve::{At, Extend, Key, Shape};
+use crate::ratio::Ratio;
+
+/// The active part of one track. What is touched at every key stands first, so that it shares a cache line with the
+/// first of the keys.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(super) struct Active {
+    kept: u8,
+    /// Which of the kept keys begins the stretch that is played; the first while the time is before it.
+    current: u8,
+    /// Whether the time has come to that key at all.
+    begun: bool,
+    before: Extend,
+    after: Extend,
+    /// The number of the first kept key, and of all keys of the track.
+    first: u32,
+    count: u32,
+    keys: [Key; KEPT],
+}
+
+const NO_KEY: Key = Key { at: At::Frame(0), value: 0.0, shape: Shape::Hold };
+
+/// The earliest time at which a key after the `keys` (the last three count) is needed: when the first stretch begins
+/// that looks so far.
+fn needed(keys: &[Key]) -> Option<Ratio> {
+    let looks = |back: &usize| 1 + reach(&keys[keys.len() - back].shape) >= *back;
+    let back = (1..=(AHEAD + 1).min(keys.len())).rev().find(looks)?;
+    Some(keys[keys.len() - back].when())
+}
+
+/// How many of a track's first keys are kept before anything is needed: the first stretch and what it looks at.
+pub(super) fn at_start(keys: &[Key]) -> usize {
+    keys.len().min(2 + reach(&keys[0].shape))
+}
+
+/// When key `i` of a track is needed; `None` for those that are there from the start.
+pub(super) fn need(keys: &[Key], i: usize) -> Option<Ratio> {
+    if i < at_start(keys) { None } else { needed(&keys[..i]) }
+}
+
+/// How many keys before the current one are still looked at: by its shape (a B-spline sees its own row only), or, at
+/// the end of a track of `count` keys that goes on straight, by the last stretch, for its slope. What this asks for at
+/// one key it has never let go at the one before.
+fn behind(keys: &[Key], current: usize, count: usize, after: Extend) -> usize {
+    let look = |i: usize| match keys[i].shape {
+        Shape::BSpline => {
+            (1..=AHEAD.min(i)).take_while(|back| keys[i - back].shape == Shape::BSpline).count()
+        }
+        _ => reach(&keys[i].shape).min(i),
+    };
+    match (current + 1 < count, after) {
+        (true, _) => look(current),
+        (false, Extend::Extrapolate) if current > 0 => 1 + look(current - 1),
+        (false, _) => 0,
+    }
+}
+
+impl Active {
+    /// The state of a whole track at a time; `None` is before everything.
+    pub(super) fn of(keys: &[Key], before: Extend, after: Extend, now: Option<Ratio>) -> Active {
+        if cyclic(before, after) {
+            return Active::aside(before, after);
+        }
+        let come = |t: Ratio| now.is_some_and(|now| t <= now);
+        let fetched = (at_start(keys)..keys.len()).find(|&i| !need(keys, i).is_none_or(come));
+        let fetched = fetched.unwrap_or(keys.len());
+        let current = keys.partition_point(|k| come(k.when())).saturating_sub(1);
+        let first = current - behind(&keys[..fetched], current, keys.len(), after);
+        let mut kept = [NO_KEY; KEPT];
+        kept[..fetched - first].copy_from_slice(&keys[first..fetched]);
+        Active {
+            keys: kept,
+            kept: (fetched - first) as u8,
+            current: (current - first) as u8,
+            begun: come(keys[0].when()),
+            before,
+            after,
+            first: first as u32,
+            count: keys.len() as u32,
+        }
+    }
+
+    /// The state of a track that holds at its ends at its newest key, which holds, goes straight or is a Hermite cubic,
+    /// with so many keys still to come. Its older keys no longer matter.
+    pub(super) fn after(key: Key, left: u32) -> Active {
+        let mut keys = [NO_KEY; KEPT];
+        keys[0] = key;
+        let (before, after) = (Extend::Hold, Extend::Hold);
+        Active { keys, kept: 1, current: 0, begun: true, before, after, first: 0, count: left + 1 }
+    }
+
+    /// Stands for a track that repeats or mirrors: such a track is not played from the stream.
+    fn aside(before: Extend, after: Extend) -> Active {
+        Active { keys: [NO_KEY; KEPT], kept: 1, current: 0, begun: true, before, after, first: 0, count: 1 }
+    }
+
+    /// Whether the track is not played from the stream.
+    pub(super) const fn is_aside(&self) -> bool {
+        cyclic(self.before, self.after)
+    }
+
+    /// The rules before and after, and the number of its keys that are still to come.
+    pub(super) fn about(&self) -> (Extend, Extend, u32) {
+        (self.before, self.after, self.count - self.first - u32::from(self.kept))
+    }
+
+    /// Whether the stretch that is played begins at the first of the kept keys.
+    pub(super) const fn is_at_first(&self) -> bool {
+        self.current == 0
+    }
+
+    /// The number of all keys of the track.
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub(super) fn kept(&self) -> &[Key] {
+        &self.keys[..self.kept.into()]
+    }
+
+    /// When the next key of the track will be needed; `None` when there is none.
+    pub(super) fn need(&self) -> Option<Ratio> {
+        if self.first + u32::from(self.kept) < self.count { needed(self.kept()) } else { None }
+    }
+
+    /// Takes up the next key; `false` when it cannot be the next.
+    pub(super) fn push(&mut self, key: Key) -> bool {
+        let last = self.kept().last().map(Key::when);
+        let fits = last.is_some_and(|t| t < key.when() && key.when() - t > Ratio::ZERO);
+        if !fits || self.first + u32::from(self.kept) >= self.count || usize::from(self.kept) == KEPT {
+            return false;
+        }
+        self.keys[usize::from(self.kept)] = key;
+        self.kept += 1;
+        true
+    }
+
+    /// Moves on to the stretch that holds `now`, as far as there are keys; says whether it has moved.
+    pub(super) fn advance(&mut self, now: Ratio) -> bool {
+        let mut moved = false;
+        if !self.begun && self.keys[0].when() <= now {
+            (self.begun, moved) = (true, true);
+        }
+        while self.begun
+            && let Some(next) = self.kept().get(usize::from(self.current) + 1)
+            && next.when() <= now
+        {
+            self.current += 1;
+            moved = true;
+        }
+        let (current, all) = (usize::from(self.current), (self.count - self.first) as usize);
+        let drop = current - behind(self.kept(), current, all, self.after);
+        if drop > 0 {
+            self.keys.copy_within(drop..self.kept.into(), 0);
+            self.kept -= drop as u8;
+            self.current -= drop as u8;
+            self.first += drop as u32;
+        }
+        moved
+    }
+
+    /// What is played, made ready.
+    pub(super) fn ready(&self) -> Ready {
+        let (keys, i) = (self.kept(), usize::from(self.current));
+        let key = &keys[i];
+        let start = key.when();
+        let hold = |value| Ready { start, end: None, length: 1.0, piece: Piece::Flat(value) };
+        if !self.begun {
+            // Only the first key may not have been reached.
+            let ready = match self.before {
+                Extend::Extrapolate if keys.len() > 1 => {
+                    let slope = piece(keys, 0, 0).ends().0 / length(key, &keys[1]);
+                    Ready { piece: Piece::Ray(key.value, slope), ..hold(0.0) }
+                }
+                _ => hold(key.value),
+            };
+            return Ready { end: Some(start), ..ready };
+        }
+        match keys.get(i + 1) {
+            Some(next) => {
+                Ready { start, end: Some(next.when()), length: length(key, next), piece: piece(keys, i, 0) }
+            }
+            None => match self.after {
+                Extend::Extrapolate if i > 0 => {
+                    let slope = piece(keys, i - 1, 0).ends().1 / length(&keys[i - 1], key);
+                    Ready { piece: Piece::Ray(key.value, slope), ..hold(0.0) }
+                }
+                _ => hold(key.value),
+            },
+        }
+    }
+
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        out.push(rules(self.before, self.after));
+        if self.is_aside() {
+            return;
+        }
+        out.extend(self.first.to_le_bytes());
+        out.extend(self.count.to_le_bytes());
+        out.extend([self.current, self.kept]);
+        for key in self.kept() {
+            put_key(key, out);
+        }
+    }
+
+    /// Reads the state of a track at `now` and checks that it can be one.
+    pub(super) fn read(
+        bytes: &mut Bytes<'_>,
+        seconds: bool,
+        now: Option<Ratio>,
+    ) -> Result<Active, StreamError> {
+        let place = bytes.place();
+        let Some((before, after)) = rules_of(bytes.u8()?) else {
+            return fault(place, "no rule has this number");
+        };
+        if cyclic(before, after) {
+            return Ok(Active::aside(before, after));
+        }
+        let (first, count) = (bytes.u32()?, bytes.u32()?);
+        let (current, kept) = (bytes.u8()?, bytes.u8()?);
+        let good = 0 < kept && usize::from(kept) <= KEPT && current < kept && usize::from(current) <= BEHIND;
+        if !good || first.checked_add(kept.into()).is_none_or(|end| end > count) {
+            return fault(place, "the keys of a jump frame are not counted right");
+        }
+        let mut active =
+            Active { keys: [NO_KEY; KEPT], kept: 0, current, begun: true, before, after, first, count };
+        for _ in 0..kept {
+            let place = bytes.place();
+            let key = bytes.key(seconds)?;
+            if active.kept == 0 {
+                (active.keys[0], active.kept) = (key, 1);
+            } else if !active.push(key) {
+                return fault(place, "a key is not later than the one before it");
+            }
+        }
+        active.begun = now.is_some_and(|now| active.keys[usize::from(current)].when() <= now);
+        // All that is needed must be there, so that nothing is ever asked of a key that is not.
+        let next = active.kept().get(usize::from(current) + 1);
+        let early = !active.begun && (current > 0 || first > 0);
+        let missed = [next.map(Key::when), active.need()].into_iter().flatten().min();
+        let late = missed.is_some_and(|t| now.is_some_and(|now| t <= now));
+        let alone = next.is_none() && first + u32::from(kept) < count;
+        if early || late || alone {
+            return fault(place, "a jump frame does not hold what its time needs");
+        }
+        Ok(active)
+    }
+}
