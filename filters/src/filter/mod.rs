@@ -9,6 +9,7 @@ pub mod dust;
 pub mod grain;
 pub mod noise;
 mod overlay;
+pub mod particles;
 pub mod scratches;
 pub mod sprites;
 

@@ -1,0 +1,1 @@
+//! The filter as the chain uses it.
