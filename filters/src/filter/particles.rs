@@ -327,7 +327,9 @@ impl Drawn {
         let clock = flicks(at.time);
         let limit = LAST as f64;
         let flick = match &self.speed_sum {
-            Some(sum) => (sum.value(at.frame, at.time) * unit(&self.speed) * FLICKS as f64).clamp(-limit, limit) as i64,
+            Some(sum) => {
+                (sum.value(at.frame, at.time) * unit(&self.speed) * FLICKS as f64).clamp(-limit, limit) as i64
+            }
             None if speed == 1.0 => clock,
             None => (clock as f64 * speed).clamp(-limit, limit) as i64,
         };

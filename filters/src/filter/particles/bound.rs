@@ -1,7 +1,7 @@
 //! A layer bound to a picture: where each particle is seen, and as what.
 
-use super::effect::{Effect, Layer, MOST, Place, Pulses, Tint, When, over};
 use super::super::overlay::Overlay;
+use super::effect::{Effect, Layer, MOST, Place, Pulses, Tint, When, over};
 use crate::noise::seed::mix64;
 use crate::particle::draw::{Painter, Splat, rank};
 use crate::particle::{
@@ -99,7 +99,12 @@ impl Bound {
         let aspect = (width / height) as f32;
         let depth = layer.place.depth();
         let turning = if layer.sway == [0.0; 2] { 0.0 } else { layer.sway[0].abs().max(layer.sway[1].abs()) };
-        let margin = 0.05 + 2.0 * layer.size.reach() + layer.focus[1] + layer.swirl + turning + layer.shutter * layer.speed.reach();
+        let margin = 0.05
+            + 2.0 * layer.size.reach()
+            + layer.focus[1]
+            + layer.swirl
+            + turning
+            + layer.shutter * layer.speed.reach();
         let ends = |[a, b]: [f32; 2]| ((a + b) * 0.5, (b - a).abs() * 0.5);
         let (z, deep) = ends(depth);
         let (mut wrap, mut per) = ([0.0; 3], f64::from(aspect) / (16.0 / 9.0));
@@ -168,11 +173,19 @@ impl Bound {
     }
 
     pub(super) fn pool(&self) -> Result<Pool, String> {
-        Pool::new(self.emitter.clone(), self.kind.clone(), None, -LAST..LAST, MOST as u32, self.level).map_err(fault)
+        Pool::new(self.emitter.clone(), self.kind.clone(), None, -LAST..LAST, MOST as u32, self.level)
+            .map_err(fault)
     }
 
     /// The splats of block `index` of a pool that was sought to `now`.
-    pub(super) fn splats(&self, pool: &Pool, index: usize, now: &Now, scene: &Scene<'_>, out: &mut Vec<Splat>) {
+    pub(super) fn splats(
+        &self,
+        pool: &Pool,
+        index: usize,
+        now: &Now,
+        scene: &Scene<'_>,
+        out: &mut Vec<Splat>,
+    ) {
         let mut block = PlacedBlock::EMPTY;
         pool.place(index, &View::ALL, &mut block);
         if block.live == 0 {
@@ -351,8 +364,9 @@ impl Bound {
             Tint::One(_) | Tint::Mix(_) => one.own[1] * 0.5 + 0.5,
         };
         let tint = ((own * TINTS as f32) as usize).min(TINTS - 1);
-        let rank = if self.depth[0] == self.depth[1] { rank(z, 0) } else { rank(z, 0) }
-            | ((one.number.wrapping_mul(self.layers) + self.order) as u64 & ((1 << 40) - 1));
+        // Farther ones first; what is flat by order of birth, which is the order they are made in.
+        let deep = if self.depth[0] == self.depth[1] { self.depth[0] } else { z };
+        let rank = rank(deep, one.number.wrapping_mul(self.layers).wrapping_add(self.order));
         let [centre, both] = [centre, both].map(|v| v.map(f64::from));
         let splat = scene.overlay.splat(centre, both, f64::from(turns));
         let colour = *self.colours.get(shade * TINTS + tint)?;
@@ -421,7 +435,8 @@ fn waves(layer: &Layer) -> Vec<Wave> {
             let across = [0.0, 0.0, 1.0];
             let turned = [way[1] * across[2], -way[0] * across[2], 0.0];
             let mut aside = [turned[0], turned[1], 0.3 * s];
-            let along = (0..3).map(|a| aside[a] * way[a]).sum::<f64>() / (0..3).map(|a| way[a] * way[a]).sum::<f64>();
+            let along =
+                (0..3).map(|a| aside[a] * way[a]).sum::<f64>() / (0..3).map(|a| way[a] * way[a]).sum::<f64>();
             (0..3).for_each(|a| aside[a] -= along * way[a]);
             Wave {
                 way: way.map(|v| (v * short) as f32),

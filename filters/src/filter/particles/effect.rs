@@ -269,7 +269,9 @@ impl fmt::Display for EffectError {
                 f,
                 "layer {layer}: {what} over life is 1 to 32 points whose places rise from 0 (birth) to 1 (death)"
             ),
-            EffectError::Tint(layer) => write!(f, "layer {layer}: a tint has 1 to 32 colours, each from 0 to 1"),
+            EffectError::Tint(layer) => {
+                write!(f, "layer {layer}: a tint has 1 to 32 colours, each from 0 to 1")
+            }
             EffectError::Shape(layer, e) => write!(f, "layer {layer}: {e}"),
             EffectError::Layers(n) => write!(f, "{n} layers: an effect has 1 to {MOST_LAYERS}"),
             EffectError::TooMany(n) => write!(
@@ -437,7 +439,10 @@ mod tests {
         let with = |layer: Layer| Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0 }.check();
         assert_eq!(with(Layer::default()), Ok(()));
         let wrong = with(Layer { life: Spread::between(-1.0, 2.0), ..Layer::default() });
-        assert_eq!(wrong.unwrap_err().to_string(), "layer 1: life is -1: it goes from 0.0010000000474974513 to 10000");
+        assert_eq!(
+            wrong.unwrap_err().to_string(),
+            "layer 1: life is -1: it goes from 0.0010000000474974513 to 10000"
+        );
         assert!(with(Layer { size: Spread::fixed(f32::NAN), ..Layer::default() }).is_err());
         assert!(with(Layer { when: When::Steady(1e12), ..Layer::default() }).is_err());
         assert!(with(Layer { opacity_over: vec![[0.5, 1.0], [0.5, 1.0]], ..Layer::default() }).is_err());

@@ -29,7 +29,6 @@ fn alive(count: f64, life: Spread) -> When {
     When::Steady(count / f64::from(life.base))
 }
 
-const DOWN: [f32; 3] = [0.0, 1.0, 0.0];
 const UP: [f32; 3] = [0.0, -1.0, 0.0];
 const TOWARDS: [f32; 3] = [0.0, 0.0, -1.0];
 
@@ -57,7 +56,7 @@ pub(super) fn preset(name: &str) -> Effect {
 fn snow() -> Vec<Layer> {
     let life = between(9.0, 12.0);
     vec![Layer {
-        when: alive(7000.0, life),
+        when: alive(8000.0, life),
         place: Place::Volume { near: 0.45, far: 3.6 },
         life,
         speed: between(0.26, 0.48),
@@ -67,12 +66,11 @@ fn snow() -> Vec<Layer> {
         swirl_rate: 0.09,
         sway: [0.022, 0.006],
         sway_rate: 0.35,
-        size: between(0.0028, 0.0058),
-        opacity: between(0.6, 1.0),
+        size: between(0.004, 0.0088),
+        opacity: between(0.75, 1.0),
         tint: mix(&[0xe8eef6, 0xffffff]),
-        form: Form::Disc(0.9),
-        shutter: 1.0 / 60.0,
-        focus: [1.3, 0.0024],
+        form: Form::Disc(1.0),
+        focus: [1.2, 0.0016],
         ..Layer::default()
     }]
 }
@@ -90,13 +88,13 @@ fn blizzard() -> Vec<Layer> {
         swirl_rate: 0.3,
         sway: [0.03, 0.02],
         sway_rate: 0.7,
-        size: between(0.0024, 0.0055),
-        opacity: between(0.5, 0.95),
+        size: between(0.0034, 0.0075),
+        opacity: between(0.6, 1.0),
         tint: mix(&[0xdfe7f0, 0xffffff]),
         form: Form::Disc(1.0),
         shutter: 1.0 / 50.0,
-        thin: 0.8,
-        focus: [1.4, 0.0026],
+        thin: 0.45,
+        focus: [1.4, 0.0018],
         ..Layer::default()
     };
     let life = between(8.0, 10.0);
@@ -108,7 +106,7 @@ fn blizzard() -> Vec<Layer> {
         speed: between(0.05, 0.2),
         swirl: 0.3,
         size: between(0.35, 0.7),
-        opacity: between(0.03, 0.09),
+        opacity: between(0.05, 0.12),
         opacity_over: vec![[0.0, 0.0], [0.3, 1.0], [0.7, 1.0], [1.0, 0.0]],
         tint: mix(&[0xd5dde6]),
         ..Layer::default()
@@ -124,7 +122,7 @@ fn rain() -> Vec<Layer> {
         life,
         speed: between(6.0, 8.0),
         cone: 0.004,
-        size: between(0.0009, 0.0015),
+        size: between(0.0014, 0.0024),
         opacity: between(0.25, 0.55),
         opacity_over: vec![[0.0, 1.0]],
         tint: mix(&[0xb9c6d6, 0xe6eef8]),
@@ -136,14 +134,14 @@ fn rain() -> Vec<Layer> {
     let life = between(0.22, 0.34);
     let rings = Layer {
         stream: 1,
-        when: alive(34.0, life),
+        when: alive(44.0, life),
         place: Place::Box { x: [-0.1, 1.1], y: [0.9, 1.02], z: [1.0, 1.0] },
         wind: 0.0,
         life,
         size: Spread::fixed(0.002),
         growth: between(0.05, 0.09),
         squash: 0.28,
-        opacity: between(0.2, 0.5),
+        opacity: between(0.3, 0.6),
         opacity_over: vec![[0.0, 1.0], [1.0, 0.0]],
         tint: mix(&[0xc6d2e0]),
         form: Form::Ring(0.72, 1.0),
@@ -160,7 +158,7 @@ fn rain() -> Vec<Layer> {
         life,
         speed: between(0.18, 0.4),
         pull: [0.0, 2.6, 0.0],
-        size: between(0.0008, 0.0016),
+        size: between(0.0012, 0.0024),
         opacity: between(0.3, 0.7),
         opacity_over: vec![[0.0, 1.0], [1.0, 0.0]],
         tint: mix(&[0xd4dfeb]),
@@ -174,7 +172,7 @@ fn rain() -> Vec<Layer> {
 fn dust_motes() -> Vec<Layer> {
     let life = between(7.0, 11.0);
     vec![Layer {
-        when: alive(1500.0, life),
+        when: alive(1300.0, life),
         place: Place::Volume { near: 0.35, far: 2.4 },
         life,
         speed: between(0.0, 0.02),
@@ -184,13 +182,13 @@ fn dust_motes() -> Vec<Layer> {
         swirl_rate: 0.05,
         sway: [0.01, 0.008],
         sway_rate: 0.1,
-        size: between(0.0008, 0.0022),
-        opacity: between(0.35, 1.0),
+        size: between(0.0022, 0.0055),
+        opacity: between(0.5, 1.0),
         opacity_over: vec![[0.0, 0.0], [0.25, 1.0], [0.75, 1.0], [1.0, 0.0]],
-        twinkle: 0.75,
+        twinkle: 0.6,
         twinkle_rate: 0.22,
         tint: mix(&[0xffe6b8, 0xfff6e6]),
-        focus: [0.9, 0.006],
+        focus: [0.9, 0.0035],
         ..Layer::default()
     }]
 }
@@ -217,7 +215,7 @@ fn embers() -> Vec<Layer> {
         direction: UP,
         cone: 0.05,
         life,
-        speed: between(0.12, 0.42),
+        speed: between(0.16, 0.46),
         pull: [0.0, -0.03, 0.0],
         swirl: 0.16,
         swirl_size: 0.55,
@@ -225,7 +223,7 @@ fn embers() -> Vec<Layer> {
         swirl_age: 1.0,
         sway: [0.02, 0.01],
         sway_rate: 0.6,
-        size: between(0.0011, 0.0032),
+        size: between(0.0018, 0.0056),
         size_over: vec![[0.0, 1.0], [0.6, 0.85], [1.0, 0.35]],
         opacity: between(0.7, 1.0),
         opacity_over: vec![[0.0, 1.0], [0.7, 0.85], [1.0, 0.0]],
@@ -237,7 +235,7 @@ fn embers() -> Vec<Layer> {
         thin: 0.5,
         ..Layer::default()
     };
-    let mut around = glow(&ember, 6.5, 0.14);
+    let mut around = glow(&ember, 6.0, 0.22);
     around.shutter = 0.0;
     around.tint = ageing(&[0xff9a30, 0xff5a10, 0xa01800]);
     vec![around, ember]
@@ -250,15 +248,15 @@ fn life_of_fire() -> Tint {
 fn sparks() -> Vec<Layer> {
     let life = between(0.45, 1.5);
     let spark = Layer {
-        when: When::Pulses { every: 0.09, count: 26.0 },
+        when: When::Pulses { every: 0.09, count: 40.0 },
         place: Place::Box { x: [0.498, 0.502], y: [0.72, 0.722], z: [1.0, 1.0] },
         direction: [0.15, -1.0, -0.1],
-        cone: 0.15,
+        cone: 0.12,
         life,
-        speed: between(0.4, 1.9),
+        speed: between(0.5, 2.3),
         pull: [0.0, 1.5, 0.0],
         drag: 1.1,
-        size: between(0.0011, 0.0021),
+        size: between(0.0014, 0.0026),
         size_over: vec![[0.0, 1.0], [1.0, 0.5]],
         opacity: between(0.75, 1.0),
         opacity_over: vec![[0.0, 1.0], [0.6, 0.9], [1.0, 0.0]],
@@ -286,7 +284,7 @@ fn fireflies() -> Vec<Layer> {
         swirl_rate: 0.09,
         sway: [0.05, 0.03],
         sway_rate: 0.17,
-        size: between(0.0026, 0.0042),
+        size: between(0.006, 0.01),
         opacity: between(0.8, 1.0),
         opacity_over: vec![[0.0, 0.0], [0.2, 1.0], [0.8, 1.0], [1.0, 0.0]],
         twinkle: 1.0,
@@ -295,7 +293,7 @@ fn fireflies() -> Vec<Layer> {
         form: Form::Disc(1.0),
         ..Layer::default()
     };
-    let mut around = glow(&fly, 7.0, 0.34);
+    let mut around = glow(&fly, 5.5, 0.4);
     around.tint = mix(&[0xa8d820, 0xd8c820]);
     vec![around, fly]
 }
@@ -313,7 +311,7 @@ fn confetti() -> Vec<Layer> {
         swirl_rate: 0.12,
         sway: [0.04, 0.012],
         sway_rate: 0.4,
-        size: between(0.009, 0.014),
+        size: between(0.011, 0.017),
         squash: 0.62,
         angle: between(0.0, 1.0),
         spin: between(-0.5, 0.5),
@@ -363,7 +361,7 @@ fn bubbles() -> Vec<Layer> {
 fn smoke() -> Vec<Layer> {
     let life = between(4.0, 6.5);
     vec![Layer {
-        when: When::Steady(46.0),
+        when: When::Steady(60.0),
         place: Place::Box { x: [0.49, 0.51], y: [1.03, 1.05], z: [1.0, 1.05] },
         direction: UP,
         cone: 0.025,
@@ -374,8 +372,8 @@ fn smoke() -> Vec<Layer> {
         swirl_rate: 0.13,
         swirl_age: 3.0,
         size: between(0.018, 0.032),
-        growth: between(0.022, 0.042),
-        opacity: between(0.1, 0.2),
+        growth: between(0.018, 0.036),
+        opacity: between(0.12, 0.26),
         opacity_over: vec![[0.0, 0.0], [0.08, 1.0], [0.4, 0.55], [1.0, 0.0]],
         tint: mix(&[0x9a9a9c, 0xd2d2d2]),
         form: Form::Disc(1.0),
@@ -386,7 +384,7 @@ fn smoke() -> Vec<Layer> {
 fn bokeh() -> Vec<Layer> {
     let life = between(7.0, 12.0);
     let disc = Layer {
-        when: alive(54.0, life),
+        when: alive(110.0, life),
         place: Place::Volume { near: 0.8, far: 1.7 },
         cone: 0.5,
         life,
@@ -395,9 +393,9 @@ fn bokeh() -> Vec<Layer> {
         swirl_size: 1.2,
         swirl_rate: 0.04,
         size: between(0.03, 0.085),
-        opacity: between(0.08, 0.3),
+        opacity: between(0.16, 0.42),
         opacity_over: vec![[0.0, 0.0], [0.3, 1.0], [0.7, 1.0], [1.0, 0.0]],
-        twinkle: 0.5,
+        twinkle: 0.4,
         twinkle_rate: 0.16,
         tint: mix(&[0xffb35c, 0xffd9a0, 0xff8a5c, 0xffe9c8]),
         form: Form::Disc(0.1),
@@ -410,14 +408,14 @@ fn bokeh() -> Vec<Layer> {
 fn starfield() -> Vec<Layer> {
     let life = between(18.0, 26.0);
     vec![Layer {
-        when: alive(5200.0, life),
+        when: alive(6000.0, life),
         place: Place::Tunnel { near: 0.12, far: 4.0 },
         direction: TOWARDS,
         life,
         speed: Spread::fixed(0.11),
         wind: 0.0,
-        size: between(0.0006, 0.0021),
-        opacity: between(0.25, 1.0),
+        size: between(0.0016, 0.0048),
+        opacity: between(0.5, 1.0),
         twinkle: 0.3,
         twinkle_rate: 0.7,
         tint: mix(&[0xa9c4ff, 0xffffff, 0xffffff, 0xffe2b8]),
@@ -435,12 +433,12 @@ fn hyperspace() -> Vec<Layer> {
         life,
         speed: Spread::fixed(3.4),
         wind: 0.0,
-        size: between(0.0009, 0.0022),
-        opacity: between(0.4, 1.0),
+        size: between(0.0015, 0.0042),
+        opacity: between(0.6, 1.0),
         tint: mix(&[0x7fb0ff, 0xd8e8ff, 0xffffff]),
         form: Form::Disc(0.9),
         shutter: 0.07,
-        thin: 0.25,
+        thin: 0.1,
         ..Layer::default()
     }]
 }
@@ -458,7 +456,7 @@ fn leaves() -> Vec<Layer> {
         [-0.62, 0.34],
     ];
     vec![Layer {
-        when: alive(150.0, life),
+        when: alive(190.0, life),
         place: Place::Volume { near: 0.6, far: 2.2 },
         life,
         speed: between(0.13, 0.24),
@@ -468,7 +466,7 @@ fn leaves() -> Vec<Layer> {
         swirl_rate: 0.1,
         sway: [0.09, 0.025],
         sway_rate: 0.3,
-        size: between(0.018, 0.034),
+        size: between(0.028, 0.05),
         angle: between(0.0, 1.0),
         spin: between(-0.22, 0.22),
         tumble: 0.35,
