@@ -23,6 +23,7 @@ const CHAINS: &[&str] = &[
     "noise=strength=9:distribution=binomial:samples=3:layout=sequential,noise=strength=2",
     "noise=strength='0=0;11=30':opacity=0.5,noise=planes=0",
     "grain=strength='0=4;11=30':size=9:temporal=0.3,dither=mode=blue",
+    "particles=preset=embers:amount=3:size=3,particles=preset=bokeh",
 ];
 
 fn check(what: &str, change: impl Fn(&mut Request)) {

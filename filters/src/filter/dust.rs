@@ -236,7 +236,7 @@ impl Dust {
         let mut bend = dice.from(-0.012, 0.012);
         let mut at = piece.at;
         for _ in 0..joints {
-            bend = 0.93 * bend + dice.from(-0.006, 0.006);
+            bend = 0.9 * bend + dice.from(-0.011, 0.011);
             turn += bend;
             let (sin, cos) = libm::sincos(turn * core::f64::consts::TAU);
             let next = [at[0] + step * cos, at[1] + step * sin];
@@ -249,14 +249,15 @@ impl Dust {
 
     fn blotch(&self, piece: &Piece, dice: &mut Dice, out: &mut Vec<Splat>) {
         let size = piece.size * dice.from(2.5, 7.0);
-        let bits = 6 + (dice.roll() * 10.0) as usize;
+        let bits = 12 + (dice.roll() * 12.0) as usize;
         for bit in 0..bits {
-            let away = size * if bit == 0 { 0.0 } else { dice.roll() };
+            let away = size * if bit == 0 { 0.0 } else { 0.75 * dice.roll().sqrt() };
             let (sin, cos) = libm::sincos(dice.roll() * core::f64::consts::TAU);
             let at = [piece.at[0] + away * cos, piece.at[1] + away * sin];
-            let half = [size * dice.from(0.3, 1.0), size * dice.from(0.3, 1.0)];
+            let (half, long) = (size * dice.from(0.35, 0.85), dice.from(0.8, 1.25));
+            let half = [half * long, half / long];
             let splat = self.overlay.splat(at, half, dice.roll());
-            self.put(piece, splat, SOFT, 0.4 * piece.strength, out);
+            self.put(piece, splat, SOFT, 0.2 * piece.strength, out);
         }
     }
 }
@@ -320,7 +321,7 @@ mod tests {
     #[test]
     fn the_mean_is_what_was_asked_for() {
         let dust = dust(&[("amount", "8"), ("hairs", "0"), ("blotches", "1")]);
-        // A blotch has 6 to 15 bits; count pieces by their colour, which is each one's own.
+        // A blotch has many bits; count pieces by their colour, which is each one's own.
         let mut pieces = 0usize;
         let mut all = Vec::new();
         for frame in 0..1000 {

@@ -29,6 +29,10 @@ const MOST: f64 = 100.0;
 /// The longest, in frames, and the longest of any over the mean.
 const LONGEST: f64 = 1000.0;
 const SPREAD: f64 = 2.5;
+/// How many births later than it is born a scratch may begin.
+const ASIDE: f64 = 4.0;
+/// The most births that are looked at.
+const YOUNGEST: i64 = 4000;
 /// Pieces that a frame's height is cut into, at most.
 const PIECES: usize = 136;
 
@@ -99,6 +103,11 @@ fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
     }))
 }
 
+/// A rate as births keep it, of at least one birth in a million frames.
+fn millionths(rate: f64) -> f64 {
+    (rate * 1e6 + 0.5).floor().clamp(1.0, 1e9) / 1e6
+}
+
 impl Spec for ScratchSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let fault = |problem: String| SettingError { setting: "", problem };
@@ -106,9 +115,9 @@ impl Spec for ScratchSpec {
         let shape = Shape::polygon(&square, 0.0).map_err(|e: ShapeError| fault(e.to_string()))?;
         // As many are born as there may ever be at a time; at any time as many are seen as there should be.
         let ((_, most), (shortest, longest)) = (bounds(&self.amount), bounds(&self.life));
-        let rate = (most / shortest).clamp(1e-6, MOST);
+        let rate = millionths(most / shortest);
         let births = Steady::new(rate).map_err(|e| fault(e.to_string()))?;
-        let alive = (rate * (longest * SPREAD + 1.0)).ceil().min(4.0 * MOST * SPREAD);
+        let alive = (rate * (longest * SPREAD + 1.0)).ceil().min(f64::from(YOUNGEST as u32));
         let most = alive as usize * PIECES;
         let overlay = Overlay::new(input, vec![Look::new(shape, Blend::Over)], most, level)?;
         Ok(Box::new(Scratches {
@@ -158,23 +167,21 @@ impl Scratches {
         let (amount, life) = (self.amount.at(at), self.life.at(at));
         // The part of those born that should be seen.
         let seen = amount / (self.rate * life);
-        let longest = (life * SPREAD * FLICKS as f64) as i64 + 1;
+        let longest = ((life * SPREAD + ASIDE / self.rate) * FLICKS as f64) as i64 + 1;
         let last = self.births.born(bottom);
-        let first = self.births.born(top.saturating_sub(longest));
         // Never more than there is room for; the youngest count.
-        let first = first.max(last.saturating_sub((16.0 * MOST * SPREAD) as i64));
+        let first = self.births.born(top.saturating_sub(longest)).max(last.saturating_sub(YOUNGEST));
         let mut out = Vec::new();
         for scratch in first..last {
             let mut dice = Dice::of(self.seed, scratch as u64);
             if dice.roll() >= seen {
                 continue;
             }
-            // Births lie evenly; each is moved by up to one more gap.
-            let gap = (scratch as f64 + 1.0 + dice.roll()) / self.rate;
-            let start = gap - number.to_f64();
+            // Births lie evenly; each begins up to some births later.
+            let start = (scratch as f64 + 1.0 + ASIDE * dice.roll()) / self.rate - number.to_f64();
             // Mostly short, a few long, the mean being one.
             let r = dice.roll();
-            let length = life * (0.3 + 0.6 * r + (SPREAD - 0.9) * r * r * r * r * r * r * 0.9);
+            let length = life * (0.3 + 0.6 * r + (SPREAD - 0.9) * r * r * r);
             self.scratch(at, number.to_f64(), start, length, &mut dice, &mut out);
         }
         out
@@ -259,5 +266,91 @@ impl Filter for Scratches {
 
     fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
         self.overlay.render(state, band, scratch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratches(text: &[(&str, &str)]) -> Scratches {
+        let mut values = Values::new(SETTINGS);
+        for (id, text) in text {
+            let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
+            values.set(id, setting.parse(text).unwrap()).unwrap();
+        }
+        let format = Format::from_name("yuv420p", 640, 480).unwrap();
+        let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+        let look = Look::new(Shape::polygon(&square, 0.0).unwrap(), Blend::Over);
+        let n = |id: &str| values.number(id);
+        let rate = millionths(n("amount").constant().unwrap() / n("life").constant().unwrap());
+        Scratches {
+            overlay: Overlay::new(&format, vec![look], 1, Level::SCALAR).unwrap(),
+            births: Steady::new(rate).unwrap(),
+            rate,
+            amount: n("amount"),
+            life: n("life"),
+            width: n("width"),
+            wander: n("wander"),
+            light: n("light"),
+            strength: n("strength"),
+            seed: 5,
+        }
+    }
+
+    fn at(frame: i64) -> Moment {
+        Moment::of_frame(frame, Ratio::whole(24))
+    }
+
+    #[test]
+    fn a_scratch_goes_on_from_frame_to_frame() {
+        let s = scratches(&[("amount", "6"), ("wander", "60")]);
+        let mut met = 0;
+        for frame in 1000..1040 {
+            // By colour and width, which a scratch keeps.
+            let (above, below) = (s.splats(&at(frame)), s.splats(&at(frame + 1)));
+            for last in above.iter().filter(|p| p.y > 470 * 256 && p.opacity > 6000) {
+                let same =
+                    |p: &&Splat| p.y < 10 * 256 && p.colour == last.colour && p.half[0] == last.half[0];
+                for first in below.iter().filter(same) {
+                    met += 1;
+                    assert!((first.x - last.x).abs() < 256, "{frame}: {} {}", first.x, last.x);
+                }
+            }
+        }
+        assert!(met > 40, "{met}");
+    }
+
+    #[test]
+    fn there_are_as_many_as_asked_for() {
+        // The middle row is crossed by as many as there are at a time.
+        for (amount, life) in [("5", "20"), ("30", "0.5"), ("5", "300")] {
+            let s = scratches(&[("amount", amount), ("life", life), ("strength", "1"), ("light", "1")]);
+            let mut pieces = 0;
+            for frame in 0..400 {
+                let mut middle: Vec<_> = s
+                    .splats(&at(frame * 37))
+                    .into_iter()
+                    .filter(|p| (236 * 256..244 * 256).contains(&p.y))
+                    .collect();
+                middle.dedup_by_key(|p| p.colour);
+                pieces += middle.len();
+            }
+            let (mean, want) = (f64::from(pieces as u32) / 400.0, amount.parse::<f64>().unwrap());
+            // Some are interrupted there.
+            assert!((0.6 * want..1.15 * want).contains(&mean), "{amount} {life}: {mean}");
+        }
+    }
+
+    #[test]
+    fn curves_bound_how_many_there_may_be() {
+        let mut values = Values::new(SETTINGS);
+        for (id, text) in [("amount", "0=0;10=100"), ("life", "0=0.1;10=1000")] {
+            let setting = SETTINGS.iter().find(|s| s.id == id).unwrap();
+            values.set(id, setting.parse(text).unwrap()).unwrap();
+        }
+        let format = Format::from_name("gray", 64, 64).unwrap();
+        let filter = build(&values).unwrap().bind(&format, 1, Level::SCALAR).unwrap();
+        assert!(filter.memory().per_frame < 1 << 30);
     }
 }

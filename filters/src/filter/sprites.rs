@@ -276,3 +276,78 @@ impl Filter for Sprites {
         self.overlay.render(state, band, scratch);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::PlaneSet;
+    use crate::lend::{Alone, NoStore};
+    use crate::ratio::Ratio;
+    use core::sync::atomic::AtomicBool;
+
+    /// A chequered picture of R, G, B and alpha, 8 by 6.
+    fn picture() -> Frame {
+        let format =
+            Format { alpha: Alpha::Straight, ..Format::new(8, 6, Family::Rgb, Depth::Bits(8), (0, 0)) };
+        let mut frame = Frame::new(format);
+        for p in 0..4 {
+            for y in 0..6 {
+                for (x, s) in frame.row_mut::<u8>(p, y).iter_mut().enumerate() {
+                    *s = if p == 3 { 255 } else { (40 * p + 20 * y + 7 * x) as u8 };
+                }
+            }
+        }
+        frame
+    }
+
+    fn drawn(settings: &[(&str, &str)], picture: Option<Frame>, at: i64) -> Frame {
+        let mut values = Values::new(SETTINGS);
+        for (id, text) in settings {
+            let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
+            values.set(id, setting.parse(text).unwrap()).unwrap();
+        }
+        if let Some(frame) = picture {
+            values.set("image", Value::Image(Picture::named("x.png").read(frame))).unwrap();
+        }
+        let format = Format::new(40, 30, Family::Rgb, Depth::Bits(8), (0, 0));
+        let filter = build(&values).unwrap().bind(&format, 1, Level::best()).unwrap();
+        let at = Moment::of_frame(at, Ratio::whole(24));
+        let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+        let mut frame = Frame::new(format);
+        if filter.plan(&at).active {
+            let state = filter.prepare(&at, None, &host).unwrap();
+            let mut band = Band { rows: 0..30, input: None, output: frame.as_mut(), writes: PlaneSet::ALL };
+            filter.render(&at, Some(&state), &mut band, &mut Scratch::default());
+        }
+        frame
+    }
+
+    #[test]
+    fn a_picture_is_copied_to_the_sample_and_follows_its_curve() {
+        let frame = drawn(&[("position", "0=10,10;5=20,15")], Some(picture()), 5);
+        for p in 0..3 {
+            for y in 0..30 {
+                for x in 0..40 {
+                    let inside = (16..24).contains(&x) && (12..18).contains(&y);
+                    let want = if inside { picture().row::<u8>(p, y - 12)[x - 16] } else { 0 };
+                    assert_eq!(frame.row::<u8>(p, y)[x], want, "{p} {x} {y}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pages_turn_and_what_cannot_be_is_refused() {
+        let sheet = [("columns", "4"), ("rows", "3"), ("position", "1,1"), ("cell", "0=0;5=5")];
+        let frame = drawn(&sheet, Some(picture()), 5);
+        // Cell 5 of parts of 2 by 2 is the second of the second row.
+        assert_eq!(frame.row::<u8>(0, 0)[0], picture().row::<u8>(0, 2)[2]);
+        assert!(drawn(&[("fade", "0")], Some(picture()), 0).row::<u8>(0, 15)[20] == 0);
+        assert!(drawn(&[], None, 0).row::<u8>(0, 15)[20] > 220);
+        let mut values = Values::new(SETTINGS);
+        values.set("image", Value::Image(Picture::named("not-read.png"))).unwrap();
+        let format = Format::new(40, 30, Family::Gray, Depth::Bits(8), (0, 0));
+        let refused = build(&values).unwrap().bind(&format, 1, Level::best()).err().unwrap();
+        assert_eq!(refused.setting, "image");
+    }
+}

@@ -172,7 +172,7 @@ fn rain() -> Vec<Layer> {
 fn dust_motes() -> Vec<Layer> {
     let life = between(7.0, 11.0);
     vec![Layer {
-        when: alive(1300.0, life),
+        when: alive(2400.0, life),
         place: Place::Volume { near: 0.35, far: 2.4 },
         life,
         speed: between(0.0, 0.02),
@@ -182,7 +182,7 @@ fn dust_motes() -> Vec<Layer> {
         swirl_rate: 0.05,
         sway: [0.01, 0.008],
         sway_rate: 0.1,
-        size: between(0.0022, 0.0055),
+        size: between(0.0025, 0.006),
         opacity: between(0.5, 1.0),
         opacity_over: vec![[0.0, 0.0], [0.25, 1.0], [0.75, 1.0], [1.0, 0.0]],
         twinkle: 0.6,
@@ -223,15 +223,15 @@ fn embers() -> Vec<Layer> {
         swirl_age: 1.0,
         sway: [0.02, 0.01],
         sway_rate: 0.6,
-        size: between(0.0018, 0.0056),
+        size: between(0.002, 0.006),
         size_over: vec![[0.0, 1.0], [0.6, 0.85], [1.0, 0.35]],
         opacity: between(0.7, 1.0),
         opacity_over: vec![[0.0, 1.0], [0.7, 0.85], [1.0, 0.0]],
         twinkle: 0.55,
         twinkle_rate: 2.3,
         tint: life_of_fire(),
-        form: Form::Disc(0.6),
-        shutter: 1.0 / 40.0,
+        form: Form::Disc(1.0),
+        shutter: 1.0 / 60.0,
         thin: 0.5,
         ..Layer::default()
     };
@@ -367,8 +367,8 @@ fn smoke() -> Vec<Layer> {
         cone: 0.025,
         life,
         speed: between(0.15, 0.24),
-        swirl: 0.16,
-        swirl_size: 0.55,
+        swirl: 0.18,
+        swirl_size: 0.8,
         swirl_rate: 0.13,
         swirl_age: 3.0,
         size: between(0.018, 0.032),
@@ -408,13 +408,13 @@ fn bokeh() -> Vec<Layer> {
 fn starfield() -> Vec<Layer> {
     let life = between(18.0, 26.0);
     vec![Layer {
-        when: alive(6000.0, life),
-        place: Place::Tunnel { near: 0.12, far: 4.0 },
+        when: alive(7000.0, life),
+        place: Place::Tunnel { near: 0.35, far: 4.0 },
         direction: TOWARDS,
         life,
         speed: Spread::fixed(0.11),
         wind: 0.0,
-        size: between(0.0016, 0.0048),
+        size: between(0.0016, 0.004),
         opacity: between(0.5, 1.0),
         twinkle: 0.3,
         twinkle_rate: 0.7,

@@ -169,7 +169,7 @@ mod tests {
         let aside = [[0.1, 0.1], [1.0, 0.1], [1.0, 1.0]];
         assert_eq!(Shape::polygon(&aside, 0.0).err(), Some(ShapeError::Convex));
         let star: Vec<[f32; 2]> = (0..5)
-            .map(|i| (0.4 * i as f32) * 6.283_185)
+            .map(|i| (0.4 * i as f32) * core::f32::consts::TAU)
             .map(|t| [t.cos(), t.sin()].map(|v| v * 0.99))
             .collect();
         assert_eq!(Shape::polygon(&star, 0.0).err(), Some(ShapeError::Convex));
