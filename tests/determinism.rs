@@ -23,7 +23,6 @@ const CHAINS: &[&str] = &[
     "noise=strength=9:distribution=binomial:samples=3:layout=sequential,noise=strength=2",
     "noise=strength='0=0;11=30':opacity=0.5,noise=planes=0",
     "grain=strength='0=4;11=30':size=9:temporal=0.3,dither=mode=blue",
-    "particles=preset=embers:amount=3:size=3,particles=preset=bokeh",
 ];
 
 fn check(what: &str, change: impl Fn(&mut Request)) {
@@ -119,5 +118,23 @@ fn fields_of_interlaced_frames_are_pictures_of_their_own() {
             r.threads = Some(threads);
         });
         assert_eq!(again, field);
+    }
+}
+
+/// What is drawn from states that move from frame to frame. Its memory is larger, so it has a test of its own.
+#[test]
+fn particles_follow_from_the_number_too() {
+    const CHAIN: &str = "particles=preset=embers:amount=3:size=3";
+    for input in &INPUTS[..4] {
+        let want = hashes(input, CHAIN, |r| r.threads = Some(1));
+        let got = hashes(input, CHAIN, |r| r.threads = Some(16));
+        assert_eq!(got, want, "{input}: threads");
+        let got = hashes(input, CHAIN, |r| {
+            r.threads = Some(5);
+            r.memory = Some(40 << 20);
+        });
+        assert_eq!(got, want, "{input}: bands");
+        let got = hashes(input, CHAIN, |r| r.frames = Some("11,10,9,8,7,6,5,4,3,2,1,0".parse().unwrap()));
+        assert!(got.iter().rev().eq(&want), "{input}: order");
     }
 }
