@@ -120,3 +120,21 @@ fn fields_of_interlaced_frames_are_pictures_of_their_own() {
         assert_eq!(again, field);
     }
 }
+
+/// What is drawn from states that move from frame to frame. Its memory is larger, so it has a test of its own.
+#[test]
+fn particles_follow_from_the_number_too() {
+    const CHAIN: &str = "particles=preset=embers:amount=3:size=3";
+    for input in &INPUTS[..4] {
+        let want = hashes(input, CHAIN, |r| r.threads = Some(1));
+        let got = hashes(input, CHAIN, |r| r.threads = Some(16));
+        assert_eq!(got, want, "{input}: threads");
+        let got = hashes(input, CHAIN, |r| {
+            r.threads = Some(5);
+            r.memory = Some(40 << 20);
+        });
+        assert_eq!(got, want, "{input}: bands");
+        let got = hashes(input, CHAIN, |r| r.frames = Some("11,10,9,8,7,6,5,4,3,2,1,0".parse().unwrap()));
+        assert!(got.iter().rev().eq(&want), "{input}: order");
+    }
+}

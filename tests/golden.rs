@@ -73,6 +73,10 @@ const CHAINS: &[&str] = &[
     "dust=amount='0=0;3=200':seed=7",
     "scratches=amount=20:life='0=2;3=9':width=6:wander=300",
     "sprites=scale=3:stretch=2:rotation=30:position='40,9':blend=screen:fade=0.7",
+    "particles=preset=sparks:size=4",
+    "particles=preset=confetti:amount=4:wind='0=0;3=5'",
+    "particles=preset=bubbles:speed='0=1;3=4':blend=add:colour=#80c0ff",
+    "particles=preset=hyperspace:seed=5:size=3",
     "sprites=scale=9:blend=multiply,sprites=blend=add:position='0=0,0;3=66,34'",
 ];
 

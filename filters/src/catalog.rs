@@ -18,6 +18,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::dust::ENTRY,
     crate::filter::scratches::ENTRY,
     crate::filter::sprites::ENTRY,
+    crate::filter::particles::ENTRY,
 ];
 
 /// The filter of that name.

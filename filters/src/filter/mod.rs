@@ -15,6 +15,7 @@ pub mod grain;
 pub mod levels;
 pub mod noise;
 mod overlay;
+pub mod particles;
 pub mod scratches;
 pub mod sprites;
 pub mod transform;

@@ -120,6 +120,16 @@ impl Dice {
     }
 }
 
+/// The lowest and highest value at any key.
+pub(super) fn bounds(value: &Animated) -> (f64, f64) {
+    match value {
+        Animated::Constant(v) => (*v, *v),
+        Animated::Curve(c) => {
+            c.keys().iter().fold((f64::INFINITY, 0.0), |(low, high), k| (low.min(k.value), high.max(k.value)))
+        }
+    }
+}
+
 /// A setting that is a number and may move.
 pub(super) const fn number(
     id: &'static str,

@@ -5,7 +5,7 @@
 //! of the place on the strip, so that it goes on from the bottom of one frame to the top of the next. Scratches are
 //! born at an even rate along the strip, in closed form: which ones touch a frame follows from its number alone.
 
-use super::overlay::{Dice, Overlay, SEED, number};
+use super::overlay::{Dice, Overlay, SEED, bounds, number};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Format, Moment, Scratch};
 use crate::lend::{Host, Stop};
@@ -101,16 +101,6 @@ fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
         strength: values.number("strength"),
         seed: values.seed("seed"),
     }))
-}
-
-/// The lowest and highest value at any key.
-fn bounds(value: &Animated) -> (f64, f64) {
-    match value {
-        Animated::Constant(v) => (*v, *v),
-        Animated::Curve(c) => {
-            c.keys().iter().fold((f64::INFINITY, 0.0), |(low, high), k| (low.min(k.value), high.max(k.value)))
-        }
-    }
 }
 
 /// A rate as births keep it, of at least one birth in a million frames.

@@ -173,7 +173,7 @@ impl SpritesSpec {
 }
 
 /// A picture of the program as a sprite.
-fn image(frame: &Frame) -> Result<Image, String> {
+pub(super) fn image(frame: &Frame) -> Result<Image, String> {
     let format = frame.format();
     if format.family == Family::Yuv {
         return Err("a sprite is grey or R, G and B, not Y, U and V: save it as PNG".into());

@@ -1,0 +1,430 @@
+//! `particles`: snow, rain, sparks and their like over the picture, in closed form.
+//!
+//! An [`Effect`] is a list of [`Layer`]s. Where each particle is at a time follows from its number alone, so frame
+//! 10,000,000 costs what frame 0 does, and at frame 0 the effect has always been running. Three things are put on top
+//! of the motion of [`particle`](crate::particle): friction in closed form; wind, whose way from a particle's birth to
+//! now is a difference of the curve's integral; and displacements that are functions of place and time (a smooth field
+//! without divergence) or of a particle's own phase.
+//!
+//! Everything is measured in frame heights, so a look does not change with the frame's size.
+
+mod bound;
+mod effect;
+mod presets;
+#[cfg(test)]
+mod tests;
+
+pub use effect::{Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Place, Tint, When};
+
+use super::overlay::{Overlay, SEED, bounds, number};
+use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use crate::curve::Integral;
+use crate::frame::{Format, Moment, Scratch};
+use crate::lend::{Host, Stop};
+use crate::particle::draw::{Bins, Blend, Look, Painter, Shape};
+use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
+use crate::ratio::Ratio;
+use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
+use crate::simd::Level;
+use bound::{Bound, Now, Scene};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "particles",
+    label: "Particles",
+    help: "Snow, rain, embers, sparks, bubbles, smoke and more, laid over the frame",
+    settings: SETTINGS,
+    build,
+};
+
+/// In a draft, one of so many is drawn.
+const DRAFT: i64 = 4;
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        id: "preset",
+        label: "Preset",
+        help: "Which effect it is.",
+        kind: Kind::Choice(&[
+            Choice { id: "snow", help: "calm snow" },
+            Choice { id: "blizzard", help: "a snowstorm in strong wind" },
+            Choice { id: "rain", help: "rain, with splashes at the lower edge" },
+            Choice { id: "dust-motes", help: "dust that hangs in the light" },
+            Choice { id: "embers", help: "embers that rise from a fire below" },
+            Choice { id: "sparks", help: "a fountain of sparks" },
+            Choice { id: "fireflies", help: "fireflies at dusk" },
+            Choice { id: "confetti", help: "paper that tumbles down" },
+            Choice { id: "bubbles", help: "soap bubbles that rise" },
+            Choice { id: "smoke", help: "a plume of smoke from below" },
+            Choice { id: "bokeh", help: "large discs of light out of focus" },
+            Choice { id: "starfield", help: "a slow flight through stars" },
+            Choice { id: "leaves", help: "autumn leaves" },
+            Choice { id: "hyperspace", help: "stars that become streaks" },
+        ]),
+        unit: Unit::None,
+        default: Some(Value::Choice("snow")),
+    },
+    number(
+        "amount",
+        "Amount",
+        "How many there are: 2 is twice as many as the preset has.",
+        (0.0, 1000.0),
+        Unit::None,
+        1.0,
+    ),
+    number("size", "Size", "How large they are: 2 is twice as wide.", (0.0, 100.0), Unit::None, 1.0),
+    number(
+        "speed",
+        "Speed",
+        "How fast everything goes: 0.5 is slow motion, 0 stands still. A curve bends time itself.",
+        (0.0, 100.0),
+        Unit::None,
+        1.0,
+    ),
+    Setting {
+        id: "wind",
+        label: "Wind",
+        help: "Wind to the right (to the left below 0), in frame heights a second; each sort takes its part of it. \
+               May be a curve where `speed` is none. Without it: the preset's own.",
+        kind: Kind::Number { min: -100.0, max: 100.0 },
+        unit: Unit::None,
+        default: None,
+    },
+    Setting {
+        id: "colour",
+        label: "Colour",
+        help: "A colour in the place of the preset's, whose lights and darks are kept. It does not move.",
+        kind: Kind::Colour,
+        unit: Unit::None,
+        default: None,
+    },
+    Setting {
+        id: "image",
+        label: "Image",
+        help: "A picture in the place of the preset's shapes; its alpha is what shows of it.",
+        kind: Kind::Image,
+        unit: Unit::None,
+        default: None,
+    },
+    Setting {
+        id: "blend",
+        label: "Blend",
+        help: "How they are mixed with the frame. Without it: as the preset says.",
+        kind: Kind::Choice(&[
+            Choice { id: "over", help: "they cover the frame" },
+            Choice { id: "add", help: "their light is added" },
+            Choice { id: "screen", help: "their light is added, and what is white stays white" },
+            Choice { id: "multiply", help: "they lie on the frame as a slide" },
+        ]),
+        unit: Unit::None,
+        default: None,
+    },
+    Setting {
+        id: "draft",
+        label: "Draft",
+        help: "For a quick look: draws one in four, each where it will be.",
+        kind: Kind::Switch,
+        unit: Unit::None,
+        default: Some(Value::Switch(false)),
+    },
+    SEED,
+];
+
+/// An effect with what is set beside it: what a host that has effects of its own binds.
+#[derive(Clone, Debug)]
+pub struct Particles {
+    /// What is drawn.
+    pub effect: Effect,
+    /// What its births are multiplied by.
+    pub amount: Animated,
+    /// What its sizes are multiplied by.
+    pub size: Animated,
+    /// What its time is multiplied by.
+    pub speed: Animated,
+    /// Wind in the place of the effect's own.
+    pub wind: Option<Animated>,
+    /// A picture in the place of its shapes.
+    pub image: Option<Picture>,
+    /// Whether one in four is enough.
+    pub draft: bool,
+    /// Its own seed, if it has one.
+    pub seed: Option<u64>,
+}
+
+impl Particles {
+    /// An effect as it is.
+    pub fn new(effect: Effect) -> Particles {
+        let one = Animated::Constant(1.0);
+        Particles {
+            effect,
+            amount: one.clone(),
+            size: one.clone(),
+            speed: one,
+            wind: None,
+            image: None,
+            draft: false,
+            seed: None,
+        }
+    }
+
+    /// The effect of a preset, by its name.
+    pub fn preset(name: &str) -> Particles {
+        Particles::new(presets::preset(name))
+    }
+}
+
+fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
+    SettingError { setting, problem: problem.to_string() }
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    let mut effect = presets::preset(values.choice("preset"));
+    match values.get("blend") {
+        Some(Value::Choice("over")) => effect.blend = Blend::Over,
+        Some(Value::Choice("add")) => effect.blend = Blend::Add,
+        Some(Value::Choice("screen")) => effect.blend = Blend::Screen,
+        Some(Value::Choice("multiply")) => effect.blend = Blend::Multiply,
+        _ => {}
+    }
+    if values.get("colour").is_some() {
+        let Some(colour) = values.colour("colour").constant() else {
+            return Err(fault("colour", "stays the same over the clip: it takes no curve"));
+        };
+        for layer in &mut effect.layers {
+            let (Tint::One(list) | Tint::Mix(list) | Tint::Life(list)) = &mut layer.tint;
+            for c in list {
+                let shade = c[0].max(c[1]).max(c[2]);
+                *c = core::array::from_fn(|i| colour[i] * shade);
+            }
+        }
+    }
+    let spec = Particles {
+        effect,
+        amount: values.number("amount"),
+        size: values.number("size"),
+        speed: values.number("speed"),
+        wind: values.get("wind").map(|_| values.number("wind")),
+        image: values.image("image").cloned(),
+        draft: values.switch("draft"),
+        seed: values.seed("seed"),
+    };
+    let moves = |a: &Animated| a.constant().is_none();
+    if spec.wind.as_ref().is_some_and(moves) && moves(&spec.speed) {
+        return Err(fault("wind", "moves, and so does speed: only one of the two may be a curve"));
+    }
+    spec.effect.check().map_err(|e| fault("", e))?;
+    Ok(Box::new(spec))
+}
+
+impl Particles {
+    fn looks(&self) -> Result<Vec<Look>, SettingError> {
+        let image = match &self.image {
+            Some(picture) => match picture.frame() {
+                Some(frame) => Some(Arc::new(super::sprites::image(frame).map_err(|e| fault("image", e))?)),
+                None => return Err(fault("image", format!("{} has not been read", picture.name()))),
+            },
+            None => None,
+        };
+        let mut looks = Vec::new();
+        for layer in &self.effect.layers {
+            let soft = match layer.form {
+                Form::Disc(soft) | Form::Ring(_, soft) | Form::Polygon(_, soft) => soft,
+            };
+            let shapes = match &image {
+                Some(image) => [Shape::Image(image.clone()), Shape::Image(image.clone())],
+                None => [
+                    layer.form.shape().map_err(|e| fault("", e))?,
+                    Shape::streak(soft).map_err(|e| fault("", e))?,
+                ],
+            };
+            looks.extend(shapes.map(|shape| Look::new(shape, self.effect.blend)));
+        }
+        Ok(looks)
+    }
+
+    fn bound(&self, input: &Format, seed: u64, level: Level) -> Result<Drawn, SettingError> {
+        self.effect.check().map_err(|e| fault("", e))?;
+        let mut effect = self.effect.clone();
+        if self.image.is_some() {
+            // A picture is not drawn out.
+            effect.layers.iter_mut().for_each(|l| l.shutter = 0.0);
+        }
+        let (_, most) = bounds(&self.amount);
+        let seed = self.seed.unwrap_or(seed);
+        // How many there are decides how much room the painter needs, and the painter what colours are.
+        let looks = self.looks()?;
+        let sketch = Overlay::new(input, looks.clone(), 1, level)?;
+        let layers: Vec<Bound> = (0..effect.layers.len())
+            .map(|i| Bound::new(&effect, i, most, seed, &sketch, level).map_err(|e| fault("amount", e)))
+            .collect::<Result<_, _>>()?;
+        let rooms: Vec<(i64, usize)> = layers.iter().map(Bound::room).collect();
+        let alive = rooms.iter().fold(0i64, |sum, r| sum.saturating_add(r.0));
+        if alive > MOST {
+            return Err(fault("amount", EffectError::TooMany(alive)));
+        }
+        let overlay = Overlay::new(input, looks, alive as usize, level)?;
+        let whole = |a: &Animated| match a {
+            Animated::Curve(c) if a.constant().is_none() => Some(Arc::new(Integral::new(c))),
+            _ => None,
+        };
+        let wind = self.wind.clone().unwrap_or(Animated::Constant(effect.wind));
+        Ok(Drawn {
+            pools: rooms.iter().map(|r| r.1).sum(),
+            layers,
+            overlay,
+            most,
+            amount: self.amount.clone(),
+            size: self.size.clone(),
+            speed_sum: whole(&self.speed),
+            speed: self.speed.clone(),
+            wind_sum: whole(&wind),
+            wind,
+            every: if self.draft { DRAFT } else { 1 },
+        })
+    }
+}
+
+impl Spec for Particles {
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        Ok(Box::new(self.bound(input, seed, level)?))
+    }
+}
+
+/// Bound to a format.
+struct Drawn {
+    overlay: Overlay,
+    layers: Vec<Bound>,
+    /// Bytes of the pools of a frame.
+    pools: usize,
+    /// The highest amount.
+    most: f64,
+    amount: Animated,
+    size: Animated,
+    speed: Animated,
+    speed_sum: Option<Arc<Integral>>,
+    wind: Animated,
+    wind_sum: Option<Arc<Integral>>,
+    every: i64,
+}
+
+/// What is kept from frame to frame.
+struct Kept {
+    pools: Vec<Pool>,
+    bins: Bins,
+}
+
+impl Drawn {
+    fn now(&self, at: &Moment) -> Now {
+        let speed = self.speed.at(at);
+        // Seconds in what a curve's keys count: 1, or a frame's time.
+        let rate = self.overlay.format.rate;
+        let frame = if rate > Ratio::ZERO { 1.0 / rate.to_f64() } else { 1.0 / 24.0 };
+        let unit = |a: &Animated| match a {
+            Animated::Curve(c) if !c.in_seconds() => frame,
+            _ => 1.0,
+        };
+        let clock = flicks(at.time);
+        let limit = LAST as f64;
+        let flick = match &self.speed_sum {
+            Some(sum) => {
+                (sum.value(at.frame, at.time) * unit(&self.speed) * FLICKS as f64).clamp(-limit, limit) as i64
+            }
+            None if speed == 1.0 => clock,
+            None => (clock as f64 * speed).clamp(-limit, limit) as i64,
+        };
+        let blown = self.wind_sum.clone().map(|sum| -> Box<dyn Fn(f32) -> f32 + Send + Sync> {
+            let unit = unit(&self.wind);
+            let seconds = match &self.wind {
+                Animated::Curve(c) if !c.in_seconds() => at.frame,
+                _ => at.time,
+            };
+            let (now, here) = (sum.value_at(seconds), seconds);
+            // What is `age` old in the effect was born `age / speed` ago.
+            let ago = if speed > 0.0 { 1.0 / (speed * unit) } else { 0.0 };
+            Box::new(move |age| {
+                let back = (f64::from(age) * ago * 65_536.0).clamp(0.0, 1e15) as i64;
+                let then = here - Ratio::new(back, 65_536).unwrap_or(Ratio::ZERO);
+                ((now - sum.value_at(then)) * unit * speed) as f32
+            })
+        });
+        Now {
+            flick,
+            speed: speed as f32,
+            size: self.size.at(at) as f32,
+            part: if self.most > 0.0 { (self.amount.at(at) / self.most) as f32 } else { 0.0 },
+            wind: self.wind.at(at) as f32,
+            blown,
+            every: self.every,
+        }
+    }
+
+    fn kept(&self, near: Option<State>) -> Result<Box<Kept>, Stop> {
+        if let Some(kept) = near.and_then(|s| s.downcast::<Kept>().ok()) {
+            return Ok(kept);
+        }
+        let pools = self.layers.iter().map(Bound::pool).collect::<Result<_, _>>().map_err(Stop::Failed)?;
+        Ok(Box::new(Kept { pools, bins: Bins::default() }))
+    }
+}
+
+impl Filter for Drawn {
+    fn output(&self) -> &Format {
+        &self.overlay.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        if self.amount.at(at) > 0.0 && self.size.at(at) > 0.0 { self.overlay.plan(at) } else { Plan::IDLE }
+    }
+
+    fn memory(&self) -> Memory {
+        let base = self.overlay.memory();
+        Memory { per_frame: base.per_frame + self.pools, ..base }
+    }
+
+    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        host.check()?;
+        let now = self.now(at);
+        let mut kept = self.kept(near)?;
+        let Kept { pools, bins } = &mut *kept;
+        {
+            // Each pool goes there on its own.
+            let pools: Vec<Mutex<&mut Pool>> = pools.iter_mut().map(Mutex::new).collect();
+            host.spread.spread(pools.len(), &|i| {
+                pools[i].lock().unwrap_or_else(PoisonError::into_inner).seek(now.flick);
+            });
+        }
+        host.check()?;
+        let scene = Scene {
+            overlay: &self.overlay,
+            tall: self.overlay.size()[1] as f32,
+            phases: self.layers.iter().map(|l| l.phases(&now)).collect(),
+        };
+        // Parts of whole blocks of one layer.
+        let step = Painter::PART / BLOCK;
+        let parts: Vec<(usize, usize)> = pools
+            .iter()
+            .enumerate()
+            .flat_map(|(layer, pool)| (0..pool.blocks()).step_by(step).map(move |b| (layer, b)))
+            .collect();
+        let make = |part: usize, out: &mut Vec<_>| {
+            let Some(&(layer, first)) = parts.get(part) else { return };
+            if host.check().is_err() {
+                return;
+            }
+            let pool = &pools[layer];
+            for block in first..(first + step).min(pool.blocks()) {
+                self.layers[layer].splats(pool, block, &now, &scene, out);
+            }
+        };
+        self.overlay.painter.bin_made(parts.len(), &make, bins, host.spread);
+        host.check()?;
+        Ok(kept)
+    }
+
+    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        if let Some(kept) = state.and_then(|s| s.downcast_ref::<Kept>()) {
+            self.overlay.painter.draw(&kept.bins, &mut band.output, band.writes, scratch);
+        }
+    }
+}

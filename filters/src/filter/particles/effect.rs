@@ -1,0 +1,454 @@
+//! What an effect is made of: layers, each an emitter with one kind of particle and one way to draw it.
+//!
+//! Places are in a world in front of a camera: x to the right, y down, z away. At depth 1 a unit is a frame height and
+//! (0, 0) the middle of the picture; at depth z everything is z times as small. So nothing depends on the frame's size.
+
+use crate::particle::draw::{Blend, Shape, ShapeError};
+use crate::particle::{Births, FLICKS, LAST, Spread};
+use core::fmt;
+
+/// The most particles that may live at a time in one effect.
+pub const MOST: i64 = 4_000_000;
+
+/// The most layers of an effect.
+pub const MOST_LAYERS: usize = 64;
+
+/// All of an effect.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// Drawn by depth; at the same depth by birth, then in this order.
+    pub layers: Vec<Layer>,
+    /// How splats mix with what is there.
+    pub blend: Blend,
+    /// Sideways wind, in units a second.
+    pub wind: f64,
+}
+
+/// When particles are born.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum When {
+    /// So many a second, always: before the first frame as well.
+    Steady(f64),
+    /// So many at a time, every so many seconds.
+    Pulses {
+        /// Seconds from one to the next.
+        every: f64,
+        /// How many are born in each.
+        count: f64,
+    },
+}
+
+/// Where particles are born.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// Anywhere the camera sees between two depths. Who drifts out at a side comes in at the other, out of sight.
+    Volume {
+        /// Nearest depth, above 0.
+        near: f32,
+        /// Farthest depth.
+        far: f32,
+    },
+    /// The same, and who passes the camera begins again at the far end.
+    Tunnel {
+        /// Nearest depth, above 0.
+        near: f32,
+        /// Farthest depth.
+        far: f32,
+    },
+    /// In a box, which may be as flat as a line or a point.
+    Box {
+        /// Left and right, in frame widths from the left edge, as seen at depth 1.
+        x: [f32; 2],
+        /// Top and bottom, in frame heights from the top edge, as seen at depth 1.
+        y: [f32; 2],
+        /// Nearest and farthest depth.
+        z: [f32; 2],
+    },
+}
+
+impl Place {
+    /// Nearest and farthest depth.
+    pub(super) fn depth(&self) -> [f32; 2] {
+        match *self {
+            Place::Volume { near, far } | Place::Tunnel { near, far } => [near, far],
+            Place::Box { z, .. } => z,
+        }
+    }
+}
+
+/// What a particle looks like.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
+    /// A disc; the number is the part of the radius that fades.
+    Disc(f32),
+    /// A ring: the hole's radius, and the part of the band that fades.
+    Ring(f32, f32),
+    /// A convex polygon around the middle, and the part that fades.
+    Polygon(Vec<[f32; 2]>, f32),
+}
+
+impl Form {
+    pub(super) fn shape(&self) -> Result<Shape, ShapeError> {
+        match self {
+            Form::Disc(soft) => Shape::disc(*soft),
+            Form::Ring(inner, soft) => Shape::ring(*inner, *soft),
+            Form::Polygon(corners, soft) => Shape::polygon(corners, *soft),
+        }
+    }
+}
+
+/// Which colour a particle has. Red, green and blue are as displayed, 0 to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tint {
+    /// One of these, by chance.
+    One(Vec<[f64; 3]>),
+    /// Something between the first and the last, by chance.
+    Mix(Vec<[f64; 3]>),
+    /// From the first at birth to the last at death.
+    Life(Vec<[f64; 3]>),
+}
+
+impl Tint {
+    pub(super) fn colours(&self) -> &[[f64; 3]] {
+        match self {
+            Tint::One(c) | Tint::Mix(c) | Tint::Life(c) => c,
+        }
+    }
+}
+
+/// A value over life: 0 is birth, 1 death; straight lines between, places rising.
+pub type Over = Vec<[f32; 2]>;
+
+/// One emitter with one kind of particle. Lengths are in units (frame heights at depth 1), times in seconds, angles in
+/// turns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// Layers of the same stream, births and place have the same particles: a glow around a spark.
+    pub stream: u64,
+    /// When they are born. In a volume: as many for a frame of 16:9, others in proportion.
+    pub when: When,
+    /// Where.
+    pub place: Place,
+    /// Which way they start.
+    pub direction: [f32; 3],
+    /// How far from it, half the angle, 0 to 0.5.
+    pub cone: f32,
+    /// How long they live.
+    pub life: Spread,
+    /// How fast they start.
+    pub speed: Spread,
+    /// Gravity and lift, units a second a second.
+    pub pull: [f32; 3],
+    /// How much of their speed is lost each second, by friction: v goes as exp(-drag t).
+    pub drag: f32,
+    /// How much of the wind they take, from the first moment.
+    pub wind: f32,
+    /// How far a smooth field of place and time takes them aside.
+    pub swirl: f32,
+    /// The length over which that field changes.
+    pub swirl_size: f32,
+    /// How often a second it changes.
+    pub swirl_rate: f32,
+    /// The age from which on it is felt in full.
+    pub swirl_age: f32,
+    /// How far each sways on its own, x and y.
+    pub sway: [f32; 2],
+    /// How often a second.
+    pub sway_rate: f32,
+    /// Half their width.
+    pub size: Spread,
+    /// What is added to it each second.
+    pub growth: Spread,
+    /// What it is multiplied by over life.
+    pub size_over: Over,
+    /// Angle at birth.
+    pub angle: Spread,
+    /// Turns a second.
+    pub spin: Spread,
+    /// How often a second they tumble: they look narrow and wide in turn, and darker when narrow.
+    pub tumble: f32,
+    /// Height over width.
+    pub squash: f32,
+    /// Opacity, 0 to 1.
+    pub opacity: Spread,
+    /// What it is multiplied by over life.
+    pub opacity_over: Over,
+    /// How deep opacity goes down as they twinkle, 0 to 1.
+    pub twinkle: f32,
+    /// How often a second.
+    pub twinkle_rate: f32,
+    /// Their colour.
+    pub tint: Tint,
+    /// What they look like.
+    pub form: Form,
+    /// Where they are drawn, in their own half widths from where they are.
+    pub aside: [f32; 2],
+    /// For how long the shutter is open: what moves becomes a streak.
+    pub shutter: f32,
+    /// How much fainter a streak is for being longer: 0 not at all, 1 its light stays the same.
+    pub thin: f32,
+    /// The depth that is sharp, and the half width of the blur at infinite depth; 0 is no blur.
+    pub focus: [f32; 2],
+}
+
+impl Default for Layer {
+    fn default() -> Layer {
+        Layer {
+            stream: 0,
+            when: When::Steady(100.0),
+            place: Place::Volume { near: 0.5, far: 3.0 },
+            direction: [0.0, 1.0, 0.0],
+            cone: 0.0,
+            life: Spread::between(5.0, 6.0),
+            speed: Spread::fixed(0.0),
+            pull: [0.0; 3],
+            drag: 0.0,
+            wind: 1.0,
+            swirl: 0.0,
+            swirl_size: 1.0,
+            swirl_rate: 0.1,
+            swirl_age: 0.0,
+            sway: [0.0; 2],
+            sway_rate: 0.3,
+            size: Spread::fixed(0.003),
+            growth: Spread::fixed(0.0),
+            size_over: vec![[0.0, 1.0]],
+            angle: Spread::fixed(0.0),
+            spin: Spread::fixed(0.0),
+            tumble: 0.0,
+            squash: 1.0,
+            opacity: Spread::fixed(1.0),
+            opacity_over: vec![[0.0, 0.0], [0.08, 1.0], [0.92, 1.0], [1.0, 0.0]],
+            twinkle: 0.0,
+            twinkle_rate: 1.0,
+            tint: Tint::Mix(vec![[1.0; 3]]),
+            form: Form::Disc(1.0),
+            aside: [0.0; 2],
+            shutter: 0.0,
+            thin: 1.0,
+            focus: [1.0, 0.0],
+        }
+    }
+}
+
+/// What is wrong with an effect.
+#[derive(Clone, PartialEq, Debug)]
+pub enum EffectError {
+    /// A value of a layer (counted from 1) is not in its range.
+    Value {
+        /// Which layer.
+        layer: usize,
+        /// What it is.
+        what: &'static str,
+        /// What it was.
+        got: f64,
+        /// The lowest that is possible.
+        low: f64,
+        /// The highest.
+        high: f64,
+    },
+    /// A list of values over life whose places are not rising from 0 to 1, or empty, or longer than 32.
+    Over(usize, &'static str),
+    /// No colours, or more than 32.
+    Tint(usize),
+    /// The shape cannot be drawn.
+    Shape(usize, ShapeError),
+    /// No layer or more than [`MOST_LAYERS`].
+    Layers(usize),
+    /// So many particles would live at a time.
+    TooMany(i64),
+}
+
+impl fmt::Display for EffectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EffectError::Value { layer, what, got, low, high } => {
+                write!(f, "layer {layer}: {what} is {got}: it goes from {low} to {high}")
+            }
+            EffectError::Over(layer, what) => write!(
+                f,
+                "layer {layer}: {what} over life is 1 to 32 points whose places rise from 0 (birth) to 1 (death)"
+            ),
+            EffectError::Tint(layer) => {
+                write!(f, "layer {layer}: a tint has 1 to 32 colours, each from 0 to 1")
+            }
+            EffectError::Shape(layer, e) => write!(f, "layer {layer}: {e}"),
+            EffectError::Layers(n) => write!(f, "{n} layers: an effect has 1 to {MOST_LAYERS}"),
+            EffectError::TooMany(n) => write!(
+                f,
+                "up to {n} particles at a time, and {MOST} is the most: lower the amount, the births or the life"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for EffectError {}
+
+impl Effect {
+    /// Refuses what cannot be drawn.
+    pub fn check(&self) -> Result<(), EffectError> {
+        if self.layers.is_empty() || self.layers.len() > MOST_LAYERS {
+            return Err(EffectError::Layers(self.layers.len()));
+        }
+        if !(-100.0..=100.0).contains(&self.wind) {
+            return Err(EffectError::Value {
+                layer: 0,
+                what: "wind",
+                got: self.wind,
+                low: -100.0,
+                high: 100.0,
+            });
+        }
+        self.layers.iter().enumerate().try_for_each(|(i, layer)| layer.check(i + 1))
+    }
+}
+
+impl Layer {
+    fn check(&self, number: usize) -> Result<(), EffectError> {
+        let within = |what, v: f32, low: f32, high: f32| {
+            let [got, low, high] = [v, low, high].map(f64::from);
+            if (low..=high).contains(&got) {
+                Ok(())
+            } else {
+                Err(EffectError::Value { layer: number, what, got, low, high })
+            }
+        };
+        let ends = |what, s: Spread, low: f32, high: f32| {
+            within(what, s.base - s.offset.abs(), low, high)?;
+            within(what, s.base + s.offset.abs(), low, high)
+        };
+        match self.when {
+            When::Steady(rate) => within("births a second", rate as f32, 0.0, 1e8)?,
+            When::Pulses { every, count } => {
+                within("the time between pulses", every as f32, 0.001, 1e6)?;
+                within("births in a pulse", count as f32, 0.0, 1e8)?;
+            }
+        }
+        let [near, far] = self.place.depth();
+        within("nearest depth", near, 0.01, 1000.0)?;
+        within("farthest depth", far, near, 1000.0)?;
+        if let Place::Box { x, y, .. } = self.place {
+            x.iter().chain(&y).try_for_each(|v| within("an edge of the box", *v, -100.0, 100.0))?;
+        }
+        let d = self.direction;
+        within("the length of direction", (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt(), 1e-3, 1e6)?;
+        within("cone", self.cone, 0.0, 0.5)?;
+        ends("life", self.life, 0.001, 10_000.0)?;
+        ends("speed", self.speed, -1000.0, 1000.0)?;
+        self.pull.iter().try_for_each(|v| within("pull", *v, -1000.0, 1000.0))?;
+        within("drag", self.drag, 0.0, 100.0)?;
+        within("wind", self.wind, -100.0, 100.0)?;
+        within("swirl", self.swirl, 0.0, 10.0)?;
+        within("swirl size", self.swirl_size, 0.01, 1000.0)?;
+        within("swirl rate", self.swirl_rate, 0.0, 100.0)?;
+        within("swirl age", self.swirl_age, 0.0, 1000.0)?;
+        self.sway.iter().try_for_each(|v| within("sway", *v, -10.0, 10.0))?;
+        within("sway rate", self.sway_rate, 0.0, 100.0)?;
+        ends("size", self.size, 0.0, 10.0)?;
+        ends("growth", self.growth, -10.0, 10.0)?;
+        ends("angle", self.angle, -1000.0, 1000.0)?;
+        ends("spin", self.spin, -1000.0, 1000.0)?;
+        within("tumble", self.tumble, 0.0, 100.0)?;
+        within("squash", self.squash, 0.01, 100.0)?;
+        ends("opacity", self.opacity, 0.0, 1.0)?;
+        within("twinkle", self.twinkle, 0.0, 1.0)?;
+        within("twinkle rate", self.twinkle_rate, 0.0, 100.0)?;
+        self.aside.iter().try_for_each(|v| within("aside", *v, -100.0, 100.0))?;
+        within("shutter", self.shutter, 0.0, 10.0)?;
+        within("thin", self.thin, 0.0, 1.0)?;
+        within("focus", self.focus[0], 0.01, 1000.0)?;
+        within("blur", self.focus[1], 0.0, 1.0)?;
+        for (what, over, most) in [("size", &self.size_over, 100.0), ("opacity", &self.opacity_over, 1.0)] {
+            let rising = over.windows(2).all(|w| w[0][0] < w[1][0]);
+            let fits = over.iter().all(|p| (0.0..=1.0).contains(&p[0]));
+            if over.is_empty() || over.len() > 32 || !rising || !fits {
+                return Err(EffectError::Over(number, what));
+            }
+            over.iter().try_for_each(|p| within(what, p[1], 0.0, most))?;
+        }
+        let colours = self.tint.colours();
+        if !(1..=32).contains(&colours.len()) || !colours.iter().flatten().all(|v| (0.0..=1.0).contains(v)) {
+            return Err(EffectError::Tint(number));
+        }
+        self.form.shape().map(|_| ()).map_err(|e| EffectError::Shape(number, e))
+    }
+}
+
+/// The value of a list over life at `t`, 0 to 1.
+pub(super) fn over(points: &[[f32; 2]], t: f32) -> f32 {
+    let after = points.partition_point(|p| p[0] <= t);
+    match (after.checked_sub(1).and_then(|i| points.get(i)), points.get(after)) {
+        (Some(a), Some(b)) => a[1] + (b[1] - a[1]) * ((t - a[0]) / (b[0] - a[0])),
+        (Some(p), None) | (None, Some(p)) => p[1],
+        (None, None) => 1.0,
+    }
+}
+
+/// Births in pulses, for ever in both directions; number 0 is the first of the pulse at time 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pulses {
+    every: i64,
+    count: i64,
+}
+
+impl Pulses {
+    pub(super) fn new(every: f64, count: f64) -> Pulses {
+        Pulses { every: ((every * FLICKS as f64) as i64).max(1), count: (count + 0.5) as i64 }
+    }
+}
+
+impl Births for Pulses {
+    fn born(&self, at: i64) -> i64 {
+        (at.clamp(-LAST, LAST).div_euclid(self.every) + 1).saturating_mul(self.count)
+    }
+
+    fn most(&self, _: i64, _: i64, life: i64) -> i64 {
+        (life.max(0) / self.every + 1).saturating_mul(self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_over_life_are_straight_between_points() {
+        let points = [[0.0, 0.0], [0.5, 1.0], [1.0, 0.5]];
+        for (t, want) in [(0.0, 0.0), (0.25, 0.5), (0.5, 1.0), (0.75, 0.75), (1.0, 0.5), (2.0, 0.5)] {
+            assert_eq!(over(&points, t), want);
+        }
+        assert_eq!(over(&[[0.3, 0.7]], 0.0), 0.7);
+    }
+
+    #[test]
+    fn pulses_come_all_at_once() {
+        let pulses = Pulses::new(0.5, 10.0);
+        assert_eq!([-1, 0, FLICKS / 2 - 1, FLICKS / 2].map(|t| pulses.born(t)), [0, 10, 10, 20]);
+        let mut times = [0; 64];
+        pulses.times(crate::simd::Level::SCALAR, -10, &mut times);
+        assert_eq!([times[0], times[9], times[10], times[20]], [-FLICKS / 2, -FLICKS / 2, 0, FLICKS / 2]);
+        for life in [1, FLICKS / 2, FLICKS / 2 + 1, 3 * FLICKS] {
+            let most = (0..40).map(|i| i * FLICKS / 20);
+            let most = most.map(|t| pulses.born(t) - pulses.born(t - life)).max().unwrap();
+            assert!(pulses.most(0, FLICKS, life) >= most);
+        }
+    }
+
+    #[test]
+    fn wrong_effects_are_refused() {
+        let with = |layer: Layer| Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0 }.check();
+        assert_eq!(with(Layer::default()), Ok(()));
+        let wrong = with(Layer { life: Spread::between(-1.0, 2.0), ..Layer::default() });
+        assert_eq!(
+            wrong.unwrap_err().to_string(),
+            "layer 1: life is -1: it goes from 0.0010000000474974513 to 10000"
+        );
+        assert!(with(Layer { size: Spread::fixed(f32::NAN), ..Layer::default() }).is_err());
+        assert!(with(Layer { when: When::Steady(1e12), ..Layer::default() }).is_err());
+        assert!(with(Layer { opacity_over: vec![[0.5, 1.0], [0.5, 1.0]], ..Layer::default() }).is_err());
+        assert!(with(Layer { tint: Tint::One(vec![]), ..Layer::default() }).is_err());
+        assert!(with(Layer { form: Form::Ring(1.0, 0.0), ..Layer::default() }).is_err());
+        let none = Effect { layers: vec![], blend: Blend::Over, wind: 0.0 };
+        assert_eq!(none.check(), Err(EffectError::Layers(0)));
+    }
+}

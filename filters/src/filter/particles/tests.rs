@@ -1,0 +1,238 @@
+//! The filter as the chain uses it.
+
+use super::*;
+use crate::frame::{Alpha, Frame};
+use crate::lend::{Alone, NoStore, Spread};
+use crate::settings::Values;
+use core::sync::atomic::AtomicBool;
+
+static GO: AtomicBool = AtomicBool::new(false);
+
+const NAMES: [&str; 14] = [
+    "snow",
+    "blizzard",
+    "rain",
+    "dust-motes",
+    "embers",
+    "sparks",
+    "fireflies",
+    "confetti",
+    "bubbles",
+    "smoke",
+    "bokeh",
+    "starfield",
+    "leaves",
+    "hyperspace",
+];
+
+fn spec(given: &[(&str, &str)]) -> Result<Box<dyn Spec>, SettingError> {
+    let mut values = Values::new(SETTINGS);
+    for (id, text) in given {
+        let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
+        values.set(id, setting.parse(text).unwrap()).unwrap();
+    }
+    build(&values)
+}
+
+fn bind(name: &str, format: &Format, level: Level) -> Box<dyn Filter> {
+    spec(&[("preset", name)]).unwrap().bind(format, 42, level).unwrap()
+}
+
+fn at(n: i64) -> Moment {
+    Moment::of_frame(n, Ratio::whole(24))
+}
+
+/// So many threads that take tasks from the last to the first.
+struct Backwards(usize);
+
+impl Spread for Backwards {
+    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        std::thread::scope(|s| {
+            for thread in 0..self.0 {
+                s.spawn(move || (0..count).rev().filter(|i| i % self.0 == thread).for_each(task));
+            }
+        });
+    }
+    fn width(&self) -> usize {
+        self.0
+    }
+}
+
+fn prepare(filter: &dyn Filter, n: i64, near: Option<State>, spread: &dyn Spread) -> State {
+    let host = Host { spread, store: &NoStore, stop: &GO };
+    filter.prepare(&at(n), near, &host).unwrap()
+}
+
+/// Draws frame `n` from a state, in bands cut at these rows, the last first.
+fn drawn(filter: &dyn Filter, n: i64, state: &State, cuts: &[usize]) -> Frame {
+    let mut frame = Frame::new(*filter.output());
+    let writes = filter.plan(&at(n)).writes;
+    let mut scratch = Scratch::default();
+    let mut bands = Vec::new();
+    let mut rest = frame.as_mut();
+    for cut in cuts {
+        let (band, after) = rest.split_at_row(*cut);
+        bands.push(band);
+        rest = after;
+    }
+    bands.push(rest);
+    for output in bands.into_iter().rev() {
+        let rows = output.plane(0).rows();
+        let mut band = Band { rows, input: None, output, writes };
+        filter.render(&at(n), Some(state), &mut band, &mut scratch);
+    }
+    frame
+}
+
+fn frame(filter: &dyn Filter, n: i64) -> Frame {
+    drawn(filter, n, &prepare(filter, n, None, &Alone), &[])
+}
+
+fn mean(frame: &Frame) -> f64 {
+    let (w, h) = frame.format().plane_size(0);
+    let rows = (0..h).flat_map(|y| frame.row::<f32>(0, y).iter());
+    rows.map(|v| f64::from(*v)).sum::<f64>() / (w * h) as f64
+}
+
+#[test]
+fn a_frame_does_not_depend_on_how_it_was_reached() {
+    let format = Format::from_name("yuva420p", 160, 90).unwrap();
+    let numbers = [0, 1, 2, 40, 39, 3, -5, 10_000_000];
+    for name in NAMES {
+        let filter = bind(name, &format, Level::best());
+        let want: Vec<Frame> = numbers.iter().map(|n| frame(&*filter, *n)).collect();
+        let mut state = None;
+        for (n, want) in numbers.iter().zip(&want) {
+            let threads = Backwards(1 + n.rem_euclid(16) as usize);
+            let now = prepare(&*filter, *n, state, &threads);
+            assert!(drawn(&*filter, *n, &now, &[2, 34, 64]) == *want, "{name} {n}");
+            state = Some(now);
+        }
+        for &level in Level::available() {
+            let other = bind(name, &format, level);
+            assert!(frame(&*other, 40) == want[3], "{name} {level}");
+        }
+        assert!(want[0] != want[1], "{name} does not move");
+    }
+}
+
+#[test]
+fn it_has_always_been_running_and_never_ends() {
+    let format = Format::from_name("grayf32", 320, 180).unwrap();
+    for name in NAMES {
+        let filter = bind(name, &format, Level::best());
+        let mean = |n: i64| (0..4).map(|i| mean(&frame(&*filter, n + 37 * i))).sum::<f64>() / 4.0;
+        let (first, late) = (mean(0), mean(10_000_000));
+        assert!(first > 1e-4, "{name}: {first}");
+        assert!((0.5..2.0).contains(&(late / first)), "{name}: {first} {late}");
+    }
+}
+
+#[test]
+fn a_look_does_not_depend_on_the_size() {
+    for name in ["snow", "embers", "confetti", "bokeh", "rain"] {
+        let of = |w, h| {
+            let format = Format::from_name("grayf32", w, h).unwrap();
+            mean(&frame(&*bind(name, &format, Level::best()), 10))
+        };
+        let (small, large) = (of(480, 270), of(960, 540));
+        assert!((0.9..1.1).contains(&(small / large)), "{name}: {small} {large}");
+    }
+}
+
+#[test]
+fn straight_and_premultiplied_plates_agree() {
+    for name in ["snow", "embers", "bubbles"] {
+        let of = |alpha| {
+            let format = Format { alpha, ..Format::from_name("gbrapf32", 160, 90).unwrap() };
+            frame(&*bind(name, &format, Level::best()), 10)
+        };
+        let (straight, multiplied) = (of(Alpha::Straight), of(Alpha::Premultiplied));
+        let mut seen = 0;
+        for y in 0..90 {
+            let rows = |f: &Frame| [0, 1, 2, 3].map(|p| f.row::<f32>(p, y).to_vec());
+            let (s, m) = (rows(&straight), rows(&multiplied));
+            for x in 0..160 {
+                assert!((s[3][x] - m[3][x]).abs() < 1e-5);
+                for p in 0..3 {
+                    assert!((s[p][x] * s[3][x] - m[p][x]).abs() < 1e-4, "{name} {x},{y}");
+                }
+                seen += usize::from(m[3][x] > 0.0);
+            }
+        }
+        assert!(seen > 100, "{name}: {seen}");
+    }
+}
+
+#[test]
+fn twice_the_speed_is_twice_the_time() {
+    let format = Format::from_name("gray16", 160, 90).unwrap();
+    let of = |text: &str| {
+        spec(&[("preset", "snow"), ("wind", "0.3"), ("speed", text)])
+            .unwrap()
+            .bind(&format, 1, Level::best())
+            .unwrap()
+    };
+    assert!(frame(&*of("2"), 30) == frame(&*of("1"), 60));
+    assert!(frame(&*of("0"), 30) == frame(&*of("1"), 0));
+}
+
+#[test]
+fn curves_of_wind_and_speed_are_integrated() {
+    let format = Format { rate: Ratio::whole(24), ..Format::from_name("gray", 64, 36).unwrap() };
+    let of = |id: &'static str, text: &str| {
+        let setting = SETTINGS.iter().find(|s| s.id == id).unwrap();
+        let Value::Number(n) = setting.parse(text).unwrap() else { unreachable!("a number") };
+        let mut spec = Particles::preset("snow");
+        if id == "wind" {
+            spec.wind = Some(n)
+        } else {
+            spec.speed = n
+        }
+        spec.bound(&format, 1, Level::SCALAR).unwrap()
+    };
+    // From 0 to 1 over the first second, then 1: who was born a second before time 0 has come 1.5 at 2 seconds.
+    let now = of("wind", "0=0;24=1").now(&at(48));
+    assert!((now.blown.unwrap()(3.0) - 1.5).abs() < 1e-3);
+    let now = of("speed", "0=0;24=1").now(&at(48));
+    assert_eq!(now.flick, FLICKS * 3 / 2);
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_the_first_frame() {
+    let format = Format::from_name("gray", 64, 36).unwrap();
+    let many = spec(&[("preset", "blizzard"), ("amount", "1000")]).unwrap().bind(&format, 1, Level::SCALAR);
+    assert!(many.err().unwrap().to_string().contains("4000000 is the most"));
+    let both = spec(&[("wind", "0=0;9=1"), ("speed", "0=0;9=1")]);
+    assert!(both.err().unwrap().problem.contains("only one of the two"));
+    let mut endless = presets::preset("snow");
+    endless.layers[0].when = When::Steady(1e12);
+    assert!(Particles::new(endless).bind(&format, 1, Level::SCALAR).is_err());
+    assert!(NAMES.iter().all(|n| presets::preset(n).check().is_ok()));
+}
+
+#[test]
+fn memory_is_a_bound() {
+    let format = Format::from_name("gray", 320, 180).unwrap();
+    for name in ["snow", "sparks", "rain"] {
+        let filter = Particles::preset(name).bound(&format, 1, Level::SCALAR).unwrap();
+        let state = prepare(&filter, 100, None, &Alone);
+        let kept = state.downcast_ref::<Kept>().unwrap();
+        let pools: usize = kept.pools.iter().map(Pool::bytes).sum();
+        assert_eq!(pools, filter.pools);
+        assert!(filter.memory().per_frame > pools);
+    }
+}
+
+#[test]
+fn fewer_are_some_of_the_same() {
+    let format = Format::from_name("grayf32", 320, 180).unwrap();
+    let of = |given: &[(&str, &str)]| {
+        mean(&frame(&*spec(given).unwrap().bind(&format, 1, Level::best()).unwrap(), 9))
+    };
+    let whole = of(&[("amount", "1")]);
+    let half = of(&[("amount", "0=0.5;9=0.5;20=1")]);
+    let draft = of(&[("draft", "1")]);
+    assert!((0.3..0.7).contains(&(half / whole)), "{whole} {half}");
+    assert!((0.15..0.35).contains(&(draft / whole)), "{whole} {draft}");
+}
