@@ -1,7 +1,7 @@
 //! 512 bits: a register holds four steps, and the last 32 steps are eight registers.
 #![allow(unsafe_code)] // loads and stores of whole registers
 
-use super::kernels::{by_vectors, filled_up, kernels, unrolled};
+use super::kernels::{by_vectors, kernels, unrolled};
 use super::{AHEAD, Job};
 use crate::noise::lfsr31::Lanes;
 use core::arch::x86_64::*;
@@ -27,7 +27,7 @@ macro_rules! after {
     };
 }
 
-/// Steps 0 to 31 of a row. As the plain start: fewer and fewer rounds of lags 28 and 31 times 1, 2, 4 and 8 bits.
+/// Steps 0 to 31 of a row, with bit 0 set. As the plain start: fewer and fewer rounds of lags 28 and 31 times 1, 2, 4 and 8 bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn start(lanes: &Lanes) -> [Steps; RING] {
@@ -67,7 +67,12 @@ fn start(lanes: &Lanes) -> [Steps; RING] {
     let v3 = after!(g3, g4, 2);
     let g7 = fourteen(g3, after!(g3, g4, 1), v3);
     let g8 = _mm512_xor_si512(g1, y0);
-    [v0, v1, v2, v3, after!(g4, g5, 2), after!(g5, g6, 2), after!(g6, g7, 2), after!(g7, g8, 2)]
+    let mut ring =
+        [v0, v1, v2, v3, after!(g4, g5, 2), after!(g5, g6, 2), after!(g6, g7, 2), after!(g7, g8, 2)];
+    for w in &mut ring {
+        *w = _mm512_or_si512(*w, _mm512_set1_epi16(1));
+    }
+    ring
 }
 
 #[inline]
@@ -77,13 +82,27 @@ fn xor3(a: Steps, b: Steps, c: Steps) -> Steps {
 }
 
 /// Register m of the next turn: w[n] = w[n-28] ^ w[n-31], that is the register after the one replaced and, of the two,
-/// what begins one step later.
+/// what begins one step later. Bits never meet others, so bit 0 may be set as well: one instruction does both.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw")]
 fn next(ring: &[Steps; RING], m: usize) -> Steps {
     let near = ring[(m + 1) % RING];
-    _mm512_xor_si512(near, after!(ring[m], near, 1))
+    _mm512_ternarylogic_epi64::<0xbe>(near, after!(ring[m], near, 1), _mm512_set1_epi16(1))
 }
+
+/// Two registers for the next turn.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn next_dealt(ring: &[Steps; RING], m: usize) -> [Steps; 2] {
+    let first = next(ring, m);
+    let near = if m + 2 == RING { ring[0] } else { ring[m + 2] };
+    let second = _mm512_ternarylogic_epi64::<0xbe>(near, after!(ring[m + 1], near, 1), _mm512_set1_epi16(1));
+    [first, second]
+}
+
+use self::start as start_dealt;
+
+const ODD: bool = true;
 
 /// Two registers of eight steps: those four apart stand in different registers; the others are brought there by taking
 /// parts of both. What comes out, by parts of 128 bits: slots 0 4 2 6 and 1 5 3 7.
@@ -112,20 +131,22 @@ fn h8(w: [Steps; 2]) -> [Steps; 2] {
 /// Packing goes by 128-bit lanes; the shuffle puts them in order.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn high_pairs(a: __m512i, b: __m512i) -> __m512i {
-    let both = _mm512_packs_epi16(_mm512_srai_epi16::<8>(a), _mm512_srai_epi16::<8>(b));
+fn high_pairs(a: __m512i, b: __m512i, half: __m512i) -> __m512i {
+    // The rounding product by 128 is (a + 128) >> 8 exactly.
+    let both = _mm512_packs_epi16(_mm512_mulhrs_epi16(a, half), _mm512_mulhrs_epi16(b, half));
     _mm512_shuffle_i64x2::<0b11_01_10_00>(both, both)
 }
 
 /// Packing goes by 128-bit lanes; the permutation puts them in order.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn high(a: __m512i, b: __m512i) -> __m512i {
-    // Packing goes by 128-bit lanes; the permutation puts them in order.
+fn high(a: __m512i, b: __m512i, half: __m512i) -> __m512i {
     let order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
-    let both = _mm512_packs_epi16(_mm512_srai_epi16::<8>(a), _mm512_srai_epi16::<8>(b));
+    let both = _mm512_packs_epi16(_mm512_mulhrs_epi16(a, half), _mm512_mulhrs_epi16(b, half));
     _mm512_permutexvar_epi64(order, both)
 }
+
+use self::high as high_dealt;
 
 kernels!("avx512f,avx512bw,avx512vl");
 
@@ -135,19 +156,23 @@ pub(super) mod vbmi {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    fn high(a: __m512i, b: __m512i) -> __m512i {
+    fn high(a: __m512i, b: __m512i, half: __m512i) -> __m512i {
         // Every odd byte of the two.
-        const ODD: [u8; 64] = odd_bytes([0, 1, 2, 3, 4, 5, 6, 7]);
+        const AT: [u8; 64] = odd_bytes([0, 1, 2, 3, 4, 5, 6, 7]);
         // SAFETY: 64 bytes are 64 bytes.
-        _mm512_permutex2var_epi8(a, unsafe { load(ODD.as_ptr().cast()) }, b)
+        let odd = unsafe { load(AT.as_ptr().cast()) };
+        _mm512_permutex2var_epi8(add16(a, half), odd, add16(b, half))
     }
+
+    use self::high as high_dealt;
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    fn high_pairs(a: __m512i, b: __m512i) -> __m512i {
-        const ODD: [u8; 64] = odd_bytes([0, 4, 2, 6, 1, 5, 3, 7]);
+    fn high_pairs(a: __m512i, b: __m512i, half: __m512i) -> __m512i {
+        const AT: [u8; 64] = odd_bytes([0, 4, 2, 6, 1, 5, 3, 7]);
         // SAFETY: as above.
-        _mm512_permutex2var_epi8(a, unsafe { load(ODD.as_ptr().cast()) }, b)
+        let odd = unsafe { load(AT.as_ptr().cast()) };
+        _mm512_permutex2var_epi8(add16(a, half), odd, add16(b, half))
     }
 
     /// Indices of the odd bytes of two registers, whose parts of 128 bits are taken in this order.

@@ -13,8 +13,11 @@ pub(super) use unrolled;
 /// The kernels for one set of `$features`. What they are made of is looked up where the macro is used: the type `Steps`
 /// of a register, the number `RING` of registers for 32 steps; `start`, which makes these, and `next(ring, m)`, which
 /// gives register m of the 32 steps after, all before m being those already; `h8`, which turns the registers of eight
-/// steps into centred numbers, and `h8_pairs`, which may leave each two of them in an order of their own; `high(a, b)`
-/// and `high_pairs(a, b)`, the high bytes of two registers in the order of the pixels; and instructions by short names.
+/// steps into centred numbers, and `h8_pairs`, which may leave each two of them in an order of their own; `high(a, b, half)`
+/// and `high_pairs(a, b, half)`, the high bytes of two registers, of which each number is rounded by `half` = 128, in the
+/// order of the pixels; `start_dealt`, `next_dealt` and `high_dealt`, the same with steps dealt to the registers in the
+/// order that packing likes; `ODD`, whether all words of a ring have bit 0 set, which no other bit and no H8 ever looks
+/// at and the uniform law sets anyway; and instructions by short names.
 macro_rules! kernels {
     ($features:literal) => {
         /// Registers of eight steps, which are 64 pixels.
@@ -46,11 +49,11 @@ macro_rules! kernels {
                 }
             }
 
-            /// Noise times 256, and a half: its high byte is the noise.
+            /// Noise times 256, of words or centred numbers.
             #[inline]
             #[target_feature(enable = $features)]
             fn noise(&self, w: Steps) -> Steps {
-                add16(mulhi(or(w, self.or), self.gain), self.half)
+                mulhi(or(w, self.or), self.gain)
             }
 
             /// Changes a register of samples by their noise.
@@ -59,10 +62,14 @@ macro_rules! kernels {
             /// As many samples as the register holds must be at `x`.
             #[inline]
             #[target_feature(enable = $features)]
-            unsafe fn add(&self, x: *mut u8, n: Steps) {
+            unsafe fn add<const FULL: bool>(&self, x: *mut u8, n: Steps) {
                 // SAFETY: the caller's promise.
                 let old = unsafe { load(x.cast()) };
                 let sum = xor(adds8(xor(old, self.sign), n), self.sign);
+                if FULL {
+                    // SAFETY: as above.
+                    return unsafe { store(x.cast(), sum) };
+                }
                 let (top, bottom) = (maxu8(old, self.hi), minu8(old, self.lo));
                 // SAFETY: as above.
                 unsafe { store(x.cast(), maxu8(minu8(sum, top), bottom)) };
@@ -112,31 +119,59 @@ macro_rules! kernels {
             }
         }
 
+        // No closures below: those given to functions without these features are not inlined, and every register would
+        // then go through memory.
+
+        /// The registers of block b.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn block(ring: &[Steps; RING], b: usize) -> [Steps; BLOCK] {
+            let mut w = [ring[BLOCK * b]; BLOCK];
+            w.copy_from_slice(&ring[BLOCK * b..][..BLOCK]);
+            w
+        }
+
         /// The noise of the 64 samples of block b.
         #[inline]
         #[target_feature(enable = $features)]
         fn byte_noise<const H8: bool>(k: &Bytes, ring: &[Steps; RING], b: usize) -> [Steps; BLOCK / 2] {
-            let w = core::array::from_fn(|i| ring[BLOCK * b + i]);
+            let w = block(ring, b);
             let c = if H8 { h8_pairs(w) } else { w };
-            core::array::from_fn(|i| {
-                let (a, b) = (k.noise(c[2 * i]), k.noise(c[2 * i + 1]));
-                if H8 { high_pairs(a, b) } else { high(a, b) }
-            })
+            let mut noise = [k.half; BLOCK / 2];
+            for (i, n) in noise.iter_mut().enumerate() {
+                let (a, b) = if H8 || ODD {
+                    (mulhi(c[2 * i], k.gain), mulhi(c[2 * i + 1], k.gain))
+                } else {
+                    (k.noise(c[2 * i]), k.noise(c[2 * i + 1]))
+                };
+                *n = if H8 { high_pairs(a, b, k.half) } else { high_dealt(a, b, k.half) };
+            }
+            noise
         }
 
         /// The centred numbers of block b.
         #[inline]
         #[target_feature(enable = $features)]
         fn centred<const H8: bool>(ring: &[Steps; RING], b: usize) -> [Steps; BLOCK] {
-            let w = core::array::from_fn(|i| ring[BLOCK * b + i]);
+            let w = block(ring, b);
             if H8 { h8(w) } else { w }
         }
 
         #[target_feature(enable = $features)]
         pub(in crate::pixel::add::arch) fn bytes<const H8: bool>(row: &mut [u8], lanes: &Lanes, job: Job<u8>) {
+            // All codes legal: saturating keeps within them.
+            if (job.lo, job.hi) == (0, 255) {
+                bytes_within::<H8, true>(row, lanes, job);
+            } else {
+                bytes_within::<H8, false>(row, lanes, job);
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn bytes_within<const H8: bool, const FULL: bool>(row: &mut [u8], lanes: &Lanes, job: Job<u8>) {
             const N: usize = size_of::<Steps>();
             let k = Bytes::new(job, !H8 as i16);
-            let mut ring = start(lanes);
+            let mut ring = if H8 { start(lanes) } else { start_dealt(lanes) };
             let mut blocks = row.chunks_exact_mut(PIXELS);
             for block in &mut blocks {
                 unrolled!(b in 0 1 2 3 {
@@ -146,10 +181,16 @@ macro_rules! kernels {
                     _mm_prefetch::<_MM_HINT_T0>(x.wrapping_add(AHEAD).cast_const().cast());
                     for (i, n) in noise.into_iter().enumerate() {
                         // SAFETY: 64 samples are here: BLOCK / 2 registers of N.
-                        unsafe { k.add(x.add(i * N), n) };
+                        unsafe { k.add::<FULL>(x.add(i * N), n) };
                     }
-                    for m in BLOCK * b..BLOCK * (b + 1) {
-                        ring[m] = next(&ring, m);
+                    for i in 0..BLOCK / 2 {
+                        let m = BLOCK * b + 2 * i;
+                        if H8 {
+                            ring[m] = next(&ring, m);
+                            ring[m + 1] = next(&ring, m + 1);
+                        } else {
+                            [ring[m], ring[m + 1]] = next_dealt(&ring, m);
+                        }
                     }
                 });
             }
@@ -157,19 +198,28 @@ macro_rules! kernels {
             unrolled!(b in 0 1 2 3 {
                 let Some(rest) = rests.next() else { return };
                 let noise = byte_noise::<H8>(&k, &ring, b);
-                filled_up(rest, |x: &mut [u8; 64]| {
-                    for (i, n) in noise.into_iter().enumerate() {
-                        // SAFETY: 64 samples are here: BLOCK / 2 registers of N.
-                        unsafe { k.add(x.as_mut_ptr().add(i * N), n) };
-                    }
-                });
+                let mut copy = [0; 64];
+                let whole = rest.len() == 64;
+                let x = if whole {
+                    rest.as_mut_ptr()
+                } else {
+                    copy[..rest.len()].copy_from_slice(rest);
+                    copy.as_mut_ptr()
+                };
+                for (i, n) in noise.into_iter().enumerate() {
+                    // SAFETY: 64 samples are here: BLOCK / 2 registers of N.
+                    unsafe { k.add::<FULL>(x.add(i * N), n) };
+                }
+                if !whole {
+                    rest.copy_from_slice(&copy[..rest.len()]);
+                }
             });
         }
 
         #[target_feature(enable = $features)]
         pub(in crate::pixel::add::arch) fn words<const H8: bool>(row: &mut [u16], lanes: &Lanes, job: Job<u16>) {
             const N: usize = size_of::<Steps>() / 2;
-            let k = Words::new(job, !H8 as i16);
+            let k = Words::new(job, (!H8 && !ODD) as i16);
             let mut ring = start(lanes);
             let mut blocks = row.chunks_exact_mut(PIXELS);
             for block in &mut blocks {
@@ -193,12 +243,21 @@ macro_rules! kernels {
             unrolled!(b in 0 1 2 3 {
                 let Some(rest) = rests.next() else { return };
                 let c = centred::<H8>(&ring, b);
-                filled_up(rest, |x: &mut [u16; 64]| {
-                    for (i, c) in c.into_iter().enumerate() {
-                        // SAFETY: 64 samples are here: BLOCK registers of N.
-                        unsafe { k.add(x.as_mut_ptr().add(i * N), c) };
-                    }
-                });
+                let mut copy = [0; 64];
+                let whole = rest.len() == 64;
+                let x = if whole {
+                    rest.as_mut_ptr()
+                } else {
+                    copy[..rest.len()].copy_from_slice(rest);
+                    copy.as_mut_ptr()
+                };
+                for (i, c) in c.into_iter().enumerate() {
+                    // SAFETY: 64 samples are here: BLOCK registers of N.
+                    unsafe { k.add(x.add(i * N), c) };
+                }
+                if !whole {
+                    rest.copy_from_slice(&copy[..rest.len()]);
+                }
             });
         }
 
@@ -212,8 +271,8 @@ macro_rules! kernels {
                 _mm_prefetch::<_MM_HINT_T0>(x.as_ptr().wrapping_add(AHEAD).cast());
                 // SAFETY: N samples and N numbers are here, and these are two registers.
                 unsafe {
-                    let n = high(k.noise(load(c.cast())), k.noise(load(c.add(N / 2).cast())));
-                    k.add(x.as_mut_ptr(), n);
+                    let n = high(k.noise(load(c.cast())), k.noise(load(c.add(N / 2).cast())), k.half);
+                    k.add::<false>(x.as_mut_ptr(), n);
                 }
             });
         }
@@ -235,7 +294,7 @@ pub(super) use kernels;
 
 /// Works on a part of a row that may be shorter than `N`: a whole one where it stands, else in a copy that is filled up.
 #[inline(always)]
-pub(super) fn filled_up<T: Copy + Default, const N: usize>(rest: &mut [T], one: impl Fn(&mut [T; N])) {
+fn filled_up<T: Copy + Default, const N: usize>(rest: &mut [T], one: impl Fn(&mut [T; N])) {
     if let Ok(whole) = <&mut [T; N]>::try_from(&mut *rest) {
         return one(whole);
     }

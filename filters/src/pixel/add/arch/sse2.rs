@@ -1,7 +1,7 @@
 //! 128 bits: a register holds one step, and the last 32 steps lie in a ring on the stack.
 #![allow(unsafe_code)] // loads and stores of whole registers
 
-use super::kernels::{by_vectors, filled_up, kernels, unrolled};
+use super::kernels::{by_vectors, kernels, unrolled};
 use super::{AHEAD, Job};
 use crate::noise::lfsr31::Lanes;
 use core::arch::x86_64::*;
@@ -64,7 +64,9 @@ fn next(ring: &[Steps; RING], m: usize) -> Steps {
 #[target_feature(enable = "sse2")]
 fn h8(w: [Steps; 8]) -> [Steps; 8] {
     let sum = |x, y| (_mm_add_epi16(x, y), _mm_sub_epi16(x, y));
-    let [a, b, c, d, e, f, g, h] = w.map(|w| _mm_srai_epi16::<3>(w));
+    let [a, b, c, d, e, f, g, h] = w;
+    let v = |w| _mm_srai_epi16::<3>(w);
+    let (a, b, c, d, e, f, g, h) = (v(a), v(b), v(c), v(d), v(e), v(f), v(g), v(h));
     let ((a, e), (b, f), (c, g), (d, h)) = (sum(a, e), sum(b, f), sum(c, g), sum(d, h));
     let ((a, c), (b, d), (e, g), (f, h)) = (sum(a, c), sum(b, d), sum(e, g), sum(f, h));
     let ((a, b), (c, d), (e, f), (g, h)) = (sum(a, b), sum(c, d), sum(e, f), sum(g, h));
@@ -73,8 +75,8 @@ fn h8(w: [Steps; 8]) -> [Steps; 8] {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn high(a: Steps, b: Steps) -> Steps {
-    _mm_packs_epi16(_mm_srai_epi16::<8>(a), _mm_srai_epi16::<8>(b))
+fn high(a: Steps, b: Steps, half: Steps) -> Steps {
+    _mm_packs_epi16(_mm_srai_epi16::<8>(add16(a, half)), _mm_srai_epi16::<8>(add16(b, half)))
 }
 
 /// Already in order.
@@ -86,8 +88,20 @@ fn h8_pairs(w: [Steps; 8]) -> [Steps; 8] {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn high_pairs(a: Steps, b: Steps) -> Steps {
-    high(a, b)
+fn high_pairs(a: Steps, b: Steps, half: Steps) -> Steps {
+    high(a, b, half)
 }
+
+/// Steps are in the order of packing.
+use self::{high as high_dealt, start as start_dealt};
+
+/// Two registers for the next turn.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn next_dealt(ring: &[Steps; RING], m: usize) -> [Steps; 2] {
+    [next(ring, m), next(ring, m + 1)]
+}
+
+const ODD: bool = false;
 
 kernels!("sse2");
