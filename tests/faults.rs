@@ -345,7 +345,7 @@ fn a_full_disk_spoils_nothing() {
 #[test]
 fn a_full_disk_leaves_whole_segments() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(disk) = Disk::mount(folder.path(), "size=1m") else {
+    let Some(disk) = Disk::mount(folder.path(), "size=2m") else {
         println!("no disk can be mounted here");
         return;
     };

@@ -67,6 +67,41 @@ fn pma() {
     hold("pma", 1000);
 }
 
+#[test]
+fn tracks() {
+    hold("tracks", 3000);
+}
+
+#[test]
+fn lottie() {
+    hold("lottie", 3000);
+}
+
+#[test]
+fn samples() {
+    hold("samples", 3000);
+}
+
+#[test]
+fn manifest() {
+    hold("manifest", 3000);
+}
+
+#[test]
+fn jobs() {
+    hold("jobs", 3000);
+}
+
+#[test]
+fn status() {
+    hold("status", 3000);
+}
+
+#[test]
+fn note() {
+    hold("note", 3000);
+}
+
 /// Faults are seen: a panic, and memory beyond the bound.
 #[test]
 fn faults_are_found() {
@@ -83,5 +118,5 @@ fn faults_are_found() {
     assert_eq!(outcome.faults[0].input, b"abcd");
     let held = peak_of(|| drop(vec![0u8; 5000]));
     assert!((5000..6000).contains(&held), "{held}");
-    assert_eq!(TARGETS.len(), 7);
+    assert_eq!(TARGETS.len(), 14);
 }

@@ -33,6 +33,8 @@ fn the_commands_of_the_readme_work() {
     shell(folder, "ffmpeg -v error -i in.mp4 -frames:v 20 -start_number 1001 plate.%04d.png");
     std::os::unix::fs::symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("samples"), folder.join("samples"))
         .unwrap();
+    let track: String = (0..120).map(|n| format!("{n},{}\n", 6.0 + f64::from(n % 40) * 0.1)).collect();
+    std::fs::write(folder.join("track.csv"), format!("frame,strength\n{track}")).unwrap();
     let commands = commands();
     assert!(commands.len() > 8, "the README's commands are not found: {commands:?}");
     shell(folder, "grainfield render clip.y4m noisy.y4m -f noise=strength=3");

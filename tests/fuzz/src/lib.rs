@@ -34,7 +34,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 14] = [
     targets::y4m::TARGET,
     targets::recipe::CHAIN,
     targets::recipe::TOML,
@@ -42,6 +42,13 @@ pub const TARGETS: [Target; 7] = [
     targets::ranges::TARGET,
     targets::pattern::TARGET,
     targets::pma::TARGET,
+    targets::files::TRACKS,
+    targets::files::LOTTIE,
+    targets::files::SAMPLES,
+    targets::files::MANIFEST,
+    targets::files::JOBS,
+    targets::files::STATUS,
+    targets::files::NOTE,
 ];
 
 /// The target of a name.

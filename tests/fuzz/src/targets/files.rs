@@ -1,0 +1,143 @@
+//! Files that the program keeps beside its outputs, or takes tracks and jobs from.
+
+use super::super::Target;
+use grainfield::batch::{jobs::Jobs, queue};
+use grainfield::resume::Manifest;
+use grainfield::shard::note::Note;
+use grainfield::store;
+use std::path::Path;
+
+/// `.gfa` track files. Nearly all mutants fail their checksums, so what begins as one counts as understood.
+pub const TRACKS: Target =
+    Target { name: "tracks", run: tracks, words: &["\0", "\u{1}", "\u{7f}"], seeds: &[] };
+
+/// Lottie keyframe lists.
+pub const LOTTIE: Target = Target {
+    name: "lottie",
+    run: lottie,
+    words: &[
+        "\"t\":", "\"s\":", "\"i\":", "\"o\":", "\"h\":1", "[", "]", "{", "}", ",", "1e308", "-0", "0.5",
+    ],
+    seeds: &[
+        r#"[{"t":0,"s":[1],"o":{"x":[0.3],"y":[0]},"i":{"x":[0.7],"y":[1]}},{"t":9,"s":[2]}]"#,
+        r#"{"a":1,"k":[{"t":0,"s":[0,0],"h":1},{"t":24,"s":[10,5]}]}"#,
+    ],
+};
+
+/// Samples of tracks, CSV or JSON.
+pub const SAMPLES: Target = Target {
+    name: "samples",
+    run: samples,
+    words: &["frame", "time", "name", "value", ",", "\n", "\"", "1e308", "nan", "-", ";", "\t", "[", "]"],
+    seeds: &[
+        "frame,x\n0,1\n1,5\n2,1e99\n3,4\n",
+        "frame,name,value\n0,a,1\n0,b,2\n1,a,3\n1,b,2\n",
+        "{\"x\":[[0,1],[7,2],[9,1e-300]]}",
+    ],
+};
+
+/// Manifests of image sequences. Any bytes are one, with lines left out.
+pub const MANIFEST: Target = Target {
+    name: "manifest",
+    run: manifest,
+    words: &[
+        "made ",
+        "asked ",
+        "file ",
+        " ~",
+        "\n",
+        "{",
+        "}",
+        "0-10",
+        "18446744073709551616",
+        "-1",
+        "ffffffff",
+    ],
+    seeds: &[
+        "grainfield manifest 1 ~00000000\nfile 1001 0123456789abcdef0123456789abcdef 0 12 5 0 ~00000000\n",
+        "asked 0123456789abcdef0123456789abcdef 1-10x2,12- ~00000000\n",
+    ],
+};
+
+/// Lists of jobs.
+pub const JOBS: Target = Target {
+    name: "jobs",
+    run: jobs,
+    words: &[
+        "[[job]]\n",
+        "input = ",
+        "output = ",
+        "recipe = ",
+        "filter = ",
+        "\"",
+        "\n",
+        "..",
+        "/",
+        "{name}",
+        "seed = 1",
+    ],
+    seeds: &[
+        "[[job]]\ninput = \"a.y4m\"\noutput = \"b.y4m\"\n",
+        "version = 1\nfolder = \"out\"\n[all]\nfilters = \"noise\"\n[[job]]\nname = \"x\"\ninput = \"a\"\noutput = \"b\"\ncrf = 18\n\
+         segments = true\n[[job]]\ninput = \"c\"\noutput = \"d/e\"\nframes = \"1-9\"\n",
+    ],
+};
+
+/// Status files of a batch. Any bytes are one, with lines left out.
+pub const STATUS: Target = Target {
+    name: "status",
+    run: status,
+    words: &["{", "}", "\"id\":", "\"state\":", "\"done\"", "\"failed\"", "\n", ",", "null"],
+    seeds: &["{\"id\":\"a\",\"state\":\"done\"}\n{\"id\":\"b\",\"state\":\"waiting\"}\n"],
+};
+
+/// Notes beside shards.
+pub const NOTE: Target = Target {
+    name: "note",
+    run: note,
+    words: &["{", "}", "\"grainfield_shard\":", "1", ",", "\"", "[", "]", "null", "18446744073709551615"],
+    seeds: &[
+        r#"{"grainfield_shard":1,"index":1,"count":2,"kind":"y4m","key":"0123456789abcdef0123456789abcdef","made":"{}","origin":"0123456789abcdef","input":"a","frames":"0-9","wanted":5,"written":5,"size":12,"hash":"0123456789abcdef"}"#,
+    ],
+};
+
+fn tracks(data: &[u8]) -> bool {
+    store::fuzz::gfa(data);
+    store::fuzz::stream(data);
+    data.starts_with(b"\x89GFP")
+}
+
+fn lottie(data: &[u8]) -> bool {
+    store::fuzz::lottie_json(data);
+    std::str::from_utf8(data).is_ok_and(|text| store::lottie(text, "v", None).is_ok())
+}
+
+fn samples(data: &[u8]) -> bool {
+    store::fuzz::samples(data);
+    store::read_samples(data).is_ok()
+}
+
+fn manifest(data: &[u8]) -> bool {
+    let _ = Manifest::parse(data);
+    true
+}
+
+fn jobs(data: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(data) else { return false };
+    match Jobs::parse(text, Path::new("")) {
+        Ok(_) => true,
+        Err(e) => {
+            let _ = format!("{e} {e:?}");
+            false
+        }
+    }
+}
+
+fn status(data: &[u8]) -> bool {
+    let _ = queue::parse(data);
+    true
+}
+
+fn note(data: &[u8]) -> bool {
+    Note::parse(data).is_ok() || data.starts_with(b"{")
+}
