@@ -363,7 +363,10 @@ impl Job {
             overwrite: request.overwrite,
             frames: total,
             whole,
-            encoding: request.encoding.clone(),
+            encoding: sink::Encoding {
+                repeatable: selected.keep.segments.is_some(),
+                ..request.encoding.clone()
+            },
             keep: selected.keep,
         };
         // before anything is created that would have to be taken away again

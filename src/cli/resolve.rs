@@ -138,6 +138,7 @@ fn encoding_of(typed: EncodingArgs) -> Encoding {
         audio: typed.audio,
         subs: typed.subs,
         no_chapters: typed.no_chapters,
+        repeatable: false,
     }
 }
 

@@ -23,6 +23,9 @@ pub struct Encoding {
     pub subs: Subs,
     /// Chapters are left out.
     pub no_chapters: bool,
+    /// The same samples give the same packets in every run, as far as the encoder can be made to: segments need it,
+    /// and it may cost time.
+    pub repeatable: bool,
 }
 
 impl Encoding {

@@ -254,8 +254,8 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr) -> Dict {
             own.extend(hdr.display_text().map(|t| ("mastering-display", t)));
             own.extend(hdr.light_text().map(|t| ("cll", t)));
             // x264's AVX-512 code for mbtree reads what was never written where a row is no multiple of 8 macroblocks:
-            // pictures then differ from run to run, and from those of machines without it
-            if Level::of(Isa::Avx512).is_some() {
+            // pictures then differ from run to run, and from those of machines that lack it. AVX2 costs a tenth more time
+            if encoding.repeatable && Level::of(Isa::Avx512).is_some() {
                 own.push(("asm", "AVX2".into()));
             }
         }
