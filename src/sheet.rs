@@ -125,7 +125,7 @@ impl Watch for Quiet {
     fn note(&self, _: &str) {}
 }
 
-/// A job whose frames become thumbnails; the request's output only names the sheet, which [`png`] draws afterwards.
+/// A job whose frames become thumbnails; the request's output only names the sheet, which [`png()`] draws afterwards.
 pub fn prepare(mut request: Request, layout: Layout, shots: &Shots) -> Result<Job, JobError> {
     request.pix_fmt = Some("gbrp".into());
     let ends = |is_source| Sheet { layout, offset: request.frame_offset, is_source, shots: shots.clone() };
