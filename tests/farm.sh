@@ -131,7 +131,9 @@ same_sequence() {
 
 cd "$run"
 killed=0
-filters=noise=strength=6
+# Slow enough that a render is caught in the middle on a fast machine too.
+slow=transform=rotate=1:kernel=lanczos
+filters=noise=strength=6,$slow,$slow,$slow,$slow,$slow,$slow
 echo "one run of each, to compare with"
 "$GRAINFIELD" render pattern:zoneplate:size=640x360:frames=120 clip.mkv --lossless -q
 ffmpeg -v error -f lavfi -i sine=frequency=440:duration=5 -i clip.mkv -map 1:v -map 0:a -c:v copy -c:a aac in.mkv
