@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The scripts of samples/farm, run for real: Slurm on this machine alone, and OpenJD's own runner. One task of each is
+# The scripts of samples/cluster, run for real: Slurm on this machine alone, and OpenJD's own runner. One task of each is
 # killed in the middle; the results must be those of a single run, byte for byte, and of video sample for sample.
-# Called by ./x test-farm with the program's path. Needs root, Slurm's daemons, and openjd in target/farm/venv.
+# Called by ./x test-farm with the program's path. Needs root, Slurm's daemons, and openjd in target/openjd.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 GRAINFIELD=$(realpath "$1")
 export GRAINFIELD
-openjd=$PWD/target/farm/venv/bin/openjd
-farm=$PWD/samples/farm
+openjd=$PWD/target/openjd/bin/openjd
+farm=$PWD/samples/cluster
 run=$(mktemp -d "${TMPDIR:-/tmp}/grainfield-farm.XXXXXX")
 pids=()
 
