@@ -12,9 +12,10 @@ use grainfield_filters::noise::seed::mix64;
 use grainfield_filters::particle::draw::{Bins, Blend, Look, Painter, Shape, Splat};
 use grainfield_filters::simd::Level;
 use std::hint::black_box;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+mod threads;
 mod timing;
+use threads::Two;
 use timing::{ratio, time};
 
 const WIDTH: u32 = 1920;
@@ -36,31 +37,6 @@ fn splats(count: usize) -> Vec<Splat> {
             Splat { rank, colour, ..splat }.faded(unit(n[3]))
         })
         .collect()
-}
-
-/// Two threads that take tasks one by one.
-struct Two;
-
-impl Spread for Two {
-    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= count {
-                    break;
-                }
-                task(i);
-            }
-        };
-        std::thread::scope(|s| {
-            s.spawn(work);
-            work();
-        });
-    }
-    fn width(&self) -> usize {
-        2
-    }
 }
 
 fn least(all: &[f64]) -> f64 {

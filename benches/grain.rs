@@ -16,17 +16,17 @@
 
 #![allow(clippy::expect_used)] // a bench is a test: what it is given here is right, or it should stop
 
+mod frames;
+
 use criterion::{Criterion, Throughput};
-use grainfield_filters::catalog::find;
-use grainfield_filters::filter::{Band, Filter};
-use grainfield_filters::frame::{Format, FrameMut, Moment, PlaneMut, Scratch};
+use frames::{Frames, Kept, bind};
+use grainfield_filters::filter::Filter;
+use grainfield_filters::frame::Scratch;
 use grainfield_filters::noise::seed::Layer;
 use grainfield_filters::noise::{Generator, Law, Layout, Origin, Shape, Stream};
 use grainfield_filters::pixel::grain::{
     Codes, Gain, MARGIN, Ramp, Sources, Taps, across, add_u8, add_u16, down, finish_u8, finish_u16, mean_row,
 };
-use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::Values;
 use grainfield_filters::simd::Level;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -47,88 +47,6 @@ const FRAMES: &[(&str, &str, u32, u32)] = &[
     ("4K 4:2:0 10", "yuv420p10", 3840, 2160),
 ];
 
-/// A gibibyte of frames of one format, handed out in turn.
-struct Frames {
-    format: Format,
-    bytes: Vec<u8>,
-    frame: usize,
-    next: usize,
-}
-
-impl Frames {
-    fn new(name: &str, width: u32, height: u32) -> Frames {
-        let format = Format::from_name(name, width, height).expect("a format of this file's list");
-        let mib =
-            std::env::var("GRAINFIELD_BENCH_MIB").ok().and_then(|s| s.parse().ok()).unwrap_or(1024usize);
-        let frame = format.frame_bytes();
-        let count = ((mib << 20) / frame).max(2);
-        let mut bytes = vec![0; count * frame];
-        // A slow ramp, so that all of the curve is met.
-        if format.depth.bytes() == 1 {
-            bytes.iter_mut().enumerate().for_each(|(i, b)| *b = (16 + (i / 8) % 220) as u8);
-        } else {
-            let codes: &mut [u16] = bytemuck::cast_slice_mut(&mut bytes);
-            codes.iter_mut().enumerate().for_each(|(i, b)| *b = (64 + (i / 2) % 876) as u16);
-        }
-        Frames { format, bytes, frame, next: 0 }
-    }
-
-    fn index(&mut self) -> usize {
-        self.next = (self.next + 1) % (self.bytes.len() / self.frame);
-        self.next
-    }
-
-    fn copy(&mut self) {
-        // From one frame to another that was not touched lately.
-        let count = self.bytes.len() / self.frame;
-        let from = self.index();
-        let to = (from + count / 2) % count;
-        self.bytes.copy_within(from * self.frame..(from + 1) * self.frame, to * self.frame);
-    }
-
-    fn grain(&mut self, filter: &dyn Filter, number: i64, scratch: &mut Scratch) {
-        let format = self.format;
-        let i = self.index();
-        let mut rest = &mut self.bytes[i * self.frame..][..self.frame];
-        let planes = [0, 1, 2].map(|p| {
-            let (width, height) = format.plane_size(p);
-            let stride = width * format.depth.bytes();
-            let (plane, after) = core::mem::take(&mut rest).split_at_mut(stride * height);
-            rest = after;
-            PlaneMut::new(plane, stride, stride, height)
-        });
-        let [y, u, v] = planes;
-        let mut output = FrameMut::new(format, [y, u, v, PlaneMut::default()]);
-        let at = Moment::of_frame(number, Ratio::whole(24));
-        let writes = filter.plan(&at).writes;
-        // Bands as the chain cuts them.
-        let height = format.plane_size(0).1;
-        let rows = ((256 << 10) / (format.frame_bytes() / height)).next_multiple_of(2);
-        for start in (0..height).step_by(rows) {
-            let end = (start + rows).min(height);
-            let (band, below) = output.split_at_row(end);
-            output = below;
-            filter.render(
-                &at,
-                None,
-                &mut Band { rows: start..end, input: None, output: band, writes },
-                scratch,
-            );
-        }
-    }
-}
-
-fn bind(format: &Format, given: &[(&str, &str)], level: Level) -> Box<dyn Filter> {
-    let entry = find("grain").expect("the catalog has it");
-    let mut values = Values::new(entry.settings);
-    for (id, text) in given {
-        let setting = entry.settings.iter().find(|s| s.id == *id).expect("a setting");
-        values.set(id, setting.parse(text).expect("a value")).expect("a legal value");
-    }
-    let spec = (entry.build)(&values).expect("settings that go together");
-    spec.bind(format, 1, level).expect("a format that it takes")
-}
-
 fn median(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
@@ -138,12 +56,13 @@ fn median(times: &mut [f64]) -> f64 {
 fn ratios() {
     println!("\n{:<16} {:<30} {:>9} {:>9}", "frame", "way", "ms", "x memcpy");
     for &(title, name, width, height) in FRAMES {
-        let mut frames = Frames::new(name, width, height);
+        let mut frames = Frames::new(name, width, height, 1024);
         let mut scratch = Scratch::default();
         let mut contenders: Vec<(String, Option<Box<dyn Filter>>)> = vec![("memcpy".into(), None)];
         for &level in Level::available() {
             for (way, given) in WAYS {
-                contenders.push((format!("{way} {level}"), Some(bind(&frames.format, given, level))));
+                contenders
+                    .push((format!("{way} {level}"), Some(bind(&frames.format, "grain", given, level))));
             }
         }
         let mut times = vec![Vec::new(); contenders.len()];
@@ -155,7 +74,7 @@ fn ratios() {
                 for _ in 0..2 {
                     number += 1;
                     match filter {
-                        Some(filter) => frames.grain(&**filter, number, &mut scratch),
+                        Some(filter) => frames.render(&**filter, number, &mut Kept::default(), &mut scratch),
                         None => frames.copy(),
                     }
                 }
@@ -290,22 +209,22 @@ fn parts() {
 
 fn benches(c: &mut Criterion) {
     for &(title, name, width, height) in FRAMES {
-        let mut frames = Frames::new(name, width, height);
+        let mut frames = Frames::new(name, width, height, 1024);
         let mut group = c.benchmark_group(format!("grain/{title}"));
         group
             .sample_size(10)
             .measurement_time(Duration::from_secs(1))
             .warm_up_time(Duration::from_millis(200));
-        group.throughput(Throughput::Bytes(frames.frame as u64));
+        group.throughput(Throughput::Bytes(frames.format.frame_bytes() as u64));
         group.bench_function("memcpy", |b| b.iter(|| frames.copy()));
         for &level in Level::available() {
             for (way, given) in WAYS {
-                let filter = bind(&frames.format, given, level);
+                let filter = bind(&frames.format, "grain", given, level);
                 let (mut number, mut scratch) = (0, Scratch::default());
                 group.bench_function(format!("{way} {level}"), |b| {
                     b.iter(|| {
                         number += 1;
-                        frames.grain(&*filter, number, &mut scratch);
+                        frames.render(&*filter, number, &mut Kept::default(), &mut scratch);
                     });
                 });
             }

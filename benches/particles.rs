@@ -15,34 +15,12 @@ use grainfield_filters::particle::{Spread as Values, draw::Blend};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::hint::black_box;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
+
+mod threads;
+use threads::Two;
 
 static GO: AtomicBool = AtomicBool::new(false);
-
-/// Two threads that take tasks one by one.
-struct Two;
-
-impl Spread for Two {
-    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= count {
-                    break;
-                }
-                task(i);
-            }
-        };
-        std::thread::scope(|s| {
-            s.spawn(work);
-            work();
-        });
-    }
-    fn width(&self) -> usize {
-        2
-    }
-}
 
 /// So many at a time, all over the frame.
 fn discs(count: usize) -> Box<dyn Filter> {

@@ -5,10 +5,9 @@
 //! and a few are large. A speck is one to three bits of torn edges, a hair a chain of short streaks that bends at
 //! random, a blotch a heap of soft, thin pieces.
 
-use super::overlay::{Dice, Overlay, SEED, number};
-use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
-use crate::frame::{Format, Moment, Scratch};
-use crate::lend::{Host, Stop};
+use super::overlay::{Dice, Laid, Overlay, SEED, number};
+use super::{Entry, Filter, Spec};
+use crate::frame::{Format, Moment};
 use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
 use crate::settings::{Animated, Setting, SettingError, Unit, Values};
 use crate::simd::Level;
@@ -159,7 +158,7 @@ struct Piece {
 }
 
 impl Dust {
-    fn splats(&self, at: &Moment) -> Vec<Splat> {
+    fn all(&self, at: &Moment) -> Vec<Splat> {
         let amount = self.amount.at(at);
         let (hairs, blotches) = (self.hairs.at(at), self.blotches.at(at));
         let (light, strength) = (self.light.at(at), self.strength.at(at));
@@ -262,29 +261,17 @@ impl Dust {
     }
 }
 
-impl Filter for Dust {
-    fn output(&self) -> &Format {
-        &self.overlay.format
+impl Laid for Dust {
+    fn overlay(&self) -> &Overlay {
+        &self.overlay
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        if self.amount.at(at) > 0.0 && self.strength.at(at) > 0.0 {
-            self.overlay.plan(at)
-        } else {
-            Plan::IDLE
-        }
+    fn shows(&self, at: &Moment) -> bool {
+        self.amount.at(at) > 0.0 && self.strength.at(at) > 0.0
     }
 
-    fn memory(&self) -> Memory {
-        self.overlay.memory()
-    }
-
-    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
-        self.overlay.prepare(near, host, &self.splats(at))
-    }
-
-    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        self.overlay.render(state, band, scratch);
+    fn splats(&self, at: &Moment) -> Vec<Splat> {
+        self.all(at)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What filters that lay splats over the picture have in common.
 
-use super::{Band, Memory, Plan, State};
+use super::{Band, Filter, Memory, Plan, State};
 use crate::frame::{Format, Moment, Parity, Picture, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
 use crate::noise::seed::{GOLDEN, mix64};
@@ -96,6 +96,39 @@ impl Overlay {
         if let Some(bins) = state.and_then(|s| s.downcast_ref::<Bins>()) {
             self.painter.draw(bins, &mut band.output, band.writes, scratch);
         }
+    }
+}
+
+/// A filter that is an overlay of few splats, made anew for each frame.
+pub(super) trait Laid: Send + Sync {
+    fn overlay(&self) -> &Overlay;
+
+    /// Whether a frame has something to draw.
+    fn shows(&self, at: &Moment) -> bool;
+
+    /// What it has.
+    fn splats(&self, at: &Moment) -> Vec<Splat>;
+}
+
+impl<T: Laid> Filter for T {
+    fn output(&self) -> &Format {
+        &self.overlay().format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        if self.shows(at) { self.overlay().plan(at) } else { Plan::IDLE }
+    }
+
+    fn memory(&self) -> Memory {
+        self.overlay().memory()
+    }
+
+    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        self.overlay().prepare(near, host, &self.splats(at))
+    }
+
+    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.overlay().render(state, band, scratch);
     }
 }
 

@@ -5,10 +5,9 @@
 //! of the place on the strip, so that it goes on from the bottom of one frame to the top of the next. Scratches are
 //! born at an even rate along the strip, in closed form: which ones touch a frame follows from its number alone.
 
-use super::overlay::{Dice, Overlay, SEED, bounds, number};
-use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
-use crate::frame::{Format, Moment, Scratch};
-use crate::lend::{Host, Stop};
+use super::overlay::{Dice, Laid, Overlay, SEED, bounds, number};
+use super::{Entry, Filter, Spec};
+use crate::frame::{Format, Moment};
 use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
 use crate::particle::{Births, FLICKS, Steady, flicks};
 use crate::ratio::Ratio;
@@ -160,7 +159,7 @@ fn smooth(seed: u64, place: f64) -> f64 {
 }
 
 impl Scratches {
-    fn splats(&self, at: &Moment) -> Vec<Splat> {
+    fn all(&self, at: &Moment) -> Vec<Splat> {
         let number = Ratio::whole(at.frame.to_f64().floor() as i64);
         let top = flicks(number);
         let bottom = top.saturating_add(FLICKS);
@@ -243,29 +242,17 @@ impl Scratches {
     }
 }
 
-impl Filter for Scratches {
-    fn output(&self) -> &Format {
-        &self.overlay.format
+impl Laid for Scratches {
+    fn overlay(&self) -> &Overlay {
+        &self.overlay
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        if self.amount.at(at) > 0.0 && self.strength.at(at) > 0.0 {
-            self.overlay.plan(at)
-        } else {
-            Plan::IDLE
-        }
+    fn shows(&self, at: &Moment) -> bool {
+        self.amount.at(at) > 0.0 && self.strength.at(at) > 0.0
     }
 
-    fn memory(&self) -> Memory {
-        self.overlay.memory()
-    }
-
-    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
-        self.overlay.prepare(near, host, &self.splats(at))
-    }
-
-    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        self.overlay.render(state, band, scratch);
+    fn splats(&self, at: &Moment) -> Vec<Splat> {
+        self.all(at)
     }
 }
 

@@ -3,10 +3,9 @@
 //! The picture's colour is mixed with the frame's in the frame's own planes: nothing is converted but the picture,
 //! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters.
 
-use super::overlay::Overlay;
-use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
-use crate::frame::{Alpha, Depth, Family, Format, Frame, Moment, Scratch, Transfer};
-use crate::lend::{Host, Stop};
+use super::overlay::{Laid, Overlay};
+use super::{Entry, Filter, Spec};
+use crate::frame::{Alpha, Depth, Family, Format, Frame, Moment, Transfer};
 use crate::particle::draw::{Blend, Image, Look, MOST_LOOKS, Shape, Splat};
 use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
@@ -255,33 +254,26 @@ impl Sprites {
     }
 }
 
-impl Filter for Sprites {
-    fn output(&self) -> &Format {
-        &self.overlay.format
+impl Laid for Sprites {
+    fn overlay(&self) -> &Overlay {
+        &self.overlay
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        if self.splat(at).opacity > 0 { self.overlay.plan(at) } else { Plan::IDLE }
+    fn shows(&self, at: &Moment) -> bool {
+        self.splat(at).opacity > 0
     }
 
-    fn memory(&self) -> Memory {
-        self.overlay.memory()
-    }
-
-    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
-        self.overlay.prepare(near, host, &[self.splat(at)])
-    }
-
-    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        self.overlay.render(state, band, scratch);
+    fn splats(&self, at: &Moment) -> Vec<Splat> {
+        vec![self.splat(at)]
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Band;
     use super::*;
-    use crate::frame::PlaneSet;
-    use crate::lend::{Alone, NoStore};
+    use crate::frame::{PlaneSet, Scratch};
+    use crate::lend::{Alone, Host, NoStore};
     use crate::ratio::Ratio;
     use core::sync::atomic::AtomicBool;
 

@@ -1,0 +1,29 @@
+//! Threads for benches that lend them.
+
+use grainfield_filters::lend::Spread;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Two threads that take tasks one by one.
+pub(crate) struct Two;
+
+impl Spread for Two {
+    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                if i >= count {
+                    break;
+                }
+                task(i);
+            }
+        };
+        std::thread::scope(|s| {
+            s.spawn(work);
+            work();
+        });
+    }
+    fn width(&self) -> usize {
+        2
+    }
+}
