@@ -1,6 +1,7 @@
 //! The report as a picture: six panels in one PNG, with fonts of its own, the same on every machine.
 
 mod panels;
+pub(crate) mod style;
 
 use super::Report;
 use plotters::prelude::*;

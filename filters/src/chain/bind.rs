@@ -210,14 +210,19 @@ impl Chain {
             }
             filters.push(Box::new(dither));
         }
+        self.always(filters, to);
+        Ok(())
+    }
+
+    /// A layer of our own, that no setting of the chain's touches.
+    fn always(&mut self, filters: Vec<Box<dyn Filter>>, output: Format) {
         self.layers.push(Layer {
             filters,
             enable: None,
             planes: None,
             opacity: Animated::Constant(1.0),
-            output: to,
+            output,
         });
-        Ok(())
     }
 
     fn convert(&mut self, to: Format) -> Result<(), ChainError> {
@@ -233,13 +238,7 @@ impl Chain {
             }
             filters.push(Box::new(convert));
         }
-        self.layers.push(Layer {
-            filters,
-            enable: None,
-            planes: None,
-            opacity: Animated::Constant(1.0),
-            output: to,
-        });
+        self.always(filters, to);
         Ok(())
     }
 

@@ -5,7 +5,8 @@
 //! and a few are large. A speck is one to three bits of torn edges, a hair a chain of short streaks that bends at
 //! random, a blotch a heap of soft, thin pieces.
 
-use super::overlay::{Dice, Laid, Overlay, SEED, number};
+use super::effect::number;
+use super::overlay::{Dice, Laid, Overlay, SEED};
 use super::{Entry, Filter, Spec};
 use crate::frame::{Format, Moment};
 use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};

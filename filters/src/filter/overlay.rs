@@ -5,7 +5,7 @@ use crate::frame::{Format, Moment, Parity, Picture, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
 use crate::noise::seed::{GOLDEN, mix64};
 use crate::particle::draw::{Bins, Look, Painter, Splat};
-use crate::settings::{Animated, Kind, Setting, SettingError, Unit, Value};
+use crate::settings::{Animated, Kind, Setting, SettingError, Unit};
 use crate::simd::Level;
 
 /// A painter for a frame or one of its fields, asked in the frame's own coordinates.
@@ -161,19 +161,6 @@ pub(super) fn bounds(value: &Animated) -> (f64, f64) {
             c.keys().iter().fold((f64::INFINITY, 0.0), |(low, high), k| (low.min(k.value), high.max(k.value)))
         }
     }
-}
-
-/// A setting that is a number and may move.
-pub(super) const fn number(
-    id: &'static str,
-    label: &'static str,
-    help: &'static str,
-    (min, max): (f64, f64),
-    unit: Unit,
-    default: f64,
-) -> Setting {
-    let default = Some(Value::Number(Animated::Constant(default)));
-    Setting { id, label, help, kind: Kind::Number { min, max }, unit, default }
 }
 
 /// The seed of a filter of its own.

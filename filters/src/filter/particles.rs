@@ -16,7 +16,8 @@ mod tests;
 
 pub use effect::{Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Place, Tint, When};
 
-use super::overlay::{Overlay, SEED, bounds, number};
+use super::effect::number;
+use super::overlay::{Overlay, SEED, bounds};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::curve::Integral;
 use crate::frame::{Format, Moment, Scratch};

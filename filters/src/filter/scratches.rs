@@ -5,7 +5,8 @@
 //! of the place on the strip, so that it goes on from the bottom of one frame to the top of the next. Scratches are
 //! born at an even rate along the strip, in closed form: which ones touch a frame follows from its number alone.
 
-use super::overlay::{Dice, Laid, Overlay, SEED, bounds, number};
+use super::effect::number;
+use super::overlay::{Dice, Laid, Overlay, SEED, bounds};
 use super::{Entry, Filter, Spec};
 use crate::frame::{Format, Moment};
 use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};

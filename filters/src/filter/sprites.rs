@@ -40,7 +40,7 @@ const SETTINGS: &[Setting] = &[
         unit: Unit::Pixels,
         default: None,
     },
-    super::overlay::number(
+    super::effect::number(
         "scale",
         "Scale",
         "How large it is: 1 is a pixel for a pixel, 2 twice as wide and high.",
@@ -48,7 +48,7 @@ const SETTINGS: &[Setting] = &[
         Unit::None,
         1.0,
     ),
-    super::overlay::number(
+    super::effect::number(
         "stretch",
         "Stretch",
         "How much wider than high it becomes: 2 makes a square twice as wide, 0.5 half.",
@@ -56,7 +56,7 @@ const SETTINGS: &[Setting] = &[
         Unit::None,
         1.0,
     ),
-    super::overlay::number(
+    super::effect::number(
         "rotation",
         "Rotation",
         "How far it is turned, clockwise.",
@@ -64,7 +64,7 @@ const SETTINGS: &[Setting] = &[
         Unit::Degrees,
         0.0,
     ),
-    super::overlay::number(
+    super::effect::number(
         "fade",
         "Fade",
         "How much of it shows: 0 is nothing.",
@@ -101,7 +101,7 @@ const SETTINGS: &[Setting] = &[
         unit: Unit::None,
         default: Some(Value::Whole(1)),
     },
-    super::overlay::number(
+    super::effect::number(
         "cell",
         "Cell",
         "Which picture of the sheet it is, from 0, row by row; behind the last comes the first again. A curve turns the \

@@ -2,18 +2,12 @@
 
 use super::super::Report;
 use super::super::report::PlaneReport;
+use super::style::{Area, BOUND, INK, LINE, axes, bold, soft};
 use super::{Drawn, FONT, px};
-use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
-
-const INK: RGBColor = RGBColor(31, 41, 55);
-const SOFT: RGBColor = RGBColor(107, 114, 128);
-const LINE: RGBColor = RGBColor(229, 231, 235);
 const PAPER: RGBColor = RGBColor(255, 255, 255);
-const TARGET: RGBColor = RGBColor(245, 158, 11);
 
 fn colour(plane: &str) -> RGBColor {
     match plane {
@@ -27,15 +21,6 @@ fn colour(plane: &str) -> RGBColor {
 
 fn font(size: i32) -> TextStyle<'static> {
     (FONT, px(size)).into_font().color(&INK)
-}
-
-fn soft(size: i32) -> TextStyle<'static> {
-    (FONT, px(size)).into_font().color(&SOFT)
-}
-
-fn bold(size: i32) -> TextStyle<'static> {
-    // `FontDesc::style` would keep the regular outlines.
-    FontDesc::new(FontFamily::Name(FONT), f64::from(px(size)), FontStyle::Bold).color(&INK)
 }
 
 /// Everything.
@@ -84,26 +69,6 @@ fn chart<'a, 'b>(area: &'a Area<'b>, title: &str) -> ChartBuilder<'a, 'b, BitMap
     builder
 }
 
-/// What all panels with axes have in common.
-macro_rules! axes {
-    ($chart:expr, $x:expr, $y:expr, $xf:expr, $yf:expr) => {
-        $chart
-            .configure_mesh()
-            .x_desc($x)
-            .y_desc($y)
-            .label_style(soft(13))
-            .axis_desc_style(soft(14))
-            .axis_style(SOFT.stroke_width(px(1) as u32))
-            .bold_line_style(LINE.stroke_width(px(1) as u32))
-            .light_line_style(TRANSPARENT)
-            .x_labels(8)
-            .y_labels(8)
-            .x_label_formatter($xf)
-            .y_label_formatter($yf)
-            .draw()?
-    };
-}
-
 /// The ends of an axis around some values, with a little room, and at least so wide.
 fn around(values: impl Iterator<Item = f64>, least: f64) -> (f64, f64) {
     let (low, high) =
@@ -129,8 +94,8 @@ fn spectrum(area: &Area<'_>, report: &Report) -> Drawn {
     let all = report.planes.iter().flat_map(|p| &p.spectrum.rings).map(|r| r.1);
     let (low, high) = around(all.map(|v| v.max(-60.0)), 1.0);
     let mut chart = chart(area, "Radial power spectrum").build_cartesian_2d(0.0..0.5, low..high)?;
-    axes!(chart, "periods a sample", "dB against white", &plain, &plain);
-    chart.draw_series(LineSeries::new([(0.0, 0.0), (0.5, 0.0)], TARGET.stroke_width(px(1) as u32)))?;
+    axes!(chart, "periods a sample", "dB against white", 8, &plain, &plain);
+    chart.draw_series(LineSeries::new([(0.0, 0.0), (0.5, 0.0)], BOUND.stroke_width(px(1) as u32)))?;
     for p in &report.planes {
         chart.draw_series(line(p.spectrum.rings.iter().map(|r| (r.0, r.1.max(low))), p))?;
     }
@@ -143,10 +108,10 @@ fn histogram(area: &Area<'_>, report: &Report) -> Drawn {
     let high = 1.08 * all.fold(0.42, f64::max);
     let mut chart =
         chart(area, "Distribution, and the bell curve").build_cartesian_2d(-4.0..4.0, 0.0..high)?;
-    axes!(chart, "standard deviations from the mean", "density", &plain, &plain);
+    axes!(chart, "standard deviations from the mean", "density", 8, &plain, &plain);
     let curve = (-160..=160).map(|i| f64::from(i) / 40.0).map(|x| (x, bell(x)));
     chart.draw_series(
-        AreaSeries::new(curve, 0.0, TARGET.mix(0.22)).border_style(TARGET.stroke_width(px(1) as u32)),
+        AreaSeries::new(curve, 0.0, BOUND.mix(0.22)).border_style(BOUND.stroke_width(px(1) as u32)),
     )?;
     for p in &report.planes {
         chart.draw_series(line(p.histogram.bars.iter().copied(), p))?;
@@ -158,7 +123,7 @@ fn bands(area: &Area<'_>, report: &Report) -> Drawn {
     let high = report.planes.iter().flat_map(|p| &p.bands).map(|b| b.sd).fold(0.0, f64::max);
     let high = if high > 0.0 { 1.12 * high } else { 1.0 };
     let mut chart = chart(area, "Strength by brightness").build_cartesian_2d(0.0..256.0, 0.0..high)?;
-    axes!(chart, "luma", "standard deviation", &plain, &plain);
+    axes!(chart, "luma", "standard deviation", 8, &plain, &plain);
     for p in &report.planes {
         let points: Vec<_> = p.bands.iter().map(|b| ((b.from + b.to) / 2.0, b.sd)).collect();
         chart.draw_series(line(points.iter().copied(), p))?;
@@ -181,7 +146,7 @@ fn autocorrelation(area: &Area<'_>, report: &Report) -> Drawn {
     let title = format!("Autocorrelation of {}, colours to \u{b1}{}", plane.name, short(top));
     let range = (-f64::from(far) - 0.5)..(f64::from(far) + 0.5);
     let mut chart = chart(area, &title).build_cartesian_2d(range.clone(), range.end..range.start)?;
-    axes!(chart, "samples across", "rows down", &plain, &plain);
+    axes!(chart, "samples across", "rows down", 8, &plain, &plain);
     let cells = (-far..=far).flat_map(|y| (-far..=far).map(move |x| (x, y)));
     chart.draw_series(cells.map(|(x, y)| {
         let fill = if (x, y) == (0, 0) { INK } else { diverging(at(x, y) / top) };
@@ -204,8 +169,8 @@ fn temporal(area: &Area<'_>, report: &Report) -> Drawn {
     let (low, high) = around(backs().map(|b| b.value), 0.04);
     let mut chart = chart(area, "Correlation with earlier frames").build_cartesian_2d(0.5..8.5, low..high)?;
     let whole = |x: &f64| format!("{x:.0}");
-    axes!(chart, "frames before", "coefficient", &whole, &plain);
-    chart.draw_series(LineSeries::new([(0.5, 0.0), (8.5, 0.0)], TARGET.stroke_width(px(1) as u32)))?;
+    axes!(chart, "frames before", "coefficient", 8, &whole, &plain);
+    chart.draw_series(LineSeries::new([(0.5, 0.0), (8.5, 0.0)], BOUND.stroke_width(px(1) as u32)))?;
     let count = report.planes.len() as f64;
     for (i, p) in report.planes.iter().enumerate() {
         let x = |frames: usize| frames as f64 + (i as f64 - (count - 1.0) / 2.0) * 0.16;

@@ -1,21 +1,15 @@
 //! The picture of a fit.
 
 use super::Fitted;
-use crate::analyze::plot::{self, Drawn, FONT, PlotError, px};
+use crate::analyze::plot::style::{Area, BOUND, axes, bold};
+use crate::analyze::plot::{self, Drawn, PlotError, px};
 use grainfield_filters::curve::At;
 use grainfield_filters::ratio::Ratio;
-use plotters::coord::Shift;
 use plotters::prelude::*;
 
 /// So many tracks go into one picture.
 pub(super) const MOST: usize = 8;
 
-type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
-
-const INK: RGBColor = RGBColor(31, 41, 55);
-const SOFT: RGBColor = RGBColor(107, 114, 128);
-const LINE: RGBColor = RGBColor(229, 231, 235);
-const LIMIT: RGBColor = RGBColor(245, 158, 11);
 const COLOURS: [RGBColor; MOST] = [
     RGBColor(37, 99, 235),
     RGBColor(220, 38, 38),
@@ -26,14 +20,6 @@ const COLOURS: [RGBColor; MOST] = [
     RGBColor(190, 24, 93),
     RGBColor(75, 85, 99),
 ];
-
-fn bold(size: i32) -> TextStyle<'static> {
-    FontDesc::new(FontFamily::Name(FONT), f64::from(px(size)), FontStyle::Bold).color(&INK)
-}
-
-fn soft(size: i32) -> TextStyle<'static> {
-    (FONT, px(size)).into_font().color(&SOFT)
-}
 
 fn number(at: At) -> Ratio {
     match at {
@@ -102,24 +88,9 @@ fn unit(all: &[Fitted]) -> &'static str {
     if all.iter().any(|f| f.curve.in_seconds()) { "seconds" } else { "frames" }
 }
 
-macro_rules! axes {
-    ($chart:expr, $x:expr, $y:expr, $size:expr) => {
-        $chart
-            .configure_mesh()
-            .x_desc($x)
-            .y_desc($y)
-            .label_style(soft(13))
-            .axis_desc_style(soft(14))
-            .axis_style(SOFT.stroke_width(px(1) as u32))
-            .bold_line_style(LINE.stroke_width(px(1) as u32))
-            .light_line_style(TRANSPARENT)
-            .x_labels(12)
-            .y_labels(8)
-            .x_label_formatter(&plain)
-            // A sum of steps may miss 0 by a hair.
-            .y_label_formatter(&|v: &f64| plain(if v.abs() < 1e-9 * $size { &0.0 } else { v }))
-            .draw()?
-    };
+/// Writes values; a sum of steps may miss 0 by a hair.
+fn near(size: f64) -> impl Fn(&f64) -> String {
+    move |v| plain(if v.abs() < 1e-9 * size { &0.0 } else { v })
 }
 
 fn draw_values(area: &Area<'_>, all: &[Fitted]) -> Drawn {
@@ -146,7 +117,7 @@ fn draw_values(area: &Area<'_>, all: &[Fitted]) -> Drawn {
         .x_label_area_size(px(46))
         .y_label_area_size(px(84))
         .build_cartesian_2d(from.to_f64()..to.to_f64(), low - room..high + room)?;
-    axes!(chart, unit(all), "value", high - low);
+    axes!(chart, unit(all), "value", 12, &plain, &near(high - low));
     for (f, colour) in all.iter().zip(COLOURS) {
         let dots = f.samples.iter().map(|s| (number(s.0).to_f64(), s.1));
         let radius = if f.samples.len() > 700 { 1 } else { 2 };
@@ -184,9 +155,9 @@ fn draw_errors(area: &Area<'_>, all: &[Fitted]) -> Drawn {
         .x_label_area_size(px(46))
         .y_label_area_size(px(84))
         .build_cartesian_2d(from.to_f64()..to.to_f64(), -most..most)?;
-    axes!(chart, unit(all), "error, and its bound", most);
+    axes!(chart, unit(all), "error, and its bound", 12, &plain, &near(most));
     for (f, colour) in all.iter().zip(COLOURS) {
-        let ink = if all.len() == 1 { LIMIT } else { colour };
+        let ink = if all.len() == 1 { BOUND } else { colour };
         for side in [-f.bound, f.bound] {
             let line = [(from.to_f64(), side), (to.to_f64(), side)];
             chart.draw_series(LineSeries::new(line, ink.mix(0.7).stroke_width(px(1) as u32)))?;

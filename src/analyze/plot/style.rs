@@ -1,0 +1,45 @@
+//! What all our pictures of figures have in common: colours, letters, axes.
+
+use super::{FONT, px};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+pub(crate) type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
+
+pub(crate) const INK: RGBColor = RGBColor(31, 41, 55);
+pub(crate) const SOFT: RGBColor = RGBColor(107, 114, 128);
+pub(crate) const LINE: RGBColor = RGBColor(229, 231, 235);
+/// Of bounds and targets.
+pub(crate) const BOUND: RGBColor = RGBColor(245, 158, 11);
+
+pub(crate) fn soft(size: i32) -> TextStyle<'static> {
+    (FONT, px(size)).into_font().color(&SOFT)
+}
+
+pub(crate) fn bold(size: i32) -> TextStyle<'static> {
+    // `FontDesc::style` would keep the regular outlines.
+    FontDesc::new(FontFamily::Name(FONT), f64::from(px(size)), FontStyle::Bold).color(&INK)
+}
+
+/// The axes of a chart: what they are called, how many numbers stand along x, and how both are written.
+macro_rules! axes {
+    ($chart:expr, $x:expr, $y:expr, $labels:expr, $xf:expr, $yf:expr) => {
+        $chart
+            .configure_mesh()
+            .x_desc($x)
+            .y_desc($y)
+            .label_style($crate::analyze::plot::style::soft(13))
+            .axis_desc_style($crate::analyze::plot::style::soft(14))
+            .axis_style($crate::analyze::plot::style::SOFT.stroke_width($crate::analyze::plot::px(1) as u32))
+            .bold_line_style(
+                $crate::analyze::plot::style::LINE.stroke_width($crate::analyze::plot::px(1) as u32),
+            )
+            .light_line_style(plotters::style::TRANSPARENT)
+            .x_labels($labels)
+            .y_labels(8)
+            .x_label_formatter($xf)
+            .y_label_formatter($yf)
+            .draw()?
+    };
+}
+pub(crate) use axes;
