@@ -19,14 +19,12 @@ fn hold(name: &'static str, runs: u64) {
     let target: Target = fuzz::find(name).unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus").join(name);
     let corpus = campaign::corpus(&folder).unwrap();
-    let outcome = campaign::run(&target, corpus, SEED, runs, move |input| {
+    let found = |fault: &campaign::Fault| println!("{}: {}", fault.what, fault.input.escape_ascii());
+    let outcome = campaign::run(&target, corpus, SEED, runs, found, move |input| {
         eprintln!("seed {SEED}: an input of {name} hangs: {}", input.escape_ascii());
         std::process::exit(1);
     });
     println!("{name}, seed {SEED}: {} tried, {} understood", outcome.runs, outcome.understood);
-    for fault in &outcome.faults {
-        println!("{}: {}", fault.what, fault.input.escape_ascii());
-    }
     assert!(outcome.faults.is_empty(), "{name}: seed {SEED}: see the faults above");
     // Mutants that are all nonsense would try nothing.
     assert!(outcome.understood * 100 > outcome.runs, "{name}: {} of {}", outcome.understood, outcome.runs);
@@ -110,10 +108,12 @@ fn faults_are_found() {
         assert!(!data.contains(&b'!'), "an exclamation");
         true
     });
-    let outcome = campaign::run(&panics, Vec::new(), SEED, 500, |_| {});
+    let mut told = Vec::new();
+    let outcome = campaign::run(&panics, Vec::new(), SEED, 500, |f| told.push(f.input.clone()), |_| {});
     assert!(outcome.faults.len() == 10 && outcome.faults[0].what.contains("an exclamation"), "{outcome:?}");
+    assert_eq!(told, outcome.faults.iter().map(|f| f.input.clone()).collect::<Vec<_>>(), "each is told");
     let greedy = target(|data: &[u8]| !vec![1u8; data.len() * (MEMORY / 3 - 100)].is_empty());
-    let outcome = campaign::run(&greedy, vec![b"abcd".to_vec()], SEED, 0, |_| {});
+    let outcome = campaign::run(&greedy, vec![b"abcd".to_vec()], SEED, 0, |_| {}, |_| {});
     assert_eq!(outcome.faults.len(), 1, "{outcome:?}");
     assert_eq!(outcome.faults[0].input, b"abcd");
     let held = peak_of(|| drop(vec![0u8; 5000]));

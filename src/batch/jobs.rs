@@ -1,35 +1,11 @@
-//! Lists of jobs: as TOML, or as a pattern of inputs and one of outputs.
-//!
-//! ```toml
-//! version = 1                  # may be left out
-//! folder = "out"               # where outputs go; may be left out: the folder of this file
-//!
-//! [all]                        # options of every job; its own win
-//! recipe = "look.toml"
-//!
-//! [[job]]
-//! name = "shot 10"             # may be left out: the output
-//! input = "shots/010/plate.####.exr"
-//! output = "010/plate.####.exr"
-//! filters = "grain=preset=35mm"
-//! frames = "1001-1100"
-//! crf = 18                     # any option of 'grainfield render', by its long name
-//! segments = true
-//! ```
-//!
-//! Relative inputs and files of options are looked for in the folder of the list, outputs in `folder`.
+//! Jobs of a batch, and those that a pattern of inputs and one of outputs make. Written lists are [`list`](super::list)'s.
 
 use crate::images::pattern::{Pattern, bytes, glob_matches, name};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
-use toml::Value;
 
-/// The version of the format.
-const VERSION: i64 = 1;
-/// The most bytes of a list.
-pub const MAX_TEXT: u64 = 16 << 20;
 /// The most jobs of a list.
 pub const MAX_JOBS: usize = 100_000;
 
@@ -44,6 +20,10 @@ pub struct Job {
     pub output: OsString,
     /// Further words of the command line of `render`.
     pub options: Vec<OsString>,
+    /// The line of the list that each of them stands in, from 1; none where there is no list.
+    pub lines: Vec<u32>,
+    /// The line of the list that the job begins in, from 1; 0 where there is no list.
+    pub line: u32,
 }
 
 /// A list of jobs.
@@ -93,54 +73,9 @@ fn bad<T>(place: impl fmt::Display, problem: impl Into<String>) -> Result<T, Job
     Err(JobsError::Bad { place: place.to_string(), problem: problem.into() })
 }
 
-/// Options whose value is a file that is looked for in the folder of the list.
-const FILES: [&str; 1] = ["recipe"];
-/// Options that are asked for on the command line of `batch` alone, or that a job says otherwise.
-const NOT: [&str; 9] =
-    ["shard", "resume", "verify", "progress", "quiet", "verbose", "help", "input", "output"];
-
 impl Jobs {
-    /// Reads a list; `folder` is the one it lies in.
-    pub fn parse(text: &str, folder: &Path) -> Result<Jobs, JobsError> {
-        if text.len() as u64 > MAX_TEXT {
-            return Err(JobsError::Most("16 MiB of text"));
-        }
-        let table: toml::Table = toml::from_str(text).map_err(|e| JobsError::Toml(e.to_string()))?;
-        let mut jobs = Jobs::default();
-        let mut all: BTreeMap<String, Value> = BTreeMap::new();
-        let mut list = Vec::new();
-        for (key, value) in table {
-            match (key.as_str(), value) {
-                ("version", Value::Integer(VERSION)) => {}
-                ("version", value) => {
-                    return bad("version", format!("this program reads version {VERSION}, not {value}"));
-                }
-                ("folder", Value::String(text)) => jobs.folder = Some(folder.join(text)),
-                ("all", Value::Table(table)) => all.extend(table),
-                ("job", Value::Array(array)) => list = array,
-                (other, _) => {
-                    return bad(
-                        other,
-                        "only version, folder, [all] and [[job]] stand here, each in its form",
-                    );
-                }
-            }
-        }
-        if list.len() > MAX_JOBS {
-            return Err(JobsError::Most("100000 jobs"));
-        }
-        for (i, value) in list.into_iter().enumerate() {
-            let place = format!("job {}", i + 1);
-            let Value::Table(own) = value else { return bad(place, "a job is a table: [[job]]") };
-            let mut settings = all.clone();
-            settings.extend(own);
-            jobs.jobs.push(job(&place, settings, folder)?);
-        }
-        jobs.check()?;
-        Ok(jobs)
-    }
-
-    fn check(&self) -> Result<(), JobsError> {
+    /// Refuses no jobs, too many, and two of one name or output.
+    pub(super) fn check(&self) -> Result<(), JobsError> {
         if self.jobs.is_empty() {
             return Err(JobsError::Empty);
         }
@@ -152,12 +87,11 @@ impl Jobs {
         for (i, job) in self.jobs.iter().enumerate() {
             let twice = |j: usize, what, value: &OsStr| {
                 let value = value.to_string_lossy().into_owned();
-                Err(JobsError::Twice {
-                    a: format!("job {}", j + 1),
-                    b: format!("job {}", i + 1),
-                    what,
-                    value,
-                })
+                let place = |i: usize| match self.jobs[i].line {
+                    0 => format!("job {}", i + 1),
+                    line => format!("job {} (line {line})", i + 1),
+                };
+                Err(JobsError::Twice { a: place(j), b: place(i), what, value })
             };
             if let Some(j) = names.insert(job.name.as_str(), i) {
                 return twice(j, "name", OsStr::new(&job.name));
@@ -168,57 +102,6 @@ impl Jobs {
         }
         Ok(())
     }
-}
-
-fn job(place: &str, mut settings: BTreeMap<String, Value>, folder: &Path) -> Result<Job, JobsError> {
-    let mut text = |key: &str| match settings.remove(key) {
-        None => Ok(None),
-        Some(Value::String(text)) if !text.is_empty() && !text.contains('\0') => Ok(Some(text)),
-        Some(_) => bad(format!("{place}, {key}"), "is a text in quotes, and not empty"),
-    };
-    let (name, input, output) = (text("name")?, text("input")?, text("output")?);
-    let (Some(input), Some(output)) = (input, output) else {
-        return bad(place, "a job has an input and an output");
-    };
-    let mut options = Vec::new();
-    for (key, value) in settings {
-        let place = format!("{place}, {key}");
-        if NOT.contains(&key.as_str()) || !key.bytes().all(|b| b.is_ascii_lowercase() || b"-_".contains(&b)) {
-            return bad(place, "is no option that a job can have: see 'grainfield render -h'");
-        }
-        let option = format!("--{}", key.replace('_', "-"));
-        let values = match value {
-            Value::Boolean(true) => {
-                options.push(option.into());
-                continue;
-            }
-            Value::Boolean(false) => continue,
-            Value::Array(values) => values,
-            one => vec![one],
-        };
-        for value in values {
-            let text = match value {
-                Value::String(text) if text.contains('\0') => {
-                    return bad(place, "there is a zero byte in it");
-                }
-                Value::String(text) if FILES.contains(&key.as_str()) => {
-                    folder.join(text).to_string_lossy().into_owned()
-                }
-                Value::String(text) => text,
-                Value::Integer(n) => n.to_string(),
-                Value::Float(x) => x.to_string(),
-                _ => return bad(place, "is a text, a number, true or false, or a list of these"),
-            };
-            // in one word, so that a value that begins with a minus sign is not taken for an option
-            options.push(format!("{option}={text}").into());
-        }
-    }
-    let input = match input.as_str() {
-        text if text.starts_with("pattern:") => input.into(),
-        text => folder.join(text).into_os_string(),
-    };
-    let name = name.unwrap_or_else(|| output.clone());
-    Ok(Job { name, input, output: output.into(), options })
 }
 
 /// The most files and folders that a pattern of inputs looks at.
@@ -270,7 +153,8 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
             let output = substitute(to, &[("dir", &dir), ("name", &stem), ("ext", &extension)])?;
             let input = folder.join(file).into_os_string();
             let name = input.to_string_lossy().into_owned();
-            jobs.jobs.push(Job { name, input, output: output.into(), options: options.to_vec() });
+            let (output, options) = (output.into(), options.to_vec());
+            jobs.jobs.push(Job { name, input, output, options, lines: Vec::new(), line: 0 });
             if jobs.jobs.len() > MAX_JOBS { Err(JobsError::Most("100000 jobs")) } else { Ok(()) }
         };
         let names = match listed(&folder, &mut seen, &place) {
@@ -404,47 +288,6 @@ pub fn fixed(to: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parse(text: &str) -> Result<Jobs, String> {
-        Jobs::parse(text, Path::new("/here")).map_err(|e| e.to_string())
-    }
-
-    #[test]
-    fn lists() {
-        let text = "folder='out'\n[all]\ncrf=18\nrecipe='a.toml'\n[[job]]\ninput='a.mp4'\noutput='b.mkv'\ncrf=20\n\
-                    segments=true\nlossless=false\ncodec_opt=['a=1','b=2']\n[[job]]\nname='x'\ninput='pattern:bars'\n\
-                    output='c.y4m'";
-        let jobs = parse(text).unwrap();
-        assert_eq!(jobs.folder.as_deref(), Some(Path::new("/here/out")));
-        let [a, b] = &jobs.jobs[..] else { panic!() };
-        assert_eq!((a.name.as_str(), a.input.to_str()), ("b.mkv", Some("/here/a.mp4")));
-        let options =
-            ["--codec-opt=a=1", "--codec-opt=b=2", "--crf=20", "--recipe=/here/a.toml", "--segments"];
-        assert_eq!(a.options, options);
-        assert_eq!((b.name.as_str(), b.input.to_str()), ("x", Some("pattern:bars")));
-        assert_eq!(b.options, ["--crf=18", "--recipe=/here/a.toml"]);
-    }
-
-    #[test]
-    fn what_is_wrong_is_said() {
-        let job = "[[job]]\ninput='a'\noutput='b'\n";
-        for (text, part) in [
-            ("", "no job"),
-            ("version=2", "reads version 1"),
-            ("job=3", "only version"),
-            ("job=[3]", "job 1"),
-            ("[[job]]\ninput='a'", "an input and an output"),
-            ("[[job]]\ninput=3\noutput='b'", "job 1, input"),
-            (&format!("{job}shard='1/2'"), "no option"),
-            (&format!("{job}CRF=1"), "no option"),
-            (&format!("{job}crf={{a=1}}"), "a number"),
-            (&format!("{job}{job}"), "same name"),
-            (&format!("{job}{job}name='c'"), "same output"),
-        ] {
-            let error = parse(text).unwrap_err();
-            assert!(error.contains(part), "{text}: {error}");
-        }
-    }
 
     #[test]
     fn patterns_find_jobs() {

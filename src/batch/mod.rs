@@ -1,6 +1,7 @@
 //! Many renders, one after the other or a few at a time, by one program or several that share the list.
 
 pub mod jobs;
+pub mod list;
 pub mod place;
 pub mod queue;
 
@@ -212,7 +213,8 @@ mod tests {
     fn jobs(count: usize) -> Vec<(String, Job)> {
         let job = |i: usize| {
             let name = format!("job {i}");
-            Job { name: name.clone(), input: name.clone().into(), output: name.into(), options: vec![] }
+            let (input, output) = (name.clone().into(), name.clone().into());
+            Job { name, input, output, options: vec![], lines: vec![], line: 0 }
         };
         (0..count).map(job).map(|job| (queue::id(&job, None), job)).collect()
     }

@@ -9,6 +9,7 @@ use super::resolve::{self, Resolved, Surroundings};
 use super::signals::Signals;
 use super::{chain, complain, printed, terminal};
 use crate::batch::jobs::{self, Job, Jobs};
+use crate::batch::list;
 use crate::batch::place::place;
 use crate::batch::queue::{Queue, Record, State, id};
 use crate::batch::{self, End, Event, Tally};
@@ -16,8 +17,10 @@ use crate::job::{DEFAULT_MEMORY, Job as Rendering, RunError, Summary, Watch};
 use crate::resume::Resume;
 use crate::shard::Shard;
 use crate::sink::{self, Files};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -172,11 +175,13 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let failed = |text: String| (Exit::Failed, format!("{}: {text}", path.display()));
         let size = path.metadata().map_err(|e| failed(e.to_string()))?.len();
-        if size > jobs::MAX_TEXT {
-            return Err(failed(format!("more than {} bytes", jobs::MAX_TEXT)));
+        if size > list::MAX_TEXT {
+            return Err(failed(format!("more than {} bytes", list::MAX_TEXT)));
         }
         let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
         let list = Jobs::parse(&text, &folder).map_err(|e| usage(format!("{}: {e}", path.display())))?;
+        // before the first job, so that a slip of the pen is not found at three in the morning
+        understood(&list.jobs).map_err(|text| usage(format!("{}: {text}", path.display())))?;
         (path.to_path_buf(), list.jobs, list.folder.unwrap_or(folder))
     } else {
         let Some(to) = &typed.to else {
@@ -217,20 +222,66 @@ fn options(typed: &Batch) -> String {
     format!("{filters:?} {span:?} {encoding:?} {source:?} {frame_offset:?} {picture:?} {segments}")
 }
 
+/// A job of a list as a command line of `render`.
+fn typed_line(job: &Job, output: OsString) -> Result<Box<Render>, clap::Error> {
+    let mut line: Vec<OsString> = vec!["grainfield".into(), "render".into()];
+    line.extend(job.options.iter().cloned());
+    line.extend(["--".into(), job.input.clone(), output]);
+    match Cli::try_parse_from(line)?.command {
+        Command::Render(render) => Ok(Box::new(render)),
+        _ => Err(clap::Error::raw(ErrorKind::InvalidSubcommand, "this is no render")),
+    }
+}
+
+/// What is wrong with a command line, without how it is used.
+fn in_short(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let text = text.split("\n\nUsage:").next().unwrap_or(&text);
+    let text = text.split("\n\nFor more information").next().unwrap_or(text);
+    text.trim().trim_start_matches("error: ").to_owned()
+}
+
+/// Looks at the options of all jobs of a list; the first that 'render' does not take is an error with its line.
+fn understood(jobs: &[Job]) -> Result<(), String> {
+    // most jobs of a list have the options of another
+    let mut fine = BTreeSet::new();
+    for (i, job) in jobs.iter().enumerate() {
+        if fine.contains(&job.options) {
+            continue;
+        }
+        if let Err(error) = typed_line(job, job.output.clone()) {
+            let text = |kind| match error.get(kind) {
+                Some(ContextValue::String(text)) => Some(text.as_str()),
+                Some(ContextValue::Strings(all)) => all.first().map(String::as_str),
+                _ => None,
+            };
+            let named = |text: &str| text.split([' ', '=']).next().unwrap_or_default().to_owned();
+            let option = text(ContextKind::InvalidArg).map(named).unwrap_or_default();
+            let place = job.options.iter().position(|o| o.to_str().is_some_and(|o| named(o) == option));
+            let line = place.and_then(|at| job.lines.get(at)).unwrap_or(&job.line);
+            let problem = match (error.kind(), text(ContextKind::SuggestedArg)) {
+                (ErrorKind::UnknownArgument, suggested) => {
+                    let right = match suggested {
+                        Some(near) => format!("did you mean {}?", near.trim_start_matches('-')),
+                        None => "see 'grainfield render -h'".to_owned(),
+                    };
+                    format!("{} is no option of 'grainfield render': {right}", option.trim_start_matches('-'))
+                }
+                _ => in_short(&error),
+            };
+            return Err(format!("line {line}, job {} ({}): {problem}", i + 1, job.name));
+        }
+        fine.insert(&job.options);
+    }
+    Ok(())
+}
+
 /// What a job would be as a command line of `render`.
 fn render(typed: &Batch, plan: &Plan, job: &Job, output: OsString) -> Result<Render, String> {
     let mut render = if plan.listed {
-        let mut line: Vec<OsString> = vec!["grainfield".into(), "render".into()];
-        line.extend(job.options.iter().cloned());
-        line.extend(["--".into(), job.input.clone(), output]);
-        match Cli::try_parse_from(line).map(|cli| cli.command) {
-            Ok(Command::Render(render)) => render,
-            Ok(_) => return Err("this is no render".into()),
-            Err(error) => {
-                let text = error.to_string();
-                let text = text.split("\n\nUsage:").next().unwrap_or(&text);
-                return Err(text.trim().trim_start_matches("error: ").to_owned());
-            }
+        match typed_line(job, output) {
+            Ok(render) => *render,
+            Err(error) => return Err(in_short(&error)),
         }
     } else {
         Render {

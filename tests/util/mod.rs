@@ -78,6 +78,18 @@ impl Session {
         command
     }
 
+    /// Runs it in an address space of so many MiB: what asks for more ends the program by a signal.
+    pub(crate) fn within(&self, mebibytes: usize, line: &str, input: &[u8]) -> Outcome {
+        let plain = self.command(line);
+        let mut command = Command::new("bash");
+        command.args(["-c", &format!("ulimit -v {}; exec \"$@\"", mebibytes * 1024), "bash"]);
+        command.arg(plain.get_program()).args(plain.get_args()).current_dir(self.dir.path());
+        // each thread would set a heap of 64 MiB aside
+        command.env_remove("GRAINFIELD_LEVEL").env("MALLOC_ARENA_MAX", "1");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command.spawn().expect("bash starts"), input, format!("grainfield {line}"))
+    }
+
     /// Runs another program in the folder; it has to do well. For what only FFmpeg can tell.
     pub(crate) fn tool(&self, name: &str, line: &str) -> Outcome {
         let mut command = Command::new(name);

@@ -84,12 +84,14 @@ pub fn corpus(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
     paths.iter().map(std::fs::read).collect()
 }
 
-/// Tries the seeds, the corpus, and `runs` inputs made of them. Ends at the tenth fault.
+/// Tries the seeds, the corpus, and `runs` inputs made of them. Ends at the tenth fault. `found` hears of each fault at
+/// once, so that what comes after it, a crash of the whole process even, does not lose it.
 pub fn run(
     target: &Target,
     corpus: Vec<Vec<u8>>,
     seed: u64,
     runs: u64,
+    mut found: impl FnMut(&Fault),
     hung: impl Fn(&[u8]) + Send + 'static,
 ) -> Outcome {
     let watch = Watch::new(hung);
@@ -148,7 +150,9 @@ pub fn run(
             }
         };
         if let Some(what) = what {
-            outcome.faults.push(Fault { input: data.clone(), what });
+            let fault = Fault { input: data.clone(), what };
+            found(&fault);
+            outcome.faults.push(fault);
         }
     }
     outcome

@@ -1,5 +1,5 @@
-//! The driver: `drive [TARGET|all] [RUNS] [SEED]`. Needs no special compiler. Finds are written into the corpus, where
-//! the ordinary tests try them ever after.
+//! The driver: `drive [TARGET|all] [RUNS] [SEED]`. Needs no special compiler. Finds are written into the corpus as
+//! soon as they are made; the ordinary tests try them ever after.
 
 use grainfield_fuzz::bound::Counted;
 use grainfield_fuzz::{TARGETS, Target, campaign, find};
@@ -54,7 +54,8 @@ fn drive(target: &Target, runs: u64, seed: u64) -> bool {
     };
     println!("{}: {runs} inputs from seed {seed}", target.name);
     let (start, place) = (Instant::now(), folder.clone());
-    let outcome = campaign::run(target, corpus, seed, runs, move |input| {
+    let found = |fault: &campaign::Fault| println!("{}: {}", keep(&folder, &fault.input), fault.what);
+    let outcome = campaign::run(target, corpus, seed, runs, found, move |input| {
         println!("hangs: {}", keep(&place, input));
         std::process::exit(1);
     });
@@ -73,9 +74,6 @@ fn drive(target: &Target, runs: u64, seed: u64) -> bool {
         outcome.largest / 1024,
         start.elapsed().as_secs_f64()
     );
-    for fault in &outcome.faults {
-        println!("{}: {}", keep(&folder, &fault.input), fault.what);
-    }
     outcome.faults.is_empty()
 }
 

@@ -1,0 +1,179 @@
+//! Image sequences through the whole program, as a farm renders them, beside ffmpeg doing the same.
+//!
+//! `./x bench sequences [FRAMES] [ROUNDS]`, 100 frames and 3 rounds unless said. The frames are 1080p, a photograph that
+//! pans under film grain, so that they pack as scans do. Told are the least wall time of the rounds, processor time over
+//! wall time and peak memory of that round, bytes a frame, and the median of the rounds' ratios to ffmpeg (PNG to PNG
+//! with its noise filter, both at the same measured sigma), turn about in each round. Then a finished sequence of
+//! 10,000 frames is resumed, and the start-up of some commands is timed.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod timing;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use timing::median;
+
+const GRAINFIELD: &str = env!("CARGO_BIN_EXE_grainfield");
+/// ffmpeg's `alls=14` has a sigma of 7.4 code values, measured on grey; so has this.
+const OURS: &str = "noise=strength=7.4";
+const THEIRS: &str = "noise=alls=14:allf=t";
+
+/// What a run of a program took.
+#[derive(Clone, Copy)]
+struct Took {
+    /// Seconds by the clock on the wall.
+    wall: f64,
+    /// Seconds of processor time, all threads together.
+    cpu: f64,
+    /// Most memory at a time, bytes.
+    peak: f64,
+}
+
+/// Runs it to its end. What the system counts of it is read while it runs, and once more before it is buried.
+fn run(command: &mut Command) -> Took {
+    let start = Instant::now();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let (stat, status) = (format!("/proc/{}/stat", child.id()), format!("/proc/{}/status", child.id()));
+    let (mut peak, mut cpu) = (0.0f64, 0.0);
+    loop {
+        if let Ok(text) = fs::read_to_string(&status) {
+            let line = text.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+            let kib = line.and_then(|l| l.split_whitespace().next()?.parse::<f64>().ok());
+            peak = kib.map_or(peak, |k| peak.max(k * 1024.0));
+        }
+        let text = fs::read_to_string(&stat).unwrap_or_default();
+        // behind the name, which may hold anything: the state, and ticks of a hundredth of a second
+        let fields: Vec<&str> = text.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+        if let [Ok(user), Ok(system)] = [11, 12].map(|i| fields.get(i).unwrap_or(&"").parse::<f64>()) {
+            cpu = (user + system) / 100.0;
+        }
+        if fields.first().is_none_or(|state| *state == "Z") {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let wall = start.elapsed().as_secs_f64();
+    assert!(child.wait().unwrap().success(), "{command:?}");
+    Took { wall, cpu, peak }
+}
+
+fn ours(words: &str) -> Command {
+    let mut command = Command::new(GRAINFIELD);
+    command.env_remove("GRAINFIELD_LEVEL").args(words.split_whitespace());
+    command
+}
+
+fn ffmpeg(words: &str) -> Command {
+    let mut command = Command::new("ffmpeg");
+    command.args(["-nostdin", "-v", "error", "-y"]).args(words.split_whitespace());
+    command
+}
+
+/// Bytes of the files in a folder, hidden ones left out.
+fn bytes(folder: &Path) -> f64 {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let seen = entries.filter(|e| !e.file_name().to_string_lossy().starts_with('.'));
+    seen.map(|e| e.metadata().unwrap().len() as f64).sum()
+}
+
+fn fresh(folder: &Path) -> &Path {
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder).unwrap();
+    folder
+}
+
+fn sequences(home: &Path, frames: usize, rounds: usize) {
+    let at = |name: &str| home.join(name).display().to_string();
+    let picture = concat!(env!("CARGO_MANIFEST_DIR"), "/samples/pictures/flower.jpg");
+    fresh(&home.join("png"));
+    fresh(&home.join("exr"));
+    run(&mut ffmpeg(&format!(
+        "-loop 1 -i {picture} -vf scale=2400:1350:flags=bicubic,crop=1920:1080:x=mod(2*n\\,480):y=mod(n\\,270) -frames:v \
+         {frames} -pix_fmt gbrp -f nut -c:v rawvideo {}",
+        at("clip.nut")
+    )));
+    run(&mut ours(&format!("render {} {}/f.####.png -f grain=preset=35mm", at("clip.nut"), at("png"))));
+    run(&mut ours(&format!("render {0}/f.####.png {1}/f.####.exr", at("png"), at("exr"))));
+    fs::remove_file(home.join("clip.nut")).unwrap();
+    let frame = 1920.0 * 1080.0 * 3.0;
+    let (mut all, mut sizes) = (vec![Vec::new(); 3], [0.0; 3]);
+    for _ in 0..rounds {
+        for (i, took) in all.iter_mut().enumerate() {
+            let to = home.join("out");
+            fresh(&to);
+            took.push(match i {
+                0 => run(&mut ours(&format!("render {}/f.####.png {}/f.####.png -f {OURS}", at("png"), at("out")))),
+                1 => run(&mut ffmpeg(&format!("-i {}/f.%04d.png -vf {THEIRS} {}/f.%04d.png", at("png"), at("out")))),
+                _ => run(&mut ours(&format!("render {}/f.####.exr {}/f.####.exr -f {OURS}", at("exr"), at("out")))),
+            });
+            sizes[i] = bytes(&to) / frames as f64;
+        }
+    }
+    println!("{frames} frames of 1080p with noise, {rounds} rounds\n");
+    println!("| | frames/s | processor / wall | peak memory, MB | frames it holds | MB a frame |");
+    println!("|---|---:|---:|---:|---:|---:|");
+    for (i, name) in ["PNG to PNG", "PNG to PNG, ffmpeg", "EXR to EXR"].into_iter().enumerate() {
+        let best = all[i].iter().min_by(|a, b| a.wall.total_cmp(&b.wall)).unwrap();
+        let held = best.peak / frame / if i == 2 { 4.0 } else { 1.0 };
+        println!(
+            "| {name} | {:.1} | {:.2} | {:.0} | {held:.1} | {:.2} |",
+            frames as f64 / best.wall,
+            best.cpu / best.wall,
+            best.peak / 1e6,
+            sizes[i] / 1e6
+        );
+    }
+    let ratio = |f: fn(&Took) -> f64| median(all[1].iter().zip(&all[0]).map(|(t, o)| f(t) / f(o)));
+    println!(
+        "\nffmpeg takes {:.2} times the time, {:.2} times the processor time, {:.2} times the bytes\n",
+        ratio(|t| t.wall),
+        ratio(|t| t.cpu),
+        sizes[1] / sizes[0]
+    );
+}
+
+fn resumed(home: &Path) {
+    let to = home.join("many");
+    fresh(&to);
+    let render = format!(
+        "render pattern:bars:size=64x36:frames=10000 {}/f.#####.png -f noise=strength=4 --resume",
+        to.display()
+    );
+    let made = run(&mut ours(&render)).wall;
+    let again = median((0..3).map(|_| run(&mut ours(&render)).wall));
+    let read = run(&mut ours(&format!("{render} --verify"))).wall;
+    println!(
+        "10,000 frames made in {made:.1} s; resumed when finished in {again:.3} s, and in {read:.3} s with every byte read\n"
+    );
+}
+
+/// Milliseconds from start to end, median of 50 turns.
+fn start_up() {
+    println!("| command | ms |\n|---|---:|");
+    for words in
+        ["--version", "filters noise", "probe pattern:bars", "render pattern:bars:frames=1:size=16x16 null: -f noise -q"]
+    {
+        let times = (0..50).map(|_| {
+            let mut command = ours(words);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            let start = Instant::now();
+            assert!(command.status().unwrap().success(), "{words}");
+            start.elapsed().as_secs_f64() * 1e3
+        });
+        println!("| {words} | {:.1} |", median(times));
+    }
+}
+
+fn main() {
+    // cargo adds words of its own
+    let mut numbers = std::env::args().skip(1).filter_map(|a| a.parse::<usize>().ok());
+    let (frames, rounds) = (numbers.next().unwrap_or(100), numbers.next().unwrap_or(3));
+    let home = tempfile::tempdir().unwrap();
+    if cfg!(feature = "ffmpeg") {
+        sequences(home.path(), frames, rounds);
+    }
+    resumed(home.path());
+    start_up();
+}

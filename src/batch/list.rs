@@ -1,0 +1,257 @@
+//! Lists of jobs, as TOML.
+//!
+//! ```toml
+//! version = 1                  # may be left out
+//! folder = "out"               # where outputs go; may be left out: the folder of this file
+//!
+//! [all]                        # options of every job; its own win
+//! recipe = "look.toml"
+//!
+//! [[job]]
+//! name = "shot 10"             # may be left out: the output
+//! input = "shots/010/plate.####.exr"
+//! output = "010/plate.####.exr"
+//! filters = "grain=preset=35mm"
+//! frames = "1001-1100"
+//! crf = 18                     # any option of 'grainfield render', by its long name
+//! segments = true
+//! ```
+//!
+//! Relative inputs and files of options are looked for in the folder of the list, outputs in `folder`.
+
+use super::jobs::{Job, Jobs, JobsError, MAX_JOBS};
+use std::collections::BTreeMap;
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The version of the format.
+const VERSION: i64 = 1;
+/// The most bytes of a list.
+pub const MAX_TEXT: u64 = 16 << 20;
+/// The most bytes of options that the jobs of a list have together: what stands under `[all]` counts for each of them.
+const MAX_OPTIONS: usize = 256 << 20;
+
+/// Options whose value is a file that is looked for in the folder of the list.
+const FILES: [&str; 1] = ["recipe"];
+/// Options that are asked for on the command line of `batch` alone, or that a job says otherwise.
+const NOT: [&str; 9] =
+    ["shard", "resume", "verify", "progress", "quiet", "verbose", "help", "input", "output"];
+
+type Item<'a> = Spanned<DeValue<'a>>;
+/// What is written of a job or of all: a value and the line of its key, by the key.
+type Settings<'t, 'a> = BTreeMap<&'t str, (u32, &'t Item<'a>)>;
+
+impl Jobs {
+    /// Reads a list; `folder` is the one it lies in.
+    pub fn parse(text: &str, folder: &Path) -> Result<Jobs, JobsError> {
+        if text.len() as u64 > MAX_TEXT {
+            return Err(JobsError::Most("16 MiB of text"));
+        }
+        let document = DeTable::parse(text).map_err(|e| JobsError::Toml(e.to_string()))?;
+        let reader = Reader { folder, lines: Lines::of(text) };
+        reader.list(document.get_ref())
+    }
+}
+
+/// Where lines begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        Lines(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
+    }
+
+    /// The line of a byte, from 1.
+    fn at(&self, byte: usize) -> u32 {
+        self.0.partition_point(|&start| start <= byte) as u32
+    }
+}
+
+struct Reader<'t> {
+    folder: &'t Path,
+    lines: Lines,
+}
+
+fn bad<T>(line: u32, place: &str, problem: &str) -> Result<T, JobsError> {
+    Err(JobsError::Bad { place: format!("line {line}, {place}"), problem: problem.into() })
+}
+
+impl Reader<'_> {
+    fn list(&self, document: &DeTable<'_>) -> Result<Jobs, JobsError> {
+        let mut jobs = Jobs::default();
+        let mut all = Settings::new();
+        let mut list: &[Item<'_>] = &[];
+        for (key, item) in document {
+            let line = self.lines.at(key.span().start);
+            match (key.get_ref().as_ref(), item.get_ref()) {
+                ("version", DeValue::Integer(n)) if n.as_str().parse() == Ok(VERSION) => {}
+                ("version", _) => {
+                    return bad(line, "version", &format!("this program reads version = {VERSION} alone"));
+                }
+                ("folder", DeValue::String(text)) => jobs.folder = Some(self.folder.join(text.as_ref())),
+                ("folder", _) => return bad(line, "folder", "is a text in quotes"),
+                ("all", DeValue::Table(table)) => all = self.settings(table),
+                ("all", _) => return bad(line, "all", "is a table, written [all] with a line for each option"),
+                ("job", DeValue::Array(array)) => list = array,
+                ("job", _) => {
+                    return bad(line, "job", "is written [[job]], with two brackets, once for each job");
+                }
+                (other, _) => {
+                    let right = "only version, folder, [all] and [[job]] stand here; options of all jobs stand under \
+                                 [all], those of one under its [[job]]";
+                    return bad(line, other, right);
+                }
+            }
+        }
+        if list.len() > MAX_JOBS {
+            return Err(JobsError::Most("100000 jobs"));
+        }
+        let mut bytes = 0;
+        for (i, item) in list.iter().enumerate() {
+            let (place, line) = (format!("job {}", i + 1), self.lines.at(item.span().start));
+            let DeValue::Table(own) = item.get_ref() else {
+                return bad(line, &place, "a job is a table, written [[job]] with a line for each option");
+            };
+            let mut settings = all.clone();
+            settings.extend(self.settings(own));
+            let job = self.job(&place, line, settings)?;
+            bytes += job.options.iter().map(|o| o.len() + size_of_val(o)).sum::<usize>();
+            if bytes > MAX_OPTIONS {
+                return Err(JobsError::Most("256 MiB of options, those of [all] counted for each job"));
+            }
+            jobs.jobs.push(job);
+        }
+        jobs.check()?;
+        Ok(jobs)
+    }
+
+    fn settings<'t, 'a>(&self, table: &'t DeTable<'a>) -> Settings<'t, 'a> {
+        table.iter().map(|(k, v)| (k.get_ref().as_ref(), (self.lines.at(k.span().start), v))).collect()
+    }
+
+    fn job(&self, place: &str, line: u32, mut settings: Settings<'_, '_>) -> Result<Job, JobsError> {
+        let mut text = |key: &str| match settings.remove(key) {
+            None => Ok(None),
+            Some((line, item)) => match item.get_ref() {
+                DeValue::String(text) if !text.is_empty() && !text.contains('\0') => Ok(Some(text.to_string())),
+                _ => bad(line, &format!("{place}, {key}"), "is a text in quotes, and not empty"),
+            },
+        };
+        let (name, input, output) = (text("name")?, text("input")?, text("output")?);
+        let (Some(input), Some(output)) = (input, output) else {
+            return bad(line, place, "a job has an input and an output: input = \"...\" and output = \"...\"");
+        };
+        let (mut options, mut lines) = (Vec::new(), Vec::new());
+        for (key, (line, item)) in settings {
+            let place = format!("{place}, {key}");
+            if NOT.contains(&key) || !key.bytes().all(|b| b.is_ascii_lowercase() || b"-_".contains(&b)) {
+                return bad(line, &place, "is no option that a job can have: see 'grainfield render -h'");
+            }
+            let option = format!("--{}", key.replace('_', "-"));
+            let values = match item.get_ref() {
+                DeValue::Boolean(true) => {
+                    options.push(option.into());
+                    lines.push(line);
+                    continue;
+                }
+                DeValue::Boolean(false) => continue,
+                DeValue::Array(values) => values.iter().collect(),
+                _ => vec![item],
+            };
+            for value in values {
+                let text = match value.get_ref() {
+                    DeValue::String(text) if text.contains('\0') => {
+                        return bad(line, &place, "there is a zero byte in it");
+                    }
+                    DeValue::String(text) if FILES.contains(&key) => {
+                        self.folder.join(text.as_ref()).to_string_lossy().into_owned()
+                    }
+                    DeValue::String(text) => text.to_string(),
+                    DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
+                        Ok(n) => n.to_string(),
+                        Err(_) => return bad(line, &place, "is a number beyond all bounds"),
+                    },
+                    DeValue::Float(x) => match x.as_str().parse::<f64>() {
+                        Ok(x) => x.to_string(),
+                        Err(_) => return bad(line, &place, "is no number that can be read"),
+                    },
+                    _ => return bad(line, &place, "is a text, a number, true or false, or a list of these"),
+                };
+                // in one word, so that a value that begins with a minus sign is not taken for an option
+                options.push(format!("{option}={text}").into());
+                lines.push(line);
+            }
+        }
+        let input = match input.as_str() {
+            text if text.starts_with("pattern:") => input.into(),
+            text => self.folder.join(text).into_os_string(),
+        };
+        let name = name.unwrap_or_else(|| output.clone());
+        Ok(Job { name, input, output: output.into(), options, lines, line })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Jobs, String> {
+        Jobs::parse(text, Path::new("/here")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn lists() {
+        let text = "folder='out'\n[all]\ncrf=18\nrecipe='a.toml'\n[[job]]\ninput='a.mp4'\noutput='b.mkv'\ncrf=20\n\
+                    segments=true\nlossless=false\ncodec_opt=['a=1','b=2']\n[[job]]\nname='x'\ninput='pattern:bars'\n\
+                    output='c.y4m'\nrate=0.5\nseed=0xff";
+        let jobs = parse(text).unwrap();
+        assert_eq!(jobs.folder.as_deref(), Some(Path::new("/here/out")));
+        let [a, b] = &jobs.jobs[..] else { panic!() };
+        assert_eq!((a.name.as_str(), a.input.to_str()), ("b.mkv", Some("/here/a.mp4")));
+        let options =
+            ["--codec-opt=a=1", "--codec-opt=b=2", "--crf=20", "--recipe=/here/a.toml", "--segments"];
+        assert_eq!(a.options, options);
+        assert_eq!((a.line, &a.lines[..]), (5, &[11, 11, 8, 4, 9][..]));
+        assert_eq!((b.name.as_str(), b.input.to_str()), ("x", Some("pattern:bars")));
+        assert_eq!(b.options, ["--crf=18", "--rate=0.5", "--recipe=/here/a.toml", "--seed=255"]);
+        assert_eq!(b.line, 12);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_and_where() {
+        let job = "[[job]]\ninput='a'\noutput='b'\n";
+        for (text, part) in [
+            ("", "no job"),
+            ("\nversion=2", "line 2, version: this program reads version = 1"),
+            ("job=3", "line 1, job: is written [[job]]"),
+            ("[job]\ninput='a'", "line 1, job: is written [[job]]"),
+            ("\n\njobs=3", "line 3, jobs: only version"),
+            ("folder=3", "line 1, folder: is a text"),
+            ("all=3", "line 1, all: is a table"),
+            ("job=[3]", "line 1, job 1"),
+            ("# a list\n[[job]]\ninput='a'", "line 2, job 1: a job has an input and an output"),
+            ("[[job]]\ninput=3\noutput='b'", "line 2, job 1, input"),
+            (&format!("{job}shard='1/2'"), "line 4, job 1, shard: is no option"),
+            (&format!("{job}CRF=1"), "line 4, job 1, CRF: is no option"),
+            (&format!("{job}crf={{a=1}}"), "line 4, job 1, crf: is a text, a number"),
+            (&format!("{job}crf=99999999999999999999"), "line 4, job 1, crf: is a number beyond"),
+            (&format!("{job}{job}"), "job 1 (line 1) and job 2 (line 4) have the same name"),
+            (&format!("{job}{job}name='c'"), "same output"),
+            ("[[job]]\ninput=", "line 2, column 7"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    /// What all jobs share is not copied beyond all bounds.
+    #[test]
+    fn options_of_all_jobs_are_bounded() {
+        let mut text = format!("[all]\nfilters='{}'\n", "x".repeat(1 << 20));
+        for i in 0..300 {
+            text += &format!("[[job]]\ninput='a'\noutput='{i}'\n");
+        }
+        assert!(parse(&text).unwrap_err().contains("256 MiB of options"));
+    }
+}
