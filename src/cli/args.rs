@@ -385,7 +385,7 @@ pub(super) struct FilterArgs {
     pub(super) recipe: Option<PathBuf>,
     /// A quick look: filters that can show a part of what they draw do so
     ///
-    /// Particles: one in four, each where it will be, without blur by motion. The recipe is another one then, so a
+    /// Particles: one in four, each where it will be. The recipe is another one then, so a
     /// draft is never taken for the real thing.
     #[arg(long)]
     pub(super) draft: bool,
