@@ -10,6 +10,9 @@
 
 mod bound;
 mod effect;
+mod lanes;
+#[cfg(test)]
+mod one;
 mod presets;
 #[cfg(test)]
 mod tests;
@@ -27,6 +30,7 @@ use crate::ratio::Ratio;
 use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
 use bound::{Bound, Now, Scene};
+use lanes::Lanes;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The catalog's entry.
@@ -413,8 +417,9 @@ impl Filter for Drawn {
                 return;
             }
             let pool = &pools[layer];
+            let mut lanes = Box::new(Lanes::EMPTY);
             for block in first..(first + step).min(pool.blocks()) {
-                self.layers[layer].splats(pool, block, &now, &scene, out);
+                self.layers[layer].splats(pool, block, &now, &scene, &mut lanes, out);
             }
         };
         self.overlay.painter.bin_made(parts.len(), &make, bins, host.spread);
