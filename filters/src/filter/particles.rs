@@ -11,6 +11,9 @@
 mod bound;
 mod effect;
 pub mod keys;
+mod lanes;
+#[cfg(test)]
+mod one;
 mod presets;
 #[cfg(test)]
 mod tests;
@@ -28,6 +31,7 @@ use crate::ratio::Ratio;
 use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
 use bound::{Bound, Now, Scene};
+use lanes::Lanes;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The catalog's entry.
@@ -441,8 +445,9 @@ impl Filter for Drawn {
                 return;
             }
             let pool = &pools[layer];
+            let mut lanes = Box::new(Lanes::EMPTY);
             for block in first..(first + step).min(pool.blocks()) {
-                self.layers[layer].splats(pool, block, &now, &scene, out);
+                self.layers[layer].splats(pool, block, &now, &scene, &mut lanes, out);
             }
         };
         self.overlay.painter.bin_made(parts.len(), &make, bins, host.spread);
