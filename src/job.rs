@@ -186,6 +186,9 @@ pub enum JobError {
     /// A setting's curve cannot be taken from its file.
     #[error(transparent)]
     Attach(#[from] crate::store::AttachError),
+    /// An effect file cannot be taken.
+    #[error("{0}")]
+    Effect(#[from] crate::effect::EffectFileError),
     /// `--pix-fmt` names nothing.
     #[error("--pix-fmt: {0}")]
     PixFmt(#[from] NameError),
@@ -200,6 +203,7 @@ impl JobError {
         match self {
             JobError::Usage(_) | JobError::Chain(_) | JobError::PixFmt(_) => true,
             JobError::Attach(e) => e.is_usage(),
+            JobError::Effect(e) => e.is_usage(),
             _ => false,
         }
     }
@@ -324,7 +328,7 @@ impl Job {
             range: request.range.unwrap_or(info.format.range),
             ..info.format
         };
-        load_images(&mut request.recipe)?;
+        load_files(&mut request.recipe)?;
         let options = chain::Options {
             seed: request.seed,
             level: level(request.level)?,
@@ -425,29 +429,44 @@ fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
     }
 }
 
-/// Reads the images that settings name.
-fn load_images(recipe: &mut crate::recipe::Recipe) -> Result<(), JobError> {
+/// Reads the images and effect files that settings name.
+pub(crate) fn load_files(recipe: &mut crate::recipe::Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
-        let named = step.values.iter_given().filter_map(|(setting, value)| match value {
-            Value::Image(picture) if picture.frame().is_none() => Some((setting, picture.clone())),
-            _ => None,
-        });
-        for (setting, picture) in named.collect::<Vec<_>>() {
-            let frame = images::read(std::path::Path::new(picture.name())).map_err(|problem| {
-                let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
-                match problem {
-                    images::Fault::Io(cause) => SourceError::Io { name, cause },
-                    images::Fault::Bad(problem) => SourceError::Bad { name, problem },
-                    images::Fault::Differs(_) => {
-                        SourceError::Bad { name, problem: "the file changes while it is read".into() }
-                    }
+        let unread = |value: &Value| match value {
+            Value::Image(picture) => picture.frame().is_none(),
+            Value::Effect(file) => file.digest().is_none(),
+            _ => false,
+        };
+        let named = step.values.iter_given().filter(|(_, value)| unread(value));
+        for (setting, value) in named.map(|(s, v)| (s, v.clone())).collect::<Vec<_>>() {
+            let read = match value {
+                Value::Effect(file) => {
+                    let effect = crate::effect::load(std::path::Path::new(file.name()))?;
+                    let digest = crate::effect::digest(&effect);
+                    Value::Effect(file.read(effect, digest))
                 }
-            })?;
-            let loaded = step.values.set(setting.id, Value::Image(picture.read(frame)));
+                Value::Image(picture) => {
+                    let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
+                    Value::Image(picture.clone().read(image(picture.name(), name)?))
+                }
+                other => other,
+            };
+            let loaded = step.values.set(setting.id, read);
             loaded.map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))?;
         }
     }
     Ok(())
+}
+
+/// The picture of a file; `name` is what errors call it.
+fn image(file: &str, name: String) -> Result<grainfield_filters::frame::Frame, JobError> {
+    Ok(images::read(std::path::Path::new(file)).map_err(|problem| match problem {
+        images::Fault::Io(cause) => SourceError::Io { name, cause },
+        images::Fault::Bad(problem) => SourceError::Bad { name, problem },
+        images::Fault::Differs(_) => {
+            SourceError::Bad { name, problem: "the file changes while it is read".into() }
+        }
+    })?)
 }
 
 /// Whether the first frame wanted is the first there is, and the last wanted the last.

@@ -344,11 +344,16 @@ pub(super) struct Frame {
 /// `filters`.
 #[derive(Args, Debug)]
 pub(super) struct Filters {
-    /// One filter, with all its settings
+    /// One filter, to see all its settings; with settings (NAME=KEY=VALUE:...), to see what it takes with them
+    ///
+    /// With settings: how much memory the filter needs at 1920x1080, and how many particles there may be at a time.
     pub(super) name: Option<String>,
     /// As JSON
     #[arg(long)]
     pub(super) json: bool,
+    /// Write the effect that these settings of 'particles' amount to, as an effect file to start from
+    #[arg(long, requires = "name", conflicts_with = "json")]
+    pub(super) effect: bool,
 }
 
 /// `probe`.
@@ -378,6 +383,12 @@ pub(super) struct FilterArgs {
     /// Filters from a TOML file; those of -f come after them
     #[arg(long, value_name = "FILE")]
     pub(super) recipe: Option<PathBuf>,
+    /// A quick look: filters that can show a part of what they draw do so
+    ///
+    /// Particles: one in four, each where it will be. The recipe is another one then, so a
+    /// draft is never taken for the real thing.
+    #[arg(long)]
+    pub(super) draft: bool,
     /// What all randomness starts from; decimal or 0x hex [default: the recipe's, else 0]
     ///
     /// The same seed gives the same noise on every machine, on any number of threads.

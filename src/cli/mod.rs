@@ -3,6 +3,7 @@
 mod analyze;
 mod args;
 mod batch;
+mod bound;
 mod catalog;
 mod curve;
 mod exit;
@@ -132,6 +133,17 @@ fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>) 
 }
 
 fn filters(typed: &args::Filters) -> Exit {
+    if let Some(name) = typed.name.as_ref().filter(|n| typed.effect || n.contains('=')) {
+        let said = bound::step(name).and_then(|step| match (typed.effect, typed.json) {
+            (true, _) => bound::effect(&step, name),
+            (false, true) => bound::json(&step),
+            (false, false) => bound::text(&step),
+        });
+        return match said {
+            Ok(text) => printed(terminal::print(text.as_bytes())),
+            Err(e) => complain(if e.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&e)),
+        };
+    }
     let text = match (&typed.name, typed.json) {
         (None, false) => catalog::list(FILTERS),
         (None, true) => catalog::list_json(FILTERS),

@@ -238,6 +238,9 @@ fn recipe(typed: &FilterArgs) -> Result<Recipe, ResolveError> {
         recipe.append(more);
     }
     recipe.seed = typed.seed.or(recipe.seed);
+    if typed.draft {
+        recipe.draft();
+    }
     crate::store::attach(&mut recipe)?;
     Ok(recipe)
 }

@@ -43,6 +43,8 @@ pub enum Problem {
     Toml(String),
     /// The TOML value should be what `.0` says.
     Expected(&'static str),
+    /// What is wrong in an effect file.
+    Effect(String),
     /// A table has no such entry.
     Lacks(&'static str),
 }
@@ -65,8 +67,11 @@ impl fmt::Display for Problem {
             Problem::UnknownSetting(filter, name) if filter.is_empty() => {
                 write!(f, "a recipe has no entry '{}'", Shown(name))
             }
-            Problem::UnknownSetting(part, name) if part == "key" || part == "curve" => {
-                write!(f, "a {part} has no entry '{}'", Shown(name))
+            Problem::UnknownSetting(part, name)
+                if ["key", "curve", "effect", "layer", "spread"].contains(&part.as_str()) =>
+            {
+                let a = if part == "effect" { "an" } else { "a" };
+                write!(f, "{a} {part} has no entry '{}'", Shown(name))
             }
             Problem::UnknownSetting(filter, name) => {
                 write!(f, "'{filter}' has no setting '{}'", Shown(name))
@@ -98,7 +103,7 @@ impl fmt::Display for Problem {
                     super::VERSION
                 )
             }
-            Problem::Toml(message) => f.write_str(message),
+            Problem::Toml(message) | Problem::Effect(message) => f.write_str(message),
             Problem::Expected(what) => write!(f, "this should be {what}"),
             Problem::Lacks(what) => write!(f, "'{what}' is missing here"),
         }
@@ -144,7 +149,7 @@ pub struct Parts {
 
 impl RecipeError {
     /// An error about `span` of `text`; where the span is no whole number of characters, it grows to be one.
-    pub(super) fn new(text: &str, span: Range<usize>, problem: Problem) -> RecipeError {
+    pub(crate) fn new(text: &str, span: Range<usize>, problem: Problem) -> RecipeError {
         let start = text.floor_char_boundary(span.start.min(text.len()));
         let end = text.ceil_char_boundary(span.end.min(text.len())).max(start);
         let line_start = text[..start].rfind('\n').map_or(0, |i| i + 1);
@@ -166,7 +171,7 @@ impl RecipeError {
     }
 
     /// The same error, with what was probably meant.
-    pub(super) fn hint(mut self, hint: Option<String>) -> RecipeError {
+    pub(crate) fn hint(mut self, hint: Option<String>) -> RecipeError {
         self.0.hint = hint;
         self
     }

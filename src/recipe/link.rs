@@ -2,7 +2,7 @@
 
 use super::Recipe;
 use grainfield_filters::settings::common::OPACITY;
-use grainfield_filters::settings::{Setting, Value};
+use grainfield_filters::settings::{Document, Picture, Setting, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -57,9 +57,27 @@ impl Recipe {
         self.seed = more.seed.or(self.seed);
     }
 
-    /// Files of links, where they are relative, are looked for in this folder.
+    /// Files that settings name (of curves, images and effects), where they are relative, are looked for in this
+    /// folder.
     pub fn relative_to(&mut self, folder: &Path) {
         self.links.iter_mut().for_each(|link| link.file = folder.join(&link.file));
+        for step in &mut self.steps {
+            let moved = |name: &str| folder.join(name).to_string_lossy().into_owned();
+            let named = step.values.iter_given().filter_map(|(setting, value)| {
+                Some((
+                    setting.id,
+                    match value {
+                        Value::Image(p) => Value::Image(Picture::named(&moved(p.name()))),
+                        Value::Effect(d) => Value::Effect(Document::named(&moved(d.name()))),
+                        _ => return None,
+                    },
+                ))
+            });
+            for (id, value) in named.collect::<Vec<_>>() {
+                // It takes the place of a value of the same kind, so it is not refused.
+                let _ = step.values.set(id, value);
+            }
+        }
     }
 
     /// Gives a linked setting the value that its file holds; the setting has checked it.

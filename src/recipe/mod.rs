@@ -60,6 +60,7 @@ pub use link::Link;
 
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::chain::Step;
+use grainfield_filters::settings::{Kind, Value};
 
 /// Longest text of a recipe, in bytes.
 pub const MAX_TEXT: usize = 1 << 20;
@@ -101,6 +102,17 @@ impl Recipe {
     /// Reads a chain.
     pub fn parse_chain(text: &str) -> Result<Recipe, RecipeError> {
         chain::parse(text, FILTERS)
+    }
+
+    /// Makes a draft of it: every filter that has a setting `draft` takes it for true.
+    pub fn draft(&mut self) {
+        for step in &mut self.steps {
+            let known = step.values.settings().iter().any(|s| s.id == "draft" && s.kind == Kind::Switch);
+            if known {
+                // A switch takes any switch.
+                let _ = step.values.set("draft", Value::Switch(true));
+            }
+        }
     }
 
     /// Reads TOML. The caller adds the file's name to an error: [`RecipeError::named`].

@@ -83,7 +83,8 @@ fn normal(value: &Value) -> Value {
         | Value::Choice(_)
         | Value::Planes(_)
         | Value::Points(_)
-        | Value::Image(_) => value.clone(),
+        | Value::Image(_)
+        | Value::Effect(_) => value.clone(),
     }
 }
 
@@ -142,7 +143,7 @@ impl Recipe {
 
     /// What caches, manifests and segments know the recipe by: the MD5 of `grainfield recipe 1`, a line feed and the
     /// [canonical text](Recipe::canonical), first byte highest; for each link that has been read a line feed and the digest
-    /// of what it gave, and then the same for each image that has been read. A seed given on the command line belongs
+    /// of what it gave, and then the same for each image and effect file that has been read. A seed given on the command line belongs
     /// into [`seed`](Recipe::seed) before.
     pub fn key(&self) -> u128 {
         let mut md5 = Md5::new();
@@ -153,10 +154,13 @@ impl Recipe {
             md5.update(format!("\n{digest:032x}"));
         }
         for (_, value) in self.steps.iter().flat_map(|step| step.values.iter_given()) {
-            if let Value::Image(picture) = value
-                && let Some(frame) = picture.frame()
-            {
-                md5.update(format!("\n{:032x}", u128::from_be_bytes(digest(frame))));
+            let read = match value {
+                Value::Image(picture) => picture.frame().map(|f| u128::from_be_bytes(digest(f))),
+                Value::Effect(file) => file.digest(),
+                _ => None,
+            };
+            if let Some(digest) = read {
+                md5.update(format!("\n{digest:032x}"));
             }
         }
         u128::from_be_bytes(md5.finalize().into())

@@ -10,11 +10,15 @@
 
 mod bound;
 mod effect;
+pub mod keys;
+mod lanes;
+#[cfg(test)]
+mod one;
 mod presets;
 #[cfg(test)]
 mod tests;
 
-pub use effect::{Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Place, Tint, When};
+pub use effect::{Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Place, Tint, WIND, When};
 
 use super::effect::number;
 use super::overlay::{Overlay, SEED, bounds};
@@ -22,12 +26,13 @@ use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::curve::Integral;
 use crate::frame::{Format, Moment, Scratch};
 use crate::lend::{Host, Stop};
-use crate::particle::draw::{Bins, Blend, Look, Painter, Shape};
+use crate::particle::draw::{Bins, Look, Painter, Shape};
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
 use crate::ratio::Ratio;
 use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
 use bound::{Bound, Now, Scene};
+use lanes::Lanes;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The catalog's entry.
@@ -46,7 +51,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         id: "preset",
         label: "Preset",
-        help: "Which effect it is.",
+        help: "Which effect it is, where no effect file is given.",
         kind: Kind::Choice(&[
             Choice { id: "snow", help: "calm snow" },
             Choice { id: "blizzard", help: "a snowstorm in strong wind" },
@@ -65,6 +70,15 @@ const SETTINGS: &[Setting] = &[
         ]),
         unit: Unit::None,
         default: Some(Value::Choice("snow")),
+    },
+    Setting {
+        id: "effect",
+        label: "Effect file",
+        help: "An effect of your own, in TOML, in the place of a preset. `grainfield filters particles=preset=snow --effect` \
+               writes a preset as such a file.",
+        kind: Kind::Effect,
+        unit: Unit::None,
+        default: None,
     },
     number(
         "amount",
@@ -112,12 +126,7 @@ const SETTINGS: &[Setting] = &[
         id: "blend",
         label: "Blend",
         help: "How they are mixed with the frame. Without it: as the preset says.",
-        kind: Kind::Choice(&[
-            Choice { id: "over", help: "they cover the frame" },
-            Choice { id: "add", help: "their light is added" },
-            Choice { id: "screen", help: "their light is added, and what is white stays white" },
-            Choice { id: "multiply", help: "they lie on the frame as a slide" },
-        ]),
+        kind: Kind::Choice(keys::BLENDS),
         unit: Unit::None,
         default: None,
     },
@@ -179,14 +188,18 @@ fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
     SettingError { setting, problem: problem.to_string() }
 }
 
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let mut effect = presets::preset(values.choice("preset"));
-    match values.get("blend") {
-        Some(Value::Choice("over")) => effect.blend = Blend::Over,
-        Some(Value::Choice("add")) => effect.blend = Blend::Add,
-        Some(Value::Choice("screen")) => effect.blend = Blend::Screen,
-        Some(Value::Choice("multiply")) => effect.blend = Blend::Multiply,
-        _ => {}
+/// The effect that settings of this filter amount to: the file's, without one the preset, with the blend and the colour given.
+pub fn effect(values: &Values) -> Result<Effect, SettingError> {
+    let mut effect = match values.effect("effect") {
+        None => presets::preset(values.choice("preset")),
+        Some(file) => match file.contents::<Effect>() {
+            Some(effect) => effect.clone(),
+            None => return Err(fault("effect", format!("{} has not been read", file.name()))),
+        },
+    };
+    if let Some(Value::Choice(word)) = values.get("blend") {
+        effect.blend = keys::blend(word).unwrap_or(effect.blend);
+        effect.layers.iter_mut().for_each(|layer| layer.blend = None);
     }
     if values.get("colour").is_some() {
         let Some(colour) = values.colour("colour").constant() else {
@@ -200,6 +213,12 @@ fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
             }
         }
     }
+    Ok(effect)
+}
+
+/// What settings ask for.
+fn particles(values: &Values) -> Result<Particles, SettingError> {
+    let effect = effect(values)?;
     let spec = Particles {
         effect,
         amount: values.number("amount"),
@@ -215,7 +234,17 @@ fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
         return Err(fault("wind", "moves, and so does speed: only one of the two may be a curve"));
     }
     spec.effect.check().map_err(|e| fault("", e))?;
-    Ok(Box::new(spec))
+    Ok(spec)
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    Ok(Box::new(particles(values)?))
+}
+
+/// How many particles may live at a time with these settings in a format: a proven bound, never above [`MOST`], more
+/// being refused.
+pub fn most_alive(values: &Values, format: &Format) -> Result<i64, SettingError> {
+    Ok(particles(values)?.bound(format, 0, Level::SCALAR)?.alive)
 }
 
 impl Particles {
@@ -239,7 +268,7 @@ impl Particles {
                     Shape::streak(soft).map_err(|e| fault("", e))?,
                 ],
             };
-            looks.extend(shapes.map(|shape| Look::new(shape, self.effect.blend)));
+            looks.extend(shapes.map(|shape| Look::new(shape, layer.blend.unwrap_or(self.effect.blend))));
         }
         Ok(looks)
     }
@@ -282,6 +311,7 @@ impl Particles {
             wind_sum: whole(&wind),
             wind,
             every: if self.draft { DRAFT } else { 1 },
+            alive,
         })
     }
 }
@@ -307,6 +337,8 @@ struct Drawn {
     wind: Animated,
     wind_sum: Option<Arc<Integral>>,
     every: i64,
+    /// The bound on particles at a time.
+    alive: i64,
 }
 
 /// What is kept from frame to frame.
@@ -414,8 +446,9 @@ impl Filter for Drawn {
                 return;
             }
             let pool = &pools[layer];
+            let mut lanes = Box::new(Lanes::EMPTY);
             for block in first..(first + step).min(pool.blocks()) {
-                self.layers[layer].splats(pool, block, &now, &scene, out);
+                self.layers[layer].splats(pool, block, &now, &scene, &mut lanes, out);
             }
         };
         self.overlay.painter.bin_made(parts.len(), &make, bins, host.spread);

@@ -56,6 +56,7 @@ pub use births::{BLOCK, Births, Bursts, Counted, MOST_RATE, NEVER, Ramp, RateErr
 pub use clock::{FLICKS, LAST, flicks, length, seconds};
 pub use emitter::{Columns, Emitter, Nozzle, NozzleError, Spray};
 pub use kind::{Kind, KindError, LARGEST, LONGEST, MOST_PARAMETERS, STANDARD, Slot, Spread};
+pub(crate) use motion::pack;
 pub use motion::{Placed, PlacedBlock, View, dress, place, placed, velocities, velocity};
 pub use pool::{Lives, Pool, PoolError, Room, lanes};
 pub use random::{Draws, mix32, step};

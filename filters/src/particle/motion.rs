@@ -282,7 +282,7 @@ fn draw<const N: usize>(spreads: &[Spread], bits: &mut [u32; BLOCK]) -> [[f32; B
 
 /// Bytes of 0 or 1 to bits. The factor moves bit 0 of byte k to bit 56 + k, and no two meet elsewhere above 56.
 #[inline(always)]
-fn pack(flags: &[u8; BLOCK]) -> u64 {
+pub(crate) fn pack(flags: &[u8; BLOCK]) -> u64 {
     let mut bits = 0;
     for (i, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
         bits |= (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);

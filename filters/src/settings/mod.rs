@@ -3,6 +3,7 @@
 mod animated;
 pub mod common;
 mod describe;
+mod document;
 mod picture;
 mod planes;
 mod points;
@@ -11,6 +12,7 @@ mod values;
 
 pub use animated::Animated;
 pub use describe::{Choice, Kind, Setting, Unit};
+pub use document::Document;
 pub use picture::Picture;
 pub use planes::{Planes, PlanesError};
 pub use points::{MAX_POINTS, Points, PointsError, PointsProblem};

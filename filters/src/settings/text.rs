@@ -1,7 +1,7 @@
 //! Values of settings as text.
 
 use super::values::outside;
-use super::{Animated, Choice, Kind, Picture, PlanesError, Points, PointsError, Setting, Value};
+use super::{Animated, Choice, Document, Kind, Picture, PlanesError, Points, PointsError, Setting, Value};
 use crate::curve::{Animate, TextError, TextProblem, parse_spanned, trim};
 use crate::frame::{RangesError, RangesProblem};
 use core::fmt;
@@ -112,7 +112,7 @@ impl Setting {
         if text.is_empty() {
             return err(ValueProblem::Text(TextProblem::Missing));
         }
-        let points = matches!(self.kind, Kind::Points { .. } | Kind::Image);
+        let points = matches!(self.kind, Kind::Points { .. } | Kind::Image | Kind::Effect);
         if !self.kind.animatable() && !points && text.contains('=') {
             return err(ValueProblem::Fixed);
         }
@@ -145,6 +145,7 @@ impl Setting {
                 ValueError { at: e.at..end, problem: ValueProblem::Planes(e) }
             }),
             Kind::Image => Ok(Value::Image(Picture::named(text))),
+            Kind::Effect => Ok(Value::Effect(Document::named(text))),
             Kind::Points { min, max } => Points::parse(text, min, max)
                 .map(Value::Points)
                 .map_err(|e: PointsError| ValueError { at: e.at.clone(), problem: ValueProblem::Points(e) }),
@@ -201,6 +202,7 @@ impl fmt::Display for Value {
             Value::Planes(p) => p.fmt(f),
             Value::Points(p) => p.fmt(f),
             Value::Image(p) => p.fmt(f),
+            Value::Effect(d) => d.fmt(f),
         }
     }
 }
@@ -232,6 +234,7 @@ mod tests {
             (Kind::Frames, "0-48+96-", "0-48,96-"),
             (Kind::Planes, "u,y", "yu"),
             (Kind::Image, " a=b c.png ", "a=b c.png"),
+            (Kind::Effect, "a=b.toml", "a=b.toml"),
             (Kind::Points { min: 0.0, max: 4.0 }, " 0=0 ; 0.5=1;1=.25", "0=0;0.5=1;1=0.25"),
         ] {
             let value = of(kind).parse(text).unwrap();

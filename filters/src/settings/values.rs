@@ -1,6 +1,6 @@
 //! Values of settings, checked against their description.
 
-use super::{Animated, Kind, Picture, Planes, Points, Setting};
+use super::{Animated, Document, Kind, Picture, Planes, Points, Setting};
 use crate::curve::Animate;
 use crate::frame::Ranges;
 use core::fmt;
@@ -30,6 +30,8 @@ pub enum Value {
     Points(Points),
     /// Of a [`Kind::Image`].
     Image(Picture),
+    /// Of a [`Kind::Effect`].
+    Effect(Document),
 }
 
 /// What is wrong with a setting's value.
@@ -205,6 +207,15 @@ impl Values {
         }
     }
 
+    /// An effect file, if one was named.
+    pub fn effect(&self, id: &str) -> Option<&Document> {
+        match self.get(id) {
+            Some(Value::Effect(d)) => Some(d),
+            None => None,
+            other => panic!("setting '{id}' is {other:?}, not an effect file"),
+        }
+    }
+
     /// A seed, if one was given.
     pub fn seed(&self, id: &str) -> Option<u64> {
         match self.get(id) {
@@ -230,7 +241,8 @@ impl Setting {
             | (Kind::Seed, Value::Seed(_))
             | (Kind::Frames, Value::Frames(_))
             | (Kind::Planes, Value::Planes(_))
-            | (Kind::Image, Value::Image(_)) => Ok(()),
+            | (Kind::Image, Value::Image(_))
+            | (Kind::Effect, Value::Effect(_)) => Ok(()),
             (Kind::Whole { min, max }, Value::Whole(v)) => {
                 if (min..=max).contains(v) {
                     Ok(())

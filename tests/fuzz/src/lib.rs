@@ -34,7 +34,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     targets::y4m::TARGET,
     targets::recipe::CHAIN,
     targets::recipe::TOML,
@@ -49,6 +49,7 @@ pub const TARGETS: [Target; 14] = [
     targets::files::JOBS,
     targets::files::STATUS,
     targets::files::NOTE,
+    targets::effect::TARGET,
 ];
 
 /// The target of a name.

@@ -3,6 +3,7 @@
 //! Places are in a world in front of a camera: x to the right, y down, z away. At depth 1 a unit is a frame height and
 //! (0, 0) the middle of the picture; at depth z everything is z times as small. So nothing depends on the frame's size.
 
+use super::keys::{Item, LAYER, Takes, Wrong};
 use crate::particle::draw::{Blend, Shape, ShapeError};
 use crate::particle::{Births, FLICKS, LAST, Spread};
 use core::fmt;
@@ -18,7 +19,7 @@ pub const MOST_LAYERS: usize = 64;
 pub struct Effect {
     /// Drawn by depth; at the same depth by birth, then in this order.
     pub layers: Vec<Layer>,
-    /// How splats mix with what is there.
+    /// How splats mix with what is there, where their layer does not say.
     pub blend: Blend,
     /// Sideways wind, in units a second.
     pub wind: f64,
@@ -181,6 +182,8 @@ pub struct Layer {
     pub tint: Tint,
     /// What they look like.
     pub form: Form,
+    /// How they mix with what is there; `None` is as the effect says.
+    pub blend: Option<Blend>,
     /// Where they are drawn, in their own half widths from where they are.
     pub aside: [f32; 2],
     /// For how long the shutter is open: what moves becomes a streak.
@@ -223,6 +226,7 @@ impl Default for Layer {
             twinkle_rate: 1.0,
             tint: Tint::Mix(vec![[1.0; 3]]),
             form: Form::Disc(1.0),
+            blend: None,
             aside: [0.0; 2],
             shutter: 0.0,
             thin: 1.0,
@@ -234,23 +238,15 @@ impl Default for Layer {
 /// What is wrong with an effect.
 #[derive(Clone, PartialEq, Debug)]
 pub enum EffectError {
-    /// A value of a layer (counted from 1) is not in its range.
+    /// The value of a key, as effect files call it, of a layer (counted from 1; 0 is the effect itself).
     Value {
         /// Which layer.
         layer: usize,
-        /// What it is.
-        what: &'static str,
-        /// What it was.
-        got: f64,
-        /// The lowest that is possible.
-        low: f64,
-        /// The highest.
-        high: f64,
+        /// Which key.
+        key: &'static str,
+        /// What is wrong with it.
+        wrong: Wrong,
     },
-    /// A list of values over life whose places are not rising from 0 to 1, or empty, or longer than 32.
-    Over(usize, &'static str),
-    /// No colours, or more than 32.
-    Tint(usize),
     /// The shape cannot be drawn.
     Shape(usize, ShapeError),
     /// No layer or more than [`MOST_LAYERS`].
@@ -262,16 +258,8 @@ pub enum EffectError {
 impl fmt::Display for EffectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EffectError::Value { layer, what, got, low, high } => {
-                write!(f, "layer {layer}: {what} is {got}: it goes from {low} to {high}")
-            }
-            EffectError::Over(layer, what) => write!(
-                f,
-                "layer {layer}: {what} over life is 1 to 32 points whose places rise from 0 (birth) to 1 (death)"
-            ),
-            EffectError::Tint(layer) => {
-                write!(f, "layer {layer}: a tint has 1 to 32 colours, each from 0 to 1")
-            }
+            EffectError::Value { layer: 0, key, wrong } => write!(f, "{key}: {wrong}"),
+            EffectError::Value { layer, key, wrong } => write!(f, "layer {layer}: {key}: {wrong}"),
             EffectError::Shape(layer, e) => write!(f, "layer {layer}: {e}"),
             EffectError::Layers(n) => write!(f, "{n} layers: an effect has 1 to {MOST_LAYERS}"),
             EffectError::TooMany(n) => write!(
@@ -284,91 +272,38 @@ impl fmt::Display for EffectError {
 
 impl core::error::Error for EffectError {}
 
+/// What the wind of an effect may be, in units a second.
+pub const WIND: Takes = Takes::Number { min: -100.0, max: 100.0 };
+
 impl Effect {
     /// Refuses what cannot be drawn.
     pub fn check(&self) -> Result<(), EffectError> {
         if self.layers.is_empty() || self.layers.len() > MOST_LAYERS {
             return Err(EffectError::Layers(self.layers.len()));
         }
-        if !(-100.0..=100.0).contains(&self.wind) {
-            return Err(EffectError::Value {
-                layer: 0,
-                what: "wind",
-                got: self.wind,
-                low: -100.0,
-                high: 100.0,
-            });
-        }
+        let wind = WIND.check(&Item::Number(self.wind));
+        wind.map_err(|wrong| EffectError::Value { layer: 0, key: "wind", wrong })?;
         self.layers.iter().enumerate().try_for_each(|(i, layer)| layer.check(i + 1))
     }
 }
 
 impl Layer {
-    fn check(&self, number: usize) -> Result<(), EffectError> {
-        let within = |what, v: f32, low: f32, high: f32| {
-            let [got, low, high] = [v, low, high].map(f64::from);
-            if (low..=high).contains(&got) {
-                Ok(())
-            } else {
-                Err(EffectError::Value { layer: number, what, got, low, high })
-            }
-        };
-        let ends = |what, s: Spread, low: f32, high: f32| {
-            within(what, s.base - s.offset.abs(), low, high)?;
-            within(what, s.base + s.offset.abs(), low, high)
-        };
-        match self.when {
-            When::Steady(rate) => within("births a second", rate as f32, 0.0, 1e8)?,
-            When::Pulses { every, count } => {
-                within("the time between pulses", every as f32, 0.001, 1e6)?;
-                within("births in a pulse", count as f32, 0.0, 1e8)?;
+    /// Refuses what cannot be drawn; `number` is which layer it is, for the message.
+    pub fn check(&self, number: usize) -> Result<(), EffectError> {
+        let fault = |key, wrong| EffectError::Value { layer: number, key, wrong };
+        for key in LAYER {
+            if let Some(item) = key.get(self) {
+                key.takes.check(&item).map_err(|wrong| fault(key.id, wrong))?;
             }
         }
-        let [near, far] = self.place.depth();
-        within("nearest depth", near, 0.01, 1000.0)?;
-        within("farthest depth", far, near, 1000.0)?;
-        if let Place::Box { x, y, .. } = self.place {
-            x.iter().chain(&y).try_for_each(|v| within("an edge of the box", *v, -100.0, 100.0))?;
+        let [low, got] = self.place.depth().map(f64::from);
+        if got < low {
+            return Err(fault("depth", Wrong::Outside { got, low, high: 1000.0 }));
         }
         let d = self.direction;
-        within("the length of direction", (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt(), 1e-3, 1e6)?;
-        within("cone", self.cone, 0.0, 0.5)?;
-        ends("life", self.life, 0.001, 10_000.0)?;
-        ends("speed", self.speed, -1000.0, 1000.0)?;
-        self.pull.iter().try_for_each(|v| within("pull", *v, -1000.0, 1000.0))?;
-        within("drag", self.drag, 0.0, 100.0)?;
-        within("wind", self.wind, -100.0, 100.0)?;
-        within("swirl", self.swirl, 0.0, 10.0)?;
-        within("swirl size", self.swirl_size, 0.01, 1000.0)?;
-        within("swirl rate", self.swirl_rate, 0.0, 100.0)?;
-        within("swirl age", self.swirl_age, 0.0, 1000.0)?;
-        self.sway.iter().try_for_each(|v| within("sway", *v, -10.0, 10.0))?;
-        within("sway rate", self.sway_rate, 0.0, 100.0)?;
-        ends("size", self.size, 0.0, 10.0)?;
-        ends("growth", self.growth, -10.0, 10.0)?;
-        ends("angle", self.angle, -1000.0, 1000.0)?;
-        ends("spin", self.spin, -1000.0, 1000.0)?;
-        within("tumble", self.tumble, 0.0, 100.0)?;
-        within("squash", self.squash, 0.01, 100.0)?;
-        ends("opacity", self.opacity, 0.0, 1.0)?;
-        within("twinkle", self.twinkle, 0.0, 1.0)?;
-        within("twinkle rate", self.twinkle_rate, 0.0, 100.0)?;
-        self.aside.iter().try_for_each(|v| within("aside", *v, -100.0, 100.0))?;
-        within("shutter", self.shutter, 0.0, 10.0)?;
-        within("thin", self.thin, 0.0, 1.0)?;
-        within("focus", self.focus[0], 0.01, 1000.0)?;
-        within("blur", self.focus[1], 0.0, 1.0)?;
-        for (what, over, most) in [("size", &self.size_over, 100.0), ("opacity", &self.opacity_over, 1.0)] {
-            let rising = over.windows(2).all(|w| w[0][0] < w[1][0]);
-            let fits = over.iter().all(|p| (0.0..=1.0).contains(&p[0]));
-            if over.is_empty() || over.len() > 32 || !rising || !fits {
-                return Err(EffectError::Over(number, what));
-            }
-            over.iter().try_for_each(|p| within(what, p[1], 0.0, most))?;
-        }
-        let colours = self.tint.colours();
-        if !(1..=32).contains(&colours.len()) || !colours.iter().flatten().all(|v| (0.0..=1.0).contains(v)) {
-            return Err(EffectError::Tint(number));
+        let got = f64::from((d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt());
+        if !(1e-3..=1e7).contains(&got) {
+            return Err(fault("direction", Wrong::Outside { got, low: 1e-3, high: 1e7 }));
         }
         self.form.shape().map(|_| ()).map_err(|e| EffectError::Shape(number, e))
     }
@@ -439,10 +374,7 @@ mod tests {
         let with = |layer: Layer| Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0 }.check();
         assert_eq!(with(Layer::default()), Ok(()));
         let wrong = with(Layer { life: Spread::between(-1.0, 2.0), ..Layer::default() });
-        assert_eq!(
-            wrong.unwrap_err().to_string(),
-            "layer 1: life is -1: it goes from 0.0010000000474974513 to 10000"
-        );
+        assert_eq!(wrong.unwrap_err().to_string(), "layer 1: life: -1 is not from 0.001 to 10000");
         assert!(with(Layer { size: Spread::fixed(f32::NAN), ..Layer::default() }).is_err());
         assert!(with(Layer { when: When::Steady(1e12), ..Layer::default() }).is_err());
         assert!(with(Layer { opacity_over: vec![[0.5, 1.0], [0.5, 1.0]], ..Layer::default() }).is_err());

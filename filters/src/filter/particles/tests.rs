@@ -8,7 +8,7 @@ use core::sync::atomic::AtomicBool;
 
 static GO: AtomicBool = AtomicBool::new(false);
 
-const NAMES: [&str; 14] = [
+pub(super) const NAMES: [&str; 14] = [
     "snow",
     "blizzard",
     "rain",

@@ -51,4 +51,5 @@ pub use bins::{Bins, Grid};
 pub use image::{Image, ImageError, MOST_SIDE};
 pub use look::{Blend, Look, MOST_CORNERS, Shape, ShapeError};
 pub use painter::{MOST_LOOKS, Painter, PainterError};
+pub(crate) use splat::{Lanes, lanes};
 pub use splat::{Splat, rank};

@@ -1,5 +1,6 @@
 //! One thing to draw.
 
+use super::super::births::BLOCK;
 use crate::pma::Ranked;
 use bytemuck::{Pod, Zeroable};
 
@@ -45,16 +46,10 @@ impl Splat {
     /// what that does to the area, up to all there is. A place that is not a number is off the picture, a size that is not above zero
     /// gives nothing to see.
     pub fn new(centre: [f32; 2], half: [f32; 2]) -> Splat {
-        let place = |v: f32| {
-            // `>` and `<` are false for NaN, which goes to the far end.
-            let v = if v > -FAR { v } else { -FAR };
-            let v = if v < FAR { v } else { FAR };
-            (v * STEPS + if v < 0.0 { -0.5 } else { 0.5 }) as i32
-        };
         let mut splat = Splat {
             rank: 0,
-            x: place(centre[0]),
-            y: place(centre[1]),
+            x: fixed(centre[0]),
+            y: fixed(centre[1]),
             half: [LEAST; 2],
             angle: 0,
             look: 0,
@@ -67,30 +62,116 @@ impl Splat {
 
     /// Gives it another size, and opacity (back from 65535) as [`new`](Splat::new) does.
     fn resize(&mut self, half: [f32; 2]) {
-        let mut share = 1.0f32;
-        for (out, v) in self.half.iter_mut().zip(half) {
-            let steps = v * SIZES;
-            // `as` saturates, NaN becomes 0.
-            // Up, so that opacity need not be more than all.
-            *out = ((if steps < 64.0 { steps.ceil() } else { steps + 0.5 }) as u16).max(LEAST);
-            let v = if steps > 0.0 { steps } else { 0.0 };
-            share *= if v < 64.0 { v / f32::from(*out) } else { 1.0 };
-        }
-        self.opacity = (share * 65535.0 + 0.5) as u16;
+        let (x, across) = steps(half[0]);
+        let (y, down) = steps(half[1]);
+        self.half = [x, y];
+        self.opacity = (across * down * 65535.0 + 0.5) as u16;
     }
 
     /// The same, turned clockwise by so many turns.
     #[must_use]
     pub fn turned(self, turns: f32) -> Splat {
-        let turns = turns - turns.floor();
-        Splat { angle: ((turns * 65536.0 + 0.5) as u32 & 0xffff) as u16, ..self }
+        Splat { angle: angle(turns), ..self }
     }
 
     /// The same with a part, 0 to 1, of its opacity.
     #[must_use]
     pub fn faded(self, part: f32) -> Splat {
-        let part = if part > 0.0 { part.min(1.0) } else { 0.0 };
-        Splat { opacity: (f32::from(self.opacity) * part + 0.5) as u16, ..self }
+        Splat { opacity: share_of(self.opacity, part), ..self }
+    }
+}
+
+/// A place in steps.
+#[inline(always)]
+fn fixed(v: f32) -> i32 {
+    // `>` and `<` are false for NaN, which goes to the far end.
+    let v = if v > -FAR { v } else { -FAR };
+    let v = if v < FAR { v } else { FAR };
+    (v * STEPS + if v < 0.0 { -0.5 } else { 0.5 }) as i32
+}
+
+/// Half a size in steps, and what that leaves of the opacity.
+#[inline(always)]
+fn steps(v: f32) -> (u16, f32) {
+    let steps = v * SIZES;
+    // Up, so that opacity need not be more than all. `as` saturates, NaN becomes 0.
+    let whole = if steps < 64.0 { steps.ceil() } else { steps + 0.5 };
+    let whole = (whole as i32).clamp(i32::from(LEAST), 65535) as u16;
+    let v = if steps > 0.0 { steps } else { 0.0 };
+    (whole, if v < 64.0 { v / f32::from(whole) } else { 1.0 })
+}
+
+#[inline(always)]
+fn angle(turns: f32) -> u16 {
+    let turns = turns - turns.floor();
+    (turns * 65536.0 + 0.5) as i32 as u16
+}
+
+#[inline(always)]
+fn share_of(opacity: u16, part: f32) -> u16 {
+    let part = if part > 0.0 { part.min(1.0) } else { 0.0 };
+    (f32::from(opacity) * part + 0.5) as i32 as u16
+}
+
+/// [`BLOCK`] splats without rank, look and colour, field by field.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Lanes {
+    x: [i32; BLOCK],
+    y: [i32; BLOCK],
+    half: [[u16; BLOCK]; 2],
+    angle: [u16; BLOCK],
+    opacity: [u16; BLOCK],
+}
+
+impl Lanes {
+    pub(crate) const EMPTY: Lanes = Lanes {
+        x: [0; BLOCK],
+        y: [0; BLOCK],
+        half: [[LEAST; BLOCK]; 2],
+        angle: [0; BLOCK],
+        opacity: [0; BLOCK],
+    };
+
+    /// The splat of a lane (below [`BLOCK`]), of rank, look and colour 0.
+    #[inline(always)]
+    pub(crate) fn get(&self, lane: usize) -> Splat {
+        Splat {
+            rank: 0,
+            x: self.x[lane],
+            y: self.y[lane],
+            half: [self.half[0][lane], self.half[1][lane]],
+            angle: self.angle[lane],
+            look: 0,
+            colour: [0; 3],
+            opacity: self.opacity[lane],
+        }
+    }
+}
+
+/// A value of every lane.
+type Row = [f32; BLOCK];
+
+/// Lane by lane what [`Splat::new`], [`turned`](Splat::turned) and [`faded`](Splat::faded) make; to be inlined into a body
+/// that is compiled for a level.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // a lane is a place in many rows
+pub(crate) fn lanes(centre: &[Row; 2], half: &[Row; 2], turns: &Row, part: &Row, out: &mut Lanes) {
+    for j in 0..BLOCK {
+        out.x[j] = fixed(centre[0][j]);
+    }
+    for j in 0..BLOCK {
+        out.y[j] = fixed(centre[1][j]);
+    }
+    for j in 0..BLOCK {
+        let (x, across) = steps(half[0][j]);
+        let (y, down) = steps(half[1][j]);
+        out.half[0][j] = x;
+        out.half[1][j] = y;
+        out.opacity[j] = share_of((across * down * 65535.0 + 0.5) as i32 as u16, part[j]);
+    }
+    for j in 0..BLOCK {
+        out.angle[j] = angle(turns[j]);
     }
 }
 
@@ -129,6 +210,33 @@ mod tests {
         assert_eq!(s.turned(f32::NAN).angle, 0);
         assert_eq!(s.faded(0.5).opacity, 32768);
         assert_eq!(s.faded(f32::NAN).opacity, 0);
+    }
+
+    #[test]
+    fn lanes_are_splats() {
+        use crate::noise::seed::mix64;
+        let odd =
+            [0.0, -0.0, 1e-9, -1e-9, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e9, -1e20, 0.5, 4.0, 3.999];
+        let mut state = 1;
+        let mut any = |wide: f32| {
+            state += 1;
+            let n = mix64(state);
+            match n % 4 {
+                0 => odd[(n >> 8) as usize % odd.len()],
+                _ => ((n >> 40) as f32 / (1u64 << 23) as f32 - 1.0) * wide,
+            }
+        };
+        for _ in 0..500 {
+            let centre = [0, 1].map(|_| core::array::from_fn(|_| any(3000.0)));
+            let half = [0, 1].map(|_| core::array::from_fn(|_| any(9.0)));
+            let (turns, part) = (core::array::from_fn(|_| any(3.0)), core::array::from_fn(|_| any(1.0)));
+            let mut out = Lanes::EMPTY;
+            lanes(&centre, &half, &turns, &part, &mut out);
+            for j in 0..BLOCK {
+                let one = Splat::new([centre[0][j], centre[1][j]], [half[0][j], half[1][j]]);
+                assert_eq!(out.get(j), one.turned(turns[j]).faded(part[j]));
+            }
+        }
     }
 
     #[test]

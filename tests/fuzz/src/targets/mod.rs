@@ -1,6 +1,7 @@
 //! The targets, one file a subject.
 
 pub mod curve;
+pub mod effect;
 pub mod files;
 pub mod pattern;
 pub mod pma;

@@ -1,0 +1,306 @@
+//! What is seen of a particle, one at a time: the definition of `lanes.rs`, and their comparison.
+
+use super::bound::{Bound, LIFE, NEAREST, Now, OWN, SHADES, Scene, TINTS};
+use super::effect::{Place, Tint};
+use super::lanes::wave;
+use crate::particle::draw::{Splat, rank};
+use crate::particle::{BLOCK, PlacedBlock, Pool, View, go_on};
+
+/// One particle, as the pool has it.
+struct One {
+    number: i64,
+    age: f32,
+    life: f32,
+    place: [f32; 3],
+    speed: [f32; 3],
+    size: f32,
+    angle: f32,
+    own: [f32; OWN],
+}
+
+impl Bound {
+    /// What [`Bound::splats`] makes.
+    fn one_by_one(&self, pool: &Pool, index: usize, now: &Now, scene: &Scene<'_>, out: &mut Vec<Splat>) {
+        let mut block = PlacedBlock::EMPTY;
+        pool.place(index, &View::ALL, &mut block);
+        if block.live == 0 {
+            return;
+        }
+        pool.dress(&mut block);
+        let mut own = [[0.0f32; BLOCK]; OWN];
+        go_on(self.level, self.kind.extra(), &mut block.bits, &mut own);
+        let mut speeds = [[0.0f32; BLOCK]; 3];
+        let moved = self.layer.shutter > 0.0 || self.layer.drag > 0.0;
+        if moved {
+            pool.velocities(index, &block, &mut speeds);
+        }
+        for lane in block.lanes() {
+            let number = block.number(lane);
+            if now.every > 1 && number.rem_euclid(now.every) != 0 {
+                continue;
+            }
+            let own: [f32; OWN] = core::array::from_fn(|i| own[i][lane]);
+            let one = One {
+                number,
+                age: block.age[lane],
+                life: block.life[lane],
+                place: core::array::from_fn(|a| block.position[a][lane]),
+                speed: core::array::from_fn(|a| speeds[a][lane]),
+                size: block.size[lane],
+                angle: block.angle[lane],
+                own,
+            };
+            out.extend(self.splat(one, now, scene));
+        }
+    }
+
+    fn splat(&self, mut one: One, now: &Now, scene: &Scene<'_>) -> Option<Splat> {
+        let layer = &self.layer;
+        let share = one.age / one.life;
+        let step = (share * LIFE as f32).min(LIFE as f32 - 0.001);
+        let (i, f) = (step as usize, step - (step as usize) as f32);
+        let read = |table: &[f32; LIFE + 1]| table[i] + (table[i + 1] - table[i]) * f;
+        // Opacity first: what is not seen need not be placed.
+        let mut opacity = (layer.opacity.at(one.own[2])).clamp(0.0, 1.0) * read(&self.opacity_over);
+        if now.part < 1.0 {
+            opacity *= ((now.part - (one.own[0] * 0.5 + 0.5)) * 24.0 + now.part).clamp(0.0, 1.0);
+        }
+        if layer.twinkle > 0.0 {
+            // Around its own rate, so that no two go together for long.
+            let rate = layer.twinkle_rate * (1.0 + 0.4 * one.own[4]);
+            let up = 0.5 + 0.5 * wave(one.own[3] + rate * one.age);
+            opacity *= 1.0 - layer.twinkle * (1.0 - up * up);
+        }
+        if opacity < 1.0 / 1024.0 {
+            return None;
+        }
+        self.drag(&mut one);
+        let blown = now.blown.as_ref().map_or(now.wind * one.age, |b| b(one.age)) * layer.wind;
+        one.place[0] += blown;
+        one.speed[0] += now.wind * layer.wind;
+        for (axis, wrap) in self.wrap.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+            let from = one.place[axis] - self.middle[axis];
+            one.place[axis] -= wrap * (from / wrap + 0.5).floor();
+        }
+        if layer.swirl > 0.0 {
+            self.swirl(&mut one, &scene.phases[self.order as usize]);
+        }
+        if layer.sway != [0.0; 2] {
+            let turn = layer.sway_rate * (1.0 + 0.3 * one.own[4]) * one.age;
+            one.place[0] += layer.sway[0] * wave(turn + one.own[4]);
+            one.place[1] += layer.sway[1] * wave(2.0 * turn + one.own[3]);
+        }
+        let z = one.place[2];
+        if z < NEAREST {
+            return None;
+        }
+        if !matches!(layer.place, Place::Box { .. }) {
+            // Nobody comes or goes at once at either end.
+            let [near, far] = self.depth;
+            opacity *= ((z - 0.7 * near) / (0.6 * near)).clamp(0.0, 1.0);
+            if matches!(layer.place, Place::Tunnel { .. }) {
+                opacity *= ((far - z) / (0.3 * far)).clamp(0.0, 1.0);
+            }
+        }
+        self.seen(&one, read(&self.size_over), opacity, now, scene)
+    }
+
+    /// Puts friction to a particle that was placed without.
+    fn drag(&self, one: &mut One) {
+        let drag = self.layer.drag;
+        if drag > 0.0 {
+            let left = libm::expf(-drag * one.age);
+            let gone = (1.0 - left) / drag;
+            for axis in 0..3 {
+                let pull = self.layer.pull[axis];
+                let start = one.speed[axis] - pull * one.age;
+                let fell = 0.5 * pull * one.age * one.age;
+                one.place[axis] += start * (gone - one.age) + pull * (one.age - gone) / drag - fell;
+                one.speed[axis] = start * left + pull * gone;
+            }
+        }
+    }
+
+    fn swirl(&self, one: &mut One, phases: &[f32]) {
+        let grown = if self.layer.swirl_age > 0.0 { (one.age / self.layer.swirl_age).min(1.0) } else { 1.0 };
+        let mut aside = [0.0f32; 3];
+        for (w, phase) in self.waves.iter().zip(phases) {
+            let turns = w.way[0] * one.place[0] + w.way[1] * one.place[1] + w.way[2] * one.place[2] + phase;
+            let s = wave(turns);
+            for (aside, part) in aside.iter_mut().zip(w.aside) {
+                *aside += part * s;
+            }
+        }
+        for (place, aside) in one.place.iter_mut().zip(aside) {
+            *place += aside * grown;
+        }
+    }
+
+    fn seen(&self, one: &One, grown: f32, mut opacity: f32, now: &Now, scene: &Scene<'_>) -> Option<Splat> {
+        let layer = &self.layer;
+        let [x, y, z] = one.place;
+        let near = 1.0 / z;
+        let tall = scene.tall;
+        let mut half = one.size * grown * near * now.size;
+        let sharp = half;
+        if layer.focus[1] > 0.0 {
+            // The blur of a thin lens: it goes as the difference of the reciprocal distances.
+            half += layer.focus[1] * (1.0 - layer.focus[0] * near).abs() * now.size;
+            opacity *= (sharp / half) * (sharp / half);
+        }
+        let at = |x: f32, y: f32, near: f32| [(0.5 * self.aspect + x * near) * tall, (0.5 + y * near) * tall];
+        let mut centre = at(x, y, near);
+        centre[0] += layer.aside[0] * sharp * tall;
+        centre[1] += layer.aside[1] * sharp * tall;
+        let half = half * tall;
+        let mut both = [half, half * layer.squash];
+        let (mut turns, mut look) = (one.angle, self.looks[0]);
+        let mut shade = SHADES - 1;
+        if layer.tumble > 0.0 {
+            let side = wave(one.own[5] + layer.tumble * (1.0 + 0.3 * one.own[3]) * one.age);
+            both[1] *= side.abs().max(0.08);
+            shade = ((0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32) as usize;
+        }
+        if layer.shutter > 0.0 {
+            let open = layer.shutter * now.speed;
+            let [u, v, w] = one.speed;
+            let past = (z - w * open).max(0.5 * z);
+            let from = at(x - u * open, y - v * open, 1.0 / past);
+            let [dx, dy] = [centre[0] - from[0], centre[1] - from[1]];
+            let long = (dx * dx + dy * dy).sqrt();
+            if long > 0.7 * half && long < 16.0 * tall {
+                centre = [0.5 * (centre[0] + from[0]), 0.5 * (centre[1] + from[1])];
+                both = [half + 0.5 * long, half];
+                turns = libm::atan2f(dy, dx) * (0.5 / core::f32::consts::PI);
+                look = self.looks[1];
+                opacity *= 1.0 - layer.thin * (1.0 - 2.0 * half / (2.0 * half + long));
+            }
+        }
+        let reach = both[0].max(both[1]) * 1.5 + 4.0;
+        if centre[0] < -reach
+            || centre[1] < -reach
+            || centre[0] > self.aspect * tall + reach
+            || centre[1] > tall + reach
+        {
+            return None;
+        }
+        let own = match layer.tint {
+            Tint::Life(_) => one.age / one.life,
+            Tint::One(_) | Tint::Mix(_) => one.own[1] * 0.5 + 0.5,
+        };
+        let tint = ((own * TINTS as f32) as usize).min(TINTS - 1);
+        // Farther ones first; what is flat by order of birth, which is the order they are made in.
+        let deep = if self.depth[0] == self.depth[1] { self.depth[0] } else { z };
+        let rank = rank(deep, one.number.wrapping_mul(self.layers).wrapping_add(self.order));
+        let [centre, both] = [centre, both].map(|v| v.map(f64::from));
+        let splat = scene.overlay.splat(centre, both, f64::from(turns));
+        let colour = *self.colours.get(shade * TINTS + tint)?;
+        Some(Splat { rank, look, colour, ..splat }.faded(opacity))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::overlay::Overlay;
+    use super::super::effect::{Effect, Form, Layer, When};
+    use super::super::lanes::Lanes;
+    use super::super::presets;
+    use super::super::tests::NAMES;
+    use super::*;
+    use crate::frame::{Format, Parity};
+    use crate::particle::Spread;
+    use crate::particle::draw::{Blend, Look};
+    use crate::simd::Level;
+
+    /// Everything that a layer can have, at once.
+    fn all() -> Effect {
+        let layer = Layer {
+            when: When::Steady(400.0),
+            place: Place::Tunnel { near: 0.3, far: 3.0 },
+            direction: [0.2, 1.0, -0.4],
+            cone: 0.3,
+            life: Spread::between(0.0, 3.0),
+            speed: Spread::between(-0.2, 0.9),
+            pull: [0.1, 0.4, -0.05],
+            drag: 0.7,
+            swirl: 0.2,
+            swirl_age: 0.5,
+            sway: [0.05, 0.02],
+            size: Spread::between(0.0, 0.04),
+            growth: Spread::between(-0.01, 0.01),
+            size_over: vec![[0.1, 0.0], [0.5, 1.0], [0.9, 0.3]],
+            angle: Spread::between(0.0, 1.0),
+            spin: Spread::between(-2.0, 2.0),
+            tumble: 0.8,
+            squash: 0.6,
+            opacity: Spread::between(0.0, 1.0),
+            twinkle: 0.9,
+            tint: Tint::Life(vec![[1.0; 3], [1.0, 0.0, 0.3]]),
+            form: Form::Disc(0.5),
+            aside: [0.3, -0.2],
+            shutter: 0.02,
+            focus: [1.0, 0.01],
+            ..Layer::default()
+        };
+        let flat = Layer {
+            place: Place::Box { x: [-0.5, 1.5], y: [0.4, 0.6], z: [1.0, 1.0] },
+            tint: Tint::One(vec![[0.2; 3], [0.4; 3]]),
+            pull: [0.0, -0.6, 0.0],
+            drag: 0.0,
+            twinkle: 0.0,
+            ..layer.clone()
+        };
+        Effect { layers: vec![layer, flat], blend: Blend::Over, wind: 0.2 }
+    }
+
+    #[test]
+    fn lanes_are_one_by_one() {
+        let names = NAMES.iter().map(|n| presets::preset(n));
+        let frame = Format::from_name("gray", 320, 180).unwrap();
+        let mut seen = [0; 4];
+        for effect in names.chain([all()]) {
+            for (case, format) in [frame, frame, frame, frame.field(Parity::Bottom)].into_iter().enumerate() {
+                let looks = effect.layers.iter().flat_map(|l| {
+                    let look = Look::new(l.form.shape().unwrap(), Blend::Over);
+                    [look.clone(), look]
+                });
+                let overlay = Overlay::new(&format, looks.collect(), 1, Level::SCALAR).unwrap();
+                for &level in Level::available() {
+                    for index in 0..effect.layers.len() {
+                        let bound = Bound::new(&effect, index, 0.5, 7, &overlay, level).unwrap();
+                        let now = Now {
+                            flick: crate::particle::FLICKS * 7 / 3,
+                            speed: 1.5,
+                            size: 0.9,
+                            part: if case == 1 { 0.4 } else { 1.0 },
+                            wind: 0.3,
+                            blown: (case == 2).then(|| {
+                                let f: Box<dyn Fn(f32) -> f32 + Send + Sync> = Box::new(|age| age * age);
+                                f
+                            }),
+                            every: if case == 2 { 4 } else { 1 },
+                        };
+                        let scene = Scene {
+                            overlay: &overlay,
+                            tall: 180.0,
+                            phases: vec![bound.phases(&now); index + 1],
+                        };
+                        let mut pool = bound.pool().unwrap();
+                        pool.seek(now.flick);
+                        let (mut lanes, mut got, mut want) = (Lanes::EMPTY, vec![], vec![]);
+                        for block in 0..pool.blocks() {
+                            bound.splats(&pool, block, &now, &scene, &mut lanes, &mut got);
+                            bound.one_by_one(&pool, block, &now, &scene, &mut want);
+                        }
+                        // A splat of no opacity is none: only one of the two may have thrown it away.
+                        got.retain(|s| s.opacity > 0);
+                        want.retain(|s| s.opacity > 0);
+                        assert_eq!(got, want, "layer {index}, case {case}, {level}");
+                        seen[case] += got.len();
+                    }
+                }
+            }
+        }
+        assert!(seen.iter().all(|n| *n > 1000), "{seen:?}");
+    }
+}

@@ -1,0 +1,84 @@
+//! The documentation of effect files, from the table that they are read by.
+
+use super::print::text;
+use grainfield_filters::filter::particles::keys::{BLENDS, LAYER, Takes};
+use grainfield_filters::filter::particles::{Layer, MOST, MOST_LAYERS, WIND};
+use grainfield_filters::settings::Choice;
+use std::fmt::Write;
+
+const HEAD: &str = "\
+# Effect files
+
+What the filter `particles` draws can stand in a file of your own:
+
+```text
+grainfield filters particles=preset=embers --effect > my.toml
+grainfield frame clip.y4m 17 out.png -f particles=effect=my.toml
+grainfield filters particles=effect=my.toml
+```
+
+The first line writes a preset as a file to start from, the last says how many particles such a file may have at a
+time and what memory that takes. A file that is wrong is refused before the first frame, with the line, the key and
+what would be right. The recipe's key covers what a file says, not its name alone.
+
+Places are in a world in front of a camera: x to the right, y down, z away. At depth 1 a unit is a frame height and
+(0, 0) the middle of the picture; at depth z everything is z times as small. So nothing depends on the frame's size.
+Angles are in turns.
+
+A value that each particle has its own of is one number for all, `[lowest, highest]`, or `{ base = B, offset = O }`: each
+has B + r O with an r of its own from -1 to 1. A value over life is a list of points `[[0, 1], [1, 0.2]]`, 0 being birth
+and 1 death, with straight lines between, or one number.
+
+";
+
+/// The page, as Markdown.
+pub fn page() -> String {
+    let mut out = String::from(HEAD);
+    let _ = writeln!(
+        out,
+        "## The effect\n\n| key | takes | unit | default | what it does |\n|---|---|---|---|---|"
+    );
+    row(&mut out, "version", "1", "", "1", "Which way to write effect files this is.");
+    row(
+        &mut out,
+        "blend",
+        &Takes::Word(BLENDS).to_string(),
+        "",
+        "\"over\"",
+        &words("How they mix with the frame:", BLENDS),
+    );
+    row(
+        &mut out,
+        "wind",
+        &WIND.to_string(),
+        "units a second",
+        "0",
+        "Wind to the right, below 0 to the left. Each layer takes its part of it.",
+    );
+    let _ = writeln!(
+        out,
+        "\n## A layer\n\nAn effect has 1 to {MOST_LAYERS} layers, each written `[[layer]]` with its keys below it: an emitter with \
+         one kind of particle.\nAt most {MOST} particles may live at a time in all of them.\n\n| key | takes | unit | \
+         default | what it does |\n|---|---|---|---|---|"
+    );
+    let usual = Layer::default();
+    for key in LAYER {
+        let default = key.get(&usual).map_or(String::new(), |item| text(&item));
+        let help = match key.takes {
+            Takes::Word(all) => words(key.help.trim_end_matches('.'), all),
+            _ => key.help.to_owned(),
+        };
+        row(&mut out, key.id, &key.takes.to_string(), key.unit, &default, &help);
+    }
+    out
+}
+
+fn row(out: &mut String, id: &str, takes: &str, unit: &str, default: &str, help: &str) {
+    let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
+    let _ = writeln!(out, "| `{id}` | {takes} | {unit} | {default} | {help} |");
+}
+
+fn words(help: &str, all: &[Choice]) -> String {
+    let all: Vec<String> = all.iter().map(|c| format!("`{}`: {}", c.id, c.help)).collect();
+    format!("{} {}.", help.trim_end_matches(':').to_owned() + ":", all.join("; "))
+}

@@ -1,0 +1,91 @@
+//! Effects as text.
+
+use super::VERSION;
+use grainfield_filters::filter::particles::Effect;
+use grainfield_filters::filter::particles::keys::{Item, Key, blend_word, said};
+use grainfield_filters::particle::Spread;
+use std::fmt::Write;
+
+/// Where explanations begin.
+const COLUMN: usize = 36;
+
+/// An effect as TOML; what reads it gets an equal one.
+pub fn print(effect: &Effect) -> String {
+    written(effect, false)
+}
+
+/// The same with a word on every key, to start from.
+pub fn print_explained(effect: &Effect) -> String {
+    written(effect, true)
+}
+
+fn written(effect: &Effect, explained: bool) -> String {
+    let mut out = format!("version = {VERSION}\n");
+    line(&mut out, &format!("blend = \"{}\"", blend_word(effect.blend)), explained.then_some(BLEND));
+    line(&mut out, &format!("wind = {}", effect.wind), explained.then_some(WIND));
+    for layer in &effect.layers {
+        out += "\n[[layer]]\n";
+        for (key, item) in said(layer) {
+            let help = explained.then(|| explanation(key));
+            line(&mut out, &format!("{} = {}", key.id, text(&item)), help.as_deref());
+        }
+    }
+    out
+}
+
+const BLEND: &str = "over, add, screen or multiply";
+const WIND: &str = "units a second: to the right, below 0 to the left";
+
+fn line(out: &mut String, said: &str, help: Option<&str>) {
+    let _ = match help {
+        Some(help) => writeln!(out, "{said:COLUMN$} # {help}"),
+        None => writeln!(out, "{said}"),
+    };
+}
+
+/// The first sentence of the help, and the unit.
+fn explanation(key: &Key) -> String {
+    let first = key.help.split_inclusive(['.', ':']).next().unwrap_or_default();
+    let first = first.trim_end_matches(['.', ':']);
+    if key.unit.is_empty() { first.to_owned() } else { format!("{}: {first}", key.unit) }
+}
+
+/// A value as it is written.
+pub(super) fn text(item: &Item) -> String {
+    fn list<T>(all: &[T], one: impl Fn(&T) -> String) -> String {
+        format!("[{}]", all.iter().map(one).collect::<Vec<_>>().join(", "))
+    }
+    match item {
+        Item::Number(v) => v.to_string(),
+        Item::Whole(v) => v.to_string(),
+        Item::Spread(s) => spread(*s),
+        Item::Numbers(all) => list(all, f64::to_string),
+        Item::Points(all) => list(all, |p| list(p, f64::to_string)),
+        Item::Colours(all) => list(all, colour),
+        Item::Word(word) => format!("\"{word}\""),
+    }
+}
+
+/// In as few digits as give the same.
+fn spread(s: Spread) -> String {
+    if s.offset == 0.0 {
+        return s.base.to_string();
+    }
+    let [low, high] = [f64::from(s.base) - f64::from(s.offset), f64::from(s.base) + f64::from(s.offset)];
+    for digits in 0..9 {
+        let [low, high] = [low, high].map(|v| format!("{v:.digits$e}").parse::<f64>().unwrap_or(v));
+        if Spread::between(low as f32, high as f32) == s {
+            return format!("[{low}, {high}]");
+        }
+    }
+    format!("{{ base = {}, offset = {} }}", s.base, s.offset)
+}
+
+fn colour(rgb: &[f64; 3]) -> String {
+    let codes = rgb.map(|v| (v * 255.0).round());
+    if codes.iter().zip(rgb).all(|(n, v)| n / 255.0 == *v) {
+        let [r, g, b] = codes.map(|n| n as u8);
+        return format!("\"#{r:02x}{g:02x}{b:02x}\"");
+    }
+    format!("[{}, {}, {}]", rgb[0], rgb[1], rgb[2])
+}

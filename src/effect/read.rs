@@ -1,0 +1,207 @@
+//! Text to effects.
+
+use super::{Load, MAX_TEXT, VERSION};
+use crate::recipe::{Problem, RecipeError, nearest};
+use grainfield_filters::curve::Animate;
+use grainfield_filters::filter::particles::keys::{self, BLENDS, Draft, Item, Key, LAYER, Takes};
+use grainfield_filters::filter::particles::{Effect, EffectError, Layer, MOST_LAYERS, WIND};
+use grainfield_filters::particle::Spread;
+use grainfield_filters::particle::draw::Blend;
+use grainfield_filters::settings::Choice;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+type Value<'a> = Spanned<DeValue<'a>>;
+/// A place, what is wrong there, and what was probably meant.
+type Fault = (Range<usize>, Problem, Option<String>);
+
+const TOP: [&str; 4] = ["version", "blend", "wind", "layer"];
+
+pub(super) fn parse(text: &str, load: Load<'_>) -> Result<Effect, RecipeError> {
+    let said = |message: &str| Problem::Effect(message.to_owned());
+    if text.len() > MAX_TEXT {
+        return Err(RecipeError::new(text, MAX_TEXT..text.len(), said("an effect file is at most 1 MiB")));
+    }
+    let document = DeTable::parse(text)
+        .map_err(|e| RecipeError::new(text, e.span().unwrap_or(text.len()..text.len()), said(e.message())))?;
+    let fault = |(at, problem, hint): Fault| RecipeError::new(text, at, problem).hint(hint);
+    effect(document.get_ref(), load).map_err(fault)
+}
+
+/// The entries in the order of the text, so that the first error is the first in the text.
+fn in_order<'t, 'a>(table: &'t DeTable<'a>) -> Vec<(&'t Spanned<DeString<'a>>, &'t Value<'a>)> {
+    let mut all: Vec<_> = table.iter().collect();
+    all.sort_by_key(|(key, _)| key.span().start);
+    all
+}
+
+fn fault(at: Range<usize>, what: impl ToString) -> Fault {
+    (at, Problem::Effect(what.to_string()), None)
+}
+
+fn effect(table: &DeTable<'_>, load: Load<'_>) -> Result<Effect, Fault> {
+    let mut effect = Effect { layers: Vec::new(), blend: Blend::Over, wind: 0.0 };
+    for (key, value) in in_order(table) {
+        match key.get_ref().as_ref() {
+            "version" if number(value) == Some(VERSION as f64) => {}
+            "version" => {
+                let what = format!("this program reads effect files of version {VERSION}");
+                return Err(fault(value.span(), what));
+            }
+            "blend" => effect.blend = keys::blend(word(BLENDS, value)?).unwrap_or(Blend::Over),
+            "wind" => {
+                effect.wind = number(value).ok_or_else(|| expected(value, WIND))?;
+                let fits = WIND.check(&Item::Number(effect.wind));
+                fits.map_err(|e| fault(value.span(), format!("wind: {e}")))?;
+            }
+            "layer" => {
+                let what = "this should be written [[layer]], once for each";
+                let all = value.get_ref().as_array().ok_or_else(|| fault(value.span(), what))?;
+                if all.len() > MOST_LAYERS {
+                    return Err(fault(value.span(), format!("an effect has 1 to {MOST_LAYERS} layers")));
+                }
+                for value in all {
+                    effect.layers.push(layer(value, effect.layers.len() + 1, load)?);
+                }
+            }
+            name => {
+                let problem = Problem::UnknownSetting("effect".into(), name.into());
+                return Err((key.span(), problem, nearest(name, TOP)));
+            }
+        }
+    }
+    if effect.layers.is_empty() {
+        return Err(fault(0..0, "an effect needs a [[layer]]"));
+    }
+    Ok(effect)
+}
+
+fn layer(value: &Value<'_>, number: usize, load: Load<'_>) -> Result<Layer, Fault> {
+    let what = "this should be written [[layer]], with keys below it";
+    let table = value.get_ref().as_table().ok_or_else(|| fault(value.span(), what))?;
+    let mut draft = Draft::default();
+    for (key, value) in in_order(table) {
+        let name = key.get_ref().as_ref();
+        let Some(known) = keys::find(name) else {
+            let problem = Problem::UnknownSetting("layer".into(), name.into());
+            return Err((key.span(), problem, nearest(name, LAYER.iter().map(|k| k.id))));
+        };
+        let item = item(known, value, load)?;
+        draft.put(known, item).map_err(|e| fault(value.span(), format!("{name}: {e}")))?;
+    }
+    // Of a key that is there, or of the layer.
+    let place = |id: &str| {
+        let found = table.iter().find(|(key, _)| key.get_ref().as_ref() == id);
+        found.map_or(value.span(), |(key, value)| key.span().start..value.span().end)
+    };
+    let layer = draft.finish().map_err(|(id, e)| fault(place(id), format!("{id}: {e}")))?;
+    layer.check(number).map_err(|e| match e {
+        EffectError::Value { key, wrong, .. } => fault(place(key), format!("{key}: {wrong}")),
+        EffectError::Shape(_, e) => fault(place("shape"), e),
+        e => fault(value.span(), e),
+    })?;
+    Ok(layer)
+}
+
+fn expected(value: &Value<'_>, takes: Takes) -> Fault {
+    fault(value.span(), format!("this should be {takes}"))
+}
+
+fn item(key: &Key, value: &Value<'_>, _: Load<'_>) -> Result<Item, Fault> {
+    let wrong = || expected(value, key.takes);
+    match key.takes {
+        Takes::Number { .. } => number(value).map(Item::Number).ok_or_else(wrong),
+        Takes::Whole { max } => {
+            let n = number(value).ok_or_else(wrong)?;
+            if !(0.0..=max as f64).contains(&n) || n != n.trunc() {
+                return Err(wrong());
+            }
+            Ok(Item::Whole(n as u64))
+        }
+        Takes::Spread { .. } => spread(key, value).map(Item::Spread),
+        Takes::Numbers { .. } => numbers(value).map(Item::Numbers).ok_or_else(wrong),
+        Takes::Over { .. } | Takes::Corners => points(value).map(Item::Points).ok_or_else(wrong),
+        Takes::Colours => colours(value).map(Item::Colours),
+        Takes::Word(all) => word(all, value).map(Item::Word),
+    }
+}
+
+fn number(value: &Value<'_>) -> Option<f64> {
+    match value.get_ref() {
+        DeValue::Integer(n) => i128::from_str_radix(n.as_str(), n.radix()).ok().map(|n| n as f64),
+        DeValue::Float(x) => x.as_str().parse().ok(),
+        _ => None,
+    }
+}
+
+fn numbers(value: &Value<'_>) -> Option<Vec<f64>> {
+    value.get_ref().as_array()?.iter().map(number).collect()
+}
+
+fn points(value: &Value<'_>) -> Option<Vec<[f64; 2]>> {
+    if let Some(v) = number(value) {
+        return Some(vec![[0.0, v]]);
+    }
+    value.get_ref().as_array()?.iter().map(|p| numbers(p)?.try_into().ok()).collect()
+}
+
+/// A number, `[lowest, highest]` or `{ base = B, offset = O }`.
+fn spread(key: &Key, value: &Value<'_>) -> Result<Spread, Fault> {
+    let wrong = || expected(value, key.takes);
+    if let Some(v) = number(value) {
+        return Ok(Spread::fixed(v as f32));
+    }
+    if let Some(table) = value.get_ref().as_table() {
+        let mut parts = [None; 2];
+        for (key, value) in in_order(table) {
+            let which = ["base", "offset"].iter().position(|n| n == key.get_ref());
+            let Some(which) = which else {
+                let name = key.get_ref().as_ref();
+                let problem = Problem::UnknownSetting("spread".into(), name.into());
+                return Err((key.span(), problem, nearest(name, ["base", "offset"])));
+            };
+            parts[which] = Some(number(value).ok_or_else(|| fault(value.span(), "this should be a number"))?);
+        }
+        let base = parts[0].ok_or_else(|| (value.span(), Problem::Lacks("base"), None))?;
+        return Ok(Spread { base: base as f32, offset: parts[1].unwrap_or(0.0) as f32 });
+    }
+    match numbers(value).ok_or_else(wrong)?[..] {
+        [low, high] if low <= high => Ok(Spread::between(low as f32, high as f32)),
+        [_, _] => Err(fault(value.span(), format!("{}: the lowest comes first", key.id))),
+        _ => Err(wrong()),
+    }
+}
+
+/// A list of colours, or one.
+fn colours(value: &Value<'_>) -> Result<Vec<[f64; 3]>, Fault> {
+    match value.get_ref().as_array() {
+        Some(all) if numbers(value).is_none() || all.is_empty() => all.iter().map(colour).collect(),
+        _ => Ok(vec![colour(value)?]),
+    }
+}
+
+fn colour(value: &Value<'_>) -> Result<[f64; 3], Fault> {
+    let what = "this should be a colour: \"#rrggbb\", a name, or [red, green, blue] from 0 to 1";
+    let wrong = || fault(value.span(), what);
+    if let Some(text) = value.get_ref().as_str() {
+        return match <[f64; 4]>::parse(text.trim_ascii()) {
+            Ok([r, g, b, 1.0]) => Ok([r, g, b]),
+            Ok(_) => Err(fault(value.span(), "how much of it shows is the key 'opacity'")),
+            Err(_) => Err(wrong()),
+        };
+    }
+    numbers(value).and_then(|n| n.try_into().ok()).ok_or_else(wrong)
+}
+
+fn word(all: &'static [Choice], value: &Value<'_>) -> Result<&'static str, Fault> {
+    let takes = Takes::Word(all);
+    let text = value.get_ref().as_str().ok_or_else(|| expected(value, takes))?;
+    match all.iter().find(|c| c.id == text) {
+        Some(choice) => Ok(choice.id),
+        None => {
+            let (at, problem, _) = expected(value, takes);
+            Err((at, problem, nearest(text, all.iter().map(|c| c.id))))
+        }
+    }
+}

@@ -1,0 +1,131 @@
+use super::*;
+use grainfield_filters::catalog;
+use grainfield_filters::filter::particles::effect;
+use grainfield_filters::settings::{Kind, Value, Values};
+use std::path::PathBuf;
+
+fn presets() -> Vec<(&'static str, Effect)> {
+    let filter = catalog::find("particles").unwrap();
+    let setting = filter.settings.iter().find(|s| s.id == "preset").unwrap();
+    let Kind::Choice(all) = setting.kind else { panic!("words") };
+    let one = |id| {
+        let mut values = Values::new(filter.settings);
+        values.set("preset", Value::Choice(id)).unwrap();
+        effect(&values).unwrap()
+    };
+    all.iter().map(|c| (c.id, one(c.id))).collect()
+}
+
+fn samples() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("samples/effects")
+}
+
+#[test]
+fn presets_read_back() {
+    for (name, effect) in presets() {
+        for text in [print(&effect), print_explained(&effect)] {
+            let again = parse(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+            assert!(again == effect, "{name}:\n{text}\n{again:#?}\n{effect:#?}");
+            assert_eq!(digest(&again), digest(&effect));
+        }
+    }
+}
+
+#[test]
+fn all_spellings() {
+    let long = parse(
+        "[[layer]]\nrate = 40\nlife = { base = 3, offset = 1 }\nsize = 0.01\nopacity-over = [[0, 0], [1, 1]]\n\
+         colours = [[1, 0, 0], \"#00ff00\", \"white\"]\ncolour-by = \"life\"\nsize-over = 0.5\n",
+    )
+    .unwrap();
+    let short = parse(
+        "version = 1\nblend = \"over\"\n[[layer]]\nrate = 40.0\nlife = [2, 4]\nsize = [0.01, 0.01]\n\
+         opacity-over = [[0, 0], [1, 1]]\ncolours = [\"red\", \"#00ff00\", \"#ffffff\"]\ncolour-by = \"life\"\n\
+         size-over = [[0.0, 0.5]]\n",
+    )
+    .unwrap();
+    assert_eq!(long, short);
+    let one = parse("[[layer]]\ncolours = [1, 0.5, 0]").unwrap();
+    assert_eq!(
+        one.layers[0].tint.clone(),
+        parse("[[layer]]\ncolours = [[1, 0.5, 0]]").unwrap().layers[0].tint
+    );
+}
+
+/// What is wrong, the line, and what would be right.
+#[test]
+fn wrong_files_say_where_and_what() {
+    for (text, line, says) in [
+        ("[[layer]]\nlife = -1", 2, "life: -1 is not from 0.001 to 10000"),
+        ("[[layer]]\n\nlfie = 2", 3, "a layer has no entry 'lfie'"),
+        ("[[layer]]\nlfie = 2", 2, "did you mean 'life'?"),
+        ("wnid = 2", 1, "an effect has no entry 'wnid'"),
+        ("wind = 1e9\n[[layer]]", 1, "wind: 1000000000 is not from -100 to 100"),
+        ("version = 2\n[[layer]]", 1, "effect files of version 1"),
+        ("blend = \"ad\"\n[[layer]]", 1, "did you mean 'add'?"),
+        ("[[layer]]\nrate = 1e12", 2, "rate: 1000000000000 is not from 0 to 100000000"),
+        ("[[layer]]\nrate = nan", 2, "rate: NaN is not"),
+        ("[[layer]]\nrate = \"many\"", 2, "this should be a number, 0 to 100000000"),
+        ("[[layer]]\nrate = 3\nevery = 1\ncount = 2", 3, "'rate' is given as well"),
+        ("[[layer]]\nevery = 1", 2, "'count' is missing beside it"),
+        ("[[layer]]\nlife = [3, 2]", 2, "the lowest comes first"),
+        ("[[layer]]\nlife = [3, 2, 1]", 2, "a number or [lowest, highest]"),
+        ("[[layer]]\nlife = { base = 1, ofset = 2 }", 2, "did you mean 'offset'?"),
+        ("[[layer]]\ncolours = [\"#12\"]", 2, "this should be a colour"),
+        ("[[layer]]\ncolours = []", 2, "0 values where 1 to 32 are wanted"),
+        ("[[layer]]\nshape = \"polygon\"\ncorners = [[1, 1], [0, 0], [1, 0]]", 2, "bulging out"),
+        ("[[layer]]\ndirection = [0, 0, 0]", 2, "direction: 0 is not from 0.001"),
+        ("[[layer]]\nopacity-over = [[0, 1], [0, 0]]", 2, "rise, from 0 (birth) to 1 (death)"),
+        ("[[layer]]\nstream = -1", 2, "a whole number"),
+        ("layer = 3", 1, "written [[layer]]"),
+        ("wind = 1", 1, "needs a [[layer]]"),
+        ("[[layer]]\nlife = = 2", 2, ""),
+    ] {
+        let error = parse(text).unwrap_err().named("my.toml");
+        let shown = error.to_string();
+        assert!(shown.starts_with(&format!("my.toml:{line}:")), "{text:?}: {shown}");
+        assert!(shown.contains(says), "{text:?}: {shown}");
+    }
+    let many = "[[layer]]\n".repeat(65);
+    assert!(parse(&many).unwrap_err().to_string().contains("1 to 64 layers"));
+    assert!(parse(&" ".repeat(MAX_TEXT + 1)).is_err());
+}
+
+#[test]
+fn files_are_read_and_known_by_what_they_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.toml");
+    std::fs::write(&path, "[[layer]]\nrate = 4 # of them\n").unwrap();
+    let effect = load(&path).unwrap();
+    assert_eq!(effect, parse("[[layer]]\nrate = 4").unwrap());
+    assert!(matches!(load(&folder.path().join("b.toml")), Err(EffectFileError::Read { .. })));
+    std::fs::write(&path, [0xff, 0xfe]).unwrap();
+    assert!(matches!(load(&path), Err(EffectFileError::NoText(_))));
+}
+
+#[test]
+fn samples_can_be_drawn() {
+    let mut found = 0;
+    for entry in std::fs::read_dir(samples()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "toml") {
+            load(&path).unwrap_or_else(|e| panic!("{e}")).check().unwrap();
+            found += 1;
+        }
+    }
+    assert!(found > 0);
+}
+
+/// `GRAINFIELD_BLESS=1` writes it anew.
+#[test]
+fn the_page_says_what_the_table_says() {
+    let path = samples().join("README.md");
+    if std::env::var_os("GRAINFIELD_BLESS").is_some() {
+        std::fs::write(&path, page()).unwrap();
+    }
+    assert!(
+        std::fs::read_to_string(&path).unwrap() == page(),
+        "{} is not what the code says",
+        path.display()
+    );
+}
