@@ -7,18 +7,22 @@
 //! 10,000 frames is resumed, and the start-up of some commands is timed.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-mod timing;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use timing::median;
 
 const GRAINFIELD: &str = env!("CARGO_BIN_EXE_grainfield");
 /// ffmpeg's `alls=14` has a sigma of 7.4 code values, measured on grey; so has this.
 const OURS: &str = "noise=strength=7.4";
 const THEIRS: &str = "noise=alls=14:allf=t";
+
+/// The middle one.
+fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut v: Vec<f64> = values.into_iter().collect();
+    v.sort_by(f64::total_cmp);
+    v[v.len() / 2]
+}
 
 /// What a run of a program took.
 #[derive(Clone, Copy)]

@@ -29,22 +29,29 @@ fn put(file: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
     file
 }
 
-/// It is refused: by probing, where `head` says that this can be known, and by rendering.
+/// It is refused, with its name.
 fn refused(s: &Session, name: &str, bytes: &[u8]) {
     s.write(name, bytes);
-    for line in [format!("render {name} null: -q --threads 1"), format!("probe {name}")] {
-        let out = s.within(SPACE, &line, b"");
-        let known = line.starts_with("probe") && out.code == Some(0);
-        assert!(known || out.code == Some(1), "{line}: {:?}\n{}", out.code, out.err);
-        assert!(known || out.err.contains(name), "{line}: {}", out.err);
-        assert!(!out.err.contains("panicked") && !out.err.contains("internal error"), "{line}: {}", out.err);
-        assert!(!out.err.contains("memory allocation"), "{line}: {}", out.err);
+    let out = s.within(SPACE, &format!("render {name} null: -q --threads 1"), b"");
+    let text = &out.err;
+    assert_eq!(out.code, Some(1), "{name}: {text}");
+    assert!(text.contains(name), "{name}: {text}");
+    for bad in ["panicked", "internal error", "memory allocation"] {
+        assert!(!text.contains(bad), "{name}: {text}");
     }
 }
 
 /// Sides that no picture of a few hundred bytes has.
-const SIDES: [(u32, u32); 6] =
-    [(1 << 31, 1), (0x7fff_ffff, 0x7fff_ffff), (u32::MAX, u32::MAX), (0, 7), (60_000, 17_000), (65_535, 15_000)];
+const SIDES: [(u32, u32); 7] = [
+    (1 << 31, 1),
+    (0x7fff_ffff, 0x7fff_ffff),
+    (u32::MAX, u32::MAX),
+    (0, 7),
+    (60_000, 17_000),
+    // within the bounds of any picture, of which the file could hold next to nothing
+    (60_000, 3_900),
+    (3_900, 60_000),
+];
 
 #[test]
 fn whole_files_pass() {
@@ -69,8 +76,11 @@ fn png_and_jpeg_and_webp() {
         head[29..].copy_from_slice(&sum);
         refused(&s, "cut.png", &head);
     }
-    // a chunk that is longer than any file
-    refused(&s, "long.png", &put(&png, find(&png, b"IDAT") - 4, &[0x7f, 0xff, 0xff, 0xff]));
+    // a chunk that is longer than any file: before the samples, and theirs, which are all there
+    refused(&s, "long.png", &put(&png, find(&png, b"IDAT") - 8 - 4, &[0x7f, 0xff, 0xff, 0xff])[..find(&png, b"IDAT")]);
+    s.write("idat.png", put(&png, find(&png, b"IDAT") - 4, &[0x7f, 0xff, 0xff, 0xff]));
+    let out = s.within(SPACE, "render idat.png null: -q --threads 1", b"");
+    assert!([Some(0), Some(1)].contains(&out.code), "{:?} {}", out.code, out.err);
 
     let jpeg = good(&s, "good.jpg", "gbrp");
     let frame = find(&jpeg, &[0xff, 0xc0]) + 5;
@@ -80,9 +90,11 @@ fn png_and_jpeg_and_webp() {
 
     let webp = good(&s, "good.webp", "gbrp");
     let head = find(&webp, b"VP8L");
-    // 14 bits each of width and height, less one
-    refused(&s, "bad.webp", &put(&webp, head + 9, &[0xff, 0xff, 0xff, 0x1f]));
-    refused(&s, "chunk.webp", &put(&webp, head + 4, &[0xff, 0xff, 0xff, 0xff]));
+    // 14 bits each of width and height, less one; which a plain picture may have in a few bytes
+    let wide = put(&webp, head + 9, &[0xff, 0xff, 0xff, 0x1f]);
+    s.write("wide.webp", wide);
+    s.within(4096, "render wide.webp null: -q --threads 1", b"").ends(1).says("wide.webp");
+    refused(&s, "chunk.webp", &put(&webp, head + 4, &[0xff, 0xff, 0xff, 0xff])[..head + 12]);
     refused(&s, "riff.webp", &put(&webp, 4, &[0xfe, 0xff, 0xff, 0xff])[..40]);
     // an extended head with a canvas of 2^24 by 2^24
     let mut canvas = b"RIFF\x2a\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0".to_vec();
@@ -102,6 +114,8 @@ fn exr() {
             [0, 0, i32::MAX, i32::MAX],
             [i32::MIN, i32::MIN, i32::MAX, i32::MAX],
             [0, 0, 60_000, 17_000],
+            [0, 0, 59_999, 3_899],
+            [0, 0, 3_899, 59_999],
             [5, 5, -5, -5],
         ] {
             let bytes: Vec<u8> = box2i.iter().flat_map(|v: &i32| v.to_le_bytes()).collect();
@@ -198,12 +212,15 @@ fn y4m() {
     files.push([b"YUV4MPEG2 W2 H1 Cmono\nFRAME ".as_slice(), &vec![b'a'; long], b"\nab"].concat());
     for file in files {
         refused(&s, "bad.y4m", &file);
-        let out = s.within(SPACE, "render - null: -q --threads 1", &file).ends(1);
-        assert!(!out.err.contains("memory allocation"), "{}", out.err);
+        // how much comes out of a pipe nobody knows before: there a frame may take the 2 GiB that are the bound
+        if !file.starts_with(b"YUV4MPEG2 W60000") && !file.starts_with(b"YUV4MPEG2 W3900") {
+            let out = s.within(SPACE, "render - null: -q --threads 1", &file).ends(1);
+            assert!(!out.err.contains("memory allocation"), "{}", out.err);
+        }
     }
     // rates of what has none of its own
     good(&s, "f.0001.png", "gbrp");
-    for rate in ["0", "-24", "0/1", "24/0", "1e400", "nan", "9999999999/1", "1/9999999999"] {
+    for rate in ["0", "-24", "0/1", "24/0", "1e400", "nan", "99999999999999999999/1"] {
         s.within(SPACE, &format!("render f.####.png null: -q --rate={rate}"), b"").ends(2).says("--rate");
         s.within(SPACE, &format!("render pattern:bars:rate={rate} null: -q"), b"").ends(1).says("rate");
     }

@@ -261,11 +261,9 @@ fn understood(jobs: &[Job]) -> Result<(), String> {
             let line = place.and_then(|at| job.lines.get(at)).unwrap_or(&job.line);
             let problem = match (error.kind(), text(ContextKind::SuggestedArg)) {
                 (ErrorKind::UnknownArgument, suggested) => {
-                    let right = match suggested {
-                        Some(near) => format!("did you mean {}?", near.trim_start_matches('-')),
-                        None => "see 'grainfield render -h'".to_owned(),
-                    };
-                    format!("{} is no option of 'grainfield render': {right}", option.trim_start_matches('-'))
+                    let near = suggested.map(|near| format!(" did you mean {}?", near.trim_start_matches('-')));
+                    let (wrong, near) = (option.trim_start_matches('-'), near.unwrap_or_default());
+                    format!("{wrong} is no option of 'grainfield render':{near} see 'grainfield render -h'")
                 }
                 _ => in_short(&error),
             };

@@ -109,6 +109,10 @@ pub fn decode(still: Still, file: &[u8]) -> Result<Decoded, StillError> {
         let context = Context::new(codec)?;
         (*context.0).thread_count = 1; // there is a thread for every picture
         (*context.0).err_recognition = sys::AV_EF_EXPLODE;
+        if still == Still::Dpx {
+            // its run-length code shrinks by less
+            (*context.0).max_pixels = i64::from(size).saturating_mul(512);
+        }
         check(sys::avcodec_open2(context.0, codec, ptr::null_mut()))?;
         check(sys::av_new_packet(packet.as_ptr(), size))?;
         ptr::copy_nonoverlapping(file.as_ptr(), (*packet.as_ptr()).data, file.len());
@@ -171,6 +175,11 @@ pub fn encode(
             set(c"pred", c"dwt53");
             set(c"irreversible", c"0");
             set(c"format", if still == Still::J2k { c"j2k" } else { c"jp2" });
+            // each resolution halves the sides, and 6 of them, the usual number, ask for 32 samples a side
+            let least = format.width.min(format.height).max(1).ilog2() + 1;
+            if least < 6 {
+                sys::av_opt_set_int((*context.0).priv_data, c"numresolution".as_ptr(), i64::from(least), 0);
+            }
         }
         check(sys::avcodec_open2(context.0, codec, ptr::null_mut()))?;
         let f = &mut *picture.as_ptr();

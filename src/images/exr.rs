@@ -3,7 +3,7 @@
 //!
 //! The picture is the layer's data window; where that lies in the display window is kept.
 
-use super::{Fault, Header, Input, Kind, Meta, accept, check_size, tagged};
+use super::{Fault, Header, Input, Kind, Meta, accept, check_held, check_size, tagged};
 use ::exr::image::{Blocks, Encoding, FlatImage, FlatSamples, Image, Layer};
 use ::exr::meta::{MetaData, attribute::ChannelDescription, header::Header as Part};
 use ::exr::prelude::{
@@ -13,6 +13,10 @@ use ::exr::prelude::{
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Transfer};
 use grainfield_filters::ratio::Ratio;
 use std::io::{BufRead, Cursor, Seek};
+
+/// The most that OpenEXR can shrink anything, with room to spare: DWA packs a plain block of 8x8 half samples into a
+/// word, and words by deflate.
+const MAX_RATIO: u64 = 1 << 17;
 
 /// The most channels and layers of a file.
 const MAX_CHANNELS: usize = 4096;
@@ -105,6 +109,9 @@ fn parts(input: &mut Input) -> Result<Vec<Part>, Fault> {
         let bytes: usize = part.channels.list.iter().map(|c| c.sample_type.bytes_per_sample()).sum();
         let (w, h) = check_size(part.layer_size.0 as u64, part.layer_size.1 as u64, bytes as u64)?;
         total += u64::from(w) * u64::from(h) * bytes as u64;
+        if !part.deep {
+            check_held(input.len, (w, h), u64::from(w) * u64::from(h) * bytes as u64, MAX_RATIO)?;
+        }
         channels += part.channels.list.len();
         if part.channels.list.iter().any(|c| c.sampling.0 == 0 || c.sampling.1 == 0) {
             return Err(Fault::Bad("the OpenEXR is damaged: a channel is sampled at no pixel".into()));

@@ -299,6 +299,17 @@ pub(crate) fn check_size(width: u64, height: u64, bytes: u64) -> Result<(u32, u3
     Ok((width as u32, height as u32))
 }
 
+/// Refuses a picture of so many bytes that a file of `len` cannot hold, before anything is allocated for it. `ratio` is
+/// the most that the kind of file can shrink anything.
+pub(crate) fn check_held(len: u64, (width, height): (u32, u32), bytes: u64, ratio: u64) -> Result<(), Fault> {
+    if bytes / ratio <= len {
+        return Ok(());
+    }
+    Err(Fault::Bad(format!(
+        "a file of {len} bytes cannot hold a picture of {width}x{height}: it is cut or damaged"
+    )))
+}
+
 /// Refuses a picture that the sequence cannot hold, and makes the frame ready for it.
 pub(crate) fn accept(found: &Format, want: &Format, frame: &mut Frame) -> Result<(), Fault> {
     let shape = |f: &Format| (f.width, f.height, f.family, f.depth, f.alpha);

@@ -4,7 +4,7 @@
 //! first is read. What a JPEG decodes to is the library's matter and no part of the promise of equal samples.
 
 use super::{
-    Fault, Header, Input, Kind, MAX_BYTES, Meta, Unit, accept, check_size, fitting_icc, rows, tagged, tags,
+    Fault, Header, Input, Kind, MAX_BYTES, Meta, Unit, accept, check_held, check_size, fitting_icc, rows, tagged, tags,
 };
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame};
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder, PixelDensity, PixelDensityUnit};
@@ -18,6 +18,18 @@ const JPEG_QUALITY: u8 = 95;
 
 /// Pictures up to this many bytes fit the library's own limits.
 const DEFAULT_BYTES: u64 = 64 << 20;
+
+/// The most that a file can shrink its picture, with room to spare.
+fn ratio(kind: Kind) -> u64 {
+    match kind {
+        // deflate by 1032, LZW by some 1400
+        Kind::Tiff => 1 << 12,
+        // every block of 8x8 takes a bit at least, and may be stretched over 4 by 4 of its kind in three planes
+        Kind::Jpeg => 1 << 15,
+        // a plain picture takes no bits at all: the bound is the format's own, 16384 on a side
+        _ => u64::MAX,
+    }
+}
 
 fn fault(kind: Kind, e: ImageError) -> Fault {
     match e {
@@ -53,6 +65,7 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> 
     let (width, height) = decoder.dimensions();
     let color = decoder.color_type();
     let (width, height) = check_size(width.into(), height.into(), color.bytes_per_pixel().into())?;
+    check_held(file.len() as u64, (width, height), decoder.total_bytes(), ratio(kind))?;
     // before the limits are raised, which the library's TIFF decoder then takes for those of tags as well
     let meta = meta(kind, file, &mut decoder);
     if decoder.total_bytes() > DEFAULT_BYTES {

@@ -1,6 +1,6 @@
 //! PNG, of every colour type and depth. Palettes, transparent colours and depths below 8 are expanded.
 
-use super::{Density, Fault, Header, Input, Kind, Meta, Unit, accept, check_size, fitting_icc, rows, tagged};
+use super::{Density, Fault, Header, Input, Kind, Meta, Unit, accept, check_held, check_size, fitting_icc, rows, tagged};
 use ::png::{
     BitDepth, ColorType, Decoder, DecodingError, EncodingError, Info, Limits, PixelDimensions, Reader,
     Transformations, chunk::ChunkType,
@@ -56,12 +56,7 @@ fn start(mut input: Input) -> Result<(Reader<BufReader<File>>, Format), Fault> {
         _ => 1,
     };
     let row_bytes = (u64::from(width) * channels * u64::from(head[24])).div_ceil(8) + 1;
-    if row_bytes * u64::from(height) / DEFLATE_RATIO > input.len {
-        return Err(Fault::Bad(format!(
-            "a file of {} bytes cannot hold a picture of {width}x{height}: it is cut or damaged",
-            input.len
-        )));
-    }
+    check_held(input.len, (width, height), row_bytes * u64::from(height), DEFLATE_RATIO)?;
     let mut decoder = Decoder::new_with_limits(input.reader, Limits { bytes: CHUNK_BYTES });
     decoder.set_transformations(Transformations::EXPAND);
     let reader = decoder.read_info()?;
