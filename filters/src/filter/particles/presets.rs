@@ -416,8 +416,8 @@ fn starfield() -> Vec<Layer> {
         life,
         speed: Spread::fixed(0.11),
         wind: 0.0,
-        size: between(0.0016, 0.004),
-        opacity: between(0.5, 1.0),
+        size: between(0.002, 0.0054),
+        opacity: between(0.6, 1.0),
         twinkle: 0.3,
         twinkle_rate: 0.7,
         tint: mix(&[0xa9c4ff, 0xffffff, 0xffffff, 0xffe2b8]),
@@ -509,15 +509,15 @@ fn film_dust() -> Vec<Layer> {
     let mut all: Vec<Layer> = (0..3)
         .map(|i| {
             let form = Form::Polygon(torn(i), 0.35);
-            Layer { squash: [1.0, 0.6, 0.8][i], ..layer(i, 110.0, between(0.0009, 0.0042), form, true) }
+            Layer { squash: [1.0, 0.6, 0.8][i], ..layer(i, 130.0, between(0.0012, 0.006), form, true) }
         })
         .collect();
-    all.push(layer(3, 70.0, between(0.0008, 0.003), Form::Polygon(torn(1), 0.4), false));
+    all.push(layer(3, 150.0, between(0.001, 0.0042), Form::Polygon(torn(1), 0.4), false));
     // A few large ones, soft as they are not quite in the plane of the film.
-    all.push(layer(4, 9.0, between(0.004, 0.009), Form::Polygon(torn(2), 0.7), true));
+    all.push(layer(4, 14.0, between(0.006, 0.013), Form::Polygon(torn(2), 0.7), true));
     let lint = |stream, bend| Layer {
         opacity: between(0.5, 0.95),
-        ..layer(stream, 9.0, between(0.012, 0.034), Form::Hair(bend, 0.03), true)
+        ..layer(stream, 14.0, between(0.014, 0.036), Form::Hair(bend, 0.03), true)
     };
     all.extend([lint(5, 0.25), lint(6, 0.6)]);
     all
@@ -529,7 +529,7 @@ fn film_hairs() -> Vec<Layer> {
         let life = between(0.8, 5.0);
         Layer {
             stream,
-            when: alive(0.9, life),
+            when: alive(1.2, life),
             place: Place::Box { x: [0.02, 0.98], y, z: [1.0, 1.0] },
             life,
             wind: 0.0,
