@@ -77,6 +77,8 @@ const CHAINS: &[&str] = &[
     "particles=preset=confetti:amount=4:wind='0=0;3=5'",
     "particles=preset=bubbles:speed='0=1;3=4':blend=add:colour=#80c0ff",
     "particles=preset=hyperspace:seed=5:size=3",
+    "particles=preset=film-dust:amount=3:size=2",
+    "particles=preset=film-hairs:amount=3",
     "sprites=scale=9:blend=multiply,sprites=blend=add:position='0=0,0;3=66,34'",
 ];
 

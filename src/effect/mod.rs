@@ -96,10 +96,13 @@ pub fn load(path: &Path) -> Result<Effect, EffectFileError> {
 }
 
 /// What an effect is known by: the MD5 of what [`print`] says of it, first byte highest. Comments and the order of
-/// keys do not count.
+/// keys do not count; then, for each picture in it that has been read, that of its samples.
 pub fn digest(effect: &Effect) -> u128 {
     let mut md5 = Md5::new();
     md5.update(print(effect));
+    for frame in effect.pictures().filter_map(|p| p.frame()) {
+        md5.update(crate::sink::hash::digest(frame));
+    }
     u128::from_be_bytes(md5.finalize().into())
 }
 

@@ -1,6 +1,7 @@
 //! Effects as text.
 
 use super::VERSION;
+use crate::recipe::toml_string;
 use grainfield_filters::filter::particles::Effect;
 use grainfield_filters::filter::particles::keys::{Item, Key, blend_word, said};
 use grainfield_filters::particle::Spread;
@@ -63,6 +64,7 @@ pub(super) fn text(item: &Item) -> String {
         Item::Points(all) => list(all, |p| list(p, f64::to_string)),
         Item::Colours(all) => list(all, colour),
         Item::Word(word) => format!("\"{word}\""),
+        Item::Picture(picture) => toml_string(picture.name()),
     }
 }
 

@@ -7,7 +7,7 @@ use grainfield_filters::filter::particles::keys::{self, BLENDS, Draft, Item, Key
 use grainfield_filters::filter::particles::{Effect, EffectError, Layer, MOST_LAYERS, WIND};
 use grainfield_filters::particle::Spread;
 use grainfield_filters::particle::draw::Blend;
-use grainfield_filters::settings::Choice;
+use grainfield_filters::settings::{Choice, Picture};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -108,7 +108,7 @@ fn expected(value: &Value<'_>, takes: Takes) -> Fault {
     fault(value.span(), format!("this should be {takes}"))
 }
 
-fn item(key: &Key, value: &Value<'_>, _: Load<'_>) -> Result<Item, Fault> {
+fn item(key: &Key, value: &Value<'_>, load: Load<'_>) -> Result<Item, Fault> {
     let wrong = || expected(value, key.takes);
     match key.takes {
         Takes::Number { .. } => number(value).map(Item::Number).ok_or_else(wrong),
@@ -124,6 +124,15 @@ fn item(key: &Key, value: &Value<'_>, _: Load<'_>) -> Result<Item, Fault> {
         Takes::Over { .. } | Takes::Corners => points(value).map(Item::Points).ok_or_else(wrong),
         Takes::Colours => colours(value).map(Item::Colours),
         Takes::Word(all) => word(all, value).map(Item::Word),
+        Takes::Picture => {
+            let name = value.get_ref().as_str().filter(|name| !name.is_empty()).ok_or_else(wrong)?;
+            let picture = Picture::named(name);
+            match load(name) {
+                Ok(Some(frame)) => Ok(Item::Picture(picture.read(frame))),
+                Ok(None) => Ok(Item::Picture(picture)),
+                Err(problem) => Err(fault(value.span(), problem)),
+            }
+        }
     }
 }
 

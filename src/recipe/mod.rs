@@ -57,6 +57,7 @@ mod print;
 pub(crate) use error::nearest;
 pub use error::{Parts, Problem, RecipeError};
 pub use link::Link;
+pub(crate) use print::toml_string;
 
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::chain::Step;

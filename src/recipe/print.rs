@@ -178,7 +178,7 @@ fn toml_value(value: &Value) -> String {
     }
 }
 
-fn toml_string(text: &str) -> String {
+pub(crate) fn toml_string(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

@@ -10,6 +10,7 @@
 
 mod bound;
 mod effect;
+mod hair;
 pub mod keys;
 mod lanes;
 #[cfg(test)]
@@ -18,7 +19,9 @@ mod presets;
 #[cfg(test)]
 mod tests;
 
-pub use effect::{Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Place, Tint, WIND, When};
+pub use effect::{
+    Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Page, Place, Sprite, Tint, WIND, When,
+};
 
 use super::effect::number;
 use super::overlay::{Overlay, SEED, bounds};
@@ -67,6 +70,8 @@ const SETTINGS: &[Setting] = &[
             Choice { id: "starfield", help: "a slow flight through stars" },
             Choice { id: "leaves", help: "autumn leaves" },
             Choice { id: "hyperspace", help: "stars that become streaks" },
+            Choice { id: "film-dust", help: "dust on a print: other specks in every frame" },
+            Choice { id: "film-hairs", help: "hairs in the gate, that quiver and go" },
         ]),
         unit: Unit::None,
         default: Some(Value::Choice("snow")),
@@ -257,18 +262,17 @@ impl Particles {
             None => None,
         };
         let mut looks = Vec::new();
-        for layer in &self.effect.layers {
-            let soft = match layer.form {
-                Form::Disc(soft) | Form::Ring(_, soft) | Form::Polygon(_, soft) => soft,
+        for (i, layer) in self.effect.layers.iter().enumerate() {
+            let (mut shapes, streak) = match &image {
+                Some(image) => (vec![Shape::Image(image.clone())], Shape::Image(image.clone())),
+                None => {
+                    let first = layer.tint.colours().first().copied().unwrap_or_default();
+                    layer.form.shapes(first).map_err(|e| fault("", format!("layer {}: {e}", i + 1)))?
+                }
             };
-            let shapes = match &image {
-                Some(image) => [Shape::Image(image.clone()), Shape::Image(image.clone())],
-                None => [
-                    layer.form.shape().map_err(|e| fault("", e))?,
-                    Shape::streak(soft).map_err(|e| fault("", e))?,
-                ],
-            };
-            looks.extend(shapes.map(|shape| Look::new(shape, layer.blend.unwrap_or(self.effect.blend))));
+            shapes.push(streak);
+            let blend = layer.blend.unwrap_or(self.effect.blend);
+            looks.extend(shapes.into_iter().map(|shape| Look::new(shape, blend)));
         }
         Ok(looks)
     }
@@ -276,9 +280,13 @@ impl Particles {
     fn bound(&self, input: &Format, seed: u64, level: Level) -> Result<Drawn, SettingError> {
         self.effect.check().map_err(|e| fault("", e))?;
         let mut effect = self.effect.clone();
-        if self.image.is_some() {
+        for layer in &mut effect.layers {
             // A picture is not drawn out.
-            effect.layers.iter_mut().for_each(|l| l.shutter = 0.0);
+            if self.image.is_some() {
+                (layer.form, layer.shutter) = (Form::Disc(1.0), 0.0);
+            } else if matches!(layer.form, Form::Hair(..) | Form::Sprite(_)) {
+                layer.shutter = 0.0;
+            }
         }
         let (_, most) = bounds(&self.amount);
         let seed = self.seed.unwrap_or(seed);

@@ -1,7 +1,7 @@
 //! A layer bound to a picture: where each particle is seen, and as what.
 
 use super::super::overlay::Overlay;
-use super::effect::{Effect, Layer, MOST, Place, Pulses, Tint, When, over};
+use super::effect::{Effect, Form, Layer, MOST, Page, Place, Pulses, Tint, When, over};
 use super::lanes::{Lanes, emit, see};
 use crate::frame::Picture;
 use crate::noise::seed::mix64;
@@ -64,8 +64,10 @@ pub(super) struct Bound {
     pub(super) wrap: [f32; 3],
     pub(super) middle: [f32; 3],
     pub(super) depth: [f32; 2],
-    /// Looks of the painter: as it is, and as a streak.
+    /// Looks of the painter: as it is (the first of its pages), and as a streak.
     pub(super) looks: [u16; 2],
+    /// How many pages there are.
+    pub(super) pages: u16,
     /// Its place in the effect, for the order of drawing.
     pub(super) order: i64,
     pub(super) layers: i64,
@@ -88,6 +90,10 @@ impl Bound {
         level: Level,
     ) -> Result<Bound, String> {
         let layer = effect.layers[index].clone();
+        // Behind those of the layers before it, each with its pages and its streak.
+        let first: u32 = effect.layers[..index].iter().map(|l| l.form.pages() + 1).sum();
+        let pages = layer.form.pages();
+        let (looks, pages) = ([first as u16, (first + pages) as u16], pages as u16);
         let [width, height] = overlay.size();
         let aspect = (width / height) as f32;
         let depth = layer.place.depth();
@@ -150,7 +156,8 @@ impl Bound {
             wrap,
             middle,
             depth,
-            looks: [2 * index as u16, 2 * index as u16 + 1],
+            looks,
+            pages,
             order: index as i64,
             layers: effect.layers.len() as i64,
             level,
@@ -191,6 +198,22 @@ impl Bound {
         }
         see(self.level, self, now, scene, lanes);
         emit(self, scene, lanes, out);
+    }
+
+    /// Which page a particle shows, by its share of its life, its age and a number of its own.
+    #[inline(always)]
+    pub(super) fn page(&self, share: f32, age: f32, own: f32) -> u16 {
+        let Form::Sprite(sprite) = &self.layer.form else { return 0 };
+        let (pages, chance) = (f32::from(self.pages), own * 0.5 + 0.5);
+        let page = match sprite.page {
+            Page::Chance => chance * pages,
+            Page::Life => share * pages,
+            Page::Time => {
+                let turns = chance + age * sprite.page_rate / pages;
+                (turns - turns.floor()) * pages
+            }
+        };
+        (page as u16).min(self.pages - 1)
     }
 
     /// The phases of the waves at a time, in turns from 0 to 1.

@@ -3,10 +3,14 @@
 //! Places are in a world in front of a camera: x to the right, y down, z away. At depth 1 a unit is a frame height and
 //! (0, 0) the middle of the picture; at depth z everything is z times as small. So nothing depends on the frame's size.
 
+use super::super::sprites::image;
+use super::hair;
 use super::keys::{Item, LAYER, Takes, Wrong};
 use crate::particle::draw::{Blend, Shape, ShapeError};
 use crate::particle::{Births, FLICKS, LAST, Spread};
+use crate::settings::Picture;
 use core::fmt;
+use std::sync::Arc;
 
 /// The most particles that may live at a time in one effect.
 pub const MOST: i64 = 4_000_000;
@@ -86,14 +90,80 @@ pub enum Form {
     Ring(f32, f32),
     /// A convex polygon around the middle, and the part that fades.
     Polygon(Vec<[f32; 2]>, f32),
+    /// A hair: how far it bends from end to end, in turns, and half its thickness in half widths. It has the first of
+    /// the layer's colours.
+    Hair(f32, f32),
+    /// A picture, or the pages of a flip-book. It keeps its own colours.
+    Sprite(Sprite),
+}
+
+/// A picture that particles look like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sprite {
+    /// The picture; its alpha is what shows of it.
+    pub picture: Picture,
+    /// How many pages stand side by side in it.
+    pub columns: u32,
+    /// How many rows of pages there are.
+    pub rows: u32,
+    /// Which page a particle shows.
+    pub page: Page,
+    /// Pages a second, for [`Page::Time`].
+    pub page_rate: f32,
+}
+
+/// Which page of a flip-book a particle shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// One, by chance.
+    Chance,
+    /// From the first at birth to the last at death.
+    Life,
+    /// One after the other, beginning anywhere, around and around.
+    Time,
 }
 
 impl Form {
-    pub(super) fn shape(&self) -> Result<Shape, ShapeError> {
+    /// What can be known to be wrong without its picture.
+    fn check(&self) -> Result<(), ShapeError> {
         match self {
-            Form::Disc(soft) => Shape::disc(*soft),
-            Form::Ring(inner, soft) => Shape::ring(*inner, *soft),
-            Form::Polygon(corners, soft) => Shape::polygon(corners, *soft),
+            Form::Disc(soft) => Shape::disc(*soft).map(|_| ()),
+            Form::Ring(inner, soft) => Shape::ring(*inner, *soft).map(|_| ()),
+            Form::Polygon(corners, soft) => Shape::polygon(corners, *soft).map(|_| ()),
+            Form::Hair(..) | Form::Sprite(_) => Ok(()),
+        }
+    }
+
+    /// How many shapes there are.
+    pub(super) fn pages(&self) -> u32 {
+        if let Form::Sprite(s) = self { s.columns.max(1).saturating_mul(s.rows.max(1)) } else { 1 }
+    }
+
+    /// How it is drawn, page by page, and drawn out to a streak. `colour` is what hairs have.
+    pub(super) fn shapes(&self, colour: [f64; 3]) -> Result<(Vec<Shape>, Shape), String> {
+        let fault = |e: ShapeError| e.to_string();
+        let one = |shape: Result<Shape, ShapeError>, soft: f32| {
+            Ok((vec![shape.map_err(fault)?], Shape::streak(soft).map_err(fault)?))
+        };
+        match self {
+            Form::Disc(soft) => one(Shape::disc(*soft), *soft),
+            Form::Ring(inner, soft) => one(Shape::ring(*inner, *soft), *soft),
+            Form::Polygon(corners, soft) => one(Shape::polygon(corners, *soft), *soft),
+            Form::Hair(bend, thick) => one(
+                Ok(Shape::Image(Arc::new(hair::hair(*bend, *thick, colour).map_err(|e| e.to_string())?))),
+                1.0,
+            ),
+            Form::Sprite(sprite) => {
+                let name = sprite.picture.name();
+                let frame = sprite.picture.frame().ok_or_else(|| format!("{name} has not been read"))?;
+                let whole = image(frame).map_err(|e| format!("{name}: {e}"))?;
+                let page = |i: u32| {
+                    let part = whole.part(i as usize, sprite.columns as usize, sprite.rows as usize);
+                    part.map(|p| Shape::Image(Arc::new(p))).map_err(|e| format!("{name}: {e}"))
+                };
+                let pages = (0..self.pages()).map(page).collect::<Result<_, _>>()?;
+                Ok((pages, Shape::streak(1.0).map_err(fault)?))
+            }
         }
     }
 }
@@ -276,6 +346,11 @@ impl core::error::Error for EffectError {}
 pub const WIND: Takes = Takes::Number { min: -100.0, max: 100.0 };
 
 impl Effect {
+    /// The pictures that it is drawn with.
+    pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        self.layers.iter().filter_map(|l| if let Form::Sprite(s) = &l.form { Some(&s.picture) } else { None })
+    }
+
     /// Refuses what cannot be drawn.
     pub fn check(&self) -> Result<(), EffectError> {
         if self.layers.is_empty() || self.layers.len() > MOST_LAYERS {
@@ -305,7 +380,7 @@ impl Layer {
         if !(1e-3..=1e7).contains(&got) {
             return Err(fault("direction", Wrong::Outside { got, low: 1e-3, high: 1e7 }));
         }
-        self.form.shape().map(|_| ()).map_err(|e| EffectError::Shape(number, e))
+        self.form.check().map_err(|e| EffectError::Shape(number, e))
     }
 }
 

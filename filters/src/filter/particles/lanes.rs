@@ -367,7 +367,11 @@ pub(super) fn emit(bound: &Bound, scene: &Scene<'_>, l: &Lanes, out: &mut Vec<Sp
         let deep = if flat { bound.depth[0] } else { l.block.position[2][lane] };
         let number = l.block.number(lane).wrapping_mul(bound.layers).wrapping_add(bound.order);
         let rank = rank(deep, number);
-        let look = bound.looks[l.long[lane] as usize % 2];
+        let mut look = bound.looks[l.long[lane] as usize % 2];
+        if bound.pages > 1 {
+            let age = l.block.age[lane];
+            look += bound.page(age / l.block.life[lane], age, l.own[1][lane]);
+        }
         let splat = if scene.field() {
             let both = [0, 1].map(|a| f64::from(l.half[a][lane]));
             let centre = [0, 1].map(|a| f64::from(l.centre[a][lane]));

@@ -195,6 +195,7 @@ impl Bound {
         let [centre, both] = [centre, both].map(|v| v.map(f64::from));
         let splat = scene.overlay.splat(centre, both, f64::from(turns));
         let colour = *self.colours.get(shade * TINTS + tint)?;
+        look += if self.pages > 1 { self.page(one.age / one.life, one.age, one.own[1]) } else { 0 };
         Some(Splat { rank, look, colour, ..splat }.faded(opacity))
     }
 }
@@ -261,8 +262,9 @@ mod tests {
         for effect in names.chain([all()]) {
             for (case, format) in [frame, frame, frame, frame.field(Parity::Bottom)].into_iter().enumerate() {
                 let looks = effect.layers.iter().flat_map(|l| {
-                    let look = Look::new(l.form.shape().unwrap(), Blend::Over);
-                    [look.clone(), look]
+                    let (mut shapes, streak) = l.form.shapes([0.0; 3]).unwrap();
+                    shapes.push(streak);
+                    shapes.into_iter().map(|shape| Look::new(shape, Blend::Over))
                 });
                 let overlay = Overlay::new(&format, looks.collect(), 1, Level::SCALAR).unwrap();
                 for &level in Level::available() {

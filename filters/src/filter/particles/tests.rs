@@ -8,7 +8,7 @@ use core::sync::atomic::AtomicBool;
 
 static GO: AtomicBool = AtomicBool::new(false);
 
-pub(super) const NAMES: [&str; 14] = [
+pub(super) const NAMES: [&str; 16] = [
     "snow",
     "blizzard",
     "rain",
@@ -23,6 +23,8 @@ pub(super) const NAMES: [&str; 14] = [
     "starfield",
     "leaves",
     "hyperspace",
+    "film-dust",
+    "film-hairs",
 ];
 
 fn spec(given: &[(&str, &str)]) -> Result<Box<dyn Spec>, SettingError> {
@@ -88,9 +90,11 @@ fn frame(filter: &dyn Filter, n: i64) -> Frame {
     drawn(filter, n, &prepare(filter, n, None, &Alone), &[])
 }
 
+/// Of alpha, where there is any.
 fn mean(frame: &Frame) -> f64 {
     let (w, h) = frame.format().plane_size(0);
-    let rows = (0..h).flat_map(|y| frame.row::<f32>(0, y).iter());
+    let plane = frame.format().alpha_plane().unwrap_or(0);
+    let rows = (0..h).flat_map(|y| frame.row::<f32>(plane, y).iter());
     rows.map(|v| f64::from(*v)).sum::<f64>() / (w * h) as f64
 }
 
@@ -118,7 +122,7 @@ fn a_frame_does_not_depend_on_how_it_was_reached() {
 
 #[test]
 fn it_has_always_been_running_and_never_ends() {
-    let format = Format::from_name("grayf32", 320, 180).unwrap();
+    let format = Format::from_name("gbrapf32", 320, 180).unwrap();
     for name in NAMES {
         let filter = bind(name, &format, Level::best());
         let mean = |n: i64| (0..4).map(|i| mean(&frame(&*filter, n + 37 * i))).sum::<f64>() / 4.0;

@@ -1,0 +1,144 @@
+//! Keys to layers.
+
+use super::super::effect::{Form, Layer, Page, Place, Sprite, Tint, When};
+use super::{Item, Key, Wrong, exact};
+
+/// A layer in the making.
+#[derive(Debug, Default)]
+pub struct Draft {
+    layer: Layer,
+    given: Vec<(&'static Key, Item)>,
+}
+
+impl Draft {
+    /// Puts in a value that its key has checked, the last one counting. Refuses what it does not take.
+    pub fn put(&mut self, key: &'static Key, item: Item) -> Result<(), Wrong> {
+        key.takes.check(&item)?;
+        match key.set {
+            Some(set) => set(&mut self.layer, &item),
+            None => self.given.push((key, item)),
+        }
+        Ok(())
+    }
+
+    fn item(&self, id: &str) -> Option<&Item> {
+        self.given.iter().rev().find(|(k, _)| k.id == id).map(|(_, item)| item)
+    }
+
+    fn number(&self, id: &str) -> Option<f64> {
+        if let Some(Item::Number(v)) = self.item(id) { Some(*v) } else { None }
+    }
+
+    fn word(&self, id: &str) -> Option<&'static str> {
+        if let Some(Item::Word(word)) = self.item(id) { Some(*word) } else { None }
+    }
+
+    fn pair(&self, id: &str) -> Option<[f32; 2]> {
+        match self.item(id) {
+            Some(Item::Numbers(all)) if all.len() == 2 => Some([all[0] as f32, all[1] as f32]),
+            _ => None,
+        }
+    }
+
+    /// Refuses keys that mean nothing without another.
+    fn only(&self, ids: &[&'static str], with: &'static str) -> Result<(), (&'static str, Wrong)> {
+        match ids.iter().find(|id| self.item(id).is_some()) {
+            Some(id) => Err((id, Wrong::With(with))),
+            None => Ok(()),
+        }
+    }
+
+    /// The layer; or the key that does not go with the others, and why.
+    pub fn finish(mut self) -> Result<Layer, (&'static str, Wrong)> {
+        self.layer.when = self.when()?;
+        self.layer.place = self.place()?;
+        self.layer.tint = self.tint();
+        self.layer.form = self.form()?;
+        Ok(self.layer)
+    }
+
+    fn when(&self) -> Result<When, (&'static str, Wrong)> {
+        match (self.number("rate"), self.number("every"), self.number("count")) {
+            (None, Some(every), Some(count)) => Ok(When::Pulses { every, count }),
+            (Some(_), Some(_), _) => Err(("every", Wrong::Beside("rate"))),
+            (Some(_), None, Some(_)) => Err(("count", Wrong::Beside("rate"))),
+            (None, Some(_), None) => Err(("every", Wrong::Lacks("count"))),
+            (None, None, Some(_)) => Err(("count", Wrong::Lacks("every"))),
+            (Some(rate), None, None) => Ok(When::Steady(rate)),
+            (None, None, None) => Ok(self.layer.when),
+        }
+    }
+
+    fn place(&self) -> Result<Place, (&'static str, Wrong)> {
+        let word = self.word("place").unwrap_or("volume");
+        let [near, far] = self.pair("depth").unwrap_or(if word == "box" { [1.0; 2] } else { [0.5, 3.0] });
+        if far < near {
+            let (got, low, high) = (exact(far), exact(near), 1000.0);
+            return Err(("depth", Wrong::Outside { got, low, high }));
+        }
+        let sides = |id| self.pair(id).unwrap_or([0.0, 1.0]);
+        match word {
+            "box" => return Ok(Place::Box { x: sides("x"), y: sides("y"), z: [near, far] }),
+            _ => self.only(&["x", "y"], "place = \"box\"")?,
+        }
+        Ok(if word == "tunnel" { Place::Tunnel { near, far } } else { Place::Volume { near, far } })
+    }
+
+    fn tint(&self) -> Tint {
+        let colours = match self.item("colours") {
+            Some(Item::Colours(all)) => all.clone(),
+            _ => vec![[1.0; 3]],
+        };
+        match self.word("colour-by") {
+            Some("one") => Tint::One(colours),
+            Some("life") => Tint::Life(colours),
+            _ => Tint::Mix(colours),
+        }
+    }
+
+    fn form(&self) -> Result<Form, (&'static str, Wrong)> {
+        let word = self.word("shape").unwrap_or("disc");
+        let number = |id, or: f64| self.number(id).unwrap_or(or) as f32;
+        // Which keys each shape has.
+        let own: [(&str, &[&'static str], &'static str); 4] = [
+            ("ring", &["hole"], "shape = \"ring\""),
+            ("polygon", &["corners"], "shape = \"polygon\""),
+            ("hair", &["bend", "thick"], "shape = \"hair\""),
+            ("sprite", &["sprite", "columns", "rows", "page-by", "page-rate"], "shape = \"sprite\""),
+        ];
+        own.iter().filter(|o| o.0 != word).try_for_each(|(_, ids, with)| self.only(ids, with))?;
+        match word {
+            "ring" => Ok(Form::Ring(number("hole", 0.7), number("soft", 1.0))),
+            "polygon" => match self.item("corners") {
+                Some(Item::Points(all)) => {
+                    let corners = all.iter().map(|c| c.map(|v| v as f32)).collect();
+                    Ok(Form::Polygon(corners, number("soft", 0.0)))
+                }
+                _ => Err(("shape", Wrong::Lacks("corners"))),
+            },
+            "hair" => {
+                self.only(&["soft"], "discs, rings and polygons")?;
+                Ok(Form::Hair(number("bend", 0.4), number("thick", 0.01)))
+            }
+            "sprite" => {
+                self.only(&["soft"], "discs, rings and polygons")?;
+                let Some(Item::Picture(picture)) = self.item("sprite") else {
+                    return Err(("shape", Wrong::Lacks("sprite")));
+                };
+                let whole = |id| match self.item(id) {
+                    Some(Item::Whole(n)) => (*n).max(1) as u32,
+                    _ => 1,
+                };
+                let page = match self.word("page-by") {
+                    Some("life") => Page::Life,
+                    Some("time") => Page::Time,
+                    _ => Page::Chance,
+                };
+                let (picture, page_rate) = (picture.clone(), number("page-rate", 12.0));
+                let [columns, rows] = ["columns", "rows"].map(whole);
+                Ok(Form::Sprite(Sprite { picture, columns, rows, page, page_rate }))
+            }
+            _ => Ok(Form::Disc(number("soft", 1.0))),
+        }
+    }
+}
