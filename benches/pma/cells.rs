@@ -8,6 +8,11 @@ use grainfield_filters::pma::{CellBatch, CellPma, CellSettings, Ranked};
 use grainfield_filters::simd::Level;
 
 const OURS: &str = "packed memory array";
+const COUNTING: &str = "counting sort";
+const MERGING: &str = "extract + sort + merge";
+const NAMES: [&str; 4] = [OURS, COUNTING, MERGING, "pairs, qsort, gather, copy"];
+/// Steps that a side makes in a row.
+const BURST: usize = 3;
 /// Elements a cell holds on average.
 const EACH: usize = 16;
 
@@ -40,19 +45,133 @@ impl Dense {
     }
 }
 
-struct Bench {
-    pma: CellPma<Particle>,
-    dense: Dense,
-    spare: Dense,
-    cells: u32,
-    rng: Rng,
-    /// Place in the dense array of a particle, by its number.
-    place: Vec<u32>,
-    batch: CellBatch<Particle>,
+/// A rival: particles in dense arrays in the order of their cells, a second pair of arrays, and room.
+struct Rival {
+    now: Dense,
+    next: Dense,
+    /// Places that change their cells in this step, and the new cells.
     moves: Vec<(usize, u32)>,
     counts: Vec<u32>,
     pairs: Vec<(u32, u32)>,
     movers: Vec<(u32, Particle)>,
+}
+
+/// Which particles move in a step, and where to: every side is asked to do the same.
+#[derive(Clone, Copy)]
+struct Movers {
+    share: f64,
+    near: bool,
+    cells: u32,
+    step: u64,
+}
+
+impl Movers {
+    fn goal(&self, id: u64, cell: u32) -> Option<u32> {
+        let x = Rng(id ^ self.step << 40).next();
+        if self.share < 1.0 && x >= (self.share * u64::MAX as f64) as u64 {
+            return None;
+        }
+        let cells = self.cells;
+        Some(if self.near {
+            // One of the six neighbours of a grid of 64 x 64 x n.
+            let step = [1, cells - 1, 64, cells - 64, 4096 % cells, cells - 4096 % cells][(x % 6) as usize];
+            (cell + step) % cells
+        } else {
+            (Rng(x).next() % u64::from(cells)) as u32
+        })
+    }
+}
+
+impl Rival {
+    fn new(dense: &Dense) -> Rival {
+        let (moves, counts, pairs, movers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Rival { now: dense.clone(), next: dense.clone(), moves, counts, pairs, movers }
+    }
+
+    fn choose(&mut self, movers: Movers) {
+        self.moves.clear();
+        let all = self.now.cells.iter().zip(&self.now.items).enumerate();
+        self.moves.extend(all.filter_map(|(i, (cell, p))| movers.goal(p.id, *cell).map(|to| (i, to))));
+        // As a step reads all before it sorts; choosing has, but it has written too.
+        self.now.read();
+    }
+
+    /// Histogram, sums, and every particle to its new place.
+    fn counting(&mut self, cells: u32) {
+        let Rival { now: from, next: to, moves, counts, .. } = self;
+        for (at, cell) in moves.iter() {
+            from.cells[*at] = *cell;
+        }
+        counts.clear();
+        counts.resize(cells as usize, 0);
+        for cell in &from.cells {
+            counts[*cell as usize] += 1;
+        }
+        let mut sum = 0;
+        for c in counts.iter_mut() {
+            sum += core::mem::replace(c, sum);
+        }
+        for (cell, item) in from.cells.iter().zip(&from.items) {
+            let at = &mut counts[*cell as usize];
+            to.cells[*at as usize] = *cell;
+            to.items[*at as usize] = *item;
+            *at += 1;
+        }
+        core::mem::swap(from, to);
+    }
+
+    /// Takes the movers out, sorts them, and merges them with those that stay.
+    fn merging(&mut self) {
+        let Rival { now: from, next: to, moves, movers, .. } = self;
+        movers.clear();
+        movers.extend(moves.iter().map(|(at, cell)| (*cell, from.items[*at])));
+        movers.sort_unstable_by_key(|m| m.0);
+        let (mut next, mut out) = (0, 0);
+        let mut gone = moves.iter().map(|m| m.0).peekable();
+        for (i, (cell, item)) in from.cells.iter().zip(&from.items).enumerate() {
+            if gone.next_if_eq(&i).is_some() {
+                continue;
+            }
+            while next < movers.len() && movers[next].0 < *cell {
+                (to.cells[out], to.items[out]) = movers[next];
+                out += 1;
+                next += 1;
+            }
+            to.cells[out] = *cell;
+            to.items[out] = *item;
+            out += 1;
+        }
+        for m in &movers[next..] {
+            (to.cells[out], to.items[out]) = *m;
+            out += 1;
+        }
+        core::mem::swap(from, to);
+    }
+
+    /// The paper's reference: pairs, qsort of the pairs, gather, copy back.
+    fn reference(&mut self) {
+        let Rival { now: old, next: spare, moves, pairs, .. } = self;
+        for (at, cell) in moves.iter() {
+            old.cells[*at] = *cell;
+        }
+        pairs.clear();
+        pairs.extend(old.cells.iter().zip(0u32..).map(|(c, i)| (*c, i)));
+        qsort_pairs(pairs);
+        for (to, (cell, i)) in spare.items.iter_mut().zip(spare.cells.iter_mut()).zip(pairs.iter()) {
+            *to.0 = old.items[*i as usize];
+            *to.1 = *cell;
+        }
+        old.items.copy_from_slice(&spare.items);
+        old.cells.copy_from_slice(&spare.cells);
+    }
+}
+
+struct Bench {
+    pma: CellPma<Particle>,
+    cells: u32,
+    batch: CellBatch<Particle>,
+    rivals: [Rival; 3],
+    step: u64,
 }
 
 impl Bench {
@@ -72,158 +191,64 @@ impl Bench {
             cells: batch.inserts.iter().map(|i| i.0).collect(),
             items: batch.inserts.iter().map(|i| i.1).collect(),
         };
-        Bench {
-            pma,
-            spare: dense.clone(),
-            dense,
-            cells,
-            rng,
-            place: vec![0; n],
-            batch: CellBatch::default(),
-            moves: Vec::new(),
-            counts: Vec::new(),
-            pairs: Vec::new(),
-            movers: Vec::new(),
-        }
+        let rivals = [0; 3].map(|_| Rival::new(&dense));
+        Bench { pma, cells, batch: CellBatch::default(), rivals, step: 0 }
     }
 
-    /// Chooses particles to move: to a cell near by, or anywhere.
-    fn choose(&mut self, share: f64, near: bool) {
-        self.batch.clear();
-        self.moves.clear();
-        for (i, p) in self.dense.items.iter().enumerate() {
-            self.place[p.id as usize] = i as u32;
-        }
-        let bar = (share * u64::MAX as f64) as u64;
-        let (rng, place, cells) = (&mut self.rng, &self.place, self.cells);
-        let (batch, moves) = (&mut self.batch, &mut self.moves);
-        self.pma.for_each(|slot, cell, p| {
-            let x = rng.next();
-            if share < 1.0 && x >= bar {
-                return;
-            }
-            let to = if near {
-                // One of the six neighbours of a grid of 64 x 64 x n.
-                let step = [1, cells - 1, 64, cells - 64, 4096, cells - 4096 % cells][(x % 6) as usize];
-                (cell + step) % cells
-            } else {
-                (rng.next() % u64::from(cells)) as u32
-            };
-            batch.moves.push((slot, to));
-            moves.push((place[p.id as usize] as usize, to));
-        });
-        self.moves.sort_unstable();
-    }
-
-    /// Histogram, sums, and every particle to its new place.
-    fn counting(&mut self, table: &mut Table) {
-        let (from, to) = (&mut self.spare, &mut self.dense);
-        core::mem::swap(from, to);
-        let (before, counts) = (from.cells.clone(), &mut self.counts);
-        from.read();
-        table.time("counting sort", || {
-            for (at, cell) in &self.moves {
-                from.cells[*at] = *cell;
-            }
-            counts.clear();
-            counts.resize(self.cells as usize, 0);
-            for cell in &from.cells {
-                counts[*cell as usize] += 1;
-            }
+    /// Every side makes the same [`BURST`] steps, one side after the other, and the first of a side does not count. So
+    /// each finds the memory it works on as it left it in the step before, as in a program that sorts in one way: with
+    /// sides that take turns step by step, what was measured at 100,000 was whose second buffer had been written last.
+    fn burst(&mut self, share: f64, near: bool, table: &mut Table) {
+        let cells = self.cells;
+        let movers = |step: usize| Movers { share, near, cells, step: self.step + step as u64 };
+        let mut unused = Table::new(&NAMES);
+        for step in 0..BURST {
+            let table = if step == 0 { &mut unused } else { &mut *table };
+            let movers = movers(step);
+            self.batch.clear();
+            let moves = &mut self.batch.moves;
+            self.pma.for_each(|slot, cell, p| moves.extend(movers.goal(p.id, cell).map(|to| (slot, to))));
             let mut sum = 0;
-            for c in counts.iter_mut() {
-                sum += core::mem::replace(c, sum);
+            self.pma.for_each(|_, cell, p| sum ^= u64::from(cell) ^ p.id);
+            std::hint::black_box(sum);
+            let (pma, batch) = (&mut self.pma, &self.batch);
+            table.time(OURS, || pma.apply(batch, &Alone)).unwrap_or_else(|e| panic!("{e}"));
+        }
+        for (rival, name) in self.rivals.iter_mut().zip(&NAMES[1..]) {
+            for step in 0..BURST {
+                let table = if step == 0 { &mut unused } else { &mut *table };
+                rival.choose(movers(step));
+                table.time(name, || match *name {
+                    COUNTING => rival.counting(cells),
+                    MERGING => rival.merging(),
+                    _ => rival.reference(),
+                });
+                assert!(rival.now.cells.is_sorted());
             }
-            for (cell, item) in from.cells.iter().zip(&from.items) {
-                let at = &mut counts[*cell as usize];
-                to.cells[*at as usize] = *cell;
-                to.items[*at as usize] = *item;
-                *at += 1;
-            }
-        });
-        from.cells.copy_from_slice(&before);
-        core::mem::swap(from, to);
+        }
+        self.step += BURST as u64;
     }
 
-    /// Takes the movers out, sorts them, and merges them with those that stay.
-    fn merging(&mut self, table: &mut Table) {
-        let (from, to, movers) = (&self.dense, &mut self.spare, &mut self.movers);
-        from.read();
-        table.time("extract + sort + merge", || {
-            movers.clear();
-            movers.extend(self.moves.iter().map(|(at, cell)| (*cell, from.items[*at])));
-            movers.sort_unstable_by_key(|m| m.0);
-            let (mut next, mut out) = (0, 0);
-            let mut gone = self.moves.iter().map(|m| m.0).peekable();
-            for (i, (cell, item)) in from.cells.iter().zip(&from.items).enumerate() {
-                if gone.next_if_eq(&i).is_some() {
-                    continue;
-                }
-                while next < movers.len() && movers[next].0 < *cell {
-                    (to.cells[out], to.items[out]) = movers[next];
-                    out += 1;
-                    next += 1;
-                }
-                to.cells[out] = *cell;
-                to.items[out] = *item;
-                out += 1;
-            }
-            for m in &movers[next..] {
-                (to.cells[out], to.items[out]) = *m;
-                out += 1;
-            }
-        });
-        assert!(to.cells.is_sorted());
-    }
-
-    /// The paper's reference: pairs, qsort of the pairs, gather, copy back.
-    fn reference(&mut self, table: &mut Table) {
-        let (old, spare, pairs) = (&mut self.dense, &mut self.spare, &mut self.pairs);
-        let before = old.clone();
-        old.read();
-        table.time("pairs, qsort, gather, copy", || {
-            for (at, cell) in &self.moves {
-                old.cells[*at] = *cell;
-            }
-            pairs.clear();
-            pairs.extend(old.cells.iter().zip(0u32..).map(|(c, i)| (*c, i)));
-            qsort_pairs(pairs);
-            for (to, (cell, i)) in spare.items.iter_mut().zip(spare.cells.iter_mut()).zip(pairs.iter()) {
-                *to.0 = old.items[*i as usize];
-                *to.1 = *cell;
-            }
-            old.items.copy_from_slice(&spare.items);
-            old.cells.copy_from_slice(&spare.cells);
-        });
-        assert!(old.cells.is_sorted());
-        *old = before;
-    }
-
-    fn ours(&mut self, table: &mut Table) {
-        let (pma, batch) = (&mut self.pma, &self.batch);
-        let mut sum = 0;
-        pma.for_each(|_, cell, p| sum ^= u64::from(cell) ^ p.id);
-        std::hint::black_box(sum);
-        table.time(OURS, || pma.apply(batch, &Alone)).unwrap_or_else(|e| panic!("{e}"));
-        core::mem::swap(&mut self.dense, &mut self.spare);
-    }
-
-    /// Both hold the same particles in the same cells.
+    /// All hold the same particles in the same cells.
     fn compare(&self) {
         let mut ours = Vec::new();
         self.pma.for_each_in_order(|cell, _, p| ours.push((cell, *p)));
-        let mut dense: Vec<_> =
-            self.dense.cells.iter().copied().zip(self.dense.items.iter().copied()).collect();
-        dense.sort_unstable();
-        assert!(ours == dense);
+        for rival in &self.rivals {
+            let mut dense: Vec<_> =
+                rival.now.cells.iter().copied().zip(rival.now.items.iter().copied()).collect();
+            dense.sort_unstable();
+            assert!(ours == dense);
+        }
     }
 }
 
 pub(crate) fn rates(asked: &Asked) {
-    let names = [OURS, "counting sort", "extract + sort + merge", "pairs, qsort, gather, copy"];
     let mut sheet = Sheet::new(
         format!("32-byte particles in cell order, {EACH} a cell: rivals' times over the PMA's"),
-        &["particles", "to", "moves", "PMA, ms", "counting sort", names[2], "reference", "writes a mover"],
+        &["particles", "to", "moves", "PMA, ms", COUNTING, MERGING, "reference", "writes a mover"],
+    );
+    sheet.note(
+        "Each side makes its steps in bursts of three, the first untimed; medians of same-step ratios.",
     );
     sheet.note("The reference is the paper's: pairs, qsort of the pairs, gather, copy back.");
     let sizes =
@@ -236,23 +261,18 @@ pub(crate) fn rates(asked: &Asked) {
                 if differs("percent", percent) || differs("n", n as f64) {
                     continue;
                 }
-                let mut table = Table::new(&names);
+                let mut table = Table::new(&NAMES);
                 let mut bench = Bench::new(n, CellSettings::default().fill);
-                let (warm, mut writes, mut movers) = (4, 0, 0);
-                for round in 0..asked.rounds(n).min(15) + warm {
-                    let mut unused = Table::new(&names);
-                    let table = if round < warm { &mut unused } else { &mut table };
-                    bench.choose(percent / 100.0, near);
-                    bench.reference(table);
-                    bench.counting(table);
-                    bench.merging(table);
+                bench.burst(percent / 100.0, near, &mut Table::new(&NAMES));
+                let (mut writes, mut movers) = (0, 0);
+                for _ in 0..asked.rounds(n).min(15) {
                     let before = bench.pma.element_moves();
-                    bench.ours(table);
+                    bench.burst(percent / 100.0, near, &mut table);
                     writes += bench.pma.element_moves() - before;
-                    movers += bench.moves.len();
+                    movers += BURST * bench.batch.len();
                 }
                 bench.compare();
-                let [c, m, r] = [names[1], names[2], names[3]].map(|x| table.ratio(x, OURS));
+                let [c, m, r] = [NAMES[1], NAMES[2], NAMES[3]].map(|x| table.ratio(x, OURS));
                 if n >= 1_000_000 {
                     worst = worst.min(c.min(m).min(r));
                 } else {
@@ -293,14 +313,12 @@ pub(crate) fn scan(asked: &Asked) {
     for n in [100_000, 1_000_000] {
         let mut bench = Bench::new(n, CellSettings::default().fill);
         let mut table = Table::new(&["dense array", "in slot order", "in order", "index"]);
-        for _ in 0..6 {
-            bench.choose(0.05, true);
-            bench.merging(&mut Table::new(&["extract + sort + merge"]));
-            bench.ours(&mut Table::new(&[OURS]));
+        for _ in 0..3 {
+            bench.burst(0.05, true, &mut Table::new(&NAMES));
         }
         let mut index = Default::default();
         for _ in 0..asked.rounds(n).max(15) {
-            let (pma, dense) = (std::hint::black_box(&bench.pma), std::hint::black_box(&bench.dense));
+            let (pma, dense) = (std::hint::black_box(&bench.pma), std::hint::black_box(&bench.rivals[0].now));
             let mix = |sum: u64, cell: u32, p: &Particle| sum.wrapping_add(u64::from(cell) ^ p.rest[0]);
             let right = table.time("dense array", || {
                 dense.cells.iter().zip(&dense.items).fold(0, |sum, (c, p)| mix(sum, *c, p))

@@ -170,7 +170,8 @@ impl Births for Steady {
         let rate = i128::from(self.rate);
         let next = i128::from(first) + 1;
         let over = next * i128::from(self.rest) + (rate - 1);
-        let (base, rest) = (next * i128::from(self.gap) + over.div_euclid(rate), over.rem_euclid(rate));
+        let whole = over.div_euclid(rate);
+        let (base, rest) = (next * i128::from(self.gap) + whole, over - whole * rate);
         let end = base + (BLOCK as i128 + 1) * (i128::from(self.gap) + 1);
         if base < -i128::from(LAST) || end > i128::from(LAST) {
             // At the ends of time, where nothing needs to be fast.
@@ -180,7 +181,7 @@ impl Births for Steady {
             }
             return;
         }
-        steady(level, [base as i64, self.gap], [rest as i64, self.rest, self.rate as i64], out);
+        steady(level, base as i64, self.gap, rest as i64, self.rest, self.rate as i64, out);
     }
 
     fn most(&self, _: i64, _: i64, life: i64) -> i64 {
@@ -190,25 +191,43 @@ impl Births for Steady {
 }
 
 multiversion! {
-    fn steady(level, gaps: [i64; 2], rests: [i64; 3], out: &mut [i64; BLOCK]) = steady_body;
+    fn steady(level, base: i64, gap: i64, over: i64, rest: i64, rate: i64, out: &mut [i64; BLOCK]) = steady_body;
 }
+
+/// 1.5 * 2^52.
+const ROUND: f64 = 6_755_399_441_055_744.0;
+
+/// Up to this rate the quotients of [`steady_body`] need no second look: below 66, they are less than 2^-45 off, and half a
+/// unit of the dividend is no less than that.
+const EASY: f64 = (1u64 << 44) as f64;
 
 /// `base + j * gap + floor((over + j * rest) / rate)`, the quotient below 66.
 ///
 /// With rates up to 10^14 all products stay below 2^53 and are exact in `f64`. The quotient by way of the reciprocal
 /// is less than one off, so that what is left of the dividend says where it belongs.
 #[inline(always)]
-fn steady_body([base, gap]: [i64; 2], rests: [i64; 3], out: &mut [i64; BLOCK]) {
-    let [over, rest, rate] = rests.map(|v| v as f64);
+fn steady_body(base: i64, gap: i64, over: i64, rest: i64, rate: i64, out: &mut [i64; BLOCK]) {
+    let [over, rest, rate] = [over as f64, rest as f64, rate as f64];
     let part = 1.0 / rate;
+    if rate <= EASY {
+        // 1.5 * 2^52 rounds to the nearest whole number, which it leaves in the low bits. A dividend that is half a
+        // unit higher, less half a divisor, has its floor there, and its quotient is never halfway between two.
+        let over = over + 0.5 - 0.5 * rate;
+        let base = base.wrapping_sub(ROUND.to_bits() as i64);
+        for (j, out) in out.iter_mut().enumerate() {
+            let near = (over + f64::from(j as u32) * rest) * part + ROUND;
+            *out = (base.wrapping_add(j as i64 * gap)).wrapping_add(near.to_bits() as i64);
+        }
+        return;
+    }
     let mut whole = [0i32; BLOCK];
     for (j, whole) in whole.iter_mut().enumerate() {
         let dividend = over + f64::from(j as u32) * rest;
-        // 1.5 * 2^52 rounds to a whole number without asking for an instruction that does.
-        let near = (dividend * part + 6_755_399_441_055_744.0) - 6_755_399_441_055_744.0;
+        // It rounds to a whole number without asking for an instruction that does.
+        let near = (dividend * part + ROUND) - ROUND;
         let left = dividend - near * rate;
         let floor = near + if left < 0.0 { -1.0 } else { 0.0 };
-        *whole = (floor + 6_755_399_441_055_744.0).to_bits() as i32;
+        *whole = (floor + ROUND).to_bits() as i32;
     }
     for (j, out) in out.iter_mut().enumerate() {
         *out = base + j as i64 * gap + i64::from(whole[j]);

@@ -104,7 +104,7 @@ pub fn velocity(kind: &Kind, particle: &Particle, age: f32) -> [f32; 3] {
 }
 
 /// Offsets of numbers in a row.
-pub(super) const IN_A_ROW: [u32; BLOCK] = {
+const IN_A_ROW: [u32; BLOCK] = {
     let mut row = [0; BLOCK];
     let mut j = 0;
     while j < BLOCK {
@@ -119,12 +119,9 @@ pub(super) const IN_A_ROW: [u32; BLOCK] = {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct PlacedBlock {
-    /// What the numbers are counted from: lane j holds number `first + offset[j]`.
-    pub first: i64,
+    // The rows come first, so that each begins with a line of memory.
     /// What each lane's number is above `first`; rising.
-    pub offset: [u32; BLOCK],
-    /// Bit j: lane j lives now and may be in the view.
-    pub live: u64,
+    offset: [u32; BLOCK],
     /// Seconds since birth.
     pub age: [f32; BLOCK],
     /// Seconds of life.
@@ -137,21 +134,42 @@ pub struct PlacedBlock {
     pub angle: [f32; BLOCK],
     /// Where the sequences stand: after the parameters that are drawn so far.
     pub bits: [u32; BLOCK],
+    /// What the numbers are counted from: lane j holds number `first + offset[j]`.
+    first: i64,
+    /// `offset` is 0, 1, 2 ... as it is in most blocks: then it need not be written again.
+    row: bool,
+    /// Bit j: lane j lives now and may be in the view.
+    pub live: u64,
 }
 
 impl PlacedBlock {
     /// Nothing yet.
     pub const EMPTY: PlacedBlock = PlacedBlock {
-        first: 0,
         offset: IN_A_ROW,
-        live: 0,
         age: [0.0; BLOCK],
         life: [0.0; BLOCK],
         position: [[0.0; BLOCK]; 3],
         size: [0.0; BLOCK],
         angle: [0.0; BLOCK],
         bits: [0; BLOCK],
+        first: 0,
+        row: true,
+        live: 0,
     };
+
+    /// The lanes hold the numbers from `first` on, one after the other.
+    #[inline(always)]
+    pub(super) fn number_in_a_row(&mut self, first: i64) {
+        self.first = first;
+        if !self.row {
+            (self.offset, self.row) = (IN_A_ROW, true);
+        }
+    }
+
+    /// Lane j holds number `first + offset[j]`.
+    pub(super) fn number_by(&mut self, first: i64, offset: &[u32; BLOCK]) {
+        (self.first, self.offset, self.row) = (first, *offset, false);
+    }
 
     /// The lanes that live, in order.
     pub fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
@@ -204,13 +222,16 @@ multiversion! {
 #[inline(always)]
 fn place_body(kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, out: &mut PlacedBlock) {
     let mut flags = [0u8; BLOCK];
-    for (age, birth) in out.age.iter_mut().zip(&columns.birth) {
+    // In a row of its own, which stays in registers: what is written in halves and read whole has to be waited for.
+    let mut ages = [0.0f32; BLOCK];
+    for (age, birth) in ages.iter_mut().zip(&columns.birth) {
         *age = seconds(at.wrapping_sub(*birth));
     }
+    out.age = ages;
     out.live = lanes;
     if *view != View::ALL {
         // The oldest reaches farthest, and is the first: numbers are in order of birth.
-        let reach = kind.reach(out.age[lanes.trailing_zeros() as usize % BLOCK]);
+        let reach = kind.reach(ages[lanes.trailing_zeros() as usize % BLOCK]);
         let [x, y, z] = &columns.position;
         for (j, flag) in flags.iter_mut().enumerate() {
             *flag = u8::from(view.can_hold([x[j], y[j], z[j]], reach));
@@ -226,12 +247,12 @@ fn place_body(kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, 
     let [life, speed, ax, ay, az] = draw(kind.standard(), &mut bits);
     for (axis, pull) in [&ax, &ay, &az].into_iter().enumerate() {
         for j in 0..BLOCK {
-            let age = out.age[j];
+            let age = ages[j];
             let start = f32::from(columns.direction[axis][j]) * (speed[j] * STEP);
             out.position[axis][j] = columns.position[axis][j] + (start + pull[j] * (0.5 * age)) * age;
         }
     }
-    for (flag, (age, life)) in flags.iter_mut().zip(out.age.iter().zip(&life)) {
+    for (flag, (age, life)) in flags.iter_mut().zip(ages.iter().zip(&life)) {
         *flag = u8::from(age < life);
     }
     out.life = life;

@@ -15,7 +15,7 @@ use super::births::BLOCK;
 use super::clock::LAST;
 use super::emitter::{Columns, Emitter};
 use super::kind::{Kind, Slot};
-use super::motion::{IN_A_ROW, PlacedBlock, View, dress, place, velocities};
+use super::motion::{PlacedBlock, View, dress, place, velocities};
 use super::sieve::{Kept, Sieve};
 use crate::simd::Level;
 use core::fmt;
@@ -232,35 +232,45 @@ impl Pool {
         self.sieve.as_ref().map_or(0, Sieve::blocks)
     }
 
-    /// Block `index`, and the one some way after it.
-    fn block(&self, index: usize) -> Option<(&Columns, Option<&Columns>)> {
-        let old = self.old();
-        if let Some(sieve) = self.sieve.as_ref().filter(|_| index < old) {
-            let columns = |i| sieve.block(i).map(|k| &k.columns);
-            return columns(index).map(|c| (c, columns(index + AHEAD)));
-        }
+    /// The sieve's block `index`, and the one some way after it.
+    fn sieved(&self, index: usize) -> Option<(&Kept, Option<&Columns>)> {
+        let sieve = self.sieve.as_ref()?;
+        sieve.block(index).map(|kept| (kept, sieve.block(index + AHEAD).map(|k| &k.columns)))
+    }
+
+    /// The ring's block `index`, counted from its first, and the one some way after it.
+    #[inline(always)]
+    fn in_ring(&self, index: usize) -> Option<(&Columns, Option<&Columns>)> {
         // The ring's place of the first block was found by the seek; the rest follow.
-        let slot = self.head + index - old;
+        let slot = self.head + index;
         let slot = if slot < self.ring.blocks.len() { slot } else { slot - self.ring.blocks.len() };
         self.ring.blocks.get(slot).map(|c| (c, self.ring.blocks.get(slot + AHEAD)))
+    }
+
+    /// The columns of block `index`.
+    fn block(&self, index: usize) -> Option<&Columns> {
+        match self.sieved(index) {
+            Some((kept, _)) => Some(&kept.columns),
+            None => self.in_ring(index - self.old().min(index)).map(|b| b.0),
+        }
     }
 
     /// Says who of block `index` (below [`blocks`](Pool::blocks)) lives and where, at the time of the last seek. Blocks
     /// may be placed in any order and at the same time; their numbers rise with the index.
     pub fn place(&self, index: usize, view: &View, out: &mut PlacedBlock) {
-        let old = self.old();
-        let lanes = match self.sieve.as_ref().and_then(|s| s.block(index)) {
-            Some(kept) => {
-                (out.first, out.offset) = (kept.first, kept.offset);
-                kept.lanes(&self.window)
+        let (lanes, found) = match self.sieved(index) {
+            Some((kept, ahead)) => {
+                out.number_by(kept.first, &kept.offset);
+                (kept.lanes(&self.window), Some((&kept.columns, ahead)))
             }
             None => {
-                let block = self.young.start + (index - old.min(index)) as i64;
-                (out.first, out.offset) = (block * BLOCK as i64, IN_A_ROW);
-                lanes(out.first, &self.window)
+                let index = index - self.old().min(index);
+                let first = (self.young.start + index as i64) * BLOCK as i64;
+                out.number_in_a_row(first);
+                (lanes(first, &self.window), self.in_ring(index))
             }
         };
-        match self.block(index) {
+        match found {
             Some((columns, ahead)) if lanes != 0 => {
                 if let Some(ahead) = ahead {
                     prefetch(ahead);
@@ -279,7 +289,7 @@ impl Pool {
     /// The velocities, x, y and z, of what [`place`](Pool::place) has put into `placed` from block `index`: of its
     /// lanes that live.
     pub fn velocities(&self, index: usize, placed: &PlacedBlock, out: &mut [[f32; BLOCK]; 3]) {
-        if let Some((columns, _)) = self.block(index) {
+        if let Some(columns) = self.block(index) {
             velocities(self.level, &self.kind, columns, &placed.age, out);
         }
     }
@@ -290,7 +300,7 @@ impl Pool {
         index: usize,
         placed: &'a PlacedBlock,
     ) -> impl Iterator<Item = (i64, super::Particle)> + 'a {
-        let columns = self.block(index).map(|b| b.0);
+        let columns = self.block(index);
         placed
             .lanes()
             .filter_map(move |j| columns.map(|c| (placed.number(j), c.particle(j, self.emitter.kind))))

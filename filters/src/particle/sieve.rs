@@ -115,7 +115,7 @@ impl Sieve {
                 let lanes = kept.lanes(&window);
                 // In place: what is taken never comes after where it goes, and a block is read before it is written.
                 columns.clone_from(&kept.columns);
-                (placed.first, placed.offset) = (kept.first, kept.offset);
+                placed.number_by(kept.first, &kept.offset);
                 place(level, kind, columns, mark, &View::ALL, lanes, placed);
                 into.take(&mut self.kept, columns, placed);
             }
@@ -129,7 +129,7 @@ impl Sieve {
                     None => emitter.fill(level, block, columns),
                 }
                 let first = block * BLOCK as i64;
-                (placed.first, placed.offset) = (first, super::motion::IN_A_ROW);
+                placed.number_in_a_row(first);
                 let lanes = lanes(first, &(from..window.end));
                 place(level, kind, columns, mark, &View::ALL, lanes, placed);
                 into.take(&mut self.kept, columns, placed);

@@ -118,11 +118,12 @@ fn cells(bytes: &[u8]) -> Result<(), Fault> {
     let count = [1, 7, 600, 70_000][usize::from(from.byte() % 4)];
     let settings = match from.byte() % 3 {
         0 => CellSettings::default(),
-        1 => CellSettings { rebuild: 1.0, ..CellSettings::default() },
+        1 => CellSettings { rebuild: 1.0, rebuild_small: 1.0, ..CellSettings::default() },
         _ => CellSettings {
             bounds: Bounds { tau0: 0.9, tauh: 0.5, rhoh: 0.2, rho0: 0.0 },
             fill: 0.3,
             rebuild: 1.0,
+            rebuild_small: 1.0,
         },
     };
     let Ok(mut pma) = CellPma::<u32>::new(count, settings, Level::best()) else { return Err(Fault::Shape) };

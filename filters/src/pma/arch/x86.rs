@@ -213,3 +213,20 @@ fn plan_512(
     }
     plan.truncate(pieces);
 }
+
+/// As [`scatter_body`](super::scatter_body), for a level that has 256-bit registers.
+pub(super) fn scatter<P: Copy>(
+    level: Level,
+    from: (&[P], &[u32]),
+    mask: u32,
+    cursors: (u32, &mut [u32]),
+    into: (u32, &mut [P]),
+) {
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    fn avx2<P: Copy>(from: (&[P], &[u32]), mask: u32, cursors: (u32, &mut [u32]), into: (u32, &mut [P])) {
+        super::scatter_body(from, mask, cursors, into);
+    }
+    assert!(level.isa() >= Isa::Avx2);
+    // SAFETY: a level is made by detection only, so the machine has what the function is compiled for.
+    unsafe { avx2(from, mask, cursors, into) }
+}

@@ -371,7 +371,7 @@ impl<P: Ranked> CellPma<P> {
 
     /// Whether so many come in, `len` in all, that building all anew is cheaper.
     fn many(&self, coming: usize, len: usize) -> bool {
-        coming as f64 > self.settings.rebuild * len as f64 && coming > WIDE
+        coming as f64 > self.settings.share_of(len, size_of::<P>()) * len as f64 && coming > WIDE
     }
 
     /// Splits the segments at `cuts` (which rise from 0 to their number), and their cells' routes with them.

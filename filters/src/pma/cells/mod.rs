@@ -45,15 +45,21 @@ pub struct CellSettings {
     pub fill: f64,
     /// From this share of elements on the move (or new), all is built anew, 0..=1.
     pub rebuild: f64,
+    /// The same for payloads of up to [`SMALL`](CellSettings::SMALL) bytes in all, 0..=1: what fits into the caches is
+    /// built anew in less time.
+    pub rebuild_small: f64,
 }
 
 impl Default for CellSettings {
     fn default() -> CellSettings {
-        CellSettings { bounds: Bounds::CELLS, fill: 0.85, rebuild: 0.28 }
+        CellSettings { bounds: Bounds::CELLS, fill: 0.85, rebuild: 0.28, rebuild_small: 0.18 }
     }
 }
 
 impl CellSettings {
+    /// Bytes of payloads up to which `rebuild_small` holds: 8 MiB.
+    pub const SMALL: usize = 8 << 20;
+
     /// Checks the bounds and shares.
     pub fn check(&self) -> Result<(), BoundsError> {
         self.bounds.check(WIDE)?;
@@ -62,7 +68,13 @@ impl CellSettings {
             if inside { Ok(()) } else { Err(BoundsError::Share { name, value, low, high }) }
         };
         share("fill", self.fill, self.bounds.rhoh, self.bounds.tauh)?;
-        share("rebuild", self.rebuild, 0.0, 1.0)
+        share("rebuild", self.rebuild, 0.0, 1.0)?;
+        share("rebuild_small", self.rebuild_small, 0.0, 1.0)
+    }
+
+    /// The share from which so many elements of `size` bytes are built anew.
+    fn share_of(&self, len: usize, size: usize) -> f64 {
+        if len.saturating_mul(size) <= Self::SMALL { self.rebuild_small } else { self.rebuild }
     }
 
     /// Elements of a segment when all is built anew.

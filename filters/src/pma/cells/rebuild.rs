@@ -3,9 +3,10 @@
 use super::batch::Work;
 use super::layout::{Fill, Layout};
 use super::place::Share;
-use super::{CellPma, FREE, Head, MOST_SLOTS, WIDE, ask_ahead, lowest};
+use super::{CellPma, FREE, Head, MOST_SLOTS, WIDE, lowest};
 use crate::lend::Spread;
 use crate::pma::{PmaError, Ranked, arch};
+use crate::simd::{Level, multiversion};
 use std::sync::{Mutex, PoisonError};
 
 /// How many elements ahead of the one being placed memory is asked for.
@@ -43,11 +44,11 @@ impl<P: Ranked> CellPma<P> {
     /// Fills `goals` with the cell of each slot's element, and the number of cells for a free slot.
     pub(super) fn goals(&self, goals: &mut Vec<u32>) {
         let vacant = self.cells();
-        goals.clear();
-        goals.reserve(self.tags.len());
-        for (head, tags) in self.heads.iter().zip(self.tags.chunks_exact(WIDE)) {
-            let base = head.base;
-            goals.extend(tags.iter().map(|t| if *t == FREE { vacant } else { base + u32::from(*t) }));
+        goals.resize(self.tags.len(), vacant);
+        let tags = self.tags.as_chunks::<WIDE>().0;
+        let goals = goals.as_chunks_mut::<WIDE>().0;
+        for ((head, tags), goals) in self.heads.iter().zip(tags).zip(goals) {
+            segment_goals(self.level, head.base, vacant, tags, goals);
         }
     }
 
@@ -69,6 +70,7 @@ impl<P: Ranked> CellPma<P> {
             return;
         };
         let mut work = core::mem::take(&mut self.work);
+        let level = self.level;
         let cells = self.route.len();
         let tasks = if self.len < SHARED { 1 } else { spread.width().clamp(1, 64) };
         tally(&mut work, cells, coming, tasks, self.len, spread);
@@ -101,7 +103,7 @@ impl<P: Ranked> CellPma<P> {
         let fill = |t: usize| {
             let mut part = parts[t].lock().unwrap_or_else(PoisonError::into_inner);
             let (share, cursors) = &mut *part;
-            share.fill(slots, goals, coming, cursors);
+            share.fill(level, slots, goals, coming, cursors);
             let (low, segments) = (share.low, share.first..share.first + share.heads.len());
             let high = low + share.route.len() as u32;
             let taken = (&layout.heads[segments.clone()], &layout.counts[segments]);
@@ -132,6 +134,18 @@ impl<P: Ranked> CellPma<P> {
     }
 }
 
+multiversion! {
+    fn segment_goals(level, base: u32, vacant: u32, tags: &[u8; WIDE], goals: &mut [u32; WIDE]) = segment_goals_body;
+}
+
+/// The cell of each tag.
+#[inline(always)]
+fn segment_goals_body(base: u32, vacant: u32, tags: &[u8; WIDE], goals: &mut [u32; WIDE]) {
+    for (goal, tag) in goals.iter_mut().zip(tags) {
+        *goal = if *tag == FREE { vacant } else { base.wrapping_add(u32::from(*tag)) };
+    }
+}
+
 /// What a mutex holds that no one else has now.
 fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
     mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
@@ -152,14 +166,26 @@ fn tally<P>(
     let (goals, tallies) = (&work.goals, &work.tallies);
     let count = |t: usize| {
         let part = |n: usize| n * t / tasks..n * (t + 1) / tasks;
+        let goals = &goals[part(goals.len())];
         let mut counts = tallies[t].lock().unwrap_or_else(PoisonError::into_inner);
         counts.clear();
         // Free slots are counted as if in a cell after the last.
-        counts.resize(cells + 1, 0);
-        for goal in &goals[part(goals.len())] {
-            counts[(goal & !NAMED) as usize] += 1;
+        let all = cells + 1;
+        // Neighbours are mostly of one cell, and a count that has just been written is slow to read: with two lists by
+        // turns it is written half as often.
+        let lists = if all < goals.len() / 4 { 2 } else { 1 };
+        counts.resize(lists * all, 0);
+        let (first, second) = counts.split_at_mut(all);
+        let (pairs, rest) = if lists == 2 { goals.as_chunks::<2>() } else { (&[][..], goals) };
+        for [a, b] in pairs {
+            first[(a & !NAMED) as usize] += 1;
+            second[(b & !NAMED) as usize] += 1;
         }
-        part(n).for_each(|i| counts[entry(i).0 as usize] += 1);
+        for goal in rest {
+            first[(goal & !NAMED) as usize] += 1;
+        }
+        part(n).for_each(|i| first[entry(i).0 as usize] += 1);
+        first.iter_mut().zip(second).for_each(|(a, b)| *a += *b);
         counts.truncate(cells);
     };
     if tasks == 1 {
@@ -177,17 +203,16 @@ fn tally<P>(
 impl<P: Ranked> Share<'_, P> {
     /// Puts the elements whose goals are cells of this share into its slots: those of `slots`, then those that come
     /// in. The cursors are of the share's cells.
-    fn fill(&mut self, slots: &[P], goals: &[u32], (n, entry): Coming<'_, '_, P>, cursors: &mut [u32]) {
+    fn fill(
+        &mut self,
+        level: Level,
+        slots: &[P],
+        goals: &[u32],
+        (n, entry): Coming<'_, '_, P>,
+        cursors: &mut [u32],
+    ) {
         let (low, first) = (self.low, (self.first * WIDE) as u32);
-        for (at, (item, goal)) in slots.iter().zip(goals).enumerate() {
-            if at % 64 == 0 {
-                ask_ahead(slots, at / WIDE, at % WIDE / 64);
-            }
-            if let Some(to) = cursors.get_mut((goal & !NAMED).wrapping_sub(low) as usize) {
-                self.slots[(*to - first) as usize] = *item;
-                *to += 1;
-            }
-        }
+        arch::scatter(level, (slots, goals), !NAMED, (low, cursors), (first, self.slots));
         for i in 0..n {
             if i + NEAR < n {
                 let (cell, item) = entry(i + NEAR);
