@@ -1,18 +1,19 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
+mod pictures;
 mod select;
 
-use crate::images;
 use crate::pipeline::{self, Failure, Setup};
 use crate::resume::{Resume, ResumeError};
 use crate::shard::Shard;
 use crate::sink::{self, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
+use crate::store::{DEFAULT_LIMIT, Jumps};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity, Ranges};
+use grainfield_filters::lend::{NoStore, Store};
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::Value;
 use grainfield_filters::simd::{Isa, Level};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -70,6 +71,8 @@ pub struct Request {
     pub resume: Resume,
     /// `--segments`, with `--segment-frames`.
     pub segments: Option<u64>,
+    /// `--cache` and `--cache-limit`: where states of what must be stepped are kept between runs.
+    pub cache: Cache,
     /// What [`Job::run`] will be given: a read that stands still, be it before the first frame, ends when it is set.
     pub stop: Arc<AtomicBool>,
 }
@@ -102,7 +105,26 @@ impl Request {
             shard: None,
             resume: Resume::No,
             segments: None,
+            cache: Cache::default(),
             stop: Arc::default(),
+        }
+    }
+}
+
+/// Where what can be made again is kept between runs. Never changes a sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cache {
+    /// The folder; `None` keeps nothing.
+    pub folder: Option<PathBuf>,
+    /// At most so many bytes; `None` is [`DEFAULT_LIMIT`](crate::store::DEFAULT_LIMIT).
+    pub limit: Option<u64>,
+}
+
+impl Cache {
+    fn store(&self) -> Arc<dyn Store + Send + Sync> {
+        match &self.folder {
+            Some(folder) => Arc::new(Jumps::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))),
+            None => Arc::new(NoStore),
         }
     }
 }
@@ -324,7 +346,7 @@ impl Job {
             range: request.range.unwrap_or(info.format.range),
             ..info.format
         };
-        load_images(&mut request.recipe)?;
+        pictures::load(&mut request, &input, &options)?;
         let options = chain::Options {
             seed: request.seed,
             level: level(request.level)?,
@@ -376,7 +398,8 @@ impl Job {
         warnings.extend(sink.warnings());
         strict(&request, &warnings)?;
         let plan = pipeline::Plan { source, wanted: selected.wanted, offset: request.frame_offset, total };
-        let setup = Setup { plan, chain: Arc::new(chain), sink, slots, helpers, on_error: request.on_error };
+        let (chain, store) = (Arc::new(chain), request.cache.store());
+        let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store };
         Ok(Job { setup, notes, warnings, total, skipped: selected.skipped, rate })
     }
 
@@ -423,31 +446,6 @@ fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
         Some(first) if request.strict => Err(JobError::Strict(first.clone())),
         _ => Ok(()),
     }
-}
-
-/// Reads the images that settings name.
-fn load_images(recipe: &mut crate::recipe::Recipe) -> Result<(), JobError> {
-    for step in &mut recipe.steps {
-        let named = step.values.iter_given().filter_map(|(setting, value)| match value {
-            Value::Image(picture) if picture.frame().is_none() => Some((setting, picture.clone())),
-            _ => None,
-        });
-        for (setting, picture) in named.collect::<Vec<_>>() {
-            let frame = images::read(std::path::Path::new(picture.name())).map_err(|problem| {
-                let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
-                match problem {
-                    images::Fault::Io(cause) => SourceError::Io { name, cause },
-                    images::Fault::Bad(problem) => SourceError::Bad { name, problem },
-                    images::Fault::Differs(_) => {
-                        SourceError::Bad { name, problem: "the file changes while it is read".into() }
-                    }
-                }
-            })?;
-            let loaded = step.values.set(setting.id, Value::Image(picture.read(frame)));
-            loaded.map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))?;
-        }
-    }
-    Ok(())
 }
 
 /// Whether the first frame wanted is the first there is, and the last wanted the last.
@@ -582,5 +580,7 @@ fn slots(
     }
     let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
     let slots = threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
-    Ok((slots, threads - slots))
+    // A frame that is stepped keeps the others waiting, and their threads should not stand idle.
+    let helpers = if chain.is_stepped() { threads - 1 } else { threads - slots };
+    Ok((slots, helpers))
 }

@@ -250,6 +250,8 @@ fn render(typed: &Batch, plan: &Plan, job: &Job, output: OsString) -> Result<Ren
     own.threads = all.threads.or(own.threads);
     own.memory = all.memory.or(own.memory);
     own.level = all.level.or(own.level);
+    own.cache = all.cache.clone().or(own.cache.take());
+    own.cache_limit = all.cache_limit.or(own.cache_limit);
     Ok(render)
 }
 

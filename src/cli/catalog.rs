@@ -53,6 +53,7 @@ fn line(s: &Setting) -> String {
         Kind::Frames => "frame numbers as in 1001-1100, 1-10x2, 0-48+96-".into(),
         Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
         Kind::Image => "name of an image file".into(),
+        Kind::SourceFrame => "number of a frame of the source".into(),
         Kind::Points { min, max } => {
             format!("points x=y;x=y;..., x from 0 to 1 and growing, y from {min} to {max}")
         }
@@ -166,6 +167,7 @@ fn setting(s: &Setting) -> serde_json::Value {
         Kind::Frames => put("kind", "frames".into()),
         Kind::Planes => put("kind", "planes".into()),
         Kind::Image => put("kind", "image".into()),
+        Kind::SourceFrame => put("kind", "source frame".into()),
         Kind::Points { min, max } => {
             put("kind", "points".into());
             put("min", min.into());

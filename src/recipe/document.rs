@@ -295,6 +295,7 @@ fn wanted(kind: Kind) -> &'static str {
         Kind::Frames => "frame numbers in quotes, such as \"1001-1100\"",
         Kind::Planes => "planes in quotes, such as \"yuv\"",
         Kind::Image => "the name of an image file in quotes",
+        Kind::SourceFrame => "the number of a frame in quotes",
         Kind::Points { .. } => "points in quotes, such as \"0=0;0.5=1;1=0\"",
     }
 }

@@ -28,7 +28,7 @@ pub enum Value {
     Planes(Planes),
     /// Of a [`Kind::Points`].
     Points(Points),
-    /// Of a [`Kind::Image`].
+    /// Of a [`Kind::Image`], or of a [`Kind::SourceFrame`], whose number is the picture's name.
     Image(Picture),
 }
 
@@ -230,7 +230,7 @@ impl Setting {
             | (Kind::Seed, Value::Seed(_))
             | (Kind::Frames, Value::Frames(_))
             | (Kind::Planes, Value::Planes(_))
-            | (Kind::Image, Value::Image(_)) => Ok(()),
+            | (Kind::Image | Kind::SourceFrame, Value::Image(_)) => Ok(()),
             (Kind::Whole { min, max }, Value::Whole(v)) => {
                 if (min..=max).contains(v) {
                     Ok(())
