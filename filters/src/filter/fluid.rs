@@ -31,7 +31,7 @@ use crate::ratio::Ratio;
 use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
 use film::Film;
-use paint::{FARTHEST, Look, Seen};
+use paint::{FARTHEST, Look};
 use scene::{Mask, Scene, Wish};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -486,7 +486,7 @@ impl Filter for Fluid {
             / (self.scene.set.radius * self.scene.set.radius);
         // A parcel in the packed array, by place, as it is saved, and in the latest frames.
         let each = 64 + 48 + 40 + size_of::<Place>() * RECENT;
-        let row = self.format.width as usize * size_of::<Seen>();
+        let row = self.format.width as usize * 6 * 4;
         Memory {
             fixed: parcels * each + cells as usize * 64 + (1 << 20),
             per_frame: parcels * size_of::<Place>() + self.surface.bytes() + row + (1 << 16),

@@ -68,9 +68,11 @@ impl Film<'_> {
         let format = self.format;
         let planes = || band.writes.iter().filter(|&p| p < format.planes());
         let width = format.width as usize;
-        let [line, seen] = scratch.buffers::<f32, 2>([4 * surface.size[0], 8 * width]);
+        let n = width;
+        let [line, cover, x, y, back, tint, white] =
+            scratch.buffers::<f32, 7>([4 * surface.size[0], n, n, n, n, n, n]);
         let line: &mut [Node] = bytemuck::cast_slice_mut(line);
-        let seen: &mut [Seen] = bytemuck::cast_slice_mut(seen);
+        let mut all = Seen { cover, x, y, back, tint, white };
         let (rows, offset) = rows_of(format);
         let (rows, offset) = (rows as f32, offset as f32);
         let tall = format.height as f32;
@@ -93,7 +95,7 @@ impl Film<'_> {
                     scale: [tall / (self.sample * cells.step[0]), tall / (rows * cells.step[1])],
                 };
                 let (w, _) = format.plane_size(p);
-                let seen = &mut seen[..w];
+                let seen = &mut all.first(w);
                 paint::see(self.level, surface, &self.look, &row, line, seen);
                 for &q in &same {
                     let back = behind::<T>(&input, q);

@@ -26,26 +26,49 @@ pub(super) struct Row {
     pub(super) scale: [f32; 2],
 }
 
-/// Of a sample: how much liquid covers it; from where behind it is seen, in samples; and the parts of what is behind,
-/// of the tint and of white in what is seen (the rest is black).
-pub(super) type Seen = [f32; 8];
+/// What the samples of a row show: how much liquid covers each; from where behind it is seen, in samples; and the parts of
+/// what is behind, of the tint and of white in what is seen (the rest is black). Where nothing covers, the rest means
+/// nothing.
+#[derive(Debug)]
+pub(super) struct Seen<'a> {
+    pub(super) cover: &'a mut [f32],
+    pub(super) x: &'a mut [f32],
+    pub(super) y: &'a mut [f32],
+    pub(super) back: &'a mut [f32],
+    pub(super) tint: &'a mut [f32],
+    pub(super) white: &'a mut [f32],
+}
+
+impl Seen<'_> {
+    /// The first samples.
+    pub(super) fn first(&mut self, n: usize) -> Seen<'_> {
+        Seen {
+            cover: &mut self.cover[..n],
+            x: &mut self.x[..n],
+            y: &mut self.y[..n],
+            back: &mut self.back[..n],
+            tint: &mut self.tint[..n],
+            white: &mut self.white[..n],
+        }
+    }
+}
 
 /// Half of the stretch of amounts over which the edge runs.
 const SOFT: f32 = 0.05;
 /// Farthest that anything bends, in frame heights.
 pub(super) const FARTHEST: f32 = 0.08;
-/// The light, from above on the left; and the direction half way between it and the eye.
+/// The direction half way between the light, from above on the left, and the eye.
 const HALF: [f32; 3] = [-0.34, -0.52, 0.784];
 /// Where the light comes from, in the plane of the picture; a surface that rises away from it faces it.
 const LIGHT: [f32; 2] = [0.55, 0.83];
 
 multiversion! {
     /// What the samples of a row show. `line` has room for a row of nodes.
-    pub(super) fn see(level, surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &mut [Seen]) = see_body;
+    pub(super) fn see(level, surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &mut Seen<'_>) = see_body;
 }
 
 #[inline(always)]
-fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &mut [Seen]) {
+fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &mut Seen<'_>) {
     let [w, h] = surface.size;
     let v = ((row.y - surface.origin[1]) * surface.per).clamp(0.0, (h - 1) as f32);
     let j = (v as usize).min(h - 2);
@@ -57,28 +80,36 @@ fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &
             to[k] = a[k] + (b[k] - a[k]) * f;
         }
     }
-    for (n, out) in out.iter_mut().enumerate() {
-        let x = row.x + n as f32 * row.step;
+    let n = out.cover.len();
+    let (cover, xs, ys) = (&mut out.cover[..n], &mut out.x[..n], &mut out.y[..n]);
+    let (back, tint, white) = (&mut out.back[..n], &mut out.tint[..n], &mut out.white[..n]);
+    // Amount, lean and depth at each sample, in the places of what follows from them.
+    for k in 0..n {
+        let x = row.x + k as f32 * row.step;
         let u = ((x - surface.origin[0]) * surface.per).clamp(0.0, (w - 1) as f32);
         let i = (u as usize).min(w - 2);
         let f = u - i as f32;
         let (a, b) = (&line[i], &line[i + 1]);
-        let at: Node = core::array::from_fn(|k| a[k] + (b[k] - a[k]) * f);
-        let cover = (at[0] - (EDGE - SOFT)) * (0.5 / SOFT);
-        if cover <= 0.0 {
-            out[0] = 0.0;
-            continue;
-        }
-        let cover = if cover < 1.0 { cover * cover * (3.0 - 2.0 * cover) } else { 1.0 };
-        let [_, sx, sy, deep] = at;
-        let slope = sx * sx + sy * sy;
-        let inv = 1.0 / (1.0 + slope).sqrt();
+        cover[k] = a[0] + (b[0] - a[0]) * f;
+        xs[k] = a[1] + (b[1] - a[1]) * f;
+        ys[k] = a[2] + (b[2] - a[2]) * f;
+        back[k] = a[3] + (b[3] - a[3]) * f;
+    }
+    for k in 0..n {
+        let (sx, sy, deep) = (xs[k], ys[k], back[k]);
+        let c = (cover[k] - (EDGE - SOFT)) * (0.5 / SOFT);
+        let c = if c > 0.0 { c } else { 0.0 };
+        let c = if c < 1.0 { c } else { 1.0 };
+        cover[k] = c * c * (3.0 - 2.0 * c);
+        let inv = 1.0 / (1.0 + (sx * sx + sy * sy)).sqrt();
         // A surface that rises to the right faces left.
-        let shine = (-sx * HALF[0] - sy * HALF[1] + HALF[2]) * inv;
-        let s2 = if shine > 0.0 { shine * shine } else { 0.0 };
-        let (s4, s8) = (s2 * s2, s2 * s2 * s2 * s2);
-        let (s32, s64) = (s8 * s8 * s8 * s8, s8 * s8 * s8 * s8 * s8 * s8 * s8 * s8);
-        let spark = s64 * s32 * s4;
+        let shine = (HALF[2] - (sx * HALF[0] + sy * HALF[1])) * inv;
+        let shine = if shine > 0.0 { shine } else { 0.0 };
+        let s2 = shine * shine;
+        let s4 = s2 * s2;
+        let s16 = s4 * s4 * s4 * s4;
+        let s64 = s16 * s16 * s16 * s16;
+        let spark = s64 * s16 * s16 * s4;
         let lean = 1.0 - inv;
         // The sky is mirrored where the surface faces up.
         let sky = if sy > 0.0 { lean * sy * inv } else { 0.0 };
@@ -86,32 +117,34 @@ fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &
         let relief = (sx * LIGHT[0] + sy * LIGHT[1]) * inv * look.shine;
         let glow = if relief > 0.0 { 0.16 * relief } else { 0.0 };
         let shade = if relief < 0.0 { -0.30 * relief } else { 0.0 };
-        let white = (look.shine * (0.95 * spark + 0.6 * sky) + glow).min(1.0);
+        let light = look.shine * (0.95 * spark + 0.6 * sky) + glow;
+        let light = if light < 1.0 { light } else { 1.0 };
         let dark = 0.5 * lean + shade;
-        let tint = look.tint * deep * (0.35 + 0.65 * deep);
+        let much = look.tint * deep * (0.35 + 0.65 * deep);
         let far = look.bend * (0.35 + 0.65 * deep);
-        let (mut bx, mut by) = (far * sx, far * sy);
+        let (bx, by) = (far * sx, far * sy);
         let length = (bx * bx + by * by).sqrt();
-        if length > FARTHEST {
-            (bx, by) = (bx * (FARTHEST / length), by * (FARTHEST / length));
-        }
-        let left = (1.0 - white) * (1.0 - dark);
-        *out =
-            [cover, bx * row.scale[0], by * row.scale[1], left * (1.0 - tint), left * tint, white, deep, 0.0];
+        let limit = if length > FARTHEST { FARTHEST / length } else { 1.0 };
+        let left = (1.0 - light) * (1.0 - dark);
+        xs[k] = bx * limit * row.scale[0];
+        ys[k] = by * limit * row.scale[1];
+        back[k] = left * (1.0 - much);
+        tint[k] = left * much;
+        white[k] = light;
     }
 }
 
 /// A kind of sample.
 pub(super) trait Code: crate::frame::Sample {
     /// Lays a row over the picture, where nothing is transparent.
-    fn lay(level: Level, seen: &[Seen], y: usize, behind: Behind<'_, Self>, inks: Inks, out: &mut [Self]);
+    fn lay(level: Level, seen: &Seen<'_>, y: usize, behind: Behind<'_, Self>, inks: Inks, out: &mut [Self]);
     fn wide(self) -> f32;
     /// Rounded, within 0 and `top`.
     fn of(v: f32, top: f32) -> Self;
 }
 
 impl Code for u8 {
-    fn lay(level: Level, seen: &[Seen], y: usize, behind: Behind<'_, u8>, inks: Inks, out: &mut [u8]) {
+    fn lay(level: Level, seen: &Seen<'_>, y: usize, behind: Behind<'_, u8>, inks: Inks, out: &mut [u8]) {
         lay_u8(level, seen, y, behind, inks, out);
     }
     #[inline(always)]
@@ -125,7 +158,7 @@ impl Code for u8 {
 }
 
 impl Code for u16 {
-    fn lay(level: Level, seen: &[Seen], y: usize, behind: Behind<'_, u16>, inks: Inks, out: &mut [u16]) {
+    fn lay(level: Level, seen: &Seen<'_>, y: usize, behind: Behind<'_, u16>, inks: Inks, out: &mut [u16]) {
         lay_u16(level, seen, y, behind, inks, out);
     }
     #[inline(always)]
@@ -139,7 +172,7 @@ impl Code for u16 {
 }
 
 impl Code for f32 {
-    fn lay(level: Level, seen: &[Seen], y: usize, behind: Behind<'_, f32>, inks: Inks, out: &mut [f32]) {
+    fn lay(level: Level, seen: &Seen<'_>, y: usize, behind: Behind<'_, f32>, inks: Inks, out: &mut [f32]) {
         lay_f32(level, seen, y, behind, inks, out);
     }
     #[inline(always)]
@@ -187,23 +220,26 @@ pub(super) struct Inks {
 }
 
 multiversion! {
-    fn lay_u8(level, seen: &[Seen], y: usize, behind: Behind<'_, u8>, inks: Inks, out: &mut [u8]) = lay_body;
-    fn lay_u16(level, seen: &[Seen], y: usize, behind: Behind<'_, u16>, inks: Inks, out: &mut [u16]) = lay_body;
-    fn lay_f32(level, seen: &[Seen], y: usize, behind: Behind<'_, f32>, inks: Inks, out: &mut [f32]) = lay_body;
+    fn lay_u8(level, seen: &Seen<'_>, y: usize, behind: Behind<'_, u8>, inks: Inks, out: &mut [u8]) = lay_body;
+    fn lay_u16(level, seen: &Seen<'_>, y: usize, behind: Behind<'_, u16>, inks: Inks, out: &mut [u16]) = lay_body;
+    fn lay_f32(level, seen: &Seen<'_>, y: usize, behind: Behind<'_, f32>, inks: Inks, out: &mut [f32]) = lay_body;
 }
 
 /// Lays a row over the picture, where nothing is transparent.
 #[inline(always)]
-fn lay_body<T: Code>(seen: &[Seen], y: usize, behind: Behind<'_, T>, inks: Inks, out: &mut [T]) {
+fn lay_body<T: Code>(seen: &Seen<'_>, y: usize, behind: Behind<'_, T>, inks: Inks, out: &mut [T]) {
     let own = &behind.samples[y * behind.stride..][..out.len()];
-    for (x, ((out, seen), own)) in out.iter_mut().zip(seen).zip(own).enumerate() {
-        let cover = seen[0];
+    out.copy_from_slice(own);
+    let n = out.len();
+    let (cover, sx, sy) = (&seen.cover[..n], &seen.x[..n], &seen.y[..n]);
+    let (part, tint, white) = (&seen.back[..n], &seen.tint[..n], &seen.white[..n]);
+    for (x, (out, own)) in out.iter_mut().zip(own).enumerate() {
+        let cover = cover[x];
         if cover <= 0.0 {
-            *out = *own;
             continue;
         }
-        let back = behind.at(x as f32 + seen[1], y as f32 + seen[2]);
-        let film = inks.zero + (back - inks.zero) * seen[3] + inks.tint * seen[4] + inks.white * seen[5];
+        let back = behind.at(x as f32 + sx[x], y as f32 + sy[x]);
+        let film = inks.zero + (back - inks.zero) * part[x] + inks.tint * tint[x] + inks.white * white[x];
         let v = if cover < 1.0 { own.wide() + (film - own.wide()) * cover } else { film };
         *out = T::of(v, inks.top);
     }
@@ -232,7 +268,7 @@ impl<T: Code> Veil<'_, T> {
 
 /// The same where the picture has alpha; `colour` is `None` for alpha itself.
 pub(super) fn lay_veiled<T: Code>(
-    seen: &[Seen],
+    seen: &Seen<'_>,
     y: usize,
     behind: Behind<'_, T>,
     veil: Veil<'_, T>,
@@ -240,25 +276,26 @@ pub(super) fn lay_veiled<T: Code>(
     out: &mut [T],
 ) {
     let own = &behind.samples[y * behind.stride..][..out.len()];
-    for (x, ((out, seen), own)) in out.iter_mut().zip(seen).zip(own).enumerate() {
-        let cover = seen[0];
+    for (k, (out, own)) in out.iter_mut().zip(own).enumerate() {
+        let cover = seen.cover[k];
         if cover <= 0.0 {
             *out = *own;
             continue;
         }
-        let (x, y) = (x as f32, y as f32);
-        let (own_a, back_a) = (veil.at(x, y), veil.at(x + seen[1], y + seen[2]));
-        let film_a = 1.0 - seen[3] * (1.0 - back_a);
+        let (x, y) = (k as f32, y as f32);
+        let (bx, by) = (x + seen.x[k], y + seen.y[k]);
+        let (own_a, back_a) = (veil.at(x, y), veil.at(bx, by));
+        let film_a = 1.0 - seen.back[k] * (1.0 - back_a);
         let alpha = own_a + (film_a - own_a) * cover;
         let Some(inks) = colour else {
             *out = T::of(alpha * veil.full, veil.full);
             continue;
         };
-        let (mut back, mut near) = (behind.at(x + seen[1], y + seen[2]) - inks.zero, own.wide() - inks.zero);
+        let (mut back, mut near) = (behind.at(bx, by) - inks.zero, own.wide() - inks.zero);
         if veil.straight {
             (back, near) = (back * back_a, near * own_a);
         }
-        let film = back * seen[3] + inks.tint * seen[4] + inks.white * seen[5];
+        let film = back * seen.back[k] + inks.tint * seen.tint[k] + inks.white * seen.white[k];
         let mut v = near + (film - near) * cover;
         if veil.straight {
             v = if alpha > 0.0 { v / alpha } else { 0.0 };

@@ -134,7 +134,7 @@ impl Scene {
         let origin = [margin, HEAD];
         let jet = match wish.kind {
             Kind::Fountain => (2.0 * wish.gravity * 0.74).sqrt().max(0.3),
-            Kind::Pour => 0.5 * pull.sqrt(),
+            Kind::Pour => 0.9 * pull.sqrt(),
             _ => 0.7 * pull.sqrt(),
         };
         let solid = wish.solid.as_ref().and_then(|mask| {
@@ -265,7 +265,7 @@ impl Scene {
                     // From both ends of the basin in turn.
                     let end = if row % 2 == 0 { 0.02 } else { self.wish.aspect - 0.02 };
                     let mouth = [0.5 * self.wish.aspect, 1.0 - BASIN - 0.02];
-                    self.jet_row(flat, &mut new, row, (mouth, speed, 0.05, from - born), [end, 1.0]);
+                    self.jet_row(flat, &mut new, row, (mouth, speed, 0.075, from - born), [end, 1.0]);
                 }
             }
             Kind::Pour => {
@@ -276,7 +276,7 @@ impl Scene {
                     let mouth = [(0.30 + 0.4 * sway) * self.wish.aspect, -0.08];
                     let speed = [sway * self.jet, self.jet];
                     let end = self.wish.aspect - 0.02;
-                    self.jet_row(flat, &mut new, row, (mouth, speed, 0.085, from - born), [end, 1.0]);
+                    self.jet_row(flat, &mut new, row, (mouth, speed, 0.06, from - born), [end, 1.0]);
                 }
             }
             Kind::Rain => {
@@ -322,10 +322,14 @@ impl Scene {
         let n = ((wide / self.spacing + 0.5) as i64).max(1);
         // Every second row half a parcel aside.
         let aside = if row % 2 == 0 { 0.25 } else { -0.25 };
+        // A little out of line, or it would break up in rows.
+        let mut dice = Dice::of(self.wish.seed ^ 0x6a65_7473, row);
         let parcels: Vec<_> = (0..n)
             .map(|i| {
-                let x = (i as f64 - 0.5 * (n - 1) as f64 + aside) * self.spacing;
-                self.parcel([mouth[0] + x + speed[0] * ago, mouth[1] + speed[1] * ago], speed)
+                let d = self.spacing;
+                let x = (i as f64 - 0.5 * (n - 1) as f64 + aside + dice.from(-0.2, 0.2)) * d;
+                let y = dice.from(-0.3, 0.3) * d;
+                self.parcel([mouth[0] + x + speed[0] * ago, mouth[1] + y + speed[1] * ago], speed)
             })
             .collect();
         self.add(flat, new, &parcels, drain);

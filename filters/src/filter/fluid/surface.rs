@@ -50,13 +50,13 @@ pub(super) const EDGE: f32 = 0.16;
 const FULL: f32 = 0.8;
 /// Radii of the depth's kernel and of the ripples', in frame heights.
 const WIDE: f32 = 0.085;
-const RIPPLE: f32 = 0.024;
+const RIPPLE: f32 = 0.028;
 /// Nodes of the coarse grid in the ripples' radius.
 const RIPPLE_NODES: f32 = 3.5;
 /// How high the rim is, in radii of the blobs; the bulk, in radii of the depth's kernel; a ripple in its own.
 const RIM: f32 = 1.25;
 const BULK: f32 = 0.75;
-const RUFFLED: f32 = 0.10;
+const RUFFLED: f32 = 0.075;
 
 /// One line of weights of a round kernel `(1 - r^2)^3` of a radius in nodes, that sum to 1.
 fn weights(radius: f32) -> Vec<f32> {
@@ -157,16 +157,24 @@ impl Shape {
         let deep = self.depth(level, &much, size, per, first, places);
         let rim = RIM * blob / (3.0 * per);
         let mut nodes = Vec::with_capacity(w * h);
+        let across: Vec<(usize, f32)> = (0..w).map(|x| deep.place(x, 0)).collect();
+        let mut line = vec![[0f32; 4]; deep.size[0]];
         for y in 0..h {
             let (up, down) = (y.saturating_sub(1) * w, (y + 1).min(h - 1) * w);
-            for x in 0..w {
-                let (left, right) = (x.saturating_sub(1), (x + 1).min(w - 1));
+            deep.line(y, &mut line);
+            for (x, (i, f)) in across.iter().enumerate() {
                 let at = much[y * w + x];
+                if at <= 0.0 {
+                    nodes.push([0.0; 4]);
+                    continue;
+                }
+                let (left, right) = (x.saturating_sub(1), (x + 1).min(w - 1));
                 let dx = (much[y * w + right] - much[y * w + left]) * (0.5 * per);
                 let dy = (much[down + x] - much[up + x]) * (0.5 * per);
                 let t = ((at - EDGE) / (FULL - EDGE)).clamp(0.0, 1.0);
                 let slope = rim * (2.0 - 2.0 * t) / (FULL - EDGE);
-                let [d, gx, gy] = deep.at(x, y);
+                let (a, b) = (&line[*i], &line[i + 1]);
+                let [d, gx, gy] = [0, 1, 2].map(|k: usize| a[k] + (b[k] - a[k]) * f);
                 let full = t * (2.0 - t);
                 nodes.push([at, slope * dx + full * gx, slope * dy + full * gy, d * full]);
             }
@@ -215,7 +223,7 @@ impl Shape {
                 let of = |at: usize| bulk * grid[at] + waves[at];
                 let dx = (of(y * w + right) - of(y * w + left)) * (0.5 * per);
                 let dy = (of(down + x) - of(up + x)) * (0.5 * per);
-                nodes.push([grid[y * w + x], dx, dy]);
+                nodes.push([grid[y * w + x], dx, dy, 0.0]);
             }
         }
         Deep { nodes, size, by }
@@ -254,27 +262,29 @@ impl Shape {
 
 /// Depth and its slope, over a coarser grid.
 struct Deep {
-    nodes: Vec<[f32; 3]>,
+    nodes: Vec<[f32; 4]>,
     size: [usize; 2],
     by: usize,
 }
 
 impl Deep {
-    /// At a node of the fine grid.
-    fn at(&self, x: usize, y: usize) -> [f32; 3] {
-        let [w, h] = self.size;
+    /// The coarse node before a fine one along an axis, and how far behind it that is.
+    fn place(&self, at: usize, axis: usize) -> (usize, f32) {
         // A coarse node stands for the middle of what it is the mean of.
-        let place = |v: usize, n: usize| {
-            let t = ((v as f32 + 0.5) / self.by as f32 - 0.5).max(0.0);
-            let i = (t as usize).min(n - 2);
-            (i, (t - i as f32).min(1.0))
-        };
-        let ((i, fx), (j, fy)) = (place(x, w), place(y, h));
-        let n = j * w + i;
-        let (a, b, c, d) = (&self.nodes[n], &self.nodes[n + 1], &self.nodes[n + w], &self.nodes[n + w + 1]);
-        core::array::from_fn(|k| {
-            let (top, low) = (a[k] + (b[k] - a[k]) * fx, c[k] + (d[k] - c[k]) * fx);
-            top + (low - top) * fy
-        })
+        let t = ((at as f32 + 0.5) / self.by as f32 - 0.5).max(0.0);
+        let i = (t as usize).min(self.size[axis] - 2);
+        (i, (t - i as f32).min(1.0))
+    }
+
+    /// Coarse nodes at a row of the fine grid.
+    fn line(&self, y: usize, out: &mut [[f32; 4]]) {
+        let w = self.size[0];
+        let (j, f) = self.place(y, 1);
+        let (up, low) = (&self.nodes[j * w..(j + 1) * w], &self.nodes[(j + 1) * w..(j + 2) * w]);
+        for ((out, a), b) in out.iter_mut().zip(up).zip(low) {
+            for k in 0..4 {
+                out[k] = a[k] + (b[k] - a[k]) * f;
+            }
+        }
     }
 }

@@ -26,7 +26,7 @@ const MARGIN: f32 = 1.1;
 /// Parcels of a task, at least.
 const SHARE: usize = 1024;
 /// Radii that sound passes in a step, at most.
-const PASSED: f32 = 0.4;
+const PASSED: f32 = 0.5;
 
 /// What is simulated. Lengths in any one unit; time in seconds; y grows downwards, and gravity acts along it.
 #[derive(Clone, Copy, Debug, PartialEq)]
