@@ -108,9 +108,21 @@ fn sequences(home: &Path, frames: usize, rounds: usize) {
             let to = home.join("out");
             fresh(&to);
             took.push(match i {
-                0 => run(&mut ours(&format!("render {}/f.####.png {}/f.####.png -f {OURS}", at("png"), at("out")))),
-                1 => run(&mut ffmpeg(&format!("-i {}/f.%04d.png -vf {THEIRS} {}/f.%04d.png", at("png"), at("out")))),
-                _ => run(&mut ours(&format!("render {}/f.####.exr {}/f.####.exr -f {OURS}", at("exr"), at("out")))),
+                0 => run(&mut ours(&format!(
+                    "render {}/f.####.png {}/f.####.png -f {OURS}",
+                    at("png"),
+                    at("out")
+                ))),
+                1 => run(&mut ffmpeg(&format!(
+                    "-i {}/f.%04d.png -vf {THEIRS} {}/f.%04d.png",
+                    at("png"),
+                    at("out")
+                ))),
+                _ => run(&mut ours(&format!(
+                    "render {}/f.####.exr {}/f.####.exr -f {OURS}",
+                    at("exr"),
+                    at("out")
+                ))),
             });
             sizes[i] = bytes(&to) / frames as f64;
         }
@@ -156,9 +168,12 @@ fn resumed(home: &Path) {
 /// Milliseconds from start to end, median of 50 turns.
 fn start_up() {
     println!("| command | ms |\n|---|---:|");
-    for words in
-        ["--version", "filters noise", "probe pattern:bars", "render pattern:bars:frames=1:size=16x16 null: -f noise -q"]
-    {
+    for words in [
+        "--version",
+        "filters noise",
+        "probe pattern:bars",
+        "render pattern:bars:frames=1:size=16x16 null: -f noise -q",
+    ] {
         let times = (0..50).map(|_| {
             let mut command = ours(words);
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,18 +1,21 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
+mod pictures;
 mod select;
 
-use crate::images;
+pub(crate) use pictures::files;
+
 use crate::pipeline::{self, Failure, Setup};
 use crate::resume::{Resume, ResumeError};
 use crate::shard::Shard;
 use crate::sink::{self, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
+use crate::store::{DEFAULT_LIMIT, Jumps};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity, Ranges};
+use grainfield_filters::lend::{NoStore, Store};
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::Value;
 use grainfield_filters::simd::{Isa, Level};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -70,6 +73,8 @@ pub struct Request {
     pub resume: Resume,
     /// `--segments`, with `--segment-frames`.
     pub segments: Option<u64>,
+    /// `--cache` and `--cache-limit`: where states of what must be stepped are kept between runs.
+    pub cache: Cache,
     /// What [`Job::run`] will be given: a read that stands still, be it before the first frame, ends when it is set.
     pub stop: Arc<AtomicBool>,
 }
@@ -102,7 +107,26 @@ impl Request {
             shard: None,
             resume: Resume::No,
             segments: None,
+            cache: Cache::default(),
             stop: Arc::default(),
+        }
+    }
+}
+
+/// Where what can be made again is kept between runs. Never changes a sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cache {
+    /// The folder; `None` keeps nothing.
+    pub folder: Option<PathBuf>,
+    /// At most so many bytes; `None` is [`DEFAULT_LIMIT`](crate::store::DEFAULT_LIMIT).
+    pub limit: Option<u64>,
+}
+
+impl Cache {
+    fn store(&self) -> Arc<dyn Store + Send + Sync> {
+        match &self.folder {
+            Some(folder) => Arc::new(Jumps::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))),
+            None => Arc::new(NoStore),
         }
     }
 }
@@ -328,7 +352,7 @@ impl Job {
             range: request.range.unwrap_or(info.format.range),
             ..info.format
         };
-        load_files(&mut request.recipe)?;
+        pictures::load(&mut request, &input, &options)?;
         let options = chain::Options {
             seed: request.seed,
             level: level(request.level)?,
@@ -380,7 +404,8 @@ impl Job {
         warnings.extend(sink.warnings());
         strict(&request, &warnings)?;
         let plan = pipeline::Plan { source, wanted: selected.wanted, offset: request.frame_offset, total };
-        let setup = Setup { plan, chain: Arc::new(chain), sink, slots, helpers, on_error: request.on_error };
+        let (chain, store) = (Arc::new(chain), request.cache.store());
+        let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store };
         Ok(Job { setup, notes, warnings, total, skipped: selected.skipped, rate })
     }
 
@@ -427,46 +452,6 @@ fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
         Some(first) if request.strict => Err(JobError::Strict(first.clone())),
         _ => Ok(()),
     }
-}
-
-/// Reads the images and effect files that settings name.
-pub(crate) fn load_files(recipe: &mut crate::recipe::Recipe) -> Result<(), JobError> {
-    for step in &mut recipe.steps {
-        let unread = |value: &Value| match value {
-            Value::Image(picture) => picture.frame().is_none(),
-            Value::Effect(file) => file.digest().is_none(),
-            _ => false,
-        };
-        let named = step.values.iter_given().filter(|(_, value)| unread(value));
-        for (setting, value) in named.map(|(s, v)| (s, v.clone())).collect::<Vec<_>>() {
-            let read = match value {
-                Value::Effect(file) => {
-                    let effect = crate::effect::load(std::path::Path::new(file.name()))?;
-                    let digest = crate::effect::digest(&effect);
-                    Value::Effect(file.read(effect, digest))
-                }
-                Value::Image(picture) => {
-                    let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
-                    Value::Image(picture.clone().read(image(picture.name(), name)?))
-                }
-                other => other,
-            };
-            let loaded = step.values.set(setting.id, read);
-            loaded.map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))?;
-        }
-    }
-    Ok(())
-}
-
-/// The picture of a file; `name` is what errors call it.
-fn image(file: &str, name: String) -> Result<grainfield_filters::frame::Frame, JobError> {
-    Ok(images::read(std::path::Path::new(file)).map_err(|problem| match problem {
-        images::Fault::Io(cause) => SourceError::Io { name, cause },
-        images::Fault::Bad(problem) => SourceError::Bad { name, problem },
-        images::Fault::Differs(_) => {
-            SourceError::Bad { name, problem: "the file changes while it is read".into() }
-        }
-    })?)
 }
 
 /// Whether the first frame wanted is the first there is, and the last wanted the last.
@@ -601,5 +586,7 @@ fn slots(
     }
     let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
     let slots = threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
-    Ok((slots, threads - slots))
+    // A frame that is stepped keeps the others waiting, and their threads should not stand idle.
+    let helpers = if chain.is_stepped() { threads - 1 } else { threads - slots };
+    Ok((slots, helpers))
 }

@@ -180,7 +180,15 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, Quiet)
     let log = Arc::new(Mutex::new(Log::default()));
     let sink = Box::new(Note { log: Arc::clone(&log), full_after: case.full_after });
     let plan = Plan { source, wanted: case.wanted, offset: case.offset, total: None };
-    let setup = Setup { plan, chain, sink, slots: case.slots, helpers: 0, on_error: case.on_error };
+    let setup = Setup {
+        plan,
+        chain,
+        sink,
+        slots: case.slots,
+        helpers: 0,
+        on_error: case.on_error,
+        store: Arc::new(grainfield_filters::lend::NoStore),
+    };
     let quiet = Quiet::default();
     let outcome = run(setup, &quiet, stop);
     (outcome, log, quiet)

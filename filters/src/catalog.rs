@@ -19,6 +19,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::scratches::ENTRY,
     crate::filter::sprites::ENTRY,
     crate::filter::particles::ENTRY,
+    crate::filter::fluid::ENTRY,
 ];
 
 /// The filter of that name.

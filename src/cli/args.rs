@@ -156,6 +156,12 @@ pub(super) enum Command {
     Filters(Filters),
     /// Tell what an input is: format, colour, frames, rate
     Probe(Probe),
+    /// Tell what is kept between runs, or delete it
+    ///
+    /// A filter that must be stepped from the first frame on (fluid) keeps its state every 24 frames in a cache folder,
+    /// so that any frame is near to a known one. Nothing in it is needed: what is gone or damaged is made again.
+    #[command(after_long_help = super::cache::EXAMPLES)]
+    Cache(super::cache::Cached),
     /// Print a completion script for a shell
     #[command(after_long_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -506,6 +512,15 @@ pub(super) struct MachineArgs {
     /// two is taken.
     #[arg(long, value_name = "LEVEL", value_parser = LEVEL)]
     pub(super) level: Option<Isa>,
+    /// Folder for what can be made again, or none
+    ///
+    /// States of filters that must be stepped (fluid). Default: the environment variable GRAINFIELD_CACHE, else
+    /// grainfield in XDG_CACHE_HOME or ~/.cache.
+    #[arg(long, value_name = "DIR")]
+    pub(super) cache: Option<PathBuf>,
+    /// At most so much of it; what was used longest ago goes first [default: 2G]
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub(super) cache_limit: Option<u64>,
 }
 
 /// What is said on standard error.

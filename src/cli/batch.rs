@@ -261,7 +261,8 @@ fn understood(jobs: &[Job]) -> Result<(), String> {
             let line = place.and_then(|at| job.lines.get(at)).unwrap_or(&job.line);
             let problem = match (error.kind(), text(ContextKind::SuggestedArg)) {
                 (ErrorKind::UnknownArgument, suggested) => {
-                    let near = suggested.map(|near| format!(" did you mean {}?", near.trim_start_matches('-')));
+                    let near =
+                        suggested.map(|near| format!(" did you mean {}?", near.trim_start_matches('-')));
                     let (wrong, near) = (option.trim_start_matches('-'), near.unwrap_or_default());
                     format!("{wrong} is no option of 'grainfield render':{near} see 'grainfield render -h'")
                 }
@@ -299,6 +300,8 @@ fn render(typed: &Batch, plan: &Plan, job: &Job, output: OsString) -> Result<Ren
     own.threads = all.threads.or(own.threads);
     own.memory = all.memory.or(own.memory);
     own.level = all.level.or(own.level);
+    own.cache = all.cache.clone().or(own.cache.take());
+    own.cache_limit = all.cache_limit.or(own.cache_limit);
     Ok(render)
 }
 

@@ -54,6 +54,7 @@ fn line(s: &Setting) -> String {
         Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
         Kind::Image => "name of an image file".into(),
         Kind::Effect => "name of an effect file".into(),
+        Kind::SourceFrame => "number of a frame of the source".into(),
         Kind::Points { min, max } => {
             format!("points x=y;x=y;..., x from 0 to 1 and growing, y from {min} to {max}")
         }
@@ -168,6 +169,7 @@ fn setting(s: &Setting) -> serde_json::Value {
         Kind::Planes => put("kind", "planes".into()),
         Kind::Image => put("kind", "image".into()),
         Kind::Effect => put("kind", "effect".into()),
+        Kind::SourceFrame => put("kind", "source frame".into()),
         Kind::Points { min, max } => {
             put("kind", "points".into());
             put("min", min.into());

@@ -4,6 +4,7 @@ mod analyze;
 mod args;
 mod batch;
 mod bound;
+mod cache;
 mod catalog;
 mod curve;
 mod exit;
@@ -58,6 +59,7 @@ fn command(command: Command) -> Exit {
         }
         Command::Batch(typed) => batch::run(*typed, &around),
         Command::Join(typed) => join::run(typed),
+        Command::Cache(typed) => cache::run(typed, &around),
         Command::Analyze(typed) => analyze::run(typed, &around),
         Command::Curve(typed) => curve::run(typed),
         Command::Sheet(typed) => sheet::run(typed, &around),

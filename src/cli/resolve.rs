@@ -6,7 +6,7 @@ use super::args::{
 };
 use super::exit::Exit;
 use super::sheet::Sheet;
-use crate::job::{OnError, Request};
+use crate::job::{Cache, OnError, Request};
 use crate::recipe::{MAX_TEXT, Recipe, RecipeError};
 use crate::resume::Resume;
 use crate::segments::DEFAULT_FRAMES;
@@ -23,6 +23,9 @@ use std::sync::Arc;
 
 /// The environment variable that lowers the level.
 const LEVEL_VARIABLE: &str = "GRAINFIELD_LEVEL";
+
+/// The environment variable that names the cache folder.
+const CACHE_VARIABLE: &str = "GRAINFIELD_CACHE";
 
 /// Why what was typed means nothing.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +69,8 @@ impl ResolveError {
 #[derive(Clone, Debug)]
 pub(super) struct Surroundings {
     pub(super) level: Option<OsString>,
+    /// Where things are kept unless something else is said.
+    pub(super) cache: Option<PathBuf>,
     pub(super) stdin_is_terminal: bool,
     pub(super) stdout_is_terminal: bool,
 }
@@ -73,6 +78,10 @@ pub(super) struct Surroundings {
 impl Surroundings {
     pub(super) fn look() -> Surroundings {
         Surroundings {
+            cache: std::env::var_os(CACHE_VARIABLE)
+                .filter(|v| !v.is_empty())
+                .map(PathBuf::from)
+                .or_else(crate::store::default_folder),
             level: std::env::var_os(LEVEL_VARIABLE).filter(|v| !v.is_empty()),
             stdin_is_terminal: io::stdin().is_terminal(),
             stdout_is_terminal: io::stdout().is_terminal(),
@@ -217,6 +226,7 @@ fn request(
         shard: None,
         resume: Resume::No,
         segments: None,
+        cache: Cache { folder: cache_folder(machine.cache, around), limit: machine.cache_limit },
         stop: Arc::default(),
     };
     Ok(Resolved { request, notes })
@@ -257,6 +267,11 @@ fn read_recipe(path: &Path) -> Result<String, ResolveError> {
     String::from_utf8(bytes).map_err(|_| not("it is not UTF-8 text"))
 }
 
+/// The folder for what can be made again: as typed, else as found; `none` is none.
+pub(super) fn cache_folder(typed: Option<PathBuf>, around: &Surroundings) -> Option<PathBuf> {
+    typed.or_else(|| around.cache.clone()).filter(|folder| folder.as_os_str() != "none")
+}
+
 /// The lower of what the machine has, `--level` and the environment say.
 fn level(typed: Option<Isa>, variable: Option<&OsStr>) -> Result<(Level, Vec<String>), ResolveError> {
     let best = Level::best();
@@ -284,7 +299,7 @@ mod tests {
     use grainfield_filters::frame::ColorRange;
 
     fn pipes() -> Surroundings {
-        Surroundings { level: None, stdin_is_terminal: false, stdout_is_terminal: false }
+        Surroundings { cache: None, level: None, stdin_is_terminal: false, stdout_is_terminal: false }
     }
 
     fn resolve(line: &str, around: &Surroundings) -> Result<Resolved, ResolveError> {

@@ -21,7 +21,7 @@ use crate::job::{OnError, Step, Summary, Watch};
 use crate::sink::{Encode, Sink, SinkError};
 use crate::source::{Decode, SourceError};
 use grainfield_filters::chain::{Chain, States};
-use grainfield_filters::lend::Stop;
+use grainfield_filters::lend::{Stop, Store};
 use grainfield_filters::ratio::Ratio;
 use input::Input;
 use spread::Threads;
@@ -44,6 +44,8 @@ pub struct Setup {
     pub helpers: usize,
     /// What to do when one frame fails.
     pub on_error: OnError,
+    /// Where states of what must be stepped are kept.
+    pub store: Arc<dyn Store + Send + Sync>,
 }
 
 /// Why one frame failed.
@@ -149,6 +151,7 @@ struct Shared {
     decoder: Arc<dyn Decode>,
     encoder: Arc<dyn Encode>,
     threads: Threads,
+    store: Arc<dyn Store + Send + Sync>,
     on_error: OnError,
     total: Option<u64>,
     offset: i64,
@@ -198,6 +201,7 @@ pub fn run(setup: Setup, watch: &dyn Watch, stop: &Arc<AtomicBool>) -> Outcome {
         states: States::default(),
         threads: Threads::new(setup.helpers),
         on_error: setup.on_error,
+        store: setup.store,
         news: Mutex::default(),
     });
     for i in 0..setup.slots {

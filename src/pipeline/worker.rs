@@ -7,7 +7,7 @@ use crate::sink::SinkError;
 use crate::source::{Slot, Stamp};
 use grainfield_filters::chain::Work;
 use grainfield_filters::frame::{Frame, Moment};
-use grainfield_filters::lend::{Host, NoStore, Stop};
+use grainfield_filters::lend::{Host, Stop};
 use grainfield_filters::ratio::Ratio;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -84,7 +84,7 @@ fn make(shared: &Shared, own: &mut Own, stamp: &Stamp) -> Result<(), FrameError>
     // Tags may have been overridden by the user.
     frame.retag(*shared.chain.input());
     let at = Moment { index: stamp.number, frame: Ratio::whole(stamp.number), time: stamp.time };
-    let host = Host { spread: &shared.threads, store: &NoStore, stop: &shared.stop };
+    let host = Host { spread: &shared.threads, store: &*shared.store, stop: &shared.stop };
     shared
         .chain
         .run(&at, stamp.duration, frame, &mut own.work, &shared.states, &host)

@@ -1,4 +1,4 @@
-//! Tracks on disk: `.gfa` files.
+//! What is kept on disk: [states](Jumps) of what must be stepped, and tracks: `.gfa` files.
 //!
 //! A `.gfa` file is the [stream](grainfield_filters::curve::stream) of some tracks, packed piece by piece, with the
 //! tracks' names. It is played from disk: [`Packed`] unpacks the one piece that is asked for, so memory does not grow
@@ -26,6 +26,7 @@
 mod attach;
 pub mod fuzz;
 mod import;
+mod jump;
 mod lottie;
 mod pack;
 mod tracks;
@@ -34,6 +35,7 @@ mod unpack;
 pub(crate) use attach::one;
 pub use attach::{AttachError, AttachProblem, attach};
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
+pub use jump::{DEFAULT_LIMIT, Jumps, Usage, default_folder, pack as pack_state, unpack as unpack_state};
 pub use lottie::{LottieError, lottie, to_lottie};
 pub use pack::Packer;
 pub use tracks::{TrackFile, TrackFileError, check_name, reindex, write};

@@ -252,6 +252,11 @@ impl Chain {
         self.layers.last().map_or(&self.input, |l| &l.output)
     }
 
+    /// Whether a frame follows from those before it: one of the filters is a simulation.
+    pub fn is_stepped(&self) -> bool {
+        self.layers.iter().flat_map(|l| &l.filters).any(|f| f.stepped())
+    }
+
     /// Conversions that happen, one line each, to be announced.
     pub fn notes(&self) -> &[String] {
         &self.notes

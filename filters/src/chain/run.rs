@@ -193,10 +193,18 @@ impl Active<'_> {
     fn prepare(&mut self, states: &States, host: &Host<'_>) -> Result<(), Stop> {
         for (i, part) in self.parts.iter_mut().enumerate() {
             let (true, Some(key)) = (part.plan.active, part.plan.state) else { continue };
+            let filter = &self.layer.filters[i];
+            if filter.stepped() {
+                let line = states.line(self.number);
+                let stepped =
+                    filter.step(&part.at, &mut line.lock().unwrap_or_else(PoisonError::into_inner), host)?;
+                part.state = Some(filter.prepare(&part.at, Some(stepped), host)?);
+                continue;
+            }
             let (near, exact) = states.take((self.number, i), part.at.index, key);
             part.state = match near {
                 Some(state) if exact => Some(state),
-                near => Some(self.layer.filters[i].prepare(&part.at, near, host)?),
+                near => Some(filter.prepare(&part.at, near, host)?),
             };
         }
         Ok(())
@@ -204,6 +212,10 @@ impl Active<'_> {
 
     fn give_back(&mut self, states: &States) {
         for (i, part) in self.parts.iter_mut().enumerate() {
+            if self.layer.filters[i].stepped() {
+                part.state = None;
+                continue;
+            }
             if let (Some(state), Some(key)) = (part.state.take(), part.plan.state) {
                 states.put((self.number, i), part.at.index, key, state);
             }

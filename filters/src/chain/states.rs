@@ -1,7 +1,8 @@
 //! Prepared states, kept between frames and shared by all workers.
 
 use crate::filter::State;
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Whose state: the layer's number in the chain, and which field (0 for whole frames).
 pub(super) type Owner = (usize, usize);
@@ -17,7 +18,12 @@ struct Kept {
 #[derive(Default)]
 pub struct States {
     kept: Mutex<Vec<Kept>>,
+    /// What layers that are stepped move on, by the layer's number.
+    lines: Mutex<BTreeMap<usize, Line>>,
 }
+
+/// What one worker at a time moves on.
+pub(super) type Line = Arc<Mutex<Option<State>>>;
 
 /// More than any sensible number of workers times layers; beyond it the oldest goes.
 const MOST: usize = 256;
@@ -37,6 +43,13 @@ impl States {
             }
         }
         (best.map(|(i, _)| kept.swap_remove(i).state), false)
+    }
+
+    /// What a stepped layer moves on; both fields of a frame share it. Whoever locks it waits for nothing else while
+    /// holding it, so that every wait for it ends.
+    pub(super) fn line(&self, layer: usize) -> Line {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.entry(layer).or_default().clone()
     }
 
     pub(super) fn put(&self, owner: Owner, index: i64, key: u128, state: State) {

@@ -11,6 +11,7 @@ pub mod dust;
 mod effect;
 pub mod fade;
 pub mod flicker;
+pub mod fluid;
 pub mod grain;
 pub mod levels;
 pub mod noise;
@@ -134,6 +135,22 @@ pub trait Filter: Send + Sync {
     /// Never sees the picture.
     fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
         let _ = (at, near);
+        host.check()?;
+        Ok(Box::new(()))
+    }
+
+    /// Whether a frame follows from those before it (a simulation). Then [`step`](Filter::step) is called before
+    /// [`prepare`](Filter::prepare), one frame at a time, and what it gives is `prepare`'s `near`.
+    fn stepped(&self) -> bool {
+        false
+    }
+
+    /// Moves what all frames share on to a frame: `line` is what the last call left there, of whatever frame (`None` at
+    /// first; of another filter of this kind it may be, too), and the result may depend on it, and on what the host's
+    /// store has, in speed alone. Gives what `prepare` makes its state of. The chain sees to it that calls for one layer
+    /// never overlap; where it fails, `line` is dropped or still a state.
+    fn step(&self, at: &Moment, line: &mut Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        let _ = (at, line);
         host.check()?;
         Ok(Box::new(()))
     }

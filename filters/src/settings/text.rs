@@ -146,6 +146,10 @@ impl Setting {
             }),
             Kind::Image => Ok(Value::Image(Picture::named(text))),
             Kind::Effect => Ok(Value::Effect(Document::named(text))),
+            Kind::SourceFrame => match text.parse::<i64>() {
+                Ok(v) if v.unsigned_abs() <= 1 << 53 => Ok(Value::Image(Picture::named(&v.to_string()))),
+                _ => err(ValueProblem::Whole),
+            },
             Kind::Points { min, max } => Points::parse(text, min, max)
                 .map(Value::Points)
                 .map_err(|e: PointsError| ValueError { at: e.at.clone(), problem: ValueProblem::Points(e) }),
@@ -235,6 +239,7 @@ mod tests {
             (Kind::Planes, "u,y", "yu"),
             (Kind::Image, " a=b c.png ", "a=b c.png"),
             (Kind::Effect, "a=b.toml", "a=b.toml"),
+            (Kind::SourceFrame, " +0100", "100"),
             (Kind::Points { min: 0.0, max: 4.0 }, " 0=0 ; 0.5=1;1=.25", "0=0;0.5=1;1=0.25"),
         ] {
             let value = of(kind).parse(text).unwrap();

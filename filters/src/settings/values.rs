@@ -28,7 +28,7 @@ pub enum Value {
     Planes(Planes),
     /// Of a [`Kind::Points`].
     Points(Points),
-    /// Of a [`Kind::Image`].
+    /// Of a [`Kind::Image`], or of a [`Kind::SourceFrame`], whose number is the picture's name.
     Image(Picture),
     /// Of a [`Kind::Effect`].
     Effect(Document),
@@ -241,7 +241,7 @@ impl Setting {
             | (Kind::Seed, Value::Seed(_))
             | (Kind::Frames, Value::Frames(_))
             | (Kind::Planes, Value::Planes(_))
-            | (Kind::Image, Value::Image(_))
+            | (Kind::Image | Kind::SourceFrame, Value::Image(_))
             | (Kind::Effect, Value::Effect(_)) => Ok(()),
             (Kind::Whole { min, max }, Value::Whole(v)) => {
                 if (min..=max).contains(v) {

@@ -57,7 +57,7 @@ impl Shelf {
         key.extend((stream as u64).to_le_bytes());
         key.extend(path.as_os_str().as_bytes());
         let name: String = Md5::digest(&key).iter().map(|b| format!("{b:02x}")).collect();
-        Some(Shelf { file: folder()?.join(name + ".index"), key })
+        Some(Shelf { file: crate::store::default_folder()?.join(name + ".index"), key })
     }
 
     /// What was kept, if it is whole and of this very file.
@@ -109,13 +109,6 @@ impl Shelf {
         file.persist(&self.file)?;
         Ok(())
     }
-}
-
-/// `$XDG_CACHE_HOME/grainfield`, else `~/.cache/grainfield`.
-fn folder() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")))?;
-    Some(base.join("grainfield"))
 }
 
 fn write(index: &Index, out: &mut Vec<u8>) {

@@ -17,6 +17,8 @@
 //! | `store` | the parcels in their packed array |
 //! | `step` | a step, and going on to a time |
 //! | `state` | a state as bytes, and back |
+//! | `flat`, `rows` | the quick 2-D form with steps of one length, for pictures |
+//! | `solid` | what it cannot enter |
 //! | `energy` | what physics keeps: for checks |
 //!
 //! **One result.** Positions and velocities are f32, and only + - * / and sqrt make them. Sums run over a parcel's
@@ -44,10 +46,13 @@
 mod arch;
 mod energy;
 mod error;
+mod flat;
 mod grid;
 mod list;
+mod rows;
 mod search;
 mod settings;
+mod solid;
 mod state;
 mod step;
 mod store;
@@ -57,10 +62,12 @@ mod tests;
 
 pub use energy::Energy;
 pub use error::FluidError;
+pub use flat::{EVERY, Flat, FlatSettings};
 pub use grid::{Grid, Held, Layout};
 pub use list::{LANES, List, MOST_NEAR, Room};
 pub use search::{Search, pairs};
 pub use settings::{Law, Settings};
+pub use solid::Solid;
 pub use state::VERSION;
 pub use step::{Fluid, Phase};
 

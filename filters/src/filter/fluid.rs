@@ -1,0 +1,592 @@
+//! `fluid`: a liquid over the picture that breaks, falls, spouts and rains, and through which the picture is seen bent.
+//!
+//! The liquid is smoothed particle hydrodynamics in a box with the frame's shape ([`Flat`]): it must be stepped, so
+//! frame n is so many steps of one length after the source's first frame, whatever range is rendered. Every
+//! [`JUMP`] frames the state goes to the store that the host lends, and any frame is at most that many away from a
+//! stored one. It never sees the moving picture; what obstructs it is an image, or one frame of the source.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `scene` | what there is at the start, what comes in, and the constants |
+//! | `state` | a state as bytes, and what it is known by |
+//! | `surface` | from parcels to a surface over a grid |
+//! | `paint`, `film` | from the surface to samples, and over rows and planes |
+
+mod film;
+mod paint;
+mod scene;
+mod state;
+mod surface;
+#[cfg(test)]
+mod tests;
+
+use super::effect::number;
+use super::effect::{key, weights};
+use super::overlay::SEED;
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
+use crate::frame::{Alpha, Depth, Family, Format, Frame, Moment, PlaneSet, Scratch};
+use crate::lend::{Host, Stop};
+use crate::particle::fluid::{EVERY, Flat};
+use crate::pixel::convert::Coefficients;
+use crate::ratio::Ratio;
+use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
+use crate::simd::Level;
+use film::Film;
+use paint::{FARTHEST, Look};
+use scene::{Mask, Scene, Wish};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use surface::{Place, Shape, Surface};
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry {
+    name: "fluid",
+    label: "Fluid",
+    help: "A liquid over the picture: a dam break, a fountain, rain that fills the frame",
+    settings: SETTINGS,
+    build,
+};
+
+/// Frames from one stored state to the next.
+pub const JUMP: u64 = 24;
+/// The most parcels that may be asked for.
+pub const MOST: i64 = 200_000;
+/// Frames whose parcels are kept for workers that come late, and for going backwards.
+const RECENT: usize = JUMP as usize + 1;
+
+const fn still(
+    id: &'static str,
+    label: &'static str,
+    help: &'static str,
+    range: (f64, f64),
+    unit: Unit,
+    default: f64,
+) -> Setting {
+    number(id, label, help, range, unit, default)
+}
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        id: "scene",
+        label: "Scene",
+        help: "Which liquid it is. It begins with the source's first frame.",
+        kind: Kind::Choice(&[
+            Choice { id: "dam", help: "a dam on the left that breaks" },
+            Choice { id: "drop", help: "a large drop that falls into a pool" },
+            Choice { id: "fountain", help: "a fountain in a basin, without end" },
+            Choice { id: "pour", help: "poured from above until the frame is half full, and on" },
+            Choice { id: "rain", help: "rain that fills the lower part of the frame, and goes on" },
+            Choice { id: "shape", help: "the bright areas of the image `shape` become liquid" },
+        ]),
+        unit: Unit::None,
+        default: Some(Value::Choice("dam")),
+    },
+    Setting {
+        id: "particles",
+        label: "Particles",
+        help: "How many parcels the liquid has when it is whole: more are finer, and slower, for the steps become more \
+               too.",
+        kind: Kind::Whole { min: 100, max: MOST },
+        unit: Unit::None,
+        default: Some(Value::Whole(12_000)),
+    },
+    still(
+        "gravity",
+        "Gravity",
+        "How strongly it falls, in frame heights a second squared: less looks larger and slower. It does not move.",
+        (0.0, 20.0),
+        Unit::None,
+        1.6,
+    ),
+    still(
+        "viscosity",
+        "Viscosity",
+        "How thick it is: 0 is water, 1 honey. It does not move.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.0,
+    ),
+    still(
+        "tension",
+        "Surface tension",
+        "How much it draws together: more makes larger drops. It does not move.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.3,
+    ),
+    still(
+        "start",
+        "Start",
+        "How long it has been going on at the source's first frame. It does not move.",
+        (0.0, 600.0),
+        Unit::Seconds,
+        0.0,
+    ),
+    Setting {
+        id: "shape",
+        label: "Shape",
+        help: "For scene=shape: the image whose bright areas become liquid, laid over the whole frame. What is \
+               transparent is dark.",
+        kind: Kind::Image,
+        unit: Unit::None,
+        default: None,
+    },
+    Setting {
+        id: "obstacle",
+        label: "Obstacle",
+        help: "An image, laid over the whole frame, whose bright areas are solid. What is transparent is dark.",
+        kind: Kind::Image,
+        unit: Unit::None,
+        default: None,
+    },
+    Setting {
+        id: "obstacle_frame",
+        label: "Obstacle frame",
+        help: "The number of a frame of the source whose bright areas are solid, over the whole clip, in the place of \
+               an image.",
+        kind: Kind::SourceFrame,
+        unit: Unit::Frames,
+        default: None,
+    },
+    Setting {
+        id: "solid",
+        label: "Solid",
+        help: "Which areas of the obstacle are solid.",
+        kind: Kind::Choice(&[
+            Choice { id: "bright", help: "the bright ones" },
+            Choice { id: "dark", help: "the dark ones" },
+        ]),
+        unit: Unit::None,
+        default: Some(Value::Choice("bright")),
+    },
+    still(
+        "threshold",
+        "Threshold",
+        "How bright the shape and the obstacle are at their edges. It does not move.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.5,
+    ),
+    Setting {
+        id: "tint",
+        label: "Tint",
+        help: "The colour that depth takes on; its alpha is taken times `depth`.",
+        kind: Kind::Colour,
+        unit: Unit::None,
+        default: Some(Value::Colour(Animated::Constant([0.05, 0.33, 0.56, 1.0]))),
+    },
+    number(
+        "depth",
+        "Depth",
+        "How much of the tint there is where the liquid is deepest: 0 is clear, 1 hides the picture.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.55,
+    ),
+    number(
+        "refraction",
+        "Refraction",
+        "How far the picture behind is bent: 0 not at all, 2 twice as far as water does.",
+        (0.0, 4.0),
+        Unit::None,
+        1.0,
+    ),
+    number("shine", "Shine", "How bright the lights on the surface are.", (0.0, 1.0), Unit::Fraction, 0.8),
+    still(
+        "smoothness",
+        "Smoothness",
+        "How far the surface is drawn round: 0 shows each drop, 1 runs all together. It does not move.",
+        (0.0, 1.0),
+        Unit::Fraction,
+        0.3,
+    ),
+    still(
+        "ripples",
+        "Ripples",
+        "How ruffled the surface is, from 0, which is smooth as glass. It does not move.",
+        (0.0, 4.0),
+        Unit::None,
+        1.0,
+    ),
+    SEED,
+];
+
+fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
+    SettingError { setting, problem: problem.to_string() }
+}
+
+#[derive(Clone)]
+struct FluidSpec {
+    kind: scene::Kind,
+    count: usize,
+    gravity: f64,
+    viscosity: f64,
+    tension: f64,
+    start: f64,
+    shape: Option<Picture>,
+    obstacle: Option<(&'static str, Picture)>,
+    dark: bool,
+    threshold: f64,
+    tint: Animated<[f64; 4]>,
+    depth: Animated,
+    refraction: Animated,
+    shine: Animated,
+    smoothness: f64,
+    ripples: f64,
+    seed: Option<u64>,
+}
+
+fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
+    let constant = |id: &'static str| {
+        values.number(id).constant().ok_or_else(|| {
+            fault(
+                id,
+                "stays the same over the clip, for every frame follows from those before: it takes no curve",
+            )
+        })
+    };
+    let kind = match values.choice("scene") {
+        "drop" => scene::Kind::Drop,
+        "fountain" => scene::Kind::Fountain,
+        "pour" => scene::Kind::Pour,
+        "rain" => scene::Kind::Rain,
+        "shape" => scene::Kind::Shape,
+        _ => scene::Kind::Dam,
+    };
+    let shape = values.image("shape").cloned();
+    match (kind, &shape) {
+        (scene::Kind::Shape, None) => {
+            return Err(fault("shape", "scene=shape needs an image: shape=FILE.png"));
+        }
+        (scene::Kind::Shape, _) | (_, None) => {}
+        (_, Some(_)) => {
+            return Err(fault("shape", "is for scene=shape; what obstructs the liquid is `obstacle`"));
+        }
+    }
+    let obstacle = match (values.image("obstacle"), values.image("obstacle_frame")) {
+        (Some(_), Some(_)) => {
+            return Err(fault("obstacle_frame", "stands for `obstacle`: give one of the two"));
+        }
+        (Some(image), None) => Some(("obstacle", image.clone())),
+        (None, Some(frame)) => Some(("obstacle_frame", frame.clone())),
+        (None, None) => None,
+    };
+    Ok(Box::new(FluidSpec {
+        kind,
+        count: values.whole("particles") as usize,
+        gravity: constant("gravity")?,
+        viscosity: constant("viscosity")?,
+        tension: constant("tension")?,
+        start: constant("start")?,
+        shape,
+        obstacle,
+        dark: values.choice("solid") == "dark",
+        threshold: constant("threshold")?,
+        tint: values.colour("tint"),
+        depth: values.number("depth"),
+        refraction: values.number("refraction"),
+        shine: values.number("shine"),
+        smoothness: constant("smoothness")?,
+        ripples: constant("ripples")?,
+        seed: values.seed("seed"),
+    }))
+}
+
+/// Which samples of a picture are on the wanted side of the threshold: 1 or 0.
+fn mask(frame: &Frame, threshold: f64, dark: bool) -> Result<Mask, String> {
+    let format = frame.format();
+    if format.family == Family::Yuv {
+        return Err("a mask is grey or R, G and B, not Y, U and V: save it as PNG".into());
+    }
+    let (w, h) = format.plane_size(0);
+    let top = match format.depth {
+        Depth::Bits(bits) => ((1u32 << bits) - 1) as f32,
+        Depth::Float => 1.0,
+    };
+    let at = |p: usize, x: usize, y: usize| match format.depth.bytes() {
+        1 => f32::from(frame.row::<u8>(p, y)[x]) / top,
+        2 => f32::from(frame.row::<u16>(p, y)[x]) / top,
+        _ => frame.row::<f32>(p, y)[x],
+    };
+    let limit = threshold as f32;
+    let mut light = Vec::with_capacity(w * h);
+    for y in 0..h {
+        for x in 0..w {
+            let luma = if format.family == Family::Gray {
+                at(0, x, y)
+            } else {
+                0.7152 * at(0, x, y) + 0.0722 * at(1, x, y) + 0.2126 * at(2, x, y)
+            };
+            let alpha = format.alpha_plane().map_or(1.0, |p| at(p, x, y));
+            let luma = if format.alpha == Alpha::Straight { luma * alpha } else { luma };
+            let bright = luma > limit;
+            light.push(f32::from(u8::from(bright != dark)));
+        }
+    }
+    Ok(Mask { size: [w, h], light })
+}
+
+impl Spec for FluidSpec {
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let read = |setting: &'static str, picture: &Picture, dark: bool| {
+            let Some(frame) = picture.frame() else {
+                return Err(fault(setting, format!("{} has not been read", picture.name())));
+            };
+            mask(frame, self.threshold, dark).map_err(|e| fault(setting, e))
+        };
+        let shape = match &self.shape {
+            Some(picture) => {
+                let mask = read("shape", picture, false)?;
+                let all = mask.light.iter().filter(|v| **v > 0.0).count();
+                if all * 1000 < mask.light.len() {
+                    return Err(fault(
+                        "shape",
+                        "almost nothing in it is brighter than `threshold`: lower it",
+                    ));
+                }
+                Some(mask)
+            }
+            None => None,
+        };
+        let solid = match &self.obstacle {
+            Some((setting, picture)) => Some(read(setting, picture, self.dark)?),
+            None => None,
+        };
+        let sample = if input.aspect > Ratio::ZERO { input.aspect.to_f64().clamp(0.1, 10.0) } else { 1.0 };
+        let aspect = f64::from(input.width) * sample / f64::from(input.height);
+        if !(1.0 / 16.0..=16.0).contains(&aspect) {
+            return Err(fault(
+                "",
+                "the frame is more than sixteen times as long one way as the other: crop it",
+            ));
+        }
+        let rate = if input.rate > Ratio::ZERO { input.rate } else { Ratio::whole(24) };
+        let scene = Scene::new(Wish {
+            kind: self.kind,
+            count: self.count,
+            gravity: self.gravity,
+            viscosity: self.viscosity,
+            tension: self.tension,
+            seed: self.seed.unwrap_or(seed),
+            aspect,
+            frame: 1.0 / rate.to_f64(),
+            shape,
+            solid,
+        });
+        let surface = Shape {
+            aspect: aspect as f32,
+            spacing: scene.set.spacing,
+            smoothness: self.smoothness as f32,
+            ripples: self.ripples as f32,
+            row: 1.0 / input.height as f32,
+        };
+        let ahead = libm::floor(self.start * rate.to_f64() + 0.5) as u64 * scene.steps;
+        let key = state::key(&scene.words());
+        // Some pictures have no colours.
+        let weights = weights(input)?;
+        Ok(Box::new(Fluid {
+            set: self.clone(),
+            format: *input,
+            level,
+            rate,
+            sample: sample as f32,
+            scene,
+            surface,
+            ahead,
+            key,
+            weights,
+        }))
+    }
+}
+
+struct Fluid {
+    set: FluidSpec,
+    format: Format,
+    level: Level,
+    rate: Ratio,
+    /// Sample aspect ratio.
+    sample: f32,
+    scene: Scene,
+    surface: Shape,
+    /// Steps before the source's first frame.
+    ahead: u64,
+    /// Of the scene's states.
+    key: u128,
+    weights: Coefficients,
+}
+
+/// Where parcels are, in frame heights from the frame's corner.
+type Places = Arc<Vec<Place>>;
+
+/// What is moved on from frame to frame.
+struct Line {
+    key: u128,
+    flat: Flat,
+    /// Places after so many steps, of the latest frames.
+    recent: VecDeque<(u64, Places)>,
+}
+
+impl Fluid {
+    /// Steps before the frame is shown, whole and settled.
+    fn steps(&self, at: &Moment) -> u64 {
+        let (t, r) = (at.time, self.rate);
+        let over = i128::from(t.num()).checked_mul(i128::from(r.num()));
+        let over = over.and_then(|v| v.checked_mul(i128::from(self.scene.steps))).unwrap_or(0);
+        let under = i128::from(t.den()) * i128::from(r.den());
+        let steps = u64::try_from(over.div_euclid(under.max(1)).max(0)).unwrap_or(u64::MAX / 4);
+        (steps / EVERY * EVERY).min(u64::MAX / 4) + self.ahead
+    }
+
+    fn places(&self, flat: &Flat) -> Places {
+        let [left, top] = self.scene.origin();
+        Arc::new(flat.places().map(|(id, [x, y])| Place { at: [x - left, y - top], id }).collect())
+    }
+
+    fn look(&self, at: &Moment) -> Look {
+        let alpha = self.set.tint.at(at)[3];
+        Look {
+            tint: (self.set.depth.at(at) * alpha) as f32,
+            bend: (0.035 * self.set.refraction.at(at)) as f32,
+            shine: self.set.shine.at(at) as f32,
+        }
+    }
+
+    /// The latest stored state after `after` steps and up to `to`.
+    fn stored(&self, after: Option<u64>, to: u64, host: &Host<'_>) -> Result<Option<Flat>, Stop> {
+        let every = JUMP * self.scene.steps;
+        let mut steps = to / every * every;
+        while steps > 0 && after.is_none_or(|a| steps > a) {
+            host.check()?;
+            if let Some(bytes) = host.store.get(state::at(self.key, steps))
+                && let Some(parcels) = state::load(&bytes, steps, self.scene.most())
+                && let Ok(flat) = self.scene.restore(&parcels, steps, self.level)
+            {
+                return Ok(Some(flat));
+            }
+            steps -= every;
+        }
+        Ok(None)
+    }
+}
+
+impl Filter for Fluid {
+    fn output(&self) -> &Format {
+        &self.format
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        let all = PlaneSet(((1u16 << self.format.planes()) - 1) as u8);
+        let state = key(&[self.steps(at) as f64]);
+        let rows = f64::from(FARTHEST) * f64::from(self.format.height) + 2.0;
+        Plan { reach: Reach::Rows(rows as u32), state: Some(state), ..Plan::in_place(all) }
+    }
+
+    fn memory(&self) -> Memory {
+        let parcels = self.scene.most();
+        let cells = (self.scene.set.size[0] * self.scene.set.size[1])
+            / (self.scene.set.radius * self.scene.set.radius);
+        // A parcel in the packed array, by place, as it is saved, and in the latest frames.
+        let each = 64 + 48 + 40 + size_of::<Place>() * RECENT;
+        let row = self.format.width as usize * 6 * 4;
+        Memory {
+            fixed: parcels * each + cells as usize * 64 + (1 << 20),
+            per_frame: parcels * size_of::<Place>() + self.surface.bytes() + row + (1 << 16),
+        }
+    }
+
+    fn stepped(&self) -> bool {
+        true
+    }
+
+    fn step(&self, at: &Moment, line: &mut Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        let target = self.steps(at);
+        let failed = |e: crate::particle::fluid::FluidError| Stop::Failed(e.to_string());
+        let kept = line.take().and_then(|l| l.downcast::<Line>().ok()).filter(|l| l.key == self.key);
+        if let Some(kept) = kept {
+            if let Some((_, places)) = kept.recent.iter().find(|(steps, _)| *steps == target) {
+                let places = places.clone();
+                *line = Some(kept);
+                return Ok(Box::new(places));
+            }
+            *line = Some(kept);
+        }
+        // Whatever happens from here on, what stands in `line` is a state, if there is one.
+        let now = line.as_ref().and_then(|l| l.downcast_ref::<Line>()).map(|l| l.flat.steps());
+        let usable = now.filter(|n| *n <= target);
+        let flat = match self.stored(usable, target, host)? {
+            Some(flat) => Some(flat),
+            None if usable.is_some() => None,
+            None => Some(self.scene.start(self.level).map_err(failed)?),
+        };
+        let mut kept = match line.take().and_then(|l| l.downcast::<Line>().ok()) {
+            Some(mut kept) => {
+                if let Some(flat) = flat {
+                    kept.flat = flat;
+                }
+                kept
+            }
+            None => {
+                let Some(flat) = flat else { return Err(Stop::Failed("no state to start from".into())) };
+                Box::new(Line { key: self.key, flat, recent: VecDeque::new() })
+            }
+        };
+        let done = self.go(&mut kept, target, host);
+        let places = kept.recent.back().map(|(_, places)| places.clone());
+        // What has failed half way is no state.
+        if !matches!(done, Err(Stop::Failed(_))) {
+            *line = Some(kept);
+        }
+        done?;
+        Ok(Box::new(places.unwrap_or_default()))
+    }
+
+    fn prepare(&self, _: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        host.check()?;
+        let places = near.and_then(|s| s.downcast::<Places>().ok()).unwrap_or_default();
+        Ok(Box::new(self.surface.surface(self.level, &places)))
+    }
+
+    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let Some(surface) = state.and_then(|s| s.downcast_ref::<Surface>()) else { return };
+        let film = Film {
+            format: &self.format,
+            level: self.level,
+            look: self.look(at),
+            tint: self.set.tint.at(at),
+            weights: self.weights,
+            sample: self.sample,
+        };
+        match self.format.depth.bytes() {
+            1 => film.lay::<u8>(surface, band, scratch),
+            2 => film.lay::<u16>(surface, band, scratch),
+            _ => film.lay::<f32>(surface, band, scratch),
+        }
+    }
+}
+
+impl Fluid {
+    /// Steps on to `target`; the latest of what is kept is then that.
+    fn go(&self, line: &mut Line, target: u64, host: &Host<'_>) -> Result<(), Stop> {
+        loop {
+            let steps = line.flat.steps();
+            if steps.is_multiple_of(self.scene.steps) || steps == target {
+                let frames = steps / self.scene.steps;
+                if steps > 0 && frames.is_multiple_of(JUMP) && steps.is_multiple_of(self.scene.steps) {
+                    let bytes = state::save(&line.flat.parcels(), steps);
+                    host.store.put(state::at(self.key, steps), &bytes);
+                }
+                line.recent.retain(|(n, _)| *n != steps);
+                while line.recent.len() >= RECENT {
+                    line.recent.pop_front();
+                }
+                line.recent.push_back((steps, self.places(&line.flat)));
+            }
+            if steps >= target {
+                return Ok(());
+            }
+            host.check()?;
+            let moved = self.scene.go_on(&mut line.flat, host.spread);
+            moved.map_err(|e| Stop::Failed(e.to_string()))?;
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! What there is at the start, and what comes in: in frame heights, with x to the right and y down from the frame's top
+//! left corner.
+
+use super::super::overlay::Dice;
+use crate::lend::Spread;
+use crate::particle::fluid::{EVERY, Flat, FlatSettings, FluidError, Solid};
+use crate::simd::Level;
+use core::f64::consts::TAU;
+use std::sync::Arc;
+
+/// Which scene it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Dam,
+    Drop,
+    Fountain,
+    Pour,
+    Rain,
+    Shape,
+}
+
+/// A picture as a mask over the frame: how bright it is, row by row, 0 to 1.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Mask {
+    pub(super) size: [usize; 2],
+    pub(super) light: Vec<f32>,
+}
+
+impl Mask {
+    /// At a place in parts of width and height; the nearest texel.
+    pub(super) fn at(&self, u: f64, v: f64) -> f32 {
+        let place = |t: f64, n: usize| ((t * n as f64).max(0.0) as usize).min(n - 1);
+        self.light[place(v, self.size[1]) * self.size[0] + place(u, self.size[0])]
+    }
+
+    /// The mean over a square around a place, of so many samples across.
+    fn mean(&self, at: [f64; 2], size: [f64; 2], samples: usize) -> f32 {
+        let mut sum = 0.0;
+        for j in 0..samples {
+            for i in 0..samples {
+                let part = |k: usize| (k as f64 + 0.5) / samples as f64 - 0.5;
+                sum += self.at(at[0] + part(i) * size[0], at[1] + part(j) * size[1]);
+            }
+        }
+        sum / (samples * samples) as f32
+    }
+}
+
+/// Room above the frame, in frame heights.
+const HEAD: f64 = 0.6;
+/// Spacings from the frame's edges to the walls, so that no rim is seen at the edges.
+const MARGIN: f64 = 3.0;
+/// Depth of the fountain's basin.
+const BASIN: f64 = 0.2;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Wish {
+    pub(super) kind: Kind,
+    pub(super) count: usize,
+    /// Frame heights a second squared.
+    pub(super) gravity: f64,
+    /// 0 to 1.
+    pub(super) viscosity: f64,
+    pub(super) tension: f64,
+    pub(super) seed: u64,
+    /// Width of the frame in its heights, as shown.
+    pub(super) aspect: f64,
+    /// Seconds a frame.
+    pub(super) frame: f64,
+    /// What the liquid is at the start, for [`Kind::Shape`]: what is not 0 is liquid.
+    pub(super) shape: Option<Mask>,
+    /// What is solid: what is not 0.
+    pub(super) solid: Option<Mask>,
+}
+
+/// A scene, ready to be played.
+#[derive(Clone)]
+pub(super) struct Scene {
+    wish: Wish,
+    pub(super) set: FlatSettings,
+    solid: Option<Arc<Solid>>,
+    spacing: f64,
+    /// Of the frame's corner in the box.
+    origin: [f64; 2],
+    /// Steps a frame: a multiple of four, so that fields come at settled steps too.
+    pub(super) steps: u64,
+    /// Speed with which it comes in, and how wide.
+    jet: f64,
+}
+
+/// Area that the liquid takes at most, over a frame of a given aspect.
+fn area(wish: &Wish) -> f64 {
+    let whole = match wish.kind {
+        Kind::Dam => 0.40 * 0.86 * wish.aspect,
+        Kind::Drop => 0.30 * wish.aspect + 0.126,
+        Kind::Fountain => (BASIN + 0.03) * wish.aspect,
+        Kind::Pour => 0.5 * wish.aspect,
+        Kind::Rain => 0.4 * wish.aspect,
+        Kind::Shape => {
+            let part = wish.shape.as_ref().map_or(0.0, |m| {
+                m.light.iter().map(|v| f64::from(*v)).sum::<f64>() / m.light.len().max(1) as f64
+            });
+            part * wish.aspect
+        }
+    };
+    whole.max(1e-3)
+}
+
+impl Scene {
+    pub(super) fn new(wish: Wish) -> Scene {
+        let spacing = (area(&wish) / wish.count as f64).sqrt().min(0.1);
+        let radius = 1.9 * spacing;
+        let pull = wish.gravity.max(0.2);
+        let sound = 2.3 * pull.sqrt();
+        let viscosity = 0.012 * radius * sound + 0.008 * wish.viscosity * wish.viscosity * pull.sqrt();
+        let longest = f64::from(Flat::longest(radius as f32, sound as f32, viscosity as f32));
+        let unit = 2 * EVERY;
+        let steps = ((wish.frame / longest / unit as f64) as u64 + 1).min(MOST_STEPS / unit) * unit;
+        let margin = MARGIN * spacing;
+        let size = [wish.aspect + 2.0 * margin, HEAD + 1.0 + margin];
+        let rate = sound / radius;
+        let set = FlatSettings {
+            size: size.map(|v| v as f32),
+            spacing: spacing as f32,
+            radius: radius as f32,
+            gravity: wish.gravity as f32,
+            sound: sound as f32,
+            viscosity: viscosity as f32,
+            cohesion: (0.05 * wish.tension * rate * rate) as f32,
+            step: (wish.frame / steps as f64) as f32,
+            fastest: (1.3 * sound) as f32,
+        };
+        let origin = [margin, HEAD];
+        let jet = match wish.kind {
+            Kind::Fountain => (2.0 * wish.gravity * 0.74).sqrt().max(0.3),
+            Kind::Pour => 0.9 * pull.sqrt(),
+            _ => 0.7 * pull.sqrt(),
+        };
+        let solid = wish.solid.as_ref().and_then(|mask| {
+            // Nodes every three quarters of a spacing, over the frame and a little more.
+            let per = (1.0 / (0.75 * spacing)).min(2000.0);
+            let n = [wish.aspect, 1.0].map(|v| (v * per) as usize + 3);
+            let one = 1.0 / per;
+            let step = [one / wish.aspect, one];
+            let mut inside = Vec::with_capacity(n[0] * n[1]);
+            for j in 0..n[1] {
+                for i in 0..n[0] {
+                    let at = [(i as f64 - 1.0) * step[0], (j as f64 - 1.0) * step[1]];
+                    let outside = at.iter().any(|v| !(0.0..=1.0).contains(v));
+                    inside.push(!outside && mask.mean(at, step, 3) > 0.5);
+                }
+            }
+            let first = [(origin[0] - one) as f32, (origin[1] - one) as f32];
+            Solid::new(n, first, per as f32, &inside).map(Arc::new)
+        });
+        Scene { wish, set, solid, spacing, origin, steps, jet }
+    }
+
+    /// Of the frame's corner in the box.
+    pub(super) fn origin(&self) -> [f32; 2] {
+        self.origin.map(|v| v as f32)
+    }
+
+    /// All that shapes a state, as words.
+    pub(super) fn words(&self) -> Vec<u32> {
+        let s = &self.set;
+        let mut words = vec![self.wish.kind as u32, self.wish.count as u32];
+        words.extend([self.wish.seed as u32, (self.wish.seed >> 32) as u32]);
+        let set =
+            [s.size[0], s.size[1], s.spacing, s.radius, s.gravity, s.sound, s.viscosity, s.cohesion, s.step];
+        words.extend(set.map(f32::to_bits));
+        words.extend([s.fastest.to_bits(), self.steps as u32]);
+        if let Some(solid) = &self.solid {
+            words.extend(solid.words());
+        }
+        if let Some(shape) = &self.wish.shape {
+            words.extend([u32::MAX, shape.size[0] as u32, shape.size[1] as u32]);
+            words.extend(shape.light.iter().map(|v| v.to_bits()));
+        }
+        words
+    }
+
+    fn clear(&self, x: f64, y: f64) -> bool {
+        self.solid.as_ref().is_none_or(|s| s.at(x as f32, y as f32).0 > 0.5 * self.spacing as f32)
+    }
+
+    /// Parcels on a lattice wherever `inside` says, over the whole box; a little out of line, or they would stay in it.
+    fn fill(&self, inside: impl Fn(f64, f64) -> bool) -> Vec<[f32; 4]> {
+        let d = self.spacing;
+        let [w, h] = self.set.size.map(f64::from);
+        let (across, down) = ((w / d) as usize, (h / d) as usize);
+        let mut all = Vec::new();
+        for j in 0..down {
+            for i in 0..across {
+                let (x, y) = ((i as f64 + 0.5) * d, h - (j as f64 + 0.5) * d);
+                if !inside(x - self.origin[0], y - self.origin[1]) || !self.clear(x, y) {
+                    continue;
+                }
+                let mut dice = Dice::of(self.wish.seed, all.len() as u64);
+                let (x, y) = (x + dice.from(-0.12, 0.12) * d, y + dice.from(-0.12, 0.12) * d);
+                all.push([x.clamp(0.0, w) as f32, y.clamp(0.0, h) as f32, 0.0, 0.0]);
+            }
+        }
+        all.truncate(self.most());
+        all
+    }
+
+    /// The most parcels that there can be.
+    pub(super) fn most(&self) -> usize {
+        most(self.wish.count)
+    }
+
+    /// The state at the start.
+    pub(super) fn start(&self, level: Level) -> Result<Flat, FluidError> {
+        let a = self.wish.aspect;
+        let parcels = match self.wish.kind {
+            Kind::Dam => self.fill(|x, y| x < 0.40 * a && y > 0.14),
+            Kind::Drop => self.fill(|x, y| {
+                let (dx, dy) = (x - 0.5 * a, y - 0.26);
+                y > 0.70 || dx * dx + dy * dy < 0.04
+            }),
+            Kind::Fountain => self.fill(|_, y| y > 1.0 - BASIN),
+            Kind::Pour | Kind::Rain => Vec::new(),
+            Kind::Shape => self.fill(|x, y| {
+                let inside = (0.0..a).contains(&x) && (0.0..1.0).contains(&y);
+                inside && self.wish.shape.as_ref().is_some_and(|m| m.at(x / a, y) > 0.5)
+            }),
+        };
+        self.restore(&parcels, 0, level)
+    }
+
+    /// A state of the parcels by number, so many steps after the start.
+    pub(super) fn restore(&self, parcels: &[[f32; 4]], step: u64, level: Level) -> Result<Flat, FluidError> {
+        Flat::new(self.set, self.solid.clone(), parcels, step, level)
+    }
+
+    /// Goes on by [`EVERY`] steps.
+    pub(super) fn go_on(&self, flat: &mut Flat, spread: &dyn Spread) -> Result<(), FluidError> {
+        let new = self.come(flat);
+        flat.settle(&new, spread)?;
+        for _ in 0..EVERY {
+            flat.step(spread);
+        }
+        Ok(())
+    }
+
+    /// What comes in from this settled step to the next: new parcels, while there may be more, and after that those of
+    /// the ground again.
+    fn come(&self, flat: &mut Flat) -> Vec<[f32; 4]> {
+        let dt = f64::from(self.set.step);
+        let (from, to) = (flat.steps() as f64 * dt, (flat.steps() + EVERY) as f64 * dt);
+        // Numbers of what is due with so many a second.
+        let due = |rate: f64| (from * rate) as u64..(to * rate) as u64;
+        let mut new = Vec::new();
+        match self.wish.kind {
+            Kind::Dam | Kind::Drop | Kind::Shape => {}
+            Kind::Fountain => {
+                let rate = self.jet / self.spacing;
+                for row in due(rate) {
+                    let born = row as f64 / rate;
+                    let lean = 0.10 * libm::sin(TAU * 0.21 * born) + 0.05 * libm::sin(TAU * 0.57 * born);
+                    let strength = self.jet * (0.93 + 0.07 * libm::sin(TAU * 0.33 * born));
+                    let speed = [lean * strength, -strength];
+                    // From both ends of the basin in turn.
+                    let end = if row.is_multiple_of(2) { 0.02 } else { self.wish.aspect - 0.02 };
+                    let mouth = [0.5 * self.wish.aspect, 1.0 - BASIN - 0.02];
+                    self.jet_row(flat, &mut new, row, (mouth, speed, 0.075, from - born), [end, 1.0]);
+                }
+            }
+            Kind::Pour => {
+                let rate = self.jet / self.spacing;
+                for row in due(rate) {
+                    let born = row as f64 / rate;
+                    let sway = 0.05 * libm::sin(TAU * 0.17 * born);
+                    let mouth = [(0.30 + 0.4 * sway) * self.wish.aspect, -0.08];
+                    let speed = [sway * self.jet, self.jet];
+                    let end = self.wish.aspect - 0.02;
+                    self.jet_row(flat, &mut new, row, (mouth, speed, 0.06, from - born), [end, 1.0]);
+                }
+            }
+            Kind::Rain => {
+                // Drops of five to nineteen thousandths of a frame's height, at least a parcel.
+                for drop in due(70.0 * self.wish.aspect) {
+                    let mut dice = Dice::of(self.wish.seed ^ 0x7261_696e, drop);
+                    let x = dice.from(-0.02, 1.02) * self.wish.aspect;
+                    let size = dice.roll();
+                    let r = (0.005 + 0.014 * size * size).max(0.45 * self.spacing);
+                    let y = -0.04 - 0.12 * dice.roll();
+                    let speed = [dice.from(-0.03, 0.03), self.jet * (1.0 + 0.4 * size)];
+                    let mut parcels = Vec::new();
+                    let n = (r / self.spacing) as i32 + 1;
+                    for (j, i) in (-n..=n).flat_map(|j| (-n..=n).map(move |i| (j, i))) {
+                        let (dx, dy) = (f64::from(i) * self.spacing, f64::from(j) * self.spacing);
+                        if dx * dx + dy * dy <= r * r {
+                            parcels.push(self.parcel([x + dx, y + dy], speed));
+                        }
+                    }
+                    self.add(flat, &mut new, &parcels, [dice.roll() * self.wish.aspect, 1.0]);
+                }
+            }
+        }
+        new
+    }
+
+    /// A parcel at a place of the frame.
+    fn parcel(&self, at: [f64; 2], speed: [f64; 2]) -> [f32; 4] {
+        let [w, h] = self.set.size;
+        let [x, y] = [0, 1].map(|i: usize| (at[i] + self.origin[i]) as f32);
+        [x.clamp(0.0, w), y.clamp(0.0, h), speed[0] as f32, speed[1] as f32]
+    }
+
+    /// A row of a jet: from a mouth so wide, with a speed, so long ago.
+    fn jet_row(
+        &self,
+        flat: &mut Flat,
+        new: &mut Vec<[f32; 4]>,
+        row: u64,
+        (mouth, speed, wide, ago): ([f64; 2], [f64; 2], f64, f64),
+        drain: [f64; 2],
+    ) {
+        let n = ((wide / self.spacing + 0.5) as i64).max(1);
+        // Every second row half a parcel aside.
+        let aside = if row.is_multiple_of(2) { 0.25 } else { -0.25 };
+        // A little out of line, or it would break up in rows.
+        let mut dice = Dice::of(self.wish.seed ^ 0x6a65_7473, row);
+        let parcels: Vec<_> = (0..n)
+            .map(|i| {
+                let d = self.spacing;
+                let x = (i as f64 - 0.5 * (n - 1) as f64 + aside + dice.from(-0.2, 0.2)) * d;
+                let y = dice.from(-0.3, 0.3) * d;
+                self.parcel([mouth[0] + x + speed[0] * ago, mouth[1] + y + speed[1] * ago], speed)
+            })
+            .collect();
+        self.add(flat, new, &parcels, drain);
+    }
+
+    fn add(&self, flat: &mut Flat, new: &mut Vec<[f32; 4]>, parcels: &[[f32; 4]], drain: [f64; 2]) {
+        let parcels = parcels.iter().filter(|p| self.clear(f64::from(p[0]), f64::from(p[1])));
+        let parcels: Vec<_> = parcels.copied().collect();
+        let grows = self.wish.kind != Kind::Fountain;
+        if grows && flat.len() + new.len() + parcels.len() <= self.wish.count {
+            return new.extend(parcels);
+        }
+        let drain = [0, 1].map(|i: usize| (drain[i] + self.origin[i]) as f32);
+        flat.pump(drain, parcels.len(), |i| parcels[i]);
+    }
+}
+
+/// Steps a frame, at most.
+const MOST_STEPS: u64 = 4096;
+
+/// The most parcels that there are where so many are asked for: a lattice does not come out even.
+pub(super) fn most(count: usize) -> usize {
+    count + count / 8 + 64
+}

@@ -1,0 +1,290 @@
+//! From parcels to a surface: how much liquid there is at the nodes of a grid, which way the surface leans, how deep it
+//! is.
+//!
+//! Parcels are counted into the nodes in whole numbers, so that their order is no matter; the counts are smoothed by
+//! a round kernel, which makes blobs that run together.
+
+use crate::noise::seed::mix64;
+use crate::simd::{Level, multiversion};
+
+/// A parcel: where it is, and its number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Place {
+    pub(super) at: [f32; 2],
+    pub(super) id: u32,
+}
+
+/// Of a node: how much liquid (1 within it), the lean along x and y, and how deep, 0 to 1.
+pub(super) type Node = [f32; 4];
+
+/// A surface over the frame.
+#[derive(Clone, Debug)]
+pub(super) struct Surface {
+    /// Nodes across and down.
+    pub(super) size: [usize; 2],
+    /// Where node 0 is, in frame heights from the frame's corner.
+    pub(super) origin: [f32; 2],
+    /// Nodes in a frame height.
+    pub(super) per: f32,
+    pub(super) nodes: Vec<Node>,
+}
+
+/// How a surface is made.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Shape {
+    /// Width of the frame in heights.
+    pub(super) aspect: f32,
+    /// Spacing of parcels, in frame heights.
+    pub(super) spacing: f32,
+    /// 0 to 1.
+    pub(super) smoothness: f32,
+    /// How ruffled it is, 1 as a rule.
+    pub(super) ripples: f32,
+    /// Frame heights of a luma row: nothing finer is needed.
+    pub(super) row: f32,
+}
+
+/// Liquid is where there is more of it than this.
+pub(super) const EDGE: f32 = 0.16;
+/// The rim's profile is full at this.
+const FULL: f32 = 0.8;
+/// Radii of the depth's kernel and of the ripples', in frame heights.
+const WIDE: f32 = 0.085;
+const RIPPLE: f32 = 0.028;
+/// Nodes of the coarse grid in the ripples' radius.
+const RIPPLE_NODES: f32 = 3.5;
+/// How high the rim is, in radii of the blobs; the bulk, in radii of the depth's kernel; a ripple in its own.
+const RIM: f32 = 1.25;
+const BULK: f32 = 0.75;
+const RUFFLED: f32 = 0.075;
+
+/// One line of weights of a round kernel `(1 - r^2)^3` of a radius in nodes, that sum to 1.
+fn weights(radius: f32) -> Vec<f32> {
+    let n = radius as i32;
+    let raw: Vec<f32> = (-n..=n)
+        .map(|i| {
+            let r = i as f32 / radius;
+            let t = 1.0 - r * r;
+            if t > 0.0 { t * t * t } else { 0.0 }
+        })
+        .collect();
+    let sum: f32 = raw.iter().sum();
+    raw.iter().map(|w| w / sum).collect()
+}
+
+multiversion! {
+    /// `to += from * by`.
+    fn add_row(level, to: &mut [f32], from: &[f32], by: f32) = add_body;
+}
+
+#[inline(always)]
+fn add_body(to: &mut [f32], from: &[f32], by: f32) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += from * by;
+    }
+}
+
+/// Smooths a grid across and down; beyond its edges it goes on as there.
+fn smooth(level: Level, grid: &mut [f32], [w, h]: [usize; 2], weights: &[f32], spare: &mut Vec<f32>) {
+    let n = weights.len() / 2;
+    let mut wide = vec![0f32; w + 2 * n];
+    for row in grid.chunks_exact_mut(w) {
+        wide[..n].fill(row[0]);
+        wide[n..n + w].copy_from_slice(row);
+        wide[n + w..].fill(row[w - 1]);
+        row.fill(0.0);
+        for (k, by) in weights.iter().enumerate() {
+            add_row(level, row, &wide[k..k + w], *by);
+        }
+    }
+    spare.clear();
+    spare.resize(w * h, 0.0);
+    for (y, out) in spare.chunks_exact_mut(w).enumerate() {
+        for (k, by) in weights.iter().enumerate() {
+            let from = (y + k).saturating_sub(n).min(h - 1) * w;
+            add_row(level, out, &grid[from..from + w], *by);
+        }
+    }
+    grid.copy_from_slice(spare);
+}
+
+impl Shape {
+    /// Nodes across and down, nodes in a frame height, and how many lie before the frame.
+    fn grid(&self) -> ([usize; 2], f32, usize) {
+        let per = 1.0 / (0.5 * self.spacing).max(self.row);
+        let before = (2.5 * self.spacing * per) as usize + 2;
+        let n = |v: f32| (v * per) as usize + 2 + 2 * before;
+        ([n(self.aspect), n(1.0)], per, before)
+    }
+
+    /// Bytes of a surface and what making it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let ([w, h], ..) = self.grid();
+        w * h * (size_of::<Node>() + 16) + 4096
+    }
+
+    /// The surface of parcels whose places are given in frame heights from the frame's corner, each with its number.
+    pub(super) fn surface(&self, level: Level, places: &[Place]) -> Surface {
+        let (size, per, before) = self.grid();
+        let [w, h] = size;
+        let first = -(before as f32) / per;
+        let mut counts = vec![0u32; w * h];
+        for Place { at: [x, y], .. } in places {
+            let (u, v) = ((x - first) * per, (y - first) * per);
+            if !(u >= 0.0 && v >= 0.0 && u < (w - 1) as f32 && v < (h - 1) as f32) {
+                continue;
+            }
+            let (i, j) = (u as usize, v as usize);
+            let part = |t: f32, whole: usize| ((t - whole as f32) * 256.0) as u32;
+            let (fx, fy) = (part(u, i), part(v, j));
+            let n = j * w + i;
+            for (at, by) in [
+                (n, (256 - fx) * (256 - fy)),
+                (n + 1, fx * (256 - fy)),
+                (n + w, (256 - fx) * fy),
+                (n + w + 1, fx * fy),
+            ] {
+                counts[at] = counts[at].saturating_add(by);
+            }
+        }
+        // A parcel stands for its share of the area.
+        let one = self.spacing * per;
+        let unit = one * one / 65536.0;
+        let mut much: Vec<f32> = counts.iter().map(|n| *n as f32 * unit).collect();
+        let blob = (1.9 + 3.6 * self.smoothness) * one;
+        let mut spare = Vec::new();
+        smooth(level, &mut much, size, &weights(blob.max(1.5)), &mut spare);
+        let deep = self.depth(level, &much, size, per, first, places);
+        let rim = RIM * blob / (3.0 * per);
+        let mut nodes = Vec::with_capacity(w * h);
+        let across: Vec<(usize, f32)> = (0..w).map(|x| deep.place(x, 0)).collect();
+        let mut line = vec![[0f32; 4]; deep.size[0]];
+        for y in 0..h {
+            let (up, down) = (y.saturating_sub(1) * w, (y + 1).min(h - 1) * w);
+            deep.line(y, &mut line);
+            for (x, (i, f)) in across.iter().enumerate() {
+                let at = much[y * w + x];
+                if at <= 0.0 {
+                    nodes.push([0.0; 4]);
+                    continue;
+                }
+                let (left, right) = (x.saturating_sub(1), (x + 1).min(w - 1));
+                let dx = (much[y * w + right] - much[y * w + left]) * (0.5 * per);
+                let dy = (much[down + x] - much[up + x]) * (0.5 * per);
+                let t = ((at - EDGE) / (FULL - EDGE)).clamp(0.0, 1.0);
+                let slope = rim * (2.0 - 2.0 * t) / (FULL - EDGE);
+                let (a, b) = (&line[*i], &line[i + 1]);
+                let [d, gx, gy] = [0, 1, 2].map(|k: usize| a[k] + (b[k] - a[k]) * f);
+                let full = t * (2.0 - t);
+                nodes.push([at, slope * dx + full * gx, slope * dy + full * gy, d * full]);
+            }
+        }
+        Surface { size, origin: [first; 2], per, nodes }
+    }
+
+    fn depth(
+        &self,
+        level: Level,
+        much: &[f32],
+        [w, h]: [usize; 2],
+        per: f32,
+        first: f32,
+        places: &[Place],
+    ) -> Deep {
+        // So many nodes are one of the coarse grid.
+        let by = ((RIPPLE * per / RIPPLE_NODES) as usize).max(1);
+        let size = [w.div_ceil(by) + 1, h.div_ceil(by) + 1];
+        let mut grid = vec![0f32; size[0] * size[1]];
+        for (j, row) in grid.chunks_exact_mut(size[0]).enumerate() {
+            for (i, out) in row.iter_mut().enumerate() {
+                let (x0, y0) = ((i * by).min(w - 1), (j * by).min(h - 1));
+                let (x1, y1) = ((x0 + by).min(w), (y0 + by).min(h));
+                let mut sum = 0.0;
+                for y in y0..y1 {
+                    for v in &much[y * w + x0..y * w + x1] {
+                        sum += if *v < 1.0 { *v } else { 1.0 };
+                    }
+                }
+                *out = sum / ((x1 - x0) * (y1 - y0)) as f32;
+            }
+        }
+        let mut spare = Vec::new();
+        let per = per / by as f32;
+        smooth(level, &mut grid, size, &weights((WIDE * per).max(1.5)), &mut spare);
+        let mut waves = self.waves(size, per, first, places);
+        smooth(level, &mut waves, size, &weights((RIPPLE * per).max(1.5)), &mut spare);
+        let [w, h] = size;
+        let bulk = BULK * WIDE;
+        let mut nodes = Vec::with_capacity(w * h);
+        for y in 0..h {
+            let (up, down) = (y.saturating_sub(1) * w, (y + 1).min(h - 1) * w);
+            for x in 0..w {
+                let (left, right) = (x.saturating_sub(1), (x + 1).min(w - 1));
+                let of = |at: usize| bulk * grid[at] + waves[at];
+                let dx = (of(y * w + right) - of(y * w + left)) * (0.5 * per);
+                let dy = (of(down + x) - of(up + x)) * (0.5 * per);
+                nodes.push([grid[y * w + x], dx, dy, 0.0]);
+            }
+        }
+        Deep { nodes, size, by }
+    }
+
+    /// Every parcel has a height of its own that it keeps, so that ripples go with the flow.
+    fn waves(&self, [w, h]: [usize; 2], per: f32, first: f32, places: &[Place]) -> Vec<f32> {
+        let mut counts = vec![0i32; w * h];
+        for Place { at: [x, y], id } in places {
+            // A coarse node stands for the middle of what it is the mean of.
+            let (u, v) = ((x - first) * per - 0.5, (y - first) * per - 0.5);
+            if !(u >= 0.0 && v >= 0.0 && u < (w - 1) as f32 && v < (h - 1) as f32) {
+                continue;
+            }
+            let high = (mix64(u64::from(*id) + 1) >> 56) as i32 - 128;
+            let (i, j) = (u as usize, v as usize);
+            let part = |t: f32, whole: usize| ((t - whole as f32) * 64.0) as i32;
+            let (fx, fy) = (part(u, i), part(v, j));
+            let n = j * w + i;
+            for (at, by) in [
+                (n, (64 - fx) * (64 - fy)),
+                (n + 1, fx * (64 - fy)),
+                (n + w, (64 - fx) * fy),
+                (n + w + 1, fx * fy),
+            ] {
+                counts[at] = counts[at].saturating_add(by * high);
+            }
+        }
+        // What so many parcels sum to by chance grows with the root of their number.
+        let one = self.spacing * per;
+        let many = (RIPPLE / self.spacing).max(1.0);
+        let unit = one * one / (4096.0 * 74.0) * many * (RUFFLED * RIPPLE * self.ripples);
+        counts.iter().map(|n| *n as f32 * unit).collect()
+    }
+}
+
+/// Depth and its slope, over a coarser grid.
+struct Deep {
+    nodes: Vec<[f32; 4]>,
+    size: [usize; 2],
+    by: usize,
+}
+
+impl Deep {
+    /// The coarse node before a fine one along an axis, and how far behind it that is.
+    fn place(&self, at: usize, axis: usize) -> (usize, f32) {
+        // A coarse node stands for the middle of what it is the mean of.
+        let t = ((at as f32 + 0.5) / self.by as f32 - 0.5).max(0.0);
+        let i = (t as usize).min(self.size[axis] - 2);
+        (i, (t - i as f32).min(1.0))
+    }
+
+    /// Coarse nodes at a row of the fine grid.
+    fn line(&self, y: usize, out: &mut [[f32; 4]]) {
+        let w = self.size[0];
+        let (j, f) = self.place(y, 1);
+        let (up, low) = (&self.nodes[j * w..(j + 1) * w], &self.nodes[(j + 1) * w..(j + 2) * w]);
+        for ((out, a), b) in out.iter_mut().zip(up).zip(low) {
+            for k in 0..4 {
+                out[k] = a[k] + (b[k] - a[k]) * f;
+            }
+        }
+    }
+}

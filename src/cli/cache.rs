@@ -1,0 +1,59 @@
+//! `cache`: what is kept between runs.
+
+use super::exit::Exit;
+use super::resolve::{self, Surroundings};
+use super::{complain, printed, terminal};
+use crate::store::{DEFAULT_LIMIT, Jumps};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  How much is there, and where:
+    grainfield cache info
+  Delete it:
+    grainfield cache clear";
+
+/// `cache`.
+#[derive(Args, Debug)]
+pub(super) struct Cached {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Tell where it is, and how much
+    Info(Place),
+    /// Delete all of it; also while it is in use
+    Clear(Place),
+}
+
+#[derive(Args, Debug)]
+struct Place {
+    /// The folder [default: GRAINFIELD_CACHE, else grainfield in XDG_CACHE_HOME or ~/.cache]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+}
+
+pub(super) fn run(typed: Cached, around: &Surroundings) -> Exit {
+    let (place, clear) = match typed.what {
+        What::Info(place) => (place, false),
+        What::Clear(place) => (place, true),
+    };
+    let Some(folder) = resolve::cache_folder(place.cache, around) else {
+        return complain(Exit::Usage, "there is no cache folder: name one with --cache DIR");
+    };
+    let jumps = Jumps::new(&folder, DEFAULT_LIMIT);
+    let result = if clear { jumps.clear() } else { jumps.usage() };
+    let name = jumps.folder().display();
+    match result {
+        Err(error) => complain(Exit::Failed, &format!("{name}: {error}")),
+        Ok(usage) => {
+            let what = if clear { "deleted" } else { "holds" };
+            let text =
+                format!("{name} {what} {} jump frames, {:.1} MB\n", usage.files, usage.bytes as f64 / 1e6);
+            printed(terminal::print(text.as_bytes()))
+        }
+    }
+}

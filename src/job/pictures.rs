@@ -1,0 +1,134 @@
+//! Pictures that settings name: image files, and frames of the source.
+
+use super::{JobError, Request};
+use crate::images;
+use crate::recipe::Recipe;
+use crate::source::{self, Slot, SourceError};
+use grainfield_filters::chain::{Chain, Fields, Options, States, Step, Work};
+use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Moment};
+use grainfield_filters::lend::{Alone, Host, NoStore};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::settings::{Kind, Picture, Setting, Value};
+use grainfield_filters::simd::Level;
+use std::path::Path;
+
+/// Reads what settings name and hands it in. `input` is the format of the source's frames, as said by the user.
+pub(super) fn load(request: &mut Request, input: &Format, options: &source::Options) -> Result<(), JobError> {
+    files(&mut request.recipe)?;
+    for i in 0..request.recipe.steps.len() {
+        let step = &request.recipe.steps[i];
+        for (setting, value) in unread(step, |kind| matches!(kind, Kind::SourceFrame)) {
+            let Value::Image(picture) = value else { continue };
+            let step = &request.recipe.steps[i];
+            let frame = still(request, step.filter.name, setting, &picture, input, options)?;
+            put(&mut request.recipe.steps[i], setting, Value::Image(picture.read(frame)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the images and effect files that settings name: all that needs no source.
+pub(crate) fn files(recipe: &mut Recipe) -> Result<(), JobError> {
+    for step in &mut recipe.steps {
+        for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {
+            let read = match value {
+                Value::Effect(file) => {
+                    let effect = crate::effect::load(Path::new(file.name()))?;
+                    let digest = crate::effect::digest(&effect);
+                    Value::Effect(file.read(effect, digest))
+                }
+                Value::Image(picture) => {
+                    let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
+                    let frame = image(picture.name(), name)?;
+                    Value::Image(picture.read(frame))
+                }
+                other => other,
+            };
+            put(step, setting, read)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is named by settings of such kinds and was not read yet.
+fn unread(step: &Step, of: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
+    let missing = |value: &Value| match value {
+        Value::Image(picture) => picture.frame().is_none(),
+        Value::Effect(file) => file.digest().is_none(),
+        _ => false,
+    };
+    let named = step.values.iter_given().filter(|(s, value)| of(&s.kind) && missing(value));
+    named.map(|(s, value)| (s, value.clone())).collect()
+}
+
+fn put(step: &mut Step, setting: &Setting, value: Value) -> Result<(), JobError> {
+    step.values.set(setting.id, value).map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))
+}
+
+/// The picture of a file; `name` is what errors call it.
+fn image(file: &str, name: String) -> Result<Frame, JobError> {
+    Ok(images::read(Path::new(file)).map_err(|problem| match problem {
+        images::Fault::Io(cause) => SourceError::Io { name, cause },
+        images::Fault::Bad(problem) => SourceError::Bad { name, problem },
+        images::Fault::Differs(_) => {
+            SourceError::Bad { name, problem: "the file changes while it is read".into() }
+        }
+    })?)
+}
+
+/// One frame of the source, grey, read through a second opening of it.
+fn still(
+    request: &Request,
+    filter: &str,
+    setting: &Setting,
+    picture: &Picture,
+    input: &Format,
+    options: &source::Options,
+) -> Result<Frame, JobError> {
+    let wanted = picture.name();
+    let usage = |text: String| JobError::Usage(format!("{filter}: {}={wanted}: {text}", setting.id));
+    let pipe = std::fs::metadata(&request.input).is_ok_and(|m| !m.is_file() && !m.is_dir());
+    if request.input == "-" || pipe {
+        return Err(usage(
+            "a pipe can be read only once, so no frame of it can be looked at beforehand: name a file as the input, or \
+             give an image instead"
+                .into(),
+        ));
+    }
+    let number = wanted.parse::<i64>().ok().and_then(|n| n.checked_sub(request.frame_offset));
+    let number = number.ok_or_else(|| usage("this is no frame number".into()))?;
+    let mut source = source::open(&request.input, options)?;
+    let info = source.info();
+    let shown = |n: i64| n.saturating_add(request.frame_offset);
+    let (first, last) = (info.first, info.last);
+    if number < first || last.is_some_and(|l| number > l) {
+        let end = last.map_or_else(String::new, |l| format!(" to {}", shown(l)));
+        return Err(usage(format!("{} has the frames {}{end}", info.name, shown(first))));
+    }
+    let name = info.name.clone();
+    source.seek(number)?;
+    let mut slot = Slot::default();
+    let Some(stamp) = source.next(&mut slot)?.filter(|s| s.number == number) else {
+        return Err(usage(format!("{name} has no such frame")));
+    };
+    source.decoder().decode(&stamp, &mut slot)?;
+    let mut frame = slot.frame;
+    frame.retag(*input);
+    let grey = Format {
+        family: Family::Gray,
+        depth: Depth::Bits(8),
+        subsampling: (0, 0),
+        alpha: Alpha::None,
+        range: ColorRange::Full,
+        ..*input
+    };
+    let how = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let chain = Chain::bind::<JobError>(&[], *input, &how, |_| Ok(grey))?;
+    let host = Host { spread: &Alone, store: &NoStore, stop: &request.stop };
+    let at = Moment::of_frame(0, Ratio::whole(24));
+    let (mut work, states) = (Work::default(), States::default());
+    chain
+        .run(&at, stamp.duration, &mut frame, &mut work, &states, &host)
+        .map_err(|e| JobError::Usage(format!("{filter}: {e}")))?;
+    Ok(frame)
+}
