@@ -581,6 +581,9 @@ fn slots(
         )));
     }
     let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
-    let slots = threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
-    Ok((slots, threads - slots))
+    // Whoever waits for the disk to have a file leaves a core idle: one frame more takes its place.
+    let files = matches!(sink::files(&request.output), Ok(sink::Files::Many(_)));
+    let wanted = threads + usize::from(files && threads > 1);
+    let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+    Ok((slots, threads.saturating_sub(slots)))
 }
