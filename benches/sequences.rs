@@ -99,7 +99,12 @@ fn sequences(home: &Path, frames: usize, rounds: usize) {
         at("clip.nut")
     )));
     run(&mut ours(&format!("render {} {}/f.####.png -f grain=preset=35mm", at("clip.nut"), at("png"))));
-    run(&mut ours(&format!("render {0}/f.####.png {1}/f.####.exr", at("png"), at("exr"))));
+    // half floats, as renderers write them
+    run(&mut ffmpeg(&format!(
+        "-i {}/f.%04d.png -pix_fmt gbrpf32le -c:v exr -compression zip16 -format half {}/f.%04d.exr",
+        at("png"),
+        at("exr")
+    )));
     fs::remove_file(home.join("clip.nut")).unwrap();
     let frame = 1920.0 * 1080.0 * 3.0;
     let (mut all, mut sizes) = (vec![Vec::new(); 3], [0.0; 3]);

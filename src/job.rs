@@ -585,8 +585,11 @@ fn slots(
         )));
     }
     let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
-    let slots = threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+    // Whoever waits for the disk to have a file leaves a core idle: one frame more takes its place.
+    let files = matches!(sink::files(&request.output), Ok(sink::Files::Many(_)));
+    let wanted = threads + usize::from(files && threads > 1);
+    let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
     // A frame that is stepped keeps the others waiting, and their threads should not stand idle.
-    let helpers = if chain.is_stepped() { threads - 1 } else { threads - slots };
+    let helpers = if chain.is_stepped() { threads - 1 } else { threads.saturating_sub(slots) };
     Ok((slots, helpers))
 }

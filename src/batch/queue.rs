@@ -122,7 +122,7 @@ impl Queue {
     /// What was last said of each job, by [`id`]. A line that was torn by a crash is left out.
     pub fn read(&self) -> io::Result<BTreeMap<String, Record>> {
         let mut bytes = Vec::new();
-        match File::open(&self.status) {
+        match plain(&self.status).and_then(|()| File::open(&self.status)) {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
             Err(e) => return Err(e),
             Ok(file) => file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?,
@@ -140,8 +140,11 @@ impl Queue {
     }
 
     fn lock_file(&self, name: &str) -> io::Result<File> {
+        plain(&self.locks)?;
         std::fs::create_dir_all(&self.locks)?;
-        OpenOptions::new().create(true).truncate(false).write(true).open(self.locks.join(name))
+        let path = self.locks.join(name);
+        plain(&path)?;
+        OpenOptions::new().create(true).truncate(false).write(true).open(path)
     }
 
     /// Asks for a job.
@@ -161,6 +164,7 @@ impl Queue {
     fn append(&self, record: &Record) -> io::Result<()> {
         let lock = self.lock_file("status.lock")?;
         lock.lock().map_err(without_locks)?;
+        plain(&self.status)?;
         let mut file =
             OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&self.status)?;
         let mut line = Vec::new();
@@ -177,6 +181,17 @@ impl Queue {
         line.push(b'\n');
         file.write_all(&line)?;
         file.sync_data()
+    }
+}
+
+/// What is written to beside a list is no link: whoever may write to the folder could else lead us elsewhere.
+fn plain(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(meta) if meta.is_symlink() => {
+            Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is a link", path.display())))
+        }
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
     }
 }
 
@@ -224,6 +239,32 @@ mod tests {
         let read = a.read().unwrap();
         assert_eq!((read["x"].state, read["x"].frames), (State::Failed, 3));
         assert_eq!(read["x"].reason.as_deref(), Some("no \"room\"\n"));
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        for name in ["q.status", "q.locks", "q.locks/x.lock", "q.locks/status.lock"] {
+            let folder = tempfile::tempdir().unwrap();
+            let (mine, link) = (folder.path().join("mine"), folder.path().join(name));
+            if name == "q.locks" {
+                std::fs::create_dir(&mine).unwrap();
+            } else {
+                std::fs::create_dir(folder.path().join("q.locks")).unwrap();
+                std::fs::write(&mine, b"mine").unwrap();
+            }
+            std::os::unix::fs::symlink(&mine, link).unwrap();
+            let queue = Queue::of(&folder.path().join("q"));
+            let set = match queue.claim("x", "job") {
+                Ok(Claim::Ours(lease, _)) => lease.set(State::Running, 0, None),
+                Ok(Claim::Elsewhere) => panic!("{name}"),
+                Err(e) => Err(e),
+            };
+            assert!(set.unwrap_err().to_string().contains("is a link"), "{name}");
+            match mine.is_dir() {
+                true => assert_eq!(mine.read_dir().unwrap().count(), 0),
+                false => assert_eq!(std::fs::read(mine).unwrap(), b"mine", "{name}"),
+            }
+        }
     }
 
     #[test]

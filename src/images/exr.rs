@@ -16,7 +16,7 @@ use std::io::{BufRead, Cursor, Seek};
 
 /// The most that OpenEXR can shrink anything, with room to spare: DWA packs a plain block of 8x8 half samples into a
 /// word, and words by deflate.
-const MAX_RATIO: u64 = 1 << 17;
+const MAX_RATIO: u64 = 1 << 16;
 
 /// The most channels and layers of a file.
 const MAX_CHANNELS: usize = 4096;

@@ -483,6 +483,33 @@ mod tests {
         assert!(names(dir.path()).is_empty());
     }
 
+    /// Twelve characters that nothing known decides: of many names no two agree in more places than chance allows, and
+    /// each letter moves.
+    #[test]
+    fn temporary_names_cannot_be_foretold() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out.mkv");
+        let files: Vec<NamedTempFile> = (0..200).map(|_| temporary(&path, dir.path()).unwrap()).collect();
+        let middle = |f: &NamedTempFile| {
+            let name = f.path().file_name().unwrap().to_str().unwrap().to_owned();
+            let random = name.strip_prefix(".out-").and_then(|n| n.strip_suffix(".tmp")).map(str::to_owned);
+            random.filter(|r| r.len() == 12 && r.bytes().all(|b| b.is_ascii_alphanumeric())).unwrap()
+        };
+        let random: Vec<String> = files.iter().map(middle).collect();
+        let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).filter(|(a, b)| a == b).count();
+        for (i, a) in random.iter().enumerate() {
+            assert!(random[..i].iter().all(|b| same(a, b) < 8), "{random:?}");
+        }
+        for at in 0..12 {
+            let letters: std::collections::BTreeSet<u8> = random.iter().map(|r| r.as_bytes()[at]).collect();
+            assert!(letters.len() > 30, "place {at}: {letters:?}");
+        }
+        // a file that is there is never opened
+        let taken = Builder::new().prefix("taken").rand_bytes(0).tempfile_in(dir.path()).unwrap();
+        let again = Builder::new().prefix("taken").rand_bytes(0).tempfile_in(dir.path());
+        assert_eq!(again.unwrap_err().kind(), ErrorKind::AlreadyExists, "{}", taken.path().display());
+    }
+
     #[test]
     fn errors_say_what_is_wrong() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,14 +1,35 @@
-//! Damaged files are errors or pictures, never panics. `GRAINFIELD_TEST_ROUNDS` sets how many are tried of a kind.
+//! Damaged files are errors or pictures, never panics, and take neither long nor more memory than a picture of the size
+//! that the sequence has. `GRAINFIELD_TEST_ROUNDS` sets how many are tried of a kind.
 
 use super::holes::stamp;
 use super::{next, noisy, open, plan, write};
+use crate::bound::peak_of;
 use grainfield::sink::sequence::accepts;
 use grainfield::source::Missing;
 use grainfield_filters::frame::Format;
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// No read of these small files takes nearly as long.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
 fn damage_never_panics() {
     let dir = tempfile::tempdir().unwrap();
+    let (alive, heard) = channel();
+    std::thread::spawn(move || {
+        loop {
+            match heard.recv_timeout(PATIENCE) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {
+                    eprintln!("a damaged file has been read for {PATIENCE:?}");
+                    std::process::exit(1);
+                }
+            }
+        }
+    });
     for (ext, name) in [
         ("png", "gray"),
         ("png", "gbrap16"),
@@ -28,10 +49,12 @@ fn damage_never_panics() {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 4) as usize % below
         };
+        // what reading a whole one takes, and the larger picture that a changed size may make of it
+        let room = peak_of(|| drop(next(&mut *open(&path, Missing::Error).unwrap()).unwrap())) + (64 << 20);
         let rounds = std::env::var("GRAINFIELD_TEST_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(300);
         for round in 0..rounds {
             let mut file = good.clone();
-            match round % 4 {
+            match round % 5 {
                 0 => file.truncate(draw(good.len())),
                 1 => {
                     // heads are short: hit them often
@@ -42,6 +65,13 @@ fn damage_never_panics() {
                     let at = draw(good.len());
                     file[at] ^= 1 << draw(8);
                 }),
+                3 => {
+                    // two blocks change places
+                    let block = 1 + draw(good.len() / 4);
+                    let (a, b) = (draw(good.len() / 2 - block), good.len() / 2 + draw(good.len() / 2 - block));
+                    let (head, tail) = file.split_at_mut(good.len() / 2);
+                    head[a..a + block].swap_with_slice(&mut tail[b - good.len() / 2..][..block]);
+                }
                 _ => {
                     let (a, b) = (draw(good.len()), draw(good.len()));
                     let len = draw(32).min(good.len() - a.max(b));
@@ -49,18 +79,23 @@ fn damage_never_panics() {
                 }
             }
             std::fs::write(&bad, &file).unwrap();
-            match open(&bad, Missing::Error) {
-                Ok(mut source) => match next(&mut *source) {
-                    Ok(_) => assert!(
-                        round % 4 != 0 || file.len() + 64 > good.len(),
-                        "{ext}: a file cut to {} of {} bytes was taken for whole",
-                        file.len(),
-                        good.len()
-                    ),
-                    Err(e) => assert!(e.to_string().contains("bad-")),
-                },
-                Err(e) => assert!(e.to_string().contains("bad-"), "{e}"),
-            }
+            alive.send(()).unwrap();
+            let held = peak_of(|| read(&bad, ext, round, file.len(), good.len()));
+            assert!(held <= room, "{name}.{ext}, round {round}: {held} bytes are held");
         }
+    }
+}
+
+/// Opens a damaged file and reads its picture.
+fn read(bad: &Path, ext: &str, round: usize, len: usize, whole: usize) {
+    match open(&bad, Missing::Error) {
+        Ok(mut source) => match next(&mut *source) {
+            Ok(_) => assert!(
+                round % 5 != 0 || len + 64 > whole,
+                "{ext}: a file cut to {len} of {whole} bytes was taken for whole"
+            ),
+            Err(e) => assert!(e.to_string().contains("bad-")),
+        },
+        Err(e) => assert!(e.to_string().contains("bad-"), "{e}"),
     }
 }
