@@ -1,8 +1,10 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
+mod files;
 mod select;
 
-use crate::images;
+pub(crate) use files::load_files;
+
 use crate::pipeline::{self, Failure, Setup};
 use crate::resume::{Resume, ResumeError};
 use crate::shard::Shard;
@@ -12,7 +14,6 @@ use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Depth, Format, Matrix, NameError, Parity, Ranges};
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::Value;
 use grainfield_filters::simd::{Isa, Level};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -427,46 +428,6 @@ fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
         Some(first) if request.strict => Err(JobError::Strict(first.clone())),
         _ => Ok(()),
     }
-}
-
-/// Reads the images and effect files that settings name.
-pub(crate) fn load_files(recipe: &mut crate::recipe::Recipe) -> Result<(), JobError> {
-    for step in &mut recipe.steps {
-        let unread = |value: &Value| match value {
-            Value::Image(picture) => picture.frame().is_none(),
-            Value::Effect(file) => file.digest().is_none(),
-            _ => false,
-        };
-        let named = step.values.iter_given().filter(|(_, value)| unread(value));
-        for (setting, value) in named.map(|(s, v)| (s, v.clone())).collect::<Vec<_>>() {
-            let read = match value {
-                Value::Effect(file) => {
-                    let effect = crate::effect::load(std::path::Path::new(file.name()))?;
-                    let digest = crate::effect::digest(&effect);
-                    Value::Effect(file.read(effect, digest))
-                }
-                Value::Image(picture) => {
-                    let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
-                    Value::Image(picture.clone().read(image(picture.name(), name)?))
-                }
-                other => other,
-            };
-            let loaded = step.values.set(setting.id, read);
-            loaded.map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))?;
-        }
-    }
-    Ok(())
-}
-
-/// The picture of a file; `name` is what errors call it.
-fn image(file: &str, name: String) -> Result<grainfield_filters::frame::Frame, JobError> {
-    Ok(images::read(std::path::Path::new(file)).map_err(|problem| match problem {
-        images::Fault::Io(cause) => SourceError::Io { name, cause },
-        images::Fault::Bad(problem) => SourceError::Bad { name, problem },
-        images::Fault::Differs(_) => {
-            SourceError::Bad { name, problem: "the file changes while it is read".into() }
-        }
-    })?)
 }
 
 /// Whether the first frame wanted is the first there is, and the last wanted the last.
