@@ -25,7 +25,8 @@ fn laid(frame: &Frame) -> Vec<[f32; 4]> {
         for x in 0..w {
             let a = at(3, x, y);
             let by = if format.alpha == Alpha::Straight { a } else { 1.0 };
-            all.push([at(2, x, y) * by, at(0, x, y) * by, at(1, x, y) * by, a]);
+            // Light that is added may be more than all there is where floats hold it.
+            all.push([at(2, x, y) * by, at(0, x, y) * by, at(1, x, y) * by, a].map(|v| v.min(1.0)));
         }
     }
     all
