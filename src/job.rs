@@ -1,9 +1,9 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
-mod pictures;
+mod files;
 mod select;
 
-pub(crate) use pictures::files;
+pub(crate) use files::load_files;
 
 use crate::pipeline::{self, Failure, Setup};
 use crate::resume::{Resume, ResumeError};
@@ -352,7 +352,7 @@ impl Job {
             range: request.range.unwrap_or(info.format.range),
             ..info.format
         };
-        pictures::load(&mut request, &input, &options)?;
+        files::load(&mut request, &input, &options)?;
         let options = chain::Options {
             seed: request.seed,
             level: level(request.level)?,

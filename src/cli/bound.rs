@@ -37,7 +37,7 @@ impl BoundError {
 pub(super) fn step(text: &str) -> Result<Step, BoundError> {
     let mut recipe = Recipe::parse_chain(text)?;
     crate::store::attach(&mut recipe).map_err(JobError::from)?;
-    job::files(&mut recipe)?;
+    job::load_files(&mut recipe)?;
     let count = recipe.steps.len();
     match recipe.steps.pop() {
         Some(step) if count == 1 => Ok(step),

@@ -330,6 +330,14 @@ mod tests {
     }
 
     #[test]
+    fn a_draft_is_another_recipe() {
+        let of = |more: &str| request_of(&format!("render a b {more} -f noise,particles=preset=rain")).recipe;
+        let (whole, draft) = (of(""), of("--draft"));
+        assert!(draft.canonical().contains("draft=true") && draft.key() != whole.key());
+        assert_eq!(draft.steps[0].values, whole.steps[0].values);
+    }
+
+    #[test]
     fn everything_typed_arrives() {
         let r = request_of(
             "render - - --seed 0xff --frames -5--1 --frame-offset -1001 --rate 24000/1001 --threads 3 --memory 400M \

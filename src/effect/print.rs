@@ -63,6 +63,8 @@ pub(super) fn text(item: &Item) -> String {
         Item::Numbers(all) => list(all, f64::to_string),
         Item::Points(all) => list(all, |p| list(p, f64::to_string)),
         Item::Colours(all) => list(all, colour),
+        Item::Curve(curve) => toml_string(&curve.to_string()),
+        Item::Path(curve) => toml_string(&curve.to_string()),
         Item::Word(word) => format!("\"{word}\""),
         Item::Picture(picture) => toml_string(picture.name()),
     }

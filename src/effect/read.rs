@@ -2,7 +2,7 @@
 
 use super::{Load, MAX_TEXT, VERSION};
 use crate::recipe::{Problem, RecipeError, nearest};
-use grainfield_filters::curve::Animate;
+use grainfield_filters::curve::{Animate, Curve, TextError};
 use grainfield_filters::filter::particles::keys::{self, BLENDS, Draft, Item, Key, LAYER, Takes};
 use grainfield_filters::filter::particles::{Effect, EffectError, Layer, MOST_LAYERS, WIND};
 use grainfield_filters::particle::Spread;
@@ -121,7 +121,14 @@ fn item(key: &Key, value: &Value<'_>, load: Load<'_>) -> Result<Item, Fault> {
         }
         Takes::Spread { .. } => spread(key, value).map(Item::Spread),
         Takes::Numbers { .. } => numbers(value).map(Item::Numbers).ok_or_else(wrong),
-        Takes::Over { .. } | Takes::Corners => points(value).map(Item::Points).ok_or_else(wrong),
+        Takes::Over { .. } | Takes::Corners | Takes::Bursts => {
+            points(value).map(Item::Points).ok_or_else(wrong)
+        }
+        Takes::Rate { .. } => match value.get_ref().as_str() {
+            Some(text) => curve(text, value).map(Item::Curve),
+            None => number(value).map(Item::Number).ok_or_else(wrong),
+        },
+        Takes::Path => curve(value.get_ref().as_str().ok_or_else(wrong)?, value).map(Item::Path),
         Takes::Colours => colours(value).map(Item::Colours),
         Takes::Word(all) => word(all, value).map(Item::Word),
         Takes::Picture => {
@@ -134,6 +141,10 @@ fn item(key: &Key, value: &Value<'_>, load: Load<'_>) -> Result<Item, Fault> {
             }
         }
     }
+}
+
+fn curve<T: Animate>(text: &str, value: &Value<'_>) -> Result<Curve<T>, Fault> {
+    text.trim_ascii().parse().map_err(|e: TextError| fault(value.span(), format!("as a curve: {e}")))
 }
 
 fn number(value: &Value<'_>) -> Option<f64> {

@@ -65,7 +65,8 @@ fn wrong_files_say_where_and_what() {
         ("blend = \"ad\"\n[[layer]]", 1, "did you mean 'add'?"),
         ("[[layer]]\nrate = 1e12", 2, "rate: 1000000000000 is not from 0 to 100000000"),
         ("[[layer]]\nrate = nan", 2, "rate: NaN is not"),
-        ("[[layer]]\nrate = \"many\"", 2, "this should be a number, 0 to 100000000"),
+        ("[[layer]]\nrate = \"many\"", 2, "rate"),
+        ("[[layer]]\ndrag = \"much\"", 2, "this should be a number, 0 to 100"),
         ("[[layer]]\nrate = 3\nevery = 1\ncount = 2", 3, "'rate' is given as well"),
         ("[[layer]]\nevery = 1", 2, "'count' is missing beside it"),
         ("[[layer]]\nlife = [3, 2]", 2, "the lowest comes first"),
@@ -89,6 +90,52 @@ fn wrong_files_say_where_and_what() {
     let many = "[[layer]]\n".repeat(65);
     assert!(parse(&many).unwrap_err().to_string().contains("1 to 64 layers"));
     assert!(parse(&" ".repeat(MAX_TEXT + 1)).is_err());
+}
+
+#[test]
+fn births_and_places_in_all_their_ways() {
+    for text in [
+        "rate = \"0=0;48=100\"",
+        "rate = \"0s=0;2s(bspline)=100;3s=5;>repeat\"",
+        "bursts = [[0, 40], [2.5, 100]]",
+        "every = 0.5\ncount = 3",
+        "place = \"disc\"\ncentre = [0.2, 0.8]\nradius = 0.3",
+        "place = \"edge\"\nedge = \"left\"\ndepth = [0.5, 2]",
+        "place = \"mask\"\nmask = \"m.png\"",
+        "place = \"path\"\npath = \"0=0,0;24=1,0.5\"",
+        "shape = \"sprite\"\nsprite = \"a \\\"b\\\".png\"\ncolumns = 4\npage-by = \"time\"",
+        "shape = \"hair\"\nbend = -0.2",
+        "blend = \"add\"",
+    ] {
+        let effect = parse(&format!("[[layer]]\n{text}")).unwrap_or_else(|e| panic!("{e}"));
+        let printed = print(&effect);
+        assert!(text.lines().all(|line| printed.contains(line)), "{text}\n{printed}");
+        assert_eq!(parse(&printed).as_ref(), Ok(&effect), "{printed}");
+    }
+    for (text, says) in [
+        ("rate = \"0=0;48=-3\"", " is not from 0 to 100000000"),
+        ("rate = \"0=1;48=3;>extrapolate\"", "rate: inf is not"),
+        ("rate = \"0=1;-1=3\"", "it has no last frame"),
+        ("rate = \"0=1;48\"", "as a curve:"),
+        ("bursts = [[1, 3], [1, 4]]", "the times of bursts rise"),
+        ("bursts = [[1, 3]]\nrate = 3", "'rate' is given as well"),
+        ("path = \"0=0,0\"", "this goes with place = \"path\" only"),
+        ("place = \"mask\"", "'mask' is missing"),
+        ("edge = \"lft\"", "did you mean 'left'?"),
+        ("shape = \"sprite\"", "'sprite' is missing"),
+    ] {
+        let error = parse(&format!("[[layer]]\n{text}")).unwrap_err().to_string();
+        assert!(error.contains(says), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn a_missing_sprite_is_said_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.toml");
+    std::fs::write(&path, "[[layer]]\nshape = \"sprite\"\nsprite = \"none.png\"\n").unwrap();
+    let error = load(&path).unwrap_err().to_string();
+    assert!(error.contains(":3:10: ") && error.contains("none.png"), "{error}");
 }
 
 #[test]

@@ -10,17 +10,19 @@
 
 mod bound;
 mod effect;
+mod flow;
 mod hair;
 pub mod keys;
 mod lanes;
 #[cfg(test)]
 mod one;
+mod origin;
 mod presets;
 #[cfg(test)]
 mod tests;
 
 pub use effect::{
-    Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Page, Place, Sprite, Tint, WIND, When,
+    Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Page, Place, Side, Sprite, Tint, WIND, When,
 };
 
 use super::effect::number;

@@ -347,6 +347,12 @@ impl Births for Bursts {
         }
     }
 
+    fn most(&self, from: i64, to: i64, life: i64) -> i64 {
+        // A window that holds most ends with a burst or with the span.
+        let ends = self.totals.iter().map(|b| b.0.clamp(from.min(to), to)).chain([to]);
+        ends.map(|end| self.born(end) - self.born(end.saturating_sub(life.max(0)))).max().unwrap_or(0)
+    }
+
     fn times(&self, _: Level, first: i64, out: &mut [i64; BLOCK]) {
         for (j, out) in out.iter_mut().enumerate() {
             let number = first.saturating_add(j as i64);

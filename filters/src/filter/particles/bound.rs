@@ -2,12 +2,14 @@
 
 use super::super::overlay::Overlay;
 use super::effect::{Effect, Form, Layer, MOST, Page, Place, Pulses, Tint, When, over};
+use super::flow::{Flow, peak};
 use super::lanes::{Lanes, emit, see};
+use super::origin::Origin;
 use crate::frame::Picture;
 use crate::noise::seed::mix64;
 use crate::particle::draw::{Painter, Splat};
 use crate::particle::{
-    Emitter, Kind, LAST, Nozzle, Pool, STANDARD, Slot, Spray, Spread, Steady, View, go_on,
+    Bursts, Emitter, FLICKS, Kind, LAST, Nozzle, Pool, STANDARD, Slot, Spray, Spread, Steady, View, go_on,
 };
 use crate::simd::Level;
 use std::sync::Arc;
@@ -68,6 +70,8 @@ pub(super) struct Bound {
     pub(super) looks: [u16; 2],
     /// How many pages there are.
     pub(super) pages: u16,
+    /// Where they are born, if the pool does not know.
+    pub(super) origin: Option<Origin>,
     /// Its place in the effect, for the order of drawing.
     pub(super) order: i64,
     pub(super) layers: i64,
@@ -89,7 +93,7 @@ impl Bound {
         overlay: &Overlay,
         level: Level,
     ) -> Result<Bound, String> {
-        let layer = effect.layers[index].clone();
+        let mut layer = effect.layers[index].clone();
         // Behind those of the layers before it, each with its pages and its streak.
         let first: u32 = effect.layers[..index].iter().map(|l| l.form.pages() + 1).sum();
         let pages = layer.form.pages();
@@ -112,6 +116,11 @@ impl Bound {
                 let ((x, wide), (y, tall)) = (ends(x), ends(y));
                 per = 1.0;
                 ([(x - 0.5) * aspect, y - 0.5, z], [wide * aspect, tall, deep])
+            }
+            // Moved to where they are born by `origin`.
+            Place::Disc { .. } | Place::Edge { .. } | Place::Mask { .. } | Place::Path { .. } => {
+                per = 1.0;
+                ([0.0; 3], [0.0; 3])
             }
             Place::Volume { far, .. } | Place::Tunnel { far, .. } => {
                 let half = [far * aspect * 0.5 + margin, far * 0.5 + margin, deep];
@@ -140,11 +149,27 @@ impl Bound {
         let kind = Kind::new(standard, own).map_err(fault)?;
         let cap = 1.0 - libm::cos(f64::from(layer.cone) * core::f64::consts::TAU);
         let nozzle = Nozzle::new(middle, half, layer.direction, Spray::Cone(cap as f32)).map_err(fault)?;
-        let births: Arc<dyn crate::particle::Births> = match layer.when {
+        let births: Arc<dyn crate::particle::Births> = match &layer.when {
             When::Steady(rate) => Arc::new(Steady::new(rate * amount * per).map_err(fault)?),
-            When::Pulses { every, count } => Arc::new(Pulses::new(every, count * amount * per)),
+            When::Pulses { every, count } => Arc::new(Pulses::new(*every, count * amount * per)),
+            When::Curve(curve) => {
+                let most = peak(curve).map_err(|v| format!("a rate of {v} births a second"))?;
+                Arc::new(Flow::new(curve, most, amount * per, overlay.format.rate))
+            }
+            When::Bursts(all) => {
+                let count = |n: f64| (n * amount * per + 0.5) as u32;
+                let list: Vec<(i64, u32)> =
+                    all.iter().map(|[t, n]| ((t * FLICKS as f64) as i64, count(*n))).collect();
+                Arc::new(Bursts::new(&list).map_err(fault)?)
+            }
         };
-        let emitter = Emitter { seed: mix64(seed ^ mix64(layer.stream)), kind: index as u16, births, nozzle };
+        let seed = mix64(seed ^ mix64(layer.stream));
+        let origin = Origin::of(&layer, seed, aspect, overlay.format.rate)?;
+        if origin.is_some() {
+            // From there on it is as if they came from a box.
+            layer.place = Place::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
+        }
+        let emitter = Emitter { seed, kind: index as u16, births, nozzle };
         let table = |points: &[[f32; 2]]| core::array::from_fn(|i| over(points, i as f32 / LIFE as f32));
         Ok(Bound {
             colours: colours(&layer, &overlay.painter),
@@ -159,6 +184,7 @@ impl Bound {
             looks,
             pages,
             order: index as i64,
+            origin,
             layers: effect.layers.len() as i64,
             level,
             aspect,
@@ -190,6 +216,9 @@ impl Bound {
         pool.place(index, &View::ALL, &mut lanes.block);
         if lanes.block.live == 0 {
             return;
+        }
+        if let Some(origin) = &self.origin {
+            origin.shift(now.flick, &mut lanes.block);
         }
         pool.dress(&mut lanes.block);
         go_on(self.level, self.kind.extra(), &mut lanes.block.bits, &mut lanes.own);

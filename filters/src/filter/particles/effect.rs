@@ -6,6 +6,7 @@
 use super::super::sprites::image;
 use super::hair;
 use super::keys::{Item, LAYER, Takes, Wrong};
+use crate::curve::Curve;
 use crate::particle::draw::{Blend, Shape, ShapeError};
 use crate::particle::{Births, FLICKS, LAST, Spread};
 use crate::settings::Picture;
@@ -30,7 +31,7 @@ pub struct Effect {
 }
 
 /// When particles are born.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum When {
     /// So many a second, always: before the first frame as well.
     Steady(f64),
@@ -41,6 +42,10 @@ pub enum When {
         /// How many are born in each.
         count: f64,
     },
+    /// So many a second as a curve of the effect's time says.
+    Curve(Curve),
+    /// So many at a time, at these times: seconds, and how many.
+    Bursts(Vec<[f64; 2]>),
 }
 
 /// Where particles are born.
@@ -69,6 +74,45 @@ pub enum Place {
         /// Nearest and farthest depth.
         z: [f32; 2],
     },
+    /// In a disc.
+    Disc {
+        /// Its middle, in frame widths and heights from the top left corner, as seen at depth 1.
+        centre: [f32; 2],
+        /// Its radius.
+        radius: f32,
+        /// Nearest and farthest depth.
+        z: [f32; 2],
+    },
+    /// Beyond an edge of the frame, just out of sight.
+    Edge {
+        /// Which edge.
+        side: Side,
+        /// Nearest and farthest depth.
+        z: [f32; 2],
+    },
+    /// Where the layer's `mask`, laid over the frame, is bright.
+    Mask {
+        /// Nearest and farthest depth.
+        z: [f32; 2],
+    },
+    /// Where the layer's `path` is at the time of birth.
+    Path {
+        /// Nearest and farthest depth.
+        z: [f32; 2],
+    },
+}
+
+/// An edge of the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Above.
+    Top,
+    /// Below.
+    Bottom,
+    /// On the left.
+    Left,
+    /// On the right.
+    Right,
 }
 
 impl Place {
@@ -76,7 +120,11 @@ impl Place {
     pub(super) fn depth(&self) -> [f32; 2] {
         match *self {
             Place::Volume { near, far } | Place::Tunnel { near, far } => [near, far],
-            Place::Box { z, .. } => z,
+            Place::Box { z, .. }
+            | Place::Disc { z, .. }
+            | Place::Edge { z, .. }
+            | Place::Mask { z }
+            | Place::Path { z } => z,
         }
     }
 }
@@ -200,6 +248,11 @@ pub struct Layer {
     pub when: When,
     /// Where.
     pub place: Place,
+    /// For [`Place::Mask`]: the picture.
+    pub mask: Option<Picture>,
+    /// For [`Place::Path`]: where births are, in frame widths and heights from the top left corner, over the effect's
+    /// time.
+    pub path: Option<Curve<[f64; 2]>>,
     /// Which way they start.
     pub direction: [f32; 3],
     /// How far from it, half the angle, 0 to 0.5.
@@ -270,6 +323,8 @@ impl Default for Layer {
             stream: 0,
             when: When::Steady(100.0),
             place: Place::Volume { near: 0.5, far: 3.0 },
+            mask: None,
+            path: None,
             direction: [0.0, 1.0, 0.0],
             cone: 0.0,
             life: Spread::between(5.0, 6.0),
@@ -348,7 +403,10 @@ pub const WIND: Takes = Takes::Number { min: -100.0, max: 100.0 };
 impl Effect {
     /// The pictures that it is drawn with.
     pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
-        self.layers.iter().filter_map(|l| if let Form::Sprite(s) = &l.form { Some(&s.picture) } else { None })
+        fn sprite(layer: &Layer) -> Option<&Picture> {
+            if let Form::Sprite(s) = &layer.form { Some(&s.picture) } else { None }
+        }
+        self.layers.iter().flat_map(|l| sprite(l).into_iter().chain(&l.mask))
     }
 
     /// Refuses what cannot be drawn.

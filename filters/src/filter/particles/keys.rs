@@ -12,6 +12,8 @@ pub use draft::Draft;
 pub use table::{BLENDS, LAYER, blend, blend_word};
 
 use super::effect::Layer;
+use super::flow::peak;
+use crate::curve::Curve;
 use crate::particle::Spread;
 use crate::particle::draw::MOST_CORNERS;
 use crate::settings::{Choice, Picture};
@@ -19,6 +21,9 @@ use core::fmt;
 
 /// The most points of a value over life, and the most colours.
 pub const MOST_POINTS: usize = 32;
+
+/// The most bursts.
+pub const MOST_BURSTS: usize = 256;
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +69,15 @@ pub enum Takes {
     Word(&'static [Choice]),
     /// An image file.
     Picture,
+    /// A number or a curve, not below 0.
+    Rate {
+        /// Highest.
+        max: f64,
+    },
+    /// Times in seconds with how many: `[[0, 40], [2.5, 100]]`.
+    Bursts,
+    /// A curve of places.
+    Path,
 }
 
 /// The value of a key.
@@ -77,7 +91,7 @@ pub enum Item {
     Spread(Spread),
     /// Of [`Takes::Numbers`].
     Numbers(Vec<f64>),
-    /// Of [`Takes::Over`] and [`Takes::Corners`].
+    /// Of [`Takes::Over`], [`Takes::Corners`] and [`Takes::Bursts`].
     Points(Vec<[f64; 2]>),
     /// Of [`Takes::Colours`]: red, green and blue as displayed, 0 to 1.
     Colours(Vec<[f64; 3]>),
@@ -85,6 +99,10 @@ pub enum Item {
     Word(&'static str),
     /// Of [`Takes::Picture`].
     Picture(Picture),
+    /// Of [`Takes::Rate`], where it moves.
+    Curve(Curve),
+    /// Of [`Takes::Path`].
+    Path(Curve<[f64; 2]>),
 }
 
 /// What is wrong with the value of a key.
@@ -103,6 +121,10 @@ pub enum Wrong {
     Count(usize, usize, usize),
     /// The places of points over life do not rise from 0 (birth) to 1 (death).
     Order,
+    /// The times of bursts do not rise.
+    Times,
+    /// A curve has keys that count from an end that an effect does not have.
+    End,
     /// Another kind of value.
     Kind,
     /// The key means nothing without this.
@@ -120,6 +142,8 @@ impl fmt::Display for Wrong {
             Wrong::Count(n, low, high) if low == high => write!(f, "{n} values where {low} are wanted"),
             Wrong::Count(n, low, high) => write!(f, "{n} values where {low} to {high} are wanted"),
             Wrong::Order => f.write_str("the first numbers of the points rise, from 0 (birth) to 1 (death)"),
+            Wrong::Times => f.write_str("the times of bursts rise"),
+            Wrong::End => f.write_str("keys of an effect count from its start: it has no last frame"),
             Wrong::Kind => f.write_str("another kind of value"),
             Wrong::With(what) => write!(f, "this goes with {what} only"),
             Wrong::Beside(what) => write!(f, "'{what}' is given as well, and only one of the two can be"),
@@ -173,6 +197,20 @@ impl Takes {
                 all.iter().flatten().try_for_each(|v| within(*v, 0.0, 1.0))
             }
             (Takes::Picture, Item::Picture(_)) => Ok(()),
+            (Takes::Rate { max }, Item::Number(v)) => within(*v, 0.0, max),
+            (Takes::Rate { max }, Item::Curve(curve)) => {
+                curve.resolve(None).map_err(|_| Wrong::End)?;
+                within(peak(curve).unwrap_or_else(|wrong| wrong), 0.0, max)
+            }
+            (Takes::Bursts, Item::Points(all)) => {
+                count(all.len(), 1, MOST_BURSTS)?;
+                all.iter().try_for_each(|p| within(p[0], -1e6, 1e6).and_then(|()| within(p[1], 0.0, 1e6)))?;
+                if all.windows(2).all(|w| w[0][0] < w[1][0]) { Ok(()) } else { Err(Wrong::Times) }
+            }
+            (Takes::Path, Item::Path(curve)) => {
+                curve.resolve(None).map_err(|_| Wrong::End)?;
+                curve.keys().iter().flat_map(|k| k.value).try_for_each(|v| within(v, -100.0, 100.0))
+            }
             (Takes::Word(all), Item::Word(word)) if all.iter().any(|c| c.id == *word) => Ok(()),
             _ => Err(Wrong::Kind),
         }
@@ -194,6 +232,9 @@ impl fmt::Display for Takes {
             }
             Takes::Over { max } => write!(f, "points [[life, value], ...], values 0 to {max}"),
             Takes::Corners => write!(f, "3 to {MOST_CORNERS} corners [[x, y], ...], each -1 to 1"),
+            Takes::Rate { max } => write!(f, "a number or a curve \"0=0;48=100\", 0 to {max}"),
+            Takes::Bursts => write!(f, "1 to {MOST_BURSTS} bursts [[time, count], ...]"),
+            Takes::Path => f.write_str("a curve of places \"0=0,0.5;48=1,0.5\", each -100 to 100"),
             Takes::Picture => f.write_str("the name of an image file"),
             Takes::Colours => write!(f, "1 to {MOST_POINTS} colours"),
             Takes::Word(all) => {

@@ -26,6 +26,9 @@ impl Bound {
         if block.live == 0 {
             return;
         }
+        if let Some(origin) = &self.origin {
+            origin.shift(now.flick, &mut block);
+        }
         pool.dress(&mut block);
         let mut own = [[0.0f32; BLOCK]; OWN];
         go_on(self.level, self.kind.extra(), &mut block.bits, &mut own);

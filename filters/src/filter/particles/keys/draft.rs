@@ -1,6 +1,6 @@
 //! Keys to layers.
 
-use super::super::effect::{Form, Layer, Page, Place, Sprite, Tint, When};
+use super::super::effect::{Form, Layer, Page, Place, Side, Sprite, Tint, When};
 use super::{Item, Key, Wrong, exact};
 
 /// A layer in the making.
@@ -58,30 +58,77 @@ impl Draft {
     }
 
     fn when(&self) -> Result<When, (&'static str, Wrong)> {
-        match (self.number("rate"), self.number("every"), self.number("count")) {
-            (None, Some(every), Some(count)) => Ok(When::Pulses { every, count }),
-            (Some(_), Some(_), _) => Err(("every", Wrong::Beside("rate"))),
-            (Some(_), None, Some(_)) => Err(("count", Wrong::Beside("rate"))),
-            (None, Some(_), None) => Err(("every", Wrong::Lacks("count"))),
-            (None, None, Some(_)) => Err(("count", Wrong::Lacks("every"))),
-            (Some(rate), None, None) => Ok(When::Steady(rate)),
-            (None, None, None) => Ok(self.layer.when),
+        // Which ways to say it are given.
+        let ways: Vec<&'static str> =
+            ["rate", "bursts", "every"].into_iter().filter(|id| self.item(id).is_some()).collect();
+        if let [first, second, ..] = ways[..] {
+            return Err((second, Wrong::Beside(first)));
+        }
+        if let Some(count) = self.number("count") {
+            return match self.number("every") {
+                Some(every) => Ok(When::Pulses { every, count }),
+                None => Err(("count", Wrong::Lacks("every"))),
+            };
+        }
+        match ways.first().and_then(|id| self.item(id)) {
+            Some(Item::Curve(curve)) => Ok(When::Curve(curve.clone())),
+            Some(Item::Points(all)) => Ok(When::Bursts(all.clone())),
+            Some(Item::Number(rate)) if ways == ["rate"] => Ok(When::Steady(*rate)),
+            Some(_) => Err(("every", Wrong::Lacks("count"))),
+            None => Ok(self.layer.when.clone()),
         }
     }
 
-    fn place(&self) -> Result<Place, (&'static str, Wrong)> {
+    fn place(&mut self) -> Result<Place, (&'static str, Wrong)> {
         let word = self.word("place").unwrap_or("volume");
-        let [near, far] = self.pair("depth").unwrap_or(if word == "box" { [1.0; 2] } else { [0.5, 3.0] });
+        let deep = matches!(word, "volume" | "tunnel");
+        let [near, far] = self.pair("depth").unwrap_or(if deep { [0.5, 3.0] } else { [1.0; 2] });
         if far < near {
             let (got, low, high) = (exact(far), exact(near), 1000.0);
             return Err(("depth", Wrong::Outside { got, low, high }));
         }
-        let sides = |id| self.pair(id).unwrap_or([0.0, 1.0]);
-        match word {
-            "box" => return Ok(Place::Box { x: sides("x"), y: sides("y"), z: [near, far] }),
-            _ => self.only(&["x", "y"], "place = \"box\"")?,
-        }
-        Ok(if word == "tunnel" { Place::Tunnel { near, far } } else { Place::Volume { near, far } })
+        // Which keys each place has.
+        let own: [(&str, &[&'static str], &'static str); 5] = [
+            ("box", &["x", "y"], "place = \"box\""),
+            ("disc", &["centre", "radius"], "place = \"disc\""),
+            ("edge", &["edge"], "place = \"edge\""),
+            ("mask", &["mask"], "place = \"mask\""),
+            ("path", &["path"], "place = \"path\""),
+        ];
+        own.iter().filter(|o| o.0 != word).try_for_each(|(_, ids, with)| self.only(ids, with))?;
+        let (sides, z) = (|id| self.pair(id).unwrap_or([0.0, 1.0]), [near, far]);
+        Ok(match word {
+            "tunnel" => Place::Tunnel { near, far },
+            "box" => Place::Box { x: sides("x"), y: sides("y"), z },
+            "disc" => {
+                let radius = self.number("radius").unwrap_or(0.1) as f32;
+                Place::Disc { centre: self.pair("centre").unwrap_or([0.5; 2]), radius, z }
+            }
+            "edge" => {
+                let side = match self.word("edge") {
+                    Some("bottom") => Side::Bottom,
+                    Some("left") => Side::Left,
+                    Some("right") => Side::Right,
+                    _ => Side::Top,
+                };
+                Place::Edge { side, z }
+            }
+            "mask" => {
+                let Some(Item::Picture(mask)) = self.item("mask") else {
+                    return Err(("place", Wrong::Lacks("mask")));
+                };
+                self.layer.mask = Some(mask.clone());
+                Place::Mask { z }
+            }
+            "path" => {
+                let Some(Item::Path(path)) = self.item("path") else {
+                    return Err(("place", Wrong::Lacks("path")));
+                };
+                self.layer.path = Some(path.clone());
+                Place::Path { z }
+            }
+            _ => Place::Volume { near, far },
+        })
     }
 
     fn tint(&self) -> Tint {

@@ -1,6 +1,6 @@
 //! The table.
 
-use super::super::effect::{Form, Layer, Page, Place, Sprite, Tint, When};
+use super::super::effect::{Form, Layer, Page, Place, Side, Sprite, Tint, When};
 use super::{Item, Key, Takes, exact};
 use crate::particle::draw::Blend;
 use crate::settings::Choice;
@@ -41,6 +41,17 @@ const PLACES: &[Choice] = &[
     },
     Choice { id: "tunnel", help: "the same, and who passes the camera begins again at the far end" },
     Choice { id: "box", help: "in a box, which may be as flat as a line or a point" },
+    Choice { id: "disc", help: "in a disc" },
+    Choice { id: "edge", help: "just beyond an edge of the frame" },
+    Choice { id: "mask", help: "where a picture, laid over the frame, is bright" },
+    Choice { id: "path", help: "at a point that a curve moves" },
+];
+
+const SIDES: &[Choice] = &[
+    Choice { id: "top", help: "above" },
+    Choice { id: "bottom", help: "below" },
+    Choice { id: "left", help: "on the left" },
+    Choice { id: "right", help: "on the right" },
 ];
 
 const SHAPES: &[Choice] = &[
@@ -156,11 +167,16 @@ pub const LAYER: &[Key] = &[
     },
     together(
         "rate",
-        Takes::Number { min: 0.0, max: 1e8 },
+        Takes::Rate { max: 1e8 },
         "births a second",
-        "How many are born, always: before the first frame as well. In a volume or tunnel it is said for a frame of \
-         16:9, and others have more or fewer in proportion.",
-        |l| if let When::Steady(rate) = l.when { Some(Item::Number(rate)) } else { None },
+        "How many are born, always: before the first frame as well. A curve is of the effect's time, in frames or (with \
+         an s) in seconds. In a volume or tunnel it is said for a frame of 16:9, and others have more or fewer in \
+         proportion.",
+        |l| match &l.when {
+            When::Steady(rate) => Some(Item::Number(*rate)),
+            When::Curve(curve) => Some(Item::Curve(curve.clone())),
+            _ => None,
+        },
     ),
     together(
         "every",
@@ -172,11 +188,22 @@ pub const LAYER: &[Key] = &[
     together("count", Takes::Number { min: 0.0, max: 1e8 }, "births", "How many are born each time.", |l| {
         if let When::Pulses { count, .. } = l.when { Some(Item::Number(count)) } else { None }
     }),
+    together(
+        "bursts",
+        Takes::Bursts,
+        "seconds, births",
+        "In the place of `rate`: so many at once, at these times.",
+        |l| if let When::Bursts(all) = &l.when { Some(Item::Points(all.clone())) } else { None },
+    ),
     together("place", Takes::Word(PLACES), "", "Where they are born.", |l| {
         Some(Item::Word(match l.place {
             Place::Volume { .. } => "volume",
             Place::Tunnel { .. } => "tunnel",
             Place::Box { .. } => "box",
+            Place::Disc { .. } => "disc",
+            Place::Edge { .. } => "edge",
+            Place::Mask { .. } => "mask",
+            Place::Path { .. } => "path",
         }))
     }),
     together(
@@ -203,6 +230,48 @@ pub const LAYER: &[Key] = &[
         |l| {
             if let Place::Box { y, .. } = l.place { Some(Item::Numbers(y.map(exact).to_vec())) } else { None }
         },
+    ),
+    together(
+        "centre",
+        Takes::Numbers { count: 2, min: -100.0, max: 100.0 },
+        "frame widths, heights",
+        "The middle of a disc, from the top left corner of the frame, as seen at depth 1. The middle of the frame when \
+         not given.",
+        |l| {
+            if let Place::Disc { centre, .. } = l.place {
+                Some(Item::Numbers(centre.map(exact).to_vec()))
+            } else {
+                None
+            }
+        },
+    ),
+    together(
+        "radius",
+        Takes::Number { min: 0.0, max: 100.0 },
+        "units",
+        "The radius of a disc. 0.1 when not given.",
+        |l| if let Place::Disc { radius, .. } = l.place { Some(Item::Number(exact(radius))) } else { None },
+    ),
+    together("edge", Takes::Word(SIDES), "", "Which edge of the frame.", |l| match l.place {
+        Place::Edge { side: Side::Top, .. } => Some(Item::Word("top")),
+        Place::Edge { side: Side::Bottom, .. } => Some(Item::Word("bottom")),
+        Place::Edge { side: Side::Left, .. } => Some(Item::Word("left")),
+        Place::Edge { side: Side::Right, .. } => Some(Item::Word("right")),
+        _ => None,
+    }),
+    together(
+        "mask",
+        Takes::Picture,
+        "",
+        "The picture of a mask, by its name from this file's folder: the brighter and the more opaque, the more are born.",
+        |l| l.mask.clone().map(Item::Picture),
+    ),
+    together(
+        "path",
+        Takes::Path,
+        "frame widths, heights",
+        "Where births are, from the top left corner of the frame, over the effect's time.",
+        |l| l.path.clone().map(Item::Path),
     ),
     numbers!(
         "direction",

@@ -1,4 +1,4 @@
-//! Pictures that settings name: image files, and frames of the source.
+//! What settings name, read before the first frame: images, effect files, and frames of the source.
 
 use super::{JobError, Request};
 use crate::images;
@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Reads what settings name and hands it in. `input` is the format of the source's frames, as said by the user.
 pub(super) fn load(request: &mut Request, input: &Format, options: &source::Options) -> Result<(), JobError> {
-    files(&mut request.recipe)?;
+    load_files(&mut request.recipe)?;
     for i in 0..request.recipe.steps.len() {
         let step = &request.recipe.steps[i];
         for (setting, value) in unread(step, |kind| matches!(kind, Kind::SourceFrame)) {
@@ -28,7 +28,7 @@ pub(super) fn load(request: &mut Request, input: &Format, options: &source::Opti
 }
 
 /// Reads the images and effect files that settings name: all that needs no source.
-pub(crate) fn files(recipe: &mut Recipe) -> Result<(), JobError> {
+pub(crate) fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
         for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {
             let read = match value {
