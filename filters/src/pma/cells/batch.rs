@@ -129,25 +129,28 @@ impl<P: Ranked> CellPma<P> {
     /// # Errors
     /// [`PmaError::Vacant`], [`PmaError::Cell`] and [`PmaError::TooMany`]; then nothing has changed.
     pub fn apply(&mut self, batch: &CellBatch<P>, spread: &dyn Spread) -> Result<(), PmaError> {
-        let cells = self.cells();
-        let new_cells = batch.moves.iter().map(|m| m.1).chain(batch.inserts.iter().map(|i| i.0));
-        // The greatest tells whether any is wrong.
-        if let Some(cell) = new_cells.max().filter(|c| *c >= cells) {
-            return Err(PmaError::Cell { cell, cells });
-        }
         let new_len = (self.len + batch.inserts.len()).saturating_sub(batch.removes.len());
         self.room_for(new_len)?;
         if self.many(batch.moves.len() + batch.inserts.len(), new_len) {
+            self.check_cells(batch)?;
             return self.build_moved(batch, new_len, spread);
         }
         self.take_out(batch)?;
         self.len = new_len;
-        self.work.cells.clear();
-        self.work.cells.extend(batch.moves.iter().map(|m| m.1));
         self.work.cells.extend(batch.inserts.iter().map(|i| i.0));
         self.work.items.extend(batch.inserts.iter().map(|i| i.1));
         self.put_in(spread);
         Ok(())
+    }
+
+    /// Whether all cells of a batch are among those there are; the greatest tells.
+    fn check_cells(&self, batch: &CellBatch<P>) -> Result<(), PmaError> {
+        let cells = self.cells();
+        let all = batch.moves.iter().map(|m| m.1).chain(batch.inserts.iter().map(|i| i.0));
+        match all.max().filter(|c| *c >= cells) {
+            Some(cell) => Err(PmaError::Cell { cell, cells }),
+            None => Ok(()),
+        }
     }
 
     /// Lays out everything anew, what moves going straight from its old slot to its new one.
@@ -175,15 +178,18 @@ impl<P: Ranked> CellPma<P> {
         Ok(())
     }
 
-    /// Frees the slots of what goes or moves; copies what moves to the incoming list.
+    /// Frees the slots of what goes or moves; copies what moves to the incoming list. On an error all is as it was.
     fn take_out(&mut self, batch: &CellBatch<P>) -> Result<(), PmaError> {
         self.work.items.clear();
+        self.work.cells.clear();
         self.work.taken.clear();
         self.work.items.reserve(batch.moves.len() + batch.inserts.len());
+        self.work.cells.reserve(batch.moves.len() + batch.inserts.len());
         self.work.taken.reserve(batch.moves.len() + batch.removes.len());
         let mut runs = false;
         let mut done = Ok(());
-        for (i, &(slot, _)) in batch.moves.iter().enumerate() {
+        let mut greatest = batch.inserts.iter().map(|i| i.0).max().unwrap_or(0);
+        for (i, &(slot, cell)) in batch.moves.iter().enumerate() {
             if let Some(soon) = batch.moves.get(i + AHEAD) {
                 self.ask_for(soon.0);
             }
@@ -191,10 +197,16 @@ impl<P: Ranked> CellPma<P> {
             if done.is_err() {
                 break;
             }
+            greatest = greatest.max(cell);
+            self.work.cells.push(cell);
             self.work.items.push(self.slots[slot as usize]);
         }
         for &slot in &batch.removes {
             done = done.and_then(|()| self.free(slot, &mut runs));
+        }
+        if done.is_err() || greatest >= self.cells() {
+            // A wrong cell is named before a vacant slot, wherever they stand.
+            done = self.check_cells(batch).and(done);
         }
         let slots = || batch.moves.iter().map(|m| m.0).chain(batch.removes.iter().copied());
         if done.is_err() {

@@ -101,7 +101,19 @@ fn batches_agree_with_a_sorted_list() {
 
 #[test]
 fn single_changes_agree_with_a_sorted_list() {
-    for seed in 0..12 {
+    singles(0..12);
+}
+
+#[test]
+#[ignore = "two million changes: ./x soak"]
+fn millions_of_single_changes_agree_with_a_sorted_list() {
+    singles(1000..1340);
+}
+
+/// 6,000 single changes for each seed. Bounds and order are checked after each while there are few elements, and after
+/// every 32nd else.
+fn singles(seeds: core::ops::Range<u64>) {
+    for seed in seeds {
         let mut rng = Rng(seed);
         let cells = [1, 40, 3000][rng.below(3)];
         let (mut pma, mut model) = (empty(cells), Vec::<(u32, u32)>::new());
@@ -119,7 +131,7 @@ fn single_changes_agree_with_a_sorted_list() {
                 assert_eq!(pma.get(slot), Some((item.0, &item.1)));
                 assert_eq!(pma.remove(slot), Some(item));
             }
-            if step % 32 == 0 {
+            if step % 32 == 0 || model.len() <= 100 {
                 assert_is(&pma, &model, seed);
             }
             let probe = cell(&mut rng, seed, cells);
