@@ -5,6 +5,9 @@
 //! benches can walk over [`Level::available`].
 #![allow(unsafe_code)] // the dispatch below: a call into a `target_feature` function, guarded by a detected level
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86;
+
 use core::fmt;
 use core::str::FromStr;
 

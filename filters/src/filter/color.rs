@@ -9,16 +9,20 @@
 //!
 //! R, G and B go through the same map by the luma weights of their primaries. Integers take it as a matrix of integers
 //! ([`crate::pixel::matrix`]), rounded once and kept to the legal codes; the luma that subsampled chroma sees is the mean
-//! of its block.
+//! of its block. Where colour is multiplied by alpha, so is what is added to it.
 
-use super::effect::{all_codes, code, is_rgb, number, weights};
+mod over;
+
+use super::effect::{all_codes, alpha_row, code, is_rgb, number, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
-use crate::frame::{Depth, Family, Format, Moment, PlaneSet, Sample, Scratch};
+use crate::frame::{Alpha, Depth, Family, Format, Moment, PlaneSet, Sample, Scratch};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::grain::{Luma, mean_row};
+use crate::pixel::lift::Lifted;
 use crate::pixel::matrix::{MatrixRow, mix_f32, mix_u8, mix_u16};
 use crate::settings::{Animated, Setting, SettingError, Unit, Values};
 use crate::simd::Level;
+use over::OverMap;
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry {
@@ -185,21 +189,24 @@ impl Filter for Color {
     }
 
     fn memory(&self) -> Memory {
-        Memory { fixed: 0, per_frame: 3 * (4 * self.format.width as usize + 64) }
+        Memory { fixed: 0, per_frame: 4 * (4 * self.format.width as usize + 64) }
     }
 
     fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
         let rows = self.rows(at);
+        let multiplied = self.format.has_alpha() && self.format.alpha == Alpha::Premultiplied;
+        let over = multiplied.then(|| OverMap::new(self, at));
+        let over = over.as_ref();
         match self.format.depth {
-            Depth::Bits(8) => self.planes::<u8>(&rows, band, scratch),
-            Depth::Bits(_) => self.planes::<u16>(&rows, band, scratch),
-            Depth::Float => self.planes::<f32>(&rows, band, scratch),
+            Depth::Bits(8) => self.planes::<u8>(&rows, over, band, scratch),
+            Depth::Bits(_) => self.planes::<u16>(&rows, over, band, scratch),
+            Depth::Float => self.planes::<f32>(&rows, over, band, scratch),
         }
     }
 }
 
 /// A sample that matrices are for.
-trait Mixed: Sample + Luma {
+trait Mixed: Sample + Luma + Lifted {
     fn mix(level: Level, out: &mut [Self], own: usize, rows: [&[Self]; 3], by: &MatrixRow);
 }
 
@@ -222,29 +229,51 @@ impl Mixed for f32 {
 }
 
 impl Color {
-    fn planes<T: Mixed>(&self, by: &[MatrixRow; 3], band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn planes<T: Mixed>(
+        &self,
+        by: &[MatrixRow; 3],
+        over: Option<&OverMap>,
+        band: &mut Band<'_>,
+        scratch: &mut Scratch,
+    ) {
         let rgb = is_rgb(&self.format);
+        let width = self.format.width as usize;
+        let [a, b, c, alpha] = scratch.buffers::<u32, 4>([width; 4]);
+        let [a, b, c] = [a, b, c].map(|row| &mut bytemuck::cast_slice_mut::<u32, T>(row)[..width]);
+        let alpha: &mut [f32] = bytemuck::cast_slice_mut(alpha);
+        let mix = |band: &mut Band<'_>, p: usize, y: usize, rows: [&[T]; 3], alpha: &[f32]| {
+            let out = band.output.plane_mut(p).row_mut(y);
+            match over {
+                Some(map) => map.row(out, p, rows, alpha),
+                None => T::mix(self.level, out, p, rows, &by[p]),
+            }
+        };
         // Colour differences first: they see the luma of the source.
         let both = if rgb { PlaneSet(0b111) } else { PlaneSet(0b110) };
         if self.format.family != Family::Gray && !(band.writes & both).is_empty() {
             let width = self.format.plane_size(1).0;
-            let [a, b, c] = scratch.buffers::<T, 3>([width; 3]);
+            let [a, b, c] = [&mut a[..width], &mut b[..width], &mut c[..width]];
+            let alpha = &mut alpha[..width];
             for y in band.output.plane(1).rows() {
                 self.luma(a, y, band);
                 b.copy_from_slice(band.output.plane(1).row(y));
                 c.copy_from_slice(band.output.plane(2).row(y));
+                if over.is_some() {
+                    alpha_row(&self.format, band, 1, y, alpha);
+                }
                 for p in (band.writes & both).iter() {
-                    T::mix(self.level, band.output.plane_mut(p).row_mut(y), p, [a, b, c], &by[p]);
+                    mix(band, p, y, [a, b, c], alpha);
                 }
             }
         }
         if !rgb && band.writes.has(0) {
-            let width = self.format.plane_size(0).0;
-            let [a] = scratch.buffers::<T, 1>([width]);
             for y in band.output.plane(0).rows() {
                 a.copy_from_slice(band.output.plane(0).row(y));
+                if over.is_some() {
+                    alpha_row(&self.format, band, 0, y, alpha);
+                }
                 // Luma hangs on itself alone: the other weights are 0.
-                T::mix(self.level, band.output.plane_mut(0).row_mut(y), 0, [a, a, a], &by[0]);
+                mix(band, 0, y, [a, a, a], alpha);
             }
         }
     }

@@ -132,6 +132,30 @@ pub(super) fn rows_of(format: &Format) -> (f64, f64) {
     }
 }
 
+/// Alpha, 0 to 1, as the samples of row `y` of plane `p` see it: the mean over what each of them covers.
+pub(super) fn alpha_row(format: &Format, band: &Band<'_>, p: usize, y: usize, out: &mut [f32]) {
+    let Some(a) = format.alpha_plane() else { return out.fill(1.0) };
+    let (sx, sy) = format.plane_subsampling(p);
+    let plane = band.output.plane(a);
+    let Some(last) = plane.rows().last() else { return };
+    let top = format.depth.bits().map_or(1.0, |bits| ((1u32 << bits) - 1) as f32);
+    let count = f32::from(1u16 << (sx + sy)) * top;
+    let width = format.plane_size(a).0;
+    out.fill(0.0);
+    for row in (y << sy..(y + 1) << sy).map(|y| y.min(last)) {
+        for (x, out) in out.iter_mut().enumerate() {
+            for x in (x << sx..(x + 1) << sx).map(|x| x.min(width - 1)) {
+                *out += match format.depth {
+                    Depth::Bits(8) => f32::from(plane.row::<u8>(row)[x]),
+                    Depth::Bits(_) => f32::from(plane.row::<u16>(row)[x]),
+                    Depth::Float => plane.row::<f32>(row)[x],
+                };
+            }
+        }
+    }
+    out.iter_mut().for_each(|v| *v /= count);
+}
+
 /// Something that is done to every sample by itself.
 pub(super) trait Tones: Send + Sync {
     /// The planes that it changes at a moment, and those that it can change beside them when asked to.

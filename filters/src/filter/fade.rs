@@ -128,7 +128,7 @@ impl Tones for Fade {
                 Tone::Code(libm::floor(target + 0.5).clamp(lo.into(), hi.into()) as u16)
             }
             Depth::Bits(bits) => {
-                Tone::Line(Affine::new(bits, 1.0 - amount, target * amount, (lo, hi), false))
+                Tone::line(Affine::new(bits, 1.0 - amount, target * amount, (lo, hi), false))
             }
             Depth::Float if amount >= 1.0 => Tone::Value(target as f32),
             Depth::Float => Tone::Real { gain: (1.0 - amount) as f32, offset: (target * amount) as f32 },

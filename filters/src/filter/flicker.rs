@@ -136,7 +136,7 @@ impl Tones for Flicker {
         match (self.format.depth, self.format.legal(p)) {
             (Depth::Bits(bits), Some(legal)) => {
                 let zero = f64::from(code(&self.format, p).zero);
-                Tone::Line(Affine::new(bits, gain, zero * (1.0 - gain), legal, true))
+                Tone::line(Affine::new(bits, gain, zero * (1.0 - gain), legal, true))
             }
             _ => Tone::Real { gain: gain as f32, offset: 0.0 },
         }

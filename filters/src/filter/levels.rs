@@ -6,12 +6,13 @@
 //!
 //! Over all channels, R, G and B are changed alike; of YUV luma is changed, and the colour differences grow by as much
 //! as the straight line between black and white steepens, which is what R, G and B would do for a gamma of 1.
+//! Where colour is multiplied by alpha, that is the colour before: samples are divided by alpha and multiplied again.
 //! Integers go along a straight line with one rounding, or through a table of the exact values rounded halves up; float
 //! samples are not limited, and below black they go on along the line.
 
 use super::effect::{ToneFilter, Tones, all_codes, choice, code, is_rgb, key, number, planes_where};
 use super::{Entry, Filter, Spec};
-use crate::frame::{Depth, Format, Moment, PlaneSet};
+use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet};
 use crate::pixel::tone::{Affine, Power, Table, Tone};
 use crate::settings::{Animated, Choice, Planes, Setting, SettingError, Unit, Values};
 use crate::simd::Level;
@@ -99,7 +100,12 @@ impl Spec for LevelsSpec {
             return Err(SettingError { setting: "channel", problem });
         }
         let of = Levels { format: *input, set: self.clone(), planes, all };
-        Ok(Box::new(ToneFilter { format: *input, level, of }))
+        let colour = !planes_where(planes, |p| input.alpha_plane() != Some(p)).is_empty();
+        let filter = ToneFilter { format: *input, level, of };
+        if input.has_alpha() && input.alpha == Alpha::Premultiplied && colour {
+            return Ok(Box::new(over::Over(filter)));
+        }
+        Ok(Box::new(filter))
     }
 }
 
@@ -149,6 +155,10 @@ impl Levels {
         self.all && self.format.is_chroma(p) && !is_rgb(&self.format)
     }
 
+    fn is_difference(&self, p: usize) -> bool {
+        self.format.is_chroma(p) && !is_rgb(&self.format)
+    }
+
     fn is_line(&self, now: Now, p: usize) -> bool {
         self.follows(p) || (now.gamma == 1.0 && now.gain().abs() <= Affine::STEEPEST)
     }
@@ -166,7 +176,7 @@ impl Tones for Levels {
             return Tone::Same;
         }
         let (now, code) = (self.now(at), code(&self.format, p));
-        let difference = self.format.is_chroma(p) && !is_rgb(&self.format);
+        let difference = self.is_difference(p);
         let span = f64::from(code.span);
         // Of a colour difference 0 is half of its range below the middle.
         let zero = f64::from(code.zero) - if difference { span / 2.0 } else { 0.0 };
@@ -190,14 +200,14 @@ impl Tones for Levels {
             let gain = now.gain().clamp(-Affine::STEEPEST, Affine::STEEPEST);
             let middle = f64::from(code.zero);
             let legal = self.format.legal(p).unwrap_or((lo, hi));
-            return Tone::Line(Affine::new(bits, gain, middle * (1.0 - gain), legal, false));
+            return Tone::line(Affine::new(bits, gain, middle * (1.0 - gain), legal, false));
         }
         if self.is_line(now, p) {
             let gain = now.gain();
             let offset = zero + (now.out.0 - now.black * gain) * span - zero * gain;
             let ends = [now.out.0, now.out.1].map(|v| round(zero + v * span));
             let kept = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-            return Tone::Line(Affine::new(bits, gain, offset, kept, false));
+            return Tone::line(Affine::new(bits, gain, offset, kept, false));
         }
         Tone::Table(Table::new(bits, |x| round(zero + now.of((f64::from(x) - zero) / span) * span)))
     }
@@ -209,5 +219,6 @@ impl Tones for Levels {
     }
 }
 
+mod over;
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use super::effect::{code, key, number, place, rows_of};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Depth, Format, Moment, Scratch};
 use crate::lend::{Host, Stop};
-use crate::pixel::vignette::{Axis, shade_f32, shade_u8, shade_u16, term};
+use crate::pixel::vignette::{Axis, Columns, shade_f32, shade_u8, shade_u16, term};
 use crate::ratio::Ratio;
 use crate::settings::{Animated, Setting, SettingError, Unit, Values};
 use crate::simd::Level;
@@ -129,12 +129,12 @@ impl Vignette {
     }
 
     /// The terms of the columns of planes with this subsampling.
-    fn columns(&self, shape: &Shape, p: usize) -> Vec<i32> {
+    fn columns(&self, shape: &Shape, p: usize) -> Columns {
         let (sx, _) = self.format.plane_subsampling(p);
         let step = f64::from(1u32 << sx);
         let (width, _) = self.format.plane_size(p);
         let place = |x: usize| (x as f64 + 0.5) * step - 0.5;
-        (0..width).map(|x| term(shape.across.square(place(x)), shape.scale)).collect()
+        Columns::new((0..width).map(|x| term(shape.across.square(place(x)), shape.scale)).collect())
     }
 
     /// The term of row `y` of plane `p`.
@@ -161,7 +161,7 @@ impl Filter for Vignette {
     }
 
     fn memory(&self) -> Memory {
-        Memory { fixed: 0, per_frame: 8 * self.format.width as usize + 64 }
+        Memory { fixed: 0, per_frame: 2 * Columns::bytes(self.format.width as usize) + 64 }
     }
 
     fn prepare(&self, at: &Moment, _: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
@@ -172,7 +172,7 @@ impl Filter for Vignette {
     fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, _: &mut Scratch) {
         let shape = self.shape(at);
         let own;
-        let columns = match state.and_then(|s| s.downcast_ref::<[Vec<i32>; 2]>()) {
+        let columns = match state.and_then(|s| s.downcast_ref::<[Columns; 2]>()) {
             Some(columns) => columns,
             None => {
                 own = self.both(&shape);
@@ -201,8 +201,8 @@ impl Filter for Vignette {
 
 impl Vignette {
     /// The terms of luma's and of chroma's columns.
-    fn both(&self, shape: &Shape) -> [Vec<i32>; 2] {
-        let chroma = if self.format.is_chroma(1) { self.columns(shape, 1) } else { Vec::new() };
+    fn both(&self, shape: &Shape) -> [Columns; 2] {
+        let chroma = if self.format.is_chroma(1) { self.columns(shape, 1) } else { Columns::new(Vec::new()) };
         [self.columns(shape, 0), chroma]
     }
 }

@@ -12,7 +12,9 @@
 //!
 //! with `zero` the code of black, or of no colour. The loss is within 6/65536 of the exact one.
 
-use crate::simd::multiversion;
+mod arch;
+
+use crate::simd::{Level, multiversion};
 
 /// The terms of columns and rows, as exact as f64.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -66,54 +68,120 @@ fn shade(x: u16, zero: u16, loss: u16) -> u16 {
     if x > zero { x - part(x - zero, loss) } else { x + part(zero - x, loss) }
 }
 
-/// Columns that a row goes through at a time, their losses beside them.
+/// The terms of a row's columns.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Columns {
+    terms: Vec<i32>,
+    /// The same in 16 bits where none needs more.
+    narrow: Option<Vec<u16>>,
+    /// The highest of every block of [`SKIP`], which is at one of its ends.
+    highest: Vec<i32>,
+    /// The block of the lowest.
+    middle: usize,
+}
+
+/// Columns that are skipped together around the centre, where nothing is lost: a whole number of registers.
+const SKIP: usize = 64;
+
+impl Columns {
+    /// Of terms that are 0 or above, and fall to the centre and rise behind it.
+    pub fn new(terms: Vec<i32>) -> Columns {
+        let narrow = terms.iter().map(|&t| u16::try_from(t).ok()).collect();
+        let highest: Vec<i32> = terms.chunks(SKIP).map(|b| b[0].max(b[b.len() - 1])).collect();
+        let middle = (0..highest.len()).min_by_key(|&i| highest[i]).unwrap_or(0);
+        Columns { terms, narrow, highest, middle }
+    }
+
+    /// Bytes that so many columns take.
+    pub const fn bytes(count: usize) -> usize {
+        count * (size_of::<i32>() + size_of::<u16>()) + (count / SKIP + 1) * size_of::<i32>()
+    }
+}
+
+/// What is the same for all columns of a row: their terms go up by `up` and down by `down`, one of which is 0.
+#[derive(Clone, Copy, Debug)]
+struct Shade {
+    up: u16,
+    down: u16,
+    amount: u16,
+    zero: u16,
+}
+
+/// Columns that a row goes through at a time where their terms need more than 16 bits.
 const BLOCK: usize = 512;
 
-/// Calls `each` with parts of the row and the losses of their columns. Around the centre, where nothing is lost, it is
-/// not called.
-#[inline(always)]
-fn by_blocks<T>(
+/// Calls `each` with parts of the row, the terms of their columns, and what they go up and down by. Around the centre,
+/// where nothing is lost, it is not called.
+fn by_parts<T>(
+    level: Level,
     samples: &mut [T],
-    columns: &[i32],
+    columns: &Columns,
     row: i32,
-    amount: u16,
-    mut each: impl FnMut(&mut [T], &[u16]),
+    mut each: impl FnMut(&mut [T], &[u16], (u16, u16)),
 ) {
-    let mut losses = [0u16; BLOCK];
-    for (samples, columns) in samples.chunks_mut(BLOCK).zip(columns.chunks(BLOCK)) {
-        // Terms fall to the centre and rise behind it, so the ends of a block are its highest.
-        let (Some(first), Some(last)) = (columns.first(), columns.last()) else { return };
-        if first + row <= 0 && last + row <= 0 {
+    let n = samples.len().min(columns.terms.len());
+    let (left, right) = columns.highest.split_at(columns.middle);
+    let begin = left.partition_point(|t| t + row > 0);
+    let end = left.len() + right.partition_point(|t| t + row <= 0);
+    let (begin, end) = ((begin * SKIP).min(n), (end * SKIP).min(n));
+    for part in if begin == end { [0..n, n..n] } else { [0..begin, end..n] } {
+        if let Some(terms) = &columns.narrow {
+            let moved = [row, row.saturating_neg()].map(|r| r.clamp(0, 65535) as u16);
+            each(&mut samples[part.clone()], &terms[part], (moved[0], moved[1]));
             continue;
         }
-        let losses = &mut losses[..columns.len()];
-        for (t, &c) in losses.iter_mut().zip(columns) {
-            *t = (c + row).clamp(0, 65535) as u16;
+        let mut sums = [0u16; BLOCK];
+        let blocks = samples[part.clone()].chunks_mut(BLOCK).zip(columns.terms[part].chunks(BLOCK));
+        for (samples, terms) in blocks {
+            let sums = &mut sums[..terms.len()];
+            add_row(level, sums, terms, row);
+            each(samples, sums, (0, 0));
         }
-        for l in losses.iter_mut() {
-            *l = loss_at(*l, amount);
-        }
-        each(samples, losses);
     }
 }
 
 #[inline(always)]
-fn u8_body(samples: &mut [u8], columns: &[i32], row: i32, amount: u16, zero: u8) {
-    by_blocks(samples, columns, row, amount, |samples, losses| {
-        for (x, &l) in samples.iter_mut().zip(losses) {
-            *x = shade((*x).into(), zero.into(), l) as u8;
-        }
-    });
+fn add_body(sums: &mut [u16], terms: &[i32], row: i32) {
+    sums.iter_mut().zip(terms).for_each(|(s, t)| *s = (t + row).clamp(0, 65535) as u16);
 }
 
 #[inline(always)]
-fn u16_body(samples: &mut [u16], columns: &[i32], row: i32, amount: u16, zero: u16) {
-    by_blocks(samples, columns, row, amount, |samples, losses| {
-        for (x, &l) in samples.iter_mut().zip(losses) {
-            let e = part((*x).max(zero) - (*x).min(zero), l);
-            *x = if *x > zero { x.wrapping_sub(e) } else { x.wrapping_add(e) };
-        }
+fn rest_u8_body(samples: &mut [u8], terms: &[u16], by: Shade) {
+    for (x, t) in samples.iter_mut().zip(terms) {
+        let t = t.saturating_add(by.up).saturating_sub(by.down);
+        *x = shade((*x).into(), by.zero, loss_at(t, by.amount)) as u8;
+    }
+}
+
+#[inline(always)]
+fn rest_u16_body(samples: &mut [u16], terms: &[u16], by: Shade) {
+    for (x, t) in samples.iter_mut().zip(terms) {
+        let t = t.saturating_add(by.up).saturating_sub(by.down);
+        *x = shade(*x, by.zero, loss_at(t, by.amount));
+    }
+}
+
+/// Darkens a row of 8-bit samples.
+pub fn shade_u8(level: Level, samples: &mut [u8], columns: &Columns, row: i32, amount: u16, zero: u8) {
+    by_parts(level, samples, columns, row, |samples, terms, (up, down)| {
+        let by = Shade { up, down, amount, zero: zero.into() };
+        let done = arch::shade_u8(level, samples, terms, by);
+        rest_u8(level, &mut samples[done..], &terms[done..], by);
     });
+}
+
+/// Darkens a row of samples of 9 to 16 bits.
+pub fn shade_u16(level: Level, samples: &mut [u16], columns: &Columns, row: i32, amount: u16, zero: u16) {
+    by_parts(level, samples, columns, row, |samples, terms, (up, down)| {
+        let by = Shade { up, down, amount, zero };
+        let done = arch::shade_u16(level, samples, terms, by);
+        rest_u16(level, &mut samples[done..], &terms[done..], by);
+    });
+}
+
+/// Darkens a row of float samples, in f32; `amount` is 0 to 1.
+pub fn shade_f32(level: Level, samples: &mut [f32], columns: &Columns, row: i32, amount: f32) {
+    float_row(level, samples, &columns.terms, row, amount);
 }
 
 #[inline(always)]
@@ -127,12 +195,10 @@ fn f32_body(samples: &mut [f32], columns: &[i32], row: i32, amount: f32) {
 }
 
 multiversion! {
-    /// Darkens a row of 8-bit samples.
-    pub fn shade_u8(level, samples: &mut [u8], columns: &[i32], row: i32, amount: u16, zero: u8) = u8_body;
-    /// Darkens a row of samples of 9 to 16 bits.
-    pub fn shade_u16(level, samples: &mut [u16], columns: &[i32], row: i32, amount: u16, zero: u16) = u16_body;
-    /// Darkens a row of float samples, in f32; `amount` is 0 to 1.
-    pub fn shade_f32(level, samples: &mut [f32], columns: &[i32], row: i32, amount: f32) = f32_body;
+    fn add_row(level, sums: &mut [u16], terms: &[i32], row: i32) = add_body;
+    fn rest_u8(level, samples: &mut [u8], terms: &[u16], by: Shade) = rest_u8_body;
+    fn rest_u16(level, samples: &mut [u16], terms: &[u16], by: Shade) = rest_u16_body;
+    fn float_row(level, samples: &mut [f32], columns: &[i32], row: i32, amount: f32) = f32_body;
 }
 
 #[cfg(test)]
@@ -142,31 +208,35 @@ mod tests {
 
     #[test]
     fn every_level_is_the_definition() {
-        let columns: Vec<i32> = (0..301).map(|i: i32| (i - 150) * (i - 150) * 40).collect();
-        for amount in [0u16, 1, 20000, 65535] {
-            for row in [-900_000, -40_000, 0, 30_000, 1 << 29] {
-                for zero in [0u16, 16, 128, 4096, 32768] {
-                    let source: Vec<u16> = (0..301u32).map(|i| (i * 40503 + 7) as u16).collect();
-                    let want: Vec<u16> = source
-                        .iter()
-                        .zip(&columns)
-                        .map(|(&x, &c)| {
-                            let part = f64::from(loss(c, row, amount)) / 65536.0;
-                            let d = f64::from(x) - f64::from(zero);
-                            let e = libm::floor(d.abs() * part + 0.5);
-                            (f64::from(x) - if d > 0.0 { e } else { -e }) as u16
-                        })
-                        .collect();
-                    for &level in Level::available() {
-                        let mut got = source.clone();
-                        shade_u16(level, &mut got, &columns, row, amount, zero);
-                        assert_eq!(got, want, "{level} {amount} {row} {zero}");
-                        let bytes: Vec<u8> = source.iter().map(|&x| x as u8).collect();
-                        let mut got = bytes.clone();
-                        shade_u8(level, &mut got, &columns, row, amount, zero as u8);
-                        for (i, (&x, &c)) in bytes.iter().zip(&columns).enumerate() {
-                            let want = shade(x.into(), (zero as u8).into(), loss(c, row, amount));
-                            assert_eq!(u16::from(got[i]), want, "{level} {i}");
+        for steep in [2, 40] {
+            let columns: Vec<i32> = (0..301).map(|i: i32| (i - 150) * (i - 150) * steep).collect();
+            let all = Columns::new(columns.clone());
+            assert_eq!(all.narrow.is_some(), steep == 2);
+            for amount in [0u16, 1, 20000, 65535] {
+                for row in [-900_000, -40_000, -300, 0, 30_000, 1 << 29] {
+                    for zero in [0u16, 16, 128, 4096, 32768] {
+                        let source: Vec<u16> = (0..301u32).map(|i| (i * 40503 + 7) as u16).collect();
+                        let want: Vec<u16> = source
+                            .iter()
+                            .zip(&columns)
+                            .map(|(&x, &c)| {
+                                let part = f64::from(loss(c, row, amount)) / 65536.0;
+                                let d = f64::from(x) - f64::from(zero);
+                                let e = libm::floor(d.abs() * part + 0.5);
+                                (f64::from(x) - if d > 0.0 { e } else { -e }) as u16
+                            })
+                            .collect();
+                        for &level in Level::available() {
+                            let mut got = source.clone();
+                            shade_u16(level, &mut got, &all, row, amount, zero);
+                            assert_eq!(got, want, "{level} {amount} {row} {zero}");
+                            let bytes: Vec<u8> = source.iter().map(|&x| x as u8).collect();
+                            let mut got = bytes.clone();
+                            shade_u8(level, &mut got, &all, row, amount, zero as u8);
+                            for (i, (&x, &c)) in bytes.iter().zip(&columns).enumerate() {
+                                let want = shade(x.into(), (zero as u8).into(), loss(c, row, amount));
+                                assert_eq!(u16::from(got[i]), want, "{level} {i}");
+                            }
                         }
                     }
                 }

@@ -4,6 +4,7 @@ use super::lanes::Lanes;
 use super::state::Active;
 use crate::curve::piece::Piece;
 use crate::ratio::Ratio;
+use crate::simd::Level;
 
 /// A stretch, made ready to be asked.
 #[derive(Clone, Copy, Debug)]
@@ -115,14 +116,14 @@ impl General {
     }
 
     /// Works out every value; all that is needed at `now` is there.
-    pub(super) fn evaluate(&mut self, now: Ratio, plain: Option<f64>, values: &mut [f64]) {
-        self.own_values(now, plain);
+    pub(super) fn evaluate(&mut self, level: Level, now: Ratio, plain: Option<f64>, values: &mut [f64]) {
+        self.own_values(level, now, plain);
         for (track, value) in self.tracks.iter().zip(&self.values) {
             values[*track as usize] = *value;
         }
     }
 
-    fn own_values(&mut self, now: Ratio, plain: Option<f64>) {
+    fn own_values(&mut self, level: Level, now: Ratio, plain: Option<f64>) {
         if let Some(n) = plain {
             let mut from = 0;
             while let Some(slot) = self.lanes.ended(n, from).filter(|_| !self.exact) {
@@ -132,7 +133,7 @@ impl General {
                 from = slot + 1;
             }
             if !self.exact {
-                return self.lanes.values(n, &mut self.values);
+                return self.lanes.values(level, n, &mut self.values);
             }
         }
         for slot in 0..self.active.len() {

@@ -1,10 +1,13 @@
 //! What every track plays, field by field: all values in one go.
 //!
 //! Whatever is a polynomial of the time is one shape here, four coefficients and two limits, so that going through the
-//! tracks asks nothing and works on several at once. What is none (Bezier curves and eases) is asked one by one.
+//! tracks asks nothing and works on several at once. Of what is none Bezier curves are asked several at a time, and eases one
+//! by one.
 
 use super::general::Hot;
+use crate::curve::bezier::{self, Bezier, TOGETHER};
 use crate::curve::piece::Piece;
+use crate::simd::Level;
 
 /// No place among those asked one by one.
 const NONE: u32 = u32::MAX;
@@ -99,7 +102,7 @@ impl Lanes {
     }
 
     /// Every track's value.
-    pub(super) fn values(&self, now: f64, out: &mut [f64]) {
+    pub(super) fn values(&self, level: Level, now: f64, out: &mut [f64]) {
         let n = out.len();
         let (start, length) = (&self.start[..n], &self.length[..n]);
         let (low, high) = (&self.low[..n], &self.high[..n]);
@@ -110,9 +113,27 @@ impl Lanes {
             let v = if v < low[i] { low[i] } else { v };
             out[i] = if v > high[i] { high[i] } else { v };
         }
+        let part = |i: usize| (now - start[i]) / length[i];
+        let still = Bezier { x: [0.0; 2], y: [0.0; 4] };
+        let (mut all, mut u, mut tracks) = ([still; TOGETHER], [0.0; TOGETHER], [0; TOGETHER]);
+        let (mut values, mut count) = ([0.0; TOGETHER], 0);
         for (track, piece) in &self.special {
             let i = *track as usize;
-            out[i] = piece.value((now - start[i]) / length[i]);
+            let Piece::Bezier(bezier) = piece else {
+                out[i] = piece.value(part(i));
+                continue;
+            };
+            (all[count], u[count], tracks[count]) = (*bezier, part(i), i);
+            count += 1;
+            if count == TOGETHER {
+                bezier::values(level, &all, &u, &mut values);
+                tracks.iter().zip(values).for_each(|(i, v)| out[*i] = v);
+                count = 0;
+            }
+        }
+        if count > 0 {
+            bezier::values(level, &all, &u, &mut values);
+            tracks[..count].iter().zip(values).for_each(|(i, v)| out[*i] = v);
         }
     }
 }

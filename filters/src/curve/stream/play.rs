@@ -122,6 +122,6 @@ impl Playhead {
         self.now = Some(now);
         let plain = plain(now);
         self.fast.evaluate(now, plain, &mut self.values);
-        self.general.evaluate(now, plain, &mut self.values);
+        self.general.evaluate(self.fast.level, now, plain, &mut self.values);
     }
 }

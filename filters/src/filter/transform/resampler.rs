@@ -5,7 +5,7 @@ use crate::filter::{Band, State};
 use crate::frame::{Depth, Format, PlaneMut, PlaneRef, Scratch};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::resample::{
-    Edge, Patch, Phases, Shape, Walk, Walked, Way, dot_row, weigh_rows, weigh_shifts,
+    Edge, Patch, Phases, Quads, Shape, Walk, Walked, Way, dot_row, weigh_rows, weigh_shifts,
 };
 use crate::simd::Level;
 
@@ -64,6 +64,7 @@ struct Columns<T: Walked> {
     /// Theirs, one after the other; those of one window when all are alike.
     weights: Vec<T::Sum>,
     alike: bool,
+    quads: Quads,
 }
 
 /// A place with 32 fraction bits.
@@ -79,7 +80,10 @@ impl Resampler {
         let step = if farthest > 1.0 { WIDEST } else { 1.0 };
         let taps = Phases::<i32>::taps(self.shape, step);
         let tables = 2 * (width * (4 + 4 * taps) + 2 * 256 * taps * 4);
-        tables + 4 * (6 * width + (width as f64 * farthest) as usize + 4 * taps + 4096)
+        tables
+            + 2 * Quads::bytes(width)
+            + 2 * 256 * (2 + 8) * taps.min(4)
+            + 4 * (6 * width + (width as f64 * farthest) as usize + 4 * taps + 4096)
     }
 
     pub(in crate::filter) fn prepare(&self, placement: &Placement) -> State {
@@ -203,6 +207,26 @@ impl Resampler {
         }
     }
 
+    /// The rows of a window, weighed to what stands between two passes.
+    fn down<'a, T: Walked>(
+        &self,
+        out: &mut [T::Wide],
+        acc: &mut [T::Sum],
+        weights: &[T::Sum],
+        row: impl Fn(usize) -> &'a [T],
+        bits: u8,
+    ) {
+        let mut rows: [&[T]; 8] = [&[]; 8];
+        let mut done = 0;
+        if let Some(rows) = rows.get_mut(..weights.len()) {
+            rows.iter_mut().enumerate().for_each(|(k, r)| *r = row(k));
+            done = T::down(self.level, out, rows, weights, bits);
+        }
+        let acc = &mut acc[done..];
+        weigh_rows(self.level, acc, weights, |k| &row(k)[done..]);
+        T::settle(self.level, &mut out[done..], acc, bits, Way::Widen);
+    }
+
     /// Down first, then across.
     fn level_rows<T: Walked>(
         &self,
@@ -226,11 +250,11 @@ impl Resampler {
         };
         let (count, padded_len) = ((last - first) as usize, (to - from) as usize);
         let width = columns.at.len();
-        let lens = [count.max(width), count, padded_len, count];
+        let lens = [count.max(width), count, padded_len + Quads::ROOM, count];
         let [acc, wide, padded, blank] = scratch.buffers::<u32, 4>(lens);
         let acc: &mut [T::Sum] = bytemuck::cast_slice_mut(acc);
         let wide = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(wide)[..count];
-        let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..padded_len];
+        let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..padded_len + Quads::ROOM];
         let blank = &mut bytemuck::cast_slice_mut::<u32, T>(blank)[..count];
         blank.fill(patch.color);
         // The one value as it stands between two passes.
@@ -243,34 +267,37 @@ impl Resampler {
                 Some(r) => &input.row::<T>(r as usize)[first as usize..last as usize],
                 None => &*blank,
             };
-            weigh_rows(self.level, &mut acc[..count], weights, row);
-            T::settle(self.level, wide, &acc[..count], patch.bits, Way::Widen);
-            let (begin, end) = (first.max(from).min(to), last.min(to).max(from));
-            for (i, out) in (from..begin).chain(end.max(begin)..to).zip_places(from) {
-                padded[out] = patch.edge.map(i, lo, hi).map_or(color, |i| wide[(i - first) as usize]);
-            }
-            if begin < end {
-                padded[(begin - from) as usize..(end - from) as usize]
-                    .copy_from_slice(&wide[(begin - first) as usize..(end - first) as usize]);
-            }
-            if columns.alike {
-                let shifted = &padded[columns.at[0] as usize..];
-                weigh_shifts(self.level, &mut acc[..width], shifted, &columns.weights);
+            // Where all that is made of the row is needed, it is made in its place.
+            let direct = from <= first && last <= to;
+            let offset = (first - from).max(0) as usize;
+            let made = if direct { &mut padded[offset..offset + count] } else { &mut *wide };
+            self.down(made, &mut acc[..count], weights, row, patch.bits);
+            if direct {
+                for i in (from..first).chain(last..to) {
+                    let value = patch.edge.map(i, lo, hi).map_or(color, |i| padded[(i - from) as usize]);
+                    padded[(i - from) as usize] = value;
+                }
             } else {
-                dot_row(self.level, &mut acc[..width], padded, &columns.at, &columns.weights);
+                for (place, i) in padded.iter_mut().zip(from..to) {
+                    *place = patch.edge.map(i, lo, hi).map_or(color, |i| wide[(i - first) as usize]);
+                }
             }
-            T::settle(self.level, output.row_mut::<T>(y), &acc[..width], patch.bits, Way::Narrow);
+            let out = output.row_mut::<T>(y);
+            let done = if columns.alike {
+                let shifted = &padded[columns.at[0] as usize..];
+                let done = T::along(self.level, out, shifted, &columns.weights, patch.bits);
+                weigh_shifts(self.level, &mut acc[done..width], &shifted[done..], &columns.weights);
+                done
+            } else {
+                let done = T::windows(self.level, out, padded, &columns.quads, patch.bits);
+                let weights = &columns.weights[done * plan.phases.0.taps..];
+                dot_row(self.level, &mut acc[done..width], padded, &columns.at[done..], weights);
+                done
+            };
+            T::settle(self.level, &mut out[done..], &acc[done..width], patch.bits, Way::Narrow);
         }
     }
 }
-
-/// Places of numbers from a first one.
-trait ZipPlaces: Iterator<Item = i64> + Sized {
-    fn zip_places(self, from: i64) -> impl Iterator<Item = (i64, usize)> {
-        self.map(move |i| (i, (i - from) as usize))
-    }
-}
-impl<I: Iterator<Item = i64>> ZipPlaces for I {}
 
 impl<T: Walked> Plan<T> {
     /// A weight of 1.
@@ -287,8 +314,10 @@ impl<T: Walked> Columns<T> {
         let to = firsts.iter().copied().max().unwrap_or(0) + phases.taps as i64;
         let alike = start.du == 1 << 32;
         let of = if alike { 1.min(width) } else { width };
-        let weights = (0..of).flat_map(|x| phases.at(place(x)).1.iter().copied()).collect();
-        let at = firsts.iter().map(|f| (f - from) as u32).collect();
-        Columns { range: (from, to), at, weights, alike }
+        let weights: Vec<T::Sum> = (0..of).flat_map(|x| phases.at(place(x)).1.iter().copied()).collect();
+        let at: Vec<u32> = firsts.iter().map(|f| (f - from) as u32).collect();
+        let whole = size_of::<T>() < 4 && !alike;
+        let quads = if whole { Quads::new(&at, bytemuck::cast_slice(&weights)) } else { Quads::default() };
+        Columns { range: (from, to), at, weights, alike, quads }
     }
 }

@@ -104,6 +104,11 @@ fn it_is_the_formula() {
             Set { zoom: 0.6, rotate: -17.0, shape, ..PLAIN },
         );
         check(&[("pan", "0.013,0.4"), ("kernel", word)], Set { pan: [0.013, 0.4], shape, ..PLAIN });
+        check(&[("zoom", "1.6"), ("kernel", word)], Set { zoom: 1.6, shape, ..PLAIN });
+        check(
+            &[("zoom", "1.1"), ("rotate", "7"), ("kernel", word)],
+            Set { zoom: 1.1, rotate: 7.0, shape, ..PLAIN },
+        );
     }
 }
 

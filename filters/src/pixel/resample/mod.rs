@@ -4,11 +4,18 @@
 //! what stands between two passes has 16 bits ([`Kernel::Wide`]), so each pass rounds once, halves up. Float samples are
 //! summed in f32 in the order of the taps, and a result that is no number is the one NaN that has no payload.
 
+mod arch;
+mod level;
+#[cfg(target_arch = "x86_64")]
+mod level_x86;
 mod rows;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod walk_x86;
 mod warp;
 
+pub use level::Quads;
 pub use rows::{Kernel, Way, dot_row, weigh_rows, weigh_shifts};
 pub use warp::{Edge, PHASES, Patch, Phases, Shape, Walk, Walked};
 

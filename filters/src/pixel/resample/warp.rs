@@ -3,9 +3,10 @@
 //! Places are fixed-point numbers with 32 fraction bits, 0 being the middle of the first sample, so that a place does not
 //! hang on the row or band that a walk began in. A place is rounded to 1/256 of a sample ([`PHASES`]).
 
-use super::Kernel;
 use super::rows::{Way, shift};
+use super::{Kernel, Quads, arch};
 use crate::simd::{Level, multiversion};
+use bytemuck::Pod;
 
 /// Places between two samples that have weights of their own.
 pub const PHASES: usize = 256;
@@ -62,9 +63,30 @@ pub struct Phases<S> {
     /// Taps.
     pub taps: usize,
     weights: Vec<S>,
+    pairs: Option<Pairs>,
 }
 
-impl<S: Copy> Phases<S> {
+/// The weights of 2 or 4 taps as kernels take them that multiply 16 bits and add pairs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pairs {
+    /// One phase after the other.
+    pub(super) across: Vec<i16>,
+    /// For every phase the first two as often as there are columns, then the last two.
+    pub(super) down: Vec<i16>,
+}
+
+impl Pairs {
+    fn new(taps: usize, weights: &[i32]) -> Option<Pairs> {
+        if taps != 2 && taps != 4 {
+            return None;
+        }
+        let across: Vec<i16> = weights.iter().map(|&w| i16::try_from(w)).collect::<Result<_, _>>().ok()?;
+        let down = across.chunks_exact(2).flat_map(|pair| pair.repeat(taps)).collect();
+        Some(Pairs { across, down })
+    }
+}
+
+impl<S: Pod> Phases<S> {
     /// Of a shape; where the source is passed by `step` samples a sample, more than 1, the kernel is as much wider, so
     /// that nothing is skipped ([`Shape::Nearest`] skips).
     pub fn new<T: Kernel<Sum = S>>(shape: Shape, step: f64) -> Phases<S> {
@@ -77,7 +99,22 @@ impl<S: Copy> Phases<S> {
             let list = if phase == PHASES / 2 && shape == Shape::Nearest { vec![0.0, 1.0] } else { list };
             weights.extend(T::weights(&list));
         }
-        Phases { taps, weights }
+        let integers = size_of::<T>() < 4;
+        // A step that rounding has made a little more than 1 widens the kernel by samples that count for nothing.
+        let still = |w: &S| bytemuck::bytes_of(w).iter().all(|b| *b == 0);
+        let (mut taps, mut weights) = (taps, weights);
+        while integers && taps > 2 && weights.chunks_exact(taps).all(|w| still(&w[0]) && still(&w[taps - 1]))
+        {
+            weights = weights.chunks_exact(taps).flat_map(|w| w[1..taps - 1].iter().copied()).collect();
+            taps -= 2;
+        }
+        let pairs = if integers { Pairs::new(taps, bytemuck::cast_slice(&weights)) } else { None };
+        Phases { taps, weights, pairs }
+    }
+
+    /// Of 2 or 4 taps for integer samples.
+    pub(super) fn pairs(&self) -> Option<&Pairs> {
+        self.pairs.as_ref()
     }
 
     /// Taps of a shape at that step.
@@ -185,6 +222,30 @@ pub(super) fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) 
     };
     let first = first.clamp(0, count);
     (first as usize, last.clamp(first, count) as usize)
+}
+
+impl Walk {
+    /// The same from step `i` on.
+    fn at(self, i: usize) -> Walk {
+        Walk { u: self.u + i as i64 * self.du, v: self.v + i as i64 * self.dv, ..self }
+    }
+}
+
+/// The steps whose windows of `taps` samples touch the plane, and those whose windows lie within it. The latter are among
+/// the former.
+fn parts<T>(p: &Patch<'_, T>, walk: Walk, taps: (usize, usize), count: usize) -> [(usize, usize); 2] {
+    let both = |slack: (i64, i64)| {
+        // Slack 0: from the first window that is inside; else so many samples of it may be outside.
+        let range = |(lo, hi): (i64, i64), taps: usize, slack: i64| {
+            let (taps, side) = (taps as i64, taps as i64 / 2 - 1);
+            (lo + side - slack, hi - taps + 1 + side + slack)
+        };
+        let x = within(walk.u + HALF, walk.du, range(p.columns, taps.0, slack.0), count);
+        let y = within(walk.v + HALF, walk.dv, range(p.rows, taps.1, slack.1), count);
+        let first = x.0.max(y.0);
+        (first, x.1.min(y.1).max(first))
+    };
+    [both((taps.0 as i64 - 1, taps.1 as i64 - 1)), both((0, 0))]
 }
 
 /// The weights of every phase, their number known.
@@ -298,6 +359,22 @@ pub trait Walked: Kernel {
         walk: Walk,
         by: (&Phases<Self::Sum>, &Phases<Self::Sum>),
     );
+
+    /// Rows weighed to what stands between two passes: as many samples as a kernel by hand can do, and how many that
+    /// were.
+    fn down(_: Level, _: &mut [Self::Wide], _: &[&[Self]], _: &[Self::Sum], _: u8) -> usize {
+        0
+    }
+
+    /// The same of neighbours, to samples of `bits` bits.
+    fn along(_: Level, _: &mut [Self], _: &[Self::Wide], _: &[Self::Sum], _: u8) -> usize {
+        0
+    }
+
+    /// The same of windows.
+    fn windows(_: Level, _: &mut [Self], _: &[Self::Wide], _: &Quads, _: u8) -> usize {
+        0
+    }
 }
 
 impl Walked for u8 {
@@ -308,7 +385,31 @@ impl Walked for u8 {
         walk: Walk,
         by: (&Phases<i32>, &Phases<i32>),
     ) {
-        walk_u8(level, out, from, walk, by);
+        let [touching, inside] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
+        let touching = if from.edge == Edge::Color { touching } else { (0, out.len()) };
+        // What sees nothing but the one value is that value: its weights sum to 1.
+        out[..touching.0].fill(from.color);
+        out[touching.1..].fill(from.color);
+        let (first, last) = inside;
+        if touching.0 == touching.1 {
+            return;
+        }
+        let done = first + arch::walk_u8(level, &mut out[first..last], from, walk.at(first), by);
+        for (start, end) in [(touching.0.min(first), first), (done, touching.1.max(done))] {
+            walk_u8(level, &mut out[start..end], from, walk.at(start), by);
+        }
+    }
+
+    fn down(level: Level, wide: &mut [u16], rows: &[&[u8]], w: &[i32], bits: u8) -> usize {
+        arch::down_u8(level, wide, rows, w, bits)
+    }
+
+    fn along(level: Level, out: &mut [u8], row: &[u16], w: &[i32], bits: u8) -> usize {
+        arch::along_u8(level, out, row, w, bits)
+    }
+
+    fn windows(level: Level, out: &mut [u8], row: &[u16], quads: &Quads, bits: u8) -> usize {
+        arch::windows_u8(level, out, row, quads, bits)
     }
 }
 
@@ -320,7 +421,31 @@ impl Walked for u16 {
         walk: Walk,
         by: (&Phases<i32>, &Phases<i32>),
     ) {
-        walk_u16(level, out, from, walk, by);
+        let [touching, inside] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
+        let touching = if from.edge == Edge::Color { touching } else { (0, out.len()) };
+        // What sees nothing but the one value is that value: its weights sum to 1.
+        out[..touching.0].fill(from.color);
+        out[touching.1..].fill(from.color);
+        let (first, last) = inside;
+        if touching.0 == touching.1 {
+            return;
+        }
+        let done = first + arch::walk_u16(level, &mut out[first..last], from, walk.at(first), by);
+        for (start, end) in [(touching.0.min(first), first), (done, touching.1.max(done))] {
+            walk_u16(level, &mut out[start..end], from, walk.at(start), by);
+        }
+    }
+
+    fn down(level: Level, wide: &mut [u16], rows: &[&[u16]], w: &[i32], bits: u8) -> usize {
+        arch::down_u16(level, wide, rows, w, bits)
+    }
+
+    fn along(level: Level, out: &mut [u16], row: &[u16], w: &[i32], bits: u8) -> usize {
+        arch::along_u16(level, out, row, w, bits)
+    }
+
+    fn windows(level: Level, out: &mut [u16], row: &[u16], quads: &Quads, bits: u8) -> usize {
+        arch::windows_u16(level, out, row, quads, bits)
     }
 }
 

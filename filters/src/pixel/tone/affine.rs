@@ -1,6 +1,7 @@
 //! A straight line through integer samples, rounded once.
 
-use crate::simd::multiversion;
+use super::arch;
+use crate::simd::{Level, multiversion};
 
 /// Fraction bits of gain and offset as they are kept.
 const BITS: u32 = 31;
@@ -33,11 +34,34 @@ pub struct Affine {
 /// `(sat(t + mulhi(t, part) + add)) >> 8` of `t = sat((x << 8) - sub)`, with t itself only when `whole`; the sums
 /// saturate at 16 bits, and `mulhi(a, b) = floor(a b / 65536)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Lanes {
-    sub: u16,
-    part: u16,
-    whole: bool,
-    add: u16,
+pub(super) struct Lanes {
+    pub(super) sub: u16,
+    pub(super) part: u16,
+    pub(super) whole: bool,
+    pub(super) add: u16,
+}
+
+/// What results are kept to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Limits<T> {
+    /// They need not be kept.
+    None,
+    /// All of them to these codes.
+    All(T, T),
+    /// To these codes, or as far beyond them as the sample was.
+    Legal(T, T),
+}
+
+/// A line through samples of 9 to 16 bits, for products of signed numbers of 16 bits: with v = x - 32768, the result is
+/// `32768 + sat((v first + v second + fine + offset) >> 15)`, fine = `mulhi(x, low)`, less 32768 where `second` is 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Wide {
+    pub(super) first: i16,
+    pub(super) second: i16,
+    pub(super) low: u16,
+    pub(super) offset: i32,
+    /// Samples are kept to these first, where sums would not fit 32 bits otherwise.
+    pub(super) range: Option<(u16, u16)>,
 }
 
 impl Lanes {
@@ -138,6 +162,37 @@ impl Affine {
         self.raw(x.clamp(self.first, self.last)).clamp(lo.into(), hi.into()) as u16
     }
 
+    /// The line for products of 16 bits; `None` when it is too steep for them.
+    fn wide(&self) -> Option<Wide> {
+        let (high, low) = (self.gain >> 16, (self.gain & 0xffff) as u16);
+        let offset = (self.offset >> (BITS - WIDE)) - (32768 << WIDE) + 32768 * high;
+        let (first, second, offset) = match high {
+            -32768..=32767 => (high, 0, offset + 32768),
+            32768..=65534 => (32767, high - 32767, offset),
+            _ => return None,
+        };
+        // Sums are whole numbers modulo 2^32; what counts fits.
+        let (first, second, offset) = (first as i16, second as i16, offset as i32);
+        // Of all codes of 16 bits sums fit, and codes that there are not become what the highest does by the limits.
+        let fits = |x: u16| (-32768..=98303).contains(&self.raw(x));
+        let fits = fits(0) && fits(u16::MAX) && (self.top == u16::MAX || !self.keep);
+        let range = if fits { None } else { Some((self.first, self.last)) };
+        Some(Wide { first, second, low, offset, range })
+    }
+
+    /// Whether samples need not be kept to `first..=last`, nor results to `lo..=hi`: the ends of all codes give codes
+    /// between these, so everything between them does.
+    fn is_free(&self) -> bool {
+        let inside = |x: u16| (i64::from(self.lo)..=i64::from(self.hi)).contains(&self.raw(x));
+        let all = self.first == 0 && self.last == self.top && inside(0) && inside(self.top);
+        all && (0..=65535).contains(&self.raw(u16::MAX))
+    }
+
+    /// Whether samples of 8 bits go along it by more than lanes of 16 bits: a table is faster then.
+    pub(super) fn is_slow(&self) -> bool {
+        self.top == 255 && self.lanes.is_none()
+    }
+
     /// Whether every legal sample stays as it is.
     pub fn is_same(&self) -> bool {
         self.gain == 1 << BITS && self.offset == 1 << (BITS - 1) && self.keep
@@ -154,42 +209,16 @@ fn last_where(top: u16, holds: impl Fn(u16) -> bool) -> Option<u16> {
     u16::try_from(good).ok()
 }
 
-/// Through lanes of 16 bits; `SUB` and `WHOLE` leave out what has no effect.
 #[inline(always)]
-fn lanes_body<const SUB: bool, const WHOLE: bool>(row: &mut [u8], lanes: Lanes, line: &Affine) {
-    let lanes = Lanes { sub: if SUB { lanes.sub } else { 0 }, whole: WHOLE, ..lanes };
+fn u8_body(row: &mut [u8], line: &Affine) {
+    let Some(lanes) = line.lanes else {
+        return row.iter_mut().for_each(|x| *x = line.of((*x).into()) as u8);
+    };
     let (lo, hi) = (line.lo as u8, line.hi as u8);
     if line.keep {
         row.iter_mut().for_each(|x| *x = lanes.of(*x).max(lo.min(*x)).min(hi.max(*x)));
-    } else if (lo, hi) == (0, 255) {
-        row.iter_mut().for_each(|x| *x = lanes.of(*x));
     } else {
         row.iter_mut().for_each(|x| *x = lanes.of(*x).max(lo).min(hi));
-    }
-}
-
-#[inline(always)]
-fn u8_body(row: &mut [u8], line: &Affine) {
-    if let Some(lanes) = line.lanes {
-        match (lanes.sub > 0, lanes.whole) {
-            (false, false) => lanes_body::<false, false>(row, lanes, line),
-            (false, true) => lanes_body::<false, true>(row, lanes, line),
-            (true, false) => lanes_body::<true, false>(row, lanes, line),
-            (true, true) => lanes_body::<true, true>(row, lanes, line),
-        }
-        return;
-    }
-    let gain = (line.gain >> (BITS - NARROW)) as i32;
-    let offset = (line.offset >> (BITS - NARROW)) as i32;
-    let (lo, hi, first, last) = (line.lo as u8, line.hi as u8, line.first as u8, line.last as u8);
-    let one = |x: u8| {
-        let sum = i32::from(x.max(first).min(last)).wrapping_mul(gain).wrapping_add(offset);
-        (sum >> NARROW).clamp(0, 255) as u8
-    };
-    if line.keep {
-        row.iter_mut().for_each(|x| *x = one(*x).max(lo.min(*x)).min(hi.max(*x)));
-    } else {
-        row.iter_mut().for_each(|x| *x = one(*x).max(lo).min(hi));
     }
 }
 
@@ -204,10 +233,7 @@ fn u16_body(row: &mut [u16], line: &Affine) {
         i32::from(x).wrapping_mul(high).wrapping_add(fine).wrapping_add(offset) >> WIDE
     };
     let one = |x: u16| sum(x.max(first).min(last)).clamp(-32768, 32767) as i16 as u16 ^ 0x8000;
-    // Where the ends of all codes stay within lo..=hi, so does everything between them.
-    let ends = [0, line.top].map(|x| sum(x) + 32768);
-    let inside = first == 0 && ends.iter().all(|e| (i32::from(lo)..=i32::from(hi)).contains(e));
-    if inside && last == line.top {
+    if line.is_free() {
         row.iter_mut().for_each(|x| *x = sum(*x) as i16 as u16 ^ 0x8000);
     } else if line.keep {
         row.iter_mut().for_each(|x| *x = one(*x).max(lo.min(*x)).min(hi.max(*x)));
@@ -226,10 +252,35 @@ fn f32_body(row: &mut [f32], gain: f32, offset: f32) {
 }
 
 multiversion! {
-    /// A row of 8-bit samples along a line.
-    pub fn affine_u8(level, row: &mut [u8], line: &Affine) = u8_body;
-    /// A row of samples of 9 to 16 bits along a line.
-    pub fn affine_u16(level, row: &mut [u16], line: &Affine) = u16_body;
+    fn rest_u8(level, row: &mut [u8], line: &Affine) = u8_body;
+    fn rest_u16(level, row: &mut [u16], line: &Affine) = u16_body;
     /// Finite float samples along a line: one multiplication, one addition.
     pub fn affine_f32(level, row: &mut [f32], gain: f32, offset: f32) = f32_body;
+}
+
+/// A row of 8-bit samples along a line.
+pub fn affine_u8(level: Level, row: &mut [u8], line: &Affine) {
+    let (lo, hi) = (line.lo as u8, line.hi as u8);
+    let limits = match (line.keep, (lo, hi)) {
+        (_, (0, 255)) => Limits::None,
+        (false, _) => Limits::All(lo, hi),
+        (true, _) => Limits::Legal(lo, hi),
+    };
+    let done = line.lanes.map_or(0, |lanes| arch::lanes_u8(level, row, lanes, limits));
+    rest_u8(level, &mut row[done..], line);
+}
+
+/// A row of samples of 9 to 16 bits along a line.
+pub fn affine_u16(level: Level, row: &mut [u16], line: &Affine) {
+    let limits = match line.keep {
+        _ if line.is_free() => Limits::None,
+        false => {
+            // What the ends give bounds what codes give that there are not.
+            let ends = [line.of(0), line.of(line.top)];
+            Limits::All(ends[0].min(ends[1]), ends[0].max(ends[1]))
+        }
+        true => Limits::Legal(line.lo, line.hi),
+    };
+    let done = line.wide().map_or(0, |wide| arch::line_u16(level, row, &wide, limits));
+    rest_u16(level, &mut row[done..], line);
 }

@@ -4,6 +4,8 @@
 //! Float samples go through one multiplication and one addition; what is not finite stays as it is.
 
 mod affine;
+mod arch;
+mod nominal;
 mod over;
 mod power;
 mod table;
@@ -11,6 +13,7 @@ mod table;
 mod tests;
 
 pub use affine::{Affine, affine_f32, affine_u8, affine_u16};
+pub use nominal::{Nominal, Scale};
 pub use over::Over;
 pub use power::Power;
 pub use table::Table;
@@ -43,6 +46,11 @@ pub enum Tone {
 }
 
 impl Tone {
+    /// Along a line.
+    pub fn line(line: Affine) -> Tone {
+        if line.is_slow() { Tone::Table(Table::new(8, |x| line.of(x))) } else { Tone::Line(line) }
+    }
+
     /// Whether it leaves every sample as it is.
     pub fn is_same(&self) -> bool {
         match self {
@@ -59,7 +67,7 @@ impl Tone {
             (Tone::Same, _) => {}
             (Tone::Line(line), 1) => affine_u8(level, row, line),
             (Tone::Line(line), 2) => affine_u16(level, bytemuck::cast_slice_mut(row), line),
-            (Tone::Table(table), 1) => table.apply_u8(row),
+            (Tone::Table(table), 1) => table.apply_u8(level, row),
             (Tone::Table(table), 2) => table.apply_u16(bytemuck::cast_slice_mut(row)),
             (Tone::Code(code), 1) => row.fill(*code as u8),
             (Tone::Code(code), 2) => bytemuck::cast_slice_mut::<u8, u16>(row).fill(*code),

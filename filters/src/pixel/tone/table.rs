@@ -1,5 +1,8 @@
 //! Any function of an integer sample, looked up.
 
+use super::arch;
+use crate::simd::Level;
+
 /// The result for every code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Table {
@@ -31,9 +34,10 @@ impl Table {
     pub const BYTES: usize = 128 << 10;
 
     /// Looks up a row of 8-bit samples. Panics when the table is for more bits.
-    pub fn apply_u8(&self, row: &mut [u8]) {
+    pub fn apply_u8(&self, level: Level, row: &mut [u8]) {
         let Table::Narrow(table) = self else { panic!("a table of 16 bits for samples of 8") };
-        row.iter_mut().for_each(|x| *x = table[usize::from(*x)]);
+        let done = arch::table_u8(level, row, table);
+        row[done..].iter_mut().for_each(|x| *x = table[usize::from(*x)]);
     }
 
     /// Looks up a row of samples of 9 to 16 bits. Panics when the table is for 8.

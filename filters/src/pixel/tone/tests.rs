@@ -90,3 +90,49 @@ fn a_power_is_near_the_exact_one_and_carries_what_is_not_finite() {
         }
     }
 }
+
+#[test]
+fn tables_are_looked_up_at_every_level() {
+    let table = Table::new(8, |x| (x * 167 + 29) & 255);
+    let source: Vec<u8> = (0..777u32).map(|i| (i * 40503 >> 3) as u8).collect();
+    for &level in Level::available() {
+        for (skip, end) in [(0, 777), (1, 300), (3, 35), (7, 7), (0, 64)] {
+            let mut row = source.clone();
+            table.apply_u8(level, &mut row[skip..end]);
+            for (i, (&was, &is)) in source.iter().zip(&row).enumerate() {
+                let want = if (skip..end).contains(&i) { (u32::from(was) * 167 + 29) as u8 } else { was };
+                assert_eq!(is, want, "{level} {skip} at {i}");
+            }
+        }
+    }
+}
+
+#[test]
+fn steep_lines_of_8_bits_are_tables_of_the_same() {
+    for &(gain, part) in LINES {
+        let line = Affine::new(8, gain, part * 255.0, (16, 235), true);
+        for &level in Level::available() {
+            let mut row: Vec<u8> = (0..=255).collect();
+            Tone::line(line).apply(level, Depth::Bits(8), &mut row);
+            let want: Vec<u8> = (0..=255).map(|x| line.of(x) as u8).collect();
+            assert_eq!(row, want, "{level} {gain}");
+        }
+    }
+}
+
+#[test]
+fn codes_that_there_are_not_become_the_same_at_every_level() {
+    for &(gain, part) in LINES {
+        for limits in [(0, 1023, false), (64, 940, true)] {
+            let line = Affine::new(10, gain, part * 1023.0, (limits.0, limits.1), limits.2);
+            let source: Vec<u16> = (0..65536u32).map(|x| x as u16).collect();
+            let mut want = source.clone();
+            affine_u16(Level::SCALAR, &mut want, &line);
+            for &level in Level::available() {
+                let mut got = source.clone();
+                affine_u16(level, &mut got, &line);
+                assert!(got == want, "{level} {gain} {part}");
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Levels of pictures whose colour is multiplied by alpha: in f32, sample by sample, with the straight colour.
+
+use super::super::effect::{ToneFilter, Tones, alpha_row, code};
+use super::super::{Band, Filter, Memory, Plan, State};
+use super::{Levels, Now};
+use crate::frame::{Depth, Format, Moment, Scratch};
+use crate::pixel::lift::Lifted;
+use crate::pixel::tone::{Nominal, Power, Scale};
+
+/// [`Levels`] where alpha is to be divided out.
+pub(super) struct Over(pub(super) ToneFilter<Levels>);
+
+impl Filter for Over {
+    fn output(&self) -> &Format {
+        self.0.output()
+    }
+
+    fn plan(&self, at: &Moment) -> Plan {
+        let writes = self.0.of.writes(at).0;
+        if writes.is_empty() { Plan::IDLE } else { Plan::in_place(writes) }
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { fixed: 0, per_frame: 4 * self.0.format.width as usize + 128 }
+    }
+
+    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let format = self.0.format;
+        for p in band.writes.iter().filter(|&p| p < format.planes() && format.alpha_plane() != Some(p)) {
+            let (how, by) = self.0.of.over(at, p);
+            let [alpha] = scratch.buffers::<f32, 1>([format.plane_size(p).0]);
+            for y in band.output.plane(p).rows() {
+                alpha_row(&format, band, p, y, alpha);
+                let plane = band.output.plane_mut(p);
+                match format.depth {
+                    Depth::Bits(8) => row::<u8>(plane.row_mut(y), alpha, &how, by),
+                    Depth::Bits(_) => row::<u16>(plane.row_mut(y), alpha, &how, by),
+                    Depth::Float => row::<f32>(plane.row_mut(y), alpha, &how, by),
+                }
+            }
+        }
+    }
+}
+
+fn row<T: Lifted>(row: &mut [T], alpha: &[f32], how: &Nominal, by: Scale) {
+    row.iter_mut().zip(alpha).for_each(|(x, &a)| *x = how.over(*x, a, by));
+}
+
+impl Levels {
+    /// What is done to nominal values of plane `p`, and how its samples stand for them.
+    fn over(&self, at: &Moment, p: usize) -> (Nominal, Scale) {
+        let (now, code) = (self.now(at), code(&self.format, p));
+        let span = f64::from(code.span);
+        let whole = self.format.depth.bits().is_some();
+        let top = self.format.depth.bits().map(|bits| ((1u32 << bits) - 1) as f32);
+        let mut by = Scale { zero: code.zero as f32, span: span as f32, top, limits: None };
+        if self.follows(p) {
+            by.limits = whole.then_some([(-0.5, 0.5); 2]);
+            return (Nominal::Line { gain: now.gain() as f32, offset: 0.0 }, by);
+        }
+        let Now { black, width, gamma, out } = now;
+        if self.is_difference(p) {
+            // Of a colour difference 0 is half of its range below the middle.
+            by.zero -= (span / 2.0) as f32;
+        }
+        let sorted = |a: f64, b: f64| (a.min(b) as f32, a.max(b) as f32);
+        by.limits = whole.then(|| [sorted(black, black + width), sorted(out.0, out.1)]);
+        let how = if gamma == 1.0 {
+            let gain = now.gain();
+            Nominal::Line { gain: gain as f32, offset: (out.0 - black * gain) as f32 }
+        } else {
+            let line = ((1.0 / width) as f32, (out.1 - out.0) as f32, out.0 as f32);
+            Nominal::Power(Power::new(1.0 / gamma, black as f32, line.0, line.1, line.2))
+        };
+        (how, by)
+    }
+}

@@ -1,0 +1,214 @@
+//! Sums of rows, of neighbours and of windows by AVX2, each rounded at once: pairs of taps are one instruction.
+//!
+//! Products are signed, so what may have all 16 bits stands around 32768; weights sum to 2^14, which makes that a constant
+//! in every sum.
+#![allow(unsafe_code)] // loads and stores of whole registers
+
+use super::BITS;
+use super::level::Quads;
+use core::arch::x86_64::*;
+
+/// What 32768 in every sample adds to a sum.
+const MIDDLE: i32 = 32768 << BITS;
+
+/// Weights of `P` pairs of taps, and how their sums are rounded.
+struct Sums<const P: usize> {
+    pairs: [__m256i; P],
+    half: __m256i,
+    shift: __m128i,
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sums<const P: usize>(w: &[i16], shift: u32, bias: i32) -> Sums<P> {
+    let mut pairs = [_mm256_setzero_si256(); P];
+    for (pair, w) in pairs.iter_mut().zip(w.chunks_exact(2)) {
+        *pair = _mm256_set1_epi32(i32::from(w[0] as u16) | i32::from(w[1]) << 16);
+    }
+    let half = _mm256_set1_epi32(bias + ((1 << shift) >> 1));
+    Sums { pairs, half, shift: _mm_cvtsi32_si128(shift as i32) }
+}
+
+/// Sixteen results of 16 bits from the two rows of every pair.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sixteen<const P: usize>(by: &Sums<P>, rows: [(__m256i, __m256i); P]) -> __m256i {
+    let (mut low, mut high) = (by.half, by.half);
+    for ((a, b), w) in rows.into_iter().zip(by.pairs) {
+        low = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), w));
+        high = _mm256_add_epi32(high, _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), w));
+    }
+    // Unpacking and packing change the order alike.
+    _mm256_packus_epi32(_mm256_sra_epi32(low, by.shift), _mm256_sra_epi32(high, by.shift))
+}
+
+/// A function of any even number of taps up to the most, by one of known numbers.
+macro_rules! by_pairs {
+    ($(#[$doc:meta])* $name:ident = $of:ident($($arg:ident: $ty:ty),*; $w:ident)) => {
+        $(#[$doc])*
+        #[target_feature(enable = "avx2")]
+        pub(super) fn $name($($arg: $ty),*) -> usize {
+            match $w.len() {
+                2 => $of::<1>($($arg),*),
+                4 => $of::<2>($($arg),*),
+                6 => $of::<3>($($arg),*),
+                8 => $of::<4>($($arg),*),
+                _ => 0,
+            }
+        }
+    };
+}
+
+macro_rules! downs {
+    ($name:ident, $of:ident, $t:ty, $bias:expr, |$p:ident| $load:expr) => {
+        by_pairs!(
+            /// Rows, weighed.
+            $name = $of(out: &mut [u16], rows: &[&[$t]], w: &[i16], shift: u32; w)
+        );
+
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        fn $of<const P: usize>(out: &mut [u16], rows: &[&[$t]], w: &[i16], shift: u32) -> usize {
+            let n = out.len();
+            assert!(rows.len() == 2 * P && rows.iter().all(|r| r.len() >= n));
+            let by = sums::<P>(w, shift, $bias);
+            let starts: [_; P] = core::array::from_fn(|k| (rows[2 * k].as_ptr(), rows[2 * k + 1].as_ptr()));
+            let mut done = 0;
+            for out in out.chunks_exact_mut(16) {
+                let row = |$p: *const $t| {
+                    let $p = $p.wrapping_add(done);
+                    // SAFETY: every row has sixteen samples from here on, as `out` has.
+                    unsafe { $load }
+                };
+                let mut all = [(_mm256_setzero_si256(), _mm256_setzero_si256()); P];
+                for (pair, (a, b)) in all.iter_mut().zip(starts) {
+                    *pair = (row(a), row(b));
+                }
+                // SAFETY: there is room for sixteen.
+                unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sixteen(&by, all)) };
+                done += 16;
+            }
+            done
+        }
+    };
+}
+
+downs!(down_u8, down_u8_of, u8, 0, |p| _mm256_cvtepu8_epi16(_mm_loadu_si128(p.cast())));
+downs!(down_u16, down_u16_of, u16, MIDDLE, |p| {
+    _mm256_xor_si256(_mm256_loadu_si256(p.cast()), _mm256_set1_epi16(i16::MIN))
+});
+
+/// Sums of neighbours, in 16 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn along<const P: usize>(by: &Sums<P>, row: *const u16) -> __m256i {
+    let sign = _mm256_set1_epi16(i16::MIN);
+    // SAFETY: the callers have checked that so many neighbours are there.
+    let at = |k: usize| unsafe { _mm256_xor_si256(_mm256_loadu_si256(row.wrapping_add(k).cast()), sign) };
+    let mut all = [(sign, sign); P];
+    for (k, pair) in all.iter_mut().enumerate() {
+        *pair = (at(2 * k), at(2 * k + 1));
+    }
+    sixteen(by, all)
+}
+
+by_pairs!(
+    /// A row and its neighbours, weighed, to 8-bit samples.
+    along_u8 = along_u8_of(out: &mut [u8], row: &[u16], w: &[i16], shift: u32, top: u16; w)
+);
+by_pairs!(
+    /// The same to deeper samples.
+    along_u16 = along_u16_of(out: &mut [u16], row: &[u16], w: &[i16], shift: u32, top: u16; w)
+);
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn along_u8_of<const P: usize>(out: &mut [u8], row: &[u16], w: &[i16], shift: u32, _: u16) -> usize {
+    assert!(row.len() + 1 >= out.len() + 2 * P);
+    let by = sums::<P>(w, shift, MIDDLE);
+    let mut done = 0;
+    for out in out.chunks_exact_mut(32) {
+        let p = row[done..].as_ptr();
+        let all = _mm256_packus_epi16(along(&by, p), along(&by, p.wrapping_add(16)));
+        let all = _mm256_permute4x64_epi64::<0b11_01_10_00>(all);
+        // SAFETY: there is room for 32.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), all) };
+        done += 32;
+    }
+    done
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn along_u16_of<const P: usize>(out: &mut [u16], row: &[u16], w: &[i16], shift: u32, top: u16) -> usize {
+    assert!(row.len() + 1 >= out.len() + 2 * P);
+    let (by, top) = (sums::<P>(w, shift, MIDDLE), _mm256_set1_epi16(top as i16));
+    let mut done = 0;
+    for out in out.chunks_exact_mut(16) {
+        let all = _mm256_min_epu16(along(&by, row[done..].as_ptr()), top);
+        // SAFETY: there is room for sixteen.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), all) };
+        done += 16;
+    }
+    done
+}
+
+/// Eight windows of four, weighed, in 16 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn eight(row: &[u16], quads: &Quads, i: usize, half: __m256i, shift: __m128i) -> __m128i {
+    let sign = _mm256_set1_epi16(i16::MIN);
+    let four = |i: usize| {
+        // SAFETY: both lists have 32 bytes an entry; the samples were sliced to eight.
+        let (samples, order, weights) = unsafe {
+            (
+                _mm_loadu_si128(row[quads.starts[i] as usize..][..8].as_ptr().cast()),
+                _mm256_loadu_si256(quads.orders[i].as_ptr().cast()),
+                _mm256_loadu_si256(quads.weights[i].as_ptr().cast()),
+            )
+        };
+        let samples = _mm256_xor_si256(_mm256_broadcastsi128_si256(samples), sign);
+        _mm256_madd_epi16(_mm256_shuffle_epi8(samples, order), weights)
+    };
+    let all = _mm256_hadd_epi32(four(i), four(i + 1));
+    let all = _mm256_sra_epi32(_mm256_add_epi32(all, half), shift);
+    // 0, 1, 4, 5 and 2, 3, 6, 7.
+    let codes = _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
+    _mm_shuffle_epi32::<0b11_01_10_00>(codes)
+}
+
+/// Windows of four to 8-bit samples.
+#[target_feature(enable = "avx2")]
+pub(super) fn windows_u8(out: &mut [u8], row: &[u16], quads: &Quads, shift: u32, _: u16) -> usize {
+    let (half, by) = (_mm256_set1_epi32(MIDDLE + (1 << (shift - 1))), _mm_cvtsi32_si128(shift as i32));
+    let mut done = 0;
+    for out in out.chunks_exact_mut(8) {
+        let i = done / 4;
+        if i + 2 > quads.starts.len() {
+            break;
+        }
+        let all = eight(row, quads, i, half, by);
+        // SAFETY: there is room for eight.
+        unsafe { _mm_storel_epi64(out.as_mut_ptr().cast(), _mm_packus_epi16(all, all)) };
+        done += 8;
+    }
+    done
+}
+
+/// Windows of four to deeper samples.
+#[target_feature(enable = "avx2")]
+pub(super) fn windows_u16(out: &mut [u16], row: &[u16], quads: &Quads, shift: u32, top: u16) -> usize {
+    let (half, by) = (_mm256_set1_epi32(MIDDLE + (1 << (shift - 1))), _mm_cvtsi32_si128(shift as i32));
+    let mut done = 0;
+    for out in out.chunks_exact_mut(8) {
+        let i = done / 4;
+        if i + 2 > quads.starts.len() {
+            break;
+        }
+        let all = _mm_min_epu16(eight(row, quads, i, half, by), _mm_set1_epi16(top as i16));
+        // SAFETY: there is room for eight.
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), all) };
+        done += 8;
+    }
+    done
+}
