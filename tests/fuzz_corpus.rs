@@ -73,6 +73,11 @@ fn tracks() {
 }
 
 #[test]
+fn state() {
+    hold("state", 3000);
+}
+
+#[test]
 fn lottie() {
     hold("lottie", 3000);
 }
@@ -118,5 +123,5 @@ fn faults_are_found() {
     assert_eq!(outcome.faults[0].input, b"abcd");
     let held = peak_of(|| drop(vec![0u8; 5000]));
     assert!((5000..6000).contains(&held), "{held}");
-    assert_eq!(TARGETS.len(), 14);
+    assert_eq!(TARGETS.len(), 15);
 }

@@ -50,6 +50,8 @@ pub const ENTRY: Entry = Entry {
 pub const JUMP: u64 = 24;
 /// The most parcels that may be asked for.
 pub const MOST: i64 = 200_000;
+/// The last frame: beyond it nobody waits for what comes.
+const LAST: u64 = 1 << 24;
 /// Frames whose parcels are kept for workers that come late, and for going backwards.
 const RECENT: usize = JUMP as usize + 1;
 
@@ -499,6 +501,11 @@ impl Filter for Fluid {
 
     fn step(&self, at: &Moment, line: &mut Option<State>, host: &Host<'_>) -> Result<State, Stop> {
         let target = self.steps(at);
+        if target - self.ahead > LAST * self.scene.steps {
+            let text =
+                format!("fluid is stepped from the first frame on, and goes no further than {LAST} frames");
+            return Err(Stop::Failed(text));
+        }
         let failed = |e: crate::particle::fluid::FluidError| Stop::Failed(e.to_string());
         let kept = line.take().and_then(|l| l.downcast::<Line>().ok()).filter(|l| l.key == self.key);
         if let Some(kept) = kept {
