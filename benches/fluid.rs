@@ -5,6 +5,7 @@
 //! two threads; 24 frames a second are 41.6 ms.
 #![allow(missing_docs, clippy::expect_used)] // a bench that cannot go on may end
 
+#[allow(dead_code)] // this bench has a way of its own with frames
 mod frames;
 
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -263,7 +263,7 @@ impl Scene {
                     let strength = self.jet * (0.93 + 0.07 * libm::sin(TAU * 0.33 * born));
                     let speed = [lean * strength, -strength];
                     // From both ends of the basin in turn.
-                    let end = if row % 2 == 0 { 0.02 } else { self.wish.aspect - 0.02 };
+                    let end = if row.is_multiple_of(2) { 0.02 } else { self.wish.aspect - 0.02 };
                     let mouth = [0.5 * self.wish.aspect, 1.0 - BASIN - 0.02];
                     self.jet_row(flat, &mut new, row, (mouth, speed, 0.065, from - born), [end, 1.0]);
                 }
@@ -321,7 +321,7 @@ impl Scene {
     ) {
         let n = ((wide / self.spacing + 0.5) as i64).max(1);
         // Every second row half a parcel aside.
-        let aside = if row % 2 == 0 { 0.25 } else { -0.25 };
+        let aside = if row.is_multiple_of(2) { 0.25 } else { -0.25 };
         // A little out of line, or it would break up in rows.
         let mut dice = Dice::of(self.wish.seed ^ 0x6a65_7473, row);
         let parcels: Vec<_> = (0..n)

@@ -2,6 +2,7 @@ use super::surface::{EDGE, Surface};
 use super::*;
 use crate::frame::Primaries;
 use crate::lend::{Alone, NoStore, Store};
+use crate::settings::Value;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
