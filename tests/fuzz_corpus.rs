@@ -71,6 +71,11 @@ fn tracks() {
 }
 
 #[test]
+fn state() {
+    hold("state", 3000);
+}
+
+#[test]
 fn lottie() {
     hold("lottie", 3000);
 }

@@ -79,6 +79,9 @@ const CHAINS: &[&str] = &[
     "particles=preset=hyperspace:seed=5:size=3",
     "particles=preset=film-dust:amount=3:size=2",
     "particles=preset=film-hairs:amount=3",
+    "fluid=scene=fountain:particles=500:start=1:refraction=2",
+    "fluid=scene=rain:particles=400:start=2:tint=#ff800080:depth='0=1;3=0.5':seed=5",
+    "fluid=scene=drop:particles=300:viscosity=0.5:gravity=4,fluid=scene=pour:particles=300:start=1:smoothness=1",
     "sprites=scale=9:blend=multiply,sprites=blend=add:position='0=0,0;3=66,34'",
 ];
 

@@ -12,6 +12,7 @@ fn shell(folder: &Path, line: &str) {
         .args(["-euo", "pipefail", "-c", line])
         .current_dir(folder)
         .env("PATH", path)
+        .env("GRAINFIELD_CACHE", folder.join("cache"))
         .output()
         .unwrap();
     assert!(done.status.success(), "{line}\n{}", String::from_utf8_lossy(&done.stderr));

@@ -12,6 +12,24 @@ use grainfield_filters::settings::{Kind, Picture, Setting, Value};
 use grainfield_filters::simd::Level;
 use std::path::Path;
 
+/// Refuses frames of the source where it can be read only once: before anything of it is read.
+pub(super) fn check(request: &Request) -> Result<(), JobError> {
+    let pipe = std::fs::metadata(&request.input).is_ok_and(|m| !m.is_file() && !m.is_dir());
+    if request.input != "-" && !pipe {
+        return Ok(());
+    }
+    for step in &request.recipe.steps {
+        if let Some((setting, value)) = step.values.iter_given().find(|(s, _)| s.kind == Kind::SourceFrame) {
+            return Err(JobError::Usage(format!(
+                "{}: {}={value}: a pipe can be read only once, so no frame of it can be looked at beforehand: name a \
+                 file as the input, or give an image instead",
+                step.filter.name, setting.id
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Reads what settings name and hands it in. `input` is the format of the source's frames, as said by the user.
 pub(super) fn load(request: &mut Request, input: &Format, options: &source::Options) -> Result<(), JobError> {
     load_files(&mut request.recipe)?;
@@ -87,14 +105,6 @@ fn still(
 ) -> Result<Frame, JobError> {
     let wanted = picture.name();
     let usage = |text: String| JobError::Usage(format!("{filter}: {}={wanted}: {text}", setting.id));
-    let pipe = std::fs::metadata(&request.input).is_ok_and(|m| !m.is_file() && !m.is_dir());
-    if request.input == "-" || pipe {
-        return Err(usage(
-            "a pipe can be read only once, so no frame of it can be looked at beforehand: name a file as the input, or \
-             give an image instead"
-                .into(),
-        ));
-    }
     let number = wanted.parse::<i64>().ok().and_then(|n| n.checked_sub(request.frame_offset));
     let number = number.ok_or_else(|| usage("this is no frame number".into()))?;
     let mut source = source::open(&request.input, options)?;

@@ -6,6 +6,7 @@ use grainfield_filters::curve::fit::{FitShape, fit};
 use grainfield_filters::curve::stream::{Tracks, reindex};
 use grainfield_filters::curve::{Animate, Curve};
 use grainfield_filters::ratio::Ratio;
+use md5::Digest;
 
 /// A `.gfa` file: opened, its names read, all its blocks looked at, played and sought.
 pub fn gfa(bytes: &[u8]) {
@@ -13,6 +14,24 @@ pub fn gfa(bytes: &[u8]) {
     let _ = packed.verify();
     if let Ok(all) = Tracks::open(packed) {
         play(&all);
+    }
+}
+
+/// A jump frame of the cache, under the key that it says it has.
+pub fn state(bytes: &[u8]) {
+    let key = bytes.get(12..28).and_then(|k| k.first_chunk()).map_or(0, |k| u128::from_le_bytes(*k));
+    let _ = super::unpack_state(key, bytes);
+    // Behind the sum: what a file with a right one could say.
+    if let Some(body) = bytes.len().checked_sub(16) {
+        let mut whole = bytes[..body].to_vec();
+        let sum = md5::Md5::digest(&whole);
+        whole.extend_from_slice(&sum);
+        if let Some(state) = super::unpack_state(key, &whole) {
+            assert!(
+                super::pack_state(key, &state)
+                    .is_ok_and(|file| super::unpack_state(key, &file) == Some(state))
+            );
+        }
     }
 }
 
@@ -85,8 +104,10 @@ mod tests {
         grainfield_filters::curve::stream::write(&tracks, super::Ratio::whole(8), &mut packer).unwrap();
         packer.finish(["a", "b"].into_iter()).unwrap();
         type Example<'a> = (&'a [u8], fn(&[u8]));
-        let examples: [Example<'_>; 5] = [
+        let state = super::super::pack_state(1 << 80, &[7; 300]).unwrap();
+        let examples: [Example<'_>; 6] = [
             (&gfa, super::gfa),
+            (&state, super::state),
             (b"<mirror;0=1;48~=2;50(bezier 0 1 1 0)=3;60s", super::keyframes),
             (
                 br#"[{"t":0,"s":[1],"o":{"x":[0.3],"y":[0]},"i":{"x":[0.7],"y":[1]}},{"t":9,"s":[2]}]"#,

@@ -68,7 +68,8 @@ fn damage_never_panics() {
                 3 => {
                     // two blocks change places
                     let block = 1 + draw(good.len() / 4);
-                    let (a, b) = (draw(good.len() / 2 - block), good.len() / 2 + draw(good.len() / 2 - block));
+                    let (a, b) =
+                        (draw(good.len() / 2 - block), good.len() / 2 + draw(good.len() / 2 - block));
                     let (head, tail) = file.split_at_mut(good.len() / 2);
                     head[a..a + block].swap_with_slice(&mut tail[b - good.len() / 2..][..block]);
                 }

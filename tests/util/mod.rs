@@ -74,6 +74,8 @@ impl Session {
         for var in ["GRAINFIELD_LEVEL", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(var);
         }
+        // No session leaves anything in the user's own cache.
+        command.env("GRAINFIELD_CACHE", "none");
         command.envs(self.vars.iter().map(|v| (&v.0, &v.1)));
         command
     }

@@ -43,6 +43,7 @@ pub const TARGETS: [Target; 15] = [
     targets::pattern::TARGET,
     targets::pma::TARGET,
     targets::files::TRACKS,
+    targets::files::STATE,
     targets::files::LOTTIE,
     targets::files::SAMPLES,
     targets::files::MANIFEST,

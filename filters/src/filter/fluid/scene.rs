@@ -51,7 +51,7 @@ const HEAD: f64 = 0.6;
 /// Spacings from the frame's edges to the walls, so that no rim is seen at the edges.
 const MARGIN: f64 = 3.0;
 /// Depth of the fountain's basin.
-const BASIN: f64 = 0.2;
+const BASIN: f64 = 0.25;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -265,7 +265,7 @@ impl Scene {
                     // From both ends of the basin in turn.
                     let end = if row.is_multiple_of(2) { 0.02 } else { self.wish.aspect - 0.02 };
                     let mouth = [0.5 * self.wish.aspect, 1.0 - BASIN - 0.02];
-                    self.jet_row(flat, &mut new, row, (mouth, speed, 0.075, from - born), [end, 1.0]);
+                    self.jet_row(flat, &mut new, row, (mouth, speed, 0.065, from - born), [end, 1.0]);
                 }
             }
             Kind::Pour => {

@@ -120,7 +120,7 @@ impl Shape {
     /// Bytes of a surface and what making it takes.
     pub(super) fn bytes(&self) -> usize {
         let ([w, h], ..) = self.grid();
-        w * h * (size_of::<Node>() + 16) + 4096
+        w * h * (size_of::<Node>() + 48) + (1 << 16)
     }
 
     /// The surface of parcels whose places are given in frame heights from the frame's corner, each with its number.

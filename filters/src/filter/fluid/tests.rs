@@ -1,1 +1,296 @@
+use super::surface::{EDGE, Surface};
+use super::*;
+use crate::frame::Primaries;
+use crate::lend::{Alone, NoStore, Store};
+use crate::settings::Value;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+/// Jump frames in memory, that are counted.
+#[derive(Default)]
+struct Shelf {
+    kept: Mutex<BTreeMap<u128, Vec<u8>>>,
+    found: AtomicUsize,
+}
+
+impl Store for Shelf {
+    fn get(&self, key: u128) -> Option<Vec<u8>> {
+        let found = self.kept.lock().unwrap().get(&key).cloned();
+        self.found.fetch_add(usize::from(found.is_some()), Ordering::Relaxed);
+        found
+    }
+    fn put(&self, key: u128, bytes: &[u8]) {
+        self.kept.lock().unwrap().insert(key, bytes.to_vec());
+    }
+}
+
+fn values(settings: &[(&str, &str)]) -> Values {
+    let mut values = Values::new(SETTINGS);
+    for (id, text) in settings {
+        let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
+        values.set(id, setting.parse(text).unwrap()).unwrap();
+    }
+    values
+}
+
+fn small() -> Format {
+    Format::new(96, 54, Family::Yuv, Depth::Bits(8), (1, 1))
+}
+
+fn bound(settings: &[(&str, &str)], format: &Format, level: Level) -> Box<dyn Filter> {
+    build(&values(settings)).unwrap().bind(format, 3, level).unwrap()
+}
+
+/// A picture with something on it.
+fn picture(format: Format) -> Frame {
+    let mut frame = Frame::new(format);
+    for p in 0..format.planes() {
+        let (w, h) = format.plane_size(p);
+        for y in 0..h {
+            for x in 0..w {
+                let v = (x * 7 + y * 13 + p * 50 + (x / 5 % 2) * 60) % 256;
+                match format.depth.bytes() {
+                    1 => frame.row_mut::<u8>(p, y)[x] = v as u8,
+                    2 => frame.row_mut::<u16>(p, y)[x] = (v << (format.depth.bits().unwrap() - 8)) as u16,
+                    _ => frame.row_mut::<f32>(p, y)[x] = v as f32 / 255.0,
+                }
+            }
+        }
+    }
+    frame
+}
+
+fn render(filter: &dyn Filter, line: &mut Option<State>, n: i64, store: &dyn Store, cuts: &[usize]) -> Frame {
+    let format = *filter.output();
+    let at = Moment::of_frame(n, Ratio::whole(24));
+    let stop = AtomicBool::new(false);
+    let host = Host { spread: &Alone, store, stop: &stop };
+    let source = picture(format);
+    let stepped = filter.step(&at, line, &host).unwrap();
+    let state = filter.prepare(&at, Some(stepped), &host).unwrap();
+    let mut out = Frame::new(format);
+    let mut rest = out.as_mut();
+    let mut scratch = Scratch::default();
+    let mut lay = |band: crate::frame::FrameMut<'_>| {
+        let rows = band.plane(0).rows();
+        let writes = filter.plan(&at).writes;
+        let mut band = Band { rows, input: Some(source.as_ref()), output: band, writes };
+        filter.render(&at, Some(&state), &mut band, &mut scratch);
+    };
+    for cut in cuts {
+        let (band, below) = rest.split_at_row(*cut);
+        lay(band);
+        rest = below;
+    }
+    lay(rest);
+    out
+}
+
+const RAIN: &[(&str, &str)] = &[("scene", "rain"), ("particles", "500"), ("start", "1")];
+const DAM: &[(&str, &str)] = &[("particles", "700")];
+
+#[test]
+fn every_order_and_every_store_gives_the_same_frames() {
+    for settings in [DAM, RAIN, &[("scene", "fountain"), ("particles", "400")]] {
+        let filter = bound(settings, &small(), Level::best());
+        let shelf = Shelf::default();
+        let mut line = None;
+        let want: Vec<Frame> = (0..60).map(|n| render(&*filter, &mut line, n, &shelf, &[])).collect();
+        assert!(want[50] != want[20]);
+        let kept = shelf.kept.lock().unwrap().len();
+        assert!(kept >= 2, "{kept}");
+        // Backwards, warm and cold; here and there; with one line and with a new one each time.
+        let cold = Shelf::default();
+        for store in [&shelf as &dyn Store, &cold, &NoStore] {
+            let mut line = None;
+            for n in (0..60).rev().step_by(7).chain([5, 59, 24, 23, 25, 0]) {
+                assert!(render(&*filter, &mut line, n, store, &[]) == want[n as usize], "{n}");
+            }
+        }
+        let before = shelf.found.load(Ordering::Relaxed);
+        for n in [59, 30, 47] {
+            assert!(render(&*filter, &mut None, n, &shelf, &[]) == want[n as usize], "{n}");
+        }
+        assert!(shelf.found.load(Ordering::Relaxed) > before);
+        // What is no state is not taken for one.
+        for bytes in shelf.kept.lock().unwrap().values_mut() {
+            bytes.truncate(bytes.len() - 1);
+        }
+        assert!(render(&*filter, &mut None, 50, &shelf, &[]) == want[50]);
+        // Another's line is of no use.
+        let other = bound(&[("particles", "300"), ("seed", "9")], &small(), Level::best());
+        let mut line = None;
+        render(&*other, &mut line, 10, &NoStore, &[]);
+        assert!(render(&*filter, &mut line, 12, &NoStore, &[]) == want[12]);
+    }
+}
+
+#[test]
+fn levels_and_bands_change_nothing() {
+    for name in ["gray", "yuv420p", "yuv422p10", "yuv411p", "gbrp16", "gbrapf32", "yuva444p", "ya8"] {
+        let format = Format::from_name(name, 67, 44).unwrap();
+        let want = render(&*bound(RAIN, &format, Level::SCALAR), &mut None, 9, &NoStore, &[]);
+        assert!(want != picture(format), "{name}");
+        for &level in Level::available() {
+            let filter = bound(RAIN, &format, level);
+            for cuts in [&[][..], &[2, 4, 20, 40], &[16]] {
+                assert!(render(&*filter, &mut None, 9, &NoStore, cuts) == want, "{name} {level} {cuts:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_there_is_no_liquid_the_picture_is_as_it_was() {
+    let format = small();
+    let filter = bound(&[("scene", "pour"), ("particles", "500")], &format, Level::best());
+    assert!(render(&*filter, &mut None, 0, &NoStore, &[]) == picture(format));
+    let filter = bound(DAM, &format, Level::best());
+    let frame = render(&*filter, &mut None, 1, &NoStore, &[]);
+    // The right half is still dry.
+    for y in 0..54 {
+        assert_eq!(frame.row::<u8>(0, y)[60..], picture(format).row::<u8>(0, y)[60..]);
+    }
+    assert!(frame.row::<u8>(0, 50)[..30] != picture(format).row::<u8>(0, 50)[..30]);
+}
+
+/// What is premultiplied and what is not show the same; over nothing there is the liquid alone.
+#[test]
+fn alpha_is_composited() {
+    let base = Format {
+        alpha: Alpha::Straight,
+        primaries: Primaries::BT709,
+        ..Format::from_name("gbrapf32", 64, 48).unwrap()
+    };
+    let multiplied = Format { alpha: Alpha::Premultiplied, ..base };
+    let draw = |format: Format, alpha: f32| {
+        let mut source = picture(format);
+        for y in 0..48 {
+            source.row_mut::<f32>(3, y).fill(alpha);
+            if format.alpha == Alpha::Premultiplied {
+                for p in 0..3 {
+                    source.row_mut::<f32>(p, y).iter_mut().for_each(|v| *v *= alpha);
+                }
+            }
+        }
+        let filter = bound(DAM, &format, Level::best());
+        let at = Moment::of_frame(12, Ratio::whole(24));
+        let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+        let stepped = filter.step(&at, &mut None, &host).unwrap();
+        let state = filter.prepare(&at, Some(stepped), &host).unwrap();
+        let mut out = Frame::new(format);
+        let writes = filter.plan(&at).writes;
+        let mut band = Band { rows: 0..48, input: Some(source.as_ref()), output: out.as_mut(), writes };
+        filter.render(&at, Some(&state), &mut band, &mut Scratch::default());
+        out
+    };
+    for alpha in [0.0, 0.3, 1.0] {
+        let (straight, whole) = (draw(base, alpha), draw(multiplied, alpha));
+        let mut wet = 0;
+        for y in 0..48 {
+            for x in 0..64 {
+                let a = straight.row::<f32>(3, y)[x];
+                assert!((a - whole.row::<f32>(3, y)[x]).abs() < 1e-5 && (alpha - 1e-6..=1.0).contains(&a));
+                for p in 0..3 {
+                    let (s, m) = (straight.row::<f32>(p, y)[x] * a, whole.row::<f32>(p, y)[x]);
+                    assert!((s - m).abs() < 1e-4, "{alpha} {p} {x} {y}: {s} {m}");
+                }
+                wet += usize::from(a > alpha + 0.01);
+            }
+        }
+        assert!(alpha == 1.0 || wet > 300, "{wet}");
+    }
+}
+
+/// The amount at nodes against the sum of kernels as it is written.
+#[test]
+fn the_surface_is_the_sum_of_round_kernels() {
+    let shape = Shape { aspect: 1.5, spacing: 0.03, smoothness: 0.3, ripples: 1.0, row: 1.0 / 64.0 };
+    let places: Vec<Place> = (0..300u32)
+        .map(|id| {
+            let unit = |k: u32| {
+                (crate::noise::seed::mix64(u64::from(2 * id + k) + 5) >> 40) as f32 / (1 << 24) as f32
+            };
+            Place { at: [0.2 + unit(0), 0.3 + 0.5 * unit(1)], id }
+        })
+        .collect();
+    let made: Vec<Surface> = Level::available().iter().map(|l| shape.surface(*l, &places)).collect();
+    let Surface { size, origin, per, nodes } = &made[0];
+    assert!(made.iter().all(|s| s.nodes == *nodes));
+    let mut turned = places.clone();
+    turned.reverse();
+    assert!(shape.surface(Level::best(), &turned).nodes == *nodes, "the order of parcels counts");
+    let blob = f64::from((1.9 + 3.6 * 0.3) * 0.03 * per);
+    let line = |d: f64| (1.0 - (d / blob).powi(2)).max(0.0).powi(3);
+    let sum: f64 = (-9..=9).map(|i| line(f64::from(i))).sum();
+    let one = f64::from(0.03 * per);
+    for (i, j) in (0..size[1]).step_by(5).flat_map(|j| (0..size[0]).step_by(3).map(move |i| (i, j))) {
+        let mut want = 0.0;
+        for p in &places {
+            let (u, v) = (f64::from((p.at[0] - origin[0]) * per), f64::from((p.at[1] - origin[1]) * per));
+            // Shared out among four nodes.
+            for (x, y) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
+                let part = |t: f64, k: f64| if k == 0.0 { 1.0 - t.fract() } else { t.fract() };
+                let by = part(u, x) * part(v, y);
+                want += by * line(u.floor() + x - i as f64) * line(v.floor() + y - j as f64);
+            }
+        }
+        want *= one * one / (sum * sum);
+        let got = f64::from(nodes[j * size[0] + i][0]);
+        assert!((got - want).abs() < 0.02, "{i} {j}: {got} {want}");
+    }
+    assert!(nodes.iter().any(|n| n[0] > EDGE) && nodes.iter().all(|n| n.iter().all(|v| v.is_finite())));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let refused = |settings: &[(&str, &str)], format: &Format| match build(&values(settings)) {
+        Err(e) => e,
+        Ok(spec) => spec.bind(format, 1, Level::best()).err().unwrap(),
+    };
+    let small = small();
+    let e = refused(&[("gravity", "0=1;9=2")], &small);
+    assert!(e.setting == "gravity" && e.problem.contains("no curve"), "{e}");
+    assert_eq!(refused(&[("scene", "shape")], &small).setting, "shape");
+    assert_eq!(refused(&[("shape", "x.png")], &small).setting, "shape");
+    assert_eq!(refused(&[("obstacle", "x.png")], &small).setting, "obstacle");
+    let e = refused(&[("obstacle", "x.png"), ("obstacle_frame", "3")], &small);
+    assert!(e.setting == "obstacle_frame" && e.problem.contains("one of the two"), "{e}");
+    let long = Format { width: 2000, height: 20, ..small };
+    assert!(refused(&[], &long).problem.contains("crop"));
+    let particles = SETTINGS.iter().find(|s| s.id == "particles").unwrap();
+    assert!(particles.parse("200001").is_err() && particles.parse("10000000000000").is_err());
+    let mut dark = values(&[("scene", "shape")]);
+    let black = Frame::new(Format::new(8, 8, Family::Gray, Depth::Bits(8), (0, 0)));
+    dark.set("shape", Value::Image(Picture::named("b.png").read(black))).unwrap();
+    let e = build(&dark).unwrap().bind(&small, 1, Level::best()).err().unwrap();
+    assert!(e.problem.contains("threshold"), "{e}");
+    // Too far on.
+    let filter = bound(DAM, &small, Level::best());
+    let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+    let far = Moment::of_frame(i64::MAX / 1001, Ratio::whole(24));
+    assert!(matches!(filter.step(&far, &mut None, &host), Err(Stop::Failed(_))));
+}
+
+#[test]
+fn obstacles_shapes_and_sides_count() {
+    let mut half = Frame::new(Format::new(16, 9, Family::Gray, Depth::Bits(8), (0, 0)));
+    (5..9).for_each(|y| half.row_mut::<u8>(0, y)[6..10].fill(255));
+    let with = |settings: &[(&str, &str)], id: &str| {
+        let mut values = values(settings);
+        values.set(id, Value::Image(Picture::named("h.png").read(half.clone()))).unwrap();
+        build(&values).unwrap().bind(&small(), 3, Level::best()).unwrap()
+    };
+    let shown = |filter: &dyn Filter| render(filter, &mut None, 30, &NoStore, &[]);
+    let free = shown(&*bound(DAM, &small(), Level::best()));
+    let blocked = shown(&*with(DAM, "obstacle"));
+    let dark = shown(&*with(&[("particles", "700"), ("solid", "dark")], "obstacle"));
+    let shape = shown(&*with(&[("scene", "shape"), ("particles", "700")], "shape"));
+    assert!(free != blocked && blocked != dark && shape != free);
+    // Inside of what is solid there is nothing.
+    let source = picture(small());
+    for y in 38..52 {
+        assert_eq!(blocked.row::<u8>(0, y)[42..54], source.row::<u8>(0, y)[42..54], "{y}");
+    }
+}

@@ -9,6 +9,9 @@
 //! The state is a function of the settings, the parcels and the number of steps: neither threads, nor the instruction
 //! set, nor saving and restoring change a bit, as long as it is saved at a multiple of [`EVERY`] steps.
 
+#[cfg(test)]
+mod tests;
+
 use super::list::LANES;
 use super::rows::{self, Constants, View};
 use super::solid::Solid;
@@ -26,7 +29,7 @@ const MARGIN: f32 = 1.1;
 /// Parcels of a task, at least.
 const SHARE: usize = 1024;
 /// Radii that sound passes in a step, at most.
-const PASSED: f32 = 0.5;
+const PASSED: f32 = 0.51;
 
 /// What is simulated. Lengths in any one unit; time in seconds; y grows downwards, and gravity acts along it.
 #[derive(Clone, Copy, Debug, PartialEq)]

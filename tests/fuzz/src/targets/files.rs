@@ -11,6 +11,9 @@ use std::path::Path;
 pub const TRACKS: Target =
     Target { name: "tracks", run: tracks, words: &["\0", "\u{1}", "\u{7f}"], seeds: &[] };
 
+/// Jump frames of the cache. Nearly all mutants fail their sum, so what begins as one counts as understood.
+pub const STATE: Target = Target { name: "state", run: state, words: &["\0", "\u{1}", "\u{7f}"], seeds: &[] };
+
 /// Lottie keyframe lists.
 pub const LOTTIE: Target = Target {
     name: "lottie",
@@ -105,6 +108,11 @@ fn tracks(data: &[u8]) -> bool {
     store::fuzz::gfa(data);
     store::fuzz::stream(data);
     data.starts_with(b"\x89GFP")
+}
+
+fn state(data: &[u8]) -> bool {
+    store::fuzz::state(data);
+    data.starts_with(b"\x89GFJ")
 }
 
 fn lottie(data: &[u8]) -> bool {

@@ -133,9 +133,11 @@ fn render(recipe: &Recipe) {
         Ok(chain) => chain,
         Err(e) => return drop(e.to_string()),
     };
+    // What is stepped takes as long as it is to get there.
+    let numbers = if chain.is_stepped() { &[0, -1][..] } else { &[0, 48, -1, i64::MAX / 1001] };
     let stop = AtomicBool::new(false);
     let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
-    for number in [0, 48, -1, i64::MAX / 1001] {
+    for &number in numbers {
         let mut frame = Frame::new(format);
         let at = Moment::of_frame(number, Ratio::whole(24));
         let done = chain.run(&at, Ratio::ONE, &mut frame, &mut Work::default(), &States::default(), &host);
