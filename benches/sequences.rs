@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const GRAINFIELD: &str = env!("CARGO_BIN_EXE_grainfield");
-/// ffmpeg's `alls=14` has a sigma of 7.4 code values, measured on grey; so has this.
-const OURS: &str = "noise=strength=7.4";
+/// ffmpeg's `alls=14` has a sigma of 7.7 code values, measured on grey; so has this.
+const OURS: &str = "noise=strength=7.7";
 const THEIRS: &str = "noise=alls=14:allf=t";
 
 /// The middle one.
@@ -113,9 +113,21 @@ fn sequences(home: &Path, frames: usize, rounds: usize) {
             let to = home.join("out");
             fresh(&to);
             took.push(match i {
-                0 => run(&mut ours(&format!("render {}/f.####.png {}/f.####.png -f {OURS}", at("png"), at("out")))),
-                1 => run(&mut ffmpeg(&format!("-i {}/f.%04d.png -vf {THEIRS} {}/f.%04d.png", at("png"), at("out")))),
-                _ => run(&mut ours(&format!("render {}/f.####.exr {}/f.####.exr -f {OURS}", at("exr"), at("out")))),
+                0 => run(&mut ours(&format!(
+                    "render {}/f.####.png {}/f.####.png -f {OURS}",
+                    at("png"),
+                    at("out")
+                ))),
+                1 => run(&mut ffmpeg(&format!(
+                    "-i {}/f.%04d.png -vf {THEIRS} {}/f.%04d.png",
+                    at("png"),
+                    at("out")
+                ))),
+                _ => run(&mut ours(&format!(
+                    "render {}/f.####.exr {}/f.####.exr -f {OURS}",
+                    at("exr"),
+                    at("out")
+                ))),
             });
             sizes[i] = bytes(&to) / frames as f64;
         }
@@ -161,9 +173,12 @@ fn resumed(home: &Path) {
 /// Milliseconds from start to end, median of 50 turns.
 fn start_up() {
     println!("| command | ms |\n|---|---:|");
-    for words in
-        ["--version", "filters noise", "probe pattern:bars", "render pattern:bars:frames=1:size=16x16 null: -f noise -q"]
-    {
+    for words in [
+        "--version",
+        "filters noise",
+        "probe pattern:bars",
+        "render pattern:bars:frames=1:size=16x16 null: -f noise -q",
+    ] {
         let times = (0..50).map(|_| {
             let mut command = ours(words);
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

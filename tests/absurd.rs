@@ -77,7 +77,11 @@ fn png_and_jpeg_and_webp() {
         refused(&s, "cut.png", &head);
     }
     // a chunk that is longer than any file: before the samples, and theirs, which are all there
-    refused(&s, "long.png", &put(&png, find(&png, b"IDAT") - 8 - 4, &[0x7f, 0xff, 0xff, 0xff])[..find(&png, b"IDAT")]);
+    refused(
+        &s,
+        "long.png",
+        &put(&png, find(&png, b"IDAT") - 8 - 4, &[0x7f, 0xff, 0xff, 0xff])[..find(&png, b"IDAT")],
+    );
     s.write("idat.png", put(&png, find(&png, b"IDAT") - 4, &[0x7f, 0xff, 0xff, 0xff]));
     let out = s.within(SPACE, "render idat.png null: -q --threads 1", b"");
     assert!([Some(0), Some(1)].contains(&out.code), "{:?} {}", out.code, out.err);
@@ -131,7 +135,11 @@ fn exr() {
         }
     }
     // an attribute longer than the file, and a block
-    refused(&s, "long.exr", &put(&exr, find(&exr, b"compression\0compression\0") + 24, &[0xff, 0xff, 0xff, 0x7f]));
+    refused(
+        &s,
+        "long.exr",
+        &put(&exr, find(&exr, b"compression\0compression\0") + 24, &[0xff, 0xff, 0xff, 0x7f]),
+    );
     let at = find(&exr, b"channels\0chlist\0") + 16;
     refused(&s, "channels.exr", &put(&exr, at, &[0xff, 0xff, 0xff, 0x7f]));
 }
@@ -146,11 +154,14 @@ fn tiff() {
     let count = usize::from(tiff[long(4)]);
     let entry = |tag: u16| {
         let at = (0..count).map(|i| entries + 12 * i);
-        at.into_iter().find(|&at| tiff[at..at + 2] == tag.to_le_bytes()).unwrap_or_else(|| panic!("no tag {tag}"))
+        at.into_iter()
+            .find(|&at| tiff[at..at + 2] == tag.to_le_bytes())
+            .unwrap_or_else(|| panic!("no tag {tag}"))
     };
     // each as one LONG
     let set = |file: &[u8], tag: u16, value: u32| {
-        let head = [4u16.to_le_bytes().to_vec(), 1u32.to_le_bytes().to_vec(), value.to_le_bytes().to_vec()].concat();
+        let head =
+            [4u16.to_le_bytes().to_vec(), 1u32.to_le_bytes().to_vec(), value.to_le_bytes().to_vec()].concat();
         put(file, entry(tag) + 2, &head)
     };
     for (w, h) in SIDES {
@@ -185,7 +196,9 @@ fn film() {
         let jp2 = good(&s, "good.j2k", "gbrp");
         for (w, h) in SIDES {
             // whichever way round the bytes are: both
-            for sides in [[w.to_be_bytes(), h.to_be_bytes()].concat(), [w.to_le_bytes(), h.to_le_bytes()].concat()] {
+            for sides in
+                [[w.to_be_bytes(), h.to_be_bytes()].concat(), [w.to_le_bytes(), h.to_le_bytes()].concat()]
+            {
                 refused(&s, "bad.dpx", &put(&dpx, 772, &sides));
             }
             refused(&s, "bad.j2k", &put(&jp2, 8, &[w.to_be_bytes(), h.to_be_bytes()].concat()));
@@ -197,8 +210,11 @@ fn film() {
 fn y4m() {
     let s = Session::new();
     let header = |tags: &str| format!("YUV4MPEG2 {tags}\nFRAME\nabc");
-    let mut files: Vec<Vec<u8>> = SIDES.map(|(w, h)| header(&format!("W{w} H{h} F25:1 Cmono")).into()).to_vec();
-    for rate in ["0:1", "25:0", "-25:1", "25:-1", "2147483648:1", "1:2147483648", "99999999999999999999:1", "0"] {
+    let mut files: Vec<Vec<u8>> =
+        SIDES.map(|(w, h)| header(&format!("W{w} H{h} F25:1 Cmono")).into()).to_vec();
+    for rate in
+        ["0:1", "25:0", "-25:1", "25:-1", "2147483648:1", "1:2147483648", "99999999999999999999:1", "0"]
+    {
         files.push(header(&format!("W2 H1 F{rate} Cmono")).into());
     }
     for tags in ["W-4 H4", "W99999999999999999999 H2", "W4", "W4 H4 A-1:0 C420p99"] {

@@ -92,7 +92,9 @@ impl Reader<'_> {
                 ("folder", DeValue::String(text)) => jobs.folder = Some(self.folder.join(text.as_ref())),
                 ("folder", _) => return bad(line, "folder", "is a text in quotes"),
                 ("all", DeValue::Table(table)) => all = self.settings(table),
-                ("all", _) => return bad(line, "all", "is a table, written [all] with a line for each option"),
+                ("all", _) => {
+                    return bad(line, "all", "is a table, written [all] with a line for each option");
+                }
                 ("job", DeValue::Array(array)) => list = array,
                 ("job", _) => {
                     return bad(line, "job", "is written [[job]], with two brackets, once for each job");
@@ -134,13 +136,19 @@ impl Reader<'_> {
         let mut text = |key: &str| match settings.remove(key) {
             None => Ok(None),
             Some((line, item)) => match item.get_ref() {
-                DeValue::String(text) if !text.is_empty() && !text.contains('\0') => Ok(Some(text.to_string())),
+                DeValue::String(text) if !text.is_empty() && !text.contains('\0') => {
+                    Ok(Some(text.to_string()))
+                }
                 _ => bad(line, &format!("{place}, {key}"), "is a text in quotes, and not empty"),
             },
         };
         let (name, input, output) = (text("name")?, text("input")?, text("output")?);
         let (Some(input), Some(output)) = (input, output) else {
-            return bad(line, place, "a job has an input and an output: input = \"...\" and output = \"...\"");
+            return bad(
+                line,
+                place,
+                "a job has an input and an output: input = \"...\" and output = \"...\"",
+            );
         };
         let (mut options, mut lines) = (Vec::new(), Vec::new());
         for (key, (line, item)) in settings {

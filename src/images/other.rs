@@ -4,7 +4,8 @@
 //! first is read. What a JPEG decodes to is the library's matter and no part of the promise of equal samples.
 
 use super::{
-    Fault, Header, Input, Kind, MAX_BYTES, Meta, Unit, accept, check_held, check_size, fitting_icc, rows, tagged, tags,
+    Fault, Header, Input, Kind, MAX_BYTES, Meta, Unit, accept, check_held, check_size, fitting_icc, rows,
+    tagged, tags,
 };
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame};
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder, PixelDensity, PixelDensityUnit};

@@ -1,6 +1,9 @@
 //! PNG, of every colour type and depth. Palettes, transparent colours and depths below 8 are expanded.
 
-use super::{Density, Fault, Header, Input, Kind, Meta, Unit, accept, check_held, check_size, fitting_icc, rows, tagged};
+use super::{
+    Density, Fault, Header, Input, Kind, Meta, Unit, accept, check_held, check_size, fitting_icc, rows,
+    tagged,
+};
 use ::png::{
     BitDepth, ColorType, Decoder, DecodingError, EncodingError, Info, Limits, PixelDimensions, Reader,
     Transformations, chunk::ChunkType,
