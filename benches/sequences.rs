@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const GRAINFIELD: &str = env!("CARGO_BIN_EXE_grainfield");
-/// ffmpeg's `alls=14` has a sigma of 7.4 code values, measured on grey; so has this.
-const OURS: &str = "noise=strength=7.4";
+/// ffmpeg's `alls=14` has a sigma of 7.7 code values, measured on grey; so has this.
+const OURS: &str = "noise=strength=7.7";
 const THEIRS: &str = "noise=alls=14:allf=t";
 
 /// The middle one.

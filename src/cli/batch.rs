@@ -125,15 +125,18 @@ pub(super) fn run(typed: Batch, around: &Surroundings) -> Exit {
         Ok(signals) => signals,
         Err(error) => return complain(Exit::Failed, &format!("signals cannot be watched: {error}")),
     };
-    let report = Many::new(typed.common.say);
+    let report = Many::new(typed.common.say, plan.jobs.len());
     let perform = |_: usize, job: &Job| perform(&typed, &plan, around, &signals, &report, job);
-    let tell = |_: usize, job: &Job, event: &Event| match event {
-        Event::Before => report.note(Some(&job.name), "done before"),
-        Event::FailedBefore(why) => {
-            report.note(Some(&job.name), &format!("failed before ({why}); --retry tries again"))
+    let tell = |_: usize, job: &Job, event: &Event| {
+        report.over();
+        match event {
+            Event::Before => report.note(Some(&job.name), "done before"),
+            Event::FailedBefore(why) => {
+                report.note(Some(&job.name), &format!("failed before ({why}); --retry tries again"))
+            }
+            Event::Elsewhere => report.note(Some(&job.name), "another program does it"),
+            Event::Queue(why) => report.error(Some(&job.name), why),
         }
-        Event::Elsewhere => report.note(Some(&job.name), "another program does it"),
-        Event::Queue(why) => report.error(Some(&job.name), why),
     };
     let batch = batch::Batch {
         queue: &plan.queue,

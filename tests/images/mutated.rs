@@ -89,10 +89,10 @@ fn damage_never_panics() {
 
 /// Opens a damaged file and reads its picture.
 fn read(bad: &Path, ext: &str, round: usize, len: usize, whole: usize) {
-    match open(&bad, Missing::Error) {
+    match open(bad, Missing::Error) {
         Ok(mut source) => match next(&mut *source) {
             Ok(_) => assert!(
-                round % 5 != 0 || len + 64 > whole,
+                !round.is_multiple_of(5) || len + 64 > whole,
                 "{ext}: a file cut to {len} of {whole} bytes was taken for whole"
             ),
             Err(e) => assert!(e.to_string().contains("bad-")),

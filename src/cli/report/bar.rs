@@ -19,6 +19,18 @@ pub(super) struct Bar {
     out_time: Arc<Mutex<f64>>,
 }
 
+/// The line below the bars of several jobs.
+pub(super) fn of_jobs(all: &MultiProgress, jobs: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{pos} of {len} jobs ended, {gone} gone")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = style.with_key("gone", |s: &ProgressState, w: &mut dyn Write| {
+        let _ = w.write_str(&clock(s.elapsed()));
+    });
+    let bar = all.add(ProgressBar::new(jobs as u64).with_style(style));
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
 impl Bar {
     /// Shows it. Draws nothing when standard error is no terminal.
     pub(super) fn new(total: Option<u64>) -> Bar {
@@ -26,11 +38,17 @@ impl Bar {
         Bar::dressed(bar, total, "")
     }
 
-    /// One of several, with a name.
-    pub(super) fn beside_others(all: &MultiProgress, name: &str, total: Option<u64>) -> Bar {
-        let bar = match total {
-            Some(total) => all.add(ProgressBar::new(total)),
-            None => all.add(ProgressBar::no_length()),
+    /// One of several, with a name, above the line `last`.
+    pub(super) fn beside_others(
+        all: &MultiProgress,
+        last: Option<&ProgressBar>,
+        name: &str,
+        total: Option<u64>,
+    ) -> Bar {
+        let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
+        let bar = match last {
+            Some(last) => all.insert_before(last, bar),
+            None => all.add(bar),
         };
         // the last words of a long path tell most
         let length = name.chars().count();

@@ -1,7 +1,7 @@
 //! What is told of several jobs at a time: a bar for each on a terminal, else lines; for programs the same events as
 //! of one job, each with its `job`.
 
-use super::bar::Bar;
+use super::bar::{self, Bar};
 use super::figures::{Figures, clock, short};
 use super::json::Event;
 use super::{EVERY, Ending, Form, SayArgs, Start, Voice, manner};
@@ -9,7 +9,7 @@ use crate::batch::Tally;
 use crate::cli::exit::Exit;
 use crate::cli::terminal::Style;
 use crate::job::{Step, Watch};
-use indicatif::{MultiProgress, ProgressDrawTarget};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,6 +20,8 @@ pub(in crate::cli) struct Many {
     voice: Voice,
     style: Style,
     bars: MultiProgress,
+    /// Below the jobs' bars: how many there are, and how many of them are over.
+    all: Option<ProgressBar>,
     err: Mutex<io::Stderr>,
     begun: Instant,
 }
@@ -39,7 +41,8 @@ struct State {
 }
 
 impl Many {
-    pub(in crate::cli) fn new(say: SayArgs) -> Many {
+    /// Of so many jobs.
+    pub(in crate::cli) fn new(say: SayArgs, jobs: usize) -> Many {
         let (form, voice) = manner(say, false);
         let target = if form == Form::Bar {
             ProgressDrawTarget::stderr_with_hz(10)
@@ -47,11 +50,13 @@ impl Many {
             ProgressDrawTarget::hidden()
         };
         let bars = MultiProgress::with_draw_target(target);
+        let all = (form == Form::Bar && jobs > 1).then(|| bar::of_jobs(&bars, jobs));
         Many {
             form,
             voice,
             style: Style::of_stderr(),
             bars,
+            all,
             err: Mutex::new(io::stderr()),
             begun: Instant::now(),
         }
@@ -94,8 +99,18 @@ impl Many {
         }
     }
 
+    /// A job is over, or will not be begun.
+    pub(in crate::cli) fn over(&self) {
+        if let Some(all) = &self.all {
+            all.inc(1);
+        }
+    }
+
     /// The end of all.
     pub(in crate::cli) fn end(&self, tally: &Tally, exit: Exit) {
+        if let Some(all) = &self.all {
+            all.finish_and_clear();
+        }
         let elapsed = self.begun.elapsed();
         if self.form.is_json() {
             return self.event(None, &Event::batch(tally, exit, elapsed));
@@ -145,7 +160,10 @@ impl One<'_> {
         let mut state = self.state();
         state.begun = Instant::now();
         match self.many.form {
-            Form::Bar => state.bar = Some(Bar::beside_others(&self.many.bars, &self.job, start.total)),
+            Form::Bar => {
+                state.bar =
+                    Some(Bar::beside_others(&self.many.bars, self.many.all.as_ref(), &self.job, start.total))
+            }
             form if form.is_json() => self.many.event(Some(&self.job), &Event::started(start)),
             _ => {}
         }
@@ -163,6 +181,7 @@ impl One<'_> {
         if let Some(bar) = state.bar.take() {
             bar.end();
         }
+        self.many.over();
         let elapsed = state.begun.elapsed();
         if let Some(last) = &mut state.last {
             last.elapsed = elapsed;
