@@ -12,12 +12,14 @@
 //! - by time: all keys in one array sorted by their own time (the article's example of what does not help), each knowing
 //!   where the next one of its track stands
 //! - stream: [`grainfield_filters::curve::stream`]
+//!
+//! A second table has tracks of every shape, beside asking each curve by itself.
 #![allow(unsafe_code)] // the clock of a thread
 #![allow(clippy::expect_used)] // a bench that cannot go on ends
 #![allow(missing_docs)]
 
 use grainfield_filters::curve::stream::{Tracks, write};
-use grainfield_filters::curve::{At, Curve, Key, Shape};
+use grainfield_filters::curve::{At, Curve, Ease, Handles, Key, Shape};
 use grainfield_filters::ratio::Ratio;
 use std::hint::black_box;
 
@@ -201,6 +203,56 @@ fn play(count: usize, step: i64, cold: bool) {
     );
 }
 
+/// Tracks of every shape, beside asking each of them by itself.
+fn shapes() {
+    let ease = |name: &str| Shape::Ease(Ease::of_name(name).expect("an ease"));
+    let handles = Handles { leave: 0.3, leave_by: 5.0, arrive: 0.6, arrive_by: -5.0 };
+    let all = [
+        ("hold", Shape::Hold),
+        ("linear", Shape::Linear),
+        ("Hermite", Shape::Hermite { leave: 0.1, arrive: -0.1 }),
+        ("smooth", Shape::Smooth),
+        ("B-spline", Shape::BSpline),
+        ("Bezier", Shape::Bezier(handles)),
+        ("quad-in-out", ease("quad-in-out")),
+        ("sine-in-out", ease("sine-in-out")),
+        ("elastic-out", ease("elastic-out")),
+    ];
+    let frames = 240i64;
+    println!("\nShapes: 2000 tracks, keys 30 frames apart, microseconds a frame\n");
+    println!("shape          stream, warm   cold   asked one by one");
+    let mut over = vec![0u64; 4 << 20];
+    for (name, shape) in all {
+        let mut tracks = tracks(2000, frames + 10, 30);
+        for track in &mut tracks {
+            let keys = track.keys().iter().map(|k| Key { shape, ..*k }).collect();
+            *track = Curve::new(keys).expect("a curve");
+        }
+        let stream = stream(&tracks, 100_000);
+        let mut least = [f64::INFINITY; 3];
+        for (way, least) in least.iter_mut().enumerate() {
+            for _ in 0..3 {
+                let (mut head, mut sum) = (stream.start().expect("started"), 0.0);
+                for f in 0..frames {
+                    let now = Ratio::whole(f);
+                    if way == 1 {
+                        over.iter_mut().for_each(|v| *v = v.wrapping_add(1));
+                    }
+                    sum += time(|| match way {
+                        0 | 1 => stream.go(&mut head, now).expect("played"),
+                        _ => tracks.iter().for_each(|t| {
+                            black_box(t.value_at(now));
+                        }),
+                    });
+                }
+                *least = least.min(sum / frames as f64 * 1e6);
+            }
+        }
+        println!("{name:12} {:14.1} {:6.1} {:18.1}", least[0], least[1], least[2]);
+    }
+    black_box(&over);
+}
+
 fn seek() {
     let frames = 20_000;
     let tracks = tracks(2000, frames, 60);
@@ -234,5 +286,6 @@ fn main() {
             play(count, step, true);
         }
     }
+    shapes();
     seek();
 }

@@ -29,7 +29,7 @@ pub struct Quads {
 }
 
 impl Quads {
-    /// Samples behind the last window that must be there to be read.
+    /// Samples that are read from a start on; so many must be there behind the last window.
     pub const ROOM: usize = 8;
 
     /// Of windows that begin at `at`, their weights one after the other; as far as four at a time lie near enough. None when
@@ -58,6 +58,11 @@ impl Quads {
             quads.weights.push(weights);
         }
         quads
+    }
+
+    /// Samples that must be there.
+    pub(super) fn end(&self) -> usize {
+        self.starts.iter().max().map_or(0, |&start| start as usize + Quads::ROOM)
     }
 
     /// Bytes that so many windows take at most.

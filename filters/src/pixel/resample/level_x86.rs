@@ -153,62 +153,53 @@ fn along_u16_of<const P: usize>(out: &mut [u16], row: &[u16], w: &[i16], shift: 
     done
 }
 
-/// Eight windows of four, weighed, in 16 bits.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn eight(row: &[u16], quads: &Quads, i: usize, half: __m256i, shift: __m128i) -> __m128i {
-    let sign = _mm256_set1_epi16(i16::MIN);
-    let four = |i: usize| {
-        // SAFETY: both lists have 32 bytes an entry; the samples were sliced to eight.
-        let (samples, order, weights) = unsafe {
-            (
-                _mm_loadu_si128(row[quads.starts[i] as usize..][..8].as_ptr().cast()),
-                _mm256_loadu_si256(quads.orders[i].as_ptr().cast()),
-                _mm256_loadu_si256(quads.weights[i].as_ptr().cast()),
-            )
-        };
-        let samples = _mm256_xor_si256(_mm256_broadcastsi128_si256(samples), sign);
-        _mm256_madd_epi16(_mm256_shuffle_epi8(samples, order), weights)
+macro_rules! windows {
+    ($(#[$doc:meta])* $name:ident, $t:ty, |$p:ident, $codes:ident, $top:ident| $store:expr) => {
+        $(#[$doc])*
+        #[target_feature(enable = "avx2")]
+        pub(super) fn $name(out: &mut [$t], row: &[u16], quads: &Quads, shift: u32, top: u16) -> usize {
+            assert!(quads.end() <= row.len(), "a window ends behind the row");
+            let sign = _mm256_set1_epi16(i16::MIN);
+            let half = _mm256_set1_epi32(MIDDLE + (1 << (shift - 1)));
+            let (shift, $top) = (_mm_cvtsi32_si128(shift as i32), _mm_set1_epi16(top as i16));
+            let starts = quads.starts.as_chunks::<2>().0.iter();
+            let orders = quads.orders.as_chunks::<2>().0.iter().zip(quads.weights.as_chunks::<2>().0);
+            let mut done = 0;
+            for ((out, starts), (orders, weights)) in out.chunks_exact_mut(8).zip(starts).zip(orders) {
+                let four = |i: usize| {
+                    // SAFETY: eight samples are there from every start; an order and its weights are a register each.
+                    let (samples, order, weights) = unsafe {
+                        (
+                            _mm_loadu_si128(row.as_ptr().add(starts[i] as usize).cast()),
+                            _mm256_loadu_si256(orders[i].as_ptr().cast()),
+                            _mm256_loadu_si256(weights[i].as_ptr().cast()),
+                        )
+                    };
+                    let samples = _mm256_xor_si256(_mm256_broadcastsi128_si256(samples), sign);
+                    _mm256_madd_epi16(_mm256_shuffle_epi8(samples, order), weights)
+                };
+                let all = _mm256_hadd_epi32(four(0), four(1));
+                let all = _mm256_sra_epi32(_mm256_add_epi32(all, half), shift);
+                // 0, 1, 4, 5 and 2, 3, 6, 7.
+                let codes = _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
+                let ($codes, $p) = (_mm_shuffle_epi32::<0b11_01_10_00>(codes), out.as_mut_ptr());
+                // SAFETY: there is room for eight.
+                unsafe { $store };
+                done += 8;
+            }
+            done
+        }
     };
-    let all = _mm256_hadd_epi32(four(i), four(i + 1));
-    let all = _mm256_sra_epi32(_mm256_add_epi32(all, half), shift);
-    // 0, 1, 4, 5 and 2, 3, 6, 7.
-    let codes = _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
-    _mm_shuffle_epi32::<0b11_01_10_00>(codes)
 }
 
-/// Windows of four to 8-bit samples.
-#[target_feature(enable = "avx2")]
-pub(super) fn windows_u8(out: &mut [u8], row: &[u16], quads: &Quads, shift: u32, _: u16) -> usize {
-    let (half, by) = (_mm256_set1_epi32(MIDDLE + (1 << (shift - 1))), _mm_cvtsi32_si128(shift as i32));
-    let mut done = 0;
-    for out in out.chunks_exact_mut(8) {
-        let i = done / 4;
-        if i + 2 > quads.starts.len() {
-            break;
-        }
-        let all = eight(row, quads, i, half, by);
-        // SAFETY: there is room for eight.
-        unsafe { _mm_storel_epi64(out.as_mut_ptr().cast(), _mm_packus_epi16(all, all)) };
-        done += 8;
+windows!(
+    /// Windows of four to 8-bit samples.
+    windows_u8, u8, |p, codes, top| {
+        let _ = top;
+        _mm_storel_epi64(p.cast(), _mm_packus_epi16(codes, codes));
     }
-    done
-}
-
-/// Windows of four to deeper samples.
-#[target_feature(enable = "avx2")]
-pub(super) fn windows_u16(out: &mut [u16], row: &[u16], quads: &Quads, shift: u32, top: u16) -> usize {
-    let (half, by) = (_mm256_set1_epi32(MIDDLE + (1 << (shift - 1))), _mm_cvtsi32_si128(shift as i32));
-    let mut done = 0;
-    for out in out.chunks_exact_mut(8) {
-        let i = done / 4;
-        if i + 2 > quads.starts.len() {
-            break;
-        }
-        let all = _mm_min_epu16(eight(row, quads, i, half, by), _mm_set1_epi16(top as i16));
-        // SAFETY: there is room for eight.
-        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), all) };
-        done += 8;
-    }
-    done
-}
+);
+windows!(
+    /// Windows of four to deeper samples.
+    windows_u16, u16, |p, codes, top| _mm_storeu_si128(p.cast(), _mm_min_epu16(codes, top))
+);

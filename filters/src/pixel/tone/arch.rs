@@ -13,14 +13,14 @@ pub(super) fn lanes_u8(level: Level, row: &mut [u8], lanes: Lanes, limits: Limit
     {
         use crate::simd::Isa;
         // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-        return unsafe {
+        unsafe {
             match level.isa() {
                 Isa::Avx512 => avx512::lanes_u8(row, lanes, limits),
                 Isa::Avx2 => avx2::lanes_u8(row, lanes, limits),
                 Isa::Sse2 => sse2::lanes_u8(row, lanes, limits),
                 Isa::Scalar => 0,
             }
-        };
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
@@ -35,14 +35,14 @@ pub(super) fn line_u16(level: Level, row: &mut [u16], line: &Wide, limits: Limit
     {
         use crate::simd::Isa;
         // SAFETY: as above.
-        return unsafe {
+        unsafe {
             match level.isa() {
                 Isa::Avx512 => avx512::line_u16(row, line, limits),
                 Isa::Avx2 => avx2::line_u16(row, line, limits),
                 Isa::Sse2 => sse2::line_u16(row, line, limits),
                 Isa::Scalar => 0,
             }
-        };
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
     {

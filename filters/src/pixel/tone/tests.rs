@@ -94,7 +94,7 @@ fn a_power_is_near_the_exact_one_and_carries_what_is_not_finite() {
 #[test]
 fn tables_are_looked_up_at_every_level() {
     let table = Table::new(8, |x| (x * 167 + 29) & 255);
-    let source: Vec<u8> = (0..777u32).map(|i| (i * 40503 >> 3) as u8).collect();
+    let source: Vec<u8> = (0..777u32).map(|i| ((i * 40503) >> 3) as u8).collect();
     for &level in Level::available() {
         for (skip, end) in [(0, 777), (1, 300), (3, 35), (7, 7), (0, 64)] {
             let mut row = source.clone();

@@ -19,14 +19,14 @@ pub(super) fn shade_u8(level: Level, samples: &mut [u8], terms: &[u16], by: Shad
     {
         use crate::simd::Isa;
         // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-        return unsafe {
+        unsafe {
             match level.isa() {
                 Isa::Avx512 => avx512::shade_u8(samples, terms, by),
                 Isa::Avx2 => avx2::shade_u8(samples, terms, by),
                 Isa::Sse2 => sse2::shade_u8(samples, terms, by),
                 Isa::Scalar => 0,
             }
-        };
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
@@ -42,14 +42,14 @@ pub(super) fn shade_u16(level: Level, samples: &mut [u16], terms: &[u16], by: Sh
     {
         use crate::simd::Isa;
         // SAFETY: as above.
-        return unsafe {
+        unsafe {
             match level.isa() {
                 Isa::Avx512 => avx512::shade_u16(samples, terms, by),
                 Isa::Avx2 => avx2::shade_u16(samples, terms, by),
                 Isa::Sse2 => sse2::shade_u16(samples, terms, by),
                 Isa::Scalar => 0,
             }
-        };
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
