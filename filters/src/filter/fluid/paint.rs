@@ -181,7 +181,8 @@ impl Code for f32 {
     }
     #[inline(always)]
     fn of(v: f32, _: f32) -> f32 {
-        v
+        // Which of two that are no numbers comes out of a sum is the compiler's choice.
+        if v.is_nan() { f32::NAN } else { v }
     }
 }
 
