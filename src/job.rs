@@ -328,7 +328,7 @@ impl Job {
     pub fn between(mut request: Request, ends: &mut dyn Ends) -> Result<Job, JobError> {
         // Whoever has loaded them already has spared the reading here.
         crate::store::attach(&mut request.recipe)?;
-        pictures::check(&request)?;
+        files::check(&request)?;
         let options = source::Options {
             rate: request.rate,
             missing: request.missing,
