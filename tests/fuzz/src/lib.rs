@@ -34,7 +34,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     targets::y4m::TARGET,
     targets::recipe::CHAIN,
     targets::recipe::TOML,
