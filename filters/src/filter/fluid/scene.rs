@@ -108,8 +108,10 @@ fn area(wish: &Wish) -> f64 {
 }
 
 impl Scene {
-    pub(super) fn new(wish: Wish) -> Scene {
-        let spacing = (area(&wish) / wish.count as f64).sqrt().min(0.1);
+    pub(super) fn new(mut wish: Wish) -> Scene {
+        // No finer than a grid of some million cells over the box has room for.
+        let least = wish.aspect.max(1.0).sqrt() / 1400.0;
+        let spacing = (area(&wish) / wish.count as f64).sqrt().min(0.1).max(least);
         let radius = 1.9 * spacing;
         let pull = wish.gravity.max(0.2);
         let sound = 2.3 * pull.sqrt();
@@ -154,6 +156,7 @@ impl Scene {
             let first = [(origin[0] - one) as f32, (origin[1] - one) as f32];
             Solid::new(n, first, per as f32, &inside).map(Arc::new)
         });
+        wish.solid = None;
         Scene { wish, set, solid, spacing, origin, steps, jet }
     }
 
@@ -348,7 +351,7 @@ impl Scene {
 }
 
 /// Steps a frame, at most.
-const MOST_STEPS: u64 = 4096;
+const MOST_STEPS: u64 = 1 << 20;
 
 /// The most parcels that there are where so many are asked for: a lattice does not come out even.
 pub(super) fn most(count: usize) -> usize {

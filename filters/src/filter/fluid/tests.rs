@@ -282,6 +282,13 @@ fn obstacles_shapes_and_sides_count() {
         values.set(id, Value::Image(Picture::named("h.png").read(half.clone()))).unwrap();
         build(&values).unwrap().bind(&small(), 3, Level::best()).unwrap()
     };
+    // However small a shape is, there is room for it.
+    let mut dot = Frame::new(Format::new(30, 30, Family::Gray, Depth::Bits(8), (0, 0)));
+    dot.row_mut::<u8>(0, 15)[15] = 255;
+    let mut tiny = values(&[("scene", "shape"), ("particles", "200000")]);
+    tiny.set("shape", Value::Image(Picture::named("d.png").read(dot))).unwrap();
+    let filter = build(&tiny).unwrap().bind(&small(), 3, Level::best()).unwrap();
+    assert!(render(&*filter, &mut None, 0, &NoStore, &[]) != picture(small()));
     let shown = |filter: &dyn Filter| render(filter, &mut None, 30, &NoStore, &[]);
     let free = shown(&*bound(DAM, &small(), Level::best()));
     let blocked = shown(&*with(DAM, "obstacle"));
