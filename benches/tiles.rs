@@ -6,6 +6,7 @@
 //! two tiles: the sort puts it into each, the array into that of its centre alone. The array has an advantage: its splats
 //! have their new places already when it is asked to move them. Both run in every round; a figure is the least of the rounds.
 #![allow(missing_docs)]
+#![allow(unsafe_code)] // the clock of this thread
 
 use grainfield_filters::filter::particles::Particles;
 use grainfield_filters::frame::{Format, Moment};

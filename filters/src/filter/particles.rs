@@ -428,10 +428,12 @@ impl Drawn {
     }
 
     fn scene(&self, now: &Now) -> Scene<'_> {
+        let tall = self.overlay.size()[1] as f32;
         Scene {
             overlay: &self.overlay,
-            tall: self.overlay.size()[1] as f32,
+            tall,
             phases: self.layers.iter().map(|l| l.phases(now)).collect(),
+            views: self.layers.iter().map(|l| l.view(now, tall)).collect(),
         }
     }
 
