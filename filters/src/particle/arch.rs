@@ -1,5 +1,19 @@
 //! What the kernels ask of the processor directly.
-#![allow(unsafe_code)] // one hint instruction, which cannot fault
+#![allow(unsafe_code)] // a hint, which cannot fault, and a conversion of what is known to be in range
+
+/// The whole part of `v`, kept within `low` to `high` (whole numbers within ±2^30); `low` of what is not a number.
+///
+/// `as` does the same, but its own care for what is out of range is not compiled to vectors.
+#[inline(always)]
+pub(crate) fn whole(v: f32, low: i32, high: i32) -> i32 {
+    const MOST: i32 = 1 << 30;
+    let (low, high) = (low.clamp(-MOST, MOST) as f32, high.clamp(-MOST, MOST) as f32);
+    // `>` and `<` are false for NaN, which becomes `low`.
+    let v = if v > low { v } else { low };
+    let v = if v < high { v } else { high };
+    // SAFETY: a number within ±2^30, which `i32` holds.
+    unsafe { v.to_int_unchecked::<i32>() }
+}
 
 /// Asks for the memory of `it` ahead of its use. A hint: it changes nothing but speed.
 #[inline(always)]
@@ -15,4 +29,20 @@ pub(super) fn prefetch<T>(it: &T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = it;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+
+    #[test]
+    fn whole_parts_are_kept_in_range() {
+        for (v, want) in
+            [(1.9, 1), (-1.9, -1), (70000.0, 65535), (-9.0, -4), (f32::NAN, -4), (f32::INFINITY, 65535)]
+        {
+            assert_eq!(whole(v, -4, 65535), want);
+        }
+        assert_eq!(whole(f32::INFINITY, i32::MIN, i32::MAX), 1 << 30);
+        assert_eq!(whole(f32::NEG_INFINITY, i32::MIN, i32::MAX), -(1 << 30));
+    }
 }

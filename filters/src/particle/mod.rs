@@ -52,6 +52,7 @@ mod sieve;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use arch::whole;
 pub use births::{BLOCK, Births, Bursts, Counted, MOST_RATE, NEVER, Ramp, RateError, Span, Steady, rate};
 pub use clock::{FLICKS, LAST, flicks, length, seconds};
 pub use emitter::{Columns, Emitter, Nozzle, NozzleError, Spray};

@@ -60,8 +60,8 @@ pub(super) struct Bound {
     emitter: Emitter,
     pub(super) waves: Vec<Wave>,
     pub(super) colours: Vec<[u16; 3]>,
-    pub(super) size_over: [f32; LIFE + 1],
-    pub(super) opacity_over: [f32; LIFE + 1],
+    pub(super) size_over: OverLife,
+    pub(super) opacity_over: OverLife,
     /// Widths after which places come again, x, y and z; 0 is never.
     pub(super) wrap: [f32; 3],
     pub(super) middle: [f32; 3],
@@ -78,6 +78,22 @@ pub(super) struct Bound {
     pub(super) level: Level,
     /// Width over height of the picture as seen.
     pub(super) aspect: f32,
+}
+
+/// What changes over life, in equal steps.
+pub(super) struct OverLife {
+    /// Values, and how much is added to the next.
+    pub(super) steps: [[f32; 2]; LIFE],
+    /// Whether it does not change at all.
+    pub(super) still: bool,
+}
+
+impl OverLife {
+    fn new(points: &[[f32; 2]]) -> OverLife {
+        let at = |i: usize| over(points, i as f32 / LIFE as f32);
+        let steps = core::array::from_fn(|i| [at(i), at(i + 1) - at(i)]);
+        OverLife { still: steps.iter().all(|s| *s == [steps[0][0], 0.0]), steps }
+    }
 }
 
 fn fault(e: impl ToString) -> String {
@@ -170,11 +186,10 @@ impl Bound {
             layer.place = Place::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
         }
         let emitter = Emitter { seed, kind: index as u16, births, nozzle };
-        let table = |points: &[[f32; 2]]| core::array::from_fn(|i| over(points, i as f32 / LIFE as f32));
         Ok(Bound {
             colours: colours(&layer, &overlay.painter),
-            size_over: table(&layer.size_over),
-            opacity_over: table(&layer.opacity_over),
+            size_over: OverLife::new(&layer.size_over),
+            opacity_over: OverLife::new(&layer.opacity_over),
             waves: waves(&layer),
             kind,
             emitter,

@@ -7,10 +7,10 @@
 
 #![allow(clippy::needless_range_loop)] // a lane is a place in many rows
 
-use super::bound::{Bound, LIFE, NEAREST, Now, OWN, SHADES, Scene, TINTS};
+use super::bound::{Bound, LIFE, NEAREST, Now, OWN, OverLife, SHADES, Scene, TINTS};
 use super::effect::{Place, Tint};
-use crate::particle::draw::{self, Splat, rank};
-use crate::particle::{BLOCK, PlacedBlock, pack};
+use crate::particle::draw::{self, Splat, deepness, ranked};
+use crate::particle::{BLOCK, PlacedBlock, pack, whole};
 use crate::simd::multiversion;
 
 /// One value of every lane.
@@ -39,6 +39,8 @@ pub(super) struct Lanes {
     long: [u32; BLOCK],
     /// Place among the layer's colours.
     shade: [u32; BLOCK],
+    /// Depth as it is ordered by.
+    deep: [u32; BLOCK],
     splats: draw::Lanes,
 }
 
@@ -54,6 +56,7 @@ impl Lanes {
         turns: ROW,
         long: [0; BLOCK],
         shade: [0; BLOCK],
+        deep: [0; BLOCK],
         splats: draw::Lanes::EMPTY,
     };
 
@@ -104,6 +107,14 @@ fn see_body(bound: &Bound, now: &Now, scene: &Scene<'_>, l: &mut Lanes) {
     }
     cut(bound, scene, l);
     tint(bound, l);
+    // Farther ones first; what is flat by order of birth, which is the order they are made in.
+    if bound.depth[0] == bound.depth[1] {
+        l.deep = [deepness(bound.depth[0]); BLOCK];
+    } else {
+        for (deep, z) in l.deep.iter_mut().zip(&l.block.position[2]) {
+            *deep = deepness(*z);
+        }
+    }
     if !scene.field() {
         draw::lanes(&l.centre, &l.half, &l.turns, &l.opacity, &mut l.splats);
     }
@@ -125,16 +136,19 @@ fn thin_out(now: &Now, l: &mut Lanes) {
 #[inline(always)]
 fn fade(bound: &Bound, now: &Now, l: &mut Lanes) {
     let layer = &bound.layer;
-    let (opacity, sizes) = (&bound.opacity_over, &bound.size_over);
+    let mut at = [0u32; BLOCK];
+    let mut part = ROW;
     for j in 0..BLOCK {
         let share = l.block.age[j] / l.block.life[j];
         let step = (share * LIFE as f32).min(LIFE as f32 - 0.001);
-        let i = (step as i32).clamp(0, LIFE as i32 - 1);
-        let f = step - i as f32;
-        let i = i as usize;
-        l.opacity[j] =
-            layer.opacity.at(l.own[2][j]).clamp(0.0, 1.0) * (opacity[i] + (opacity[i + 1] - opacity[i]) * f);
-        l.grown[j] = sizes[i] + (sizes[i + 1] - sizes[i]) * f;
+        let i = whole(step, 0, LIFE as i32 - 1);
+        at[j] = i as u32;
+        part[j] = step - i as f32;
+    }
+    read(&bound.size_over, &at, &part, &mut l.grown);
+    read(&bound.opacity_over, &at, &part, &mut l.opacity);
+    for j in 0..BLOCK {
+        l.opacity[j] *= layer.opacity.at(l.own[2][j]).clamp(0.0, 1.0);
     }
     if now.part < 1.0 {
         for j in 0..BLOCK {
@@ -154,6 +168,23 @@ fn fade(bound: &Bound, now: &Now, l: &mut Lanes) {
         flags[j] = u8::from(l.opacity[j] >= 1.0 / 1024.0);
     }
     l.keep(&flags);
+}
+
+/// Reads a table of what changes over life: at these steps, and so much of the way to the next.
+#[inline(always)]
+fn read(table: &OverLife, at: &[u32; BLOCK], part: &Row, out: &mut Row) {
+    if table.still {
+        *out = [table.steps[0][0]; BLOCK];
+        return;
+    }
+    let mut rise = ROW;
+    for j in 0..BLOCK {
+        let [value, more] = table.steps[at[j] as usize % LIFE];
+        (out[j], rise[j]) = (value, more);
+    }
+    for j in 0..BLOCK {
+        out[j] += rise[j] * part[j];
+    }
 }
 
 /// Puts friction to particles that were placed without.
@@ -294,7 +325,7 @@ fn tumble(bound: &Bound, l: &mut Lanes) {
     for j in 0..BLOCK {
         let side = wave(l.own[5][j] + rate * (1.0 + 0.3 * l.own[3][j]) * l.block.age[j]);
         l.half[1][j] *= side.abs().max(0.08);
-        l.shade[j] = ((0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32) as i32 as u32;
+        l.shade[j] = whole((0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32, 0, SHADES as i32 - 1) as u32;
     }
 }
 
@@ -352,21 +383,18 @@ fn tint(bound: &Bound, l: &mut Lanes) {
     let over_life = matches!(bound.layer.tint, Tint::Life(_));
     for j in 0..BLOCK {
         let own = if over_life { l.block.age[j] / l.block.life[j] } else { l.own[1][j] * 0.5 + 0.5 };
-        let tint = ((own * TINTS as f32) as i32).clamp(0, TINTS as i32 - 1);
+        let tint = whole(own * TINTS as f32, 0, TINTS as i32 - 1);
         l.shade[j] = l.shade[j].wrapping_mul(TINTS as u32).wrapping_add(tint as u32);
     }
 }
 
 /// The splats of what is seen of a block, in order of birth.
 pub(super) fn emit(bound: &Bound, scene: &Scene<'_>, l: &Lanes, out: &mut Vec<Splat>) {
-    let flat = bound.depth[0] == bound.depth[1];
     out.reserve(BLOCK);
     for lane in l.block.lanes() {
         let Some(&colour) = bound.colours.get(l.shade[lane] as usize) else { continue };
-        // Farther ones first; what is flat by order of birth, which is the order they are made in.
-        let deep = if flat { bound.depth[0] } else { l.block.position[2][lane] };
         let number = l.block.number(lane).wrapping_mul(bound.layers).wrapping_add(bound.order);
-        let rank = rank(deep, number);
+        let rank = ranked(l.deep[lane], number);
         let mut look = bound.looks[l.long[lane] as usize % 2];
         if bound.pages > 1 {
             let age = l.block.age[lane];

@@ -1,6 +1,6 @@
 //! What is seen of a particle, one at a time: the definition of `lanes.rs`, and their comparison.
 
-use super::bound::{Bound, LIFE, NEAREST, Now, OWN, SHADES, Scene, TINTS};
+use super::bound::{Bound, LIFE, NEAREST, Now, OWN, OverLife, SHADES, Scene, TINTS};
 use super::effect::{Place, Tint};
 use super::lanes::wave;
 use crate::particle::draw::{Splat, rank};
@@ -62,7 +62,7 @@ impl Bound {
         let share = one.age / one.life;
         let step = (share * LIFE as f32).min(LIFE as f32 - 0.001);
         let (i, f) = (step as usize, step - (step as usize) as f32);
-        let read = |table: &[f32; LIFE + 1]| table[i] + (table[i + 1] - table[i]) * f;
+        let read = |table: &OverLife| table.steps[i][0] + table.steps[i][1] * f;
         // Opacity first: what is not seen need not be placed.
         let mut opacity = (layer.opacity.at(one.own[2])).clamp(0.0, 1.0) * read(&self.opacity_over);
         if now.part < 1.0 {

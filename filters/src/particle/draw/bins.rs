@@ -6,76 +6,22 @@
 //! is kept on a coarser grid: the finest (tiles of twice the side, four times ...) on which it touches two by two at
 //! most, so that no splat takes more than four places, however large it is.
 
+use super::super::arch::prefetch;
 use super::cover::extent;
-use super::look::{Look, Shape};
-use super::place::Cells;
+use super::grid::{FIRST, Grid, LARGE, OFF, codes};
+use super::look::Look;
 use super::splat::{LEAST, Splat};
 use super::stamp::{LARGEST, RADII};
 use crate::lend::Spread;
-use core::ops::Range;
+use crate::simd::Level;
 use std::sync::{Mutex, PoisonError};
 
 /// Splats that are sorted at a time.
-pub(super) const CHUNK: usize = 1 << 14;
+pub(super) const CHUNK: usize = 1 << 13;
 
-/// The tiles of a picture.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Grid {
-    /// Luma samples of the picture, across and down.
-    pub(super) size: [usize; 2],
-    /// log2 of a tile's luma samples, across and down.
-    pub(super) log: [u32; 2],
-    /// Tiles across and down.
-    pub(super) tiles: [usize; 2],
-    /// What cells reach before and beyond the luma samples that they are counted with, in 1/256 of a luma sample.
-    pub(super) slack: [[i32; 2]; 2],
-}
-
-impl Grid {
-    /// `size` and 2^`log` in luma samples.
-    pub(super) fn new(size: [usize; 2], log: [u32; 2], cells: impl Iterator<Item = Cells>) -> Grid {
-        let tiles = [0, 1].map(|a| size[a].div_ceil(1 << log[a]));
-        let mut slack = [[0; 2]; 2];
-        for cells in cells {
-            for (a, [before, beyond]) in slack.iter_mut().enumerate() {
-                // Stamps stand on sixteenths of a cell, so they may be half of one aside.
-                let aside = 8 << cells.shift[a];
-                *before = aside.max(aside + cells.edge(a)).max(*before);
-                *beyond = aside.max(aside - cells.edge(a)).max(*beyond);
-            }
-        }
-        Grid { size, log, tiles, slack }
-    }
-
-    /// How many tiles there are.
-    pub fn len(&self) -> usize {
-        self.tiles[0] * self.tiles[1]
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Luma rows of a tile.
-    pub fn tile_rows(&self) -> usize {
-        1 << self.log[1]
-    }
-
-    /// The tiles that a splat touches, across and down, at a level of the coarser grids; `None` off the picture.
-    #[inline(always)]
-    fn touched(&self, splat: &Splat, reach: [i32; 2]) -> Option<[Range<i32>; 2]> {
-        let axis = |a: usize, at: i32| {
-            let by = 8 + self.log[a];
-            let [before, beyond] = self.slack[a];
-            let low = at.saturating_sub(reach[a].saturating_add(before)) >> by;
-            let high = at.saturating_add(reach[a].saturating_add(beyond)) >> by;
-            low.max(0)..high.saturating_add(1).min(self.tiles[a] as i32)
-        };
-        let (x, y) = (axis(0, splat.x), axis(1, splat.y));
-        if x.is_empty() || y.is_empty() { None } else { Some([x, y]) }
-    }
-}
+/// How many stretches ahead a tile's splats are asked for, and how many cache lines of them.
+const AHEAD: usize = 4;
+const MOST_AHEAD: usize = 8;
 
 /// One stretch, sorted.
 #[derive(Clone, Debug, Default)]
@@ -91,10 +37,18 @@ struct Chunk {
     rising: bool,
     /// Which stamps are wanted, by look and radius.
     used: Vec<bool>,
-    /// The tile of each splat, or [`MANY`] or [`OFF`].
-    tiles: Vec<u32>,
+}
+
+/// What sorting a stretch needs for a while: few of them, so that they stay in the caches from stretch to stretch.
+#[derive(Clone, Debug, Default)]
+struct Desk {
     /// What [`Bins::fill`] makes.
     made: Vec<Splat>,
+    /// The tiles of each splat, or [`OFF`].
+    tiles: Vec<u32>,
+    /// Splats by tile, before they are copied to where they stay, which is far from any cache: written here and there
+    /// it would have to be read first, written from end to end it need not.
+    sorted: Vec<Splat>,
 }
 
 /// Splats sorted into the tiles that they touch. Keeps its memory from frame to frame.
@@ -102,6 +56,7 @@ struct Chunk {
 pub struct Bins {
     grid: Option<Grid>,
     chunks: Vec<Chunk>,
+    desks: Vec<Desk>,
     live: usize,
     coarse: Vec<(u64, Splat)>,
     rising: bool,
@@ -109,77 +64,97 @@ pub struct Bins {
 }
 
 /// The key of a coarse cell.
-fn cell(level: u32, x: i32, y: i32) -> u64 {
-    u64::from(level) << 48 | (y as u64) << 24 | x as u64
+fn cell(level: u32, x: u32, y: u32) -> u64 {
+    u64::from(level) << 48 | u64::from(y) << 24 | u64::from(x)
 }
 
 /// A level beyond the coarsest that any picture needs.
 const LEVELS: u32 = 17;
 
-/// Touches several tiles.
-const MANY: u32 = u32::MAX;
-/// Touches none, or is not kept by tile.
-const OFF: u32 = u32::MAX - 1;
-
 impl Chunk {
-    fn sort(&mut self, grid: &Grid, looks: &[Look], splats: &[Splat]) {
+    fn sort(
+        &mut self,
+        level: Level,
+        grid: &Grid,
+        looks: &[Look],
+        splats: &[Splat],
+        tiles: &mut Vec<u32>,
+        sorted: &mut Vec<Splat>,
+    ) {
         self.starts.clear();
         self.starts.resize(grid.len() + 1, 0);
         self.coarse.clear();
         self.used.clear();
         self.used.resize(looks.len() * RADII, false);
         self.ends = splats.first().zip(splats.last()).map(|(a, b)| (a.rank, b.rank));
-        self.rising = splats.windows(2).all(|w| w[0].rank < w[1].rank);
         // The first pass counts, the second places.
-        self.tiles.clear();
-        self.tiles.extend(splats.iter().map(|splat| {
-            let Some((look, at)) = seen(grid, looks, splat) else { return OFF };
-            let [x, y] = splat.half;
-            if x == y && x <= LARGEST && matches!(look.shape, Shape::Disc { .. }) {
-                self.used[usize::from(splat.look) * RADII + usize::from(x.max(LEAST) - LEAST)] = true;
-            }
-            if let Some(tile) = single(grid, &at) {
-                self.starts[tile as usize + 1] += 1;
-                return tile;
-            }
-            if is_large(&at) {
-                let level = level(&at);
-                for y in at[1].start >> level..=(at[1].end - 1) >> level {
-                    for x in at[0].start >> level..=(at[0].end - 1) >> level {
-                        self.coarse.push((cell(level, x, y), *splat));
-                    }
+        tiles.clear();
+        tiles.resize(splats.len(), OFF);
+        self.rising = codes(level, grid, looks, splats, tiles);
+        for (splat, code) in splats.iter().zip(tiles.iter_mut()) {
+            if *code >= LARGE {
+                if *code == LARGE
+                    && let Some(look) = looks.get(usize::from(splat.look))
+                    && let Some(at) = grid.touched(splat, extent(&look.shape, splat))
+                {
+                    self.keep_large(splat, at);
                 }
-                return OFF;
+                *code = OFF;
+                continue;
             }
-            tiles(grid, &at, |tile| self.starts[tile + 1] += 1);
-            MANY
-        }));
+            let [x, y] = splat.half;
+            if x == y && x <= LARGEST {
+                let radius = usize::from(x.max(LEAST) - LEAST);
+                if let Some(used) = self.used.get_mut(usize::from(splat.look) * RADII + radius) {
+                    *used = true;
+                }
+            }
+            self.starts[(*code & FIRST) as usize + 1] += 1;
+            if *code > FIRST {
+                for (tile, more) in others(*code, grid.tiles[0] as u32) {
+                    self.starts[tile + 1] += more;
+                }
+            }
+        }
         let mut sum = 0;
         for s in &mut self.starts {
             sum += *s;
             *s = sum;
         }
         // Every place below is written by the second pass.
-        self.splats.resize(sum as usize, Splat::new([0.0; 2], [1.0; 2]));
-        for (splat, tile) in splats.iter().zip(&self.tiles) {
-            let mut put = |tile: usize| {
-                let to = &mut self.starts[tile];
-                self.splats[*to as usize] = *splat;
-                *to += 1;
-            };
-            match *tile {
-                OFF => {}
-                MANY => {
-                    if let Some((_, at)) = seen(grid, looks, splat) {
-                        tiles(grid, &at, put);
-                    }
+        sorted.resize((sum as usize).max(sorted.len()), Splat::new([0.0; 2], [1.0; 2]));
+        let mut put = |splat: &Splat, tile: usize| {
+            let to = &mut self.starts[tile];
+            sorted[*to as usize] = *splat;
+            *to += 1;
+        };
+        for (splat, code) in splats.iter().zip(tiles.iter()).filter(|(_, code)| **code != OFF) {
+            put(splat, (*code & FIRST) as usize);
+            if *code > FIRST {
+                for (tile, _) in others(*code, grid.tiles[0] as u32).into_iter().filter(|(_, more)| *more > 0)
+                {
+                    put(splat, tile);
                 }
-                tile => put(tile as usize),
             }
         }
+        self.splats.clear();
+        self.splats.extend_from_slice(&sorted[..sum as usize]);
         // Starts have become ends.
         self.starts.rotate_right(1);
         self.starts[0] = 0;
+    }
+
+    /// Puts a splat on the finest grid on which these tiles, the first and the last across and down, lie in two by two
+    /// cells.
+    fn keep_large(&mut self, splat: &Splat, at: [[u32; 2]; 2]) {
+        let fits = |l: &u32| at.iter().all(|[first, last]| (last >> l) - (first >> l) <= 1);
+        let level = (1..LEVELS).find(fits).unwrap_or(LEVELS);
+        let [x, y] = at.map(|[first, last]| first >> level..=last >> level);
+        for y in y {
+            for x in x.clone() {
+                self.coarse.push((cell(level, x, y), *splat));
+            }
+        }
     }
 
     fn run(&self, tile: usize) -> &[Splat] {
@@ -188,68 +163,49 @@ impl Chunk {
     }
 }
 
+/// The up to three more tiles of a splat that is kept by tile, and 1; others, and 0.
 #[inline(always)]
-fn seen<'a>(grid: &Grid, looks: &'a [Look], splat: &Splat) -> Option<(&'a Look, [Range<i32>; 2])> {
-    let look = looks.get(usize::from(splat.look))?;
-    if splat.opacity == 0 {
-        return None;
-    }
-    let at = grid.touched(splat, extent(&look.shape, splat))?;
-    Some((look, at))
-}
-
-/// The tile, if it is one alone.
-#[inline(always)]
-fn single(grid: &Grid, at: &[Range<i32>; 2]) -> Option<u32> {
-    let one = at[0].end - at[0].start == 1 && at[1].end - at[1].start == 1;
-    one.then(|| at[1].start as u32 * grid.tiles[0] as u32 + at[0].start as u32)
-}
-
-#[inline(always)]
-fn is_large(at: &[Range<i32>; 2]) -> bool {
-    at.iter().any(|r| r.end - r.start > 2)
-}
-
-/// The finest grid on which these tiles lie in two by two cells.
-fn level(at: &[Range<i32>; 2]) -> u32 {
-    let fits = |l: &u32| at.iter().all(|r| ((r.end - 1) >> l) - (r.start >> l) <= 1);
-    (1..LEVELS).find(fits).unwrap_or(LEVELS)
-}
-
-#[inline(always)]
-fn tiles(grid: &Grid, at: &[Range<i32>; 2], mut f: impl FnMut(usize)) {
-    for y in at[1].clone() {
-        for x in at[0].clone() {
-            f(y as usize * grid.tiles[0] + x as usize);
-        }
-    }
+fn others(code: u32, across: u32) -> [(usize, u32); 3] {
+    let first = code & FIRST;
+    let (wide, high) = (code >> 30 & 1, code >> 31);
+    [
+        ((first + wide) as usize, wide),
+        ((first + high * across) as usize, high),
+        ((first + high * across + wide) as usize, wide & high),
+    ]
 }
 
 impl Bins {
     /// Sorts a slice.
-    pub(super) fn sort(&mut self, grid: Grid, looks: &[Look], splats: &[Splat], spread: &dyn Spread) {
+    pub(super) fn sort(
+        &mut self,
+        level: Level,
+        grid: Grid,
+        looks: &[Look],
+        splats: &[Splat],
+        spread: &dyn Spread,
+    ) {
         let count = splats.len().div_ceil(CHUNK);
-        self.each(grid, count, spread, &|i, chunk| {
+        self.each(grid, count, spread, &|i, chunk, desk| {
             let end = splats.len().min((i + 1) * CHUNK);
-            chunk.sort(&grid, looks, &splats[i * CHUNK..end]);
+            chunk.sort(level, &grid, looks, &splats[i * CHUNK..end], &mut desk.tiles, &mut desk.sorted);
         });
     }
 
     /// Sorts what `make` pushes for each of `count` stretches.
     pub(super) fn fill(
         &mut self,
+        level: Level,
         grid: Grid,
         looks: &[Look],
         count: usize,
         make: &(dyn Fn(usize, &mut Vec<Splat>) + Sync),
         spread: &dyn Spread,
     ) {
-        self.each(grid, count, spread, &|i, chunk| {
-            let mut made = core::mem::take(&mut chunk.made);
-            made.clear();
-            make(i, &mut made);
-            chunk.sort(&grid, looks, &made);
-            chunk.made = made;
+        self.each(grid, count, spread, &|i, chunk, desk| {
+            desk.made.clear();
+            make(i, &mut desk.made);
+            chunk.sort(level, &grid, looks, &desk.made, &mut desk.tiles, &mut desk.sorted);
         });
     }
 
@@ -258,7 +214,7 @@ impl Bins {
         grid: Grid,
         count: usize,
         spread: &dyn Spread,
-        task: &(dyn Fn(usize, &mut Chunk) + Sync),
+        task: &(dyn Fn(usize, &mut Chunk, &mut Desk) + Sync),
     ) {
         self.grid = Some(grid);
         if self.chunks.len() < count {
@@ -266,10 +222,15 @@ impl Bins {
         }
         self.live = count;
         let cells: Vec<Mutex<&mut Chunk>> = self.chunks[..count].iter_mut().map(Mutex::new).collect();
+        let desks = Mutex::new(core::mem::take(&mut self.desks));
         spread.spread(count, &|i| {
-            task(i, &mut cells[i].lock().unwrap_or_else(PoisonError::into_inner));
+            // The one that was used last, if one is free.
+            let mut desk = desks.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+            task(i, &mut cells[i].lock().unwrap_or_else(PoisonError::into_inner), &mut desk);
+            desks.lock().unwrap_or_else(PoisonError::into_inner).push(desk);
         });
         drop(cells);
+        self.desks = desks.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.coarse.clear();
         let mut before = None;
         self.rising = true;
@@ -296,14 +257,36 @@ impl Bins {
         self.grid.as_ref()
     }
 
-    /// The splats of a tile that stand in order: one slice after the other. `None` if they have to be
-    /// [gathered](Bins::gather).
-    pub(super) fn runs(&self, tile: usize) -> Option<impl Iterator<Item = &[Splat]>> {
-        let large = || self.large(tile).any(|l| !l.is_empty());
-        if !self.rising || (!self.coarse.is_empty() && large()) {
-            return None;
+    /// Whether the splats of a tile stand in the order of drawing.
+    pub(super) fn ordered(&self, tile: usize) -> bool {
+        self.rising && (self.coarse.is_empty() || self.large(tile).all(<[_]>::is_empty))
+    }
+
+    /// The splats of a tile in the order of drawing, by way of `list`: a batch at a time where they are
+    /// [`ordered`](Bins::ordered), else all at once, for which `list` has to be of their [`count`](Bins::count).
+    pub(super) fn each_batch(&self, tile: usize, list: &mut [Splat], draw: &mut dyn FnMut(&[Splat])) {
+        if !self.ordered(tile) {
+            self.gather(tile, list);
+            return draw(list);
         }
-        Some(self.chunks[..self.live].iter().map(move |c| c.run(tile)))
+        let mut held = 0;
+        for (i, chunk) in self.chunks[..self.live].iter().enumerate() {
+            // A run is short, and the machine does not know where the next one begins.
+            if let Some(ahead) = self.chunks[..self.live].get(i + AHEAD) {
+                ahead.run(tile).iter().step_by(2).take(MOST_AHEAD).for_each(prefetch);
+            }
+            let mut run = chunk.run(tile);
+            while !run.is_empty() && !list.is_empty() {
+                let (now, rest) = run.split_at(run.len().min(list.len() - held));
+                list[held..held + now.len()].copy_from_slice(now);
+                (held, run) = (held + now.len(), rest);
+                if held == list.len() {
+                    draw(list);
+                    held = 0;
+                }
+            }
+        }
+        draw(&list[..held]);
     }
 
     /// How many splats touch a tile.
@@ -313,7 +296,7 @@ impl Bins {
     }
 
     /// Copies a tile's splats to `out`, which is of their [`count`](Bins::count), in the order of drawing.
-    pub(super) fn gather(&self, tile: usize, out: &mut [Splat]) {
+    fn gather(&self, tile: usize, out: &mut [Splat]) {
         let mut rest = &mut *out;
         let mut put = |run: &mut dyn Iterator<Item = &Splat>, len: usize| {
             let (head, tail) = core::mem::take(&mut rest).split_at_mut(len);
@@ -335,7 +318,7 @@ impl Bins {
     /// The large splats of the coarse cells that a tile lies in.
     fn large(&self, tile: usize) -> impl Iterator<Item = &[(u64, Splat)]> {
         let across = self.grid.map_or(1, |g| g.tiles[0].max(1));
-        let (x, y) = ((tile % across) as i32, (tile / across) as i32);
+        let (x, y) = ((tile % across) as u32, (tile / across) as u32);
         let levels = if self.coarse.is_empty() { 1..1 } else { 1..LEVELS + 1 };
         levels.map(move |level| {
             let key = cell(level, x >> level, y >> level);
@@ -348,12 +331,16 @@ impl Bins {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let chunk = |c: &Chunk| {
-            (c.splats.capacity() + c.made.capacity()) * size_of::<Splat>()
+            c.splats.capacity() * size_of::<Splat>()
                 + c.coarse.capacity() * size_of::<(u64, Splat)>()
-                + (c.starts.capacity() + c.tiles.capacity()) * 4
+                + c.starts.capacity() * 4
                 + c.used.capacity()
         };
+        let desk = |d: &Desk| {
+            (d.made.capacity() + d.sorted.capacity()) * size_of::<Splat>() + d.tiles.capacity() * 4
+        };
         self.chunks.iter().map(chunk).sum::<usize>()
+            + self.desks.iter().map(desk).sum::<usize>()
             + self.coarse.capacity() * size_of::<(u64, Splat)>()
             + self.stamps.bytes()
     }

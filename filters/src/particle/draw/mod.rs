@@ -37,19 +37,23 @@
 
 mod bins;
 mod cover;
+mod grid;
 mod image;
 mod look;
 mod painter;
 mod place;
+mod press;
 mod splat;
 mod stamp;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod wide;
 
-pub use bins::{Bins, Grid};
+pub use bins::Bins;
+pub use grid::Grid;
 pub use image::{Image, ImageError, MOST_SIDE};
 pub use look::{Blend, Look, MOST_CORNERS, Shape, ShapeError};
 pub use painter::{MOST_LOOKS, Painter, PainterError};
-pub(crate) use splat::{Lanes, lanes};
+pub(crate) use splat::{Lanes, deepness, lanes, ranked};
 pub use splat::{Splat, rank};

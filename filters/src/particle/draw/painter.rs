@@ -1,12 +1,14 @@
 //! Drawing bands of a picture.
 
-use super::bins::{Bins, CHUNK, Grid};
+use super::bins::{Bins, CHUNK};
+use super::grid::Grid;
 use super::image::Prepared;
 use super::look::{Look, Shape};
 use super::place::{self, Place};
+use super::press::paint;
 use super::splat::{LEAST, Splat};
 use super::stamp::{RADII, Stamp};
-use super::tile::{self, Group, Tile};
+use super::tile::{Group, Tile};
 use crate::frame::{Format, FrameMut, PlaneSet, Scratch};
 use crate::lend::Spread;
 use crate::pixel::convert::Coefficients;
@@ -16,6 +18,11 @@ use core::fmt;
 /// log2 of a tile's luma samples across and down. Measured: with these a tile and the stamps of one size stay in a
 /// first cache of 32 kB, and one splat of 3 samples in eight is in two tiles.
 const TILE: [u32; 2] = [6, 5];
+
+/// Splats that are drawn at a time: they and what they are drawn on stay in the first cache.
+const BATCH: usize = 256;
+/// `f32`s of a splat.
+const SPLAT: usize = size_of::<Splat>() / size_of::<f32>();
 
 /// The most looks that one painter may have.
 pub const MOST_LOOKS: usize = 4096;
@@ -60,8 +67,9 @@ pub struct Painter {
 pub(super) struct Stamps {
     /// By look and radius: 1 and up, the place in `sets`; 0 nothing made yet; `NONE` no stamp.
     index: Vec<u16>,
-    /// A stamp for each size of cell.
-    sets: Vec<Vec<Stamp>>,
+    /// A stamp for each size of cell, and how many sizes there are.
+    sets: Vec<Stamp>,
+    kinds: usize,
 }
 
 const NONE: u16 = u16::MAX;
@@ -69,20 +77,26 @@ const NONE: u16 = u16::MAX;
 const MOST_SETS: usize = 512;
 
 impl Stamps {
-    /// The stamps of a disc, by size of cell.
+    /// The number of a splat's set of stamps, 0 or a high one if there is none.
     #[inline(always)]
-    pub(super) fn get(&self, splat: &Splat) -> Option<&[Stamp]> {
+    pub(super) fn set(&self, splat: &Splat) -> u16 {
         let [x, y] = splat.half;
         let radius = usize::from(x.wrapping_sub(LEAST));
         if x != y || radius >= RADII {
-            return None;
+            return 0;
         }
-        let at = *self.index.get(usize::from(splat.look) * RADII + radius)?;
-        self.sets.get(usize::from(at.wrapping_sub(1))).map(Vec::as_slice)
+        self.index.get(usize::from(splat.look) * RADII + radius).copied().unwrap_or(0)
+    }
+
+    /// The stamp of a set for one size of cell.
+    #[inline(always)]
+    pub(super) fn stamp(&self, set: u16, kind: usize) -> Option<&Stamp> {
+        self.sets.get(usize::from(set.wrapping_sub(1)) * self.kinds + kind)
     }
 
     fn want(&mut self, painter: &Painter, used: &[bool]) {
         self.index.resize(painter.looks.len() * RADII, 0);
+        self.kinds = painter.shifts.len();
         for (i, _) in used.iter().enumerate().filter(|(_, u)| **u) {
             let Some(0) = self.index.get(i) else { continue };
             let soft = match painter.looks.get(i / RADII).map(|l| &l.shape) {
@@ -92,9 +106,9 @@ impl Stamps {
             let radius = (i % RADII) as u16 + LEAST;
             let made = painter.shifts.iter().map(|s| Stamp::of(radius, soft, *s)).collect::<Option<Vec<_>>>();
             self.index[i] = match made {
-                Some(set) if self.sets.len() < MOST_SETS => {
-                    self.sets.push(set);
-                    self.sets.len() as u16
+                Some(set) if self.sets.len() < MOST_SETS * self.kinds => {
+                    self.sets.extend(set);
+                    (self.sets.len() / self.kinds) as u16
                 }
                 _ => NONE,
             };
@@ -102,7 +116,7 @@ impl Stamps {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.index.capacity() * 2 + self.sets.iter().flatten().map(Stamp::bytes).sum::<usize>()
+        self.index.capacity() * 2 + self.sets.iter().map(Stamp::bytes).sum::<usize>()
     }
 }
 
@@ -174,7 +188,7 @@ impl Painter {
     /// Sorts splats into tiles. The result depends on the splats as a set alone, given that their ranks differ; when
     /// they come in order of rank it is quickest.
     pub fn bin(&self, splats: &[Splat], bins: &mut Bins, spread: &dyn Spread) {
-        bins.sort(self.grid, &self.looks, splats, spread);
+        bins.sort(self.level, self.grid, &self.looks, splats, spread);
         self.stamp(bins);
     }
 
@@ -188,7 +202,7 @@ impl Painter {
         bins: &mut Bins,
         spread: &dyn Spread,
     ) {
-        bins.fill(self.grid, &self.looks, parts, make, spread);
+        bins.fill(self.level, self.grid, &self.looks, parts, make, spread);
         self.stamp(bins);
     }
 
@@ -222,21 +236,13 @@ impl Painter {
                 let from = across << grid.log[0];
                 let x = from..(from + (1 << grid.log[0])).min(grid.size[0]);
                 let tile = Tile::new(self, x, y.clone(), writes);
-                let gathered = if bins.runs(number).is_some() { 0 } else { count };
-                let [samples, list] = scratch.buffers::<f32, 2>([tile.len(), 8 * gathered]);
+                let list = if bins.ordered(number) { count.min(BATCH) } else { count };
+                let [samples, list] = scratch.buffers::<f32, 2>([tile.len(), list * SPLAT]);
+                let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
                 tile.load(self, out, samples);
-                match bins.runs(number) {
-                    Some(runs) => {
-                        for run in runs {
-                            tile::paint(self.level, &tile, self, &bins.stamps, run, samples, self.level);
-                        }
-                    }
-                    None => {
-                        let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
-                        bins.gather(number, list);
-                        tile::paint(self.level, &tile, self, &bins.stamps, list, samples, self.level);
-                    }
-                }
+                bins.each_batch(number, list, &mut |splats| {
+                    paint(self.level, &tile, self, &bins.stamps, splats, samples, self.level);
+                });
                 tile.store(self, out, samples);
             }
         }

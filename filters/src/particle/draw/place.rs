@@ -134,7 +134,60 @@ impl Place {
     }
 }
 
+/// Splats that are drawn side by side.
+pub(super) const FEW: usize = 16;
+
 impl Place {
+    /// [`effect`](Place::effect) of some colours, component by component, of one blend and gain: fades and inks.
+    #[inline(always)]
+    pub(super) fn effects(
+        &self,
+        blend: Blend,
+        gain: f32,
+        colour: &[[u16; FEW]; 3],
+        fade: &mut [f32; FEW],
+        ink: &mut [f32; FEW],
+    ) {
+        let mut bright = [0.0f32; FEW];
+        let light = match self.holds {
+            Holds::Light(i) => i.min(2),
+            Holds::Chroma(_) => 0,
+            Holds::Alpha => {
+                let same = self.effect(blend, [0; 3], gain);
+                *fade = [same.fade; FEW];
+                *ink = [same.ink; FEW];
+                return;
+            }
+        };
+        for j in 0..FEW {
+            bright[j] = f32::from(colour[light][j]) * (1.0 / 65535.0) * gain;
+        }
+        if let Holds::Chroma(i) = self.holds {
+            for (ink, c) in ink.iter_mut().zip(&colour[i.min(2)]) {
+                *ink = (i32::from(*c) - 32768) as f32 * (1.0 / 65534.0) * gain * self.span;
+            }
+        } else {
+            for j in 0..FEW {
+                ink[j] = bright[j] * self.span;
+            }
+        }
+        match blend {
+            Blend::Over => *fade = [1.0; FEW],
+            Blend::Add => *fade = [0.0; FEW],
+            Blend::Screen => {
+                for j in 0..FEW {
+                    fade[j] = bright[j].clamp(0.0, 1.0);
+                }
+            }
+            Blend::Multiply => {
+                for j in 0..FEW {
+                    fade[j] = 1.0 - bright[j].clamp(0.0, 1.0);
+                }
+                *ink = [0.0; FEW];
+            }
+        }
+    }
+
     /// What a cell of an image (nominal values multiplied by alpha, and alpha) does here at full opacity.
     #[inline(always)]
     pub(super) fn effect_of_image(&self, blend: Blend, colour: [f32; 4]) -> Effect {

@@ -1,5 +1,6 @@
 //! One thing to draw.
 
+use super::super::arch::whole;
 use super::super::births::BLOCK;
 use crate::pma::Ranked;
 use bytemuck::{Pod, Zeroable};
@@ -87,30 +88,30 @@ fn fixed(v: f32) -> i32 {
     // `>` and `<` are false for NaN, which goes to the far end.
     let v = if v > -FAR { v } else { -FAR };
     let v = if v < FAR { v } else { FAR };
-    (v * STEPS + if v < 0.0 { -0.5 } else { 0.5 }) as i32
+    whole(v * STEPS + if v < 0.0 { -0.5 } else { 0.5 }, i32::MIN, i32::MAX)
 }
 
 /// Half a size in steps, and what that leaves of the opacity.
 #[inline(always)]
 fn steps(v: f32) -> (u16, f32) {
     let steps = v * SIZES;
-    // Up, so that opacity need not be more than all. `as` saturates, NaN becomes 0.
-    let whole = if steps < 64.0 { steps.ceil() } else { steps + 0.5 };
-    let whole = (whole as i32).clamp(i32::from(LEAST), 65535) as u16;
+    // Up, so that opacity need not be more than all.
+    let up = if steps < 64.0 { steps.ceil() } else { steps + 0.5 };
+    let up = whole(up, i32::from(LEAST), 65535) as u16;
     let v = if steps > 0.0 { steps } else { 0.0 };
-    (whole, if v < 64.0 { v / f32::from(whole) } else { 1.0 })
+    (up, if v < 64.0 { v / f32::from(up) } else { 1.0 })
 }
 
 #[inline(always)]
 fn angle(turns: f32) -> u16 {
     let turns = turns - turns.floor();
-    (turns * 65536.0 + 0.5) as i32 as u16
+    whole(turns * 65536.0 + 0.5, 0, 65536) as u16
 }
 
 #[inline(always)]
 fn share_of(opacity: u16, part: f32) -> u16 {
     let part = if part > 0.0 { part.min(1.0) } else { 0.0 };
-    (f32::from(opacity) * part + 0.5) as i32 as u16
+    whole(f32::from(opacity) * part + 0.5, 0, 65535) as u16
 }
 
 /// [`BLOCK`] splats without rank, look and colour, field by field.
@@ -168,7 +169,7 @@ pub(crate) fn lanes(centre: &[Row; 2], half: &[Row; 2], turns: &Row, part: &Row,
         let (y, down) = steps(half[1][j]);
         out.half[0][j] = x;
         out.half[1][j] = y;
-        out.opacity[j] = share_of((across * down * 65535.0 + 0.5) as i32 as u16, part[j]);
+        out.opacity[j] = share_of(whole(across * down * 65535.0 + 0.5, 0, 65535) as u16, part[j]);
     }
     for j in 0..BLOCK {
         out.angle[j] = angle(turns[j]);
@@ -184,13 +185,25 @@ impl Ranked for Splat {
 }
 
 /// The rank of a depth and a birth number: the farther (the larger the depth), the earlier it is drawn; at the same depth
-/// by number, of which 40 bits are kept. Depth that is not a number is nearest.
+/// by number (of -2^39 to below 2^39; 40 bits are kept). Depth that is not a number is nearest.
 pub fn rank(depth: f32, number: i64) -> u64 {
+    ranked(deepness(depth), number)
+}
+
+/// A depth as a number of 24 bits that falls with it.
+#[inline(always)]
+pub(crate) fn deepness(depth: f32) -> u32 {
     let bits = (depth + 0.0).to_bits();
     // Floats as integers that rise with them, then turned around.
     let rising = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
     let falling = if depth.is_nan() { u32::MAX } else { !rising };
-    u64::from(falling >> 8) << 40 | (number as u64 & ((1 << 40) - 1))
+    falling >> 8
+}
+
+/// The rank of a depth as [`deepness`] has it.
+#[inline(always)]
+pub(crate) fn ranked(deepness: u32, number: i64) -> u64 {
+    u64::from(deepness) << 40 | (number.wrapping_add(1 << 39) as u64 & ((1 << 40) - 1))
 }
 
 #[cfg(test)]
@@ -242,7 +255,7 @@ mod tests {
     #[test]
     fn far_comes_first_then_number() {
         assert!(rank(10.0, 5) < rank(9.0, 4));
-        assert!(rank(1.0, 4) < rank(1.0, 5));
+        assert!(rank(1.0, 4) < rank(1.0, 5) && rank(1.0, -1) < rank(1.0, 0));
         assert!(rank(0.0, 7) < rank(-1.0, 0));
         assert!(rank(-1.0, 7) < rank(f32::NAN, 0));
         assert_eq!(rank(0.0, 1), rank(-0.0, 1));

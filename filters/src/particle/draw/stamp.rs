@@ -17,6 +17,8 @@ const SOFT: f32 = 0.7;
 /// Stamps of one disc on one size of cell.
 #[derive(Clone, Debug)]
 pub(super) struct Stamp {
+    /// Cells across, 4 or 8.
+    pub(super) width: usize,
     /// Cells down.
     pub(super) rows: usize,
     /// The first cell across and down, from the centre's own, by place of the centre.
@@ -89,7 +91,7 @@ impl Stamp {
                 all(&|x, y| 0.5 * (cover(x, y - 1) - cover(x, y + 1)));
             }
         }
-        Some(Stamp { rows, start, data, long })
+        Some(Stamp { width, rows, start, data, long })
     }
 
     /// Coverage for a place of the centre, and its changes.

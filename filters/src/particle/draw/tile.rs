@@ -1,18 +1,13 @@
 //! One tile: its samples as `f32`, with room around them so that small splats need not be cut.
 
-use super::cover::{Outline, extent};
-use super::look::{Blend, Look};
-use super::painter::{Painter, Stamps};
-use super::place::{Cells, Effect, Holds, Place, unfolds};
-use super::splat::Splat;
-use super::stamp::Stamp;
+use super::painter::Painter;
+use super::place::{Cells, Holds, Place, unfolds};
 use crate::frame::{FrameMut, PlaneSet};
 use crate::pixel::lift::{Lifted, lift, settle};
-use crate::simd::{Level, multiversion};
 use core::ops::Range;
 
 /// Cells of room around a tile: a stamp that touches the tile lies inside.
-const ROOM: usize = 8;
+pub(super) const ROOM: usize = 8;
 const _: () = assert!(ROOM >= super::stamp::WIDEST, "stamps fit the room around a tile");
 
 /// Planes whose cells lie alike.
@@ -20,9 +15,9 @@ const _: () = assert!(ROOM >= super::stamp::WIDEST, "stamps fit the room around 
 pub(super) struct Group {
     pub(super) cells: Cells,
     /// Which stamp of a set is theirs.
-    kind: usize,
+    pub(super) kind: usize,
     planes: [usize; 4],
-    count: usize,
+    pub(super) count: usize,
 }
 
 impl Group {
@@ -35,21 +30,21 @@ impl Group {
         self.count += 1;
     }
 
-    fn planes(&self) -> &[usize] {
+    pub(super) fn planes(&self) -> &[usize] {
         &self.planes[..self.count.min(4)]
     }
 }
 
 /// A group's part of a tile.
 #[derive(Clone, Copy, Debug)]
-struct Part {
-    group: Group,
+pub(super) struct Part {
+    pub(super) group: Group,
     /// First cell, and how many, across and down.
-    from: [i32; 2],
-    size: [usize; 2],
-    stride: usize,
+    pub(super) from: [i32; 2],
+    pub(super) size: [usize; 2],
+    pub(super) stride: usize,
     /// Where each plane's cells begin in the buffer, room included.
-    base: [usize; 4],
+    pub(super) base: [usize; 4],
 }
 
 /// Where a tile's samples lie in its buffer.
@@ -87,6 +82,11 @@ impl Tile {
             *out = Some(Part { group: mine, from: from.map(|v| v as i32), size, stride, base });
         }
         Tile { parts, len, unfold: unfolds(&painter.format, writes) }
+    }
+
+    /// Its parts, one for planes whose cells lie alike.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().flatten()
     }
 
     /// `f32`s that its buffer needs.
@@ -259,161 +259,4 @@ fn mean_over(alpha: &Part, [sx, sy]: [u32; 2], i: usize, j: usize, at: impl Fn(u
         }
     }
     sum / count.max(1) as f32
-}
-
-multiversion! {
-    /// Draws splats, in this order, into a tile's samples.
-    pub(super) fn paint(level, tile: &Tile, painter: &Painter, stamps: &Stamps, splats: &[Splat], samples: &mut [f32], own: Level) = paint_body;
-    fn wide(level, tile: &Tile, painter: &Painter, splat: &Splat, look: &Look, samples: &mut [f32]) = wide_body;
-}
-
-#[inline(always)]
-fn paint_body(
-    tile: &Tile,
-    painter: &Painter,
-    stamps: &Stamps,
-    splats: &[Splat],
-    samples: &mut [f32],
-    own: Level,
-) {
-    for splat in splats {
-        let Some(look) = painter.looks.get(usize::from(splat.look)) else { continue };
-        let Some(set) = stamps.get(splat) else {
-            wide(own, tile, painter, splat, look, samples);
-            continue;
-        };
-        for part in tile.parts.iter().flatten() {
-            let Some(stamp) = set.get(part.group.kind) else { continue };
-            let effects = effects(painter, part, splat, look);
-            match stamp.long {
-                16 => press::<4, 16>(part, stamp, splat, &effects, samples),
-                32 => press::<4, 32>(part, stamp, splat, &effects, samples),
-                _ => press::<8, 64>(part, stamp, splat, &effects, samples),
-            }
-        }
-    }
-}
-
-/// What a splat does to each plane of a part.
-#[inline(always)]
-fn effects(painter: &Painter, part: &Part, splat: &Splat, look: &Look) -> [Effect; 4] {
-    let mut out = [Effect::default(); 4];
-    for (out, p) in out.iter_mut().zip(part.group.planes()) {
-        *out = painter.places[*p].effect(look.blend, splat.colour, look.gain);
-    }
-    out
-}
-
-/// Lays a stamp of W cells across and at most N cells over the planes of a part.
-#[inline(always)]
-fn press<const W: usize, const N: usize>(
-    part: &Part,
-    stamp: &Stamp,
-    splat: &Splat,
-    effects: &[Effect; 4],
-    samples: &mut [f32],
-) {
-    let cells = &part.group.cells;
-    let at = [splat.x, splat.y];
-    let mut from = [0i32; 2];
-    let mut phase = [0usize; 2];
-    let mut left = [0.0f32; 2];
-    for a in 0..2 {
-        // The nearest sixteenth of a cell, and how far the centre is beyond it, in sixteenths.
-        let by = 4 + cells.shift[a];
-        let place = at[a].wrapping_sub(cells.edge(a));
-        let near = (place.wrapping_add(1 << (by - 1))) >> by;
-        left[a] = (place.wrapping_sub(near << by)) as f32 * (1.0 / (1u32 << by) as f32);
-        phase[a] = (near & 15) as usize;
-        from[a] = (near >> 4).wrapping_add(stamp.start[a][phase[a]]) - part.from[a] + ROOM as i32;
-    }
-    let inside = |a: usize, long: usize| {
-        let end = part.size[a] + 2 * ROOM;
-        from[a] >= 0 && from[a] as usize + long <= end
-    };
-    // Outside of the room a stamp does not touch the tile.
-    if !inside(0, W) || !inside(1, stamp.rows) {
-        return;
-    }
-    let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
-    let mut place = from[1] as usize * part.stride + from[0] as usize;
-    let count = part.group.count;
-    let Some([cover, across, down]) = stamp.cover::<N>(phase[0], phase[1]) else { return };
-    let mut cut = [0.0f32; N];
-    for i in 0..N {
-        let v = cover[i] + left[0] * across[i] + left[1] * down[i];
-        let v = if v > 0.0 { v } else { 0.0 };
-        cut[i] = (if v < 1.0 { v } else { 1.0 }) * opacity;
-    }
-    for row in cut.as_chunks::<W>().0.iter().take(stamp.rows) {
-        for (base, effect) in part.base[..count.min(4)].iter().zip(effects) {
-            let Some(cells) = samples.get_mut(base + place..).and_then(|s| s.first_chunk_mut::<W>()) else {
-                return;
-            };
-            for i in 0..W {
-                cells[i] = cells[i] * (1.0 - row[i] * effect.fade) + row[i] * effect.ink;
-            }
-        }
-        place += part.stride;
-    }
-}
-
-/// Draws a splat of any shape and size, cut to the tile.
-#[inline(always)]
-fn wide_body(tile: &Tile, painter: &Painter, splat: &Splat, look: &Look, samples: &mut [f32]) {
-    let reach = extent(&look.shape, splat);
-    let outline = Outline::of(&look.shape, splat);
-    let image = painter.images.get(usize::from(splat.look)).and_then(Option::as_ref);
-    let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
-    for part in tile.parts.iter().flatten() {
-        let cells = &part.group.cells;
-        let range = |a: usize, at: i32| {
-            let more = reach[a].saturating_add(128 << cells.shift[a]);
-            let (low, high) = cells.touched(a, at.saturating_sub(more), at.saturating_add(more));
-            let end = part.from[a] + part.size[a] as i32;
-            low.clamp(part.from[a], end)..high.clamp(part.from[a], end)
-        };
-        let (x, y) = (range(0, splat.x), range(1, splat.y));
-        if x.is_empty() || y.is_empty() {
-            continue;
-        }
-        let size = cells.size();
-        let effects = effects(painter, part, splat, look);
-        let sampler = image.map(|image| image.sampler(splat, size));
-        for j in y {
-            let dy = cells.from(1, splat.y, j);
-            let place = ((j - part.from[1]) as usize + ROOM) * part.stride + ROOM;
-            for i in x.clone() {
-                let at = [cells.from(0, splat.x, i), dy];
-                let place = place + (i - part.from[0]) as usize;
-                let mut each = |cover: f32, effects: &[Effect; 4]| {
-                    for (base, effect) in part.base[..part.group.count].iter().zip(effects) {
-                        let p = &mut samples[base + place];
-                        *p = *p * (1.0 - cover * effect.fade) + cover * effect.ink;
-                    }
-                };
-                if let Some(outline) = &outline {
-                    let cover = outline.cell(at, size) * opacity;
-                    if cover > 0.0 {
-                        each(cover, &effects);
-                    }
-                } else if let Some(sampler) = &sampler {
-                    let colour = sampler.cell(at);
-                    if colour[3] > 0.0 {
-                        each(opacity, &of_image(painter, part, look.blend, colour));
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// What a cell of an image does to each plane of a part.
-#[inline(always)]
-fn of_image(painter: &Painter, part: &Part, blend: Blend, colour: [f32; 4]) -> [Effect; 4] {
-    let mut out = [Effect::default(); 4];
-    for (out, p) in out.iter_mut().zip(part.group.planes()) {
-        *out = painter.places[*p].effect_of_image(blend, colour);
-    }
-    out
 }

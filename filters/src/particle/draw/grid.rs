@@ -1,0 +1,205 @@
+//! The tiles of a picture, and which of them a splat touches.
+#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
+
+use super::cover::extent;
+use super::look::{Look, Shape};
+use super::place::{Cells, FEW};
+use super::splat::Splat;
+use crate::simd::multiversion;
+
+/// No position of a splat is farther from 0, and none need be thought of as reaching farther.
+const FARTHEST: i32 = 1 << 30;
+const LONGEST: i32 = 1 << 29;
+
+/// The tiles of a picture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grid {
+    /// Luma samples of the picture, across and down.
+    pub(super) size: [usize; 2],
+    /// log2 of a tile's luma samples, across and down.
+    pub(super) log: [u32; 2],
+    /// Tiles across and down.
+    pub(super) tiles: [usize; 2],
+    /// What cells reach before and beyond the luma samples that they are counted with, in 1/256 of a luma sample.
+    pub(super) slack: [[i32; 2]; 2],
+}
+
+impl Grid {
+    /// `size` and 2^`log` in luma samples.
+    pub(super) fn new(size: [usize; 2], log: [u32; 2], cells: impl Iterator<Item = Cells>) -> Grid {
+        let tiles = [0, 1].map(|a| size[a].div_ceil(1 << log[a]));
+        let mut slack = [[0; 2]; 2];
+        for cells in cells {
+            for (a, [before, beyond]) in slack.iter_mut().enumerate() {
+                // Stamps stand on sixteenths of a cell, so they may be half of one aside.
+                let aside = 8 << cells.shift[a];
+                *before = aside.max(aside + cells.edge(a)).max(*before);
+                *beyond = aside.max(aside - cells.edge(a)).max(*beyond);
+            }
+        }
+        Grid { size, log, tiles, slack }
+    }
+
+    /// How many tiles there are.
+    pub fn len(&self) -> usize {
+        self.tiles[0] * self.tiles[1]
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Luma rows of a tile.
+    pub fn tile_rows(&self) -> usize {
+        1 << self.log[1]
+    }
+
+    /// The first and the last tile that a splat touches, across and down; `None` off the picture.
+    #[inline(always)]
+    pub(super) fn touched(&self, splat: &Splat, reach: [i32; 2]) -> Option<[[u32; 2]; 2]> {
+        let mut out = [[0; 2]; 2];
+        for (a, at) in [splat.x, splat.y].into_iter().enumerate() {
+            let by = 8 + self.log[a];
+            let [before, beyond] = self.slack[a];
+            // Positions of splats are within 2^30; what is made by hand and farther off is off the picture as well.
+            let (at, reach) = (at.clamp(-FARTHEST, FARTHEST), reach[a].min(LONGEST));
+            let first = (at - (reach + before)) >> by;
+            let last = (at + (reach + beyond)) >> by;
+            let end = self.tiles[a] as i32 - 1;
+            if first > end || last < 0 {
+                return None;
+            }
+            out[a] = [first.max(0) as u32, last.min(end) as u32];
+        }
+        Some(out)
+    }
+}
+
+/// Where a splat is kept: the number of its first tile, and whether it is in the next one (bit 30), the one below (bit
+/// 31), or in all four, too. This is what such a number is taken from.
+pub(super) const FIRST: u32 = (1 << 30) - 1;
+/// Not on the picture, or not to be seen.
+pub(super) const OFF: u32 = u32::MAX;
+/// In more than two by two tiles.
+pub(super) const LARGE: u32 = u32::MAX - 1;
+
+multiversion! {
+    /// Where each splat is kept: its first tile with bits as above, [`LARGE`] or [`OFF`]. Says whether ranks rise from each
+    /// splat to the next.
+    pub(super) fn codes(level, grid: &Grid, looks: &[Look], splats: &[Splat], out: &mut [u32]) -> bool = codes_body;
+}
+
+#[inline(always)]
+fn codes_body(grid: &Grid, looks: &[Look], splats: &[Splat], out: &mut [u32]) -> bool {
+    let mut at = [[0i32; FEW]; 2];
+    let mut reach = [[0i32; FEW]; 2];
+    let mut off = [0u32; FEW];
+    let mut rising = true;
+    // What the next rank has to be at least.
+    let mut least = 0;
+    for (few, out) in splats.chunks(FEW).zip(out.chunks_mut(FEW)) {
+        for (j, splat) in few.iter().enumerate().take(FEW) {
+            rising &= (splat.rank >= least) & (splat.rank < u64::MAX);
+            least = splat.rank.saturating_add(1);
+            (at[0][j], at[1][j]) = (splat.x, splat.y);
+            off[j] = u32::from(splat.opacity == 0);
+            let [x, y] = splat.half;
+            let more = match looks.get(usize::from(splat.look)).map(|l| &l.shape) {
+                Some(Shape::Disc { .. }) if x == y => [16 * i32::from(x); 2],
+                Some(shape) => extent(shape, splat),
+                None => {
+                    off[j] = 1;
+                    [0; 2]
+                }
+            };
+            (reach[0][j], reach[1][j]) = (more[0], more[1]);
+        }
+        let mut first = [[0i32; FEW]; 2];
+        let mut more = [[0i32; FEW]; 2];
+        for a in 0..2 {
+            let by = 8 + grid.log[a];
+            let [before, beyond] = grid.slack[a];
+            let end = grid.tiles[a] as i32 - 1;
+            for j in 0..FEW {
+                let (at, reach) = (at[a][j].clamp(-FARTHEST, FARTHEST), reach[a][j].min(LONGEST));
+                let low = (at - (reach + before)) >> by;
+                let high = (at + (reach + beyond)) >> by;
+                off[j] |= u32::from(low > end) | u32::from(high < 0);
+                first[a][j] = low.max(0);
+                more[a][j] = high.min(end) - low.max(0);
+            }
+        }
+        let across = grid.tiles[0] as i32;
+        let mut code = [0u32; FEW];
+        for j in 0..FEW {
+            let (wide, high) = (more[0][j], more[1][j]);
+            let tile = (first[1][j].wrapping_mul(across).wrapping_add(first[0][j])) as u32;
+            let c = tile | (wide as u32) << 30 | (high as u32) << 31;
+            let c = if (wide | high) > 1 { LARGE } else { c };
+            code[j] = if off[j] != 0 { OFF } else { c };
+        }
+        for (out, code) in out.iter_mut().zip(code) {
+            *out = code;
+        }
+    }
+    rising
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::Blend;
+    use super::*;
+    use crate::noise::seed::mix64;
+    use crate::simd::Level;
+
+    #[test]
+    fn codes_are_the_tiles_that_are_touched() {
+        let cells = [Cells { shift: [0, 0], first: [128, 128] }, Cells { shift: [1, 1], first: [128, 256] }];
+        let looks = [Shape::disc(1.0), Shape::ring(0.5, 0.2), Shape::streak(0.5)]
+            .map(|s| Look::new(s.unwrap(), Blend::Over));
+        let splats: Vec<Splat> = (0..5000u64)
+            .map(|i| {
+                let n = [1, 2, 3].map(|k| mix64(4 * i + k));
+                let far = [0, i32::MIN, i32::MAX, 1 << 30]
+                    [if n[2] & 255 == 0 { n[2] as usize >> 8 & 3 } else { 0 }];
+                let at = |n: u64| if far == 0 { (n as u32 % 200_000) as i32 - 40_000 } else { far };
+                let half = [1 + (n[0] >> 32) as u16 % 400, (n[0] >> 48) as u16 | 1];
+                Splat {
+                    rank: i,
+                    x: at(n[0]),
+                    y: at(n[1]),
+                    half: if n[2] & 3 > 0 { [half[0]; 2] } else { half },
+                    look: (n[1] >> 40) as u16 % 4,
+                    angle: (n[1] >> 48) as u16,
+                    opacity: (n[2] >> 32) as u16 & 15,
+                    ..Splat::new([0.0; 2], [1.0; 2])
+                }
+            })
+            .collect();
+        for log in [[6, 5], [4, 4], [9, 7]] {
+            let grid = Grid::new([517, 303], log, cells.into_iter());
+            for &level in Level::available() {
+                for count in [5000, 4999, 17, 1, 0] {
+                    let splats = &splats[..count];
+                    let mut got = vec![7; count];
+                    assert!(codes(level, &grid, &looks, splats, &mut got));
+                    for (splat, got) in splats.iter().zip(got) {
+                        let look = looks.get(usize::from(splat.look)).filter(|_| splat.opacity > 0);
+                        let at = look.and_then(|l| grid.touched(splat, extent(&l.shape, splat)));
+                        let want = at.map_or(OFF, |[[x, x1], [y, y1]]| match (x1 - x, y1 - y) {
+                            (wide @ 0..=1, high @ 0..=1) => {
+                                (y * grid.tiles[0] as u32 + x) | (wide << 30) | (high << 31)
+                            }
+                            _ => LARGE,
+                        });
+                        assert_eq!(got, want, "{level} {splat:?}");
+                    }
+                }
+            }
+            let mut back = splats.clone();
+            back[41].rank = back[40].rank;
+            assert!(!codes(Level::best(), &grid, &looks, &back, &mut vec![0; 5000]));
+        }
+    }
+}
