@@ -63,6 +63,7 @@ pub(super) fn text(item: &Item) -> String {
         Item::Numbers(all) => list(all, f64::to_string),
         Item::Points(all) => list(all, |p| list(p, f64::to_string)),
         Item::Colours(all) => list(all, colour),
+        Item::Name(name) => toml_string(name),
         Item::Curve(curve) => toml_string(&curve.to_string()),
         Item::Path(curve) => toml_string(&curve.to_string()),
         Item::Word(word) => format!("\"{word}\""),

@@ -74,6 +74,17 @@ fn effect(table: &DeTable<'_>, load: Load<'_>) -> Result<Effect, Fault> {
     if effect.layers.is_empty() {
         return Err(fault(0..0, "an effect needs a [[layer]]"));
     }
+    // What layers say of each other.
+    effect.check().map_err(|e| {
+        let all = table.get("layer").and_then(|l| l.get_ref().as_array());
+        let EffectError::Value { layer, key, wrong } = &e else { return fault(0..0, e) };
+        let value = layer.checked_sub(1).and_then(|i| all?.get(i));
+        let said = value.and_then(|v| v.get_ref().as_table()?.get(*key));
+        let at = said.or(value).map_or(0..0, Spanned::span);
+        let near =
+            said.and_then(|v| nearest(v.get_ref().as_str()?, effect.layers.iter().map(|l| l.name.as_str())));
+        (at, Problem::Effect(format!("{key}: {wrong}")), near.filter(|n| !n.is_empty()))
+    })?;
     Ok(effect)
 }
 
@@ -128,6 +139,10 @@ fn item(key: &Key, value: &Value<'_>, load: Load<'_>) -> Result<Item, Fault> {
             Some(text) => curve(text, value).map(Item::Curve),
             None => number(value).map(Item::Number).ok_or_else(wrong),
         },
+        Takes::Name => {
+            let name = value.get_ref().as_str().ok_or_else(wrong)?;
+            Ok(Item::Name(name.to_owned()))
+        }
         Takes::Path => curve(value.get_ref().as_str().ok_or_else(wrong)?, value).map(Item::Path),
         Takes::Colours => colours(value).map(Item::Colours),
         Takes::Word(all) => word(all, value).map(Item::Word),

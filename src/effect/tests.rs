@@ -106,6 +106,8 @@ fn births_and_places_in_all_their_ways() {
         "shape = \"sprite\"\nsprite = \"a \\\"b\\\".png\"\ncolumns = 4\npage-by = \"time\"",
         "shape = \"hair\"\nbend = -0.2",
         "blend = \"add\"",
+        "trail = 0.2\ntrail-steps = 3",
+        "name = \"a\"\n[[layer]]\nborn-of = \"a\"\nchildren = 7\ninherit = 0.5",
     ] {
         let effect = parse(&format!("[[layer]]\n{text}")).unwrap_or_else(|e| panic!("{e}"));
         let printed = print(&effect);
@@ -123,6 +125,7 @@ fn births_and_places_in_all_their_ways() {
         ("place = \"mask\"", "'mask' is missing"),
         ("edge = \"lft\"", "did you mean 'left'?"),
         ("shape = \"sprite\"", "'sprite' is missing"),
+        ("name = \"a\"\nborn-of = \"b\"", "born-of: no layer of this 'name'"),
     ] {
         let error = parse(&format!("[[layer]]\n{text}")).unwrap_err().to_string();
         assert!(error.contains(says), "{text:?}: {error}");

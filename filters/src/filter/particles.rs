@@ -9,6 +9,7 @@
 //! Everything is measured in frame heights, so a look does not change with the frame's size.
 
 mod bound;
+mod brood;
 mod effect;
 mod flow;
 mod hair;
@@ -20,6 +21,7 @@ mod origin;
 mod presets;
 #[cfg(test)]
 mod tests;
+mod trail;
 
 pub use effect::{
     Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Page, Place, Side, Sprite, Tint, WIND, When,
@@ -310,7 +312,7 @@ impl Particles {
         for layer in &mut effect.layers {
             // A picture is not drawn out.
             if self.image.is_some() {
-                (layer.form, layer.shutter) = (Form::Disc(1.0), 0.0);
+                (layer.form, layer.shutter, layer.trail) = (Form::Disc(1.0), 0.0, 0.0);
             } else if matches!(layer.form, Form::Hair(..) | Form::Sprite(_)) {
                 layer.shutter = 0.0;
             }
@@ -401,7 +403,7 @@ impl Drawn {
             None if speed == 1.0 => clock,
             None => (clock as f64 * speed).clamp(-limit, limit) as i64,
         };
-        let blown = self.wind_sum.clone().map(|sum| -> Box<dyn Fn(f32) -> f32 + Send + Sync> {
+        let blown = self.wind_sum.clone().map(|sum| -> Arc<dyn Fn(f32) -> f32 + Send + Sync> {
             let unit = unit(&self.wind);
             let seconds = match &self.wind {
                 Animated::Curve(c) if !c.in_seconds() => at.frame,
@@ -410,7 +412,7 @@ impl Drawn {
             let (now, here) = (sum.value_at(seconds), seconds);
             // What is `age` old in the effect was born `age / speed` ago.
             let ago = if speed > 0.0 { 1.0 / (speed * unit) } else { 0.0 };
-            Box::new(move |age| {
+            Arc::new(move |age| {
                 let back = (f64::from(age) * ago * 65_536.0).clamp(0.0, 1e15) as i64;
                 let then = here - Ratio::new(back, 65_536).unwrap_or(Ratio::ZERO);
                 ((now - sum.value_at(then)) * unit * speed) as f32

@@ -2,7 +2,7 @@
 
 use super::births::{BLOCK, Births, key};
 use super::random::mix32;
-use super::record::{Particle, to_fixed};
+use super::record::{Particle, from_fixed, to_fixed};
 use crate::simd::{Level, multiversion};
 use core::fmt;
 use std::sync::Arc;
@@ -117,6 +117,12 @@ impl Nozzle {
         let u = if flat > 1e-9 { [-a[1] / flat, a[0] / flat, 0.0] } else { [1.0, 0.0, 0.0] };
         let v = [a[1] * u[2] - a[2] * u[1], a[2] * u[0] - a[0] * u[2], a[0] * u[1] - a[1] * u[0]];
         Ok(Nozzle { centre, half, spray, frame: [a, u, v].map(|w| w.map(|c| c as f32)) })
+    }
+
+    /// The way, of length 1, that two numbers from -1 to 1 give.
+    pub(crate) fn way(&self, r: f32, s: f32) -> [f32; 3] {
+        let along = along(self.spray, r, s);
+        [0, 1, 2].map(|axis| from_fixed(turned(self, axis, along)))
     }
 }
 

@@ -159,7 +159,7 @@ impl PlacedBlock {
 
     /// The lanes hold the numbers from `first` on, one after the other.
     #[inline(always)]
-    pub(super) fn number_in_a_row(&mut self, first: i64) {
+    pub(crate) fn number_in_a_row(&mut self, first: i64) {
         self.first = first;
         if !self.row {
             (self.offset, self.row) = (IN_A_ROW, true);
@@ -183,7 +183,7 @@ impl PlacedBlock {
 
     /// The number of the particle in a lane (below [`BLOCK`]).
     pub fn number(&self, lane: usize) -> i64 {
-        self.first + i64::from(self.offset[lane])
+        self.first.wrapping_add(i64::from(self.offset[lane]))
     }
 
     /// The living of a block that was placed and dressed, in order of their numbers: number and state.

@@ -1,10 +1,12 @@
 //! A layer bound to a picture: where each particle is seen, and as what.
 
 use super::super::overlay::Overlay;
+use super::brood::Brood;
 use super::effect::{Effect, Form, Layer, MOST, Page, Place, Pulses, Tint, When, over};
 use super::flow::{Flow, peak};
 use super::lanes::{Lanes, emit, see};
 use super::origin::Origin;
+use super::trail::Trail;
 use crate::frame::Picture;
 use crate::noise::seed::mix64;
 use crate::particle::draw::{Painter, Splat};
@@ -39,7 +41,7 @@ pub(super) struct Now {
     pub(super) part: f32,
     /// The wind's speed now, and where an age ago it would have been blown from.
     pub(super) wind: f32,
-    pub(super) blown: Option<Box<dyn Fn(f32) -> f32 + Send + Sync>>,
+    pub(super) blown: Option<Arc<dyn Fn(f32) -> f32 + Send + Sync>>,
     /// Every which particle is drawn, by number.
     pub(super) every: i64,
 }
@@ -70,6 +72,10 @@ pub(super) struct Bound {
     pub(super) looks: [u16; 2],
     /// How many pages there are.
     pub(super) pages: u16,
+    /// What they leave behind.
+    trail: Option<Box<Trail>>,
+    /// Whose children they are.
+    brood: Option<Box<Brood>>,
     /// Where they are born, if the pool does not know.
     pub(super) origin: Option<Origin>,
     /// Its place in the effect, for the order of drawing.
@@ -116,14 +122,14 @@ impl Bound {
         let (looks, pages) = ([first as u16, (first + pages) as u16], pages as u16);
         let [width, height] = overlay.size();
         let aspect = (width / height) as f32;
-        let depth = layer.place.depth();
+        let mut depth = layer.place.depth();
         let turning = if layer.sway == [0.0; 2] { 0.0 } else { layer.sway[0].abs().max(layer.sway[1].abs()) };
         let margin = 0.05
             + 2.0 * layer.size.reach()
             + layer.focus[1]
             + layer.swirl
             + turning
-            + layer.shutter * layer.speed.reach();
+            + (layer.shutter + layer.trail) * layer.speed.reach();
         let ends = |[a, b]: [f32; 2]| ((a + b) * 0.5, (b - a).abs() * 0.5);
         let (z, deep) = ends(depth);
         let (mut wrap, mut per) = ([0.0; 3], f64::from(aspect) / (16.0 / 9.0));
@@ -179,11 +185,18 @@ impl Bound {
                 Arc::new(Bursts::new(&list).map_err(fault)?)
             }
         };
+        let own_seed = seed;
         let seed = mix64(seed ^ mix64(layer.stream));
         let origin = Origin::of(&layer, seed, aspect, overlay.format.rate)?;
         if origin.is_some() {
             // From there on it is as if they came from a box.
             layer.place = Place::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
+        }
+        let brood = brood(effect, index, amount, own_seed, overlay, level, &kind, nozzle)?;
+        if let Some(brood) = &brood {
+            depth = brood.parent.depth;
+            layer.place = Place::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
+            wrap = [0.0; 3];
         }
         let emitter = Emitter { seed, kind: index as u16, births, nozzle };
         Ok(Bound {
@@ -200,6 +213,12 @@ impl Bound {
             pages,
             order: index as i64,
             origin,
+            trail: trail(effect, index, amount, own_seed, overlay, level)?.map(|mut t| {
+                // Whose sides are those of the layer itself.
+                (t.layer.wrap, t.layer.middle) = (wrap, middle);
+                Box::new(t)
+            }),
+            brood,
             layers: effect.layers.len() as i64,
             level,
             aspect,
@@ -209,13 +228,23 @@ impl Bound {
 
     /// Births that may live at a time, and the bytes of a pool of them.
     pub(super) fn room(&self) -> (i64, usize) {
-        let room = Pool::room(&self.emitter, &self.kind, None, -LAST..LAST);
-        (room.alive, room.bytes)
+        let (emitter, kind, each) = self.sown();
+        let room = Pool::room(emitter, kind, None, -LAST..LAST);
+        let splats = each * (1 + self.trail.as_ref().map_or(0, |t| i64::from(t.steps)));
+        (room.alive.saturating_mul(splats), room.bytes)
+    }
+
+    /// What the pool is made of, and how many of the layer come of each in it.
+    fn sown(&self) -> (&Emitter, &Kind, i64) {
+        match &self.brood {
+            Some(brood) => (&brood.parent.emitter, &brood.kind, i64::from(brood.count)),
+            None => (&self.emitter, &self.kind, 1),
+        }
     }
 
     pub(super) fn pool(&self) -> Result<Pool, String> {
-        Pool::new(self.emitter.clone(), self.kind.clone(), None, -LAST..LAST, MOST as u32, self.level)
-            .map_err(fault)
+        let (emitter, kind, _) = self.sown();
+        Pool::new(emitter.clone(), kind.clone(), None, -LAST..LAST, MOST as u32, self.level).map_err(fault)
     }
 
     /// The splats of block `index` of a pool that was sought to `now`.
@@ -228,6 +257,10 @@ impl Bound {
         lanes: &mut Lanes,
         out: &mut Vec<Splat>,
     ) {
+        if let Some(brood) = &self.brood {
+            return brood
+                .each(self, pool, index, now, lanes, &mut |lanes| self.finish(now, scene, lanes, out));
+        }
         pool.place(index, &scene.views[self.order as usize], &mut lanes.block);
         if lanes.block.live == 0 {
             return;
@@ -237,8 +270,16 @@ impl Bound {
         }
         pool.dress(&mut lanes.block);
         go_on(self.level, self.kind.extra(), &mut lanes.block.bits, &mut lanes.own);
-        if self.layer.shutter > 0.0 || self.layer.drag > 0.0 {
+        if self.layer.shutter > 0.0 || self.layer.drag > 0.0 || self.trail.is_some() {
             pool.velocities(index, &lanes.block, &mut lanes.speed);
+        }
+        self.finish(now, scene, lanes, out);
+    }
+
+    /// To splats, the trail too.
+    fn finish(&self, now: &Now, scene: &Scene<'_>, lanes: &mut Lanes, out: &mut Vec<Splat>) {
+        if let Some(trail) = &self.trail {
+            trail.splats(now, scene, lanes, out);
         }
         see(self.level, self, now, scene, lanes);
         emit(self, scene, lanes, out);
@@ -266,7 +307,7 @@ impl Bound {
         let layer = &self.layer;
         // What comes back at the other side, leaves a tail, is blown by a curve or is put elsewhere afterwards is looked
         // at one by one.
-        let put = self.origin.is_some();
+        let put = self.origin.is_some() || self.brood.is_some() || self.trail.is_some();
         if put || !matches!(layer.place, Place::Box { .. }) || layer.shutter > 0.0 || now.blown.is_some() {
             return View::ALL;
         }
@@ -291,13 +332,61 @@ impl Bound {
 
     /// The phases of the waves at a time, in turns from 0 to 1.
     pub(super) fn phases(&self, now: &Now) -> Vec<f32> {
-        let seconds = now.flick as f64 / crate::particle::FLICKS as f64;
+        self.phases_at(now.flick)
+    }
+
+    pub(super) fn phases_at(&self, flick: i64) -> Vec<f32> {
+        let seconds = flick as f64 / FLICKS as f64;
         let at = |w: &Wave| {
             let turns = w.phase + w.rate * seconds;
             (turns - turns.floor()) as f32
         };
         self.waves.iter().map(at).collect()
     }
+}
+
+/// The trail of a layer, if it leaves one: the layer itself with the shutter open for a streak.
+fn trail(
+    effect: &Effect,
+    index: usize,
+    amount: f64,
+    seed: u64,
+    overlay: &Overlay,
+    level: Level,
+) -> Result<Option<Trail>, String> {
+    let layer = &effect.layers[index];
+    if layer.trail <= 0.0 {
+        return Ok(None);
+    }
+    let (steps, mut of) = (layer.trail_steps.max(1), effect.clone());
+    let step = layer.trail / steps as f32;
+    (of.layers[index].trail, of.layers[index].shutter) = (0.0, step);
+    let layer = Bound::new(&of, index, amount, seed, overlay, level)?;
+    Ok(Some(Trail { layer, steps, step }))
+}
+
+/// The parents of a layer that is born of another.
+#[allow(clippy::too_many_arguments)] // what a layer is bound with
+fn brood(
+    effect: &Effect,
+    index: usize,
+    amount: f64,
+    seed: u64,
+    overlay: &Overlay,
+    level: Level,
+    kind: &Kind,
+    nozzle: Nozzle,
+) -> Result<Option<Box<Brood>>, String> {
+    let layer = &effect.layers[index];
+    let Some(of) = effect.parent(index) else { return Ok(None) };
+    let parent = Bound::new(effect, of, amount, seed, overlay, level)?;
+    let life = kind.slot(Slot::Life);
+    let longer = life.base + life.offset.abs();
+    let mut standard = *parent.kind.standard();
+    standard[Slot::Life as usize].base += longer;
+    let kind = Kind::new(standard, parent.kind.extra().to_vec()).map_err(fault)?;
+    let (count, inherit, stream) = (layer.children.max(1), layer.inherit, layer.stream);
+    Ok(Some(Box::new(Brood { parent, kind, longer, count, nozzle, inherit, stream })))
 }
 
 /// What all layers of a frame have in common.

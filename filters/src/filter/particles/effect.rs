@@ -244,6 +244,14 @@ pub type Over = Vec<[f32; 2]>;
 pub struct Layer {
     /// Layers of the same stream, births and place have the same particles: a glow around a spark.
     pub stream: u64,
+    /// What other layers call it.
+    pub name: String,
+    /// The layer whose particles' deaths are these births, in the place of `when` and `place`; empty for none.
+    pub born_of: String,
+    /// How many are born of each.
+    pub children: u32,
+    /// The part of its velocity that they start with.
+    pub inherit: f32,
     /// When they are born. In a volume: as many for a frame of 16:9, others in proportion.
     pub when: When,
     /// Where.
@@ -311,6 +319,10 @@ pub struct Layer {
     pub aside: [f32; 2],
     /// For how long the shutter is open: what moves becomes a streak.
     pub shutter: f32,
+    /// For how long what they leave behind is seen, in the effect's time; 0 is no trail.
+    pub trail: f32,
+    /// Of how many streaks a trail is made.
+    pub trail_steps: u32,
     /// How much fainter a streak is for being longer: 0 not at all, 1 its light stays the same.
     pub thin: f32,
     /// The depth that is sharp, and the half width of the blur at infinite depth; 0 is no blur.
@@ -321,6 +333,10 @@ impl Default for Layer {
     fn default() -> Layer {
         Layer {
             stream: 0,
+            name: String::new(),
+            born_of: String::new(),
+            children: 1,
+            inherit: 0.0,
             when: When::Steady(100.0),
             place: Place::Volume { near: 0.5, far: 3.0 },
             mask: None,
@@ -354,6 +370,8 @@ impl Default for Layer {
             blend: None,
             aside: [0.0; 2],
             shutter: 0.0,
+            trail: 0.0,
+            trail_steps: 8,
             thin: 1.0,
             focus: [1.0, 0.0],
         }
@@ -401,6 +419,13 @@ impl core::error::Error for EffectError {}
 pub const WIND: Takes = Takes::Number { min: -100.0, max: 100.0 };
 
 impl Effect {
+    /// Which layer a layer is born of: the first of that name that is not itself born of another.
+    pub(super) fn parent(&self, index: usize) -> Option<usize> {
+        let name = &self.layers.get(index)?.born_of;
+        let fits = |l: &Layer| l.name == *name && l.born_of.is_empty();
+        if name.is_empty() { None } else { self.layers.iter().position(fits) }
+    }
+
     /// The pictures that it is drawn with.
     pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
         fn sprite(layer: &Layer) -> Option<&Picture> {
@@ -416,7 +441,12 @@ impl Effect {
         }
         let wind = WIND.check(&Item::Number(self.wind));
         wind.map_err(|wrong| EffectError::Value { layer: 0, key: "wind", wrong })?;
-        self.layers.iter().enumerate().try_for_each(|(i, layer)| layer.check(i + 1))
+        self.layers.iter().enumerate().try_for_each(|(i, layer)| {
+            layer.check(i + 1)?;
+            let lost = !layer.born_of.is_empty() && self.parent(i).is_none();
+            let wrong = Wrong::NoLayer;
+            if lost { Err(EffectError::Value { layer: i + 1, key: "born-of", wrong }) } else { Ok(()) }
+        })
     }
 }
 

@@ -22,6 +22,9 @@ use core::fmt;
 /// The most points of a value over life, and the most colours.
 pub const MOST_POINTS: usize = 32;
 
+/// The longest name of a layer, in bytes.
+pub const MOST_NAME: usize = 64;
+
 /// The most bursts.
 pub const MOST_BURSTS: usize = 256;
 
@@ -78,6 +81,8 @@ pub enum Takes {
     Bursts,
     /// A curve of places.
     Path,
+    /// A name.
+    Name,
 }
 
 /// The value of a key.
@@ -101,6 +106,8 @@ pub enum Item {
     Picture(Picture),
     /// Of [`Takes::Rate`], where it moves.
     Curve(Curve),
+    /// Of [`Takes::Name`].
+    Name(String),
     /// Of [`Takes::Path`].
     Path(Curve<[f64; 2]>),
 }
@@ -121,6 +128,8 @@ pub enum Wrong {
     Count(usize, usize, usize),
     /// The places of points over life do not rise from 0 (birth) to 1 (death).
     Order,
+    /// No layer has this name and births of its own.
+    NoLayer,
     /// The times of bursts do not rise.
     Times,
     /// A curve has keys that count from an end that an effect does not have.
@@ -142,6 +151,7 @@ impl fmt::Display for Wrong {
             Wrong::Count(n, low, high) if low == high => write!(f, "{n} values where {low} are wanted"),
             Wrong::Count(n, low, high) => write!(f, "{n} values where {low} to {high} are wanted"),
             Wrong::Order => f.write_str("the first numbers of the points rise, from 0 (birth) to 1 (death)"),
+            Wrong::NoLayer => f.write_str("no layer of this 'name' has births of its own"),
             Wrong::Times => f.write_str("the times of bursts rise"),
             Wrong::End => f.write_str("keys of an effect count from its start: it has no last frame"),
             Wrong::Kind => f.write_str("another kind of value"),
@@ -158,7 +168,7 @@ impl Takes {
         let within = |got: f64, low: f64, high: f64| {
             // Values are kept in 32 bits: what is a rounding beyond the end is the end.
             let slack = 1e-6 * got.abs();
-            let fits = got >= low - slack && got <= high + slack;
+            let fits = got.is_finite() && got >= low - slack && got <= high + slack;
             if fits { Ok(()) } else { Err(Wrong::Outside { got, low, high }) }
         };
         let count = |n: usize, low: usize, high: usize| {
@@ -172,7 +182,7 @@ impl Takes {
                 // The slack is that of the larger of the two, which is what was rounded.
                 let slack = 1e-6 * (base.abs() + offset);
                 let (low, high) = (base - offset, base + offset);
-                let near = |v: f64, end: f64| if (v - end).abs() <= slack { end } else { v };
+                let near = |v: f64, end: f64| if v.is_finite() && (v - end).abs() <= slack { end } else { v };
                 within(near(low, min), min, max)?;
                 within(near(high, max), min, max)
             }
@@ -197,6 +207,7 @@ impl Takes {
                 all.iter().flatten().try_for_each(|v| within(*v, 0.0, 1.0))
             }
             (Takes::Picture, Item::Picture(_)) => Ok(()),
+            (Takes::Name, Item::Name(name)) => count(name.len(), 0, MOST_NAME),
             (Takes::Rate { max }, Item::Number(v)) => within(*v, 0.0, max),
             (Takes::Rate { max }, Item::Curve(curve)) => {
                 curve.resolve(None).map_err(|_| Wrong::End)?;
@@ -235,6 +246,7 @@ impl fmt::Display for Takes {
             Takes::Rate { max } => write!(f, "a number or a curve \"0=0;48=100\", 0 to {max}"),
             Takes::Bursts => write!(f, "1 to {MOST_BURSTS} bursts [[time, count], ...]"),
             Takes::Path => f.write_str("a curve of places \"0=0,0.5;48=1,0.5\", each -100 to 100"),
+            Takes::Name => write!(f, "a name of up to {MOST_NAME} letters"),
             Takes::Picture => f.write_str("the name of an image file"),
             Takes::Colours => write!(f, "1 to {MOST_POINTS} colours"),
             Takes::Word(all) => {

@@ -287,7 +287,8 @@ mod tests {
                             part: if case == 1 { 0.4 } else { 1.0 },
                             wind: 0.3,
                             blown: (case == 2).then(|| {
-                                let f: Box<dyn Fn(f32) -> f32 + Send + Sync> = Box::new(|age| age * age);
+                                let f: std::sync::Arc<dyn Fn(f32) -> f32 + Send + Sync> =
+                                    std::sync::Arc::new(|age| age * age);
                                 f
                             }),
                             every: if case == 2 { 4 } else { 1 },

@@ -242,3 +242,120 @@ fn fewer_are_some_of_the_same() {
     assert!((0.3..0.7).contains(&(half / whole)), "{whole} {half}");
     assert!((0.15..0.35).contains(&(draft / whole)), "{whole} {draft}");
 }
+
+/// A rocket a second that rises from the middle and bursts 0.2 above it.
+fn rocket(trail: f32) -> Effect {
+    let rocket = Layer {
+        name: "rocket".into(),
+        when: When::Pulses { every: 1.0, count: 1.0 },
+        place: Place::Box { x: [0.5; 2], y: [0.5; 2], z: [1.0; 2] },
+        direction: [0.0, -1.0, 0.0],
+        life: crate::particle::Spread::fixed(0.5),
+        speed: crate::particle::Spread::fixed(0.4),
+        size: crate::particle::Spread::fixed(0.01),
+        opacity_over: vec![[0.0, 1.0]],
+        trail,
+        ..Layer::default()
+    };
+    let spark = Layer {
+        stream: 1,
+        name: String::new(),
+        born_of: "rocket".into(),
+        children: 70,
+        cone: 0.5,
+        life: crate::particle::Spread::fixed(0.4),
+        speed: crate::particle::Spread::fixed(0.25),
+        trail: 0.0,
+        ..rocket.clone()
+    };
+    Effect { layers: vec![rocket, spark], blend: crate::particle::draw::Blend::Over, wind: 0.0 }
+}
+
+/// Places of samples that are lit, from the middle of the frame and in its heights.
+fn lit(frame: &Frame) -> Vec<[f64; 2]> {
+    let (w, h) = frame.format().plane_size(0);
+    let at = |x: usize, y: usize| [x, y].map(|v| v as f64 + 0.5);
+    let all = (0..h).flat_map(|y| (0..w).map(move |x| (x, y)));
+    all.filter(|&(x, y)| frame.row::<f32>(0, y)[x] > 0.2)
+        .map(|(x, y)| at(x, y))
+        .map(|[x, y]| [(x - 0.5 * w as f64) / h as f64, y / h as f64 - 0.5])
+        .collect()
+}
+
+#[test]
+fn children_are_born_where_parents_die() {
+    let format = Format::from_name("grayf32", 320, 180).unwrap();
+    let filter = Particles::new(rocket(0.0)).bind(&format, 1, Level::best()).unwrap();
+    let at = |n: i64| lit(&frame(&*filter, n));
+    // Before it bursts there is the rocket alone; a sixteenth of a second after, a ring of sparks; then nothing.
+    let up = at(6);
+    assert!(!up.is_empty() && up.iter().all(|[x, y]| x.abs() < 0.02 && (y + 0.1).abs() < 0.02), "{up:?}");
+    let sparks = at(18);
+    let far = |[x, y]: [f64; 2]| (x * x + (y + 0.2) * (y + 0.2)).sqrt();
+    let most = sparks.iter().map(|p| far(*p)).fold(0.0, f64::max);
+    assert!(sparks.len() > 150 && (0.055..0.08).contains(&most), "{} {most}", sparks.len());
+    assert!(at(22).is_empty());
+    // Every second anew, with other ways.
+    assert_eq!(at(24 + 6).len(), up.len());
+    assert!(at(24 + 18) != sparks);
+}
+
+#[test]
+fn trails_show_the_way() {
+    let format = Format::from_name("grayf32", 320, 180).unwrap();
+    let of = |trail: f32| {
+        let filter = Particles::new(rocket(trail)).bind(&format, 1, Level::best()).unwrap();
+        let all = lit(&frame(&*filter, 9));
+        all.iter().map(|p| p[1]).fold((1.0f64, -1.0f64), |(low, high), y| (low.min(y), high.max(y)))
+    };
+    let ((top, bottom), (head, end)) = (of(0.0), of(0.2));
+    assert!((top + 0.15).abs() < 0.012 && (bottom + 0.15).abs() < 0.012, "{top} {bottom}");
+    // Above is the rocket; below, the trail ends about 0.2 s before, where it is too faint to count.
+    assert!((head - top).abs() < 0.01 && (-0.11..-0.06).contains(&end), "{head} {end}");
+}
+
+#[test]
+fn children_and_trails_do_not_depend_on_how_they_were_reached() {
+    let format = Format { rate: Ratio::whole(24), ..Format::from_name("yuv420p", 160, 90).unwrap() };
+    let mut effect = rocket(0.2);
+    for layer in &mut effect.layers {
+        (layer.when, layer.trail, layer.drag) = (When::Steady(9.0), 0.2, 0.6);
+        (layer.swirl, layer.sway, layer.swirl_size) = (0.1, [0.02, 0.01], 0.4);
+        layer.life = crate::particle::Spread::between(0.2, 0.8);
+    }
+    let mut spec = Particles::new(effect);
+    let Value::Number(wind) = SETTINGS.iter().find(|s| s.id == "wind").unwrap().parse("0=0;48=1").unwrap()
+    else {
+        unreachable!("a number")
+    };
+    spec.wind = Some(wind);
+    let filter = spec.bind(&format, 7, Level::best()).unwrap();
+    let numbers = [0, 1, 40, 39, -5, 10_000_000];
+    let want: Vec<Frame> = numbers.iter().map(|n| frame(&*filter, *n)).collect();
+    let mut state = None;
+    for (n, want) in numbers.iter().zip(&want) {
+        let now = prepare(&*filter, *n, state, &Backwards(3));
+        assert!(drawn(&*filter, *n, &now, &[34, 64]) == *want, "{n}");
+        state = Some(now);
+    }
+    for &level in Level::available() {
+        assert!(frame(&*spec.bind(&format, 7, level).unwrap(), 40) == want[2], "{level}");
+    }
+    assert!(want[0] != want[1]);
+    // Every streak and every child has room.
+    let bound = spec.bound(&format, 7, Level::SCALAR).unwrap();
+    assert!(bound.alive > 9 * 8 + 9 * 70 * 8, "{}", bound.alive);
+}
+
+#[test]
+fn parents_must_be_there() {
+    let mut effect = rocket(0.0);
+    effect.layers[1].born_of = "rockets".into();
+    assert!(effect.check().unwrap_err().to_string().contains("layer 2: born-of"));
+    effect.layers[1].born_of = "rocket".into();
+    effect.layers[1].children = 10_000;
+    effect.layers[0].when = When::Steady(10_000.0);
+    let format = Format::from_name("gray", 64, 36).unwrap();
+    let many = Particles::new(effect).bind(&format, 1, Level::SCALAR).err().unwrap();
+    assert!(many.to_string().contains("is the most"), "{many}");
+}

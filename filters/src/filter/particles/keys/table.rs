@@ -165,6 +165,50 @@ pub const LAYER: &[Key] = &[
             }
         }),
     },
+    Key {
+        id: "name",
+        takes: Takes::Name,
+        unit: "",
+        help: "What `born-of` calls it.",
+        get: |l| Some(Item::Name(l.name.clone())),
+        set: Some(|l, i| {
+            if let Item::Name(name) = i {
+                l.name.clone_from(name);
+            }
+        }),
+    },
+    Key {
+        id: "born-of",
+        takes: Takes::Name,
+        unit: "",
+        help: "They are born where and when particles of this layer die, in the place of `rate` and `place`.",
+        get: |l| Some(Item::Name(l.born_of.clone())),
+        set: Some(|l, i| {
+            if let Item::Name(name) = i {
+                l.born_of.clone_from(name);
+            }
+        }),
+    },
+    Key {
+        id: "children",
+        takes: Takes::Whole { max: 10_000 },
+        unit: "",
+        help: "How many are born of each.",
+        get: |l| Some(Item::Whole(l.children.into())),
+        set: Some(|l, i| {
+            if let Item::Whole(n) = i {
+                l.children = (*n).max(1) as u32;
+            }
+        }),
+    },
+    number!(
+        "inherit",
+        inherit,
+        -10.0,
+        10.0,
+        "",
+        "The part of the dead particle's velocity that they start with."
+    ),
     together(
         "rate",
         Takes::Rate { max: 1e8 },
@@ -474,6 +518,26 @@ pub const LAYER: &[Key] = &[
         "seconds",
         "For how long the shutter is open: what moves becomes a streak."
     ),
+    number!(
+        "trail",
+        trail,
+        0.0,
+        100.0,
+        "seconds",
+        "For how long the way that they have come is seen, narrower and fainter; 0 is no trail."
+    ),
+    Key {
+        id: "trail-steps",
+        takes: Takes::Whole { max: 64 },
+        unit: "",
+        help: "Of how many streaks a trail is made. Each counts as a particle.",
+        get: |l| Some(Item::Whole(l.trail_steps.into())),
+        set: Some(|l, i| {
+            if let Item::Whole(n) = i {
+                l.trail_steps = (*n).max(1) as u32;
+            }
+        }),
+    },
     number!(
         "thin",
         thin,

@@ -44,6 +44,11 @@ fn values_out_of_range_are_refused() {
     let low = life.check(&Item::Spread(Spread::between(-1.0, 2.0))).unwrap_err();
     assert_eq!(low.to_string(), "-1 is not from 0.001 to 10000");
     assert!(life.check(&Item::Spread(Spread::fixed(f32::NAN))).is_err());
+    for endless in [f32::INFINITY, f32::NEG_INFINITY] {
+        assert!(life.check(&Item::Spread(Spread::fixed(endless))).is_err());
+        assert!(life.check(&Item::Spread(Spread { base: 1.0, offset: endless })).is_err());
+    }
+    assert!(find("drag").unwrap().takes.check(&Item::Number(f64::INFINITY)).is_err());
     assert_eq!(life.check(&Item::Number(1.0)), Err(Wrong::Kind));
     let over = Takes::Over { max: 1.0 };
     assert_eq!(over.check(&Item::Points(vec![])), Err(Wrong::Count(0, 1, 32)));

@@ -1,0 +1,169 @@
+//! Layers that are born where particles of another layer die.
+//!
+//! In closed form as well: which parents have died is asked of their emitter over a window that is longer by the
+//! children's life; where one was as it died follows from where it would be now. Child `k` of parent `n` is number
+//! `n * count + k`, its random numbers come from the parent's.
+
+use super::bound::{Bound, Now, OWN};
+use super::lanes::{Lanes, wave};
+use crate::particle::{
+    BLOCK, Draws, FLICKS, Kind, Nozzle, PlacedBlock, Pool, STANDARD, Slot, View, go_on, mix32,
+};
+
+/// Where a layer's particles come from.
+pub(super) struct Brood {
+    pub(super) parent: Bound,
+    /// The parent's kind, living on for as long as children do.
+    pub(super) kind: Kind,
+    /// By how much, in seconds.
+    pub(super) longer: f32,
+    /// Children of each parent.
+    pub(super) count: u32,
+    /// Which way they start.
+    pub(super) nozzle: Nozzle,
+    /// The part of the parent's velocity that they start with.
+    pub(super) inherit: f32,
+    /// Layers of the same number have the same children.
+    pub(super) stream: u64,
+}
+
+/// A parent as it died.
+struct Death {
+    number: i64,
+    /// Seconds ago.
+    ago: f32,
+    place: [f32; 3],
+    speed: [f32; 3],
+    bits: u32,
+}
+
+impl Brood {
+    /// Gives `see` the children of the parents in block `index`, a block of lanes at a time, ready to be seen.
+    pub(super) fn each(
+        &self,
+        child: &Bound,
+        pool: &Pool,
+        index: usize,
+        now: &Now,
+        lanes: &mut Lanes,
+        see: &mut dyn FnMut(&mut Lanes),
+    ) {
+        let mut block = PlacedBlock::EMPTY;
+        pool.place(index, &View::ALL, &mut block);
+        if block.live == 0 {
+            return;
+        }
+        if let Some(origin) = &self.parent.origin {
+            origin.shift(now.flick, &mut block);
+        }
+        pool.dress(&mut block);
+        let mut own = [[0.0; BLOCK]; OWN];
+        go_on(child.level, self.parent.kind.extra(), &mut block.bits, &mut own);
+        let mut speeds = [[0.0; BLOCK]; 3];
+        pool.velocities(index, &block, &mut speeds);
+        for lane in block.lanes() {
+            let life = block.life[lane] - self.longer;
+            let ago = block.age[lane] - life;
+            if !(ago >= 0.0 && life > 0.0) {
+                continue;
+            }
+            let death = Death {
+                number: block.number(lane),
+                ago,
+                place: core::array::from_fn(|a| block.position[a][lane]),
+                speed: core::array::from_fn(|a| speeds[a][lane]),
+                bits: block.bits[lane],
+            };
+            let own = core::array::from_fn(|i| own[i][lane]);
+            let death = self.then(death, life, own, now);
+            for first in (0..self.count).step_by(BLOCK) {
+                self.fill(child, &death, first, lanes);
+                if lanes.block.live != 0 {
+                    go_on(child.level, child.kind.extra(), &mut lanes.block.bits, &mut lanes.own);
+                    see(lanes);
+                }
+            }
+        }
+    }
+
+    /// From where a parent would be now, had it lived on in a vacuum, to where it was as it died, after `life` seconds.
+    fn then(&self, mut d: Death, life: f32, own: [f32; OWN], now: &Now) -> Death {
+        let layer = &self.parent.layer;
+        for axis in 0..3 {
+            let pull = layer.pull[axis];
+            d.place[axis] -= d.speed[axis] * d.ago - 0.5 * pull * d.ago * d.ago;
+            d.speed[axis] -= pull * d.ago;
+            if layer.drag > 0.0 {
+                let left = libm::expf(-layer.drag * life);
+                let gone = (1.0 - left) / layer.drag;
+                let start = d.speed[axis] - pull * life;
+                let fell = 0.5 * pull * life * life;
+                d.place[axis] += start * (gone - life) + pull * (life - gone) / layer.drag - fell;
+                d.speed[axis] = start * left + pull * gone;
+            }
+        }
+        let blown = match &now.blown {
+            Some(blown) => blown(life + d.ago) - blown(d.ago),
+            None => now.wind * life,
+        };
+        d.place[0] += blown * layer.wind;
+        d.speed[0] += now.wind * layer.wind;
+        for axis in 0..3 {
+            let wrap = self.parent.wrap[axis];
+            if wrap > 0.0 {
+                let from = d.place[axis] - self.parent.middle[axis];
+                d.place[axis] -= wrap * (from / wrap + 0.5).floor();
+            }
+        }
+        if layer.swirl > 0.0 {
+            let flick = now.flick.saturating_sub((f64::from(d.ago) * FLICKS as f64) as i64);
+            let phases = self.parent.phases_at(flick);
+            let grown = if layer.swirl_age > 0.0 { (life / layer.swirl_age).min(1.0) } else { 1.0 };
+            let at = d.place;
+            for (w, phase) in self.parent.waves.iter().zip(phases) {
+                let s = wave(w.way[0] * at[0] + w.way[1] * at[1] + w.way[2] * at[2] + phase);
+                d.place.iter_mut().zip(w.aside).for_each(|(v, aside)| *v += aside * s * grown);
+            }
+        }
+        if layer.sway != [0.0; 2] {
+            let turn = layer.sway_rate * (1.0 + 0.3 * own[4]) * life;
+            d.place[0] += layer.sway[0] * wave(turn + own[4]);
+            d.place[1] += layer.sway[1] * wave(2.0 * turn + own[3]);
+        }
+        d
+    }
+
+    /// Children `first` to `first + 63` of a parent.
+    fn fill(&self, child: &Bound, death: &Death, first: u32, lanes: &mut Lanes) {
+        let block = &mut lanes.block;
+        *block = PlacedBlock::EMPTY;
+        block
+            .number_in_a_row(death.number.wrapping_mul(i64::from(self.count)).wrapping_add(i64::from(first)));
+        let age = death.ago;
+        for lane in 0..BLOCK.min((self.count - first) as usize) {
+            let k = first + lane as u32;
+            let stream = (self.stream as u32).wrapping_mul(0x85eb_ca6b);
+            let seed = mix32(death.bits ^ stream ^ (k + 1).wrapping_mul(0x9e37_79b9));
+            let mut draws = Draws::of(seed);
+            let values: [f32; STANDARD] = child.kind.standard().map(|s| s.at(draws.draw()));
+            let value = |slot: Slot| values[slot as usize];
+            if age >= value(Slot::Life) {
+                continue;
+            }
+            block.live |= 1 << lane;
+            (block.age[lane], block.life[lane]) = (age, value(Slot::Life));
+            let mut ways = Draws::of(seed ^ 0xc2b2_ae35);
+            let way = self.nozzle.way(ways.draw(), ways.draw());
+            for axis in 0..3 {
+                let start = way[axis] * value(Slot::Speed) + self.inherit * death.speed[axis];
+                let pull = child.layer.pull[axis];
+                block.position[axis][lane] = death.place[axis] + (start + pull * (0.5 * age)) * age;
+                lanes.speed[axis][lane] = start + pull * age;
+            }
+            let size = value(Slot::Size) + value(Slot::Growth) * age;
+            block.size[lane] = if size > 0.0 { size } else { 0.0 };
+            block.angle[lane] = value(Slot::Angle) + value(Slot::Spin) * age;
+            block.bits[lane] = draws.bits();
+        }
+    }
+}
