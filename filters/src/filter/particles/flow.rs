@@ -22,7 +22,7 @@ pub(super) fn peak(curve: &Curve) -> Result<f64, f64> {
             let part = Ratio::new(i, SAMPLES).unwrap_or(Ratio::ZERO);
             let v = curve.value_at(pair[0].when() + long * part);
             // What is left of a subtraction is 0.
-            if !(v >= -1e-6) {
+            if v.is_nan() || v < -1e-6 {
                 return Err(v);
             }
             most = most.max(v);

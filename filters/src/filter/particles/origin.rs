@@ -133,7 +133,7 @@ impl Mask {
             }
         }
         let all: f64 = cells.iter().sum();
-        if !(all > 0.0) {
+        if all <= 0.0 {
             return Err("the mask is black all over: nothing would be born");
         }
         let mut sum = 0.0;
