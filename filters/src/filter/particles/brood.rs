@@ -154,8 +154,8 @@ impl Brood {
             (block.age[lane], block.life[lane]) = (age, value(Slot::Life));
             let mut ways = Draws::of(seed ^ 0xc2b2_ae35);
             let way = self.nozzle.way(ways.draw(), ways.draw());
-            for axis in 0..3 {
-                let start = way[axis] * value(Slot::Speed) + self.inherit * death.speed[axis];
+            for (axis, way) in way.into_iter().enumerate() {
+                let start = way * value(Slot::Speed) + self.inherit * death.speed[axis];
                 let pull = child.layer.pull[axis];
                 block.position[axis][lane] = death.place[axis] + (start + pull * (0.5 * age)) * age;
                 lanes.speed[axis][lane] = start + pull * age;
