@@ -1,8 +1,9 @@
 //! The filter `particles`: 100,000 and a million soft discs of 3 pixels, moved, binned and drawn into 1080p 4:2:0.
 //!
-//! `cargo bench --bench particles`. "bin" is `prepare` (births, motion and sorting by tile), "draw" is `render` of the
-//! whole frame, both on one thread; "two threads" is the two together on two. "next" goes from frame to frame, "random"
-//! jumps anywhere among ten million frames.
+//! `cargo bench --bench particles`. "regenerate, move" makes again what particles have and places them; "bin" is
+//! `prepare`, which is that, what is seen of them, and sorting by tile; "draw" is `render` of the whole frame: all on one
+//! thread. "two threads" is the last two together on two. "next" goes from frame to frame, "random" jumps anywhere among
+//! ten million frames, and "late" goes on from frame 10,000,000.
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -11,10 +12,14 @@ use grainfield_filters::filter::{Band, Filter, Spec, State};
 use grainfield_filters::frame::{Format, Frame, FrameMut, Moment, Scratch};
 use grainfield_filters::lend::{Alone, Host, NoStore, Spread};
 use grainfield_filters::noise::seed::mix64;
-use grainfield_filters::particle::{Spread as Values, draw::Blend};
+use grainfield_filters::particle::{
+    Emitter, FLICKS, Kind, LAST, Nozzle, PlacedBlock, Pool, STANDARD, Slot, Spray, Spread as Values, Steady,
+    View, draw::Blend,
+};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::hint::black_box;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 mod threads;
@@ -27,10 +32,11 @@ fn discs(count: usize) -> Box<dyn Filter> {
     let layer = Layer {
         when: When::Steady(count as f64 / 5.0),
         place: Place::Box { x: [0.0, 1.0], y: [0.0, 1.0], z: [1.0, 1.0] },
-        cone: 0.5,
+        // In the plane, so that they stay 3 samples large; a size that is rounded up to just that.
+        direction: [0.6, 0.8, 0.0],
         life: Values::between(4.9, 5.1),
-        speed: Values::between(0.01, 0.02),
-        size: Values::fixed(1.5 / 1080.0),
+        speed: Values::between(-0.02, 0.02),
+        size: Values::fixed(1.499 / 1080.0),
         opacity: Values::between(0.3, 1.0),
         form: Form::Disc(1.0),
         ..Layer::default()
@@ -39,6 +45,22 @@ fn discs(count: usize) -> Box<dyn Filter> {
     let format = Format::from_name("yuv420p", 1920, 1080).unwrap_or_else(|e| panic!("a known format: {e:?}"));
     let bound = Particles::new(effect).bind(&format, 1, Level::best());
     bound.unwrap_or_else(|e| panic!("the bench's own effect is right: {e}"))
+}
+
+/// Places all particles of a pool like that of [`discs`], frame by frame.
+fn pool(count: usize) -> Pool {
+    fn right<T, E: std::fmt::Debug>(made: Result<T, E>) -> T {
+        made.unwrap_or_else(|e| panic!("the bench's own settings are right: {e:?}"))
+    }
+    let mut spreads = [Values::default(); STANDARD];
+    spreads[Slot::Life as usize] = Values::between(4.9, 5.1);
+    spreads[Slot::Speed as usize] = Values::between(-0.02, 0.02);
+    spreads[Slot::Size as usize] = Values::fixed(1.5 / 1080.0);
+    let kind = right(Kind::new(spreads, vec![]));
+    let nozzle = right(Nozzle::new([0.0; 3], [0.8, 0.5, 0.0], [0.6, 0.8, 0.0], Spray::Cone(0.0)));
+    let births = Arc::new(right(Steady::new(count as f64 / 5.0)));
+    let emitter = Emitter { seed: 1, kind: 0, births, nozzle };
+    right(Pool::new(emitter, kind, None, -LAST..LAST, 2 * count as u32, Level::best()))
 }
 
 fn at(n: i64) -> Moment {
@@ -64,6 +86,18 @@ fn bench(c: &mut Criterion) {
         let filter = &*filter;
         let mut frame = Frame::new(*filter.output());
         let (mut n, mut scratch, mut other) = (0, Scratch::default(), Scratch::default());
+        let (mut pool, mut block) = (pool(count), PlacedBlock::EMPTY);
+        group.bench_function(BenchmarkId::new("regenerate, move", count), |b| {
+            b.iter(|| {
+                n += 1;
+                pool.seek(n * FLICKS / 24);
+                for index in 0..pool.blocks() {
+                    pool.place(index, &View::ALL, &mut block);
+                    pool.dress(&mut block);
+                    black_box(&block);
+                }
+            });
+        });
         let mut state = Some(prepare(filter, 0, None, &Alone));
         group.bench_function(BenchmarkId::new("bin, next", count), |b| {
             b.iter(|| {
@@ -74,6 +108,13 @@ fn bench(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("bin, random", count), |b| {
             b.iter(|| {
                 n = (mix64(n as u64) % 10_000_000) as i64;
+                state = Some(prepare(filter, n, state.take(), &Alone));
+            });
+        });
+        n = 10_000_000;
+        group.bench_function(BenchmarkId::new("bin, next, late", count), |b| {
+            b.iter(|| {
+                n += 1;
                 state = Some(prepare(filter, n, state.take(), &Alone));
             });
         });

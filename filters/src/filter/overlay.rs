@@ -75,7 +75,9 @@ impl Overlay {
 
     pub(super) fn memory(&self) -> Memory {
         let tiles = 5 << 14;
-        let bytes = self.painter.memory(self.most) + self.most * size_of::<Splat>() + tiles;
+        // The splats of one tile, which may be all, as they are found, in order, and what they are ordered by.
+        let list = 5 * self.most.next_multiple_of(2) / 2 * size_of::<Splat>();
+        let bytes = self.painter.memory(self.most) + list + tiles;
         Memory { fixed: 0, per_frame: bytes }
     }
 

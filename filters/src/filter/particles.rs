@@ -32,7 +32,7 @@ use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::curve::Integral;
 use crate::frame::{Format, Moment, Scratch};
 use crate::lend::{Host, Stop};
-use crate::particle::draw::{Bins, Look, Painter, Shape};
+use crate::particle::draw::{Bins, Look, Painter, Shape, Splat};
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
 use crate::ratio::Ratio;
 use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
@@ -189,6 +189,31 @@ impl Particles {
     /// The effect of a preset, by its name.
     pub fn preset(name: &str) -> Particles {
         Particles::new(presets::preset(name))
+    }
+}
+
+impl Particles {
+    /// All that is drawn on a frame, in the order it is made in: for tools that look at it or measure.
+    ///
+    /// # Errors
+    /// Those of binding.
+    pub fn splats(
+        &self,
+        input: &Format,
+        seed: u64,
+        level: Level,
+        at: &Moment,
+    ) -> Result<Vec<Splat>, SettingError> {
+        let drawn = self.bound(input, seed, level)?;
+        let now = drawn.now(at);
+        let scene = drawn.scene(&now);
+        let (mut lanes, mut out) = (Box::new(Lanes::EMPTY), vec![]);
+        for layer in &drawn.layers {
+            let mut pool = layer.pool().map_err(|e| fault("amount", e))?;
+            pool.seek(now.flick);
+            (0..pool.blocks()).for_each(|b| layer.splats(&pool, b, &now, &scene, &mut lanes, &mut out));
+        }
+        Ok(out)
     }
 }
 
@@ -403,6 +428,16 @@ impl Drawn {
         }
     }
 
+    fn scene(&self, now: &Now) -> Scene<'_> {
+        let tall = self.overlay.size()[1] as f32;
+        Scene {
+            overlay: &self.overlay,
+            tall,
+            phases: self.layers.iter().map(|l| l.phases(now)).collect(),
+            views: self.layers.iter().map(|l| l.view(now, tall)).collect(),
+        }
+    }
+
     fn kept(&self, near: Option<State>) -> Result<Box<Kept>, Stop> {
         if let Some(kept) = near.and_then(|s| s.downcast::<Kept>().ok()) {
             return Ok(kept);
@@ -439,11 +474,7 @@ impl Filter for Drawn {
             });
         }
         host.check()?;
-        let scene = Scene {
-            overlay: &self.overlay,
-            tall: self.overlay.size()[1] as f32,
-            phases: self.layers.iter().map(|l| l.phases(&now)).collect(),
-        };
+        let scene = self.scene(&now);
         // Parts of whole blocks of one layer.
         let step = Painter::PART / BLOCK;
         let parts: Vec<(usize, usize)> = pools

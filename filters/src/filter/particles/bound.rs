@@ -261,7 +261,7 @@ impl Bound {
             return brood
                 .each(self, pool, index, now, lanes, &mut |lanes| self.finish(now, scene, lanes, out));
         }
-        pool.place(index, &View::ALL, &mut lanes.block);
+        pool.place(index, &scene.views[self.order as usize], &mut lanes.block);
         if lanes.block.live == 0 {
             return;
         }
@@ -299,6 +299,38 @@ impl Bound {
             }
         };
         (page as u16).min(self.pages - 1)
+    }
+
+    /// Where particles may be, as their kind alone moves them, for something of them to be seen: what cannot come there is
+    /// not even made again. With room to spare: what is beyond is still dropped when its place is known.
+    pub(super) fn view(&self, now: &Now, tall: f32) -> View {
+        let layer = &self.layer;
+        // What comes back at the other side, leaves a tail, or is blown by a curve is looked at one by one.
+        let elsewhere = self.origin.is_some() || self.brood.is_some() || self.trail.is_some();
+        if elsewhere
+            || !matches!(layer.place, Place::Box { .. })
+            || layer.shutter > 0.0
+            || now.blown.is_some()
+        {
+            return View::ALL;
+        }
+        let life = layer.life.reach();
+        let most = |over: &OverLife| over.steps.iter().fold(0.0f32, |m, s| m.max(s[0]).max(s[0] + s[1]));
+        let half = (layer.size.reach() + layer.growth.reach() * life) * most(&self.size_over) * now.size;
+        let waves = |a: usize| self.waves.iter().map(|w| w.aside[a].abs()).sum::<f32>();
+        let deep = self.depth[1] + self.kind.reach(life)[2] + waves(2);
+        let (focus, blur) = (layer.focus[0], layer.focus[1] * now.size);
+        let large = 1.5 * layer.squash.max(1.0);
+        let blown = now.wind * layer.wind * life;
+        let mut view = View::ALL;
+        for (a, side) in [0.5 * self.aspect, 0.5].into_iter().enumerate() {
+            let seen = (side + 4.0 / tall + large * blur) * deep + large * (half + blur * focus);
+            let moved = waves(a) + layer.sway[a].abs() + layer.aside[a].abs() * half;
+            let wide = 1.01 * (seen + moved) + 0.01;
+            let blown = if a == 0 { blown } else { 0.0 };
+            (view.low[a], view.high[a]) = (-wide - blown.max(0.0), wide - blown.min(0.0));
+        }
+        view
     }
 
     /// The phases of the waves at a time, in turns from 0 to 1.
@@ -367,6 +399,8 @@ pub(super) struct Scene<'a> {
     pub(super) tall: f32,
     /// Of each layer's waves.
     pub(super) phases: Vec<Vec<f32>>,
+    /// Of each layer, where its particles may be to be seen.
+    pub(super) views: Vec<View>,
 }
 
 impl Scene<'_> {

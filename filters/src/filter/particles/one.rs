@@ -254,14 +254,21 @@ mod tests {
             twinkle: 0.0,
             ..layer.clone()
         };
-        Effect { layers: vec![layer, flat], blend: Blend::Over, wind: 0.2 }
+        // From far outside of the frame, where most can be known not to be seen.
+        let wide = Layer {
+            place: Place::Box { x: [-4.0, 3.0], y: [-3.0, 3.5], z: [0.4, 1.4] },
+            shutter: 0.0,
+            drag: 0.3,
+            ..flat.clone()
+        };
+        Effect { layers: vec![layer, flat, wide], blend: Blend::Over, wind: 0.2 }
     }
 
     #[test]
     fn lanes_are_one_by_one() {
         let names = NAMES.iter().map(|n| presets::preset(n));
         let frame = Format::from_name("gray", 320, 180).unwrap();
-        let mut seen = [0; 4];
+        let (mut seen, mut culled) = ([0; 4], 0);
         for effect in names.chain([all()]) {
             for (case, format) in [frame, frame, frame, frame.field(Parity::Bottom)].into_iter().enumerate() {
                 let looks = effect.layers.iter().flat_map(|l| {
@@ -290,6 +297,7 @@ mod tests {
                             overlay: &overlay,
                             tall: 180.0,
                             phases: vec![bound.phases(&now); index + 1],
+                            views: vec![bound.view(&now, 180.0); index + 1],
                         };
                         let mut pool = bound.pool().unwrap();
                         pool.seek(now.flick);
@@ -297,6 +305,11 @@ mod tests {
                         for block in 0..pool.blocks() {
                             bound.splats(&pool, block, &now, &scene, &mut lanes, &mut got);
                             bound.one_by_one(&pool, block, &now, &scene, &mut want);
+                            let mut all = PlacedBlock::EMPTY;
+                            pool.place(block, &View::ALL, &mut all);
+                            let live = all.live;
+                            pool.place(block, &scene.views[index], &mut all);
+                            culled += (live & !all.live).count_ones();
                         }
                         // A splat of no opacity is none: only one of the two may have thrown it away.
                         got.retain(|s| s.opacity > 0);
@@ -307,6 +320,6 @@ mod tests {
                 }
             }
         }
-        assert!(seen.iter().all(|n| *n > 1000), "{seen:?}");
+        assert!(seen.iter().all(|n| *n > 1000) && culled > 100, "{seen:?} {culled}");
     }
 }

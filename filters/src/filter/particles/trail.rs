@@ -48,7 +48,7 @@ impl Trail {
                 every: now.every,
             };
             let phases = vec![bound.phases(&then); bound.order as usize + 1];
-            let scene = Scene { overlay: scene.overlay, tall: scene.tall, phases };
+            let scene = Scene { overlay: scene.overlay, tall: scene.tall, phases, views: Vec::new() };
             see(bound.level, bound, &then, &scene, &mut lanes);
             let first = out.len();
             emit(bound, &scene, &lanes, out);

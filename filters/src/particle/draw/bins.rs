@@ -19,6 +19,9 @@ use std::sync::{Mutex, PoisonError};
 /// Splats that are sorted at a time.
 pub(super) const CHUNK: usize = 1 << 13;
 
+/// Splats that are drawn at a time: they and what they are drawn on stay in the first cache.
+const BATCH: usize = 256;
+
 /// How many stretches ahead a tile's splats are asked for, and how many cache lines of them.
 const AHEAD: usize = 4;
 const MOST_AHEAD: usize = 8;
@@ -262,11 +265,18 @@ impl Bins {
         self.rising && (self.coarse.is_empty() || self.large(tile).all(<[_]>::is_empty))
     }
 
-    /// The splats of a tile in the order of drawing, by way of `list`: a batch at a time where they are
-    /// [`ordered`](Bins::ordered), else all at once, for which `list` has to be of their [`count`](Bins::count).
+    /// Splats that [`each_batch`](Bins::each_batch) needs room for.
+    pub(super) fn room(&self, tile: usize) -> usize {
+        let count = self.count(tile);
+        if self.ordered(tile) { count.min(BATCH) } else { 2 * count + count.div_ceil(2) }
+    }
+
+    /// The splats of a tile in the order of drawing, by way of `list`, which is of the length that [`room`](Bins::room)
+    /// says: a batch at a time where they are [`ordered`](Bins::ordered), else all at once.
     pub(super) fn each_batch(&self, tile: usize, list: &mut [Splat], draw: &mut dyn FnMut(&[Splat])) {
         if !self.ordered(tile) {
-            self.gather(tile, list);
+            let (list, room) = list.split_at_mut(self.count(tile));
+            self.gather(tile, list, room);
             return draw(list);
         }
         let mut held = 0;
@@ -289,15 +299,27 @@ impl Bins {
         draw(&list[..held]);
     }
 
+    /// Every tile with its splats, those that touch it, in the order of drawing; of a tile with many in several calls.
+    pub fn for_each(&self, mut f: impl FnMut(usize, &[Splat])) {
+        let mut list = Vec::new();
+        for tile in 0..self.grid.map_or(0, |g| g.len()) {
+            list.resize(list.len().max(self.room(tile)), Splat::new([0.0; 2], [1.0; 2]));
+            self.each_batch(tile, &mut list[..self.room(tile)], &mut |splats| f(tile, splats));
+        }
+    }
+
     /// How many splats touch a tile.
     pub(super) fn count(&self, tile: usize) -> usize {
         let small: usize = self.chunks[..self.live].iter().map(|c| c.run(tile).len()).sum();
         small + self.large(tile).map(<[_]>::len).sum::<usize>()
     }
 
-    /// Copies a tile's splats to `out`, which is of their [`count`](Bins::count), in the order of drawing.
-    fn gather(&self, tile: usize, out: &mut [Splat]) {
-        let mut rest = &mut *out;
+    /// Copies a tile's splats to `out`, which is of their [`count`](Bins::count), in the order of drawing, by way of
+    /// `room`: one and a half times as many.
+    fn gather(&self, tile: usize, out: &mut [Splat], room: &mut [Splat]) {
+        let n = out.len();
+        let (found, keys) = room.split_at_mut(n);
+        let mut rest = &mut *found;
         let mut put = |run: &mut dyn Iterator<Item = &Splat>, len: usize| {
             let (head, tail) = core::mem::take(&mut rest).split_at_mut(len);
             head.iter_mut().zip(run).for_each(|(a, b)| *a = *b);
@@ -310,7 +332,17 @@ impl Bins {
         for large in self.large(tile) {
             put(&mut large.iter().map(|l| &l.1), large.len());
         }
-        if !out.is_sorted() {
+        // Ranks and places are sorted, which are half as long and quicker to compare than splats.
+        let keys: &mut [[u64; 2]] = bytemuck::cast_slice_mut(keys);
+        let keys = &mut keys[..n];
+        for (i, (key, splat)) in keys.iter_mut().zip(&*found).enumerate() {
+            *key = [splat.rank, i as u64];
+        }
+        keys.sort_unstable_by_key(|k| k[0]);
+        for (out, key) in out.iter_mut().zip(&*keys) {
+            *out = found[key[1] as usize];
+        }
+        if keys.windows(2).any(|w| w[0][0] == w[1][0]) {
             out.sort_unstable();
         }
     }

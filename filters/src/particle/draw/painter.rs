@@ -19,8 +19,6 @@ use core::fmt;
 /// first cache of 32 kB, and one splat of 3 samples in eight is in two tiles.
 const TILE: [u32; 2] = [6, 5];
 
-/// Splats that are drawn at a time: they and what they are drawn on stay in the first cache.
-const BATCH: usize = 256;
 /// `f32`s of a splat.
 const SPLAT: usize = size_of::<Splat>() / size_of::<f32>();
 
@@ -229,15 +227,13 @@ impl Painter {
             let y = (down * high).max(rows.start)..((down + 1) * high).min(rows.end);
             for across in 0..grid.tiles[0] {
                 let number = down * grid.tiles[0] + across;
-                let count = bins.count(number);
-                if count == 0 {
+                if bins.count(number) == 0 {
                     continue;
                 }
                 let from = across << grid.log[0];
                 let x = from..(from + (1 << grid.log[0])).min(grid.size[0]);
                 let tile = Tile::new(self, x, y.clone(), writes);
-                let list = if bins.ordered(number) { count.min(BATCH) } else { count };
-                let [samples, list] = scratch.buffers::<f32, 2>([tile.len(), list * SPLAT]);
+                let [samples, list] = scratch.buffers::<f32, 2>([tile.len(), bins.room(number) * SPLAT]);
                 let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
                 tile.load(self, out, samples);
                 bins.each_batch(number, list, &mut |splats| {

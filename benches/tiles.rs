@@ -1,0 +1,155 @@
+//! Particles by tile: a counting sort of each frame's splats, as the drawing does it, beside the packed memory array in
+//! cell order, at the rates at which the particles of each preset really change tiles.
+//!
+//! `cargo bench --bench tiles`. Frames follow each other at 24 a second, in 1080p. Both sides end with every tile's splats
+//! read in the order of drawing (by depth, then by birth). Splats are made as small as they can be, so that hardly one is in
+//! two tiles: the sort puts it into each, the array into that of its centre alone. The array has an advantage: its splats
+//! have their new places already when it is asked to move them. Both run in every round; a figure is the least of the rounds.
+#![allow(missing_docs)]
+#![allow(unsafe_code)] // the clock of this thread
+
+use grainfield_filters::filter::particles::Particles;
+use grainfield_filters::frame::{Format, Moment};
+use grainfield_filters::lend::Alone;
+use grainfield_filters::particle::draw::{Bins, Blend, Look, Painter, Shape, Splat};
+use grainfield_filters::pma::{CellPma, CellSettings, Fate};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::simd::Level;
+use std::collections::BTreeMap;
+use std::hint::black_box;
+
+mod rows;
+mod timing;
+use rows::Sheet;
+use timing::time;
+
+const ROUNDS: i64 = 12;
+/// Tiles of 64 x 32 samples.
+const ACROSS: i32 = 1920 / 64;
+const DOWN: i32 = (1080 + 31) / 32;
+
+fn right<T, E: std::fmt::Debug>(made: Result<T, E>) -> T {
+    made.unwrap_or_else(|e| panic!("the bench's own settings are right: {e:?}"))
+}
+
+/// The tile of a splat's centre, the nearest one for those beside the picture.
+fn tile(s: &Splat) -> u32 {
+    let (x, y) = ((s.x >> 14).clamp(0, ACROSS - 1), (s.y >> 13).clamp(0, DOWN - 1));
+    (y * ACROSS + x) as u32
+}
+
+/// A particle's number in its effect.
+fn number(s: &Splat) -> u64 {
+    s.rank & ((1 << 40) - 1)
+}
+
+fn row(name: &str, effect: &Particles, start: i64, sheet: &mut Sheet) {
+    let format = right(Format::from_name("yuv420p", 1920, 1080));
+    let level = Level::best();
+    let splats = |n: i64| -> Vec<Splat> {
+        let all = right(effect.splats(&format, 1, level, &Moment::of_frame(n, Ratio::whole(24))));
+        all.into_iter().map(|s| Splat { half: [8; 2], ..s }).collect()
+    };
+    let looks = vec![Look::new(right(Shape::disc(1.0)), Blend::Over); 64];
+    let painter = right(Painter::new(&format, looks, level));
+    let mut bins = Bins::default();
+    let mut array = right(CellPma::<Splat>::new((ACROSS * DOWN) as u32, CellSettings::default(), level));
+    let first: Vec<(u32, Splat)> = splats(start).iter().map(|s| (tile(s), *s)).collect();
+    right(array.update(&first, &Alone, |_, _| Fate::Stay));
+    let mut best = [f64::INFINITY; 3];
+    let (mut count, mut moved, mut changed) = (0usize, 0usize, 0usize);
+    for n in start + 1..=start + ROUNDS {
+        let now = splats(n);
+        let mut by_number: BTreeMap<u64, Splat> = now.iter().map(|s| (number(s), *s)).collect();
+        let mut slots = vec![];
+        array.for_each(|slot, cell, s| slots.push((slot, cell, number(s))));
+        for (slot, cell, number) in slots {
+            let next = by_number.remove(&number);
+            match next {
+                Some(next) if tile(&next) == cell => {}
+                Some(_) => moved += 1,
+                None => changed += 1,
+            }
+            if let Some(s) = array.get_mut(slot) {
+                *s = next.unwrap_or(Splat { opacity: 0, ..*s });
+            }
+        }
+        changed += by_number.len();
+        count += now.len();
+        let births: Vec<(u32, Splat)> = by_number.values().map(|s| (tile(s), *s)).collect();
+        let per = 1e9 / now.len().max(1) as f64;
+        let mut sum = 0;
+        let step = time(|| {
+            right(array.update(&births, &Alone, |s, cell| match tile(s) {
+                _ if s.opacity == 0 => Fate::Gone,
+                to if to == cell => Fate::Stay,
+                to => Fate::Move(to),
+            }));
+        });
+        let read = time(|| array.for_each_in_order(|_, _, s| sum ^= s.x));
+        let sort = time(|| {
+            painter.bin(&now, &mut bins, &Alone);
+            bins.for_each(|_, splats| splats.iter().for_each(|s| sum ^= s.x));
+        });
+        black_box(sum);
+        for (best, new) in best.iter_mut().zip([sort, step, read]) {
+            *best = best.min(new * per);
+        }
+    }
+    let share = |n: usize| format!("{:.1} %", 100.0 * n as f64 / count.max(1) as f64);
+    sheet.row([
+        name.to_owned(),
+        (count / ROUNDS as usize).to_string(),
+        share(moved),
+        share(changed),
+        format!("{:.1}", best[0]),
+        format!("{:.1}", best[1] + best[2]),
+        format!("{:.1}", best[1]),
+        format!("{:.2}", best[0] / (best[1] + best[2])),
+    ]);
+}
+
+fn main() {
+    // Built by `cargo test`, too, where it has nothing to do.
+    if std::env::args().any(|a| a == "--test") {
+        return;
+    }
+    let columns = [
+        "preset",
+        "seen",
+        "change tile",
+        "come or go",
+        "counting sort, ns",
+        "array, ns",
+        "its step alone",
+        "sort over array",
+    ];
+    let mut sheet =
+        Sheet::new("Splats by tile, from a frame to the next at 24 frames a second, 1080p", &columns);
+    for name in [
+        "snow",
+        "blizzard",
+        "rain",
+        "dust-motes",
+        "embers",
+        "sparks",
+        "fireflies",
+        "confetti",
+        "bubbles",
+        "smoke",
+        "bokeh",
+        "starfield",
+        "leaves",
+        "hyperspace",
+    ] {
+        row(name, &Particles::preset(name), 2400, &mut sheet);
+    }
+    // More of them, as far as one effect goes.
+    for (name, amount) in [("snow", 40.0), ("dust-motes", 100.0), ("starfield", 40.0)] {
+        let mut many = Particles::preset(name);
+        many.amount = grainfield_filters::settings::Animated::Constant(amount);
+        row(&format!("{name}, amount {amount}"), &many, 2400, &mut sheet);
+    }
+    sheet.note("Nanoseconds a splat that is seen, the least of the rounds.");
+    sheet.done();
+}
