@@ -95,7 +95,7 @@ pub fn load(path: &Path) -> Result<Effect, EffectFileError> {
     read::parse(&text, &mut picture).map_err(|e| EffectFileError::Says(e.named(&path.to_string_lossy())))
 }
 
-/// What an effect is known by: the MD5 of what [`print`] says of it, first byte highest. Comments and the order of
+/// What an effect is known by: the MD5 of what [`print()`] says of it, first byte highest. Comments and the order of
 /// keys do not count; then, for each picture in it that has been read, that of its samples.
 pub fn digest(effect: &Effect) -> u128 {
     let mut md5 = Md5::new();

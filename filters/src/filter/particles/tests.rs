@@ -359,3 +359,15 @@ fn parents_must_be_there() {
     let many = Particles::new(effect).bind(&format, 1, Level::SCALAR).err().unwrap();
     assert!(many.to_string().contains("is the most"), "{many}");
 }
+
+#[test]
+fn emitters_are_where_they_say() {
+    let format = Format::from_name("grayf32", 320, 180).unwrap();
+    let place = Place::Disc { centre: [0.9, 0.9], radius: 0.05, z: [1.0; 2] };
+    let layer = Layer { place, size: crate::particle::Spread::fixed(0.01), ..Layer::default() };
+    let effect = Effect { layers: vec![layer], blend: crate::particle::draw::Blend::Over, wind: 0.0 };
+    let all = lit(&frame(&*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), 5));
+    let middle = [0.4 * 320.0 / 180.0, 0.4];
+    let near = |p: &[f64; 2]| (p[0] - middle[0]).abs() < 0.07 && (p[1] - middle[1]).abs() < 0.07;
+    assert!(all.len() > 50 && all.iter().all(near), "{}", all.len());
+}
