@@ -118,7 +118,7 @@ impl Request {
 pub struct Cache {
     /// The folder; `None` keeps nothing.
     pub folder: Option<PathBuf>,
-    /// At most so many bytes; `None` is [`DEFAULT_LIMIT`](crate::store::DEFAULT_LIMIT).
+    /// At most so many bytes; `None` is [`DEFAULT_LIMIT`].
     pub limit: Option<u64>,
 }
 
