@@ -328,6 +328,42 @@ mod tests {
         }
     }
 
+    /// Every sample against the definition in f64: the mean of the picture over the cell's rectangle, turned as the
+    /// picture is, colour multiplied by alpha, laid over black.
+    #[test]
+    fn turned_and_scaled_it_is_the_mean_over_each_cell() {
+        let mut seen = picture();
+        for y in 0..6 {
+            for (x, a) in seen.row_mut::<u8>(3, y).iter_mut().enumerate() {
+                *a = (255 - 24 * x - 11 * y) as u8;
+            }
+        }
+        for (degrees, scale) in [(30.0f64, 1.5f64), (-115.0, 1.5), (200.0, 0.5), (75.0, 3.0)] {
+            let (d, s) = (format!("{degrees}"), format!("{scale}"));
+            let given = [("position", "20.25,15.75"), ("rotation", &d), ("scale", &s), ("fade", "0.75")];
+            let frame = drawn(&given, Some(seen.clone()), 0);
+            let (sin, cos) = libm::sincos(degrees.to_radians());
+            let long = libm::hypot(cos, sin) / scale;
+            let half = 0.5 * long.max(1.0);
+            for (y, x) in (0..30).flat_map(|y| (0..40).map(move |x| (y, x))) {
+                let (dx, dy) = (x as f64 + 0.5 - 20.25, y as f64 + 0.5 - 15.75);
+                let (u, v) = ((dx * cos + dy * sin) / scale + 4.0, (dy * cos - dx * sin) / scale + 3.0);
+                let share = |at: f64, i: usize| {
+                    ((at + half).min(i as f64 + 1.0) - (at - half).max(i as f64)).max(0.0) / (2.0 * half)
+                };
+                for p in 0..3 {
+                    let mut want = 0.0;
+                    for (row, column) in (0..6).flat_map(|r| (0..8).map(move |c| (r, c))) {
+                        let [colour, alpha] = [p, 3].map(|p| f64::from(seen.row::<u8>(p, row)[column]));
+                        want += 0.75 * colour * alpha / 255.0 * share(u, column) * share(v, row);
+                    }
+                    let got = f64::from(frame.row::<u8>(p, y)[x]);
+                    assert!((got - want).abs() < 1.0, "{degrees} {scale}: {p} {x} {y}: {got}, not {want}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn pages_turn_and_what_cannot_be_is_refused() {
         let sheet = [("columns", "4"), ("rows", "3"), ("position", "1,1"), ("cell", "0=0;5=5")];
