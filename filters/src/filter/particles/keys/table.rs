@@ -413,7 +413,7 @@ pub const LAYER: &[Key] = &[
         "soft",
         Takes::Number { min: 0.0, max: 1.0 },
         "",
-        "The part of the radius (of a ring: of the band) that fades: 0 is a hard edge. 1, for a polygon 0, when not given.",
+        "The part of the radius that fades (of a ring, of its band): 0 is a hard edge. 1, for a polygon 0, when not given.",
         |l| match l.form {
             Form::Disc(soft) | Form::Ring(_, soft) | Form::Polygon(_, soft) => {
                 Some(Item::Number(exact(soft)))
