@@ -56,6 +56,7 @@ fn particles_alone_have_the_same_alpha_everywhere() {
     }
 }
 
+#[cfg(feature = "ffmpeg")]
 #[test]
 fn alpha_survives_in_video_files() {
     let s = Session::new();
