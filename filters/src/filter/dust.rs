@@ -110,20 +110,23 @@ fn torn(dice: &mut Dice) -> Result<Shape, ShapeError> {
     Shape::polygon(&points, 0.25)
 }
 
+/// Bits, a piece of a hair, and a soft spot: the same whatever the seed, which decides where they lie.
+fn shapes() -> Result<Vec<Shape>, ShapeError> {
+    let mut shapes = Vec::new();
+    let mut dice = Dice::of(0, 0);
+    while shapes.len() < TORN {
+        // Corners that chance has put too far apart do not go around the middle.
+        shapes.extend(torn(&mut dice));
+    }
+    shapes.push(Shape::streak(0.7)?);
+    shapes.push(Shape::disc(1.0)?);
+    Ok(shapes)
+}
+
 impl Spec for DustSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let fault = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
-        let mut looks = Vec::new();
-        // The bits are the same whatever the seed; where they lie is not.
-        let mut dice = Dice::of(0, 0);
-        while looks.len() < TORN {
-            // Corners that chance has put too far apart do not go around the middle.
-            if let Ok(shape) = torn(&mut dice) {
-                looks.push(Look::new(shape, Blend::Over));
-            }
-        }
-        looks.push(Look::new(Shape::streak(0.7).map_err(fault)?, Blend::Over));
-        looks.push(Look::new(Shape::disc(1.0).map_err(fault)?, Blend::Over));
+        let shapes = shapes().map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
+        let looks = shapes.into_iter().map(|shape| Look::new(shape, Blend::Over)).collect();
         let most = (4.0 * MOST) as usize * PIECE;
         let overlay = Overlay::new(input, looks, most, level)?;
         Ok(Box::new(Dust {
@@ -278,20 +281,25 @@ impl Laid for Dust {
 
 #[cfg(test)]
 mod tests {
+    use super::super::overlay::tests::is_as_defined;
     use super::*;
     use crate::ratio::Ratio;
 
     fn dust(text: &[(&str, &str)]) -> Dust {
+        dust_on("yuv420p", vec![], text)
+    }
+
+    fn dust_on(format: &str, looks: Vec<Look>, text: &[(&str, &str)]) -> Dust {
         let mut values = Values::new(SETTINGS);
         for (id, text) in text {
             let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
             values.set(id, setting.parse(text).unwrap()).unwrap();
         }
         // As `bind` does, but not boxed.
-        let format = Format::from_name("yuv420p", 320, 240).unwrap();
+        let format = Format::from_name(format, 320, 240).unwrap();
         let n = |id: &str| values.number(id);
         Dust {
-            overlay: Overlay::new(&format, vec![], 1, Level::SCALAR).unwrap(),
+            overlay: Overlay::new(&format, looks, 20_000, Level::SCALAR).unwrap(),
             amount: n("amount"),
             size: n("size"),
             hairs: n("hairs"),
@@ -320,6 +328,14 @@ mod tests {
         }
         assert!((7600..8400).contains(&pieces), "{pieces}");
         assert!(all.iter().any(|n| *n < 4) && all.iter().any(|n| *n > 13));
+    }
+
+    #[test]
+    fn it_is_drawn_as_defined() {
+        let shapes = shapes().unwrap();
+        let looks = || shapes.iter().map(|s| Look::new(s.clone(), Blend::Over)).collect();
+        let dust = dust_on("gray", looks(), &[("amount", "40"), ("hairs", "0.3"), ("size", "4")]);
+        (0..3).for_each(|n| is_as_defined(&dust, &shapes, &at(n), 100));
     }
 
     #[test]

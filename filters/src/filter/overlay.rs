@@ -177,9 +177,86 @@ pub(super) const SEED: Setting = Setting {
 };
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::frame::{Depth, Family};
+    use crate::frame::{ColorRange, Depth, Family, Frame};
+    use crate::lend::{Alone, NoStore};
+    use crate::particle::draw::Shape;
+    use core::sync::atomic::AtomicBool;
+
+    /// How far inside a shape's edge a place is (below 0: inside), and the length of its soft edge, in samples.
+    fn distance(shape: &Shape, [rx, ry]: [f64; 2], [x, y]: [f64; 2]) -> (f64, f64) {
+        let least = rx.min(ry);
+        match shape {
+            Shape::Disc { soft } => ((libm::hypot(x / rx, y / ry) - 1.0) * least, f64::from(*soft) * least),
+            Shape::Streak { soft } => {
+                let along = (x.abs() - (rx - ry).max(0.0)).max(0.0);
+                (libm::hypot(along, y) - ry, f64::from(*soft) * ry)
+            }
+            Shape::Polygon { corners, soft } => {
+                let (mut most, mut inside) = (f64::NEG_INFINITY, f64::INFINITY);
+                for (i, a) in corners.iter().enumerate() {
+                    let b = corners[(i + 1) % corners.len()];
+                    let ([ax, ay], [bx, by]) = (a.map(f64::from), b.map(f64::from));
+                    let ([ax, ay], [bx, by]) = ([ax * rx, ay * ry], [bx * rx, by * ry]);
+                    let (dx, dy) = (bx - ax, by - ay);
+                    let long = libm::hypot(dx, dy);
+                    let away = (dy * ax - dx * ay) / long;
+                    most = most.max((dy * x - dx * y) / long - away);
+                    inside = inside.min(away);
+                }
+                (most, f64::from(*soft) * inside)
+            }
+            Shape::Ring { .. } | Shape::Image(_) => unreachable!("old films have none"),
+        }
+    }
+
+    /// A grey frame of 8 bits, all of one code, under a filter's splats: every sample against the slow definition in
+    /// f64, coverage being the mean of 16 x 16 places.
+    pub(in crate::filter) fn is_as_defined(laid: &impl Laid, shapes: &[Shape], at: &Moment, code: u8) {
+        let format = *laid.output();
+        let (width, height) = (format.width as usize, format.height as usize);
+        let mut frame = Frame::new(format);
+        (0..height).for_each(|y| frame.row_mut::<u8>(0, y).fill(code));
+        let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+        let state = laid.prepare(at, None, &host).unwrap();
+        let mut band = Band { rows: 0..height, input: None, output: frame.as_mut(), writes: PlaneSet::ALL };
+        laid.render(at, Some(&state), &mut band, &mut Scratch::default());
+
+        let (black, span) = if format.range == ColorRange::Full { (0.0, 255.0) } else { (16.0, 219.0) };
+        let mut want = vec![(f64::from(code) - black) / span; width * height];
+        let splats = laid.splats(at);
+        assert!(!splats.is_empty());
+        for s in &splats {
+            let shape = &shapes[s.look as usize];
+            let half = s.half.map(|h| f64::from(h) / 16.0);
+            let (sin, cos) = libm::sincos(f64::from(s.angle) / 65536.0 * core::f64::consts::TAU);
+            let (cx, cy) = (f64::from(s.x) / 256.0, f64::from(s.y) / 256.0);
+            let reach = half[0] + half[1] + 2.0;
+            let rows = (cy - reach).max(0.0) as usize..((cy + reach).max(0.0) as usize).min(height);
+            let columns = (cx - reach).max(0.0) as usize..((cx + reach).max(0.0) as usize).min(width);
+            for (y, x) in rows.flat_map(|y| columns.clone().map(move |x| (y, x))) {
+                let mut covered = 0.0;
+                for (j, i) in (0..16).flat_map(|j| (0..16).map(move |i| (j, i))) {
+                    let part = |k: usize| (k as f64 + 0.5) / 16.0;
+                    let (dx, dy) = (x as f64 + part(i) - cx, y as f64 + part(j) - cy);
+                    let (d, edge) = distance(shape, half, [dx * cos + dy * sin, dy * cos - dx * sin]);
+                    let t = (-d / edge.max(1.0 / 1024.0)).clamp(0.0, 1.0);
+                    covered += t * t * (3.0 - 2.0 * t) / 256.0;
+                }
+                let a = covered * f64::from(s.opacity) / 65535.0;
+                let p = &mut want[y * width + x];
+                *p = *p * (1.0 - a) + a * f64::from(s.colour[0]) / 65535.0;
+            }
+        }
+        let mut changed = 0;
+        for (i, want) in want.iter().enumerate() {
+            let (got, want) = (f64::from(frame.row::<u8>(0, i / width)[i % width]), black + span * want);
+            assert!((got - want).abs() <= 1.0, "{} {}: {got}, not {want}", i % width, i / width);
+            changed += usize::from((want - f64::from(code)).abs() > 4.0);
+        }
+        assert!(changed > 20, "only {changed} samples are changed");
+    }
 
     #[test]
     fn both_fields_together_are_the_frame() {

@@ -259,21 +259,29 @@ impl Laid for Scratches {
 
 #[cfg(test)]
 mod tests {
+    use super::super::overlay::tests::is_as_defined;
     use super::*;
 
     fn scratches(text: &[(&str, &str)]) -> Scratches {
+        scratches_on("yuv420p", text)
+    }
+
+    fn square() -> Shape {
+        Shape::polygon(&[[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]], 0.0).unwrap()
+    }
+
+    fn scratches_on(format: &str, text: &[(&str, &str)]) -> Scratches {
         let mut values = Values::new(SETTINGS);
         for (id, text) in text {
             let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
             values.set(id, setting.parse(text).unwrap()).unwrap();
         }
-        let format = Format::from_name("yuv420p", 640, 480).unwrap();
-        let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
-        let look = Look::new(Shape::polygon(&square, 0.0).unwrap(), Blend::Over);
+        let format = Format::from_name(format, 640, 480).unwrap();
+        let look = Look::new(square(), Blend::Over);
         let n = |id: &str| values.number(id);
         let rate = millionths(n("amount").constant().unwrap() / n("life").constant().unwrap());
         Scratches {
-            overlay: Overlay::new(&format, vec![look], 1, Level::SCALAR).unwrap(),
+            overlay: Overlay::new(&format, vec![look], 2000, Level::SCALAR).unwrap(),
             births: Steady::new(rate).unwrap(),
             rate,
             amount: n("amount"),
@@ -288,6 +296,12 @@ mod tests {
 
     fn at(frame: i64) -> Moment {
         Moment::of_frame(frame, Ratio::whole(24))
+    }
+
+    #[test]
+    fn it_is_drawn_as_defined() {
+        let s = scratches_on("gray", &[("amount", "8"), ("wander", "40")]);
+        (5..8).for_each(|n| is_as_defined(&s, &[square()], &at(n), 100));
     }
 
     #[test]
