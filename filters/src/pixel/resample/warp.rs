@@ -377,77 +377,50 @@ pub trait Walked: Kernel {
     }
 }
 
-impl Walked for u8 {
-    fn walk(
-        level: Level,
-        out: &mut [u8],
-        from: &Patch<'_, u8>,
-        walk: Walk,
-        by: (&Phases<i32>, &Phases<i32>),
-    ) {
-        let [touching, inside] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
-        let touching = if from.edge == Edge::Color { touching } else { (0, out.len()) };
-        // What sees nothing but the one value is that value: its weights sum to 1.
-        out[..touching.0].fill(from.color);
-        out[touching.1..].fill(from.color);
-        let (first, last) = inside;
-        if touching.0 == touching.1 {
-            return;
+/// Codes: what the edge cannot touch by kernels written by hand, the rest and what those leave by what walks any number
+/// of taps.
+macro_rules! walked {
+    ($t:ty, $walk:ident, $down:ident, $along:ident, $windows:ident) => {
+        impl Walked for $t {
+            fn walk(
+                level: Level,
+                out: &mut [$t],
+                from: &Patch<'_, $t>,
+                walk: Walk,
+                by: (&Phases<i32>, &Phases<i32>),
+            ) {
+                let [touching, inside] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
+                let touching = if from.edge == Edge::Color { touching } else { (0, out.len()) };
+                // What sees nothing but the one value is that value: its weights sum to 1.
+                out[..touching.0].fill(from.color);
+                out[touching.1..].fill(from.color);
+                let (first, last) = inside;
+                if touching.0 == touching.1 {
+                    return;
+                }
+                let done = first + arch::$walk(level, &mut out[first..last], from, walk.at(first), by);
+                for (start, end) in [(touching.0.min(first), first), (done, touching.1.max(done))] {
+                    $walk(level, &mut out[start..end], from, walk.at(start), by);
+                }
+            }
+
+            fn down(level: Level, wide: &mut [u16], rows: &[&[$t]], w: &[i32], bits: u8) -> usize {
+                arch::$down(level, wide, rows, w, bits)
+            }
+
+            fn along(level: Level, out: &mut [$t], row: &[u16], w: &[i32], bits: u8) -> usize {
+                arch::$along(level, out, row, w, bits)
+            }
+
+            fn windows(level: Level, out: &mut [$t], row: &[u16], quads: &Quads, bits: u8) -> usize {
+                arch::$windows(level, out, row, quads, bits)
+            }
         }
-        let done = first + arch::walk_u8(level, &mut out[first..last], from, walk.at(first), by);
-        for (start, end) in [(touching.0.min(first), first), (done, touching.1.max(done))] {
-            walk_u8(level, &mut out[start..end], from, walk.at(start), by);
-        }
-    }
-
-    fn down(level: Level, wide: &mut [u16], rows: &[&[u8]], w: &[i32], bits: u8) -> usize {
-        arch::down_u8(level, wide, rows, w, bits)
-    }
-
-    fn along(level: Level, out: &mut [u8], row: &[u16], w: &[i32], bits: u8) -> usize {
-        arch::along_u8(level, out, row, w, bits)
-    }
-
-    fn windows(level: Level, out: &mut [u8], row: &[u16], quads: &Quads, bits: u8) -> usize {
-        arch::windows_u8(level, out, row, quads, bits)
-    }
+    };
 }
 
-impl Walked for u16 {
-    fn walk(
-        level: Level,
-        out: &mut [u16],
-        from: &Patch<'_, u16>,
-        walk: Walk,
-        by: (&Phases<i32>, &Phases<i32>),
-    ) {
-        let [touching, inside] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
-        let touching = if from.edge == Edge::Color { touching } else { (0, out.len()) };
-        // What sees nothing but the one value is that value: its weights sum to 1.
-        out[..touching.0].fill(from.color);
-        out[touching.1..].fill(from.color);
-        let (first, last) = inside;
-        if touching.0 == touching.1 {
-            return;
-        }
-        let done = first + arch::walk_u16(level, &mut out[first..last], from, walk.at(first), by);
-        for (start, end) in [(touching.0.min(first), first), (done, touching.1.max(done))] {
-            walk_u16(level, &mut out[start..end], from, walk.at(start), by);
-        }
-    }
-
-    fn down(level: Level, wide: &mut [u16], rows: &[&[u16]], w: &[i32], bits: u8) -> usize {
-        arch::down_u16(level, wide, rows, w, bits)
-    }
-
-    fn along(level: Level, out: &mut [u16], row: &[u16], w: &[i32], bits: u8) -> usize {
-        arch::along_u16(level, out, row, w, bits)
-    }
-
-    fn windows(level: Level, out: &mut [u16], row: &[u16], quads: &Quads, bits: u8) -> usize {
-        arch::windows_u16(level, out, row, quads, bits)
-    }
-}
+walked!(u8, walk_u8, down_u8, along_u8, windows_u8);
+walked!(u16, walk_u16, down_u16, along_u16, windows_u16);
 
 impl Walked for f32 {
     fn walk(
