@@ -1,5 +1,6 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
+mod early;
 mod files;
 mod select;
 
@@ -338,7 +339,7 @@ impl Job {
             length: request.shard.is_some(),
             stop: Arc::clone(&request.stop),
         };
-        let source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
+        let mut source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
         let mut info = source.info().clone();
         if request.shard.is_some() && info.last.is_none() {
             info.last = select::last(&request, &options)?;
@@ -381,6 +382,13 @@ impl Job {
         let given =
             select::Given { request: &request, source: &*source, info: &info, chain: &chain, frames, whole };
         let selected = select::select(&given)?;
+        let (given_files, wanted) = (source.files(), &selected.wanted);
+        early::in_the_way(&request, &info, wanted, given_files.as_ref())?;
+        if let Some(hole) = early::hole(&request, &info, wanted, given_files.as_ref()) {
+            // the source says it best
+            source.seek(hole)?;
+            source.next(&mut source::Slot::default())?;
+        }
         notes.extend(selected.notes);
         let total = selected.total.or(total);
         let (slots, helpers) = slots(&request, &chain, total, ends.per_frame(chain.output()))?;

@@ -62,6 +62,14 @@ pub enum SinkError {
     /// Something is there already, and `-y` was not said.
     #[error("{} exists; say -y to replace it", .0.display())]
     Exists(PathBuf),
+    /// Files of a sequence exist.
+    #[error("{} exists{}; say -y to replace what is there, or --resume to keep it and make the rest", path.display(), others(*more))]
+    InTheWay {
+        /// The first of them.
+        path: PathBuf,
+        /// How many more there are.
+        more: usize,
+    },
     /// It cannot be written as asked. The text says what is wrong and what would be right.
     #[error("{name}: {problem}")]
     Bad {
@@ -188,6 +196,10 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         #[cfg(feature = "ffmpeg")]
         Kind::Video => crate::ffmpeg::sink::create(output, plan),
     }
+}
+
+fn others(more: usize) -> String {
+    if more == 0 { String::new() } else { format!(" (and {more} more)") }
 }
 
 /// What files an output becomes.
