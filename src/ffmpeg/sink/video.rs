@@ -104,7 +104,8 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
         }
     };
     let threads = threads(&choice.format);
-    let notes = vec![format!("{name}: {} by {}, {threads} threads", choice.layout.name, choice.name)];
+    let s = if threads == 1 { "" } else { "s" };
+    let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name)];
     Ok(Begun { film, choice, encoder, clock, base, hdr, warnings, notes })
 }
 

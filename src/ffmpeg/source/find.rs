@@ -87,6 +87,15 @@ impl Video {
         info.variable_rate = fits.is_none() && count > 1;
         info.details.retain(|d| d.0 != "entry points");
         info.details.push(("entry points".into(), entries.to_string()));
+        info.details.retain(|d| d.0 != "shown for");
+        if info.variable_rate {
+            // its frames divided by a rate would be another time
+            let ticks = times
+                .last()
+                .map_or(0, |t| t.saturating_sub(self.clock.first).saturating_add(self.clock.step));
+            let seconds = self.clock.seconds(ticks).to_f64();
+            info.details.push(("shown for".into(), format!("{seconds:.3} s")));
+        }
     }
 
     /// The next item of the stream.
