@@ -264,6 +264,7 @@ pub enum RunError {
 /// A render that is ready to run: input opened, filters bound, output created under a temporary name.
 pub struct Job {
     setup: Setup,
+    output: OsString,
     notes: Vec<String>,
     warnings: Vec<String>,
     total: Option<u64>,
@@ -406,6 +407,7 @@ impl Job {
             },
             keep: selected.keep,
         };
+        let output = plan.keep.output.clone().unwrap_or_else(|| request.output.clone());
         // before anything is created that would have to be taken away again
         strict(&request, &warnings)?;
         let sink = if selected.done { sink::null::create() } else { ends.sink(&plan)? };
@@ -415,7 +417,7 @@ impl Job {
         let plan = pipeline::Plan { source, wanted: selected.wanted, offset: request.frame_offset, total };
         let (chain, store) = (Arc::new(chain), request.cache.store());
         let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store };
-        Ok(Job { setup, notes, warnings, total, skipped: selected.skipped, rate })
+        Ok(Job { setup, output, notes, warnings, total, skipped: selected.skipped, rate })
     }
 
     /// What the user should know before the first frame: assumptions and conversions, one line each.
@@ -426,6 +428,11 @@ impl Job {
     /// What will be lost, one line each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// What is written: the request's output, or what a shard of it is called.
+    pub fn output(&self) -> &OsStr {
+        &self.output
     }
 
     /// How many frames there will be, if that is known.

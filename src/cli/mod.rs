@@ -28,7 +28,7 @@ use report::{Ending, Report, Start};
 use resolve::{ResolveError, Resolved, Surroundings};
 use signals::Signals;
 use std::error::Error;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::Arc;
 use terminal::Style;
@@ -97,7 +97,7 @@ fn job(
     let level = request.level.map_or_else(|| "the best there is".into(), |l| l.to_string());
     report.detail(&format!("{recipe} (key {:032x})", request.recipe.key()));
     report.detail(&format!("level {level}, threads: {threads}"));
-    let (input, output) = (lossy(&request.input), lossy(&request.output));
+    let input = lossy(&request.input);
 
     let job = match signals.unless_stopped(move || prepare(request)) {
         Some(Ok(job)) => job,
@@ -109,6 +109,7 @@ fn job(
     };
     job.notes().iter().for_each(|note| report.note(note));
     job.warnings().iter().for_each(|lost| report.warn(lost));
+    let output = lossy(job.output());
     report.begin(&Start { input, output, recipe, total: job.total(), rate: job.output_rate() });
     ended(&report, &signals, job.run(&report, &signals.stop))
 }
@@ -194,7 +195,7 @@ fn printed(result: io::Result<()>) -> Exit {
     }
 }
 
-fn lossy(name: &OsString) -> String {
+fn lossy(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
