@@ -7,7 +7,7 @@ mod select;
 pub(crate) use files::load_files;
 
 use crate::pipeline::{self, Failure, Setup};
-use crate::resume::{Resume, ResumeError};
+use crate::resume::{Ledger, Origins, Resume, ResumeError};
 use crate::shard::Shard;
 use crate::sink::{self, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
@@ -265,6 +265,7 @@ pub enum RunError {
 pub struct Job {
     setup: Setup,
     output: OsString,
+    resumable: bool,
     notes: Vec<String>,
     warnings: Vec<String>,
     total: Option<u64>,
@@ -408,6 +409,9 @@ impl Job {
             keep: selected.keep,
         };
         let output = plan.keep.output.clone().unwrap_or_else(|| request.output.clone());
+        let known = |ledger: &Arc<Ledger>| !matches!(ledger.origins(), Origins::Unknown);
+        let resumable = plan.keep.ledger.as_ref().is_some_and(known)
+            || plan.keep.segments.as_ref().is_some_and(|grid| grid.origin != 0);
         // before anything is created that would have to be taken away again
         strict(&request, &warnings)?;
         let sink = if selected.done { sink::null::create() } else { ends.sink(&plan)? };
@@ -417,7 +421,7 @@ impl Job {
         let plan = pipeline::Plan { source, wanted: selected.wanted, offset: request.frame_offset, total };
         let (chain, store) = (Arc::new(chain), request.cache.store());
         let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store };
-        Ok(Job { setup, output, notes, warnings, total, skipped: selected.skipped, rate })
+        Ok(Job { setup, output, resumable, notes, warnings, total, skipped: selected.skipped, rate })
     }
 
     /// What the user should know before the first frame: assumptions and conversions, one line each.
@@ -433,6 +437,11 @@ impl Job {
     /// What is written: the request's output, or what a shard of it is called.
     pub fn output(&self) -> &OsStr {
         &self.output
+    }
+
+    /// Whether `--resume` can go on with what is there when this is broken off.
+    pub fn is_resumable(&self) -> bool {
+        self.resumable
     }
 
     /// How many frames there will be, if that is known.

@@ -111,11 +111,18 @@ fn job(
     job.warnings().iter().for_each(|lost| report.warn(lost));
     let output = lossy(job.output());
     report.begin(&Start { input, output, recipe, total: job.total(), rate: job.output_rate() });
-    ended(&report, &signals, job.run(&report, &signals.stop))
+    let resumable = job.is_resumable();
+    ended(&report, &signals, job.run(&report, &signals.stop), resumable)
 }
 
 /// Tells how a job ended.
-fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>) -> Exit {
+fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>, resumable: bool) -> Exit {
+    let kept = |text: String, summary: &Summary| match summary.frames + summary.skipped {
+        n if resumable && n > 0 => {
+            text + "\n  what is whole stays: the same command with --resume makes the rest"
+        }
+        _ => text,
+    };
     let (exit, error, partial, summary) = match result {
         Ok(summary) => (Exit::Done, None, None, summary),
         Err(RunError::ClosedPipe) => {
@@ -124,10 +131,10 @@ fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>) 
             return Exit::Done;
         }
         Err(RunError::Failed { failure, partial, summary }) => {
-            (Exit::Failed, Some(chain(&failure)), partial, summary)
+            (Exit::Failed, Some(kept(chain(&failure), &summary)), partial, summary)
         }
         Err(RunError::Interrupted { partial, summary }) => {
-            (signals.exit(), Some("interrupted".to_owned()), partial, summary)
+            (signals.exit(), Some(kept("interrupted".to_owned(), &summary)), partial, summary)
         }
     };
     let (error, partial) = (error.as_deref(), partial.as_deref());
