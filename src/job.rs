@@ -295,6 +295,11 @@ pub trait Ends {
     /// An upper bound of the bytes that the two need for a frame being worked on, beside what is known of any source
     /// and sink.
     fn per_frame(&self, output: &Format) -> usize;
+
+    /// Whether frames go where nothing but pictures is held, which the user is then told.
+    fn is_bare(&self) -> Result<bool, JobError> {
+        Ok(false)
+    }
 }
 
 /// The input that a request names, and the output.
@@ -317,6 +322,10 @@ impl Ends for Named {
 
     fn per_frame(&self, _: &Format) -> usize {
         0
+    }
+
+    fn is_bare(&self) -> Result<bool, JobError> {
+        Ok(sink::is_bare(&self.output)?)
     }
 }
 
@@ -370,6 +379,9 @@ impl Job {
         })?;
         notes.extend_from_slice(chain.notes());
         warnings.extend(losses(&natural, chain.output(), request.pix_fmt.is_some()));
+        if ends.is_bare()? {
+            warnings.extend(left_behind(&info));
+        }
         let frames = match (request.frames.clone(), options.last) {
             (Some(ranges), Some(last)) => Some(ranges.ended(last)),
             (ranges, _) => ranges,
@@ -540,6 +552,21 @@ fn losses(from: &Format, to: &Format, asked: bool) -> Vec<String> {
     };
     if shallower {
         list.push(format!("depth is lost: {} becomes {}", from.name(), to.name()));
+    }
+    list
+}
+
+/// What a video says beside its pictures that changes how they are seen.
+fn left_behind(info: &Info) -> Vec<String> {
+    let mut list = Vec::new();
+    if let Some((_, turn)) = info.details.iter().find(|d| d.0 == "rotation") {
+        list.push(format!("rotation is lost ({turn}): the output holds nothing but pictures"));
+    }
+    if info.variable_rate {
+        list.push(format!(
+            "times are lost: frames of {} last differently long, and the output has one rate, {}",
+            info.name, info.format.rate
+        ));
     }
     list
 }

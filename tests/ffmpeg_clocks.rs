@@ -102,7 +102,10 @@ fn uneven_times_on_an_even_grid_are_told() {
     );
     s.run("render uneven.mp4 out.avi").ok().says("multiples of 1/25 s");
     s.run("render uneven.mp4 strict.avi --strict").ends(1);
-    let o = s.run("render uneven.mp4 out.mkv").ok();
+    s.run("render uneven.mp4 out.y4m").ok().says("times are lost");
+    s.run("render uneven.mp4 out.##.png").ok().says("times are lost");
+    s.run("hash uneven.mp4 --strict").ok();
+    let o = s.run("render uneven.mp4 out.mkv --strict").ok();
     assert!(!o.err.contains("multiples"), "{}", o.err);
     // 18 pictures, the last at 45/25 s
     let text = s.tool("ffprobe", "-v error -show_entries packet=dts_time,size -of csv=p=0 out.avi").text();

@@ -162,6 +162,11 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
     Err(SinkError::Bad { name: output.to_string_lossy().into_owned(), problem: NO_KIND.into() })
 }
 
+/// Whether an output is pictures and nothing beside: no times, no rotation.
+pub fn is_bare(output: &OsStr) -> Result<bool, SinkError> {
+    Ok(matches!(kind(output)?, Kind::Y4m | Kind::Sequence))
+}
+
 /// The format nearest to `format` that the output can hold.
 pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
     let kind = kind(output)?;
