@@ -1,12 +1,13 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
+mod early;
 mod files;
 mod select;
 
 pub(crate) use files::load_files;
 
 use crate::pipeline::{self, Failure, Setup};
-use crate::resume::{Resume, ResumeError};
+use crate::resume::{Ledger, Origins, Resume, ResumeError};
 use crate::shard::Shard;
 use crate::sink::{self, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
@@ -263,6 +264,8 @@ pub enum RunError {
 /// A render that is ready to run: input opened, filters bound, output created under a temporary name.
 pub struct Job {
     setup: Setup,
+    output: OsString,
+    resumable: bool,
     notes: Vec<String>,
     warnings: Vec<String>,
     total: Option<u64>,
@@ -292,6 +295,11 @@ pub trait Ends {
     /// An upper bound of the bytes that the two need for a frame being worked on, beside what is known of any source
     /// and sink.
     fn per_frame(&self, output: &Format) -> usize;
+
+    /// Whether frames go where nothing but pictures is held, which the user is then told.
+    fn is_bare(&self) -> Result<bool, JobError> {
+        Ok(false)
+    }
 }
 
 /// The input that a request names, and the output.
@@ -314,6 +322,10 @@ impl Ends for Named {
 
     fn per_frame(&self, _: &Format) -> usize {
         0
+    }
+
+    fn is_bare(&self) -> Result<bool, JobError> {
+        Ok(sink::is_bare(&self.output)?)
     }
 }
 
@@ -338,7 +350,7 @@ impl Job {
             length: request.shard.is_some(),
             stop: Arc::clone(&request.stop),
         };
-        let source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
+        let mut source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
         let mut info = source.info().clone();
         if request.shard.is_some() && info.last.is_none() {
             info.last = select::last(&request, &options)?;
@@ -367,6 +379,9 @@ impl Job {
         })?;
         notes.extend_from_slice(chain.notes());
         warnings.extend(losses(&natural, chain.output(), request.pix_fmt.is_some()));
+        if ends.is_bare()? {
+            warnings.extend(left_behind(&info));
+        }
         let frames = match (request.frames.clone(), options.last) {
             (Some(ranges), Some(last)) => Some(ranges.ended(last)),
             (ranges, _) => ranges,
@@ -381,6 +396,13 @@ impl Job {
         let given =
             select::Given { request: &request, source: &*source, info: &info, chain: &chain, frames, whole };
         let selected = select::select(&given)?;
+        let (given_files, wanted) = (source.files(), &selected.wanted);
+        early::in_the_way(&request, &info, wanted, given_files.as_ref())?;
+        if let Some(hole) = early::hole(&request, &info, wanted, given_files.as_ref()) {
+            // the source says it best
+            source.seek(hole)?;
+            source.next(&mut source::Slot::default())?;
+        }
         notes.extend(selected.notes);
         let total = selected.total.or(total);
         let (slots, helpers) = slots(&request, &chain, total, ends.per_frame(chain.output()))?;
@@ -398,6 +420,10 @@ impl Job {
             },
             keep: selected.keep,
         };
+        let output = plan.keep.output.clone().unwrap_or_else(|| request.output.clone());
+        let known = |ledger: &Arc<Ledger>| !matches!(ledger.origins(), Origins::Unknown);
+        let resumable = plan.keep.ledger.as_ref().is_some_and(known)
+            || plan.keep.segments.as_ref().is_some_and(|grid| grid.origin != 0);
         // before anything is created that would have to be taken away again
         strict(&request, &warnings)?;
         let sink = if selected.done { sink::null::create() } else { ends.sink(&plan)? };
@@ -407,7 +433,7 @@ impl Job {
         let plan = pipeline::Plan { source, wanted: selected.wanted, offset: request.frame_offset, total };
         let (chain, store) = (Arc::new(chain), request.cache.store());
         let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store };
-        Ok(Job { setup, notes, warnings, total, skipped: selected.skipped, rate })
+        Ok(Job { setup, output, resumable, notes, warnings, total, skipped: selected.skipped, rate })
     }
 
     /// What the user should know before the first frame: assumptions and conversions, one line each.
@@ -418,6 +444,16 @@ impl Job {
     /// What will be lost, one line each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// What is written: the request's output, or what a shard of it is called.
+    pub fn output(&self) -> &OsStr {
+        &self.output
+    }
+
+    /// Whether `--resume` can go on with what is there when this is broken off.
+    pub fn is_resumable(&self) -> bool {
+        self.resumable
     }
 
     /// How many frames there will be, if that is known.
@@ -516,6 +552,21 @@ fn losses(from: &Format, to: &Format, asked: bool) -> Vec<String> {
     };
     if shallower {
         list.push(format!("depth is lost: {} becomes {}", from.name(), to.name()));
+    }
+    list
+}
+
+/// What a video says beside its pictures that changes how they are seen.
+fn left_behind(info: &Info) -> Vec<String> {
+    let mut list = Vec::new();
+    if let Some((_, turn)) = info.details.iter().find(|d| d.0 == "rotation") {
+        list.push(format!("rotation is lost ({turn}): the output holds nothing but pictures"));
+    }
+    if info.variable_rate {
+        list.push(format!(
+            "times are lost: frames of {} last differently long, and the output has one rate, {}",
+            info.name, info.format.rate
+        ));
     }
     list
 }

@@ -202,3 +202,25 @@ fn a_full_disk_behind_standard_output_is_an_error() {
     assert_eq!(out.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&out.stderr).starts_with("error: standard output: "));
 }
+
+#[test]
+fn the_example_of_every_filter_does_something() {
+    let s = Session::new();
+    s.run("frame pattern:bars:size=32x24 0 logo.png").ok();
+    s.run("render pattern:zoneplate:size=320x200:frames=24 clip.y4m").ok();
+    let plain = s.run("hash clip.y4m --frames 0,12").ok().text();
+    let names = s.run("filters").ok().text();
+    let names: Vec<_> = names.lines().take_while(|l| !l.is_empty()).filter(|l| !l.starts_with(' ')).collect();
+    assert!(names.len() > 10, "{names:?}");
+    for name in names.iter().filter_map(|l| l.split_whitespace().next()) {
+        let page = s.run(&format!("filters {name}")).ok().text();
+        let line = page.lines().find_map(|l| l.trim().strip_prefix("grainfield render clip.y4m out.y4m -f "));
+        let chain = line.expect("an example").trim_matches('"');
+        // quotes are the chain's own
+        let mut command = s.command("hash clip.y4m --frames 0,12 -f");
+        let out = command.arg(chain).output().expect("it runs");
+        assert!(out.status.success(), "{chain}: {}", String::from_utf8_lossy(&out.stderr));
+        // dither has nothing to do where no depth is lost
+        assert_eq!(String::from_utf8_lossy(&out.stdout) == plain, name == "dither", "{chain}");
+    }
+}

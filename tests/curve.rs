@@ -27,7 +27,9 @@ fn samples_become_curves_in_every_form() {
     s.run("curve fit track.csv tracks.gfa --error 0.25").ends(1).says("exists");
     s.run("curve fit track.csv tracks.toml --error 0.25").ok();
     s.run("curve fit track.csv tracks.json --error 0.25 --shape bezier").ok();
-    s.run("curve fit track.csv smooth.json --error 0.25").ends(2).says("--shape bezier");
+    s.run("curve fit track.csv smooth.json --error 0.25 --shape smooth").ends(2).says("--shape bezier");
+    s.run("curve fit track.csv plain.json --error 0.25").ok();
+    assert!(s.run("curve info plain.json").ok().text().contains("x: "));
     let info = s.run("curve info tracks.gfa").ok().text();
     for part in ["tracks       2, keys in frames", "jump frames", "names        x, y"] {
         assert!(info.contains(part), "{part:?} is not in\n{info}");
@@ -35,7 +37,13 @@ fn samples_become_curves_in_every_form() {
     let x = s.run("curve info tracks.gfa --track x").ok().text();
     let toml = String::from_utf8(s.read("tracks.toml")).expect("text");
     assert!(toml.contains(&format!("\"x\" = \"{}\"", x.trim())), "{toml}\n{x}");
-    s.run("curve info tracks.gfa --track z").ends(2).says("no track 'z'");
+    for line in ["curve info tracks.gfa --track z", "curve fit track.csv --track z"] {
+        let o = s.run(line).ends(2).says("no track 'z' in it; did you mean 'x'?\n");
+        assert_eq!(o.err.lines().count(), 1, "{}", o.err);
+    }
+    s.run("render pattern:ramp:frames=2 null: -f noise=strength=@tracks.gfa#z")
+        .ends(2)
+        .says("no track 'z' in it; did you mean 'x'?\n");
     s.run("curve info tracks.gfa --jumps 10 -o more.gfa").ok();
     assert!(s.read("more.gfa").len() > s.read("tracks.gfa").len());
     assert!(s.run("curve info tracks.json").ok().text().contains("x: "));

@@ -249,6 +249,10 @@ fn hdr_rotation_fields_and_aspect() {
     }
     let mkv = s.run("render rot.mp4 rot2.mkv --preset veryfast").ok();
     assert!(turned("rot2.mkv") == turn || mkv.err.contains("rotation is lost"), "{}", mkv.err);
+    for line in ["render rot.mp4 rot.y4m", "frame rot.mp4 3 rot.png"] {
+        s.run(line).ok().says("warning: rotation is lost (");
+    }
+    assert!(!s.run("sheet rot.mp4 sheet.png").ok().err.contains("rotation"));
 
     s.tool(
         "ffmpeg",

@@ -63,7 +63,7 @@ fn the_environment_says_which_shard() {
     let auto = s.run("hash in.y4m -q --shard auto").ok().text();
     assert_eq!(auto, s.run("hash in.y4m -q --shard 2/3").ok().text());
     let s = session().with_var("JOB_COMPLETION_INDEX", "0");
-    s.run("render in.y4m a.y4m -q --shard auto/12").ok();
+    s.run("render in.y4m a.y4m --shard auto/12").ok().says(" to a.01-of-12.y4m in ");
     assert!(s.files().contains(&"a.01-of-12.y4m".to_owned()), "{:?}", s.files());
 }
 

@@ -110,6 +110,28 @@ fn what_was_done_is_kept() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_can_be_resumed_is_said() {
+    let s = Session::new();
+    let begin = |line: &str| {
+        let mut child = waiting(&s, line, b"");
+        let said = lines(&mut child);
+        while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+        signal(&child, "-INT");
+        let (exit, said) = ends(child, &said);
+        assert_eq!(exit, Some(130), "{said:?}");
+        said.last().expect("a last line").clone()
+    };
+    let many = "pattern:ramp:size=640x360:frames=100000";
+    let hint = "the same command with --resume makes the rest";
+    let last = begin(&format!("render {many} out.######.png --progress json"));
+    assert!(last.contains(hint), "{last}");
+    // one file that is not made in segments cannot be gone on with
+    let last = begin(&format!("render {many} out.y4m --progress json"));
+    assert!(!last.contains(hint) && last.contains("out.partial.y4m"), "{last}");
+}
+
 /// A named pipe, whose other end somebody may open.
 #[cfg(target_os = "linux")]
 fn pipe(s: &Session) -> std::path::PathBuf {

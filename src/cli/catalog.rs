@@ -27,17 +27,32 @@ pub(super) fn page(f: &Entry) -> String {
     f.settings.iter().for_each(|s| entry(&mut text, s));
     text += "\nEvery filter also takes:\n";
     COMMON.iter().for_each(|s| entry(&mut text, s));
-    let setting = f.settings.iter().find_map(|s| Some(format!("={}={}", s.id, s.default.as_ref()?)));
-    let _ = writeln!(
-        text,
-        "\nExample:\n  grainfield render clip.y4m out.y4m -f {}{}",
-        f.name,
-        setting.unwrap_or_default()
-    );
+    let _ = writeln!(text, "\nExample:\n  grainfield render clip.y4m out.y4m -f {}", example(f));
     if f.settings.iter().any(|s| s.kind.animatable()) {
         text += "\nWhat may move takes keys instead of a number: '0=0;48=12' (frame=value).\n";
     }
     text
+}
+
+/// Chains to begin with, of filters whose defaults change nothing: an example should be worth trying.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("grain", "grain=preset=35mm"),
+    ("fade", "fade=amount='0=1;24=0'"),
+    ("levels", "levels=black=0.05:gamma=1.2"),
+    ("color", "color=saturation=0.6:temperature=0.3"),
+    ("blur", "blur=sigma=4"),
+    ("transform", "transform=zoom='0=1;48~=1.25'"),
+    ("sprites", "sprites=image=logo.png:position='200,100':fade=0.8"),
+];
+
+/// A chain of this filter to begin with.
+fn example(f: &Entry) -> String {
+    if let Some((_, chain)) = EXAMPLES.iter().find(|(name, _)| *name == f.name) {
+        // quotes of the chain are eaten by a shell
+        return if chain.contains('\'') { format!("\"{chain}\"") } else { (*chain).to_owned() };
+    }
+    let setting = f.settings.iter().find_map(|s| Some(format!("={}={}", s.id, s.default.as_ref()?)));
+    f.name.to_owned() + &setting.unwrap_or_default()
 }
 
 /// Kind, range, unit, default.

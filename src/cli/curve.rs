@@ -66,9 +66,11 @@ struct FitArgs {
     /// In the samples' own unit. Default: a thousandth of what the track's values span.
     #[arg(long, value_name = "E", value_parser = bound, allow_hyphen_values = true)]
     error: Option<f64>,
-    /// What goes on between keys
-    #[arg(long, value_name = "SHAPE", value_parser = SHAPES, default_value = "smooth")]
-    shape: FitShape,
+    /// What goes on between keys [default: smooth; in a .json hermite]
+    ///
+    /// Lottie keys have handles, which smooth curves have not.
+    #[arg(long, value_name = "SHAPE", value_parser = SHAPES)]
+    shape: Option<FitShape>,
     /// Only this track; may be repeated
     #[arg(long, value_name = "NAME")]
     track: Vec<String>,
@@ -178,7 +180,7 @@ fn samples(input: &OsStr, wanted: &[String]) -> Result<Table, Fault> {
     for track in wanted {
         if !table.iter().any(|t| t.0 == *track) {
             let near = crate::recipe::nearest(track, table.iter().map(|t| t.0.as_str()));
-            let hint = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+            let hint = near.map_or(String::new(), |n| format!("; {n}"));
             return Err(usage(format!("{name}: there is no track '{track}' in it{hint}")));
         }
     }
@@ -195,11 +197,12 @@ struct Fitted {
 }
 
 impl Fitted {
-    fn new((name, samples): (String, Vec<Sample>), args: &FitArgs) -> Result<Fitted, Fault> {
+    /// `shape` is what is taken when nothing is said.
+    fn new((name, samples): (String, Vec<Sample>), args: &FitArgs, shape: FitShape) -> Result<Fitted, Fault> {
         let low = samples.iter().map(|s| s.1).fold(f64::INFINITY, f64::min);
         let high = samples.iter().map(|s| s.1).fold(f64::NEG_INFINITY, f64::max);
         let bound = args.error.unwrap_or((high - low) / 1000.0);
-        match fit(&samples, args.shape, bound) {
+        match fit(&samples, args.shape.unwrap_or(shape), bound) {
             Ok(curve) => Ok(Fitted { name, samples, curve, bound }),
             Err(e) => Err((Exit::Failed, format!("track '{name}': {e}"))),
         }
@@ -233,9 +236,11 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
             name.to_string_lossy()
         )));
     }
+    let lottie = kind.as_ref().is_some_and(|(_, kind)| kind == "json");
+    let shape = if lottie { FitShape::Hermite } else { FitShape::Smooth };
     let fitted = samples(&typed.input, &typed.fit.track)?
         .into_iter()
-        .map(|track| Fitted::new(track, &typed.fit))
+        .map(|track| Fitted::new(track, &typed.fit, shape))
         .collect::<Result<Vec<_>, Fault>>()?;
     fitted.iter().for_each(|f| eprintln_quietly(&f.said()));
     let Some((output, kind)) = kind else {
@@ -363,7 +368,7 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
             Some(curve) => Ok(format!("{curve}\n")),
             None => {
                 let near = crate::recipe::nearest(track, file.names().iter().map(String::as_str));
-                let hint = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+                let hint = near.map_or(String::new(), |n| format!("; {n}"));
                 Err(usage(format!("{name}: there is no track '{track}' in it{hint}")))
             }
         };
@@ -403,7 +408,7 @@ fn run_plot(typed: &Plot) -> Result<String, Fault> {
         match samples(&typed.input, &typed.fit.track) {
             Ok(table) => {
                 for track in table.into_iter().take(draw::MOST) {
-                    all.push(Fitted::new(track, &typed.fit)?);
+                    all.push(Fitted::new(track, &typed.fit, FitShape::Smooth)?);
                 }
                 Ok(Vec::new())
             }

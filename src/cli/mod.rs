@@ -28,7 +28,7 @@ use report::{Ending, Report, Start};
 use resolve::{ResolveError, Resolved, Surroundings};
 use signals::Signals;
 use std::error::Error;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::Arc;
 use terminal::Style;
@@ -97,7 +97,7 @@ fn job(
     let level = request.level.map_or_else(|| "the best there is".into(), |l| l.to_string());
     report.detail(&format!("{recipe} (key {:032x})", request.recipe.key()));
     report.detail(&format!("level {level}, threads: {threads}"));
-    let (input, output) = (lossy(&request.input), lossy(&request.output));
+    let input = lossy(&request.input);
 
     let job = match signals.unless_stopped(move || prepare(request)) {
         Some(Ok(job)) => job,
@@ -109,12 +109,20 @@ fn job(
     };
     job.notes().iter().for_each(|note| report.note(note));
     job.warnings().iter().for_each(|lost| report.warn(lost));
+    let output = lossy(job.output());
     report.begin(&Start { input, output, recipe, total: job.total(), rate: job.output_rate() });
-    ended(&report, &signals, job.run(&report, &signals.stop))
+    let resumable = job.is_resumable();
+    ended(&report, &signals, job.run(&report, &signals.stop), resumable)
 }
 
 /// Tells how a job ended.
-fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>) -> Exit {
+fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>, resumable: bool) -> Exit {
+    let kept = |text: String, summary: &Summary| match summary.frames + summary.skipped {
+        n if resumable && n > 0 => {
+            text + "\n  what is whole stays: the same command with --resume makes the rest"
+        }
+        _ => text,
+    };
     let (exit, error, partial, summary) = match result {
         Ok(summary) => (Exit::Done, None, None, summary),
         Err(RunError::ClosedPipe) => {
@@ -123,10 +131,10 @@ fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>) 
             return Exit::Done;
         }
         Err(RunError::Failed { failure, partial, summary }) => {
-            (Exit::Failed, Some(chain(&failure)), partial, summary)
+            (Exit::Failed, Some(kept(chain(&failure), &summary)), partial, summary)
         }
         Err(RunError::Interrupted { partial, summary }) => {
-            (signals.exit(), Some("interrupted".to_owned()), partial, summary)
+            (signals.exit(), Some(kept("interrupted".to_owned(), &summary)), partial, summary)
         }
     };
     let (error, partial) = (error.as_deref(), partial.as_deref());
@@ -194,7 +202,7 @@ fn printed(result: io::Result<()>) -> Exit {
     }
 }
 
-fn lossy(name: &OsString) -> String {
+fn lossy(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 

@@ -21,6 +21,8 @@ pub struct Container {
     pub time_base: Ratio,
     /// Timestamp of frame 0 of that stream, in its ticks.
     pub first: i64,
+    /// Frames last differently long.
+    pub variable: bool,
     /// Frame 0 has closed captions.
     pub captions: bool,
 }

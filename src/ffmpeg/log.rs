@@ -37,7 +37,26 @@ pub(super) fn take_over() {
 
 /// What libav said since this was last asked, oldest first; at most the last few lines.
 pub fn drain() -> Vec<String> {
-    LAST.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+    LAST.lock().unwrap_or_else(PoisonError::into_inner).drain(..).map(|line| nameless(&line)).collect()
+}
+
+/// Whether libav has said that an input is cut off, and in which words. They stay for [`drain`].
+pub(super) fn cut() -> Option<String> {
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    last.iter().find(|l| ["prematurely", "partial file"].iter().any(|w| l.contains(w))).map(|l| nameless(l))
+}
+
+/// A line without the address of the context that it begins with, which is another one in every run.
+fn nameless(line: &str) -> String {
+    match line.split_once(" @ 0x") {
+        Some((kind, rest)) if kind.starts_with('[') => match rest.split_once(']') {
+            Some((address, said)) if address.bytes().all(|b| b.is_ascii_hexdigit()) => {
+                format!("{kind}]{said}")
+            }
+            _ => line.to_owned(),
+        },
+        _ => line.to_owned(),
+    }
 }
 
 /// What one of libav's contexts said of late. libav names contexts by their addresses.
@@ -47,7 +66,7 @@ pub(super) fn take_of(context: *const c_void) -> Vec<String> {
     let (own, rest): (VecDeque<String>, _) =
         std::mem::take(&mut *last).into_iter().partition(|l: &String| l.contains(&mark));
     *last = rest;
-    Vec::from(own)
+    own.iter().map(|line| nameless(line)).collect()
 }
 
 /// The callback as Rust can say it. `va_list` is a pointer where it is passed, on every machine that FFmpeg and Rust
@@ -119,4 +138,21 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
         last.pop_front();
     }
     last.push_back(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_tells_an_address() {
+        assert_eq!(
+            nameless("[matroska,webm @ 0x561bb84cc480] File ended prematurely"),
+            "[matroska,webm] File ended prematurely"
+        );
+        assert_eq!(nameless("[NULL @ 0x1] a @ 0x2]"), "[NULL] a @ 0x2]");
+        for as_it_is in ["plain", "a @ 0x12] b", "[h264 @ 0xhello] c", "[h264 @ 0x12"] {
+            assert_eq!(nameless(as_it_is), as_it_is);
+        }
+    }
 }

@@ -59,6 +59,8 @@ pub(crate) struct Reader {
     errors: u32,
     /// What was wrong before the first picture.
     pub(crate) early: Option<String>,
+    /// The input is cut off: told when the decoder has given all that came before.
+    cut: Option<String>,
     /// What the decoder said about the last picture that it marked by words alone.
     pub(crate) words: String,
     /// Damage was met since this was last cleared.
@@ -76,6 +78,8 @@ impl Reader {
     pub(crate) fn open(from: Origin, threads: usize) -> Result<Reader, OpenError> {
         let demuxer = Demuxer::open(from)?;
         let decoder = demuxer.decoder(threads)?;
+        // a short file has been read to its end by now
+        let cut = log::cut();
         Ok(Reader {
             demuxer,
             decoder,
@@ -88,6 +92,7 @@ impl Reader {
             hurt: false,
             errors: 0,
             early: None,
+            cut,
             words: String::new(),
             wounded: false,
             marking: false,
@@ -193,8 +198,8 @@ impl Reader {
                     }
                     return Ok(Some(Item::Picture(self.picture.take()?)));
                 }
-                Ok(Got::End) => self.ended = true,
-                Ok(Got::Hungry) if self.drained => self.ended = true,
+                Ok(Got::End) => return Ok(self.end()),
+                Ok(Got::Hungry) if self.drained => return Ok(self.end()),
                 Ok(Got::Hungry) => {
                     if let Some(item) = self.feed() {
                         return Ok(Some(item));
@@ -218,6 +223,12 @@ impl Reader {
         Ok(None)
     }
 
+    /// Everything has come. Whether that was all there should be is the last thing to be said.
+    fn end(&mut self) -> Option<Item> {
+        self.ended = true;
+        self.cut.take().map(|line| Item::Damage(format!("the input ends before it should ({line})")))
+    }
+
     /// Whether nothing more will come.
     pub(crate) fn ended(&self) -> bool {
         match &self.stage {
@@ -235,10 +246,8 @@ impl Reader {
                 let _ = self.decoder.send(None);
                 let cut =
                     |l: &String| ["prematurely", "partial file", "truncat"].iter().any(|w| l.contains(w));
-                return log::drain()
-                    .into_iter()
-                    .find(cut)
-                    .map(|line| Item::Damage(format!("the input ends before it should ({line})")));
+                self.cut = log::drain().into_iter().find(cut).or(self.cut.take());
+                return None;
             }
             Err(error) => {
                 self.drained = true;

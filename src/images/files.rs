@@ -54,6 +54,13 @@ impl Files {
         }
     }
 
+    /// The first and the last number of each hole, ascending.
+    pub fn holes(&self) -> Vec<(i64, i64)> {
+        let pairs = (1..self.len()).map(|i| (self.number(i - 1), self.number(i)));
+        // two numbers next to each other have none between; and what is not the last can be one more
+        pairs.filter(|(a, b)| a + 1 < *b).map(|(a, b)| (a + 1, b - 1)).collect()
+    }
+
     /// The name that a missing number would have, where that can be known.
     pub fn expected(&self, number: i64) -> Option<PathBuf> {
         match self {

@@ -113,6 +113,15 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
             "the Exif orientation is kept and not applied: the picture stays as it is stored".to_owned(),
         );
     }
+    match kind {
+        Kind::Tiff if tags::more_in_tiff(&file) => {
+            notes.push("a TIFF with more than one picture: only its first is read".to_owned());
+        }
+        Kind::Webp if tags::moves_in_webp(&file) => {
+            notes.push("an animated WebP: only its first picture is read".to_owned());
+        }
+        _ => {}
+    }
     Ok(Header { kind, format, meta, details, notes })
 }
 

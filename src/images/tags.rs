@@ -66,6 +66,17 @@ impl Directory {
     }
 }
 
+/// Whether a TIFF has a directory behind its first: another page, or a small picture for lists.
+pub fn more_in_tiff(file: &[u8]) -> bool {
+    let next = |dir: Directory| dir.long(file, dir.count.checked_mul(12)?.checked_add(dir.first)?);
+    Directory::find(file).and_then(next).is_some_and(|at| at != 0)
+}
+
+/// Whether a WebP is an animation.
+pub fn moves_in_webp(file: &[u8]) -> bool {
+    file.get(12..16) == Some(b"VP8X") && file.get(20).is_some_and(|flags| flags & 2 != 0)
+}
+
 /// The resolution in a TIFF.
 pub fn tiff_density(file: &[u8]) -> Option<Density> {
     let dir = Directory::find(file)?;

@@ -62,6 +62,14 @@ pub enum SinkError {
     /// Something is there already, and `-y` was not said.
     #[error("{} exists; say -y to replace it", .0.display())]
     Exists(PathBuf),
+    /// Files of a sequence exist.
+    #[error("{} exists{}; say -y to replace what is there, or --resume to keep it and make the rest", path.display(), others(*more))]
+    InTheWay {
+        /// The first of them.
+        path: PathBuf,
+        /// How many more there are.
+        more: usize,
+    },
     /// It cannot be written as asked. The text says what is wrong and what would be right.
     #[error("{name}: {problem}")]
     Bad {
@@ -154,6 +162,11 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
     Err(SinkError::Bad { name: output.to_string_lossy().into_owned(), problem: NO_KIND.into() })
 }
 
+/// Whether an output is pictures and nothing beside: no times, no rotation.
+pub fn is_bare(output: &OsStr) -> Result<bool, SinkError> {
+    Ok(matches!(kind(output)?, Kind::Y4m | Kind::Sequence))
+}
+
 /// The format nearest to `format` that the output can hold.
 pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
     let kind = kind(output)?;
@@ -188,6 +201,10 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         #[cfg(feature = "ffmpeg")]
         Kind::Video => crate::ffmpeg::sink::create(output, plan),
     }
+}
+
+fn others(more: usize) -> String {
+    if more == 0 { String::new() } else { format!(" (and {more} more)") }
 }
 
 /// What files an output becomes.

@@ -34,6 +34,9 @@ pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, 
     }
     let mut start = Vec::new();
     File::open(path).and_then(|f| f.take(MAGIC as u64).read_to_end(&mut start)).map_err(io)?;
+    if start.is_empty() {
+        return Err(SourceError::Bad { name, problem: "is empty".into() });
+    }
     let named = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("y4m"));
     if named || start == y4m::header::MAGIC {
         y4m::open(input, options)

@@ -200,7 +200,6 @@ fn chosen<'a>(
 }
 
 fn no_track<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> AttachProblem {
-    let hint =
-        crate::recipe::nearest(name, names).map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+    let hint = crate::recipe::nearest(name, names).map_or(String::new(), |n| format!("; {n}"));
     AttachProblem::NoTrack(name.into(), hint)
 }

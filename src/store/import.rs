@@ -69,8 +69,16 @@ pub enum ImportProblem {
     #[error("{0} fields, and the first line has {1}")]
     Fields(usize, usize),
     /// The first line names no times.
-    #[error("the first column is called '{0}': call it frame, or time for seconds")]
+    #[error(
+        "the first column is called '{0}': call it frame, or time for seconds; columns are separated by commas, \
+         semicolons or tabs"
+    )]
     NoTime(String),
+    /// Times without values, or values without times.
+    #[error(
+        "there is one column only: the first is the frame, and tracks follow after commas, semicolons or tabs"
+    )]
+    Alone,
     /// The same column twice.
     #[error("two columns are called '{0}'")]
     Twice(String),
@@ -208,6 +216,9 @@ pub fn csv(text: &str) -> Result<Table, ImportError> {
     let Some(&(first_line, first)) = lines.peek() else { return fault(None, P::Empty) };
     let separator = [';', '\t'].into_iter().find(|c| first.contains(*c)).unwrap_or(',');
     let mut names = fields(first, separator);
+    if names.len() == 1 && (unit(&names[0]).is_some() || names[0].parse::<f64>().is_ok()) {
+        return fault(first_line, P::Alone);
+    }
     let headless = names.iter().all(|n| n.parse::<f64>().is_ok());
     let mut seconds = false;
     if headless {
@@ -336,7 +347,18 @@ mod tests {
             ("frame,x\n", "there are no samples in it"),
             (
                 "name,value\nx,1",
-                "line 1: the first column is called 'name': call it frame, or time for seconds",
+                "line 1: the first column is called 'name': call it frame, or time for seconds; columns are separated by \
+                 commas, semicolons or tabs",
+            ),
+            (
+                "0 1\n1 2\n",
+                "line 1: the first column is called '0 1': call it frame, or time for seconds; columns are separated by \
+                 commas, semicolons or tabs",
+            ),
+            (
+                "5\n6\n7\n",
+                "line 1: there is one column only: the first is the frame, and tracks follow after commas, semicolons or \
+                 tabs",
             ),
             ("frame,x\n0,1\n1,2,3", "line 3: 3 fields, and the first line has 2"),
             ("frame,x\n0,one", "line 2: 'one' is no number from -1e100 to 1e100 (track 'x')"),

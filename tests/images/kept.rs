@@ -150,3 +150,39 @@ fn palettes_bits_and_transparent_colours_are_expanded() {
     check(gray, &[7, 8], "ya8", &[&[7, 8], &[0, 255]]);
     check(info(ColorType::Grayscale, BitDepth::Eight, 1, 1), &[99], "gray", &[&[99]]);
 }
+
+#[test]
+fn pictures_behind_the_first_are_told() {
+    use grainfield::source::{self, Options};
+    let dir = tempfile::tempdir().unwrap();
+    let told = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        source::open(path.as_os_str(), &Options::default()).unwrap().info().notes.join("\n")
+    };
+    let format = Format::from_name("gbrp", 3, 2).unwrap();
+    let mut encoded = |name: &str| {
+        let path = dir.path().join(name);
+        write(path.as_os_str(), &plan(format, Some(1)), &[(stamp(0), super::noisy(format))]).unwrap();
+        std::fs::read(path).unwrap()
+    };
+    let (mut tiff, webp) = (encoded("a.tif"), encoded("a.webp"));
+    assert_eq!((told("one.tif", &tiff), told("one.webp", &webp)), (String::new(), String::new()));
+    // the place of the next directory stands behind the entries of the first
+    let word = |at: usize| u32::from_le_bytes(tiff[at..at + 4].try_into().unwrap()) as usize;
+    let first = word(4);
+    let next = first + 2 + 12 * usize::from(u16::from_le_bytes([tiff[first], tiff[first + 1]]));
+    assert_eq!(word(next), 0);
+    tiff[next] = 8;
+    assert_eq!(told("two.tif", &tiff), "a TIFF with more than one picture: only its first is read");
+    // an animation of one picture, which is the one there was
+    let frame = &webp[12..];
+    let three = |n: usize| (n as u32).to_le_bytes()[..3].to_vec();
+    let chunk = |name: &[u8], body: &[u8]| [name, &(body.len() as u32).to_le_bytes(), body].concat();
+    let head = [&[2, 0, 0, 0][..], &three(2), &three(1)].concat();
+    let one = [&three(0)[..], &three(0), &three(2), &three(1), &three(40), &[0], frame].concat();
+    let body =
+        [b"WEBP".to_vec(), chunk(b"VP8X", &head), chunk(b"ANIM", &[0; 6]), chunk(b"ANMF", &one)].concat();
+    let moving = chunk(b"RIFF", &body);
+    assert_eq!(told("moving.webp", &moving), "an animated WebP: only its first picture is read");
+}

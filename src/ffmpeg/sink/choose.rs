@@ -100,7 +100,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
             names.join(", ")
         )));
     }
-    Err(bad(no_loss(container, &refused, format)))
+    Err(bad(no_loss(container, &refused, format, asked)))
 }
 
 /// Says that an encoder cannot keep such pictures as they are, and which can.
@@ -136,13 +136,19 @@ fn cannot_hold(container: Container, codec: &sys::AVCodec, encoding: &Encoding) 
     format!("{what} {} cannot hold; name the output NAME.mkv", container.name())
 }
 
-/// Says what an encoder cannot take, what it takes, and which others take it.
-fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &Format) -> String {
-    let mut said = Vec::new();
-    for codec in refused {
+/// Says which encoders cannot take such pictures, what can be said instead, and which others take them. `asked`: the
+/// user chose the encoder, and is told what it takes.
+fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &Format, asked: bool) -> String {
+    let names: Vec<String> = refused.iter().map(|codec| codec_name(codec)).collect();
+    let mut text = format!(
+        "{} cannot be encoded without loss of depth or alpha by {}",
+        format.name(),
+        names.join(" or ")
+    );
+    if let Some(codec) = refused.first().filter(|_| asked) {
         let mut takes: Vec<String> = layouts(codec).into_iter().map(|l| l.1.name).collect();
         takes.dedup();
-        said.push(format!("{} takes {}", codec_name(codec), takes.join(", ")));
+        text += &format!(", which takes {}", takes.join(", "));
     }
     let able = |c: Option<Container>| -> Vec<String> {
         let fits = |name: &&&str| {
@@ -155,19 +161,24 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
     };
     let (here, anywhere) = (able(Some(container)), able(None));
     let instead = match (here.is_empty(), anywhere.is_empty()) {
-        (false, _) => format!("--codec {} can", here.join(", ")),
-        (true, false) => format!(
-            "no encoder for {} can; in other containers (mkv, mov) {} can",
-            container.name(),
-            anywhere.join(", ")
-        ),
-        (true, true) => "no encoder here can".into(),
+        (false, _) => format!("; --codec {} can", here.join(", ")),
+        (true, false) => format!("; in NAME.mkv or NAME.mov {} can", anywhere.join(", ")),
+        (true, true) => "; no encoder here can".into(),
     };
-    format!(
-        "{} cannot be encoded without loss of depth or alpha: {}. {instead}. To lose it on purpose, say --pix-fmt",
-        format.name(),
-        said.join("; ")
-    )
+    let lossy = refused.iter().find_map(|codec| less(codec, format));
+    let lossy = lossy.map_or_else(|| "--pix-fmt".into(), |name| format!("--pix-fmt {name}"));
+    format!("{text}{instead}. To lose it on purpose, say {lossy}")
+}
+
+/// The nearest pixel format that an encoder takes when depth or else alpha is given up, by our name.
+fn less(codec: &'static sys::AVCodec, format: &Format) -> Option<String> {
+    let own = format.depth.bits().map_or(32, u32::from);
+    let alphas = [format.alpha, Alpha::None];
+    let mut tries = alphas.into_iter().flat_map(|alpha| {
+        let depths = [16, 14, 12, 10, 9, 8].into_iter().filter(move |bits| u32::from(*bits) <= own);
+        depths.map(move |bits| Format { alpha, depth: Depth::Bits(bits), ..*format })
+    });
+    tries.find_map(|format| pick(codec, &format)).map(|choice| choice.format.name())
 }
 
 /// VP8 and VP9 keep alpha beside the packets, where only Matroska and WebM have a place for it.
@@ -340,9 +351,22 @@ mod tests {
     #[test]
     fn what_would_be_lost_is_refused() {
         let alpha = chosen("a.mp4", "yuva420p", |_| ()).unwrap_err();
-        assert!(alpha.contains("libx264 takes yuv420p, ") && alpha.contains("prores_ks"), "{alpha}");
+        assert!(
+            alpha.contains("by libx264 or libx265; in NAME.mkv or NAME.mov ") && alpha.contains("prores_ks")
+        );
+        assert!(alpha.ends_with("To lose it on purpose, say --pix-fmt yuv420p"), "{alpha}");
+        for (format, advice) in [
+            ("gbrp16", "--pix-fmt yuv420p10"),
+            ("yuv422p16", "--pix-fmt yuv422p10"),
+            ("grayf32", "--pix-fmt gray10"),
+        ] {
+            let text = chosen("a.mp4", format, |_| ()).unwrap_err();
+            assert!(text.ends_with(advice), "{text}");
+            let name = advice.rsplit(' ').next().unwrap();
+            assert!(chosen("a.mp4", name, |_| ()).is_ok(), "{name} is refused too");
+        }
         let deep = chosen("a.mp4", "yuv420p10", |e| e.codec = Some("mpeg4".into())).unwrap_err();
-        assert!(deep.contains("--codec libx264, libx265"), "{deep}");
+        assert!(deep.contains("mpeg4, which takes yuv420p; --codec libx264, libx265"), "{deep}");
         let webm = chosen("a.webm", "yuv420p", |e| e.lossless = true).unwrap_err();
         let mpeg4 = |e: &mut Encoding| (e.lossless, e.codec) = (true, Some("mpeg4".into()));
         let lossy = chosen("a.mkv", "yuv420p", mpeg4).unwrap_err();

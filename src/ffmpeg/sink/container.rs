@@ -90,6 +90,11 @@ impl Container {
         matches!(self.kin(), Kin::Mkv | Kin::Webm)
     }
 
+    /// AVI, MXF and the like: a stream is its packets one behind the other, from zero on.
+    pub(crate) fn begins_at_zero(self) -> bool {
+        self.name() == "avi" || self.flag(sys::AVFMT_NOTIMESTAMPS)
+    }
+
     pub(crate) fn flag(self, flag: i32) -> bool {
         self.get().flags & flag != 0
     }

@@ -242,6 +242,9 @@ pub(crate) unsafe fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -
 pub(crate) const INTERLACING: [&str; 8] =
     ["libx264", "mpeg2video", "mpeg4", "prores_ks", "prores", "prores_aw", "dnxhd", "libxvid"];
 
+/// Pictures with a side below this cannot be cut into FFV1's slices.
+const TINY: u32 = 16;
+
 /// The options an encoder is opened with: ours, then the user's over them.
 fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr) -> Dict {
     let name = choice.name.as_str();
@@ -269,9 +272,12 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr) -> Dict {
             }
         }
         "ffv1" => {
-            dict.set("level", "3");
-            dict.set("slicecrc", "1");
             dict.set("g", "1");
+            // it takes slices of version 3 that hold no sample, and then loses the picture or does not open
+            if choice.format.width.min(choice.format.height) >= TINY {
+                dict.set("level", "3");
+                dict.set("slicecrc", "1");
+            }
         }
         "libvpx-vp9" => {
             dict.set("row-mt", "1");

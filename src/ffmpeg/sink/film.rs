@@ -122,11 +122,13 @@ impl Film {
 
     /// Writes the header; the first picture is shown at `pts`. Nothing of the streams may change any more.
     pub(super) fn begin(&mut self, pts: i64) -> Result<(), SinkError> {
-        if !self.whole.0 {
+        // where nothing is said of times all begins at once, and a late beginning would become a gap
+        let together = !self.whole.0 || self.container.begins_at_zero();
+        if together {
             self.shift = pts;
         }
-        let span =
-            Span { base: self.base, first: (!self.whole.0).then_some(pts), end: None, shift: self.shift };
+        let first = together.then_some(pts);
+        let span = Span { base: self.base, first, end: None, shift: self.shift };
         if let Some(copies) = &mut self.copies {
             let begun = copies.begin(span, !self.whole.1, &mut self.muxer);
             begun.map_err(|e| self.fault("the streams beside the picture cannot be read", e))?;

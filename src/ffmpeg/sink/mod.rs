@@ -9,6 +9,7 @@
 //! 3 GB beside what `--memory` bounds; `--codec-opt rc-lookahead=10` or a faster preset take less.
 
 mod choose;
+mod clock;
 pub(crate) mod container;
 mod encoder;
 mod film;

@@ -1,13 +1,14 @@
 //! A video file that is rendered in segments: see [`crate::segments`].
 
 use super::choose::Choice;
+use super::clock::Clock;
 use super::encoder::Encoder;
 use super::fault;
 use super::film::Film;
 use super::handles::Packet;
 use super::hdr::Hdr;
 use super::packet::{fill, kept, kind, sides};
-use super::video::{Begun, hdr_with, open, prepare, shown};
+use super::video::{Begun, hdr_with, open, prepare};
 use crate::ffmpeg::carry::FrameCarry;
 use crate::ffmpeg::versions;
 use crate::resume::TEMPORARY;
@@ -20,7 +21,6 @@ use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
 use crate::source::Stamp;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::Frame;
-use grainfield_filters::ratio::Ratio;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, BufWriter};
@@ -36,7 +36,7 @@ pub(super) struct Segmented {
     film: Film,
     choice: Choice,
     encoding: Encoding,
-    clock: Ratio,
+    clock: Clock,
     base: AVRational,
     hdr: Hdr,
     /// An encoder that has seen nothing yet, for the first segment.
@@ -261,7 +261,7 @@ impl Sink for Segmented {
             Some(segment) => segment,
             None => self.start(cell, carried)?,
         };
-        let (pts, duration) = shown(stamp, self.clock);
+        let (pts, duration) = self.clock.shown(stamp);
         // encoders refuse times that do not grow
         let pts = segment.last.map_or(pts, |last| pts.max(last + 1));
         segment.last = Some(pts);

@@ -1,6 +1,7 @@
 //! The sink itself.
 
 use super::choose::{Choice, choose};
+use super::clock::Clock;
 use super::container::{Container, Kin};
 use super::encoder::{Encoder, OpenError, rational, threads};
 use super::film::{Cast, Film};
@@ -31,7 +32,7 @@ pub(super) struct Video {
     encoding: Encoding,
     encoder: Encoder,
     /// Seconds a tick of the timestamps that come in.
-    clock: Ratio,
+    clock: Clock,
     base: AVRational,
     hdr: Hdr,
     packet: Packet,
@@ -50,7 +51,7 @@ pub(super) struct Begun {
     pub(super) film: Film,
     pub(super) choice: Choice,
     pub(super) encoder: Encoder,
-    pub(super) clock: Ratio,
+    pub(super) clock: Clock,
     pub(super) base: AVRational,
     pub(super) hdr: Hdr,
     pub(super) warnings: Vec<String>,
@@ -64,9 +65,9 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let container = Container::of(output).ok_or_else(no_container)?;
     let choice = choose(output, &plan.format, &plan.encoding)?;
     let source = plan.carried.as_ref().and_then(|c| c.downcast_ref::<carry::Container>());
-    let clock = clock(&choice, source);
-    let base = rational(clock).unwrap_or(AVRational { num: 1, den: 1_000_000 });
-    let clock = Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock);
+    let clock = Clock::of(&choice, container, source);
+    let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
+    let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
     let cast = Cast {
         output,
         overwrite: plan.overwrite,
@@ -91,6 +92,12 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     if fields && WHOLE_FRAMES.contains(&choice.name.as_str()) {
         said.push(format!("that frames are interlaced is lost, {} codes whole frames", choice.name));
     }
+    if clock.grid.is_some() && source.is_some_and(|s| s.variable) {
+        said.push(format!(
+            "frames are shown at whole multiples of 1/{} s, and not quite when the input shows them",
+            choice.format.rate
+        ));
+    }
     let encoder = open(output, container, &choice, base, &plan.encoding, &hdr)?;
     let (film, more) = Film::create(&cast, input, |muxer, from| {
         add_picture(muxer, from, container, &choice, &encoder, &hdr)
@@ -104,20 +111,9 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
         }
     };
     let threads = threads(&choice.format);
-    let notes = vec![format!("{name}: {} by {}, {threads} threads", choice.layout.name, choice.name)];
+    let s = if threads == 1 { "" } else { "s" };
+    let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name)];
     Ok(Begun { film, choice, encoder, clock, base, hdr, warnings, notes })
-}
-
-/// Timestamp and duration of a picture in ticks of `clock`.
-pub(super) fn shown(stamp: &Stamp, clock: Ratio) -> (i64, i64) {
-    let ticks = |t: Ratio| round(t.checked_div(clock).unwrap_or(t));
-    let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
-    let (pts, duration) = match carried {
-        Some(c) if c.duration > 0 => (c.pts, c.duration),
-        Some(c) => (c.pts, ticks(stamp.duration)),
-        None => (ticks(stamp.time), ticks(stamp.duration)),
-    };
-    (pts, duration.max(1))
 }
 
 /// What the container did not say of HDR10, a picture may.
@@ -214,7 +210,7 @@ impl Sink for Video {
 
     fn write(&mut self, stamp: &Stamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
-        let (pts, duration) = shown(stamp, self.clock);
+        let (pts, duration) = self.clock.shown(stamp);
         let first = self.last.is_none();
         // encoders refuse times that do not grow
         let pts = self.last.map_or(pts, |last| pts.max(last + 1));
@@ -251,21 +247,6 @@ impl Sink for Video {
         let kept = size.or_else(|e| if shown && matroska { Ok(0) } else { Err(e) });
         self.film.conclude(kept, shown, Output::abandon)
     }
-}
-
-/// The source's clock; for sources without one, ticks of one frame.
-fn clock(choice: &Choice, source: Option<&carry::Container>) -> Ratio {
-    let own = source.map_or_else(|| choice.format.rate.recip().unwrap_or(Ratio::ONE), |s| s.time_base);
-    // MPEG-4 part 2 and its kin count in 16 bits
-    let coarse = matches!(choice.name.as_str(), "mpeg4" | "msmpeg4" | "msmpeg4v2" | "libxvid");
-    if (coarse && own.den() > 65535) || rational(own).is_none() {
-        return choice.format.rate.recip().unwrap_or(Ratio::ONE);
-    }
-    own
-}
-
-fn round(t: Ratio) -> i64 {
-    (t + Ratio::HALF).floor()
 }
 
 pub(super) fn open(

@@ -5,9 +5,10 @@ use crate::ffmpeg::details;
 use crate::ffmpeg::index::cache::Shelf;
 use crate::ffmpeg::index::exact::Exact;
 use crate::ffmpeg::reader::Item;
-use crate::ffmpeg::{index, log};
+use crate::ffmpeg::{carry, index, log};
 use crate::source::SourceError;
 use grainfield_filters::ratio::Ratio;
+use std::sync::Arc;
 
 impl Video {
     /// Makes the index, if there is none and there can be one.
@@ -85,8 +86,22 @@ impl Video {
         let rates = details::rates(&self.reader.demuxer);
         let fits = [Some(info.format.rate), rates.average].into_iter().flatten().find(|r| constant(*r));
         info.variable_rate = fits.is_none() && count > 1;
+        // nobody else has it yet: this is done while the input is opened, or not at all
+        let carried = info.carried.as_mut().and_then(Arc::get_mut);
+        if let Some(container) = carried.and_then(|c| c.downcast_mut::<carry::Container>()) {
+            container.variable = info.variable_rate;
+        }
         info.details.retain(|d| d.0 != "entry points");
         info.details.push(("entry points".into(), entries.to_string()));
+        info.details.retain(|d| d.0 != "shown for");
+        if info.variable_rate {
+            // its frames divided by a rate would be another time
+            let ticks = times
+                .last()
+                .map_or(0, |t| t.saturating_sub(self.clock.first).saturating_add(self.clock.step));
+            let seconds = self.clock.seconds(ticks).to_f64();
+            info.details.push(("shown for".into(), format!("{seconds:.3} s")));
+        }
     }
 
     /// The next item of the stream.

@@ -225,6 +225,7 @@ impl Video {
             video: demuxer.video(),
             time_base: tick,
             first: clock.first,
+            variable: rates.variable,
             captions: first.captions(),
         };
         // Through filters that look beyond a frame there is only one way, and that is forward.

@@ -113,9 +113,20 @@ impl Sequence {
             }
             None => format!("frame {number} is missing"),
         };
-        let problem = format!("{problem}; --missing hold, black or skip goes on without it");
+        let holes = self.files.holes();
+        let all = if holes.len() == 1 && holes[0].0 == holes[0].1 { String::new() } else { listed(&holes) };
+        let problem = format!("{problem}{all}; --missing hold, black or skip goes on without it");
         SourceError::Bad { name: self.info.name.clone(), problem }
     }
+}
+
+/// What is missing in all, the first few holes of it.
+fn listed(holes: &[(i64, i64)]) -> String {
+    const MOST: usize = 8;
+    let one = |&(a, b): &(i64, i64)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+    let some: Vec<_> = holes.iter().take(MOST).map(one).collect();
+    let more = if holes.len() > MOST { " ..." } else { "" };
+    format!(" (missing in all: {}{more})", some.join(", "))
 }
 
 impl Source for Sequence {

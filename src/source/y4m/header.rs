@@ -69,15 +69,23 @@ pub enum HeaderError {
     Format(FormatError),
 }
 
+/// What helps with a file that is none. With FFmpeg only a file that is called NAME.y4m comes as far as this.
+const ELSEWHERE: &str = if cfg!(feature = "ffmpeg") {
+    ""
+} else {
+    "; this program was built without FFmpeg: pipe videos in, ffmpeg -i FILE -f yuv4mpegpipe -strict -1 - | grainfield \
+     render - ..."
+};
+
 impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             HeaderError::Empty => write!(f, "is empty; a y4m stream begins with YUV4MPEG2"),
             HeaderError::NotY4m(Some(what), _) => {
-                write!(f, "is no y4m stream (one begins with YUV4MPEG2): this looks like {what}")
+                write!(f, "is no y4m stream (one begins with YUV4MPEG2): this looks like {what}{ELSEWHERE}")
             }
             HeaderError::NotY4m(None, start) => {
-                write!(f, "is no y4m stream: one begins with YUV4MPEG2, this with \"{start}\"")
+                write!(f, "is no y4m stream: one begins with YUV4MPEG2, this with \"{start}\"{ELSEWHERE}")
             }
             HeaderError::TooLong => write!(f, "the header line is longer than {MAX_HEADER} bytes"),
             HeaderError::Cut => write!(f, "ends inside the header line"),
