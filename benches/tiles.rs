@@ -8,7 +8,7 @@
 #![allow(missing_docs)]
 #![allow(unsafe_code)] // the clock of this thread
 
-use grainfield_filters::filter::particles::Particles;
+use grainfield_filters::filter::particles::{PRESETS, Particles};
 use grainfield_filters::frame::{Format, Moment};
 use grainfield_filters::lend::Alone;
 use grainfield_filters::particle::draw::{Bins, Blend, Look, Painter, Shape, Splat};
@@ -126,22 +126,7 @@ fn main() {
     ];
     let mut sheet =
         Sheet::new("Splats by tile, from a frame to the next at 24 frames a second, 1080p", &columns);
-    for name in [
-        "snow",
-        "blizzard",
-        "rain",
-        "dust-motes",
-        "embers",
-        "sparks",
-        "fireflies",
-        "confetti",
-        "bubbles",
-        "smoke",
-        "bokeh",
-        "starfield",
-        "leaves",
-        "hyperspace",
-    ] {
+    for name in PRESETS.iter().map(|p| p.id) {
         row(name, &Particles::preset(name), 2400, &mut sheet);
     }
     // More of them, as far as one effect goes.

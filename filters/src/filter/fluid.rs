@@ -24,7 +24,7 @@ mod tests;
 
 use super::effect::{key, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
-use crate::frame::{Alpha, Depth, Family, Format, Frame, Moment, PlaneSet, Scratch};
+use crate::frame::{Alpha, Family, Format, Frame, Moment, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
 use crate::particle::fluid::{EVERY, Flat};
 use crate::pixel::convert::Coefficients;
@@ -145,15 +145,7 @@ fn mask(frame: &Frame, threshold: f64, dark: bool) -> Result<Mask, String> {
         return Err("a mask is grey or R, G and B, not Y, U and V: save it as PNG".into());
     }
     let (w, h) = format.plane_size(0);
-    let top = match format.depth {
-        Depth::Bits(bits) => ((1u32 << bits) - 1) as f32,
-        Depth::Float => 1.0,
-    };
-    let at = |p: usize, x: usize, y: usize| match format.depth.bytes() {
-        1 => f32::from(frame.row::<u8>(p, y)[x]) / top,
-        2 => f32::from(frame.row::<u16>(p, y)[x]) / top,
-        _ => frame.row::<f32>(p, y)[x],
-    };
+    let at = |p: usize, x: usize, y: usize| frame.value(p, x, y);
     let limit = threshold as f32;
     let mut light = Vec::with_capacity(w * h);
     for y in 0..h {

@@ -27,6 +27,8 @@ pub use effect::{
     Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Page, Place, Side, Sprite, Tint, WIND, When,
 };
 
+pub use presets::PRESETS;
+
 use super::effect::number;
 use super::overlay::{Overlay, SEED, bounds};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
@@ -36,7 +38,7 @@ use crate::lend::{Host, Stop};
 use crate::particle::draw::{Bins, Look, Painter, Shape, Splat};
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
 use crate::ratio::Ratio;
-use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
+use crate::settings::{Animated, Kind, Picture, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
 use bound::{Bound, Now, Scene};
 use lanes::Lanes;
@@ -59,24 +61,7 @@ const SETTINGS: &[Setting] = &[
         id: "preset",
         label: "Preset",
         help: "Which effect it is, where no effect file is given.",
-        kind: Kind::Choice(&[
-            Choice { id: "snow", help: "calm snow" },
-            Choice { id: "blizzard", help: "a snowstorm in strong wind" },
-            Choice { id: "rain", help: "rain, with splashes at the lower edge" },
-            Choice { id: "dust-motes", help: "dust that hangs in the light" },
-            Choice { id: "embers", help: "embers that rise from a fire below" },
-            Choice { id: "sparks", help: "a fountain of sparks" },
-            Choice { id: "fireflies", help: "fireflies at dusk" },
-            Choice { id: "confetti", help: "paper that tumbles down" },
-            Choice { id: "bubbles", help: "soap bubbles that rise" },
-            Choice { id: "smoke", help: "a plume of smoke from below" },
-            Choice { id: "bokeh", help: "large discs of light out of focus" },
-            Choice { id: "starfield", help: "a slow flight through stars" },
-            Choice { id: "leaves", help: "autumn leaves" },
-            Choice { id: "hyperspace", help: "stars that become streaks" },
-            Choice { id: "film-dust", help: "dust on a print: other specks in every frame" },
-            Choice { id: "film-hairs", help: "hairs in the gate, that quiver and go" },
-        ]),
+        kind: Kind::Choice(PRESETS),
         unit: Unit::None,
         default: Some(Value::Choice("snow")),
     },

@@ -5,7 +5,7 @@
 
 use super::overlay::{Laid, Overlay};
 use super::{Entry, Filter, Spec};
-use crate::frame::{Alpha, Depth, Family, Format, Frame, Moment, Transfer};
+use crate::frame::{Alpha, Family, Format, Frame, Moment, Transfer};
 use crate::particle::draw::{Blend, Image, Look, MOST_LOOKS, Shape, Splat};
 use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
@@ -178,15 +178,7 @@ pub(super) fn image(frame: &Frame) -> Result<Image, String> {
         return Err("a sprite is grey or R, G and B, not Y, U and V: save it as PNG".into());
     }
     let (w, h) = format.plane_size(0);
-    let top = match format.depth {
-        Depth::Bits(bits) => ((1u32 << bits) - 1) as f32,
-        Depth::Float => 1.0,
-    };
-    let at = |p: usize, x: usize, y: usize| match format.depth.bytes() {
-        1 => f32::from(frame.row::<u8>(p, y)[x]) / top,
-        2 => f32::from(frame.row::<u16>(p, y)[x]) / top,
-        _ => frame.row::<f32>(p, y)[x],
-    };
+    let at = |p: usize, x: usize, y: usize| frame.value(p, x, y);
     // As displayed: light of scenes is put into the curve of sRGB.
     let shown = |v: f32| {
         if format.transfer != Transfer::LINEAR || v.is_nan() {
@@ -272,7 +264,7 @@ impl Laid for Sprites {
 mod tests {
     use super::super::Band;
     use super::*;
-    use crate::frame::{PlaneSet, Scratch};
+    use crate::frame::{Depth, PlaneSet, Scratch};
     use crate::lend::{Alone, Host, NoStore};
     use crate::ratio::Ratio;
     use core::sync::atomic::AtomicBool;

@@ -1,6 +1,6 @@
 //! Owned, reusable pictures.
 
-use super::{Format, FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};
+use super::{Depth, Format, FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};
 use bytemuck::{Pod, Zeroable};
 
 /// 64 bytes on a cache line of their own: what buffers are made of, so that rows start aligned.
@@ -87,6 +87,17 @@ impl Frame {
     /// Row `y` of plane `p`.
     pub fn row<T: Sample>(&self, p: usize, y: usize) -> &[T] {
         self.plane(p).row(y)
+    }
+
+    /// Sample `x` of row `y` of plane `p` as a part of the highest code; floats as they are. For pictures that are read
+    /// once, sample by sample. Panics when there is no such sample.
+    pub fn value(&self, p: usize, x: usize, y: usize) -> f32 {
+        let top = if let Depth::Bits(bits) = self.format.depth { ((1u32 << bits) - 1) as f32 } else { 1.0 };
+        match self.format.depth.bytes() {
+            1 => f32::from(self.row::<u8>(p, y)[x]) / top,
+            2 => f32::from(self.row::<u16>(p, y)[x]) / top,
+            _ => self.row::<f32>(p, y)[x],
+        }
     }
 
     /// Row `y` of plane `p`, to write.

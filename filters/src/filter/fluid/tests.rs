@@ -1,6 +1,6 @@
 use super::surface::{EDGE, Surface};
 use super::*;
-use crate::frame::Primaries;
+use crate::frame::{Depth, Primaries};
 use crate::lend::{Alone, NoStore, Store};
 use crate::settings::Value;
 use std::collections::BTreeMap;

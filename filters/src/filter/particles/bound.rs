@@ -11,7 +11,8 @@ use crate::frame::Picture;
 use crate::noise::seed::mix64;
 use crate::particle::draw::{Painter, Splat};
 use crate::particle::{
-    Bursts, Emitter, FLICKS, Kind, LAST, Nozzle, Pool, STANDARD, Slot, Spray, Spread, Steady, View, go_on,
+    Bursts, Draws, Emitter, FLICKS, Kind, LAST, Nozzle, Pool, STANDARD, Slot, Spray, Spread, Steady, View,
+    go_on,
 };
 use crate::simd::Level;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ pub(super) struct Wave {
     pub(super) way: [f32; 3],
     pub(super) aside: [f32; 3],
     /// Turns a second, and at time 0.
-    rate: f64,
+    pub(super) rate: f64,
     phase: f64,
 }
 
@@ -102,6 +103,16 @@ impl OverLife {
     }
 }
 
+/// How far beyond what the camera sees a volume goes on.
+fn margin(layer: &Layer) -> f32 {
+    let turning = if layer.sway == [0.0; 2] { 0.0 } else { layer.sway[0].abs().max(layer.sway[1].abs()) };
+    0.05 + 2.0 * layer.size.reach()
+        + layer.focus[1]
+        + layer.swirl
+        + turning
+        + (layer.shutter + layer.trail) * layer.speed.reach()
+}
+
 fn fault(e: impl ToString) -> String {
     e.to_string()
 }
@@ -123,13 +134,9 @@ impl Bound {
         let [width, height] = overlay.size();
         let aspect = (width / height) as f32;
         let mut depth = layer.place.depth();
-        let turning = if layer.sway == [0.0; 2] { 0.0 } else { layer.sway[0].abs().max(layer.sway[1].abs()) };
-        let margin = 0.05
-            + 2.0 * layer.size.reach()
-            + layer.focus[1]
-            + layer.swirl
-            + turning
-            + (layer.shutter + layer.trail) * layer.speed.reach();
+        // Of all layers that have the same particles, so that they are in the same places.
+        let same = effect.layers.iter().filter(|l| l.stream == layer.stream);
+        let margin = same.map(margin).fold(0.0, f32::max);
         let ends = |[a, b]: [f32; 2]| ((a + b) * 0.5, (b - a).abs() * 0.5);
         let (z, deep) = ends(depth);
         let (mut wrap, mut per) = ([0.0; 3], f64::from(aspect) / (16.0 / 9.0));
@@ -150,7 +157,13 @@ impl Bound {
                 if matches!(layer.place, Place::Volume { .. }) || deep == 0.0 {
                     wrap[2] = 0.0;
                 }
-                ([0.0, 0.0, z], half)
+                if layer.floor.is_some() {
+                    // Who ends below does not come again from above, but is born there.
+                    wrap[1] = 0.0;
+                    ([0.0, -half[1], z], [half[0], 0.0, half[2]])
+                } else {
+                    ([0.0, 0.0, z], half)
+                }
             }
         };
         let mut standard = [Spread::default(); STANDARD];
@@ -270,10 +283,16 @@ impl Bound {
         }
         pool.dress(&mut lanes.block);
         go_on(self.level, self.kind.extra(), &mut lanes.block.bits, &mut lanes.own);
-        if self.layer.shutter > 0.0 || self.layer.drag > 0.0 || self.trail.is_some() {
+        if self.moving() {
             pool.velocities(index, &lanes.block, &mut lanes.speed);
         }
         self.finish(now, scene, lanes, out);
+    }
+
+    /// Whether velocities are looked at.
+    pub(super) fn moving(&self) -> bool {
+        let layer = &self.layer;
+        layer.shutter > 0.0 || layer.drag > 0.0 || layer.floor.is_some() || self.trail.is_some()
     }
 
     /// To splats, the trail too.
@@ -299,6 +318,24 @@ impl Bound {
             }
         };
         (page as u16).min(self.pages - 1)
+    }
+
+    /// How far a particle's picture is moved in its frame, in the place of its colour: see
+    /// [`Image::repeating`](crate::particle::draw::Image::repeating). `bits` are those behind its own numbers.
+    #[inline(always)]
+    pub(super) fn shift(&self, bits: u32, age: f32) -> Option<[u16; 3]> {
+        let Form::Sprite(sprite) = &self.layer.form else { return None };
+        if !sprite.moves() {
+            return None;
+        }
+        let mut draws = Draws::from_bits(bits);
+        let [x, y] = [0, 1].map(|a| {
+            let (offset, scroll) = (sprite.offset[a].at(draws.draw()), sprite.scroll[a].at(draws.draw()));
+            let at = f64::from(offset) + f64::from(scroll) * f64::from(age);
+            // Once around is where it was.
+            ((at - at.floor()) * 65536.0 + 0.5) as u32 as u16
+        });
+        Some([x, y, 0])
     }
 
     /// Where particles may be, as their kind alone moves them, for something of them to be seen: what cannot come there is

@@ -5,6 +5,7 @@
 //! `n * count + k`, its random numbers come from the parent's.
 
 use super::bound::{Bound, Now, OWN};
+use super::effect::Layer;
 use super::lanes::{Lanes, wave};
 use crate::particle::{
     BLOCK, Draws, FLICKS, Kind, Nozzle, PlacedBlock, Pool, STANDARD, Slot, View, go_on, mix32,
@@ -37,6 +38,37 @@ struct Death {
     bits: u32,
 }
 
+/// Halvings of a life in which the time is found at which a parent came to the floor.
+const HALVINGS: u32 = 24;
+
+/// A parent as it would be now, had it lived on in a vacuum.
+struct Flight {
+    age: f32,
+    place: [f32; 3],
+    speed: [f32; 3],
+}
+
+impl Flight {
+    /// Where it was at another age and how fast, friction being put to it, wind and what takes it aside not.
+    fn at(&self, age: f32, layer: &Layer) -> ([f32; 3], [f32; 3]) {
+        let (ago, mut place, mut speed) = (self.age - age, self.place, self.speed);
+        for axis in 0..3 {
+            let pull = layer.pull[axis];
+            place[axis] -= speed[axis] * ago - 0.5 * pull * ago * ago;
+            speed[axis] -= pull * ago;
+            if layer.drag > 0.0 {
+                let left = libm::expf(-layer.drag * age);
+                let gone = (1.0 - left) / layer.drag;
+                let start = speed[axis] - pull * age;
+                let fell = 0.5 * pull * age * age;
+                place[axis] += start * (gone - age) + pull * (age - gone) / layer.drag - fell;
+                speed[axis] = start * left + pull * gone;
+            }
+        }
+        (place, speed)
+    }
+}
+
 impl Brood {
     /// Gives `see` the children of the parents in block `index`, a block of lanes at a time, ready to be seen.
     pub(super) fn each(
@@ -63,19 +95,14 @@ impl Brood {
         pool.velocities(index, &block, &mut speeds);
         for lane in block.lanes() {
             let life = block.life[lane] - self.longer;
-            let ago = block.age[lane] - life;
-            if !(ago >= 0.0 && life > 0.0) {
-                continue;
-            }
-            let death = Death {
-                number: block.number(lane),
-                ago,
+            let own = core::array::from_fn(|i| own[i][lane]);
+            let last = Flight {
+                age: block.age[lane],
                 place: core::array::from_fn(|a| block.position[a][lane]),
                 speed: core::array::from_fn(|a| speeds[a][lane]),
-                bits: block.bits[lane],
             };
-            let own = core::array::from_fn(|i| own[i][lane]);
-            let death = self.then(death, life, own, now);
+            let Some(life) = self.end(&last, life, &own) else { continue };
+            let death = self.then(&last, life, &own, now, (block.number(lane), block.bits[lane]));
             for first in (0..self.count).step_by(BLOCK) {
                 self.fill(child, &death, first, lanes);
                 if lanes.block.live != 0 {
@@ -86,22 +113,46 @@ impl Brood {
         }
     }
 
-    /// From where a parent would be now, had it lived on in a vacuum, to where it was as it died, after `life` seconds.
-    fn then(&self, mut d: Death, life: f32, own: [f32; OWN], now: &Now) -> Death {
-        let layer = &self.parent.layer;
-        for axis in 0..3 {
-            let pull = layer.pull[axis];
-            d.place[axis] -= d.speed[axis] * d.ago - 0.5 * pull * d.ago * d.ago;
-            d.speed[axis] -= pull * d.ago;
-            if layer.drag > 0.0 {
-                let left = libm::expf(-layer.drag * life);
-                let gone = (1.0 - left) / layer.drag;
-                let start = d.speed[axis] - pull * life;
-                let fell = 0.5 * pull * life * life;
-                d.place[axis] += start * (gone - life) + pull * (life - gone) / layer.drag - fell;
-                d.speed[axis] = start * left + pull * gone;
+    /// How old a parent was as it died, if it has: at the end of its life, or before that on the floor.
+    fn end(&self, last: &Flight, life: f32, own: &[f32; OWN]) -> Option<f32> {
+        if life.is_nan() || life <= 0.0 {
+            return None;
+        }
+        let lived = last.age.min(life);
+        if let Some(floor) = self.parent.layer.floor {
+            let line = floor.at(own[5]) - 0.5;
+            let above = |age: f32| {
+                let [_, y, z] = last.at(age, &self.parent.layer).0;
+                y < line * z
+            };
+            // Below it from the first, it never was.
+            if !above(0.0) {
+                return None;
+            }
+            if !above(lived) {
+                let (mut low, mut high) = (0.0, lived);
+                for _ in 0..HALVINGS {
+                    let middle = 0.5 * (low + high);
+                    *if above(middle) { &mut low } else { &mut high } = middle;
+                }
+                return Some(high);
             }
         }
+        (last.age >= life).then_some(life)
+    }
+
+    /// A parent as it died, `life` seconds old.
+    fn then(
+        &self,
+        last: &Flight,
+        life: f32,
+        own: &[f32; OWN],
+        now: &Now,
+        (number, bits): (i64, u32),
+    ) -> Death {
+        let layer = &self.parent.layer;
+        let (place, speed) = last.at(life, layer);
+        let mut d = Death { number, ago: last.age - life, place, speed, bits };
         let blown = match &now.blown {
             Some(blown) => blown(life + d.ago) - blown(d.ago),
             None => now.wind * life,

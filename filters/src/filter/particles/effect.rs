@@ -158,6 +158,18 @@ pub struct Sprite {
     pub page: Page,
     /// Pages a second, for [`Page::Time`].
     pub page_rate: f32,
+    /// How far the picture (or page) lies to the right and down in its own frame at birth, in its widths and heights.
+    /// What leaves it at one side comes in at the other.
+    pub offset: [Spread; 2],
+    /// How far it goes there each second.
+    pub scroll: [Spread; 2],
+}
+
+impl Sprite {
+    /// Whether its pictures are moved in their frames.
+    pub(super) fn moves(&self) -> bool {
+        self.offset.iter().chain(&self.scroll).any(|s| *s != Spread::default())
+    }
 }
 
 /// Which page of a flip-book a particle shows.
@@ -207,6 +219,7 @@ impl Form {
                 let whole = image(frame).map_err(|e| format!("{name}: {e}"))?;
                 let page = |i: u32| {
                     let part = whole.part(i as usize, sprite.columns as usize, sprite.rows as usize);
+                    let part = part.map(|p| if sprite.moves() { p.repeating() } else { p });
                     part.map(|p| Shape::Image(Arc::new(p))).map_err(|e| format!("{name}: {e}"))
                 };
                 let pages = (0..self.pages()).map(page).collect::<Result<_, _>>()?;
@@ -267,6 +280,10 @@ pub struct Layer {
     pub cone: f32,
     /// How long they live.
     pub life: Spread,
+    /// Where they end before that as they come down to it, in frame heights from the top edge, as seen at their depth;
+    /// `None` is nowhere. In a volume or tunnel they then fall from above it. What counts is where they are before
+    /// swirl and sway.
+    pub floor: Option<Spread>,
     /// How fast they start.
     pub speed: Spread,
     /// Gravity and lift, units a second a second.
@@ -344,6 +361,7 @@ impl Default for Layer {
             direction: [0.0, 1.0, 0.0],
             cone: 0.0,
             life: Spread::between(5.0, 6.0),
+            floor: None,
             speed: Spread::fixed(0.0),
             pull: [0.0; 3],
             drag: 0.0,

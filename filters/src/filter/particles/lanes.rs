@@ -28,9 +28,14 @@ pub(super) struct Lanes {
     pub(super) own: [Row; OWN],
     /// Velocities, where the layer needs them.
     pub(super) speed: [Row; 3],
+    /// Where they were as the shutter opened, or at birth if that was later; and how long ago that was.
+    past: [Row; 3],
+    open: Row,
     pub(super) opacity: Row,
     /// What sizes are multiplied by over life.
     grown: Row,
+    /// Half sizes without blur, in frame heights.
+    sharp: Row,
     /// In luma samples of the frame.
     centre: [Row; 2],
     half: [Row; 2],
@@ -49,8 +54,11 @@ impl Lanes {
         block: PlacedBlock::EMPTY,
         own: [ROW; OWN],
         speed: [ROW; 3],
+        past: [ROW; 3],
+        open: ROW,
         opacity: ROW,
         grown: ROW,
+        sharp: ROW,
         centre: [ROW; 2],
         half: [ROW; 2],
         turns: ROW,
@@ -91,19 +99,33 @@ fn see_body(bound: &Bound, now: &Now, scene: &Scene<'_>, l: &mut Lanes) {
             wrap(&mut l.block.position[axis], bound.wrap[axis], bound.middle[axis]);
         }
     }
+    let shutter = layer.shutter > 0.0;
+    if shutter || layer.floor.is_some() {
+        open(bound, now, l);
+    }
+    if layer.floor.is_some() {
+        floor(bound, l);
+    }
     if layer.swirl > 0.0 {
-        swirl(bound, &scene.phases[bound.order as usize], l);
+        let phases = &scene.phases[bound.order as usize];
+        swirl(bound, phases, &l.block.age, &ROW, &mut l.block.position);
+        if shutter {
+            swirl(bound, phases, &l.block.age, &l.open, &mut l.past);
+        }
     }
     if layer.sway != [0.0; 2] {
-        sway(bound, l);
+        sway(bound, &l.own, &l.block.age, &ROW, &mut l.block.position);
+        if shutter {
+            sway(bound, &l.own, &l.block.age, &l.open, &mut l.past);
+        }
     }
     ends(bound, l);
     project(bound, now, scene, l);
     if layer.tumble > 0.0 {
         tumble(bound, l);
     }
-    if layer.shutter > 0.0 {
-        streak(bound, now, scene, l);
+    if shutter {
+        streak(bound, scene, l);
     }
     cut(bound, scene, l);
     tint(bound, l);
@@ -238,34 +260,75 @@ fn wrap(row: &mut Row, wrap: f32, middle: f32) {
     }
 }
 
+/// Where they were as the shutter opened, before anything takes them aside.
 #[inline(always)]
-fn swirl(bound: &Bound, phases: &[f32], l: &mut Lanes) {
+fn open(bound: &Bound, now: &Now, l: &mut Lanes) {
+    let open = bound.layer.shutter * now.speed;
+    for j in 0..BLOCK {
+        l.open[j] = open.min(l.block.age[j]);
+    }
+    for axis in 0..3 {
+        for j in 0..BLOCK {
+            l.past[axis][j] = l.block.position[axis][j] - l.speed[axis][j] * l.open[j];
+        }
+    }
+}
+
+/// Who comes to the floor while the shutter is open ends on it; who was there before is gone.
+#[inline(always)]
+fn floor(bound: &Bound, l: &mut Lanes) {
+    let Some(floor) = bound.layer.floor else { return };
+    let mut flags = [0; BLOCK];
+    let mut part = ROW;
+    for j in 0..BLOCK {
+        let line = floor.at(l.own[5][j]) - 0.5;
+        let before = l.past[1][j] - line * l.past[2][j];
+        let after = l.block.position[1][j] - line * l.block.position[2][j];
+        flags[j] = u8::from(before < 0.0);
+        part[j] = if after > 0.0 { before / (before - after) } else { 2.0 };
+    }
+    for axis in 0..3 {
+        for j in 0..BLOCK {
+            let past = l.past[axis][j];
+            let on = past + (l.block.position[axis][j] - past) * part[j];
+            l.block.position[axis][j] = if part[j] <= 1.0 { on } else { l.block.position[axis][j] };
+        }
+    }
+    l.keep(&flags);
+}
+
+/// Takes places aside: those of so long ago.
+#[inline(always)]
+fn swirl(bound: &Bound, phases: &[f32], age: &Row, ago: &Row, places: &mut [Row; 3]) {
     let slow = bound.layer.swirl_age;
     let mut aside = [ROW; 3];
-    let [x, y, z] = &l.block.position;
+    let [x, y, z] = &*places;
     for (w, phase) in bound.waves.iter().zip(phases) {
+        let rate = w.rate as f32;
         for j in 0..BLOCK {
+            let phase = phase - rate * ago[j];
             let s = wave(w.way[0] * x[j] + w.way[1] * y[j] + w.way[2] * z[j] + phase);
             aside[0][j] += w.aside[0] * s;
             aside[1][j] += w.aside[1] * s;
             aside[2][j] += w.aside[2] * s;
         }
     }
-    for (place, aside) in l.block.position.iter_mut().zip(&aside) {
+    for (place, aside) in places.iter_mut().zip(&aside) {
         for j in 0..BLOCK {
-            let grown = if slow > 0.0 { (l.block.age[j] / slow).min(1.0) } else { 1.0 };
+            let grown = if slow > 0.0 { ((age[j] - ago[j]) / slow).min(1.0) } else { 1.0 };
             place[j] += aside[j] * grown;
         }
     }
 }
 
+/// The same for what each does on its own.
 #[inline(always)]
-fn sway(bound: &Bound, l: &mut Lanes) {
+fn sway(bound: &Bound, own: &[Row; OWN], age: &Row, ago: &Row, places: &mut [Row; 3]) {
     let layer = &bound.layer;
     for j in 0..BLOCK {
-        let turn = layer.sway_rate * (1.0 + 0.3 * l.own[4][j]) * l.block.age[j];
-        l.block.position[0][j] += layer.sway[0] * wave(turn + l.own[4][j]);
-        l.block.position[1][j] += layer.sway[1] * wave(2.0 * turn + l.own[3][j]);
+        let turn = layer.sway_rate * (1.0 + 0.3 * own[4][j]) * (age[j] - ago[j]);
+        places[0][j] += layer.sway[0] * wave(turn + own[4][j]);
+        places[1][j] += layer.sway[1] * wave(2.0 * turn + own[3][j]);
     }
 }
 
@@ -312,6 +375,7 @@ fn project(bound: &Bound, now: &Now, scene: &Scene<'_>, l: &mut Lanes) {
         let half = half * tall;
         l.half[0][j] = half;
         l.half[1][j] = half * layer.squash;
+        l.sharp[j] = sharp;
         l.turns[j] = l.block.angle[j];
         l.long[j] = 0;
         l.shade[j] = SHADES as u32 - 1;
@@ -331,18 +395,18 @@ fn tumble(bound: &Bound, l: &mut Lanes) {
 
 /// What moves while the shutter is open becomes a line from where it was.
 #[inline(always)]
-fn streak(bound: &Bound, now: &Now, scene: &Scene<'_>, l: &mut Lanes) {
+fn streak(bound: &Bound, scene: &Scene<'_>, l: &mut Lanes) {
     let layer = &bound.layer;
     let (tall, aspect) = (scene.tall, bound.aspect);
-    let open = layer.shutter * now.speed;
-    let [x, y, z] = &l.block.position;
-    let [u, v, w] = &l.speed;
+    let z = &l.block.position[2];
     let (mut across, mut down) = (ROW, ROW);
     for j in 0..BLOCK {
-        let past = (z[j] - w[j] * open).max(0.5 * z[j]);
+        let past = l.past[2][j].max(0.5 * z[j]);
         let near = 1.0 / past;
-        let from =
-            [(0.5 * aspect + (x[j] - u[j] * open) * near) * tall, (0.5 + (y[j] - v[j] * open) * near) * tall];
+        let from = [
+            (0.5 * aspect + l.past[0][j] * near) * tall + layer.aside[0] * l.sharp[j] * tall,
+            (0.5 + l.past[1][j] * near) * tall + layer.aside[1] * l.sharp[j] * tall,
+        ];
         let half = l.half[0][j];
         let centre = [l.centre[0][j], l.centre[1][j]];
         let (dx, dy) = (centre[0] - from[0], centre[1] - from[1]);
@@ -393,6 +457,8 @@ pub(super) fn emit(bound: &Bound, scene: &Scene<'_>, l: &Lanes, out: &mut Vec<Sp
     out.reserve(BLOCK);
     for lane in l.block.lanes() {
         let Some(&colour) = bound.colours.get(l.shade[lane] as usize) else { continue };
+        let moved = if l.long[lane] == 1 { None } else { bound.shift(l.block.bits[lane], l.block.age[lane]) };
+        let colour = moved.unwrap_or(colour);
         let number = l.block.number(lane).wrapping_mul(bound.layers).wrapping_add(bound.order);
         let rank = ranked(l.deep[lane], number);
         let mut look = bound.looks[l.long[lane] as usize % 2];

@@ -16,6 +16,7 @@ struct One {
     size: f32,
     angle: f32,
     own: [f32; OWN],
+    bits: u32,
 }
 
 impl Bound {
@@ -33,8 +34,7 @@ impl Bound {
         let mut own = [[0.0f32; BLOCK]; OWN];
         go_on(self.level, self.kind.extra(), &mut block.bits, &mut own);
         let mut speeds = [[0.0f32; BLOCK]; 3];
-        let moved = self.layer.shutter > 0.0 || self.layer.drag > 0.0;
-        if moved {
+        if self.moving() {
             pool.velocities(index, &block, &mut speeds);
         }
         for lane in block.lanes() {
@@ -52,6 +52,7 @@ impl Bound {
                 size: block.size[lane],
                 angle: block.angle[lane],
                 own,
+                bits: block.bits[lane],
             };
             out.extend(self.splat(one, now, scene));
         }
@@ -85,14 +86,23 @@ impl Bound {
             let from = one.place[axis] - self.middle[axis];
             one.place[axis] -= wrap * (from / wrap + 0.5).floor();
         }
-        if layer.swirl > 0.0 {
-            self.swirl(&mut one, &scene.phases[self.order as usize]);
+        // Where it was as the shutter opened, or at birth.
+        let open = (layer.shutter * now.speed).min(one.age);
+        let mut past: [f32; 3] = core::array::from_fn(|a| one.place[a] - one.speed[a] * open);
+        if let Some(floor) = layer.floor {
+            let line = floor.at(one.own[5]) - 0.5;
+            let [before, after] = [past, one.place].map(|p| p[1] - line * p[2]);
+            if before >= 0.0 {
+                return None;
+            }
+            if after > 0.0 {
+                let part = before / (before - after);
+                one.place = core::array::from_fn(|a| past[a] + (one.place[a] - past[a]) * part);
+            }
         }
-        if layer.sway != [0.0; 2] {
-            let turn = layer.sway_rate * (1.0 + 0.3 * one.own[4]) * one.age;
-            one.place[0] += layer.sway[0] * wave(turn + one.own[4]);
-            one.place[1] += layer.sway[1] * wave(2.0 * turn + one.own[3]);
-        }
+        let phases = &scene.phases[self.order as usize];
+        one.place = self.aside(&one, one.place, 0.0, phases);
+        past = self.aside(&one, past, open, phases);
         let z = one.place[2];
         if z < NEAREST {
             return None;
@@ -105,7 +115,7 @@ impl Bound {
                 opacity *= ((far - z) / (0.3 * far)).clamp(0.0, 1.0);
             }
         }
-        self.seen(&one, read(&self.size_over), opacity, now, scene)
+        self.seen(&one, past, read(&self.size_over), opacity, now, scene)
     }
 
     /// Puts friction to a particle that was placed without.
@@ -124,22 +134,42 @@ impl Bound {
         }
     }
 
-    fn swirl(&self, one: &mut One, phases: &[f32]) {
-        let grown = if self.layer.swirl_age > 0.0 { (one.age / self.layer.swirl_age).min(1.0) } else { 1.0 };
-        let mut aside = [0.0f32; 3];
-        for (w, phase) in self.waves.iter().zip(phases) {
-            let turns = w.way[0] * one.place[0] + w.way[1] * one.place[1] + w.way[2] * one.place[2] + phase;
-            let s = wave(turns);
-            for (aside, part) in aside.iter_mut().zip(w.aside) {
-                *aside += part * s;
+    /// Where swirl and sway take a place of so long ago.
+    fn aside(&self, one: &One, mut place: [f32; 3], ago: f32, phases: &[f32]) -> [f32; 3] {
+        let layer = &self.layer;
+        if layer.swirl > 0.0 {
+            let slow = layer.swirl_age;
+            let grown = if slow > 0.0 { ((one.age - ago) / slow).min(1.0) } else { 1.0 };
+            let mut aside = [0.0f32; 3];
+            for (w, phase) in self.waves.iter().zip(phases) {
+                let phase = phase - w.rate as f32 * ago;
+                let turns = w.way[0] * place[0] + w.way[1] * place[1] + w.way[2] * place[2] + phase;
+                let s = wave(turns);
+                for (aside, part) in aside.iter_mut().zip(w.aside) {
+                    *aside += part * s;
+                }
+            }
+            for (place, aside) in place.iter_mut().zip(aside) {
+                *place += aside * grown;
             }
         }
-        for (place, aside) in one.place.iter_mut().zip(aside) {
-            *place += aside * grown;
+        if layer.sway != [0.0; 2] {
+            let turn = layer.sway_rate * (1.0 + 0.3 * one.own[4]) * (one.age - ago);
+            place[0] += layer.sway[0] * wave(turn + one.own[4]);
+            place[1] += layer.sway[1] * wave(2.0 * turn + one.own[3]);
         }
+        place
     }
 
-    fn seen(&self, one: &One, grown: f32, mut opacity: f32, now: &Now, scene: &Scene<'_>) -> Option<Splat> {
+    fn seen(
+        &self,
+        one: &One,
+        past: [f32; 3],
+        grown: f32,
+        mut opacity: f32,
+        now: &Now,
+        scene: &Scene<'_>,
+    ) -> Option<Splat> {
         let layer = &self.layer;
         let [x, y, z] = one.place;
         let near = 1.0 / z;
@@ -151,10 +181,11 @@ impl Bound {
             half += layer.focus[1] * (1.0 - layer.focus[0] * near).abs() * now.size;
             opacity *= (sharp / half) * (sharp / half);
         }
-        let at = |x: f32, y: f32, near: f32| [(0.5 * self.aspect + x * near) * tall, (0.5 + y * near) * tall];
+        let at = |x: f32, y: f32, near: f32| {
+            let [x, y] = [(0.5 * self.aspect + x * near) * tall, (0.5 + y * near) * tall];
+            [x + layer.aside[0] * sharp * tall, y + layer.aside[1] * sharp * tall]
+        };
         let mut centre = at(x, y, near);
-        centre[0] += layer.aside[0] * sharp * tall;
-        centre[1] += layer.aside[1] * sharp * tall;
         let half = half * tall;
         let mut both = [half, half * layer.squash];
         let (mut turns, mut look) = (one.angle, self.looks[0]);
@@ -165,10 +196,7 @@ impl Bound {
             shade = ((0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32) as usize;
         }
         if layer.shutter > 0.0 {
-            let open = layer.shutter * now.speed;
-            let [u, v, w] = one.speed;
-            let past = (z - w * open).max(0.5 * z);
-            let from = at(x - u * open, y - v * open, 1.0 / past);
+            let from = at(past[0], past[1], 1.0 / past[2].max(0.5 * z));
             let [dx, dy] = [centre[0] - from[0], centre[1] - from[1]];
             let long = (dx * dx + dy * dy).sqrt();
             if long > 0.7 * half && long < 16.0 * tall {
@@ -197,7 +225,10 @@ impl Bound {
         let rank = rank(deep, one.number.wrapping_mul(self.layers).wrapping_add(self.order));
         let [centre, both] = [centre, both].map(|v| v.map(f64::from));
         let splat = scene.overlay.splat(centre, both, f64::from(turns));
-        let colour = *self.colours.get(shade * TINTS + tint)?;
+        let mut colour = *self.colours.get(shade * TINTS + tint)?;
+        if look == self.looks[0] {
+            colour = self.shift(one.bits, one.age).unwrap_or(colour);
+        }
         look += if self.pages > 1 { self.page(one.age / one.life, one.age, one.own[1]) } else { 0 };
         Some(Splat { rank, look, colour, ..splat }.faded(opacity))
     }
@@ -206,14 +237,15 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::super::super::overlay::Overlay;
-    use super::super::effect::{Effect, Form, Layer, When};
+    use super::super::effect::{Effect, Form, Layer, Page, Sprite, When};
     use super::super::lanes::Lanes;
     use super::super::presets;
-    use super::super::tests::NAMES;
+    use super::super::tests::names;
     use super::*;
-    use crate::frame::{Format, Parity};
+    use crate::frame::{Format, Frame, Parity};
     use crate::particle::Spread;
     use crate::particle::draw::{Blend, Look};
+    use crate::settings::Picture;
     use crate::simd::Level;
 
     /// Everything that a layer can have, at once.
@@ -261,15 +293,35 @@ mod tests {
             drag: 0.3,
             ..flat.clone()
         };
-        Effect { layers: vec![layer, flat, wide], blend: Blend::Over, wind: 0.2 }
+        // That ends in the picture, with an open shutter and without.
+        let ending = Layer {
+            place: Place::Volume { near: 0.5, far: 2.0 },
+            direction: [0.1, 1.0, 0.1],
+            cone: 0.02,
+            speed: Spread::between(0.5, 2.0),
+            floor: Some(Spread::between(0.4, 0.9)),
+            ..flat.clone()
+        };
+        let shut = Layer { shutter: 0.0, drag: 0.4, sway: [0.0; 2], ..ending.clone() };
+        let picture = Picture::named("p.png").read(Frame::new(Format::from_name("gray", 9, 6).unwrap()));
+        let (offset, scroll) =
+            ([Spread::between(-1.0, 2.0), Spread::fixed(0.3)], [Spread::between(-0.5, 0.5); 2]);
+        let sprite =
+            Sprite { picture, columns: 3, rows: 2, page: Page::Time, page_rate: 7.0, offset, scroll };
+        let moved = Layer { form: Form::Sprite(sprite), shutter: 0.0, ..layer.clone() };
+        let layers = vec![layer, flat, wide, ending, shut, moved];
+        Effect { layers, blend: Blend::Over, wind: 0.2 }
     }
 
     #[test]
     fn lanes_are_one_by_one() {
-        let names = NAMES.iter().map(|n| presets::preset(n));
+        let names = names().map(presets::preset);
         let frame = Format::from_name("gray", 320, 180).unwrap();
         let (mut seen, mut culled) = ([0; 4], 0);
-        for effect in names.chain([all()]) {
+        for mut effect in names.chain([all()]) {
+            // Whose children and tails are the same particles at other places and times.
+            effect.layers.retain(|l| l.born_of.is_empty());
+            effect.layers.iter_mut().for_each(|l| l.trail = 0.0);
             for (case, format) in [frame, frame, frame, frame.field(Parity::Bottom)].into_iter().enumerate() {
                 let looks = effect.layers.iter().flat_map(|l| {
                     let (mut shapes, streak) = l.form.shapes([0.0; 3]).unwrap();

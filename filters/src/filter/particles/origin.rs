@@ -4,7 +4,7 @@
 use super::effect::{Layer, Place, Side};
 use super::flow::Clock;
 use crate::curve::Curve;
-use crate::frame::{Alpha, Depth, Family, Frame};
+use crate::frame::{Alpha, Family, Frame};
 use crate::noise::seed::{GOLDEN, mix64};
 use crate::particle::{FLICKS, PlacedBlock};
 use crate::ratio::Ratio;
@@ -107,13 +107,8 @@ impl Mask {
             return Err("a mask is grey or R, G and B, not Y, U and V: save it as PNG");
         }
         let (w, h) = format.plane_size(0);
-        let top = if let Depth::Bits(bits) = format.depth { ((1u32 << bits) - 1) as f32 } else { 1.0 };
         let at = |p: usize, x: usize, y: usize| {
-            let v = match format.depth.bytes() {
-                1 => f32::from(frame.row::<u8>(p, y)[x]) / top,
-                2 => f32::from(frame.row::<u16>(p, y)[x]) / top,
-                _ => frame.row::<f32>(p, y)[x],
-            };
+            let v = frame.value(p, x, y);
             // `>` is false for what is not a number.
             if v > 0.0 { f64::from(v.min(1.0)) } else { 0.0 }
         };

@@ -6,26 +6,14 @@ use crate::lend::{Alone, NoStore, Spread};
 use crate::settings::Values;
 use core::sync::atomic::AtomicBool;
 
+mod motion;
+
 static GO: AtomicBool = AtomicBool::new(false);
 
-pub(super) const NAMES: [&str; 16] = [
-    "snow",
-    "blizzard",
-    "rain",
-    "dust-motes",
-    "embers",
-    "sparks",
-    "fireflies",
-    "confetti",
-    "bubbles",
-    "smoke",
-    "bokeh",
-    "starfield",
-    "leaves",
-    "hyperspace",
-    "film-dust",
-    "film-hairs",
-];
+/// The names of all presets.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|p| p.id)
+}
 
 fn spec(given: &[(&str, &str)]) -> Result<Box<dyn Spec>, SettingError> {
     let mut values = Values::new(SETTINGS);
@@ -102,7 +90,7 @@ fn mean(frame: &Frame) -> f64 {
 fn a_frame_does_not_depend_on_how_it_was_reached() {
     let format = Format::from_name("yuva420p", 160, 90).unwrap();
     let numbers = [0, 1, 2, 40, 39, 3, -5, 10_000_000];
-    for name in NAMES {
+    for name in names() {
         let filter = bind(name, &format, Level::best());
         let want: Vec<Frame> = numbers.iter().map(|n| frame(&*filter, *n)).collect();
         let mut state = None;
@@ -123,7 +111,7 @@ fn a_frame_does_not_depend_on_how_it_was_reached() {
 #[test]
 fn it_has_always_been_running_and_never_ends() {
     let format = Format::from_name("gbrapf32", 320, 180).unwrap();
-    for name in NAMES {
+    for name in names() {
         let filter = bind(name, &format, Level::best());
         let mean = |n: i64| (0..4).map(|i| mean(&frame(&*filter, n + 37 * i))).sum::<f64>() / 4.0;
         let (first, late) = (mean(0), mean(10_000_000));
@@ -214,7 +202,7 @@ fn what_cannot_be_is_refused_before_the_first_frame() {
     let mut endless = presets::preset("snow");
     endless.layers[0].when = When::Steady(1e12);
     assert!(Particles::new(endless).bind(&format, 1, Level::SCALAR).is_err());
-    assert!(NAMES.iter().all(|n| presets::preset(n).check().is_ok()));
+    assert!(names().all(|n| presets::preset(n).check().is_ok()));
 }
 
 #[test]

@@ -5,6 +5,9 @@
 //! its own size a sprite on whole samples is copied exactly, between samples it is what straight interpolation makes, and
 //! where it is made smaller every texel counts. Where a rectangle would hold many texels, it is taken of the
 //! picture halved once or more.
+//!
+//! A picture that repeats is moved in its own frame, and what leaves the frame at one side comes in at the other. The
+//! rectangle is cut to the frame; what lies in it is the picture as if it stood beside itself on all sides.
 
 use super::cover::turn;
 use super::place::{self, Holds, Place};
@@ -19,6 +22,7 @@ pub const MOST_SIDE: usize = 8192;
 #[derive(Clone, PartialEq)]
 pub struct Image {
     size: [usize; 2],
+    repeats: bool,
     /// R, G, B multiplied by alpha, and alpha.
     texels: Vec<[f32; 4]>,
 }
@@ -64,7 +68,7 @@ impl Image {
         }
         let unit = |v: f32| if v > 0.0 { v.min(1.0) } else { 0.0 };
         let texels = rgba.iter().map(|t| t.map(unit)).map(|[r, g, b, a]| [r * a, g * a, b * a, a]).collect();
-        Ok(Image { size: [width, height], texels })
+        Ok(Image { size: [width, height], repeats: false, texels })
     }
 
     /// Width and height in texels.
@@ -82,7 +86,14 @@ impl Image {
         }
         let (x, y) = (index % across * w, index / across % down * h);
         let rows = (y..y + h).flat_map(|row| &self.texels[row * self.size[0] + x..][..w]);
-        Ok(Image { size: [w, h], texels: rows.copied().collect() })
+        Ok(Image { size: [w, h], repeats: self.repeats, texels: rows.copied().collect() })
+    }
+
+    /// The same as a picture that each splat moves in its own frame: to the right by the first of the splat's colour
+    /// in 1/65536 of its width, down by the second in 1/65536 of its height.
+    #[must_use]
+    pub fn repeating(self) -> Image {
+        Image { repeats: true, ..self }
     }
 }
 
@@ -90,12 +101,15 @@ impl Image {
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
     halvings: Vec<Raster>,
+    repeats: bool,
 }
 
 /// Texels: nominal values of the first three planes, multiplied by alpha, and alpha.
 #[derive(Clone, Debug)]
 struct Raster {
     size: [usize; 2],
+    /// Width and height of the picture: where it repeats, what is left of the last texels behind them is not looked at.
+    period: [f32; 2],
     texels: Vec<[f32; 4]>,
 }
 
@@ -111,14 +125,18 @@ impl Prepared {
             let [y, u, v] = place::nominal(matrix, [t[0], t[1], t[2]].map(f64::from));
             if gray { [y as f32, 0.0, 0.0, t[3]] } else { [y as f32, u as f32, v as f32, t[3]] }
         };
-        let mut last = Raster { size: image.size, texels: image.texels.iter().map(colour).collect() };
+        let mut last = Raster {
+            size: image.size,
+            period: image.size.map(|s| s as f32),
+            texels: image.texels.iter().map(colour).collect(),
+        };
         let mut halvings = Vec::new();
         while last.size.iter().any(|s| *s > 1) {
-            let next = last.halved();
+            let next = if image.repeats { last.halved_around() } else { last.halved() };
             halvings.push(core::mem::replace(&mut last, next));
         }
         halvings.push(last);
-        Prepared { halvings }
+        Prepared { halvings, repeats: image.repeats }
     }
 
     /// The picture at a splat's size and angle, for cells of a size.
@@ -141,7 +159,9 @@ impl Prepared {
         }
         let raster = &self.halvings[halving];
         let wide = wide.map(|w| w.max(1.0));
+        let shift = |a: usize| f32::from(splat.colour[a]) * (1.0 / 65536.0) * raster.period[a];
         Sampler {
+            shift: if self.repeats { Some([shift(0), shift(1)]) } else { None },
             raster,
             cos,
             sin,
@@ -175,8 +195,63 @@ impl Raster {
                 );
             }
         }
-        Raster { size, texels }
+        Raster { size, period: self.period.map(|p| 0.5 * p), texels }
     }
+
+    /// Each texel the mean of what there is of the picture in two by two.
+    fn halved_around(&self) -> Raster {
+        let size = self.size.map(|s| s.div_ceil(2));
+        // How much of a texel lies in the picture.
+        let wide = |a: usize, i: usize| (self.period[a] - i as f32).clamp(0.0, 1.0);
+        let mut texels = Vec::with_capacity(size[0] * size[1]);
+        for y in 0..size[1] {
+            for x in 0..size[0] {
+                let (mut sum, mut all) = ([0.0f32; 4], 0.0);
+                for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| (2 * x + i, 2 * y + j)) {
+                    let part = wide(0, i) * wide(1, j);
+                    if part > 0.0 {
+                        let texel = self.texels[j * self.size[0] + i];
+                        sum = core::array::from_fn(|c| sum[c] + part * texel[c]);
+                        all += part;
+                    }
+                }
+                texels.push(sum.map(|s| s / all));
+            }
+        }
+        Raster { size, period: self.period.map(|p| 0.5 * p), texels }
+    }
+
+    /// Texels times how much of each lies in a rectangle, added up.
+    #[inline(always)]
+    fn sum(&self, [left, right]: [f32; 2], [top, bottom]: [f32; 2], sum: &mut [f32; 4]) {
+        let [w, h] = self.size;
+        // `as` saturates and makes NaN 0.
+        let (x0, x1) = (left.max(0.0) as usize, (right.max(0.0).ceil() as usize).min(w));
+        let (y0, y1) = (top.max(0.0) as usize, (bottom.max(0.0).ceil() as usize).min(h));
+        for y in y0..y1 {
+            let down = bottom.min((y + 1) as f32) - top.max(y as f32);
+            let row = self.texels.get(y * w + x0.min(x1)..y * w + x1).unwrap_or(&[]);
+            for (x, texel) in (x0..).zip(row) {
+                let part = down * (right.min((x + 1) as f32) - left.max(x as f32));
+                for (s, t) in sum.iter_mut().zip(texel) {
+                    *s += t * part;
+                }
+            }
+        }
+    }
+}
+
+/// A stretch cut to a frame and moved back around in it: in two pieces, of which the second may be empty.
+#[inline(always)]
+fn around(low: f32, high: f32, period: f32, shift: f32) -> [[f32; 2]; 2] {
+    let (low, high) = (low.max(0.0), high.min(period));
+    // Nothing of it lies in the frame, or it is no number.
+    if low.partial_cmp(&high) != Some(core::cmp::Ordering::Less) {
+        return [[0.0; 2]; 2];
+    }
+    let long = high - low;
+    let from = if low < shift { low - shift + period } else { low - shift };
+    [[from, (from + long).min(period)], [0.0, from + long - period]]
 }
 
 /// See [`Prepared::sampler`].
@@ -190,6 +265,8 @@ pub(super) struct Sampler<'a> {
     /// Half a rectangle in texels, and 1 over its area.
     half: [f32; 2],
     share: f32,
+    /// How far it is moved, in texels, if it repeats.
+    shift: Option<[f32; 2]>,
 }
 
 impl Sampler<'_> {
@@ -201,21 +278,123 @@ impl Sampler<'_> {
         let v = (at[1] * self.cos - at[0] * self.sin) * self.per[1] + self.middle[1];
         let (left, right) = (u - self.half[0], u + self.half[0]);
         let (top, bottom) = (v - self.half[1], v + self.half[1]);
-        let [w, h] = self.raster.size;
-        // `as` saturates and makes NaN 0.
-        let (x0, x1) = (left.max(0.0) as usize, (right.max(0.0).ceil() as usize).min(w));
-        let (y0, y1) = (top.max(0.0) as usize, (bottom.max(0.0).ceil() as usize).min(h));
         let mut sum = [0.0f32; 4];
-        for y in y0..y1 {
-            let down = bottom.min((y + 1) as f32) - top.max(y as f32);
-            let row = self.raster.texels.get(y * w + x0.min(x1)..y * w + x1).unwrap_or(&[]);
-            for (x, texel) in (x0..).zip(row) {
-                let part = down * (right.min((x + 1) as f32) - left.max(x as f32));
-                for (s, t) in sum.iter_mut().zip(texel) {
-                    *s += t * part;
+        match self.shift {
+            None => self.raster.sum([left, right], [top, bottom], &mut sum),
+            Some([x, y]) => {
+                let [across, down] = self.raster.period;
+                for rows in around(top, bottom, down, y) {
+                    for columns in around(left, right, across, x) {
+                        self.raster.sum(columns, rows, &mut sum);
+                    }
                 }
             }
         }
         sum.map(|s| s * self.share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Format;
+    use crate::noise::seed::mix64;
+
+    fn texels(size: [usize; 2]) -> Vec<[f32; 4]> {
+        let any = |i: usize| (mix64(i as u64) >> 40) as f32 / (1u64 << 24) as f32;
+        (0..size[0] * size[1]).map(|i| [0, 1, 2, 3].map(|c| any(4 * i + c))).collect()
+    }
+
+    fn places(format: &Format) -> Vec<Place> {
+        (0..format.planes()).map(|p| Place::of(format, p)).collect()
+    }
+
+    /// Every cell against the definition in f64: the picture beside itself on all sides, moved, cut to its frame, its
+    /// mean taken over the cell's rectangle. Halved pictures are means of the texels that there are.
+    #[test]
+    fn repeating_pictures_are_moved_around() {
+        let format = Format::from_name("gbrap", 16, 16).unwrap();
+        let mut worst = 0.0f64;
+        let mut halved = 0;
+        for (case, size) in [[1, 1], [3, 1], [7, 5], [8, 6], [13, 29], [64, 3]].into_iter().enumerate() {
+            let texels = texels(size);
+            let image = Image::new(size[0], size[1], &texels).unwrap().repeating();
+            let prepared = Prepared::of(&image, &places(&format), None);
+            for n in 0..60u64 {
+                let any = |k: u64, top: u64| mix64(n * 16 + k + 977 * case as u64) % top;
+                let half = [any(0, 200) + 8, any(1, 200) + 8].map(|h| h as u16);
+                let shift =
+                    if n == 0 { [0, 65535] } else { [any(2, 65536), any(3, 65536)].map(|s| s as u16) };
+                let angle = if n % 3 == 0 { 0 } else { any(4, 65536) as u16 };
+                let splat =
+                    Splat { half, angle, colour: [shift[0], shift[1], 0], ..Splat::new([0.0; 2], [1.0; 2]) };
+                let cell = [1.0f32, 2.0][(n % 2) as usize];
+                let sampler = prepared.sampler(&splat, [cell, cell]);
+                let level = prepared.halvings.iter().position(|r| core::ptr::eq(r, sampler.raster)).unwrap();
+                halved += usize::from(level > 0);
+                let step = (1usize << level) as f64;
+                let (sin, cos) = libm::sincos(f64::from(angle) / 65536.0 * core::f64::consts::TAU);
+                let wide = |a: usize| {
+                    let [c, s] = if a == 0 { [cos, sin] } else { [sin, cos] };
+                    let per = 0.5 * size[a] as f64 / step / (f64::from(half[a]) / 16.0);
+                    (per * f64::from(cell) * libm::hypot(c, s)).max(1.0)
+                };
+                let wide = [wide(0), wide(1)];
+                for at in [[0.0f32, 0.0], [0.3, -0.8], [-3.1, 2.2], [5.0, 5.5], [-11.5, 0.5], [40.0, 0.0]] {
+                    let (x, y) = (f64::from(at[0]), f64::from(at[1]));
+                    let turned = [x * cos + y * sin, y * cos - x * sin];
+                    // How much of each texel lies in the rectangle, along an axis.
+                    let shares = |a: usize| -> Vec<f64> {
+                        let period = size[a] as f64 / step;
+                        let middle = turned[a] * period / (f64::from(half[a]) / 8.0) + 0.5 * period;
+                        let low = (middle - 0.5 * wide[a]).max(0.0);
+                        let high = (middle + 0.5 * wide[a]).min(period);
+                        let shift = f64::from(shift[a]) / 65536.0 * period;
+                        let share = |i: usize| {
+                            let [from, to] = [i as f64, (i as f64 + 1.0).min(period)];
+                            let once = |turn: f64| {
+                                let by = shift + turn * period;
+                                (high.min(to + by) - low.max(from + by)).max(0.0)
+                            };
+                            once(-1.0) + once(0.0) + once(1.0)
+                        };
+                        (0..size[a].div_ceil(1 << level)).map(share).collect()
+                    };
+                    let (across, down) = (shares(0), shares(1));
+                    let mut want = [0.0f64; 4];
+                    for (j, v) in down.iter().enumerate() {
+                        for (i, u) in across.iter().enumerate() {
+                            let block = |a: usize, i: usize| i << level..((i + 1) << level).min(size[a]);
+                            let all = block(0, i).len() * block(1, j).len();
+                            for (x, y) in block(1, j).flat_map(|y| block(0, i).map(move |x| (x, y))) {
+                                let t = texels[y * size[0] + x].map(f64::from);
+                                let part = u * v / all as f64 / (wide[0] * wide[1]);
+                                // Planes are G, B and R.
+                                for (w, c) in
+                                    want.iter_mut().zip([t[1] * t[3], t[2] * t[3], t[0] * t[3], t[3]])
+                                {
+                                    *w += c * part;
+                                }
+                            }
+                        }
+                    }
+                    let got = sampler.cell(at).map(f64::from);
+                    for (g, w) in got.iter().zip(want) {
+                        worst = worst.max((g - w).abs());
+                    }
+                }
+            }
+        }
+        assert!(worst < 2e-5 && halved > 15, "{worst} {halved}");
+    }
+
+    #[test]
+    fn one_that_does_not_repeat_stays() {
+        let format = Format::from_name("gbrap", 16, 16).unwrap();
+        let image = Image::new(7, 5, &texels([7, 5])).unwrap();
+        let prepared = Prepared::of(&image, &places(&format), None);
+        let splat = Splat::new([0.0; 2], [3.5, 2.5]);
+        let of = |splat: Splat| prepared.sampler(&splat, [1.0; 2]).cell([0.5, 1.0]);
+        assert_eq!(of(splat), of(Splat { colour: [999, 5000, 7], ..splat }));
     }
 }

@@ -49,7 +49,8 @@ pub enum Shape {
         /// The part of the way in to the middle that fades.
         soft: f32,
     },
-    /// A picture, its width and height being the splat's. The splat's colour is not looked at.
+    /// A picture, its width and height being the splat's. The splat's colour is not looked at, or moves a picture that
+    /// [repeats](Image::repeating).
     Image(Arc<Image>),
 }
 

@@ -2,6 +2,11 @@
 
 use super::super::effect::{Form, Layer, Page, Place, Side, Sprite, Tint, When};
 use super::{Item, Key, Wrong, exact};
+use crate::particle::Spread;
+
+/// The keys of a sprite.
+const SPRITE: &[&str] =
+    &["sprite", "columns", "rows", "page-by", "page-rate", "offset-x", "offset-y", "scroll-x", "scroll-y"];
 
 /// A layer in the making.
 #[derive(Debug, Default)]
@@ -151,7 +156,7 @@ impl Draft {
             ("ring", &["hole"], "shape = \"ring\""),
             ("polygon", &["corners"], "shape = \"polygon\""),
             ("hair", &["bend", "thick"], "shape = \"hair\""),
-            ("sprite", &["sprite", "columns", "rows", "page-by", "page-rate"], "shape = \"sprite\""),
+            ("sprite", SPRITE, "shape = \"sprite\""),
         ];
         own.iter().filter(|o| o.0 != word).try_for_each(|(_, ids, with)| self.only(ids, with))?;
         match word {
@@ -183,7 +188,10 @@ impl Draft {
                 };
                 let (picture, page_rate) = (picture.clone(), number("page-rate", 12.0));
                 let [columns, rows] = ["columns", "rows"].map(whole);
-                Ok(Form::Sprite(Sprite { picture, columns, rows, page, page_rate }))
+                let own = |id| if let Some(Item::Spread(s)) = self.item(id) { *s } else { Spread::default() };
+                let [offset, scroll] =
+                    [["offset-x", "offset-y"], ["scroll-x", "scroll-y"]].map(|a| a.map(own));
+                Ok(Form::Sprite(Sprite { picture, columns, rows, page, page_rate, offset, scroll }))
             }
             _ => Ok(Form::Disc(number("soft", 1.0))),
         }

@@ -151,6 +151,15 @@ const fn together(
     Key { id, takes, unit, help, get, set: None }
 }
 
+/// Of a picture that moves in its frame.
+macro_rules! moved {
+    ($id:literal, $unit:literal, $help:literal, $field:ident, $axis:literal) => {
+        together($id, Takes::Spread { min: -100.0, max: 100.0 }, $unit, $help, |l| {
+            sprite(l).map(|s| Item::Spread(s.$field[$axis]))
+        })
+    };
+}
+
 /// The keys of a layer, in the order they are printed in.
 pub const LAYER: &[Key] = &[
     Key {
@@ -328,6 +337,19 @@ pub const LAYER: &[Key] = &[
     ),
     number!("cone", cone, 0.0, 0.5, "turns", "How far from that way they may start: 0.5 is any way."),
     spread!("life", life, 0.001, 10_000.0, "seconds", "How long they live."),
+    Key {
+        id: "floor",
+        takes: Takes::Spread { min: -100.0, max: 100.0 },
+        unit: "frame heights",
+        help: "Where they end as they come down to it, from the top edge of the frame, as seen at their depth; nowhere \
+               when not given. In a volume or tunnel they then fall from above.",
+        get: |l| l.floor.map(Item::Spread),
+        set: Some(|l, i| {
+            if let Item::Spread(s) = i {
+                l.floor = Some(*s);
+            }
+        }),
+    },
     spread!("speed", speed, -1000.0, 1000.0, "units a second", "How fast they start."),
     numbers!(
         "pull",
@@ -489,6 +511,17 @@ pub const LAYER: &[Key] = &[
         "How fast pages turn by time. 12 when not given.",
         |l| sprite(l).map(|s| Item::Number(exact(s.page_rate))),
     ),
+    moved!(
+        "offset-x",
+        "widths",
+        "How far the picture of a sprite lies to the right in its own frame; what leaves it at one side comes in at the \
+         other. A flip-book's page is a picture.",
+        offset,
+        0
+    ),
+    moved!("offset-y", "heights", "The same, down.", offset, 1),
+    moved!("scroll-x", "widths a second", "How fast it goes to the right in its own frame.", scroll, 0),
+    moved!("scroll-y", "heights a second", "The same, down.", scroll, 1),
     Key {
         id: "blend",
         takes: Takes::Word(BLENDS),

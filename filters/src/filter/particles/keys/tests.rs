@@ -5,7 +5,7 @@ use super::*;
 
 #[test]
 fn every_layer_is_what_its_keys_say() {
-    for name in super::super::tests::NAMES {
+    for name in super::super::tests::names() {
         for layer in presets::preset(name).layers {
             let mut draft = Draft::default();
             for (key, item) in said(&layer) {
