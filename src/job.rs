@@ -430,7 +430,9 @@ impl Job {
         notes.extend(sink.notes());
         warnings.extend(sink.warnings());
         strict(&request, &warnings)?;
-        let plan = pipeline::Plan { source, wanted: selected.wanted, offset: request.frame_offset, total };
+        let to_end = request.frames.as_ref().is_none_or(Ranges::is_open);
+        let wanted = selected.wanted;
+        let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total, to_end };
         let (chain, store) = (Arc::new(chain), request.cache.store());
         let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store };
         Ok(Job { setup, output, resumable, notes, warnings, total, skipped: selected.skipped, rate })

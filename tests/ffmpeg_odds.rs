@@ -30,10 +30,32 @@ fn all_that_is_left_of_a_cut_video_comes_before_the_error() {
             let got: Vec<_> = o.text().lines().map(str::to_owned).collect();
             assert!(got.len() + 4 > part && got.len() < part + 4, "{cut}: {} frames", got.len());
             assert_eq!(got, whole[..got.len()], "{cut}");
+            for more in ["--shard 1/1", "--segments", "--frames 0-"] {
+                let line = format!("render {cut} out.mkv -y {more}");
+                let o = s.run(&line).ends(1).says("the input ends before it should");
+                assert!(!o.err.contains("done"), "{line}: {}", o.err);
+            }
+            s.run(&format!("hash {cut} --frames 0-{}", got.len() - 1)).ok();
             let skipping = s.run(&format!("hash {cut} --on-error skip")).ok();
             assert_eq!(skipping.text(), o.text(), "{cut}");
         }
     }
+}
+
+/// What libav says goes to one place, from which every job of a batch takes what it finds.
+#[test]
+fn no_job_takes_away_what_was_said_of_another() {
+    let s = Session::new();
+    s.tool("ffmpeg", &format!("{FF} -c:v libx264 -qp 0 whole.mkv"));
+    let bytes = s.read("whole.mkv");
+    let mut list = String::new();
+    for i in 0..24 {
+        s.write(&format!("cut{i}.mkv"), &bytes[..bytes.len() * (i + 20) / 50]);
+        list += &format!("[[job]]\ninput = 'cut{i}.mkv'\noutput = 'out{i}.y4m'\n");
+    }
+    s.write("jobs.toml", list);
+    let o = s.run("batch jobs.toml --jobs 8").ends(1).says("0 jobs done, 24 failed");
+    assert_eq!(o.err.matches("the input ends before it should").count(), 24, "{}", o.err);
 }
 
 #[test]

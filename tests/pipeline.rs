@@ -179,7 +179,7 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, Quiet)
     let chain = Arc::new(Chain::bind::<ChainError>(&[], format(), &options, |f| Ok(*f)).unwrap());
     let log = Arc::new(Mutex::new(Log::default()));
     let sink = Box::new(Note { log: Arc::clone(&log), full_after: case.full_after });
-    let plan = Plan { source, wanted: case.wanted, offset: case.offset, total: None };
+    let plan = Plan { source, wanted: case.wanted, offset: case.offset, total: None, to_end: false };
     let setup = Setup {
         plan,
         chain,

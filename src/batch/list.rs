@@ -144,6 +144,10 @@ impl Reader<'_> {
         };
         let (name, input, output) = (text("name")?, text("input")?, text("output")?);
         let (Some(input), Some(output)) = (input, output) else {
+            let near = |key: &&str| crate::recipe::nearest(key, ["input", "output"]);
+            if let Some((key, near)) = settings.keys().find_map(|key| Some((*key, near(key)?))) {
+                return bad(settings[key].0, &format!("{place}, {key}"), &format!("is no option; {near}"));
+            }
             return bad(
                 line,
                 place,
@@ -239,6 +243,7 @@ mod tests {
             ("all=3", "line 1, all: is a table"),
             ("job=[3]", "line 1, job 1"),
             ("# a list\n[[job]]\ninput='a'", "line 2, job 1: a job has an input and an output"),
+            ("[[job]]\ninput='a'\nouput='b'", "line 3, job 1, ouput: is no option; did you mean 'output'?"),
             ("[[job]]\ninput=3\noutput='b'", "line 2, job 1, input"),
             (&format!("{job}shard='1/2'"), "line 4, job 1, shard: is no option"),
             (&format!("{job}CRF=1"), "line 4, job 1, CRF: is no option"),

@@ -23,7 +23,7 @@ pub fn print_explained(effect: &Effect) -> String {
 fn written(effect: &Effect, explained: bool) -> String {
     let mut out = format!("version = {VERSION}\n");
     line(&mut out, &format!("blend = \"{}\"", blend_word(effect.blend)), explained.then_some(BLEND));
-    line(&mut out, &format!("wind = {}", effect.wind), explained.then_some(WIND));
+    line(&mut out, &format!("wind = {}", number(&effect.wind)), explained.then_some(WIND));
     for layer in &effect.layers {
         out += "\n[[layer]]\n";
         for (key, item) in said(layer) {
@@ -57,11 +57,11 @@ pub(super) fn text(item: &Item) -> String {
         format!("[{}]", all.iter().map(one).collect::<Vec<_>>().join(", "))
     }
     match item {
-        Item::Number(v) => v.to_string(),
+        Item::Number(v) => number(v),
         Item::Whole(v) => v.to_string(),
         Item::Spread(s) => spread(*s),
-        Item::Numbers(all) => list(all, f64::to_string),
-        Item::Points(all) => list(all, |p| list(p, f64::to_string)),
+        Item::Numbers(all) => list(all, number),
+        Item::Points(all) => list(all, |p| list(p, number)),
         Item::Colours(all) => list(all, colour),
         Item::Name(name) => toml_string(name),
         Item::Curve(curve) => toml_string(&curve.to_string()),
@@ -71,19 +71,26 @@ pub(super) fn text(item: &Item) -> String {
     }
 }
 
-/// In as few digits as give the same.
+/// Zero has no sign, as what is equal is written alike.
+fn number(v: &f64) -> String {
+    (v + 0.0).to_string()
+}
+
+/// In as few digits as give the same. Where the offset is below 0, the range would have its lowest number last, and
+/// to turn it around would give each particle the value of another.
 fn spread(s: Spread) -> String {
-    if s.offset == 0.0 {
-        return s.base.to_string();
+    let [base, offset] = [s.base + 0.0, s.offset + 0.0];
+    if offset == 0.0 {
+        return base.to_string();
     }
-    let [low, high] = [f64::from(s.base) - f64::from(s.offset), f64::from(s.base) + f64::from(s.offset)];
-    for digits in 0..9 {
+    let [low, high] = [f64::from(base) - f64::from(offset), f64::from(base) + f64::from(offset)];
+    for digits in if offset > 0.0 { 0..9 } else { 0..0 } {
         let [low, high] = [low, high].map(|v| format!("{v:.digits$e}").parse::<f64>().unwrap_or(v));
         if Spread::between(low as f32, high as f32) == s {
             return format!("[{low}, {high}]");
         }
     }
-    format!("{{ base = {}, offset = {} }}", s.base, s.offset)
+    format!("{{ base = {base}, offset = {offset} }}")
 }
 
 fn colour(rgb: &[f64; 3]) -> String {
@@ -92,5 +99,6 @@ fn colour(rgb: &[f64; 3]) -> String {
         let [r, g, b] = codes.map(|n| n as u8);
         return format!("\"#{r:02x}{g:02x}{b:02x}\"");
     }
-    format!("[{}, {}, {}]", rgb[0], rgb[1], rgb[2])
+    let [r, g, b] = rgb.map(|v| number(&v));
+    format!("[{r}, {g}, {b}]")
 }

@@ -31,6 +31,36 @@ fn presets_read_back() {
     }
 }
 
+/// What the words of a file come to is printed in words that come to the same.
+#[test]
+fn odd_numbers_read_back() {
+    for (said, printed) in [
+        ("life = { base = 3, offset = -1 }", "life = { base = 3, offset = -1 }"),
+        ("speed = { base = -0.0, offset = -0.0 }\nspin = -0.0", ""),
+        ("speed = { base = -0.0, offset = 2 }", "speed = [-2, 2]"),
+        ("speed = { base = 0, offset = -1e-44 }", "speed = { base = 0, offset = -0.0"),
+        ("speed = { base = 7, offset = 1e-30 }", "speed = { base = 7, offset = 0.0"),
+        ("speed = [1e-45, 1e3]", "speed = [0, 1000]"),
+        ("every = 0.5\ncount = 1e-320", "count = 0.0"),
+        ("every = 0.5\ncount = -0.0", "count = 0\n"),
+        ("rate = -0.0", "rate = 0\n"),
+        ("rate = 1e-308", "rate = 0.0"),
+        ("bursts = [[-0.0, 3], [1e-300, -0.0]]", "bursts = [[0, 3], [0.0"),
+        ("inherit = -1e-320", ""),
+        ("aside = [-0.0, 0x10]", "aside = [0, 16]"),
+        ("size-over = [[-0.0, 1], [1e-44, 0.5]]", "size-over = [[0, 1], [0.0"),
+        ("colours = [[-0.0, 1e-320, 1]]", "colours = [[0, 0.0"),
+    ] {
+        let effect = parse(&format!("wind = -0.0\n[[layer]]\n{said}\n")).unwrap_or_else(|e| panic!("{e}"));
+        let text = print(&effect);
+        assert!(text.contains(printed) && text.contains("wind = 0\n"), "{said}: {text}");
+        let again = parse(&text).unwrap_or_else(|e| panic!("{said}: {e}\n{text}"));
+        assert!(again == effect, "{said}: {text}");
+        assert_eq!(print(&again), text, "{said}");
+        assert_eq!(digest(&again), digest(&effect), "{said}");
+    }
+}
+
 #[test]
 fn all_spellings() {
     let long = parse(
@@ -104,6 +134,8 @@ fn births_and_places_in_all_their_ways() {
         "place = \"mask\"\nmask = \"m.png\"",
         "place = \"path\"\npath = \"0=0,0;24=1,0.5\"",
         "shape = \"sprite\"\nsprite = \"a \\\"b\\\".png\"\ncolumns = 4\npage-by = \"time\"",
+        "shape = \"sprite\"\nsprite = \"a.png\"\noffset-x = [0, 1]\nscroll-x = 2\nscroll-y = { base = 0.5, offset = -0.5 }",
+        "floor = [0.9, 1]",
         "shape = \"hair\"\nbend = -0.2",
         "blend = \"add\"",
         "trail = 0.2\ntrail-steps = 3",
@@ -125,6 +157,8 @@ fn births_and_places_in_all_their_ways() {
         ("place = \"mask\"", "'mask' is missing"),
         ("edge = \"lft\"", "did you mean 'left'?"),
         ("shape = \"sprite\"", "'sprite' is missing"),
+        ("scroll-x = 1", "this goes with shape = \"sprite\" only"),
+        ("floor = [1, 200]", "floor: 200 is not from -100 to 100"),
         ("name = \"a\"\nborn-of = \"b\"", "born-of: no layer of this 'name'"),
     ] {
         let error = parse(&format!("[[layer]]\n{text}")).unwrap_err().to_string();

@@ -2,6 +2,7 @@
 
 use super::error::{AvError, check};
 use super::interrupt::Interrupt;
+use super::log;
 use super::own::{Decoder, NO_MEMORY, Packet};
 use super::place::Place;
 use ffmpeg_sys_next as sys;
@@ -80,6 +81,8 @@ impl Demuxer {
             if context.is_null() {
                 return Err(NO_MEMORY.into());
             }
+            // of another that was there before
+            log::cut_of(context.cast());
             let mut own = Demuxer { context, _pipe: None, interrupt: None, video: 0, ended: false };
             let mut options = ptr::null_mut();
             let url = match from {
@@ -302,6 +305,13 @@ impl Demuxer {
 pub(crate) unsafe fn text(s: *const std::ffi::c_char) -> String {
     // SAFETY: as promised by the caller.
     unsafe { CStr::from_ptr(s) }.to_string_lossy().into_owned()
+}
+
+impl Demuxer {
+    /// In which words libav has said that the input is cut off, if it has; told once.
+    pub(crate) fn cut(&self) -> Option<String> {
+        log::cut_of(self.context.cast())
+    }
 }
 
 impl Drop for Demuxer {

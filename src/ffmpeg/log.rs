@@ -40,10 +40,19 @@ pub fn drain() -> Vec<String> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner).drain(..).map(|line| nameless(&line)).collect()
 }
 
-/// Whether libav has said that an input is cut off, and in which words. They stay for [`drain`].
-pub(super) fn cut() -> Option<String> {
-    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    last.iter().find(|l| ["prematurely", "partial file"].iter().any(|w| l.contains(w))).map(|l| nameless(l))
+/// What was said of inputs that are cut off, by the address of their context: other threads may take what was said at
+/// large.
+static CUT: Mutex<VecDeque<(usize, String)>> = Mutex::new(VecDeque::new());
+
+/// How many of these are kept.
+const CUTS: usize = 64;
+
+/// In which words libav has said that the input of a context is cut off, if it has; told once.
+pub(super) fn cut_of(context: *const c_void) -> Option<String> {
+    let mut cut = CUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = cut.iter().position(|c| c.0 == context.addr()).and_then(|i| cut.remove(i));
+    cut.retain(|c| c.0 != context.addr());
+    found.map(|c| nameless(&c.1))
 }
 
 /// A line without the address of the context that it begins with, which is another one in every run.
@@ -130,6 +139,11 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
         CStr::from_ptr(text.as_ptr())
     };
     let text = text.to_string_lossy().trim().to_owned();
+    if ["prematurely", "partial file"].iter().any(|w| text.contains(w)) {
+        let mut cut = CUT.lock().unwrap_or_else(PoisonError::into_inner);
+        cut.truncate(CUTS - 1);
+        cut.push_front((context.addr(), text.clone()));
+    }
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if text.is_empty() || last.back() == Some(&text) {
         return;

@@ -78,8 +78,6 @@ impl Reader {
     pub(crate) fn open(from: Origin, threads: usize) -> Result<Reader, OpenError> {
         let demuxer = Demuxer::open(from)?;
         let decoder = demuxer.decoder(threads)?;
-        // a short file has been read to its end by now
-        let cut = log::cut();
         Ok(Reader {
             demuxer,
             decoder,
@@ -92,7 +90,7 @@ impl Reader {
             hurt: false,
             errors: 0,
             early: None,
-            cut,
+            cut: None,
             words: String::new(),
             wounded: false,
             marking: false,
@@ -244,9 +242,8 @@ impl Reader {
             Ok(false) => {
                 self.drained = true;
                 let _ = self.decoder.send(None);
-                let cut =
-                    |l: &String| ["prematurely", "partial file", "truncat"].iter().any(|w| l.contains(w));
-                self.cut = log::drain().into_iter().find(cut).or(self.cut.take());
+                let said = log::drain().into_iter().find(|line| line.contains("truncat"));
+                self.cut = self.demuxer.cut().or(said);
                 return None;
             }
             Err(error) => {

@@ -79,6 +79,8 @@ pub struct Plan {
     pub offset: i64,
     /// How many frames there will be, if that is known.
     pub total: Option<u64>,
+    /// Everything to the source's end is wanted: behind the last frame it has to have ended well.
+    pub to_end: bool,
 }
 
 /// The reading end: a source, and the numbers still wanted.
@@ -94,6 +96,7 @@ pub(super) struct Input {
     /// Frames came before, in an earlier run: there may be none left.
     resumed: bool,
     ended: bool,
+    to_end: bool,
 }
 
 /// What came.
@@ -128,6 +131,7 @@ impl Input {
             open,
             resumed,
             ended: false,
+            to_end: plan.to_end,
         }
     }
 
@@ -144,7 +148,7 @@ impl Input {
         let next = match &mut self.wanted {
             None => self.read(slot, None),
             Some(wanted) => match wanted.next() {
-                None => Next::End,
+                None => self.ending(slot),
                 Some(number) => self.find(slot, number - self.offset),
             },
         };
@@ -164,6 +168,18 @@ impl Input {
             Next::Failed(number, _) => self.last = Some(*number),
         }
         next
+    }
+
+    /// All that was listed has come. A source that breaks off behind its last whole frame says so there.
+    fn ending(&mut self, slot: &mut Slot) -> Next {
+        let behind = self.source.info().last.and_then(|last| last.checked_add(1));
+        if !self.to_end || self.last.is_none() || behind.is_none() || self.at != behind {
+            return Next::End;
+        }
+        match self.read(slot, None) {
+            Next::Frame(_) => Next::End,
+            other => other,
+        }
     }
 
     /// Reads frame `number`; where the source leaves it out (a hole that is skipped), the next wanted one.

@@ -27,6 +27,13 @@ pub const TARGET: Target = Target {
         "speed = ",
         "pull = [0, 1, 0]\n",
         "drag = ",
+        "floor = ",
+        "shape = \"sprite\"\nsprite = \"a\"\n",
+        "offset-x = ",
+        "scroll-y = ",
+        "born-of = \"a\"\n",
+        "name = \"a\"\n",
+        "trail = ",
         "wind = ",
         "swirl = ",
         "swirl-size = ",
@@ -44,9 +51,12 @@ pub const TARGET: Target = Target {
         "shutter = ",
         "blur = ",
         "{ base = 1, offset = 2 }",
+        "{ base = 1, offset = -2 }",
         "[0.1, 0.2]",
         "\n",
         "1e308",
+        "1e-320",
+        "-0.0",
         "nan",
         "-",
     ],
@@ -70,7 +80,9 @@ fn run(data: &[u8]) -> bool {
         }
     };
     let printed = print(&effect);
-    assert!(parse(&printed).is_ok_and(|again| again == effect), "{printed} reads back");
+    let again = parse(&printed);
+    assert!(again.as_ref() == Ok(&effect), "{printed} reads back");
+    assert_eq!(again.map(|e| print(&e)), Ok(printed), "what it is known by");
     assert_eq!(effect.check(), Ok(()));
     if hash(data).is_multiple_of(8) {
         draw(effect);
