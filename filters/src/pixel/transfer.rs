@@ -155,15 +155,16 @@ fn log2(x: f32) -> f32 {
 /// 2^t - 1 for t from -0.5 to 0.5, to the last bits of itself.
 #[inline(always)]
 fn exp2_near(t: f32) -> f32 {
+    use core::f64::consts::LN_2 as L;
     // Powers of ln 2 over factorials.
     const K: [f32; 7] = [
-        0.693_147_2,
-        0.240_226_5,
-        0.055_504_11,
-        0.009_618_129,
-        0.001_333_355_8,
-        1.540_353e-4,
-        1.525_273_4e-5,
+        L as f32,
+        (L * L / 2.0) as f32,
+        (L * L * L / 6.0) as f32,
+        (L * L * L * L / 24.0) as f32,
+        (L * L * L * L * L / 120.0) as f32,
+        (L * L * L * L * L * L / 720.0) as f32,
+        (L * L * L * L * L * L * L / 5040.0) as f32,
     ];
     t * (K[0] + t * (K[1] + t * (K[2] + t * (K[3] + t * (K[4] + t * (K[5] + t * K[6]))))))
 }

@@ -84,6 +84,8 @@ pub(super) struct Bound {
     pub(super) level: Level,
     /// Width over height of the picture as seen.
     pub(super) aspect: f32,
+    /// Luma samples across in what is shown as wide as a row is high.
+    pub(super) narrow: f32,
 }
 
 /// What changes over life, in equal steps.
@@ -121,7 +123,8 @@ impl Bound {
         let pages = layer.form.pages();
         let (looks, pages) = ([first as u16, (first + pages) as u16], pages as u16);
         let [width, height] = overlay.size();
-        let aspect = (width / height) as f32;
+        let narrow = overlay.narrow();
+        let aspect = (width / narrow / height) as f32;
         let mut depth = layer.place.depth();
         let turning = if layer.sway == [0.0; 2] { 0.0 } else { layer.sway[0].abs().max(layer.sway[1].abs()) };
         let margin = 0.05
@@ -222,6 +225,7 @@ impl Bound {
             layers: effect.layers.len() as i64,
             level,
             aspect,
+            narrow: narrow as f32,
             layer,
         })
     }

@@ -187,6 +187,7 @@ impl Bound {
         {
             return None;
         }
+        centre[0] *= self.narrow;
         let own = match layer.tint {
             Tint::Life(_) => one.age / one.life,
             Tint::One(_) | Tint::Mix(_) => one.own[1] * 0.5 + 0.5,
@@ -261,7 +262,7 @@ mod tests {
             drag: 0.3,
             ..flat.clone()
         };
-        Effect { layers: vec![layer, flat, wide], blend: Blend::Over, wind: 0.2 }
+        Effect { layers: vec![layer, flat, wide], blend: Blend::Over, wind: 0.2, light: Default::default() }
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub(super) fn preset(name: &str) -> Effect {
         "film-hairs" => (film_hairs(), Blend::Over, 0.0),
         _ => (snow(), Blend::Over, 0.05),
     };
-    Effect { layers, blend, wind }
+    Effect { layers, blend, wind, light: Default::default() }
 }
 
 fn snow() -> Vec<Layer> {

@@ -10,6 +10,8 @@ use super::cover::turn;
 use super::place::{self, Holds, Place};
 use super::splat::{SIZES, Splat};
 use crate::pixel::convert::Coefficients;
+use crate::pixel::transfer::Curve;
+use crate::simd::Level;
 use core::fmt;
 
 /// The largest width or height.
@@ -67,6 +69,11 @@ impl Image {
         Ok(Image { size: [width, height], texels })
     }
 
+    /// Whether it is all grey.
+    pub fn is_grey(&self) -> bool {
+        self.texels.iter().all(|[r, g, b, _]| r == g && g == b)
+    }
+
     /// Width and height in texels.
     pub fn size(&self) -> [usize; 2] {
         self.size
@@ -105,13 +112,25 @@ const FEW: f32 = 4.0;
 const MANY: f32 = 16.0;
 
 impl Prepared {
-    pub(super) fn of(image: &Image, places: &[Place], matrix: Option<Coefficients>) -> Prepared {
+    /// In the values that a curve makes light.
+    pub(super) fn of(
+        image: &Image,
+        places: &[Place],
+        matrix: Option<Coefficients>,
+        curve: Curve,
+        level: Level,
+    ) -> Prepared {
         let gray = places.iter().filter(|p| p.holds != Holds::Alpha).count() == 1;
         let colour = |t: &[f32; 4]| {
             let [y, u, v] = place::nominal(matrix, [t[0], t[1], t[2]].map(f64::from));
             if gray { [y as f32, 0.0, 0.0, t[3]] } else { [y as f32, u as f32, v as f32, t[3]] }
         };
         let mut last = Raster { size: image.size, texels: image.texels.iter().map(colour).collect() };
+        if curve != Curve::Linear {
+            for texel in &mut last.texels {
+                lighten(texel, curve, level);
+            }
+        }
         let mut halvings = Vec::new();
         while last.size.iter().any(|s| *s > 1) {
             let next = last.halved();
@@ -155,6 +174,17 @@ impl Prepared {
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         self.halvings.iter().map(|r| r.texels.len() * 16).sum()
+    }
+}
+
+/// From values multiplied by alpha to light multiplied by alpha.
+fn lighten(texel: &mut [f32; 4], curve: Curve, level: Level) {
+    let alpha = texel[3];
+    if alpha > 0.0 {
+        let colours = &mut texel[..3];
+        colours.iter_mut().for_each(|v| *v /= alpha);
+        curve.lighten(level, colours);
+        colours.iter_mut().for_each(|v| *v *= alpha);
     }
 }
 
