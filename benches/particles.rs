@@ -41,7 +41,7 @@ fn discs(count: usize) -> Box<dyn Filter> {
         form: Form::Disc(1.0),
         ..Layer::default()
     };
-    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.01 };
+    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.01, light: Default::default() };
     let format = Format::from_name("yuv420p", 1920, 1080).unwrap_or_else(|e| panic!("a known format: {e:?}"));
     let bound = Particles::new(effect).bind(&format, 1, Level::best());
     bound.unwrap_or_else(|e| panic!("the bench's own effect is right: {e}"))

@@ -3,6 +3,7 @@
 //! ```toml
 //! version = 1        # may be left out
 //! blend = "add"      # over, add, screen or multiply
+//! light = "gamma"    # or linear: in what they mix
 //! wind = 0.1         # units a second
 //!
 //! [[layer]]          # an emitter with one kind of particle; as many as there are layers

@@ -1,7 +1,7 @@
 //! The documentation of effect files, from the table that they are read by.
 
 use super::print::text;
-use grainfield_filters::filter::particles::keys::{BLENDS, LAYER, Takes};
+use grainfield_filters::filter::particles::keys::{BLENDS, LAYER, LIGHTS, Takes};
 use grainfield_filters::filter::particles::{Layer, MOST, MOST_LAYERS, WIND};
 use grainfield_filters::settings::Choice;
 use std::fmt::Write;
@@ -46,6 +46,14 @@ pub fn page() -> String {
         "",
         "\"over\"",
         &words("How they mix with the frame:", BLENDS),
+    );
+    row(
+        &mut out,
+        "light",
+        &Takes::Word(LIGHTS).to_string(),
+        "",
+        "\"gamma\"",
+        &words("In what they mix with the frame:", LIGHTS),
     );
     row(
         &mut out,

@@ -3,8 +3,9 @@
 use super::VERSION;
 use crate::recipe::toml_string;
 use grainfield_filters::filter::particles::Effect;
-use grainfield_filters::filter::particles::keys::{Item, Key, blend_word, said};
+use grainfield_filters::filter::particles::keys::{Item, Key, blend_word, light_word, said};
 use grainfield_filters::particle::Spread;
+use grainfield_filters::particle::draw::Light;
 use std::fmt::Write;
 
 /// Where explanations begin.
@@ -23,6 +24,10 @@ pub fn print_explained(effect: &Effect) -> String {
 fn written(effect: &Effect, explained: bool) -> String {
     let mut out = format!("version = {VERSION}\n");
     line(&mut out, &format!("blend = \"{}\"", blend_word(effect.blend)), explained.then_some(BLEND));
+    // Left out where it is as usual: the keys of recipes hang on this text.
+    if explained || effect.light != Light::default() {
+        line(&mut out, &format!("light = \"{}\"", light_word(effect.light)), explained.then_some(LIGHT));
+    }
     line(&mut out, &format!("wind = {}", number(&effect.wind)), explained.then_some(WIND));
     for layer in &effect.layers {
         out += "\n[[layer]]\n";
@@ -35,6 +40,7 @@ fn written(effect: &Effect, explained: bool) -> String {
 }
 
 const BLEND: &str = "over, add, screen or multiply";
+const LIGHT: &str = "gamma or linear: how the picture's values are mixed";
 const WIND: &str = "units a second: to the right, below 0 to the left";
 
 fn line(out: &mut String, said: &str, help: Option<&str>) {

@@ -3,10 +3,10 @@
 use super::{Load, MAX_TEXT, VERSION};
 use crate::recipe::{Problem, RecipeError, nearest};
 use grainfield_filters::curve::{Animate, Curve, TextError};
-use grainfield_filters::filter::particles::keys::{self, BLENDS, Draft, Item, Key, LAYER, Takes};
+use grainfield_filters::filter::particles::keys::{self, BLENDS, Draft, Item, Key, LAYER, LIGHTS, Takes};
 use grainfield_filters::filter::particles::{Effect, EffectError, Layer, MOST_LAYERS, WIND};
 use grainfield_filters::particle::Spread;
-use grainfield_filters::particle::draw::Blend;
+use grainfield_filters::particle::draw::{Blend, Light};
 use grainfield_filters::settings::{Choice, Picture};
 use std::ops::Range;
 use toml::Spanned;
@@ -16,7 +16,7 @@ type Value<'a> = Spanned<DeValue<'a>>;
 /// A place, what is wrong there, and what was probably meant.
 type Fault = (Range<usize>, Problem, Option<String>);
 
-const TOP: [&str; 4] = ["version", "blend", "wind", "layer"];
+const TOP: [&str; 5] = ["version", "blend", "light", "wind", "layer"];
 
 pub(super) fn parse(text: &str, load: Load<'_>) -> Result<Effect, RecipeError> {
     let said = |message: &str| Problem::Effect(message.to_owned());
@@ -41,7 +41,7 @@ fn fault(at: Range<usize>, what: impl ToString) -> Fault {
 }
 
 fn effect(table: &DeTable<'_>, load: Load<'_>) -> Result<Effect, Fault> {
-    let mut effect = Effect { layers: Vec::new(), blend: Blend::Over, wind: 0.0 };
+    let mut effect = Effect { layers: Vec::new(), blend: Blend::Over, wind: 0.0, light: Light::Gamma };
     for (key, value) in in_order(table) {
         match key.get_ref().as_ref() {
             "version" if number(value) == Some(VERSION as f64) => {}
@@ -50,6 +50,7 @@ fn effect(table: &DeTable<'_>, load: Load<'_>) -> Result<Effect, Fault> {
                 return Err(fault(value.span(), what));
             }
             "blend" => effect.blend = keys::blend(word(BLENDS, value)?).unwrap_or(Blend::Over),
+            "light" => effect.light = keys::light(word(LIGHTS, value)?).unwrap_or_default(),
             "wind" => {
                 effect.wind = number(value).ok_or_else(|| expected(value, WIND))?;
                 let fits = WIND.check(&Item::Number(effect.wind));

@@ -62,6 +62,17 @@ fn odd_numbers_read_back() {
 }
 
 #[test]
+fn light_is_said_where_it_is_not_as_usual() {
+    let effect = parse("light = \"linear\"\n[[layer]]\nrate = 3").unwrap();
+    assert_eq!(effect.light, grainfield_filters::particle::draw::Light::Linear);
+    assert!(print(&effect).contains("light = \"linear\""));
+    assert_eq!(parse(&print(&effect)).as_ref(), Ok(&effect));
+    let usual = parse("light = \"gamma\"\n[[layer]]\nrate = 3").unwrap();
+    assert!(!print(&usual).contains("light") && print_explained(&usual).contains("light = \"gamma\""));
+    assert_ne!(digest(&effect), digest(&usual));
+}
+
+#[test]
 fn all_spellings() {
     let long = parse(
         "[[layer]]\nrate = 40\nlife = { base = 3, offset = 1 }\nsize = 0.01\nopacity-over = [[0, 0], [1, 1]]\n\
@@ -93,6 +104,7 @@ fn wrong_files_say_where_and_what() {
         ("wind = 1e9\n[[layer]]", 1, "wind: 1000000000 is not from -100 to 100"),
         ("version = 2\n[[layer]]", 1, "effect files of version 1"),
         ("blend = \"ad\"\n[[layer]]", 1, "did you mean 'add'?"),
+        ("light = \"liner\"\n[[layer]]", 1, "did you mean 'linear'?"),
         ("[[layer]]\nrate = 1e12", 2, "rate: 1000000000000 is not from 0 to 100000000"),
         ("[[layer]]\nrate = nan", 2, "rate: NaN is not"),
         ("[[layer]]\nrate = \"many\"", 2, "rate"),

@@ -223,7 +223,7 @@ impl Dust {
             let part = if bit == 0 { 1.0 } else { dice.from(0.35, 0.7) };
             let away = if bit == 0 { 0.0 } else { 0.75 * size };
             let (sin, cos) = libm::sincos(dice.roll() * core::f64::consts::TAU);
-            let at = [piece.at[0] + away * cos, piece.at[1] + away * sin];
+            let at = [piece.at[0] + away * cos * self.overlay.narrow(), piece.at[1] + away * sin];
             let half = [size * part * long.sqrt(), size * part / long.sqrt()];
             let splat = self.overlay.splat(at, half, turn + dice.from(-0.1, 0.1));
             let look = (dice.roll() * TORN as f64) as u16;
@@ -242,7 +242,7 @@ impl Dust {
             bend = 0.9 * bend + dice.from(-0.011, 0.011);
             turn += bend;
             let (sin, cos) = libm::sincos(turn * core::f64::consts::TAU);
-            let next = [at[0] + step * cos, at[1] + step * sin];
+            let next = [at[0] + step * cos * self.overlay.narrow(), at[1] + step * sin];
             let middle = [0.5 * (at[0] + next[0]), 0.5 * (at[1] + next[1])];
             let splat = self.overlay.splat(middle, [0.5 * step + thick, thick], turn);
             self.put(piece, splat, HAIR, piece.strength, out);
@@ -256,7 +256,7 @@ impl Dust {
         for bit in 0..bits {
             let away = size * if bit == 0 { 0.0 } else { 0.75 * dice.roll().sqrt() };
             let (sin, cos) = libm::sincos(dice.roll() * core::f64::consts::TAU);
-            let at = [piece.at[0] + away * cos, piece.at[1] + away * sin];
+            let at = [piece.at[0] + away * cos * self.overlay.narrow(), piece.at[1] + away * sin];
             let (half, long) = (size * dice.from(0.35, 0.85), dice.from(0.8, 1.25));
             let half = [half * long, half / long];
             let splat = self.overlay.splat(at, half, dice.roll());

@@ -190,7 +190,7 @@ impl Spec for FluidSpec {
             Some((setting, picture)) => Some(read(setting, picture, self.dark)?),
             None => None,
         };
-        let sample = if input.aspect > Ratio::ZERO { input.aspect.to_f64().clamp(0.1, 10.0) } else { 1.0 };
+        let sample = input.shape();
         let aspect = f64::from(input.width) * sample / f64::from(input.height);
         if !(1.0 / 16.0..=16.0).contains(&aspect) {
             return Err(fault(

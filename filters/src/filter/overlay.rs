@@ -4,7 +4,7 @@ use super::{Band, Filter, Memory, Plan, State};
 use crate::frame::{Format, Moment, Parity, Picture, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
 use crate::noise::seed::{GOLDEN, mix64};
-use crate::particle::draw::{Bins, Look, Painter, Splat};
+use crate::particle::draw::{Bins, Light, Look, Painter, Splat};
 use crate::settings::{Animated, Kind, Setting, SettingError, Unit};
 use crate::simd::Level;
 
@@ -23,7 +23,18 @@ impl Overlay {
         most: usize,
         level: Level,
     ) -> Result<Overlay, SettingError> {
-        let painter = Painter::new(format, looks, level)
+        Overlay::lit(format, looks, Light::Gamma, most, level)
+    }
+
+    /// The same with colours mixed as said.
+    pub(super) fn lit(
+        format: &Format,
+        looks: Vec<Look>,
+        light: Light,
+        most: usize,
+        level: Level,
+    ) -> Result<Overlay, SettingError> {
+        let painter = Painter::lit(format, looks, light, level)
             .map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
         Ok(Overlay { painter, format: *format, most })
     }
@@ -33,7 +44,12 @@ impl Overlay {
         [f64::from(self.format.width), f64::from(self.format.height)]
     }
 
-    /// Luma samples in a pixel of a picture 1080 rows high.
+    /// Luma samples across in what is shown as wide as a row is high.
+    pub(super) fn narrow(&self) -> f64 {
+        1.0 / self.format.shape()
+    }
+
+    /// Luma rows in a pixel of a picture 1080 rows high.
     pub(super) fn unit(&self) -> f64 {
         f64::from(self.format.height) / 1080.0
     }
@@ -47,7 +63,7 @@ impl Overlay {
         }
     }
 
-    /// A splat by its place, half size and angle (turns, clockwise) in the frame. In a field, which has half the rows,
+    /// A splat by its place in samples, its half size in rows, and its angle (turns, clockwise) in the frame. In a field, which has half the rows,
     /// it is made as much flatter along each of its own axes, and turned as its longer one is.
     pub(super) fn splat(&self, centre: [f64; 2], half: [f64; 2], turns: f64) -> Splat {
         let (step, first) = self.rows();
@@ -74,7 +90,8 @@ impl Overlay {
     }
 
     pub(super) fn memory(&self) -> Memory {
-        let tiles = 5 << 14;
+        // Those of a tile, and as they were before.
+        let tiles = 15 << 14;
         // The splats of one tile, which may be all, as they are found, in order, and what they are ordered by.
         let list = 5 * self.most.next_multiple_of(2) / 2 * size_of::<Splat>();
         let bytes = self.painter.memory(self.most) + list + tiles;

@@ -125,6 +125,14 @@ const SETTINGS: &[Setting] = &[
         default: None,
     },
     Setting {
+        id: "light",
+        label: "Light",
+        help: "In what they are mixed with the frame. Without it: as the effect says, the presets in gamma.",
+        kind: Kind::Choice(keys::LIGHTS),
+        unit: Unit::None,
+        default: None,
+    },
+    Setting {
         id: "draft",
         label: "Draft",
         help: "For a quick look: draws one in four, each where it will be.",
@@ -220,6 +228,9 @@ pub fn effect(values: &Values) -> Result<Effect, SettingError> {
         effect.blend = keys::blend(word).unwrap_or(effect.blend);
         effect.layers.iter_mut().for_each(|layer| layer.blend = None);
     }
+    if let Some(Value::Choice(word)) = values.get("light") {
+        effect.light = keys::light(word).unwrap_or(effect.light);
+    }
     if values.get("colour").is_some() {
         let Some(colour) = values.colour("colour").constant() else {
             return Err(fault("colour", "stays the same over the clip: it takes no curve"));
@@ -286,7 +297,8 @@ impl Particles {
             };
             shapes.push(streak);
             let blend = layer.blend.unwrap_or(self.effect.blend);
-            looks.extend(shapes.into_iter().map(|shape| Look::new(shape, blend)));
+            let tinted = layer.tint.colours().iter().any(|[r, g, b]| r != g || g != b);
+            looks.extend(shapes.into_iter().map(|shape| Look { tinted, ..Look::new(shape, blend) }));
         }
         Ok(looks)
     }
@@ -306,7 +318,7 @@ impl Particles {
         let seed = self.seed.unwrap_or(seed);
         // How many there are decides how much room the painter needs, and the painter what colours are.
         let looks = self.looks()?;
-        let sketch = Overlay::new(input, looks.clone(), 1, level)?;
+        let sketch = Overlay::lit(input, looks.clone(), effect.light, 1, level)?;
         let layers: Vec<Bound> = (0..effect.layers.len())
             .map(|i| Bound::new(&effect, i, most, seed, &sketch, level).map_err(|e| fault("amount", e)))
             .collect::<Result<_, _>>()?;
@@ -315,7 +327,7 @@ impl Particles {
         if alive > MOST {
             return Err(fault("amount", EffectError::TooMany(alive)));
         }
-        let overlay = Overlay::new(input, looks, alive as usize, level)?;
+        let overlay = Overlay::lit(input, looks, effect.light, alive as usize, level)?;
         let whole = |a: &Animated| match a {
             Animated::Curve(c) if a.constant().is_none() => Some(Arc::new(Integral::new(c))),
             _ => None,

@@ -232,7 +232,7 @@ impl Scratches {
                 let aside = smooth(own ^ 3, place * 0.21)
                     + 0.22 * smooth(own ^ 4, place * 1.3)
                     + 0.05 * smooth(own ^ 5, place * 7.0);
-                let x = middle + wander * (aside + drift * age / length.max(1.0));
+                let x = middle + wander * self.overlay.narrow() * (aside + drift * age / length.max(1.0));
                 // In a field, too, from row to row: where in it a scratch is cut is nothing to see.
                 let [middle, tall] = [0.5 * (y + next), 0.5 * (next - y)].map(|v| (v / step) as f32);
                 let splat = Splat::new([x as f32, middle], [half as f32, tall]);

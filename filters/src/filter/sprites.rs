@@ -4,9 +4,10 @@
 //! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters.
 
 use super::overlay::{Laid, Overlay};
+use super::particles::keys::{LIGHTS, light};
 use super::{Entry, Filter, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, Moment, Transfer};
-use crate::particle::draw::{Blend, Image, Look, MOST_LOOKS, Shape, Splat};
+use crate::particle::draw::{Blend, Image, Light, Look, MOST_LOOKS, Shape, Splat};
 use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
 use std::sync::Arc;
@@ -86,6 +87,14 @@ const SETTINGS: &[Setting] = &[
         default: Some(Value::Choice("over")),
     },
     Setting {
+        id: "light",
+        label: "Light",
+        help: "In what it is mixed with the frame.",
+        kind: Kind::Choice(LIGHTS),
+        unit: Unit::None,
+        default: Some(Value::Choice("gamma")),
+    },
+    Setting {
         id: "columns",
         label: "Columns",
         help: "How many pictures stand side by side in the image, for a sheet of a flip-book.",
@@ -120,6 +129,7 @@ struct SpritesSpec {
     rotation: Animated,
     fade: Animated,
     blend: Blend,
+    light: Light,
     sheet: [usize; 2],
     cell: Animated,
 }
@@ -139,18 +149,19 @@ fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
         rotation: values.number("rotation"),
         fade: values.number("fade"),
         blend,
+        light: light(values.choice("light")).unwrap_or_default(),
         sheet: [values.whole("columns") as usize, values.whole("rows") as usize],
         cell: values.number("cell"),
     }))
 }
 
 impl SpritesSpec {
-    /// The looks, and half the width and height of each in pixels.
+    /// The looks, and half the width and height of each in rows.
     fn looks(&self, input: &Format) -> Result<(Vec<Look>, [f64; 2]), SettingError> {
         let fault = |setting, problem: String| SettingError { setting, problem };
         let Some(picture) = &self.image else {
             let shape = Shape::disc(1.0).map_err(|e| fault("", e.to_string()))?;
-            return Ok((vec![Look::new(shape, self.blend)], [f64::from(input.height) / 8.0; 2]));
+            return Ok((vec![Look::new(shape, self.blend).grey()], [f64::from(input.height) / 8.0; 2]));
         };
         let Some(frame) = picture.frame() else {
             return Err(fault("image", format!("{} has not been read", picture.name())));
@@ -167,7 +178,8 @@ impl SpritesSpec {
             size = part.size();
             looks.push(Look::new(Shape::Image(Arc::new(part)), self.blend));
         }
-        Ok((looks, size.map(|s| 0.5 * s as f64)))
+        // In rows, as shown: pixels of a picture may have another shape than a square, too.
+        Ok((looks, [0.5 * size[0] as f64 * frame.format().shape(), 0.5 * size[1] as f64]))
     }
 }
 
@@ -204,7 +216,7 @@ impl Spec for SpritesSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let (looks, half) = self.looks(input)?;
         let cells = looks.len();
-        let overlay = Overlay::new(input, looks, 1, level)?;
+        let overlay = Overlay::lit(input, looks, self.light, 1, level)?;
         Ok(Box::new(Sprites {
             cells,
             half,
@@ -285,6 +297,10 @@ mod tests {
     }
 
     fn drawn(settings: &[(&str, &str)], picture: Option<Frame>, at: i64) -> Frame {
+        drawn_on(Format::new(40, 30, Family::Rgb, Depth::Bits(8), (0, 0)), settings, picture, at)
+    }
+
+    fn drawn_on(format: Format, settings: &[(&str, &str)], picture: Option<Frame>, at: i64) -> Frame {
         let mut values = Values::new(SETTINGS);
         for (id, text) in settings {
             let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
@@ -293,7 +309,6 @@ mod tests {
         if let Some(frame) = picture {
             values.set("image", Value::Image(Picture::named("x.png").read(frame))).unwrap();
         }
-        let format = Format::new(40, 30, Family::Rgb, Depth::Bits(8), (0, 0));
         let filter = build(&values).unwrap().bind(&format, 1, Level::best()).unwrap();
         let at = Moment::of_frame(at, Ratio::whole(24));
         let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
@@ -354,6 +369,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn form_is_kept_as_shown() {
+        let square = Format::new(40, 30, Family::Rgb, Depth::Bits(8), (0, 0));
+        let wide = Format { aspect: Ratio::whole(2), ..square };
+        let mut seen = picture();
+        (0..3).for_each(|p| (0..6).for_each(|y| seen.row_mut::<u8>(p, y).fill(255)));
+        // How many samples of the middle row and column it covers.
+        let size = |format: Format, seen: &Frame, degrees: &str| {
+            let frame = drawn_on(format, &[("rotation", degrees)], Some(seen.clone()), 0);
+            let across: f64 = frame.row::<u8>(0, 15).iter().map(|v| f64::from(*v) / 255.0).sum();
+            let down: f64 = (0..30).map(|y| f64::from(frame.row::<u8>(0, y)[20]) / 255.0).sum();
+            [across, down].map(|v| (v * 2.0).round() / 2.0)
+        };
+        assert_eq!([size(square, &seen, "0"), size(square, &seen, "90")], [[8.0, 6.0], [6.0, 8.0]]);
+        assert_eq!([size(wide, &seen, "0"), size(wide, &seen, "90")], [[4.0, 6.0], [3.0, 8.0]]);
+        // Whose own pixels are as wide as the frame's samples is copied.
+        seen.retag(Format { aspect: Ratio::whole(2), ..*seen.format() });
+        assert_eq!(size(wide, &seen, "0"), [8.0, 6.0]);
+    }
+
+    #[test]
+    fn light_is_mixed_as_asked() {
+        let code = |light| {
+            let given = [("fade", "0.5"), ("light", light)];
+            let mut seen = picture();
+            (0..4).for_each(|p| (0..6).for_each(|y| seen.row_mut::<u8>(p, y).fill(255)));
+            drawn(&given, Some(seen), 0).row::<u8>(1, 15)[20]
+        };
+        // Half of white over black: half of the code, or the code of half the light by sRGB.
+        assert_eq!([code("gamma"), code("linear")], [128, 188]);
     }
 
     #[test]

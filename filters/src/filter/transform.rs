@@ -17,7 +17,6 @@ use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
 use crate::frame::{Format, Moment, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
 use crate::pixel::resample::{Edge, Shape};
-use crate::ratio::Ratio;
 use crate::settings::{Animated, Choice, Kind, Setting, SettingError, Unit, Value, Values};
 use crate::simd::Level;
 
@@ -183,8 +182,7 @@ impl Transform {
     fn placement(&self, at: &Moment) -> Placement {
         let format = &self.by.format;
         let size = [f64::from(format.width), f64::from(format.height)];
-        // Beyond these it is not a picture's, but a mistake.
-        let aspect = if format.aspect > Ratio::ZERO { format.aspect.to_f64().clamp(0.1, 10.0) } else { 1.0 };
+        let aspect = format.shape();
         let (sin, cos) = turn(self.set.rotate.at(at));
         let scale = 1.0 / self.set.zoom.at(at);
         // Turned back where samples are square.

@@ -281,6 +281,12 @@ impl Format {
         Format { picture: Picture::Field(parity), ..*self }
     }
 
+    /// Width over height of a sample as shown: the [aspect](Format::aspect) where it is known, else 1. What is beyond 0.1 to
+    /// 10 is not a picture's, but a mistake, and kept to that.
+    pub fn shape(&self) -> f64 {
+        if self.aspect > Ratio::ZERO { self.aspect.to_f64().clamp(0.1, 10.0) } else { 1.0 }
+    }
+
     /// Bytes of a frame without padding.
     pub fn frame_bytes(&self) -> usize {
         (0..self.planes()).map(|p| self.plane_size(p)).map(|(w, h)| w * h * self.depth.bytes()).sum()

@@ -10,4 +10,5 @@ pub mod lift;
 pub mod matrix;
 pub mod resample;
 pub mod tone;
+pub mod transfer;
 pub mod vignette;

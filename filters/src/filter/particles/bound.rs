@@ -85,6 +85,8 @@ pub(super) struct Bound {
     pub(super) level: Level,
     /// Width over height of the picture as seen.
     pub(super) aspect: f32,
+    /// Luma samples across in what is shown as wide as a row is high.
+    pub(super) narrow: f32,
 }
 
 /// What changes over life, in equal steps.
@@ -132,7 +134,8 @@ impl Bound {
         let pages = layer.form.pages();
         let (looks, pages) = ([first as u16, (first + pages) as u16], pages as u16);
         let [width, height] = overlay.size();
-        let aspect = (width / height) as f32;
+        let narrow = overlay.narrow();
+        let aspect = (width / narrow / height) as f32;
         let mut depth = layer.place.depth();
         // Of all layers that have the same particles, so that they are in the same places.
         let same = effect.layers.iter().filter(|l| l.stream == layer.stream);
@@ -235,6 +238,7 @@ impl Bound {
             layers: effect.layers.len() as i64,
             level,
             aspect,
+            narrow: narrow as f32,
             layer,
         })
     }

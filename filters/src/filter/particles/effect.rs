@@ -7,7 +7,7 @@ use super::super::sprites::image;
 use super::hair;
 use super::keys::{Item, LAYER, Takes, Wrong};
 use crate::curve::Curve;
-use crate::particle::draw::{Blend, Shape, ShapeError};
+use crate::particle::draw::{Blend, Light, Shape, ShapeError};
 use crate::particle::{Births, FLICKS, LAST, Spread};
 use crate::settings::Picture;
 use core::fmt;
@@ -28,6 +28,8 @@ pub struct Effect {
     pub blend: Blend,
     /// Sideways wind, in units a second.
     pub wind: f64,
+    /// In what they mix with what is there.
+    pub light: Light,
 }
 
 /// When particles are born.
@@ -552,7 +554,9 @@ mod tests {
 
     #[test]
     fn wrong_effects_are_refused() {
-        let with = |layer: Layer| Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0 }.check();
+        let with = |layer: Layer| {
+            Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0, light: Light::Gamma }.check()
+        };
         assert_eq!(with(Layer::default()), Ok(()));
         let wrong = with(Layer { life: Spread::between(-1.0, 2.0), ..Layer::default() });
         assert_eq!(wrong.unwrap_err().to_string(), "layer 1: life: -1 is not from 0.001 to 10000");
@@ -561,7 +565,7 @@ mod tests {
         assert!(with(Layer { opacity_over: vec![[0.5, 1.0], [0.5, 1.0]], ..Layer::default() }).is_err());
         assert!(with(Layer { tint: Tint::One(vec![]), ..Layer::default() }).is_err());
         assert!(with(Layer { form: Form::Ring(1.0, 0.0), ..Layer::default() }).is_err());
-        let none = Effect { layers: vec![], blend: Blend::Over, wind: 0.0 };
+        let none = Effect { layers: vec![], blend: Blend::Over, wind: 0.0, light: Light::Gamma };
         assert_eq!(none.check(), Err(EffectError::Layers(0)));
     }
 }

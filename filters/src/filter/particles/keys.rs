@@ -9,7 +9,7 @@ mod table;
 mod tests;
 
 pub use draft::Draft;
-pub use table::{BLENDS, LAYER, blend, blend_word};
+pub use table::{BLENDS, LAYER, LIGHTS, blend, blend_word, light, light_word};
 
 use super::effect::Layer;
 use super::flow::peak;

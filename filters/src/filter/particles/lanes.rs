@@ -36,7 +36,7 @@ pub(super) struct Lanes {
     grown: Row,
     /// Half sizes without blur, in frame heights.
     sharp: Row,
-    /// In luma samples of the frame.
+    /// In luma rows of the frame; in the end in its samples.
     centre: [Row; 2],
     half: [Row; 2],
     turns: Row,
@@ -128,6 +128,9 @@ fn see_body(bound: &Bound, now: &Now, scene: &Scene<'_>, l: &mut Lanes) {
         streak(bound, scene, l);
     }
     cut(bound, scene, l);
+    if bound.narrow != 1.0 {
+        l.centre[0].iter_mut().for_each(|x| *x *= bound.narrow);
+    }
     tint(bound, l);
     // Farther ones first; what is flat by order of birth, which is the order they are made in.
     if bound.depth[0] == bound.depth[1] {

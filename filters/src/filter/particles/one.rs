@@ -215,6 +215,7 @@ impl Bound {
         {
             return None;
         }
+        centre[0] *= self.narrow;
         let own = match layer.tint {
             Tint::Life(_) => one.age / one.life,
             Tint::One(_) | Tint::Mix(_) => one.own[1] * 0.5 + 0.5,
@@ -310,7 +311,7 @@ mod tests {
             Sprite { picture, columns: 3, rows: 2, page: Page::Time, page_rate: 7.0, offset, scroll };
         let moved = Layer { form: Form::Sprite(sprite), shutter: 0.0, ..layer.clone() };
         let layers = vec![layer, flat, wide, ending, shut, moved];
-        Effect { layers, blend: Blend::Over, wind: 0.2 }
+        Effect { layers, blend: Blend::Over, wind: 0.2, light: Default::default() }
     }
 
     #[test]

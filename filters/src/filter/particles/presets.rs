@@ -77,7 +77,7 @@ pub(super) fn preset(name: &str) -> Effect {
         "film-hairs" => (film::film_hairs(), Blend::Over, 0.0),
         _ => (weather::snow(), Blend::Over, 0.05),
     };
-    Effect { layers, blend, wind }
+    Effect { layers, blend, wind, light: Default::default() }
 }
 
 /// Comes and goes gently: the part of life that each takes.

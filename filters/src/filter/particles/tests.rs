@@ -256,7 +256,12 @@ fn rocket(trail: f32) -> Effect {
         trail: 0.0,
         ..rocket.clone()
     };
-    Effect { layers: vec![rocket, spark], blend: crate::particle::draw::Blend::Over, wind: 0.0 }
+    Effect {
+        layers: vec![rocket, spark],
+        blend: crate::particle::draw::Blend::Over,
+        wind: 0.0,
+        light: Default::default(),
+    }
 }
 
 /// Places of samples that are lit, from the middle of the frame and in its heights.
@@ -353,9 +358,36 @@ fn emitters_are_where_they_say() {
     let format = Format::from_name("grayf32", 320, 180).unwrap();
     let place = Place::Disc { centre: [0.9, 0.9], radius: 0.05, z: [1.0; 2] };
     let layer = Layer { place, size: crate::particle::Spread::fixed(0.01), ..Layer::default() };
-    let effect = Effect { layers: vec![layer], blend: crate::particle::draw::Blend::Over, wind: 0.0 };
+    let effect = Effect {
+        layers: vec![layer],
+        blend: crate::particle::draw::Blend::Over,
+        wind: 0.0,
+        light: Default::default(),
+    };
     let all = lit(&frame(&*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), 5));
     let middle = [0.4 * 320.0 / 180.0, 0.4];
     let near = |p: &[f64; 2]| (p[0] - middle[0]).abs() < 0.07 && (p[1] - middle[1]).abs() < 0.07;
     assert!(all.len() > 50 && all.iter().all(near), "{}", all.len());
+}
+
+#[test]
+fn samples_of_another_shape_change_places_across_alone() {
+    let square = Format::from_name("gray", 1024, 576).unwrap();
+    let aspect = Ratio::new(64, 45).unwrap();
+    let narrow = Format { aspect, ..Format::from_name("gray", 720, 576).unwrap() };
+    for name in ["snow", "rain", "embers", "hyperspace"] {
+        let at = Moment::of_frame(50, Ratio::whole(25));
+        let of = |format: &Format| Particles::preset(name).splats(format, 3, Level::best(), &at).unwrap();
+        let (a, b) = (of(&square), of(&narrow));
+        assert!(a.len() == b.len() && a.len() > 20, "{name}: {} {}", a.len(), b.len());
+        for (a, b) in a.iter().zip(&b) {
+            let want = f64::from(a.x) * 45.0 / 64.0;
+            assert!((f64::from(b.x) - want).abs() <= 1.0 + want.abs() * 1e-6, "{name}: {a:?} {b:?}");
+            assert_eq!(
+                (a.y, a.half, a.angle, a.opacity, a.rank),
+                (b.y, b.half, b.angle, b.opacity, b.rank),
+                "{name}"
+            );
+        }
+    }
 }

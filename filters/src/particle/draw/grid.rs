@@ -22,7 +22,12 @@ pub struct Grid {
     pub(super) tiles: [usize; 2],
     /// What cells reach before and beyond the luma samples that they are counted with, in 1/256 of a luma sample.
     pub(super) slack: [[i32; 2]; 2],
+    /// Luma samples across in a row's height, in 1/65536, rounded up.
+    narrow: u32,
 }
+
+/// As many samples as rows.
+const SQUARE: u32 = 1 << 16;
 
 impl Grid {
     /// `size` and 2^`log` in luma samples.
@@ -37,7 +42,22 @@ impl Grid {
                 *beyond = aside.max(aside - cells.edge(a)).max(*beyond);
             }
         }
-        Grid { size, log, tiles, slack }
+        Grid { size, log, tiles, slack, narrow: SQUARE }
+    }
+
+    /// The same where a sample is shown `aspect` times as wide as a row is high, 0.1 to 10.
+    pub(super) fn shown(self, aspect: f32) -> Grid {
+        let narrow = if aspect == 1.0 { SQUARE } else { (f64::from(SQUARE) / f64::from(aspect)) as u32 + 1 };
+        Grid { narrow, ..self }
+    }
+
+    /// A reach across that is measured in rows, in samples.
+    #[inline(always)]
+    pub(super) fn narrowed(&self, reach: i32) -> i32 {
+        if self.narrow == SQUARE {
+            return reach;
+        }
+        ((i64::from(reach) * i64::from(self.narrow)) >> 16).min(i64::from(LONGEST)) as i32 + 1
     }
 
     /// How many tiles there are.
@@ -58,6 +78,7 @@ impl Grid {
     /// The first and the last tile that a splat touches, across and down; `None` off the picture.
     #[inline(always)]
     pub(super) fn touched(&self, splat: &Splat, reach: [i32; 2]) -> Option<[[u32; 2]; 2]> {
+        let reach = [self.narrowed(reach[0]), reach[1]];
         let mut out = [[0; 2]; 2];
         for (a, at) in [splat.x, splat.y].into_iter().enumerate() {
             let by = 8 + self.log[a];
@@ -114,6 +135,9 @@ fn codes_body(grid: &Grid, looks: &[Look], splats: &[Splat], out: &mut [u32]) ->
                 }
             };
             (reach[0][j], reach[1][j]) = (more[0], more[1]);
+        }
+        if grid.narrow != SQUARE {
+            reach[0].iter_mut().for_each(|r| *r = grid.narrowed(*r));
         }
         let mut first = [[0i32; FEW]; 2];
         let mut more = [[0i32; FEW]; 2];
@@ -177,8 +201,10 @@ mod tests {
                 }
             })
             .collect();
-        for log in [[6, 5], [4, 4], [9, 7]] {
-            let grid = Grid::new([517, 303], log, cells.into_iter());
+        for (log, aspect) in
+            [([6, 5], 1.0), ([4, 4], 1.0), ([9, 7], 1.0), ([6, 5], 0.1), ([4, 5], 64.0 / 45.0)]
+        {
+            let grid = Grid::new([517, 303], log, cells.into_iter()).shown(aspect);
             for &level in Level::available() {
                 for count in [5000, 4999, 17, 1, 0] {
                     let splats = &splats[..count];

@@ -13,6 +13,8 @@ use super::cover::turn;
 use super::place::{self, Holds, Place};
 use super::splat::{SIZES, Splat};
 use crate::pixel::convert::Coefficients;
+use crate::pixel::transfer::Curve;
+use crate::simd::Level;
 use core::fmt;
 
 /// The largest width or height.
@@ -71,6 +73,11 @@ impl Image {
         Ok(Image { size: [width, height], repeats: false, texels })
     }
 
+    /// Whether it is all grey.
+    pub fn is_grey(&self) -> bool {
+        self.texels.iter().all(|[r, g, b, _]| r == g && g == b)
+    }
+
     /// Width and height in texels.
     pub fn size(&self) -> [usize; 2] {
         self.size
@@ -119,7 +126,14 @@ const FEW: f32 = 4.0;
 const MANY: f32 = 16.0;
 
 impl Prepared {
-    pub(super) fn of(image: &Image, places: &[Place], matrix: Option<Coefficients>) -> Prepared {
+    /// In the values that a curve makes light.
+    pub(super) fn of(
+        image: &Image,
+        places: &[Place],
+        matrix: Option<Coefficients>,
+        curve: Curve,
+        level: Level,
+    ) -> Prepared {
         let gray = places.iter().filter(|p| p.holds != Holds::Alpha).count() == 1;
         let colour = |t: &[f32; 4]| {
             let [y, u, v] = place::nominal(matrix, [t[0], t[1], t[2]].map(f64::from));
@@ -130,6 +144,11 @@ impl Prepared {
             period: image.size.map(|s| s as f32),
             texels: image.texels.iter().map(colour).collect(),
         };
+        if curve != Curve::Linear {
+            for texel in &mut last.texels {
+                lighten(texel, curve, level);
+            }
+        }
         let mut halvings = Vec::new();
         while last.size.iter().any(|s| *s > 1) {
             let next = if image.repeats { last.halved_around() } else { last.halved() };
@@ -175,6 +194,17 @@ impl Prepared {
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         self.halvings.iter().map(|r| r.texels.len() * 16).sum()
+    }
+}
+
+/// From values multiplied by alpha to light multiplied by alpha.
+fn lighten(texel: &mut [f32; 4], curve: Curve, level: Level) {
+    let alpha = texel[3];
+    if alpha > 0.0 {
+        let colours = &mut texel[..3];
+        colours.iter_mut().for_each(|v| *v /= alpha);
+        curve.lighten(level, colours);
+        colours.iter_mut().for_each(|v| *v *= alpha);
     }
 }
 
@@ -319,7 +349,7 @@ mod tests {
         for (case, size) in [[1, 1], [3, 1], [7, 5], [8, 6], [13, 29], [64, 3]].into_iter().enumerate() {
             let texels = texels(size);
             let image = Image::new(size[0], size[1], &texels).unwrap().repeating();
-            let prepared = Prepared::of(&image, &places(&format), None);
+            let prepared = Prepared::of(&image, &places(&format), None, Curve::Linear, Level::best());
             for n in 0..60u64 {
                 let any = |k: u64, top: u64| mix64(n * 16 + k + 977 * case as u64) % top;
                 let half = [any(0, 200) + 8, any(1, 200) + 8].map(|h| h as u16);
@@ -392,7 +422,7 @@ mod tests {
     fn one_that_does_not_repeat_stays() {
         let format = Format::from_name("gbrap", 16, 16).unwrap();
         let image = Image::new(7, 5, &texels([7, 5])).unwrap();
-        let prepared = Prepared::of(&image, &places(&format), None);
+        let prepared = Prepared::of(&image, &places(&format), None, Curve::Linear, Level::best());
         let splat = Splat::new([0.0; 2], [3.5, 2.5]);
         let of = |splat: Splat| prepared.sampler(&splat, [1.0; 2]).cell([0.5, 1.0]);
         assert_eq!(of(splat), of(Splat { colour: [999, 5000, 7], ..splat }));

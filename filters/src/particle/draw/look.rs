@@ -15,9 +15,10 @@ pub enum Blend {
     Over,
     /// `p + c a`; alphas add up.
     Add,
-    /// `p + c a - p c a`; alpha as for over. On Y, U and V the colour counts by its luma, and U and V fade with it.
+    /// `p + c a - p c a`; alpha as for over. Colours of a look that is [tinted](Look::tinted) count one by one, on Y, U
+    /// and V too; else they are grey.
     Screen,
-    /// `p (1 - a + c a)`; alpha stays. On Y, U and V as for screen.
+    /// `p (1 - a + c a)`; alpha stays. Colours as for screen.
     Multiply,
 }
 
@@ -146,12 +147,22 @@ pub struct Look {
     pub blend: Blend,
     /// What colours are multiplied by, for light beyond white. Not for images.
     pub gain: f32,
+    /// Whether splats of it have colours that are not grey. It matters for [`Blend::Screen`] and [`Blend::Multiply`] on
+    /// Y, U and V: a painter with such a look draws in R, G and B, one without in the planes, which is quicker. Pictures
+    /// are looked at and need not say it.
+    pub tinted: bool,
 }
 
 impl Look {
-    /// A look of plain brightness.
+    /// A look of plain brightness, of any colour.
     pub const fn new(shape: Shape, blend: Blend) -> Look {
-        Look { shape, blend, gain: 1.0 }
+        Look { shape, blend, gain: 1.0, tinted: true }
+    }
+
+    /// The same for splats that are all grey.
+    #[must_use]
+    pub fn grey(self) -> Look {
+        Look { tinted: false, ..self }
     }
 }
 

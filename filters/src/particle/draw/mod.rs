@@ -12,6 +12,12 @@
 //! colour and plane ([`Blend`]). Colour under straight alpha is multiplied by it first and divided by it in the end. All
 //! of it is + - * / and sqrt of `f32` in one order.
 //!
+//! A painter with [tinted](Look::tinted) looks that screen or multiply on Y, U and V, or one that works in [linear
+//! light](Light::Linear), takes samples of G, B and R out of the planes, draws on these as above, and puts back the
+//! difference that was made.
+//!
+//! Sizes are measured as shown: a sample of another shape than a square makes no other shape of a splat.
+//!
 //! Cells of small soft discs come from tables of 16 x 16 sub-sample places with the slopes between them, all others are
 //! worked out where the edge passes. Both are within 1/255 of the 16 x 16 places. A splat smaller than a sample is
 //! made a sample large and as much fainter, so that it does not flicker as it moves.
@@ -39,6 +45,9 @@ mod bins;
 mod cover;
 mod grid;
 mod image;
+mod light;
+#[cfg(test)]
+mod light_tests;
 mod look;
 mod painter;
 mod place;
@@ -53,6 +62,7 @@ mod wide;
 pub use bins::Bins;
 pub use grid::Grid;
 pub use image::{Image, ImageError, MOST_SIDE};
+pub use light::Light;
 pub use look::{Blend, Look, MOST_CORNERS, Shape, ShapeError};
 pub use painter::{MOST_LOOKS, Painter, PainterError};
 pub(crate) use splat::{Lanes, deepness, lanes, ranked};

@@ -3,15 +3,17 @@
 use super::bins::{Bins, CHUNK};
 use super::grid::Grid;
 use super::image::Prepared;
+use super::light::{Light, Working};
 use super::look::{Look, Shape};
 use super::place::{self, Place};
 use super::press::paint;
 use super::splat::{LEAST, Splat};
 use super::stamp::{RADII, Stamp};
 use super::tile::{Group, Tile};
-use crate::frame::{Format, FrameMut, PlaneSet, Scratch};
+use crate::frame::{Family, Format, FrameMut, PlaneSet, Scratch};
 use crate::lend::Spread;
 use crate::pixel::convert::Coefficients;
+use crate::pixel::transfer::Curve;
 use crate::simd::Level;
 use core::fmt;
 
@@ -56,7 +58,11 @@ pub struct Painter {
     /// Sizes of cells for which there are stamps.
     pub(super) shifts: Vec<[u32; 2]>,
     matrix: Option<Coefficients>,
-    grid: Grid,
+    /// Where it does not draw into the planes as they are.
+    pub(super) working: Option<Box<Working>>,
+    pub(super) grid: Grid,
+    /// Width over height of a sample as shown.
+    pub(super) aspect: f32,
     level: Level,
 }
 
@@ -102,7 +108,11 @@ impl Stamps {
                 _ => 0.0,
             };
             let radius = (i % RADII) as u16 + LEAST;
-            let made = painter.shifts.iter().map(|s| Stamp::of(radius, soft, *s)).collect::<Option<Vec<_>>>();
+            let made = painter
+                .shifts
+                .iter()
+                .map(|s| Stamp::of(radius, soft, *s, painter.aspect))
+                .collect::<Option<Vec<_>>>();
             self.index[i] = match made {
                 Some(set) if self.sets.len() < MOST_SETS * self.kinds => {
                     self.sets.extend(set);
@@ -121,13 +131,26 @@ impl Stamps {
 impl Painter {
     /// For pictures (frames or fields) of a format, with the looks that splats name by their place in the list.
     pub fn new(format: &Format, looks: Vec<Look>, level: Level) -> Result<Painter, PainterError> {
-        Painter::with_tiles(format, looks, TILE, level)
+        Painter::lit(format, looks, Light::Gamma, level)
+    }
+
+    /// The same with colours mixed in the values that the picture holds, or in linear light, by its transfer function
+    /// (sRGB for R, G and B and BT.1886 for everything else where none is said). Colours are given as displayed in either
+    /// case, and what covers wholly looks the same.
+    pub fn lit(
+        format: &Format,
+        looks: Vec<Look>,
+        light: Light,
+        level: Level,
+    ) -> Result<Painter, PainterError> {
+        Painter::with_tiles(format, looks, light, TILE, level)
     }
 
     /// The same with tiles of 2^`log` luma samples across and down, 4 to 9 each.
     pub(super) fn with_tiles(
         format: &Format,
         looks: Vec<Look>,
+        light: Light,
         log: [u32; 2],
         level: Level,
     ) -> Result<Painter, PainterError> {
@@ -137,7 +160,12 @@ impl Painter {
         if let Some(look) = looks.iter().find(|l| !(0.0..=1000.0).contains(&l.gain)) {
             return Err(PainterError::Gain(look.gain));
         }
-        let places: Vec<Place> = (0..format.planes()).map(|p| Place::of(format, p)).collect();
+        let matrix = place::matrix(format);
+        let working = Working::of(format, &looks, light, matrix, level).map(Box::new);
+        let places: Vec<Place> = match &working {
+            Some(working) => working.places(),
+            None => (0..format.planes()).map(|p| Place::of(format, p)).collect(),
+        };
         let mut shifts: Vec<[u32; 2]> = Vec::new();
         let mut groups: Vec<Group> = Vec::new();
         for (p, place) in places.iter().enumerate() {
@@ -150,18 +178,21 @@ impl Painter {
                 None => groups.push(Group::new(place.cells, kind, p)),
             }
         }
-        let matrix = place::matrix(format);
+        // Grey is made of R, G and B either way.
+        let colours = matrix.filter(|_| working.is_none() || format.family == Family::Gray);
+        let curve = working.as_ref().map_or(Curve::Linear, |w| w.curve);
         let images = looks
             .iter()
             .map(|look| match &look.shape {
-                Shape::Image(image) => Some(Prepared::of(image, &places, matrix)),
+                Shape::Image(image) => Some(Prepared::of(image, &places, colours, curve, level)),
                 _ => None,
             })
             .collect();
         let (w, h) = format.plane_size(0);
-        let grid = Grid::new([w, h], log, groups.iter().map(|g| g.cells));
+        let aspect = format.shape() as f32;
+        let grid = Grid::new([w, h], log, groups.iter().map(|g| g.cells)).shown(aspect);
         let format = *format;
-        Ok(Painter { format, looks, images, places, groups, shifts, matrix, grid, level })
+        Ok(Painter { format, looks, images, places, groups, shifts, matrix, working, grid, aspect, level })
     }
 
     /// The format it was made for.
@@ -180,7 +211,10 @@ impl Painter {
 
     /// R, G and B, from 0 to 1 as displayed, as a splat's colour.
     pub fn colour(&self, rgb: [f64; 3]) -> [u16; 3] {
-        place::packed(&self.places, place::nominal(self.matrix, rgb))
+        match &self.working {
+            Some(working) => working.packed(rgb, self.matrix),
+            None => place::packed(&self.places, place::nominal(self.matrix, rgb)),
+        }
     }
 
     /// Sorts splats into tiles. The result depends on the splats as a set alone, given that their ranks differ; when
@@ -233,13 +267,29 @@ impl Painter {
                 let from = across << grid.log[0];
                 let x = from..(from + (1 << grid.log[0])).min(grid.size[0]);
                 let tile = Tile::new(self, x, y.clone(), writes);
-                let [samples, list] = scratch.buffers::<f32, 2>([tile.len(), bins.room(number) * SPLAT]);
+                let kept = if self.working.is_some() { tile.len() } else { 0 };
+                let [samples, list, before] =
+                    scratch.buffers::<f32, 3>([tile.len(), bins.room(number) * SPLAT, kept]);
                 let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
-                tile.load(self, out, samples);
+                match &self.working {
+                    None => tile.load(self, out, samples),
+                    Some(working) => match self.format.depth.bytes() {
+                        1 => working.load::<u8>(&tile, out, samples, before),
+                        2 => working.load::<u16>(&tile, out, samples, before),
+                        _ => working.load::<f32>(&tile, out, samples, before),
+                    },
+                }
                 bins.each_batch(number, list, &mut |splats| {
                     paint(self.level, &tile, self, &bins.stamps, splats, samples, self.level);
                 });
-                tile.store(self, out, samples);
+                match &self.working {
+                    None => tile.store(self, out, samples),
+                    Some(working) => match self.format.depth.bytes() {
+                        1 => working.store::<u8>(&tile, out, samples, before, writes),
+                        2 => working.store::<u16>(&tile, out, samples, before, writes),
+                        _ => working.store::<f32>(&tile, out, samples, before, writes),
+                    },
+                }
             }
         }
     }

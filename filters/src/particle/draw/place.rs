@@ -60,6 +60,8 @@ pub(super) struct Place {
     pub(super) span: f32,
     /// Lowest and highest legal code; `None` for float.
     pub(super) legal: Option<(f32, f32)>,
+    /// Colours of splats are kept as square roots.
+    pub(super) squared: bool,
 }
 
 /// How coverage `a` changes a sample `p` (from code zero on): `p (1 - a fade) + a ink`.
@@ -106,13 +108,17 @@ impl Place {
             zero: code.zero as f32,
             span: code.span as f32,
             legal: format.legal(p).map(|(lo, hi)| (f32::from(lo), f32::from(hi))),
+            squared: false,
         }
     }
 
     /// What a colour does here.
     #[inline(always)]
     pub(super) fn effect(&self, blend: Blend, colour: [u16; 3], gain: f32) -> Effect {
-        let light = |i: usize| f32::from(colour[i]) * (1.0 / 65535.0) * gain;
+        let light = |i: usize| {
+            let v = f32::from(colour[i]) * (1.0 / 65535.0);
+            (if self.squared { v * v } else { v }) * gain
+        };
         let (nominal, bright) = match self.holds {
             Holds::Light(i) => (light(i), light(i)),
             Holds::Chroma(i) => ((i32::from(colour[i]) - 32768) as f32 * (1.0 / 65534.0) * gain, light(0)),
@@ -160,7 +166,8 @@ impl Place {
             }
         };
         for j in 0..FEW {
-            bright[j] = f32::from(colour[light][j]) * (1.0 / 65535.0) * gain;
+            let v = f32::from(colour[light][j]) * (1.0 / 65535.0);
+            bright[j] = (if self.squared { v * v } else { v }) * gain;
         }
         if let Holds::Chroma(i) = self.holds {
             for (ink, c) in ink.iter_mut().zip(&colour[i.min(2)]) {

@@ -41,6 +41,7 @@ fn paint_body(
             (1, 80) => lay::<1, 80>(part, work, samples),
             (2, 48) => lay::<2, 48>(part, work, samples),
             (3, 80) => lay::<3, 80>(part, work, samples),
+            (3, 48) => lay::<3, 48>(part, work, samples),
             _ => lay::<0, 0>(part, work, samples),
         }
     }

@@ -25,7 +25,8 @@ pub struct Splat {
     pub x: i32,
     /// Centre, in 1/256 of a luma row from the top edge of the picture (or field).
     pub y: i32,
-    /// Half width and half height before it is turned, in 1/16 of a luma sample.
+    /// Half width and half height as shown, before it is turned, in 1/16 of a luma row: where samples are not shown as
+    /// wide as high ([`Format::shape`](crate::frame::Format::shape)), a splat that is as wide as high still is.
     pub half: [u16; 2],
     /// How far it is turned, clockwise, in 1/65536 of a turn.
     pub angle: u16,
@@ -40,7 +41,7 @@ pub struct Splat {
 const _: () = assert!(size_of::<Splat>() == 32, "a splat is 32 bytes");
 
 impl Splat {
-    /// A splat at a place (in luma samples, fractions counting) with half its width and height, not turned, of look 0,
+    /// A splat at a place (in luma samples, fractions counting) with half its width and height (in luma rows), not turned, of look 0,
     /// colour 0, wholly opaque.
     ///
     /// Sizes are kept in sixteenths of a sample and not below half a sample; below four samples opacity is changed by

@@ -30,11 +30,12 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Of a disc of this radius (1/16 of a luma sample) and softness, on cells of 2^shift luma samples; `None` where
-    /// a stamp would not be near enough, or too large.
-    pub(super) fn of(radius: u16, soft: f32, shift: [u32; 2]) -> Option<Stamp> {
+    /// Of a disc of this radius (1/16 of a luma row) and softness, on cells of 2^shift luma samples; `None` where
+    /// a stamp would not be near enough, or too large. Samples are shown `aspect` times as wide as high.
+    pub(super) fn of(radius: u16, soft: f32, shift: [u32; 2], aspect: f32) -> Option<Stamp> {
         let r = f64::from(radius) / 16.0;
-        let cells = shift.map(|s| r / f64::from(1u32 << s));
+        let mut cells = shift.map(|s| r / f64::from(1u32 << s));
+        cells[0] /= f64::from(aspect);
         let largest = cells[0].min(cells[1]) as f32;
         if radius > LARGEST || soft * largest < SOFT {
             return None;

@@ -6,17 +6,18 @@ use super::*;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, PlaneSet, Scratch, Siting};
 use crate::lend::{Alone, Spread};
 use crate::noise::seed::mix64;
+use crate::ratio::Ratio;
 use crate::simd::Level;
 
 /// Random numbers for tests.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn roll(&mut self) -> f32 {
+    pub(super) fn roll(&mut self) -> f32 {
         self.0 = self.0.wrapping_add(1);
         (mix64(self.0) >> 40) as f32 / (1u64 << 24) as f32
     }
-    fn from(&mut self, low: f32, high: f32) -> f32 {
+    pub(super) fn from(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.roll()
     }
 }
@@ -41,7 +42,7 @@ fn looks(blend: Blend) -> Vec<Look> {
 }
 
 /// Draws all of a picture at once.
-fn drawn(painter: &Painter, splats: &[Splat], frame: &mut Frame) {
+pub(super) fn drawn(painter: &Painter, splats: &[Splat], frame: &mut Frame) {
     let mut bins = Bins::default();
     painter.bin(splats, &mut bins, &Alone);
     painter.draw(&bins, &mut frame.as_mut(), PlaneSet::ALL, &mut Scratch::default());
@@ -64,8 +65,10 @@ fn worst(format: &Format, look: &Look, splat: &Splat) -> f32 {
         let (w, h) = format.plane_size(p);
         for y in 0..h {
             for x in 0..w {
-                let at = [place.cells.from(0, splat.x, x as i32), place.cells.from(1, splat.y, y as i32)];
-                let want = outline.reference(at, place.cells.size()) * ink;
+                let [dx, dy] =
+                    [place.cells.from(0, splat.x, x as i32), place.cells.from(1, splat.y, y as i32)];
+                let ([cw, ch], aspect) = (place.cells.size(), format.shape() as f32);
+                let want = outline.reference([dx * aspect, dy], [cw * aspect, ch]) * ink;
                 let got = frame.row::<f32>(p, y)[x];
                 worst = worst.max((want - got).abs());
             }
@@ -122,6 +125,41 @@ fn stamps_of_every_size_are_near() {
     }
 }
 
+#[test]
+fn shapes_keep_their_form_on_samples_that_are_not_square() {
+    let mut dice = Dice(31);
+    for (num, den) in [(16, 15), (64, 45), (1, 2), (2, 1)] {
+        let aspect = Ratio::new(num, den).unwrap();
+        for (family, sub) in [(Family::Gray, (0, 0)), (Family::Yuv, (1, 1)), (Family::Yuv, (2, 0))] {
+            let format = Format { aspect, ..format(family, Depth::Float, sub, (83, 71)) };
+            for (i, shape) in shapes().into_iter().enumerate() {
+                let look = Look::new(shape, Blend::Over);
+                for round in 0..12 {
+                    let large = [2.0, 6.0, 20.0][round % 3];
+                    let half = match i {
+                        0..=2 if round % 2 == 0 => [dice.from(0.5, large); 2],
+                        _ => [dice.from(0.5, large), dice.from(0.5, large)],
+                    };
+                    let splat = Splat::new([dice.from(-5.0, 88.0), dice.from(-5.0, 76.0)], half);
+                    let splat = Splat { colour: [65535, 65535, 1], opacity: 65535, ..splat };
+                    let most = worst(&format, &look, &splat.turned(dice.from(-1.0, 1.0)));
+                    assert!(most <= 1.0 / 255.0, "shape {i} {aspect} {sub:?}: {} of 255", most * 255.0);
+                }
+            }
+        }
+    }
+    // A round disc is as wide as it is high on the screen.
+    let format =
+        Format { aspect: Ratio::new(2, 1).unwrap(), ..format(Family::Gray, Depth::Float, (0, 0), (80, 80)) };
+    let looks = vec![Look::new(Shape::disc(0.0).unwrap(), Blend::Over)];
+    let painter = Painter::new(&format, looks, Level::best()).unwrap();
+    let mut frame = Frame::new(format);
+    drawn(&painter, &[Splat { colour: [65535; 3], ..Splat::new([40.0, 40.0], [20.0, 20.0]) }], &mut frame);
+    let wide: f32 = frame.row::<f32>(0, 40).iter().sum();
+    let high: f32 = (0..80).map(|y| frame.row::<f32>(0, y)[40]).sum();
+    assert!((wide - 20.0).abs() < 0.1 && (high - 40.0).abs() < 0.1, "{wide} {high}");
+}
+
 /// Splats of all looks and sizes over and around a picture.
 fn scatter(count: usize, size: (f32, f32), looks: u16, seed: u64) -> Vec<Splat> {
     let mut dice = Dice(seed);
@@ -153,17 +191,26 @@ impl Spread for Backwards {
 
 #[test]
 fn tiles_bands_levels_and_order_change_nothing() {
-    for (name, count) in [
-        ("yuv420p", 3000),
-        ("gbrap16", 500),
-        ("yuva444p10", 500),
-        ("yuva420p", 500),
-        ("grayf32", 500),
-        ("ya8", 500),
+    for (name, count, light, grey) in [
+        ("yuv420p", 3000, Light::Gamma, true),
+        ("yuv420p", 500, Light::Gamma, false),
+        ("yuv420p", 500, Light::Linear, false),
+        ("yuv411p10", 500, Light::Linear, false),
+        ("gbrap16", 500, Light::Gamma, true),
+        ("gbrap16", 500, Light::Linear, false),
+        ("yuva444p10", 500, Light::Gamma, true),
+        ("yuva420p", 500, Light::Gamma, true),
+        ("yuva420p", 500, Light::Linear, false),
+        ("grayf32", 500, Light::Gamma, true),
+        ("ya8", 500, Light::Gamma, true),
     ] {
         let format = Format::from_name(name, 317, 203).unwrap();
+        // Some on samples that are not square.
+        let aspect = if count == 3000 { Ratio::ZERO } else { Ratio::new(16, 15).unwrap() };
+        let format = Format { aspect, ..format };
         let mut looks: Vec<Look> =
             [Blend::Over, Blend::Add, Blend::Screen, Blend::Multiply].into_iter().flat_map(looks).collect();
+        looks.iter_mut().for_each(|l| l.tinted = !grey);
         let texels: Vec<[f32; 4]> =
             (0..63).map(|i| [0.1, 0.9, i as f32 / 63.0, (i % 5) as f32 / 4.0]).collect();
         let image = Image::new(9, 7, &texels).unwrap();
@@ -180,7 +227,7 @@ fn tiles_bands_levels_and_order_change_nothing() {
             }
         }
         let paint = |log, level, splats: &[Splat], cut: usize, spread: &dyn Spread| {
-            let painter = Painter::with_tiles(&format, looks.clone(), log, level).unwrap();
+            let painter = Painter::with_tiles(&format, looks.clone(), light, log, level).unwrap();
             let mut bins = Bins::default();
             // Bins that were used before are as good as new.
             painter.bin(&splats[..splats.len() / 2], &mut bins, &Alone);
@@ -198,7 +245,21 @@ fn tiles_bands_levels_and_order_change_nothing() {
             assert!(paint([6, 5], level, &splats, 100, &Alone) == want, "{name} {level}");
         }
         for log in [[4, 4], [5, 7], [8, 6], [9, 9]] {
-            assert!(paint(log, Level::best(), &splats, 36, &Backwards) == want, "{name} {log:?}");
+            let got = paint(log, Level::best(), &splats, 36, &Backwards);
+            for (p, y) in (0..format.planes()).flat_map(|p| (0..format.plane_size(p).1).map(move |y| (p, y)))
+            {
+                let row = |f: &Frame| f.as_ref().plane(p).row_bytes(y).to_vec();
+                assert!(
+                    row(&got) == row(&want),
+                    "{name} {light:?} {log:?}: {p} {y} {:?}",
+                    row(&got)
+                        .iter()
+                        .zip(row(&want))
+                        .enumerate()
+                        .filter(|(_, (a, b))| *a != b)
+                        .collect::<Vec<_>>()
+                );
+            }
         }
         splats.reverse();
         assert!(paint([6, 5], Level::best(), &splats, 64, &Alone) == want, "{name} reversed");
@@ -266,6 +327,76 @@ fn straight_and_premultiplied_agree() {
                     let w = f32::from(b.row::<u16>(p, y)[x]);
                     assert!((v - w).abs() < 8.0, "{name} {p} {x} {y}: {v} {w}");
                 }
+            }
+        }
+    }
+}
+
+/// Light that is added to a transparent plate: alpha stays within 0 and 1, and what is seen over black is the same
+/// whether colour came multiplied by alpha or not.
+#[test]
+fn light_is_added_to_transparent_plates() {
+    for (name, light) in [
+        ("gbrap", Light::Gamma),
+        ("gbrap16", Light::Gamma),
+        ("gbrapf32", Light::Gamma),
+        ("gbrapf32", Light::Linear),
+        ("gbrap16", Light::Linear),
+        ("yuva444p16", Light::Linear),
+    ] {
+        let base = Format::from_name(name, 96, 80).unwrap();
+        let straight = Format { range: ColorRange::Full, ..base };
+        let folded = Format { alpha: Alpha::Premultiplied, ..straight };
+        let painters = [straight, folded].map(|f| {
+            let looks = [Blend::Add, Blend::Over, Blend::Add].into_iter().flat_map(looks).collect();
+            Painter::lit(&f, looks, light, Level::best()).unwrap()
+        });
+        let mut frames = [Frame::new(straight), Frame::new(folded)];
+        let mut dice = Dice(41);
+        let top = straight.depth.bits().map_or(1.0, |b| ((1u32 << b) - 1) as f32);
+        let put = |frame: &mut Frame, p: usize, x: usize, y: usize, v: f32| match straight.depth.bytes() {
+            1 => frame.row_mut::<u8>(p, y)[x] = (v * top + 0.5) as u8,
+            2 => frame.row_mut::<u16>(p, y)[x] = (v * top + 0.5) as u16,
+            _ => frame.row_mut::<f32>(p, y)[x] = v,
+        };
+        let get = |frame: &Frame, p: usize, x: usize, y: usize| match straight.depth.bytes() {
+            1 => f32::from(frame.row::<u8>(p, y)[x]) / top,
+            2 => f32::from(frame.row::<u16>(p, y)[x]) / top,
+            _ => frame.row::<f32>(p, y)[x],
+        };
+        for (y, x) in (0..80).flat_map(|y| (0..96).map(move |x| (y, x))) {
+            // A third of it is wholly transparent, a third wholly opaque.
+            let alpha = (dice.roll() * 3.0 - 1.0).clamp(0.0, 1.0);
+            put(&mut frames[0], 3, x, y, alpha);
+            put(&mut frames[1], 3, x, y, alpha);
+            let alpha = get(&frames[0], 3, x, y);
+            for p in 0..3 {
+                // 0 is in the middle where it is a colour difference.
+                let zero = if straight.family == Family::Yuv && p > 0 { 32768.0 / 65535.0 } else { 0.0 };
+                let v = if zero > 0.0 { dice.from(0.4, 0.6) } else { dice.from(0.3, 0.8) };
+                let v = if alpha > 0.0 { v } else { zero };
+                put(&mut frames[0], p, x, y, v);
+                let v = get(&frames[0], p, x, y);
+                put(&mut frames[1], p, x, y, zero + (v - zero) * alpha);
+            }
+        }
+        let splats = scatter(200, (96.0, 80.0), 27, 43);
+        let mut dice = Dice(44);
+        let colours: Vec<[f64; 3]> = splats.iter().map(|_| [0; 3].map(|_| f64::from(dice.roll()))).collect();
+        for (painter, frame) in painters.iter().zip(&mut frames) {
+            let of = |(s, c): (&Splat, &[f64; 3])| Splat { colour: painter.colour(*c), ..*s };
+            let splats: Vec<Splat> = splats.iter().zip(&colours).map(of).collect();
+            drawn(painter, &splats, frame);
+        }
+        for (y, x) in (0..80).flat_map(|y| (0..96).map(move |x| (y, x))) {
+            let [a, b] = [0, 1].map(|i| get(&frames[i], 3, x, y));
+            assert!(a == b && (0.0..=1.0).contains(&a), "{name} {light:?} {x} {y}: alpha {a} {b}");
+            for p in 0..3 {
+                let zero = if straight.family == Family::Yuv && p > 0 { 32768.0 / 65535.0 } else { 0.0 };
+                let v = (get(&frames[0], p, x, y) - zero) * a + zero;
+                let w = get(&frames[1], p, x, y);
+                let slack = if straight.depth == Depth::Bits(8) { 2.0 / 255.0 } else { 2e-4 };
+                assert!((v - w).abs() <= slack, "{name} {light:?} {p} {x} {y}: {v} {w} of {a}");
             }
         }
     }

@@ -58,12 +58,16 @@ pub(super) struct Tile {
 impl Tile {
     /// The luma samples `x` and rows `y` of the planes that are written.
     pub(super) fn new(painter: &Painter, x: Range<usize>, y: Range<usize>, writes: PlaneSet) -> Tile {
+        let wanted = |p: usize| match &painter.working {
+            Some(working) => working.wants(p, writes),
+            None => writes.has(p),
+        };
         let mut parts = [None; 4];
         let mut len = 0;
         for (out, group) in parts.iter_mut().zip(&painter.groups) {
             let mut mine = *group;
             mine.count = 0;
-            group.planes().iter().filter(|p| writes.has(**p)).for_each(|p| {
+            group.planes().iter().filter(|p| wanted(**p)).for_each(|p| {
                 mine.planes[mine.count.min(3)] = *p;
                 mine.count += 1;
             });

@@ -16,7 +16,9 @@ multiversion! {
 
 #[inline(always)]
 fn wide_body(part: &Part, painter: &Painter, splat: &Splat, look: &Look, samples: &mut [f32]) {
+    let aspect = painter.aspect;
     let reach = extent(&look.shape, splat);
+    let reach = [painter.grid.narrowed(reach[0]), reach[1]];
     let cells = &part.group.cells;
     let range = |a: usize, at: i32| {
         let more = reach[a].saturating_add(128 << cells.shift[a]);
@@ -32,13 +34,14 @@ fn wide_body(part: &Part, painter: &Painter, splat: &Splat, look: &Look, samples
     let image = painter.images.get(usize::from(splat.look)).and_then(Option::as_ref);
     let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
     let size = cells.size();
+    let size = [size[0] * aspect, size[1]];
     let effects = effects(painter, part, splat, look);
     let sampler = image.map(|image| image.sampler(splat, size));
     for j in y {
         let dy = cells.from(1, splat.y, j);
         let place = ((j - part.from[1]) as usize + ROOM) * part.stride + ROOM;
         for i in x.clone() {
-            let at = [cells.from(0, splat.x, i), dy];
+            let at = [cells.from(0, splat.x, i) * aspect, dy];
             let place = place + (i - part.from[0]) as usize;
             let mut each = |cover: f32, effects: &[Effect; 4]| {
                 for (base, effect) in part.base[..part.group.count].iter().zip(effects) {

@@ -2,7 +2,7 @@
 
 use super::super::effect::{Form, Layer, Page, Place, Side, Sprite, Tint, When};
 use super::{Item, Key, Takes, exact};
-use crate::particle::draw::Blend;
+use crate::particle::draw::{Blend, Light};
 use crate::settings::Choice;
 
 /// How particles mix with the frame.
@@ -31,6 +31,29 @@ pub fn blend_word(blend: Blend) -> &'static str {
         Blend::Add => "add",
         Blend::Screen => "screen",
         Blend::Multiply => "multiply",
+    }
+}
+
+/// In what they mix with the frame.
+pub const LIGHTS: &[Choice] = &[
+    Choice { id: "gamma", help: "in the values that the picture holds" },
+    Choice { id: "linear", help: "in light itself, as it adds up and covers in front of a lens" },
+];
+
+/// The light of a word of [`LIGHTS`].
+pub fn light(word: &str) -> Option<Light> {
+    Some(match word {
+        "gamma" => Light::Gamma,
+        "linear" => Light::Linear,
+        _ => return None,
+    })
+}
+
+/// The word of a light.
+pub fn light_word(light: Light) -> &'static str {
+    match light {
+        Light::Gamma => "gamma",
+        Light::Linear => "linear",
     }
 }
 

@@ -27,7 +27,7 @@ fn moving() -> Layer {
 }
 
 fn splats(layer: Layer, format: &Format, n: i64) -> Vec<Splat> {
-    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.1 };
+    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.1, light: Default::default() };
     Particles::new(effect).splats(format, 3, Level::best(), &at(n)).unwrap()
 }
 
@@ -90,7 +90,8 @@ fn what_comes_to_the_floor_ends_and_its_children_stand_there() {
             wind: 0.0,
             ..drop.clone()
         };
-        let effect = Effect { layers: vec![drop, still], blend: Blend::Over, wind: 0.2 };
+        let effect =
+            Effect { layers: vec![drop, still], blend: Blend::Over, wind: 0.2, light: Default::default() };
         let spec = Particles::new(effect);
         let seen = |n: i64, which: u64| -> Vec<[f64; 3]> {
             let all = spec.splats(&format, 3, Level::best(), &at(n)).unwrap();
@@ -140,7 +141,8 @@ fn layers_of_a_stream_are_in_the_same_places() {
     let format = Format::from_name("gray", 640, 360).unwrap();
     let star = Layer { place: Place::Tunnel { near: 0.5, far: 3.0 }, ..moving() };
     let glow = Layer { size: Spread::fixed(0.3), ..star.clone() };
-    let effect = Effect { layers: vec![star, glow], blend: Blend::Over, wind: 0.1 };
+    let effect =
+        Effect { layers: vec![star, glow], blend: Blend::Over, wind: 0.1, light: Default::default() };
     let all = Particles::new(effect).splats(&format, 3, Level::best(), &at(12)).unwrap();
     let of = |which: u64| all.iter().filter(move |s| s.rank & 1 == which).map(|s| (s.x, s.y, s.rank >> 1));
     let (stars, glows): (Vec<_>, Vec<_>) = (of(0).collect(), of(1).collect());
@@ -179,7 +181,7 @@ fn pictures_of_sprites_go_around_in_their_frames() {
             form: Form::Sprite(sprite(offset, scroll)),
             ..Layer::default()
         };
-        let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0 };
+        let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0, light: Default::default() };
         frame(&*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), n)
     };
     let fixed = |x, y| [Spread::fixed(x), Spread::fixed(y)];

@@ -1,0 +1,525 @@
+//! Drawing in red, green and blue where the planes hold something else: light behind a transfer function, or Y, U and V.
+//!
+//! The samples of a tile become working samples, light (or values) of G, B and R from 0 to 1, are drawn into as those of
+//! any such picture are, and come back as the difference that was made: `old code + (code(after) - code(before))`. A sample
+//! that nothing was drawn on stays to the bit.
+//!
+//! **What a sample becomes** is defined cell by cell, as everywhere here. Luma, alpha and samples of R, G and B stand for
+//! their own; where chroma is coarser, its cells are drawn for themselves around the places where chroma is sited. Colour
+//! beside a luma sample is that of its block (for luma, what the block's chroma says; for chroma, the mean luma of the
+//! block), which decides what is under the splat, not what the splat is: what covers wholly gets its own colour.
+//!
+//! Colour under straight alpha is light times alpha while it is drawn on. Where it came multiplied, it was multiplied as
+//! a value, behind the transfer function: it is divided first.
+
+use super::image::Image;
+use super::look::{Blend, Look, Shape};
+use super::place::{self, Holds, Place};
+use super::tile::{Part, ROOM, Tile};
+use crate::frame::{Alpha, Family, Format, FrameMut, PlaneSet};
+use crate::pixel::convert::Coefficients;
+use crate::pixel::lift::{Lifted, lift, settle};
+use crate::pixel::transfer::Curve;
+use crate::simd::{Level, multiversion};
+
+/// In what colours are mixed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Light {
+    /// The values that the picture holds.
+    #[default]
+    Gamma,
+    /// Linear light.
+    Linear,
+}
+
+/// The longest row of a tile.
+const LONGEST: usize = 1 << 9;
+
+/// How planes and working samples hang together.
+#[derive(Clone, Debug)]
+pub(super) struct Working {
+    pub(super) curve: Curve,
+    /// What the picture's own planes are.
+    own: Vec<Place>,
+    /// To G, B and R from Y, U and V, and back; `None` where the planes are light themselves.
+    matrix: Option<[[[f64; 3]; 3]; 2]>,
+    /// How many working samples of light stand for one of luma: 1 or 3.
+    lights: usize,
+    /// Chroma that lies alike, apart from luma: each has light, and alpha, of its own.
+    chroma: Vec<PlaneSet>,
+    alpha: Option<usize>,
+    kind: Alpha,
+    level: Level,
+}
+
+/// Whether splats of a look may have colours that count one by one.
+fn coloured(look: &Look) -> bool {
+    matches!(look.blend, Blend::Screen | Blend::Multiply)
+        && match &look.shape {
+            Shape::Image(image) => !Image::is_grey(image),
+            _ => look.tinted,
+        }
+}
+
+impl Working {
+    /// `None` where the planes can be drawn into as they are.
+    pub(super) fn of(
+        format: &Format,
+        looks: &[Look],
+        light: Light,
+        matrix: Option<Coefficients>,
+        level: Level,
+    ) -> Option<Working> {
+        let curve = if light == Light::Linear { Curve::of(format) } else { Curve::Linear };
+        let matrix = matrix.filter(|_| format.family == Family::Yuv);
+        if curve == Curve::Linear && !(matrix.is_some() && looks.iter().any(coloured)) {
+            return None;
+        }
+        let own: Vec<Place> = (0..format.planes()).map(|p| Place::of(format, p)).collect();
+        let mut chroma: Vec<PlaneSet> = Vec::new();
+        if matrix.is_some() {
+            for p in (1..3).filter(|p| own[*p].cells != own[0].cells) {
+                match chroma.iter_mut().find(|set| set.iter().any(|q| own[q].cells == own[p].cells)) {
+                    Some(set) => *set = *set | PlaneSet::one(p),
+                    None => chroma.push(PlaneSet::one(p)),
+                }
+            }
+        }
+        Some(Working {
+            curve,
+            matrix: matrix.map(|m| [m.to_rgb(), m.to_yuv()]),
+            lights: if format.family == Family::Gray { 1 } else { 3 },
+            chroma,
+            alpha: format.alpha_plane(),
+            kind: format.alpha,
+            own,
+            level,
+        })
+    }
+
+    /// The working planes: light and alpha in the places of luma, then in those of chroma.
+    pub(super) fn places(&self) -> Vec<Place> {
+        let squared = self.curve != Curve::Linear;
+        let apart = self.chroma.iter().filter_map(|set| set.iter().next()).map(|p| self.own[p].cells);
+        core::iter::once(self.own[0].cells)
+            .chain(apart)
+            .flat_map(|cells| {
+                (0..self.each()).map(move |i| {
+                    let holds = if i == self.lights { Holds::Alpha } else { Holds::Light(i) };
+                    Place { holds, cells, zero: 0.0, span: 1.0, legal: None, squared }
+                })
+            })
+            .collect()
+    }
+
+    /// Whether working plane `p` is needed when `writes` are written.
+    pub(super) fn wants(&self, p: usize, writes: PlaneSet) -> bool {
+        let seen = match self.set_of(p) {
+            0 if self.matrix.is_none() => p == self.lights || writes.has(p),
+            0 => self.lights == self.component(p) || !self.beside_luma(writes).is_empty(),
+            set => self.chroma.get(set - 1).is_some_and(|set| !(*set & writes).is_empty()),
+        };
+        seen && (self.component(p) < self.lights || self.alpha.is_some_and(|a| writes.has(a)))
+    }
+
+    /// Working planes of one kind of cells.
+    fn each(&self) -> usize {
+        self.lights + usize::from(self.alpha.is_some())
+    }
+
+    /// 0 for luma, above for chroma that is apart.
+    fn set_of(&self, p: usize) -> usize {
+        p / self.each()
+    }
+
+    /// Which light it is, or alpha behind them.
+    fn component(&self, p: usize) -> usize {
+        p % self.each()
+    }
+
+    /// The planes of Y, U and V whose cells are luma's.
+    fn beside_luma(&self, writes: PlaneSet) -> PlaneSet {
+        (0..3)
+            .filter(|p| self.own[*p].cells == self.own[0].cells && writes.has(*p))
+            .fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p))
+    }
+
+    /// A colour (0 to 1, as displayed) as splats keep it: values, or the square roots of light, whose steps are more
+    /// alike to the eye.
+    pub(super) fn packed(&self, rgb: [f64; 3], grey: Option<Coefficients>) -> [u16; 3] {
+        let nominal = place::nominal(if self.lights == 1 { grey } else { None }, rgb);
+        nominal.map(|v| {
+            let kept = if self.curve == Curve::Linear { v } else { self.curve.light(v).max(0.0).sqrt() };
+            // `as` saturates and makes NaN 0.
+            (kept * 65535.0 + 0.5) as u16
+        })
+    }
+
+    /// Takes the samples out of the planes: `samples` to be drawn into, `before` as they were, not multiplied by alpha.
+    pub(super) fn load<T: Lifted>(
+        &self,
+        tile: &Tile,
+        out: &FrameMut<'_>,
+        samples: &mut [f32],
+        before: &mut [f32],
+    ) {
+        samples.fill(0.0);
+        let mut rows = [[0.0f32; LONGEST]; 3];
+        for part in tile.parts() {
+            let lights = self.lights_of(part);
+            let n = part.size[0];
+            for j in 0..part.size[1] {
+                let mut alpha = [1.0f32; LONGEST];
+                let alpha = &mut alpha[..n];
+                if let (Some(from), Some(a)) = (self.alpha_of(part), self.alpha) {
+                    self.block::<T>(out, a, part, j, alpha);
+                    alpha.iter_mut().for_each(|v| *v *= 1.0 / self.own[a].span);
+                    samples[from + j * part.stride..][..n].copy_from_slice(alpha);
+                    before[from + j * part.stride..][..n].copy_from_slice(alpha);
+                }
+                if let Some(matrix) = &self.matrix {
+                    self.yuv::<T>(out, part, j, &mut rows);
+                    for (p, to) in lights.clone() {
+                        let row = &mut samples[to + j * part.stride..][..n];
+                        mix(
+                            self.level,
+                            row,
+                            [&rows[0], &rows[1], &rows[2]],
+                            self.scaled(matrix[0][self.component(p)]),
+                        );
+                    }
+                } else {
+                    for (p, to) in lights.clone() {
+                        let row = &mut samples[to + j * part.stride..][..n];
+                        self.lifted::<T>(out, p, part, j, row);
+                        row.iter_mut().for_each(|v| *v *= 1.0 / self.own[p].span);
+                    }
+                }
+                let folds = self.folds(part);
+                for (_, to) in lights.clone() {
+                    let row = &mut samples[to + j * part.stride..][..n];
+                    if folds && self.kind == Alpha::Premultiplied {
+                        row.iter_mut().zip(&*alpha).for_each(|(v, a)| *v /= whole(*a));
+                    }
+                    self.curve.lighten(self.level, row);
+                    before[to + j * part.stride..][..n].copy_from_slice(row);
+                    if folds {
+                        row.iter_mut().zip(&*alpha).for_each(|(v, a)| *v *= self.share(*a));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts what has changed into the planes.
+    pub(super) fn store<T: Lifted>(
+        &self,
+        tile: &Tile,
+        out: &mut FrameMut<'_>,
+        samples: &mut [f32],
+        before: &[f32],
+        writes: PlaneSet,
+    ) {
+        let mut now = [[0.0f32; LONGEST]; 3];
+        let mut was = [[0.0f32; LONGEST]; 3];
+        let (ones, mut drawn) = ([1.0f32; LONGEST], [0u32; LONGEST]);
+        for part in tile.parts() {
+            let n = part.size[0];
+            let drawn = &mut drawn[..n];
+            let folds = self.folds(part);
+            self.limit_alpha(part, samples, before);
+            for j in 0..part.size[1] {
+                let row = |from: usize| from + j * part.stride..from + j * part.stride + n;
+                let alphas = self.alpha_of(part).filter(|_| folds);
+                let alpha = alphas.map_or(&ones[..n], |from| &samples[row(from)]);
+                let alpha_was = alphas.map_or(&ones[..n], |from| &before[row(from)]);
+                // Bits by which samples that were drawn on are other than they were.
+                drawn.fill(0);
+                differ(self.level, alpha, alpha_was, drawn);
+                for (k, (_, from)) in self.lights_of(part).enumerate() {
+                    let (light, light_was) = (&samples[row(from)], &before[row(from)]);
+                    if folds {
+                        let folded = &mut was[k][..n];
+                        let rows = light_was.iter().zip(alpha_was);
+                        folded.iter_mut().zip(rows).for_each(|(to, (v, a))| *to = v * self.share(*a));
+                        differ(self.level, light, folded, drawn);
+                    } else {
+                        differ(self.level, light, light_was, drawn);
+                    }
+                }
+                let first = drawn.iter().position(|d| *d != 0);
+                let last = drawn.iter().rposition(|d| *d != 0);
+                let (Some(first), Some(last)) = (first, last.map(|l| l + 1)) else { continue };
+                for (k, (_, from)) in self.lights_of(part).enumerate() {
+                    let from = from + j * part.stride;
+                    let (now, was) = (&mut now[k][first..last], &mut was[k][first..last]);
+                    now.copy_from_slice(&samples[from + first..from + last]);
+                    was.copy_from_slice(&before[from + first..from + last]);
+                    let (alpha, alpha_was) = (&alpha[first..last], &alpha_was[first..last]);
+                    if folds {
+                        now.iter_mut().zip(alpha).for_each(|(v, a)| *v /= whole(*a));
+                    }
+                    self.curve.encode(self.level, now);
+                    self.curve.encode(self.level, was);
+                    let premultiplied = folds && self.kind == Alpha::Premultiplied;
+                    if !folds {
+                        less(self.level, now, was);
+                        continue;
+                    }
+                    for i in 0..now.len() {
+                        if premultiplied {
+                            now[i] = now[i] * whole(alpha[i]) - was[i] * whole(alpha_was[i]);
+                        } else {
+                            now[i] -= was[i];
+                        }
+                        // Under no alpha at all, colour stays what it was, as does what was not drawn on.
+                        let hidden = !premultiplied && (alpha[i].is_nan() || alpha[i] <= 0.0);
+                        if hidden || drawn[first + i] == 0 {
+                            now[i] = 0.0;
+                        }
+                    }
+                }
+                self.give::<T>(part, j, first..last, out, &now, &mut was[0], writes);
+            }
+        }
+        self.give_alpha::<T>(tile, out, samples, before);
+    }
+
+    /// Puts a row's differences in light into the planes that they belong to.
+    #[allow(clippy::too_many_arguments)]
+    fn give<T: Lifted>(
+        &self,
+        part: &Part,
+        j: usize,
+        cells: core::ops::Range<usize>,
+        out: &mut FrameMut<'_>,
+        now: &[[f32; LONGEST]; 3],
+        room: &mut [f32; LONGEST],
+        writes: PlaneSet,
+    ) {
+        let room = &mut room[cells.clone()];
+        match &self.matrix {
+            None => {
+                for (k, (p, _)) in self.lights_of(part).enumerate() {
+                    room.copy_from_slice(&now[k][cells.clone()]);
+                    self.add::<T>(p, part, j, cells.start, room, out);
+                }
+            }
+            Some(matrix) => {
+                let [a, b, c] = [&now[0][cells.clone()], &now[1][cells.clone()], &now[2][cells.clone()]];
+                for p in self.planes_of(part, writes).iter() {
+                    mix(self.level, room, [a, b, c], matrix[1][p].map(|v| v as f32));
+                    self.add::<T>(p, part, j, cells.start, room, out);
+                }
+            }
+        }
+    }
+
+    /// Adds nominal differences to samples from `first` on.
+    fn add<T: Lifted>(
+        &self,
+        p: usize,
+        part: &Part,
+        j: usize,
+        first: usize,
+        more: &mut [f32],
+        out: &mut FrameMut<'_>,
+    ) {
+        let Place { zero, span, legal, .. } = self.own[p];
+        let row =
+            &mut out.plane_mut(p).row_mut::<T>(part.from[1] as usize + j)[part.from[0] as usize + first..];
+        let row = &mut row[..more.len()];
+        let mut old = [0.0f32; LONGEST];
+        let old = &mut old[..more.len()];
+        lift(self.level, row, zero, old);
+        raise(self.level, more, old, span);
+        settle(self.level, more, zero, legal.unwrap_or_default(), row);
+    }
+
+    fn give_alpha<T: Lifted>(&self, tile: &Tile, out: &mut FrameMut<'_>, samples: &[f32], before: &[f32]) {
+        let Some(p) = self.alpha else { return };
+        // The first part is luma's.
+        let Some((part, at)) = tile.parts().find_map(|part| Some((part, self.alpha_of(part)?))) else {
+            return;
+        };
+        let mut more = [0.0f32; LONGEST];
+        let more = &mut more[..part.size[0]];
+        for j in 0..part.size[1] {
+            let from = at + j * part.stride;
+            let rows = samples[from..].iter().zip(&before[from..]);
+            more.iter_mut().zip(rows).for_each(|(v, (now, was))| *v = now - was);
+            self.add::<T>(p, part, j, 0, more, out);
+        }
+    }
+
+    /// No more alpha than one, or than there was.
+    fn limit_alpha(&self, part: &Part, samples: &mut [f32], before: &[f32]) {
+        let Some(at) = self.alpha_of(part) else { return };
+        for j in 0..part.size[1] {
+            let from = at + j * part.stride;
+            for (v, was) in samples[from..][..part.size[0]].iter_mut().zip(&before[from..]) {
+                let most = if *was > 1.0 { *was } else { 1.0 };
+                *v = if *v > most { most } else { *v };
+            }
+        }
+    }
+
+    /// The working planes of light of a part, as plane of the picture (where they are light themselves) or number of the
+    /// component, and where their cells begin.
+    fn lights_of<'a>(&'a self, part: &'a Part) -> impl Iterator<Item = (usize, usize)> + Clone + 'a {
+        let all = part.group.planes().iter().zip(part.base);
+        all.filter(|(p, _)| self.component(**p) < self.lights).map(move |(p, base)| (*p, base + inside(part)))
+    }
+
+    /// Where a part's alpha begins, if it is drawn.
+    fn alpha_of(&self, part: &Part) -> Option<usize> {
+        let mut all = part.group.planes().iter().zip(part.base);
+        all.find(|(p, _)| self.component(**p) == self.lights).map(|(_, base)| base + inside(part))
+    }
+
+    /// Whether its colour hangs on its alpha.
+    fn folds(&self, part: &Part) -> bool {
+        let same = self.kind == Alpha::Premultiplied && self.curve == Curve::Linear;
+        !same && self.alpha_of(part).is_some()
+    }
+
+    /// The planes of Y, U and V that a part stands for.
+    fn planes_of(&self, part: &Part, writes: PlaneSet) -> PlaneSet {
+        match part.group.planes().first().map_or(0, |p| self.set_of(*p)) {
+            0 => self.beside_luma(writes),
+            set => self.chroma.get(set - 1).map_or(PlaneSet::NONE, |set| *set & writes),
+        }
+    }
+
+    /// What colour is multiplied by to be drawn on.
+    #[inline(always)]
+    fn share(&self, alpha: f32) -> f32 {
+        if self.kind == Alpha::Premultiplied { whole(alpha) } else { alpha }
+    }
+
+    /// Samples of the picture's plane `p` in the cells of a part, less the code of nothing.
+    fn lifted<T: Lifted>(&self, out: &FrameMut<'_>, p: usize, part: &Part, j: usize, row: &mut [f32]) {
+        let plane = out.plane(p);
+        let samples = &plane.row::<T>(part.from[1] as usize + j)[part.from[0] as usize..][..row.len()];
+        lift(self.level, samples, self.own[p].zero, row);
+    }
+
+    /// Y, U and V of a row of cells, less the codes of nothing.
+    fn yuv<T: Lifted>(&self, out: &FrameMut<'_>, part: &Part, j: usize, rows: &mut [[f32; LONGEST]; 3]) {
+        let n = part.size[0];
+        let [sx, sy] = self.own[1].cells.shift;
+        if part.group.cells.shift == [0, 0] {
+            self.lifted::<T>(out, 0, part, j, &mut rows[0][..n]);
+            let mut coarse = [0.0f32; LONGEST];
+            for (p, row) in rows.iter_mut().enumerate().skip(1) {
+                let plane = out.plane(p);
+                let from = part.from[0] as usize >> sx;
+                let coarse = &mut coarse[..n.div_ceil(1 << sx)];
+                let samples = &plane.row::<T>((part.from[1] as usize + j) >> sy)[from..][..coarse.len()];
+                lift(self.level, samples, self.own[p].zero, coarse);
+                spread(&mut row[..n], coarse, sx);
+            }
+            return;
+        }
+        for (p, row) in rows.iter_mut().enumerate().skip(1) {
+            self.lifted::<T>(out, p, part, j, &mut row[..n]);
+        }
+        self.block::<T>(out, 0, part, j, &mut rows[0][..n]);
+    }
+
+    /// The mean of plane `p`, as fine as luma, over each block of a row of cells, as far as it is in the picture, less the
+    /// code of nothing.
+    fn block<T: Lifted>(&self, out: &FrameMut<'_>, p: usize, part: &Part, j: usize, row: &mut [f32]) {
+        let [sx, sy] = part.group.cells.shift;
+        if [sx, sy] == [0, 0] {
+            return self.lifted::<T>(out, p, part, j, row);
+        }
+        let plane = out.plane(p);
+        let (y, zero) = (part.from[1] as usize + j, self.own[p].zero);
+        let mut count = 0.0f32;
+        row.fill(0.0);
+        for y in (y << sy..(y + 1) << sy).filter(|y| plane.rows().contains(y)) {
+            let samples = &plane.row::<T>(y)[(part.from[0] as usize) << sx..];
+            for (sum, block) in row.iter_mut().zip(samples.chunks(1 << sx)) {
+                let all = block.iter().fold(0.0, |all, s| all + (s.number() - zero));
+                *sum += all * (1.0 / block.len() as f32);
+            }
+            count += 1.0;
+        }
+        let part = if count > 0.0 { 1.0 / count } else { 0.0 };
+        row.iter_mut().for_each(|v| *v *= part);
+    }
+
+    /// A row of a matrix for lifted samples.
+    fn scaled(&self, row: [f64; 3]) -> [f32; 3] {
+        [0, 1, 2].map(|k| (row[k] / f64::from(self.own[k].span)) as f32)
+    }
+}
+
+/// The first cell of a part within a plane's room.
+fn inside(part: &Part) -> usize {
+    ROOM * part.stride + ROOM
+}
+
+/// An alpha to divide by.
+#[inline(always)]
+fn whole(alpha: f32) -> f32 {
+    if alpha > 0.0 { alpha } else { 1.0 }
+}
+
+/// Each of `coarse` 2^`shift` times.
+#[inline(always)]
+fn spread(out: &mut [f32], coarse: &[f32], shift: u32) {
+    match shift {
+        0 => out.copy_from_slice(coarse),
+        1 => {
+            let (pairs, rest) = out.as_chunks_mut::<2>();
+            pairs.iter_mut().zip(coarse).for_each(|(pair, c)| *pair = [*c; 2]);
+            rest.iter_mut().zip(coarse.last()).for_each(|(v, c)| *v = *c);
+        }
+        _ => out.chunks_mut(1 << shift).zip(coarse).for_each(|(block, c)| block.fill(*c)),
+    }
+}
+
+multiversion! {
+    /// A row of a matrix.
+    fn mix(level, out: &mut [f32], rows: [&[f32]; 3], by: [f32; 3]) = mix_body;
+    /// Adds the bits by which two rows differ.
+    fn differ(level, a: &[f32], b: &[f32], bits: &mut [u32]) = differ_body;
+    /// What there is more in a row than there was.
+    fn less(level, now: &mut [f32], was: &[f32]) = less_body;
+    /// Samples that are raised by so many spans.
+    fn raise(level, more: &mut [f32], old: &[f32], span: f32) = raise_body;
+}
+
+#[inline(always)]
+fn mix_body(out: &mut [f32], rows: [&[f32]; 3], by: [f32; 3]) {
+    let n = out.len();
+    let [a, b, c] = rows.map(|r| &r[..n]);
+    for i in 0..n {
+        out[i] = by[0] * a[i] + by[1] * b[i] + by[2] * c[i];
+    }
+}
+
+#[inline(always)]
+fn differ_body(a: &[f32], b: &[f32], bits: &mut [u32]) {
+    let n = bits.len();
+    let (a, b) = (&a[..n], &b[..n]);
+    for i in 0..n {
+        bits[i] |= a[i].to_bits() ^ b[i].to_bits();
+    }
+}
+
+#[inline(always)]
+fn less_body(now: &mut [f32], was: &[f32]) {
+    now.iter_mut().zip(was).for_each(|(now, was)| *now -= was);
+}
+
+#[inline(always)]
+fn raise_body(more: &mut [f32], old: &[f32], span: f32) {
+    for (v, old) in more.iter_mut().zip(old) {
+        let sum = *old + *v * span;
+        // What is no number stays, and so does what was not drawn on.
+        *v = if *v != 0.0 && sum.is_finite() { sum } else { *old };
+    }
+}
