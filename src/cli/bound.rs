@@ -113,7 +113,7 @@ mod tests {
     fn what_settings_take_is_said_or_refused() {
         let of = |t: &str| step(t).and_then(|s| text(&s));
         let said = of("particles=preset=snow").unwrap();
-        assert!(said.contains("at most 9") && said.contains("4000000 is the limit"), "{said}");
+        assert!(said.contains("at most 12") && said.contains("4000000 is the limit"), "{said}");
         let value: serde_json::Value =
             serde_json::from_str(&json(&step("particles=snow:amount=2").unwrap()).unwrap()).unwrap();
         assert!(
