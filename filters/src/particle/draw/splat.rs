@@ -32,7 +32,7 @@ pub struct Splat {
     pub angle: u16,
     /// Which of the painter's looks.
     pub look: u16,
-    /// Colour in the space of the planes, not multiplied by anything: [`Painter::colour`](super::Painter::colour).
+    /// Colour as the painter mixes it, not multiplied by anything: [`Painter::colour`](super::Painter::colour).
     pub colour: [u16; 3],
     /// How much of it there is, 65535 being all.
     pub opacity: u16,
