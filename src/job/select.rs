@@ -200,7 +200,8 @@ fn one(
     let mut more = vec![("frames", all.to_string())];
     if let Some(frames) = grid {
         more.push(("segment frames", frames.to_string()));
-        more.push(("encoding", format!("{:?}", picture_alone(request))));
+        // sound and all else beside the picture is decided when all is joined
+        more.push(("encoding", request.encoding.picture_text()));
     }
     let label = match kind {
         Kind::Y4m => "y4m",
@@ -268,12 +269,6 @@ fn one(
     }
     keep.seal = Some(Seal { ledger, note: note.map(|note| (path, note)) });
     Ok(finish(part, whole, keep))
-}
-
-/// How the picture is encoded; what becomes of the sound is decided when all is joined.
-fn picture_alone(request: &Request) -> sink::Encoding {
-    let clean = sink::Encoding::default();
-    sink::Encoding { audio: clean.audio, subs: clean.subs, no_chapters: false, ..request.encoding.clone() }
 }
 
 /// What the source as a whole is known by.

@@ -33,6 +33,23 @@ impl Encoding {
     pub fn is_default(&self) -> bool {
         *self == Encoding::default()
     }
+
+    /// What was said of the picture, in the words of the command line; what was not, is not there.
+    pub fn picture_text(&self) -> String {
+        let mut said = Vec::new();
+        let mut say = |name: &str, value: Option<String>| {
+            said.extend(value.map(|value| format!("{name} {value}")));
+        };
+        say("--codec", self.codec.clone());
+        self.options.iter().for_each(|(key, value)| say("--codec-opt", Some(format!("{key}={value}"))));
+        say("--crf", self.crf.map(|v| v.to_string()));
+        say("--preset", self.preset.clone());
+        say("--bitrate", self.bitrate.map(|v| v.to_string()));
+        if self.lossless {
+            said.push("--lossless".into());
+        }
+        if said.is_empty() { "by default".into() } else { said.join(" ") }
+    }
 }
 
 /// What becomes of the sound.
@@ -61,4 +78,29 @@ pub enum Subs {
     Copy,
     /// None.
     None,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_picture_in_words() {
+        assert_eq!(
+            Encoding { audio: Audio::None, no_chapters: true, ..Encoding::default() }.picture_text(),
+            "by default"
+        );
+        let all = Encoding {
+            codec: Some("libx264".into()),
+            options: vec![("tune".into(), "grain".into()), ("g".into(), "9".into())],
+            crf: Some(20.5),
+            preset: Some("slow".into()),
+            bitrate: Some(8000),
+            lossless: true,
+            ..Encoding::default()
+        };
+        let text = "--codec libx264 --codec-opt tune=grain --codec-opt g=9 --crf 20.5 --preset slow --bitrate 8000 \
+                    --lossless";
+        assert_eq!(all.picture_text(), text);
+    }
 }

@@ -161,7 +161,7 @@ fn pictures_behind_the_first_are_told() {
         source::open(path.as_os_str(), &Options::default()).unwrap().info().notes.join("\n")
     };
     let format = Format::from_name("gbrp", 3, 2).unwrap();
-    let mut encoded = |name: &str| {
+    let encoded = |name: &str| {
         let path = dir.path().join(name);
         write(path.as_os_str(), &plan(format, Some(1)), &[(stamp(0), super::noisy(format))]).unwrap();
         std::fs::read(path).unwrap()

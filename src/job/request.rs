@@ -1,0 +1,146 @@
+//! What is asked of a job.
+
+use crate::resume::Resume;
+use crate::shard::Shard;
+use crate::sink;
+use crate::source::Missing;
+use crate::store::{DEFAULT_LIMIT, Jumps};
+use grainfield_filters::frame::{ColorRange, Matrix, Ranges};
+use grainfield_filters::lend::{NoStore, Store};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::simd::Isa;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What is wanted, as said.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// File, pattern, `-` or `pattern:...`.
+    pub input: OsString,
+    /// File, pattern, `-`, `hash:`, `hash:FILE` or `null:`.
+    pub output: OsString,
+    /// The filters.
+    pub recipe: crate::recipe::Recipe,
+    /// `--seed`, default 0.
+    pub seed: u64,
+    /// `--frames`, after the offset; `None` is everything.
+    pub frames: Option<Ranges>,
+    /// `--frame-offset`.
+    pub frame_offset: i64,
+    /// `--rate`.
+    pub rate: Option<Ratio>,
+    /// `--threads`, default all the machine has.
+    pub threads: Option<usize>,
+    /// `--memory` in bytes.
+    pub memory: Option<u64>,
+    /// `--level` or `GRAINFIELD_LEVEL`.
+    pub level: Option<Isa>,
+    /// `--fields`.
+    pub fields: Fields,
+    /// `-y`.
+    pub overwrite: bool,
+    /// `--pix-fmt`.
+    pub pix_fmt: Option<String>,
+    /// `--matrix`: overrides the tag of the input.
+    pub matrix: Option<Matrix>,
+    /// `--range`: overrides the tag of the input.
+    pub range: Option<ColorRange>,
+    /// `--missing`.
+    pub missing: Missing,
+    /// `--allow-protocol`.
+    pub allow_protocol: Vec<String>,
+    /// `--lavfi`.
+    pub lavfi: Option<String>,
+    /// `--on-error`.
+    pub on_error: OnError,
+    /// `--strict`: what would be a warning is an error.
+    pub strict: bool,
+    /// `--codec`, `--crf` and all else about how a video file is written.
+    pub encoding: sink::Encoding,
+    /// `--shard`.
+    pub shard: Option<Shard>,
+    /// `--resume` and `--verify`.
+    pub resume: Resume,
+    /// `--segments`, with `--segment-frames`.
+    pub segments: Option<u64>,
+    /// `--cache` and `--cache-limit`: where states of what must be stepped are kept between runs.
+    pub cache: Cache,
+    /// What [`Job::run`] will be given: a read that stands still, be it before the first frame, ends when it is set.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Request {
+    /// Input to output, with no filter and everything else as when nothing is said.
+    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Request {
+        Request {
+            input: input.into(),
+            output: output.into(),
+            recipe: crate::recipe::Recipe::default(),
+            seed: 0,
+            frames: None,
+            frame_offset: 0,
+            rate: None,
+            threads: None,
+            memory: None,
+            level: None,
+            fields: Fields::Auto,
+            overwrite: false,
+            pix_fmt: None,
+            matrix: None,
+            range: None,
+            missing: Missing::Error,
+            allow_protocol: Vec::new(),
+            lavfi: None,
+            on_error: OnError::Stop,
+            strict: false,
+            encoding: sink::Encoding::default(),
+            shard: None,
+            resume: Resume::No,
+            segments: None,
+            cache: Cache::default(),
+            stop: Arc::default(),
+        }
+    }
+}
+
+/// Where what can be made again is kept between runs. Never changes a sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cache {
+    /// The folder; `None` keeps nothing.
+    pub folder: Option<PathBuf>,
+    /// At most so many bytes; `None` is [`DEFAULT_LIMIT`].
+    pub limit: Option<u64>,
+}
+
+impl Cache {
+    pub(super) fn store(&self) -> Arc<dyn Store + Send + Sync> {
+        match &self.folder {
+            Some(folder) => Arc::new(Jumps::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))),
+            None => Arc::new(NoStore),
+        }
+    }
+}
+
+/// Whether interlaced frames are filtered as fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fields {
+    /// As the source is tagged.
+    #[default]
+    Auto,
+    /// Whole frames.
+    Frame,
+    /// Fields; top first unless the source says bottom first.
+    Field,
+}
+
+/// What to do when one frame fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OnError {
+    /// End the render.
+    #[default]
+    Stop,
+    /// Leave the frame out and go on.
+    Skip,
+}
