@@ -123,11 +123,9 @@ pub struct Cache {
 }
 
 impl Cache {
-    fn store(&self) -> Arc<dyn Store + Send + Sync> {
-        match &self.folder {
-            Some(folder) => Arc::new(Jumps::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))),
-            None => Arc::new(NoStore),
-        }
+    fn jumps(&self) -> Option<Arc<Jumps>> {
+        let folder = self.folder.as_ref()?;
+        Some(Arc::new(Jumps::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))))
     }
 }
 
@@ -176,6 +174,11 @@ pub trait Watch: Sync {
     fn step(&self, step: &Step);
     /// Something the user should know (an assumption, a frame left out).
     fn note(&self, text: &str);
+    /// No frame comes for a while: one is being stepped to, and `done` frames of `all` have been. Ends with the next
+    /// [`step`](Watch::step).
+    fn stepping(&self, done: u64, all: u64) {
+        let _ = (done, all);
+    }
 }
 
 /// How a job ended, when it ended well.
@@ -263,6 +266,8 @@ pub enum RunError {
 /// A render that is ready to run: input opened, filters bound, output created under a temporary name.
 pub struct Job {
     setup: Setup,
+    /// Where states are kept, where they are.
+    jumps: Option<Arc<Jumps>>,
     notes: Vec<String>,
     warnings: Vec<String>,
     total: Option<u64>,
@@ -405,9 +410,13 @@ impl Job {
         warnings.extend(sink.warnings());
         strict(&request, &warnings)?;
         let plan = pipeline::Plan { source, wanted: selected.wanted, offset: request.frame_offset, total };
-        let (chain, store) = (Arc::new(chain), request.cache.store());
+        let (chain, jumps) = (Arc::new(chain), request.cache.jumps());
+        let store: Arc<dyn Store + Send + Sync> = match &jumps {
+            Some(jumps) => Arc::clone(jumps) as _,
+            None => Arc::new(NoStore),
+        };
         let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store };
-        Ok(Job { setup, notes, warnings, total, skipped: selected.skipped, rate })
+        Ok(Job { setup, jumps, notes, warnings, total, skipped: selected.skipped, rate })
     }
 
     /// What the user should know before the first frame: assumptions and conversions, one line each.
@@ -439,6 +448,11 @@ impl Job {
     pub fn run(self, watch: &dyn Watch, stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
         let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, watch, stop);
         let summary = Summary { skipped: self.skipped, ..summary };
+        if let Some(trouble) = self.jumps.as_ref().and_then(|j| j.trouble()) {
+            watch.note(&format!(
+                "the cache could not keep everything, so frames far in may be stepped to again: {trouble}"
+            ));
+        }
         match failure {
             None => Ok(summary),
             Some(Failure::Closed) => Err(RunError::ClosedPipe),
