@@ -12,9 +12,11 @@ use crate::pipeline::{self, Failure, Setup};
 use crate::resume::{Ledger, Origins, ResumeError};
 use crate::sink::{self, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
+use crate::store::Jumps;
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{Depth, Format, NameError, Parity, Ranges};
+use grainfield_filters::lend::{NoStore, Store};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
 use std::ffi::{OsStr, OsString};
@@ -45,6 +47,11 @@ pub trait Watch: Sync {
     fn step(&self, step: &Step);
     /// Something the user should know (an assumption, a frame left out).
     fn note(&self, text: &str);
+    /// No frame comes for a while: one is being stepped to, and `done` frames of `all` have been. Ends with the next
+    /// [`step`](Watch::step).
+    fn stepping(&self, done: u64, all: u64) {
+        let _ = (done, all);
+    }
 }
 
 /// How a job ended, when it ended well.
@@ -134,6 +141,8 @@ pub struct Job {
     setup: Setup,
     output: OsString,
     resumable: bool,
+    /// Where states are kept, where they are.
+    jumps: Option<Arc<Jumps>>,
     notes: Vec<String>,
     warnings: Vec<String>,
     total: Option<u64>,
@@ -301,9 +310,13 @@ impl Job {
         let to_end = request.frames.as_ref().is_none_or(Ranges::is_open);
         let wanted = selected.wanted;
         let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total, to_end };
-        let (chain, store) = (Arc::new(chain), request.cache.store());
+        let (chain, jumps) = (Arc::new(chain), request.cache.jumps());
+        let store: Arc<dyn Store + Send + Sync> = match &jumps {
+            Some(jumps) => Arc::clone(jumps) as _,
+            None => Arc::new(NoStore),
+        };
         let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store };
-        Ok(Job { setup, output, resumable, notes, warnings, total, skipped: selected.skipped, rate })
+        Ok(Job { setup, jumps, output, resumable, notes, warnings, total, skipped: selected.skipped, rate })
     }
 
     /// What the user should know before the first frame: assumptions and conversions, one line each.
@@ -345,6 +358,11 @@ impl Job {
     pub fn run(self, watch: &dyn Watch, stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
         let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, watch, stop);
         let summary = Summary { skipped: self.skipped, ..summary };
+        if let Some(trouble) = self.jumps.as_ref().and_then(|j| j.trouble()) {
+            watch.note(&format!(
+                "the cache could not keep everything, so frames far in may be stepped to again: {trouble}"
+            ));
+        }
         match failure {
             None => Ok(summary),
             Some(Failure::Closed) => Err(RunError::ClosedPipe),

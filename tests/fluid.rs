@@ -4,11 +4,13 @@
 
 mod support;
 
-use grainfield::job::{Cache, Job, JobError, Request};
+use grainfield::job::{Cache, Job, JobError, Request, RunError, Step, Watch};
 use grainfield::recipe::Recipe;
 use grainfield::store::{DEFAULT_LIMIT, Jumps};
 use grainfield_filters::simd::Level;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use support::hashes;
 
 const INPUT: &str = "pattern:zoneplate:size=96x54:frames=60:format=yuv420p";
@@ -119,6 +121,54 @@ fn fields_are_filtered_each_at_its_time() {
         r.frames = Some("40,7,41".parse().unwrap());
     });
     assert!(part.iter().all(|(n, hash)| *hash == want[*n as usize].1));
+}
+
+/// Hears how far stepping has come, and asks for an end once it is so far.
+struct Ear {
+    told: Mutex<Vec<(u64, u64)>>,
+    enough: u64,
+    stop: Arc<AtomicBool>,
+}
+
+impl Watch for Ear {
+    fn step(&self, _: &Step) {}
+    fn note(&self, _: &str) {}
+    fn stepping(&self, done: u64, all: u64) {
+        self.told.lock().unwrap().push((done, all));
+        self.stop.fetch_or(done >= self.enough, Ordering::Relaxed);
+    }
+}
+
+/// Steps towards a far frame until so many have been told.
+fn towards(cache: &Path, frame: i64, enough: u64) -> Vec<(u64, u64)> {
+    let mut request = Request::new("pattern:zoneplate:size=96x54:frames=100000:format=yuv420p", "null:");
+    request.recipe = Recipe::parse_chain("fluid=particles=600").unwrap();
+    request.cache = Cache { folder: Some(cache.into()), limit: None };
+    request.frames = Some(frame.to_string().parse().unwrap());
+    request.threads = Some(2);
+    let stop = Arc::new(AtomicBool::new(false));
+    let ear = Ear { told: Mutex::default(), enough, stop: Arc::clone(&stop) };
+    let error = Job::prepare(request).unwrap().run(&ear, &stop).err().unwrap();
+    assert!(matches!(error, RunError::Interrupted { .. }), "{error:?}");
+    ear.told.into_inner().unwrap()
+}
+
+#[test]
+fn stepping_is_told_and_broken_off_and_what_was_kept_is_good() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = towards(folder.path(), 90_000, 60);
+    assert!(told.is_sorted() && told.iter().all(|(done, all)| done < all && *all == 90_000), "{told:?}");
+    let kept = states(folder.path());
+    assert!(kept.len() >= 2, "{kept:?}");
+    // It goes on from there.
+    let again = towards(folder.path(), 90_000, 0);
+    assert!(again[0].0 >= 24 * kept.len() as u64, "{again:?} {kept:?}");
+    let want = whole(CHAINS[0]);
+    check(CHAINS[0], &want, "after a stop", |r| {
+        r.cache = Cache { folder: Some(folder.path().into()), limit: None };
+        r.frames = Some("59,30,24".parse().unwrap());
+    });
+    assert!(kept.iter().all(|f| f.exists()));
 }
 
 fn refused(input: &str, chain: &str, offset: i64) -> JobError {

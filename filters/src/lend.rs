@@ -24,6 +24,11 @@ pub trait Store: Sync {
     fn get(&self, key: u128) -> Option<Vec<u8>>;
     /// Keeps `bytes` under `key`, if there is room.
     fn put(&self, key: u128, bytes: &[u8]);
+    /// Told on the way to a state that was not stored: `done` of `all` frames have been stepped. Only to be shown to
+    /// whoever waits; a store need not listen.
+    fn stepping(&self, done: u64, all: u64) {
+        let _ = (done, all);
+    }
 }
 
 /// Unpacked bytes at any place, lent (track files).

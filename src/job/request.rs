@@ -6,7 +6,6 @@ use crate::sink;
 use crate::source::Missing;
 use crate::store::{DEFAULT_LIMIT, Jumps};
 use grainfield_filters::frame::{ColorRange, Matrix, Ranges};
-use grainfield_filters::lend::{NoStore, Store};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
 use std::ffi::OsString;
@@ -115,11 +114,9 @@ pub struct Cache {
 }
 
 impl Cache {
-    pub(super) fn store(&self) -> Arc<dyn Store + Send + Sync> {
-        match &self.folder {
-            Some(folder) => Arc::new(Jumps::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))),
-            None => Arc::new(NoStore),
-        }
+    pub(super) fn jumps(&self) -> Option<Arc<Jumps>> {
+        let folder = self.folder.as_ref()?;
+        Some(Arc::new(Jumps::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))))
     }
 }
 

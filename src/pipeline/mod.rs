@@ -163,6 +163,8 @@ struct Shared {
 struct News {
     steps: Vec<Step>,
     notes: Vec<String>,
+    /// How far stepping has come, if it has been told after the last frame.
+    stepping: Option<(u64, u64)>,
 }
 
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -240,6 +242,9 @@ fn wait(shared: &Shared, watch: &dyn Watch) {
         let news = std::mem::take(&mut *lock(&shared.news));
         news.notes.iter().for_each(|text| watch.note(text));
         news.steps.iter().for_each(|step| watch.step(step));
+        if let Some((done, all)) = news.stepping {
+            watch.stepping(done, all);
+        }
         if done {
             return;
         }

@@ -7,7 +7,7 @@ use crate::sink::SinkError;
 use crate::source::{Slot, Stamp};
 use grainfield_filters::chain::Work;
 use grainfield_filters::frame::{Frame, Moment};
-use grainfield_filters::lend::{Host, Stop};
+use grainfield_filters::lend::{Host, Stop, Store};
 use grainfield_filters::ratio::Ratio;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,6 +19,21 @@ struct Own {
     slot: Slot,
     work: Work,
     encoded: Vec<u8>,
+}
+
+/// The store that was lent to the pipeline; what is told on the way to a state is passed on.
+struct Told<'a>(&'a Shared);
+
+impl Store for Told<'_> {
+    fn get(&self, key: u128) -> Option<Vec<u8>> {
+        self.0.store.get(key)
+    }
+    fn put(&self, key: u128, bytes: &[u8]) {
+        self.0.store.put(key, bytes);
+    }
+    fn stepping(&self, done: u64, all: u64) {
+        lock(&self.0.news).stepping = Some((done, all));
+    }
 }
 
 /// Takes tickets until there are none.
@@ -84,7 +99,7 @@ fn make(shared: &Shared, own: &mut Own, stamp: &Stamp) -> Result<(), FrameError>
     // Tags may have been overridden by the user.
     frame.retag(*shared.chain.input());
     let at = Moment { index: stamp.number, frame: Ratio::whole(stamp.number), time: stamp.time };
-    let host = Host { spread: &shared.threads, store: &*shared.store, stop: &shared.stop };
+    let host = Host { spread: &shared.threads, store: &Told(shared), stop: &shared.stop };
     shared
         .chain
         .run(&at, stamp.duration, frame, &mut own.work, &shared.states, &host)
@@ -173,7 +188,9 @@ fn about_frame(error: &FrameError) -> bool {
 }
 
 fn report(shared: &Shared, writing: &super::Writing, number: i64, left_out: bool) {
-    lock(&shared.news).steps.push(Step {
+    let mut news = lock(&shared.news);
+    news.stepping = None;
+    news.steps.push(Step {
         done: writing.summary.frames,
         failed: writing.summary.failed,
         total: shared.total,

@@ -83,6 +83,8 @@ pub struct Jumps {
     limit: u64,
     /// Bytes in the folder, as far as is known.
     used: Mutex<Option<u64>>,
+    /// Why something could not be kept, the first time.
+    trouble: Mutex<Option<String>>,
 }
 
 /// What a cache holds.
@@ -104,12 +106,18 @@ struct Item {
 impl Jumps {
     /// In the folder `states` of `cache`, which need not be there, with at most `limit` bytes.
     pub fn new(cache: &Path, limit: u64) -> Jumps {
-        Jumps { folder: cache.join("states"), limit, used: Mutex::new(None) }
+        Jumps { folder: cache.join("states"), limit, used: Mutex::default(), trouble: Mutex::default() }
     }
 
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Why something could not be kept, if that was so: the folder, and what the system said.
+    pub fn trouble(&self) -> Option<String> {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble.as_ref().map(|why| format!("{}: {why}", self.folder.display()))
     }
 
     fn path(&self, key: u128) -> PathBuf {
@@ -210,7 +218,9 @@ impl Jumps {
             tempfile::Builder::new().prefix(UNFINISHED).rand_bytes(16).tempfile_in(&self.folder)?;
         file.write_all(&bytes)?;
         file.persist(&path)?;
-        self.trim(size)
+        // It is kept; another process that clears the folder at this moment is no trouble.
+        let _ = self.trim(size);
+        Ok(())
     }
 
     /// Counts what came, and deletes what was used longest ago where that is too much.
@@ -254,8 +264,24 @@ impl Store for Jumps {
     }
 
     fn put(&self, key: u128, bytes: &[u8]) {
-        let _ = self.write(key, bytes);
+        if let Err(error) = self.write(key, bytes) {
+            // Others may take the folder away at any time.
+            if error.kind() != io::ErrorKind::NotFound {
+                let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+                // The file's name is made of chance: it says nothing.
+                trouble.get_or_insert_with(|| said(&error));
+            }
+        }
     }
+}
+
+/// What the system said, without the name of a file that is gone.
+fn said(error: &io::Error) -> String {
+    let system = error.raw_os_error().or_else(|| {
+        // Made by the crate for temporary files around the system's.
+        error.get_ref()?.source()?.downcast_ref::<io::Error>()?.raw_os_error()
+    });
+    system.map_or_else(|| error.kind().to_string(), |code| io::Error::from_raw_os_error(code).to_string())
 }
 
 /// Makes the folder, for its owner alone.
@@ -389,6 +415,26 @@ mod tests {
         jumps.put(2, &state(2));
         assert_eq!((jumps.get(2), jumps.usage().unwrap()), (None, Usage::default()));
         assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_cannot_be_kept_is_told_once() {
+        let cache = tempfile::tempdir().unwrap();
+        // A file stands in the folder's place.
+        fs::write(cache.path().join("states"), b"").unwrap();
+        let jumps = Jumps::new(cache.path(), DEFAULT_LIMIT);
+        assert_eq!(jumps.trouble(), None);
+        jumps.put(1, &state(1));
+        jumps.put(2, &state(2));
+        let text = jumps.trouble().unwrap();
+        let folder = jumps.folder().display().to_string();
+        assert!(text.starts_with(&format!("{folder}: ")) && text.len() > folder.len() + 4, "{text}");
+        assert_eq!(jumps.get(1), None);
+        fs::remove_file(jumps.folder()).unwrap();
+        let jumps = Jumps::new(cache.path(), DEFAULT_LIMIT);
+        jumps.put(1, &state(1));
+        assert_eq!((jumps.get(1), jumps.trouble()), (Some(state(1)), None));
     }
 
     #[test]

@@ -21,6 +21,8 @@ mod state;
 mod surface;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod twins;
 
 use super::effect::{key, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
@@ -79,6 +81,7 @@ struct FluidSpec {
     shine: Animated,
     smoothness: f64,
     ripples: f64,
+    draft: bool,
     seed: Option<u64>,
 }
 
@@ -134,6 +137,7 @@ fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
         shine: values.number("shine"),
         smoothness: constant("smoothness")?,
         ripples: constant("ripples")?,
+        draft: values.switch("draft"),
         seed: values.seed("seed"),
     }))
 }
@@ -217,6 +221,7 @@ impl Spec for FluidSpec {
             smoothness: self.smoothness as f32,
             ripples: self.ripples as f32,
             row: 1.0 / input.height as f32,
+            draft: self.draft,
         };
         let ahead = libm::floor(self.start * rate.to_f64() + 0.5) as u64 * scene.steps;
         let key = state::key(&scene.words());
@@ -283,8 +288,8 @@ impl Fluid {
     fn look(&self, at: &Moment) -> Look {
         let alpha = self.set.tint.at(at)[3];
         Look {
-            tint: (self.set.depth.at(at) * alpha) as f32,
-            bend: (0.035 * self.set.refraction.at(at)) as f32,
+            tint: paint::layer(self.set.depth.at(at) * alpha),
+            bend: if self.set.draft { 0.0 } else { (0.035 * self.set.refraction.at(at)) as f32 },
             shine: self.set.shine.at(at) as f32,
         }
     }
@@ -410,8 +415,14 @@ impl Filter for Fluid {
 impl Fluid {
     /// Steps on to `target`; the latest of what is kept is then that.
     fn go(&self, line: &mut Line, target: u64, host: &Host<'_>) -> Result<(), Stop> {
+        let frame = self.scene.steps;
+        // From one frame to the next nobody waits long.
+        let long = target.saturating_sub(line.flat.steps()) > frame;
         loop {
             let steps = line.flat.steps();
+            if long && steps.is_multiple_of(frame) {
+                host.store.stepping(steps / frame, target.div_ceil(frame));
+            }
             if steps.is_multiple_of(self.scene.steps) || steps == target {
                 if steps > 0 && steps.is_multiple_of(JUMP * self.scene.steps) {
                     let bytes = state::save(&line.flat.parcels(), steps);

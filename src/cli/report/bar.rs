@@ -63,9 +63,9 @@ impl Bar {
         let out_time = Arc::new(Mutex::new(0.0));
         let made = Arc::clone(&out_time);
         let template = if total.is_some() {
-            "frame {pos}/{len} [{wide_bar}] {fps} fps {speed}x, {left} left, {gone} gone"
+            "{msg}frame {pos}/{len} [{wide_bar}] {fps} fps {speed}x, {left} left, {gone} gone"
         } else {
-            "frame {pos}, {fps} fps {speed}x, {gone} gone"
+            "{msg}frame {pos}, {fps} fps {speed}x, {gone} gone"
         };
         let style = ProgressStyle::with_template(&format!("{before}{template}"))
             .unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -95,6 +95,14 @@ impl Bar {
     pub(super) fn step(&self, f: &Figures) {
         *self.out_time.lock().unwrap_or_else(PoisonError::into_inner) = f.step.out_time.to_f64();
         self.bar.set_position(f.step.done + f.step.failed);
+        if !self.bar.message().is_empty() {
+            self.bar.set_message("");
+        }
+    }
+
+    /// Says what is being waited for, until it moves.
+    pub(super) fn stepping(&self, done: u64, all: u64) {
+        self.bar.set_message(format!("stepping {done} of {all}, "));
     }
 
     /// Takes it away while something else is written.

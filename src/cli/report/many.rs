@@ -220,6 +220,12 @@ impl Watch for One<'_> {
         self.many.event(Some(&self.job), &Event::progress(&now));
     }
 
+    fn stepping(&self, done: u64, all: u64) {
+        if let Some(bar) = &self.state().bar {
+            bar.stepping(done, all);
+        }
+    }
+
     fn note(&self, text: &str) {
         self.many.note(Some(&self.job), text);
     }

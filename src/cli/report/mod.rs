@@ -228,6 +228,12 @@ impl Watch for Report {
         }
     }
 
+    fn stepping(&self, done: u64, all: u64) {
+        if let Some(bar) = &self.state().bar {
+            bar.stepping(done, all);
+        }
+    }
+
     fn note(&self, text: &str) {
         if self.voice == Voice::Quiet {
             return;

@@ -27,6 +27,8 @@ fn told(form: Form, voice: Voice, error: Option<&str>) -> String {
         total: Some(100),
         rate: Ratio::whole(24),
     });
+    // For a terminal's bar alone.
+    report.stepping(7, 90);
     for done in 1..=100 {
         let out_time = Ratio::new(done, 24).unwrap();
         report.step(&Step {

@@ -59,7 +59,8 @@ impl Film<'_> {
         let of = |rgba: [f64; 4]| (nominal(self.format, self.weights, rgba)[p] * f64::from(c.span)) as f32;
         let [r, g, b, _] = self.tint;
         let top = f32::from(all_codes(self.format).1);
-        Inks { zero: c.zero as f32, tint: of([r, g, b, 1.0]), white: of([1.0; 4]), top }
+        let still = self.look.bend == 0.0;
+        Inks { zero: c.zero as f32, tint: of([r, g, b, 1.0]), white: of([1.0; 4]), top, still }
     }
 
     /// Writes the band's rows of the planes to be written.

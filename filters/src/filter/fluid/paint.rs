@@ -7,12 +7,18 @@ use crate::simd::{Level, multiversion};
 /// How it looks at a moment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Look {
-    /// How much of the tint there is where it is deepest, 0 to 1.
+    /// What a sixteenth of the depth keeps back where it is deepest, 0 to 1: see [`layer`].
     pub(super) tint: f32,
     /// How far a lean of 1 bends, in frame heights.
     pub(super) bend: f32,
     /// How bright lights are, 0 to 1.
     pub(super) shine: f32,
+}
+
+/// What each of sixteen layers keeps back, so that all of them together keep back `whole`, 0 to 1: as deep as it is, a
+/// liquid lets through the same part of what is left, after Beer and Lambert.
+pub(super) fn layer(whole: f64) -> f32 {
+    (1.0 - (1.0 - whole).max(0.0).sqrt().sqrt().sqrt().sqrt()) as f32
 }
 
 /// Where the samples of a row lie, in frame heights from the frame's corner.
@@ -58,9 +64,19 @@ const SOFT: f32 = 0.05;
 /// Farthest that anything bends, in frame heights.
 pub(super) const FARTHEST: f32 = 0.08;
 /// The direction half way between the light, from above on the left, and the eye.
-const HALF: [f32; 3] = [-0.34, -0.52, 0.784];
+const HALF: [f32; 3] = [-0.32, -0.49, 0.811];
 /// Where the light comes from, in the plane of the picture; a surface that rises away from it faces it.
 const LIGHT: [f32; 2] = [0.55, 0.83];
+
+/// How bright lights are: the mirrored light, the sky, slopes towards the light, and light that comes through a rim.
+const SPARK: f32 = 0.95;
+const SKY: f32 = 0.6;
+const RELIEF: f32 = 0.14;
+const THROUGH: f32 = 0.75;
+/// How dark it is: where it leans, where a rim faces the light, and slopes away from it.
+const RIM_DARK: f32 = 0.30;
+const RIM_SHADE: f32 = 0.75;
+const SHADE: f32 = 0.20;
 
 multiversion! {
     /// What the samples of a row show. `line` has room for a row of nodes.
@@ -80,12 +96,15 @@ fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &
             to[k] = a[k] + (b[k] - a[k]) * f;
         }
     }
-    let n = out.cover.len();
-    let (cover, xs, ys) = (&mut out.cover[..n], &mut out.x[..n], &mut out.y[..n]);
-    let (back, tint, white) = (&mut out.back[..n], &mut out.tint[..n], &mut out.white[..n]);
+    let (from, to) = wet(line, row, surface, out.cover.len());
+    out.cover[..from].fill(0.0);
+    out.cover[to..].fill(0.0);
+    let (cover, xs, ys) = (&mut out.cover[from..to], &mut out.x[from..to], &mut out.y[from..to]);
+    let (back, tint, white) = (&mut out.back[from..to], &mut out.tint[from..to], &mut out.white[from..to]);
+    let n = to - from;
     // Amount, lean and depth at each sample, in the places of what follows from them.
     for k in 0..n {
-        let x = row.x + k as f32 * row.step;
+        let x = row.x + (from + k) as f32 * row.step;
         let u = ((x - surface.origin[0]) * surface.per).clamp(0.0, (w - 1) as f32);
         let i = (u as usize).min(w - 2);
         let f = u - i as f32;
@@ -102,25 +121,32 @@ fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &
         let c = if c < 1.0 { c } else { 1.0 };
         cover[k] = c * c * (3.0 - 2.0 * c);
         let inv = 1.0 / (1.0 + (sx * sx + sy * sy)).sqrt();
+        let lean = 1.0 - inv;
         // A surface that rises to the right faces left.
-        let shine = (HALF[2] - (sx * HALF[0] + sy * HALF[1])) * inv;
-        let shine = if shine > 0.0 { shine } else { 0.0 };
-        let s2 = shine * shine;
+        let spark = (HALF[2] - (sx * HALF[0] + sy * HALF[1])) * inv;
+        let spark = if spark > 0.0 { spark } else { 0.0 };
+        let s2 = spark * spark;
         let s4 = s2 * s2;
         let s16 = s4 * s4 * s4 * s4;
-        let s64 = s16 * s16 * s16 * s16;
-        let spark = s64 * s16 * s16 * s4;
-        let lean = 1.0 - inv;
-        // The sky is mirrored where the surface faces up.
+        let spark = s16 * s16 * s16 * s16 * s16 * s16;
+        // The sky is mirrored where the surface faces up, the more the more it leans.
         let sky = if sy > 0.0 { lean * sy * inv } else { 0.0 };
-        // Ripples towards the light are brighter, those away from it darker.
-        let relief = (sx * LIGHT[0] + sy * LIGHT[1]) * inv * look.shine;
-        let glow = if relief > 0.0 { 0.16 * relief } else { 0.0 };
-        let shade = if relief < 0.0 { -0.30 * relief } else { 0.0 };
-        let light = look.shine * (0.95 * spark + 0.6 * sky) + glow;
+        let faces = (sx * LIGHT[0] + sy * LIGHT[1]) * inv;
+        let (lit, away) = if faces > 0.0 { (faces, 0.0) } else { (0.0, -faces) };
+        // On what is nearly flat the side towards the light is the brighter one; a steep rim lets light through, that
+        // comes out bright on the side away from it.
+        let flat = inv * inv;
+        let light = SPARK * spark + SKY * sky + RELIEF * flat * lit + THROUGH * (1.0 - flat) * away;
+        let light = look.shine * light;
         let light = if light < 1.0 { light } else { 1.0 };
-        let dark = 0.5 * lean + shade;
-        let much = look.tint * deep * (0.35 + 0.65 * deep);
+        let dark = RIM_DARK * lean + look.shine * (RIM_SHADE * lit * lit + SHADE * flat * away);
+        let dark = if dark < 1.0 { dark } else { 1.0 };
+        // Sixteen layers, of which each lets through the same part.
+        let one = 1.0 - look.tint * deep;
+        let one = one * one;
+        let one = one * one;
+        let one = one * one;
+        let clear = one * one;
         let far = look.bend * (0.35 + 0.65 * deep);
         let (bx, by) = (far * sx, far * sy);
         let length = (bx * bx + by * by).sqrt();
@@ -128,10 +154,23 @@ fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &
         let left = (1.0 - light) * (1.0 - dark);
         xs[k] = bx * limit * row.scale[0];
         ys[k] = by * limit * row.scale[1];
-        back[k] = left * (1.0 - much);
-        tint[k] = left * much;
+        back[k] = left * clear;
+        tint[k] = left * (1.0 - clear);
         white[k] = light;
     }
+}
+
+/// The stretch of samples in which there may be liquid: beyond it there is none.
+fn wet(line: &[Node], row: &Row, surface: &Surface, n: usize) -> (usize, usize) {
+    let some = |node: &Node| node[0] > EDGE - SOFT;
+    let (Some(first), Some(last)) = (line.iter().position(some), line.iter().rposition(some)) else {
+        return (0, 0);
+    };
+    // A node has a say as far as its neighbours.
+    let sample = |node: f32| (node / surface.per + surface.origin[0] - row.x) / row.step;
+    let from = (sample(first as f32 - 1.0).max(0.0) as usize).saturating_sub(1).min(n);
+    let to = (sample(last as f32 + 1.0).max(0.0) as usize + 2).min(n);
+    (from, to.max(from))
 }
 
 /// A kind of sample.
@@ -218,6 +257,8 @@ pub(super) struct Inks {
     pub(super) tint: f32,
     pub(super) white: f32,
     pub(super) top: f32,
+    /// Nothing is bent.
+    pub(super) still: bool,
 }
 
 multiversion! {
@@ -239,7 +280,7 @@ fn lay_body<T: Code>(seen: &Seen<'_>, y: usize, behind: Behind<'_, T>, inks: Ink
         if cover <= 0.0 {
             continue;
         }
-        let back = behind.at(x as f32 + sx[x], y as f32 + sy[x]);
+        let back = if inks.still { own.wide() } else { behind.at(x as f32 + sx[x], y as f32 + sy[x]) };
         let film = inks.zero + (back - inks.zero) * part[x] + inks.tint * tint[x] + inks.white * white[x];
         let v = if cover < 1.0 { own.wide() + (film - own.wide()) * cover } else { film };
         *out = T::of(v, inks.top);

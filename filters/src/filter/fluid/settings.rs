@@ -159,5 +159,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         Unit::None,
         1.0,
     ),
+    Setting {
+        id: "draft",
+        label: "Draft",
+        help: "For a quick look: nothing is bent, and the surface is coarser; it moves as it will.",
+        kind: Kind::Switch,
+        unit: Unit::None,
+        default: Some(Value::Switch(false)),
+    },
     SEED,
 ];

@@ -29,6 +29,43 @@ pub(super) struct Surface {
     pub(super) nodes: Vec<Node>,
 }
 
+/// A grid that parcels are counted into.
+#[derive(Clone, Copy)]
+struct Onto {
+    size: [usize; 2],
+    /// Where node 0 is, along both axes.
+    first: f32,
+    per: f32,
+}
+
+impl Onto {
+    /// The four nodes around a parcel, and the share of each in it, in 65536ths.
+    fn shares(&self, place: &Place) -> Option<[(usize, u32); 4]> {
+        let ([w, h], [x, y]) = (self.size, place.at);
+        let (u, v) = ((x - self.first) * self.per, (y - self.first) * self.per);
+        if !(u >= 0.0 && v >= 0.0 && u < (w - 1) as f32 && v < (h - 1) as f32) {
+            return None;
+        }
+        let (i, j) = (u as usize, v as usize);
+        let part = |t: f32, whole: usize| ((t - whole as f32) * 256.0) as u32;
+        let (fx, fy) = (part(u, i), part(v, j));
+        let n = j * w + i;
+        Some([
+            (n, (256 - fx) * (256 - fy)),
+            (n + 1, fx * (256 - fy)),
+            (n + w, (256 - fx) * fy),
+            (n + w + 1, fx * fy),
+        ])
+    }
+}
+
+/// Nodes `at` to `at + by`, pushed inwards where they are among the first or last `before` of `n`.
+fn within(at: usize, by: usize, before: usize, n: usize) -> (usize, usize) {
+    let last = n - before - 1;
+    let from = at.clamp(before, last);
+    (from, (from + by).min(last + 1))
+}
+
 /// How a surface is made.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Shape {
@@ -42,21 +79,28 @@ pub(super) struct Shape {
     pub(super) ripples: f32,
     /// Frame heights of a luma row: nothing finer is needed.
     pub(super) row: f32,
+    /// For a quick look: half as fine.
+    pub(super) draft: bool,
 }
 
 /// Liquid is where there is more of it than this.
 pub(super) const EDGE: f32 = 0.16;
 /// The rim's profile is full at this.
-const FULL: f32 = 0.8;
+const FULL: f32 = 0.95;
 /// Radii of the depth's kernel and of the ripples', in frame heights.
 const WIDE: f32 = 0.085;
-const RIPPLE: f32 = 0.028;
+const RIPPLE: f32 = 0.034;
 /// Nodes of the coarse grid in the ripples' radius.
 const RIPPLE_NODES: f32 = 3.5;
 /// How high the rim is, in radii of the blobs; the bulk, in radii of the depth's kernel; a ripple in its own.
-const RIM: f32 = 1.25;
+const RIM: f32 = 2.2;
 const BULK: f32 = 0.75;
-const RUFFLED: f32 = 0.075;
+const RUFFLED: f32 = 0.06;
+/// Where there is less than this, parcels are alone: each is drawn as a drop too, of a radius in spacings, and there is so
+/// much of it.
+const SPARSE: f32 = 0.32;
+const DROP: f32 = 1.4;
+const DROP_PART: f32 = 0.8;
 
 /// One line of weights of a round kernel `(1 - r^2)^3` of a radius in nodes, that sum to 1.
 fn weights(radius: f32) -> Vec<f32> {
@@ -111,7 +155,8 @@ fn smooth(level: Level, grid: &mut [f32], [w, h]: [usize; 2], weights: &[f32], s
 impl Shape {
     /// Nodes across and down, nodes in a frame height, and how many lie before the frame.
     fn grid(&self) -> ([usize; 2], f32, usize) {
-        let per = 1.0 / (0.5 * self.spacing).max(self.row);
+        let node = (0.5 * self.spacing).max(self.row);
+        let per = 1.0 / if self.draft { 2.0 * node } else { node };
         let before = (2.5 * self.spacing * per) as usize + 2;
         let n = |v: f32| (v * per) as usize + 2 + 2 * before;
         ([n(self.aspect), n(1.0)], per, before)
@@ -128,22 +173,10 @@ impl Shape {
         let (size, per, before) = self.grid();
         let [w, h] = size;
         let first = -(before as f32) / per;
+        let on = Onto { size, first, per };
         let mut counts = vec![0u32; w * h];
-        for Place { at: [x, y], .. } in places {
-            let (u, v) = ((x - first) * per, (y - first) * per);
-            if !(u >= 0.0 && v >= 0.0 && u < (w - 1) as f32 && v < (h - 1) as f32) {
-                continue;
-            }
-            let (i, j) = (u as usize, v as usize);
-            let part = |t: f32, whole: usize| ((t - whole as f32) * 256.0) as u32;
-            let (fx, fy) = (part(u, i), part(v, j));
-            let n = j * w + i;
-            for (at, by) in [
-                (n, (256 - fx) * (256 - fy)),
-                (n + 1, fx * (256 - fy)),
-                (n + w, (256 - fx) * fy),
-                (n + w + 1, fx * fy),
-            ] {
+        for shares in places.iter().filter_map(|p| on.shares(p)) {
+            for (at, by) in shares {
                 counts[at] = counts[at].saturating_add(by);
             }
         }
@@ -153,8 +186,12 @@ impl Shape {
         let mut much: Vec<f32> = counts.iter().map(|n| *n as f32 * unit).collect();
         let blob = (1.9 + 3.6 * self.smoothness) * one;
         let mut spare = Vec::new();
-        smooth(level, &mut much, size, &weights(blob.max(1.5)), &mut spare);
-        let deep = self.depth(level, &much, size, per, first, places);
+        let round = weights(blob.max(1.5));
+        smooth(level, &mut much, size, &round, &mut spare);
+        let deep = self.depth(level, &much, (size, before), per, first, places);
+        // What one parcel alone comes to.
+        let middle = round[round.len() / 2] * one;
+        self.drops(level, &mut much, on, middle * middle, places);
         let rim = RIM * blob / (3.0 * per);
         let mut nodes = Vec::with_capacity(w * h);
         let across: Vec<(usize, f32)> = (0..w).map(|x| deep.place(x, 0)).collect();
@@ -182,11 +219,46 @@ impl Shape {
         Surface { size, origin: [first; 2], per, nodes }
     }
 
+    /// Adds drops where parcels are alone: the round kernel alone would let them sink below the edge, and come up where
+    /// two meet.
+    fn drops(&self, level: Level, much: &mut [f32], on: Onto, alone: f32, places: &[Place]) {
+        let [w, h] = on.size;
+        if alone >= SPARSE {
+            return;
+        }
+        let mut counts: Vec<u32> = Vec::new();
+        let (mut top, mut bottom) = (h, 0);
+        for shares in places.iter().filter_map(|p| on.shares(p)) {
+            let near: f32 = shares.iter().map(|(at, by)| much[*at] * (*by as f32 / 65536.0)).sum();
+            let part = (SPARSE - near) / (SPARSE - alone);
+            if part <= 0.0 {
+                continue;
+            }
+            let part = (part.min(1.0) * 256.0) as u32;
+            counts.resize(w * h, 0);
+            for (at, by) in shares {
+                counts[at] = counts[at].saturating_add((by * part) >> 8);
+            }
+            (top, bottom) = (top.min(shares[0].0 / w), bottom.max(shares[0].0 / w));
+        }
+        if counts.is_empty() {
+            return;
+        }
+        let one = self.spacing * on.per;
+        let small = weights((DROP * one).max(1.5));
+        let n = small.len() / 2;
+        let rows = top.saturating_sub(n) * w..(bottom + 2 + n).min(h) * w;
+        let unit = DROP_PART * one * one / 65536.0;
+        let mut drops: Vec<f32> = counts[rows.clone()].iter().map(|n| *n as f32 * unit).collect();
+        smooth(level, &mut drops, [w, rows.len() / w], &small, &mut Vec::new());
+        add_row(level, &mut much[rows], &drops, 1.0);
+    }
+
     fn depth(
         &self,
         level: Level,
         much: &[f32],
-        [w, h]: [usize; 2],
+        ([w, h], before): ([usize; 2], usize),
         per: f32,
         first: f32,
         places: &[Place],
@@ -197,8 +269,9 @@ impl Shape {
         let mut grid = vec![0f32; size[0] * size[1]];
         for (j, row) in grid.chunks_exact_mut(size[0]).enumerate() {
             for (i, out) in row.iter_mut().enumerate() {
-                let (x0, y0) = ((i * by).min(w - 1), (j * by).min(h - 1));
-                let (x1, y1) = ((x0 + by).min(w), (y0 + by).min(h));
+                // Beyond the frame it goes on as at its edge.
+                let (x0, x1) = within(i * by, by, before, w);
+                let (y0, y1) = within(j * by, by, before, h);
                 let mut sum = 0.0;
                 for y in y0..y1 {
                     for v in &much[y * w + x0..y * w + x1] {

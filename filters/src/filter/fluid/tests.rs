@@ -1,4 +1,3 @@
-use super::surface::{EDGE, Surface};
 use super::*;
 use crate::frame::{Depth, Primaries};
 use crate::lend::{Alone, NoStore, Store};
@@ -38,12 +37,12 @@ fn small() -> Format {
     Format::new(96, 54, Family::Yuv, Depth::Bits(8), (1, 1))
 }
 
-fn bound(settings: &[(&str, &str)], format: &Format, level: Level) -> Box<dyn Filter> {
+pub(super) fn bound(settings: &[(&str, &str)], format: &Format, level: Level) -> Box<dyn Filter> {
     build(&values(settings)).unwrap().bind(format, 3, level).unwrap()
 }
 
 /// A picture with something on it.
-fn picture(format: Format) -> Frame {
+pub(super) fn picture(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     for p in 0..format.planes() {
         let (w, h) = format.plane_size(p);
@@ -203,46 +202,6 @@ fn alpha_is_composited() {
     }
 }
 
-/// The amount at nodes against the sum of kernels as it is written.
-#[test]
-fn the_surface_is_the_sum_of_round_kernels() {
-    let shape = Shape { aspect: 1.5, spacing: 0.03, smoothness: 0.3, ripples: 1.0, row: 1.0 / 64.0 };
-    let places: Vec<Place> = (0..300u32)
-        .map(|id| {
-            let unit = |k: u32| {
-                (crate::noise::seed::mix64(u64::from(2 * id + k) + 5) >> 40) as f32 / (1 << 24) as f32
-            };
-            Place { at: [0.2 + unit(0), 0.3 + 0.5 * unit(1)], id }
-        })
-        .collect();
-    let made: Vec<Surface> = Level::available().iter().map(|l| shape.surface(*l, &places)).collect();
-    let Surface { size, origin, per, nodes } = &made[0];
-    assert!(made.iter().all(|s| s.nodes == *nodes));
-    let mut turned = places.clone();
-    turned.reverse();
-    assert!(shape.surface(Level::best(), &turned).nodes == *nodes, "the order of parcels counts");
-    let blob = f64::from((1.9 + 3.6 * 0.3) * 0.03 * per);
-    let line = |d: f64| (1.0 - (d / blob).powi(2)).max(0.0).powi(3);
-    let sum: f64 = (-9..=9).map(|i| line(f64::from(i))).sum();
-    let one = f64::from(0.03 * per);
-    for (i, j) in (0..size[1]).step_by(5).flat_map(|j| (0..size[0]).step_by(3).map(move |i| (i, j))) {
-        let mut want = 0.0;
-        for p in &places {
-            let (u, v) = (f64::from((p.at[0] - origin[0]) * per), f64::from((p.at[1] - origin[1]) * per));
-            // Shared out among four nodes.
-            for (x, y) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
-                let part = |t: f64, k: f64| if k == 0.0 { 1.0 - t.fract() } else { t.fract() };
-                let by = part(u, x) * part(v, y);
-                want += by * line(u.floor() + x - i as f64) * line(v.floor() + y - j as f64);
-            }
-        }
-        want *= one * one / (sum * sum);
-        let got = f64::from(nodes[j * size[0] + i][0]);
-        assert!((got - want).abs() < 0.02, "{i} {j}: {got} {want}");
-    }
-    assert!(nodes.iter().any(|n| n[0] > EDGE) && nodes.iter().all(|n| n.iter().all(|v| v.is_finite())));
-}
-
 #[test]
 fn what_cannot_be_is_refused() {
     let refused = |settings: &[(&str, &str)], format: &Format| match build(&values(settings)) {
@@ -253,7 +212,8 @@ fn what_cannot_be_is_refused() {
     let e = refused(&[("gravity", "0=1;9=2")], &small);
     assert!(e.setting == "gravity" && e.problem.contains("no curve"), "{e}");
     assert_eq!(refused(&[("scene", "shape")], &small).setting, "shape");
-    assert_eq!(refused(&[("shape", "x.png")], &small).setting, "shape");
+    let e = refused(&[("shape", "x.png")], &small);
+    assert!(e.setting == "shape" && e.problem.contains("scene=shape"), "{e}");
     assert_eq!(refused(&[("obstacle", "x.png")], &small).setting, "obstacle");
     let e = refused(&[("obstacle", "x.png"), ("obstacle_frame", "3")], &small);
     assert!(e.setting == "obstacle_frame" && e.problem.contains("one of the two"), "{e}");
@@ -289,6 +249,14 @@ fn obstacles_shapes_and_sides_count() {
     tiny.set("shape", Value::Image(Picture::named("d.png").read(dot))).unwrap();
     let filter = build(&tiny).unwrap().bind(&small(), 3, Level::best()).unwrap();
     assert!(render(&*filter, &mut None, 0, &NoStore, &[]) != picture(small()));
+    // A shape is liquid where it is bright, and nowhere else.
+    let filter = with(&[("scene", "shape"), ("particles", "700")], "shape");
+    let (first, dry) = (render(&*filter, &mut None, 0, &NoStore, &[]), picture(small()));
+    assert!(first.row::<u8>(0, 42)[40..56] != dry.row::<u8>(0, 42)[40..56]);
+    for y in 0..22 {
+        assert_eq!(first.row::<u8>(0, y), dry.row::<u8>(0, y), "{y}");
+    }
+    assert_eq!(first.row::<u8>(0, 42)[..28], dry.row::<u8>(0, 42)[..28]);
     let shown = |filter: &dyn Filter| render(filter, &mut None, 30, &NoStore, &[]);
     let free = shown(&*bound(DAM, &small(), Level::best()));
     let blocked = shown(&*with(DAM, "obstacle"));

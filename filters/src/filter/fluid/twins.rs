@@ -1,0 +1,432 @@
+//! The slow twins: the surface, what is seen of it and how it is laid over, in f64, each as it is defined.
+//!
+//! What the fast ones may be off by is rounding in f32 alone, of parts of 2^-24; whole-number counts are the same in
+//! both.
+
+use super::paint::{FARTHEST, layer};
+use super::surface::{EDGE, Place, Shape, Surface};
+use super::tests::{bound, picture};
+use super::*;
+use crate::filter::effect::{code, nominal, rows_of, weights};
+use crate::frame::{FrameRef, Siting};
+use crate::lend::{Alone, NoStore};
+use crate::noise::seed::mix64;
+use std::sync::atomic::AtomicBool;
+
+type Grid = Vec<Vec<f64>>;
+
+/// The mean of a grid under a round kernel `(1 - r^2)^3`, across times down; beyond the edges it goes on as there.
+fn smooth(grid: &Grid, radius: f64) -> Grid {
+    let n = radius as i64;
+    let line = |d: i64| (1.0 - (d as f64 / radius).powi(2)).max(0.0).powi(3);
+    let sum: f64 = (-n..=n).map(line).sum();
+    let (w, h) = (grid[0].len() as i64, grid.len() as i64);
+    let at = |x: i64, y: i64| grid[y.clamp(0, h - 1) as usize][x.clamp(0, w - 1) as usize];
+    let mean = |x: i64, y: i64| -> f64 {
+        let all = (-n..=n).flat_map(|j| (-n..=n).map(move |i| (i, j)));
+        all.map(|(i, j)| line(i) * line(j) * at(x + i, y + j)).sum::<f64>() / (sum * sum)
+    };
+    (0..h).map(|y| (0..w).map(|x| mean(x, y)).collect()).collect()
+}
+
+/// Half the difference of the neighbours of a node, across and down.
+fn slope(grid: &Grid, x: usize, y: usize) -> [f64; 2] {
+    let (w, h) = (grid[0].len(), grid.len());
+    let across = grid[y][(x + 1).min(w - 1)] - grid[y][x.saturating_sub(1)];
+    let down = grid[(y + 1).min(h - 1)][x] - grid[y.saturating_sub(1)][x];
+    [0.5 * across, 0.5 * down]
+}
+
+/// Parcels shared out among the nodes around them, in whole parts of `unit` each way, each times its own value.
+fn shared(on: &Surface, size: [usize; 2], per: f32, half: f32, unit: f64, of: &[(Place, f64)]) -> Grid {
+    let mut grid = vec![vec![0.0; size[0]]; size[1]];
+    for (place, value) in of {
+        // Where a parcel is in nodes is a number in single precision.
+        let [u, v] = [0, 1].map(|k: usize| f64::from((place.at[k] - on.origin[k]) * per - half));
+        if u < 0.0 || v < 0.0 || u >= (size[0] - 1) as f64 || v >= (size[1] - 1) as f64 {
+            continue;
+        }
+        let part = |t: f64| (t.fract() * unit).floor() / unit;
+        for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let by = |t: f64, k: usize| if k == 0 { 1.0 - part(t) } else { part(t) };
+            grid[v as usize + j][u as usize + i] += by(u, i) * by(v, j) * value;
+        }
+    }
+    grid
+}
+
+/// Amount, lean and depth at every node.
+fn slow(shape: &Shape, places: &[Place], fast: &Surface) -> Vec<[f64; 4]> {
+    let [w, h] = fast.size;
+    let (per, spacing) = (f64::from(fast.per), f64::from(shape.spacing));
+    let one = spacing * per;
+    let all: Vec<(Place, f64)> = places.iter().map(|p| (*p, one * one)).collect();
+    let blob = ((1.9 + 3.6 * f64::from(shape.smoothness)) * one).max(1.5);
+    let mut much = smooth(&shared(fast, fast.size, fast.per, 0.0, 256.0, &all), blob);
+    // The coarse grid: means of so many nodes each way, those beyond the frame as at its edge.
+    let by = ((0.034 * fast.per / 3.5) as usize).max(1);
+    let before = (-f64::from(fast.origin[0]) * per).round() as usize;
+    let coarse = [w.div_ceil(by) + 1, h.div_ceil(by) + 1];
+    let within = |at: usize, n: usize| {
+        let from = (at * by).clamp(before, n - before - 1);
+        from..(from + by).min(n - before)
+    };
+    let mean = |i: usize, j: usize| {
+        let nodes = within(j, h).flat_map(|y| within(i, w).map(move |x| (x, y)));
+        let values: Vec<f64> = nodes.map(|(x, y)| much[y][x].min(1.0)).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    let deep: Grid = (0..coarse[1]).map(|j| (0..coarse[0]).map(|i| mean(i, j)).collect()).collect();
+    let far = per / by as f64;
+    let deep = smooth(&deep, (0.085 * far).max(1.5));
+    let high: Vec<(Place, f64)> =
+        places.iter().map(|p| (*p, (mix64(u64::from(p.id) + 1) >> 56) as f64 - 128.0)).collect();
+    let waves = smooth(&shared(fast, coarse, fast.per / by as f32, 0.5, 64.0, &high), (0.034 * far).max(1.5));
+    let tall = (spacing * far).powi(2) / 74.0 * (0.034 / spacing).max(1.0) * 0.06 * 0.034;
+    let tall = tall * f64::from(shape.ripples);
+    let land: Grid = (0..coarse[1])
+        .map(|j| (0..coarse[0]).map(|i| 0.75 * 0.085 * deep[j][i] + tall * waves[j][i]).collect())
+        .collect();
+    // Between four coarse nodes, each of which stands for the middle of what it is the mean of.
+    let between = |x: usize, y: usize, of: &dyn Fn(usize, usize) -> f64| {
+        let place = |t: usize, k: usize| {
+            let t = ((t as f64 + 0.5) / by as f64 - 0.5).max(0.0);
+            let i = (t as usize).min(coarse[k] - 2);
+            (i, (t - i as f64).min(1.0))
+        };
+        let ((i, fx), (j, fy)) = (place(x, 0), place(y, 1));
+        let row = |j: usize| of(i, j) * (1.0 - fx) + of(i + 1, j) * fx;
+        row(j) * (1.0 - fy) + row(j + 1) * fy
+    };
+    // Parcels that are alone are drops too.
+    let n = blob as i64;
+    let sum: f64 = (-n..=n).map(|d| (1.0 - (d as f64 / blob).powi(2)).max(0.0).powi(3)).sum();
+    let alone = (one / sum).powi(2);
+    let drops: Vec<(Place, f64)> = places
+        .iter()
+        .map(|p| {
+            let lone = shared(fast, fast.size, fast.per, 0.0, 256.0, &[(*p, 1.0)]);
+            let near: f64 =
+                (0..h).flat_map(|y| (0..w).map(move |x| (x, y))).map(|(x, y)| lone[y][x] * much[y][x]).sum();
+            let part = ((0.32 - near) / (0.32 - alone)).clamp(0.0, 1.0);
+            (*p, if alone < 0.32 { 0.8 * one * one * (part * 256.0).floor() / 256.0 } else { 0.0 })
+        })
+        .collect();
+    let drops = smooth(&shared(fast, fast.size, fast.per, 0.0, 256.0, &drops), (1.4 * one).max(1.5));
+    for (much, drops) in much.iter_mut().flatten().zip(drops.iter().flatten()) {
+        *much += drops;
+    }
+    let mut nodes = Vec::new();
+    for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
+        let t = ((much[y][x] - f64::from(EDGE)) / (0.95 - f64::from(EDGE))).clamp(0.0, 1.0);
+        let full = t * (2.0 - t);
+        // The rim is a parabola over the amount, 2.2 / 3 radii high.
+        let rim = 2.2 * blob / 3.0 * (2.0 - 2.0 * t) / (0.95 - f64::from(EDGE));
+        let own = slope(&much, x, y);
+        let lean = |k: usize| rim * own[k] + full * far * between(x, y, &|i, j| slope(&land, i, j)[k]);
+        let depth = full * between(x, y, &|i, j| deep[j][i]);
+        nodes.push(if much[y][x] > 0.0 { [much[y][x], lean(0), lean(1), depth] } else { [0.0; 4] });
+    }
+    nodes
+}
+
+/// The amount is a sum of some hundred terms of at most a few: 1e-5. Leans are differences of two times `rim`, some ten
+/// at these sizes: 1e-3. A drop's part is cut down to a 256th, and where f32 cuts differently one drop is one 256th off:
+/// 0.8 / 256 of what one comes to at most, in few places.
+#[test]
+fn the_surface_is_as_defined() {
+    for (smoothness, ripples, spacing, draft) in
+        [(0.3, 1.0, 0.03, false), (0.0, 3.0, 0.04, false), (1.0, 0.0, 0.03, false), (0.3, 1.0, 0.025, true)]
+    {
+        let shape = Shape { aspect: 1.3, spacing, smoothness, ripples, row: 1.0 / 60.0, draft };
+        let places: Vec<Place> = (0..260u32)
+            .map(|id| {
+                let unit = |k: u32| (mix64(u64::from(3 * id + k) + 5) >> 40) as f32 / (1 << 24) as f32;
+                // A heap, and what flies about; some of it is beyond the frame.
+                let at = match id {
+                    0..200 => [0.2 + 0.5 * unit(0), 0.65 + 0.4 * unit(1)],
+                    _ => [1.5 * unit(0) - 0.1, 1.2 * unit(1) - 0.1],
+                };
+                Place { at, id }
+            })
+            .collect();
+        let fast = shape.surface(Level::best(), &places);
+        for &level in Level::available() {
+            assert!(shape.surface(level, &places).nodes == fast.nodes, "{level}");
+        }
+        let mut turned = places.clone();
+        turned.reverse();
+        assert!(shape.surface(Level::best(), &turned).nodes == fast.nodes, "the order of parcels counts");
+        let want = slow(&shape, &places, &fast);
+        let (mut drops, mut off) = (0, 0);
+        for (got, want) in fast.nodes.iter().zip(&want) {
+            let worst = (0..4).map(|k| (f64::from(got[k]) - want[k]).abs() / [1e-5, 1e-3, 1e-3, 1e-4][k]);
+            let worst = worst.fold(0.0, f64::max);
+            assert!(worst < 400.0, "{smoothness}: {got:?} {want:?}");
+            off += usize::from(worst > 1.0);
+            drops += usize::from(want[0] > 0.2 && want[3] < 0.2);
+        }
+        assert!(
+            off * 50 < want.len() && drops > 20,
+            "{smoothness} {draft}: {off} of {}, {drops}",
+            want.len()
+        );
+    }
+}
+
+/// What a place of the frame shows.
+struct Sight {
+    cover: f64,
+    /// Frame heights.
+    bend: [f64; 2],
+    back: f64,
+    tint: f64,
+    white: f64,
+}
+
+/// At a place in frame heights.
+fn sight(surface: &Surface, depth: f64, bend: f64, shine: f64, [x, y]: [f64; 2]) -> Sight {
+    let [w, h] = surface.size;
+    let place = |t: f64, k: usize, n: usize| {
+        let t = ((t - f64::from(surface.origin[k])) * f64::from(surface.per)).clamp(0.0, (n - 1) as f64);
+        let i = (t as usize).min(n - 2);
+        (i, t - i as f64)
+    };
+    let ((i, fx), (j, fy)) = (place(x, 0, w), place(y, 1, h));
+    let node = |k: usize| {
+        let at = |i: usize, j: usize| f64::from(surface.nodes[j * w + i][k]);
+        let row = |j: usize| at(i, j) * (1.0 - fx) + at(i + 1, j) * fx;
+        row(j) * (1.0 - fy) + row(j + 1) * fy
+    };
+    let (amount, sx, sy, deep) = (node(0), node(1), node(2), node(3));
+    let c = ((amount - (f64::from(EDGE) - 0.05)) / 0.1).clamp(0.0, 1.0);
+    // The normal of a height that rises by (sx, sy).
+    let length = (sx * sx + sy * sy + 1.0).sqrt();
+    let normal = [-sx / length, -sy / length, 1.0 / length];
+    let dot = |v: [f64; 3]| (0..3).map(|k| normal[k] * v[k]).sum::<f64>();
+    let spark = dot([-0.32, -0.49, 0.811]).max(0.0).powi(96);
+    let lean = 1.0 - normal[2];
+    let sky = lean * (-normal[1]).max(0.0);
+    let towards = dot([-0.55, -0.83, 0.0]);
+    let (lit, away) = (towards.max(0.0), (-towards).max(0.0));
+    let flat = normal[2] * normal[2];
+    let light = shine * (0.95 * spark + 0.6 * sky + 0.14 * flat * lit + 0.75 * (1.0 - flat) * away);
+    let dark = 0.3 * lean + shine * (0.75 * lit * lit + 0.2 * flat * away);
+    let (light, dark) = (light.min(1.0), dark.min(1.0));
+    let layer = 1.0 - (1.0 - depth).powf(1.0 / 16.0);
+    let clear = (1.0 - layer * deep).powi(16);
+    let far = 0.035 * bend * (0.35 + 0.65 * deep);
+    let pull = far * (sx * sx + sy * sy).sqrt();
+    let far = if pull > f64::from(FARTHEST) { far * f64::from(FARTHEST) / pull } else { far };
+    let left = (1.0 - light) * (1.0 - dark);
+    Sight {
+        cover: c * c * (3.0 - 2.0 * c),
+        bend: [far * sx, far * sy],
+        back: left * clear,
+        tint: left * (1.0 - clear),
+        white: light,
+    }
+}
+
+/// Samples of a plane as numbers, and what is between them.
+struct Plane {
+    values: Vec<f64>,
+    size: [usize; 2],
+}
+
+impl Plane {
+    fn of(frame: &FrameRef<'_>, p: usize) -> Plane {
+        let (w, h) = frame.format.plane_size(p);
+        let row = |y: usize| -> Vec<f64> {
+            match frame.format.depth.bytes() {
+                1 => frame.plane(p).row::<u8>(y).iter().map(|v| f64::from(*v)).collect(),
+                2 => frame.plane(p).row::<u16>(y).iter().map(|v| f64::from(*v)).collect(),
+                _ => frame.plane(p).row::<f32>(y).iter().map(|v| f64::from(*v)).collect(),
+            }
+        };
+        Plane { values: (0..h).flat_map(row).collect(), size: [w, h] }
+    }
+
+    fn at(&self, x: f64, y: f64) -> f64 {
+        let [w, h] = self.size;
+        let (x, y) = (x.clamp(0.0, (w - 1) as f64), y.clamp(0.0, (h - 1) as f64));
+        // Weights of a tent over all samples near by.
+        let mut sum = 0.0;
+        for j in y as usize..(y as usize + 2).min(h) {
+            for i in x as usize..(x as usize + 2).min(w) {
+                let by = (1.0 - (x - i as f64).abs()).max(0.0) * (1.0 - (y - j as f64).abs()).max(0.0);
+                sum += by * self.values[j * w + i];
+            }
+        }
+        sum
+    }
+}
+
+/// Where the first sample of a plane lies in luma samples, by the siting's words.
+fn first(format: &Format, p: usize) -> [f64; 2] {
+    let (sx, sy) = format.plane_subsampling(p);
+    let [wide, tall] = [sx, sy].map(|s| f64::from(1u32 << s));
+    let [middle, center] = [0.5 * wide, 0.5 * tall];
+    if !format.is_chroma(p) {
+        return [middle, center];
+    }
+    match format.siting {
+        Siting::Center => [middle, center],
+        Siting::Left | Siting::Unspecified => [0.5, center],
+        Siting::TopLeft => [0.5, 0.5],
+        Siting::Top => [middle, 0.5],
+        Siting::BottomLeft => [0.5, tall - 0.5],
+        Siting::Bottom => [middle, tall - 0.5],
+        Siting::PalDv => [0.5, if p == 1 { 0.5 } else { tall - 0.5 }],
+    }
+}
+
+/// A whole picture against the slow twin: how far it is off at most, in parts of the highest code beside rounding, and
+/// how many samples are wet.
+fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
+    let filter = bound(settings, &format, Level::best());
+    let at = Moment::of_frame(n, Ratio::whole(24));
+    let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+    let stepped = filter.step(&at, &mut None, &host).unwrap();
+    let state = filter.prepare(&at, Some(stepped), &host).unwrap();
+    let surface: &Surface = state.downcast_ref().unwrap();
+    let source = picture(format);
+    let mut out = Frame::new(format);
+    let rows = out.as_mut().plane(0).rows();
+    let writes = filter.plan(&at).writes;
+    let mut band = Band { rows, input: Some(source.as_ref()), output: out.as_mut(), writes };
+    filter.render(&at, Some(&state), &mut band, &mut Scratch::default());
+    let number = |id: &str, usual: f64| {
+        settings.iter().find(|(k, _)| *k == id).map_or(usual, |(_, v)| v.parse().unwrap())
+    };
+    let bend = number("refraction", 1.0);
+    let top = format.depth.bits().map_or(1.0, |b| f64::from((1u32 << b) - 1));
+    let round = format.depth.bits().map_or(0.0, |_| 0.5);
+    let colour = [0.05, 0.33, 0.56, 1.0];
+    let inks = |rgba: [f64; 4], p: usize| {
+        nominal(&format, weights(&format).unwrap(), rgba)[p] * f64::from(code(&format, p).span)
+    };
+    let (apart, offset) = rows_of(&format);
+    let tall = f64::from(format.height);
+    let aspect = if format.aspect > Ratio::ZERO { format.aspect.to_f64() } else { 1.0 };
+    let (mut worst, mut wet) = (0f64, 0);
+    for p in 0..format.planes() {
+        let behind = Plane::of(&source.as_ref(), p);
+        let got = Plane::of(&out.as_ref(), p);
+        let (sx, sy) = format.plane_subsampling(p);
+        let [wide, high] = [sx, sy].map(|s| f64::from(1u32 << s));
+        let [x0, y0] = first(&format, p);
+        let zero = f64::from(code(&format, p).zero);
+        let veil = format.alpha_plane().map(|a| Plane::of(&source.as_ref(), a));
+        for (j, i) in (0..behind.size[1]).flat_map(|j| (0..behind.size[0]).map(move |i| (j, i))) {
+            let (x, y) = (x0 + i as f64 * wide, y0 + j as f64 * high);
+            let place = [x * aspect / tall, ((y - 0.5) * apart + offset + 0.5) / tall];
+            let seen = sight(surface, number("depth", 0.55), bend, number("shine", 0.8), place);
+            let own = behind.values[j * behind.size[0] + i];
+            // Samples of the plane in a frame height.
+            let by = [tall / (aspect * wide), tall / (apart * high)];
+            let (bx, by) = (i as f64 + seen.bend[0] * by[0], j as f64 + seen.bend[1] * by[1]);
+            let back = behind.at(bx, by);
+            let ink = [inks(colour, p), inks([1.0; 4], p)];
+            let want = match &veil {
+                None => {
+                    let film = zero + (back - zero) * seen.back + ink[0] * seen.tint + ink[1] * seen.white;
+                    own * (1.0 - seen.cover) + film * seen.cover
+                }
+                Some(veil) => {
+                    // Luma samples of these places are alpha's samples.
+                    let at = |i: f64, j: f64| veil.at(x0 + i * wide - 0.5, y0 + j * high - 0.5) / top;
+                    let (own_a, back_a) = (at(i as f64, j as f64), at(bx, by));
+                    let film_a = back_a * seen.back + 1.0 - seen.back;
+                    let alpha = own_a * (1.0 - seen.cover) + film_a * seen.cover;
+                    let straight = format.alpha == Alpha::Straight;
+                    let (own_part, back_part) = if straight { (own_a, back_a) } else { (1.0, 1.0) };
+                    let film =
+                        (back - zero) * back_part * seen.back + ink[0] * seen.tint + ink[1] * seen.white;
+                    let v = (own - zero) * own_part * (1.0 - seen.cover) + film * seen.cover;
+                    let v = if straight && alpha > 0.0 { v / alpha } else { v };
+                    match () {
+                        () if format.alpha_plane() == Some(p) => alpha * top,
+                        () if seen.cover == 0.0 => own,
+                        () => zero + v,
+                    }
+                }
+            };
+            let want = if round > 0.0 { want.clamp(0.0, top) } else { want };
+            let off = (got.values[j * got.size[0] + i] - want).abs() - round;
+            worst = worst.max(off / top);
+            wet += usize::from(seen.cover > 0.0);
+        }
+    }
+    (worst, wet)
+}
+
+/// A light is a power of 96: 96 roundings of some 2^-24 of it, 1e-5; a bend is off by 1e-5 samples, times the step
+/// between neighbours, which may be all there is. Where alpha divides, it is at least a tenth in this picture.
+const BOUND: f64 = 1e-4;
+
+#[test]
+fn what_is_seen_and_laid_is_as_defined() {
+    let formats = "gray gray10 gray16 grayf32 ya8 ya16 yuv420p yuv420p10 yuv422p yuv422p10 yuv411p yuv410p yuv440p \
+                   yuv444p yuv444p12 yuv444p16 yuva420p yuva422p10 yuva444p gbrp gbrp16 gbrpf32 gbrap gbrapf32";
+    let mut seen = 0;
+    for name in formats.split(' ') {
+        for (w, h) in [(67, 45), (1, 1), (9, 5), (2, 3)] {
+            let format = Format::from_name(name, w, h).unwrap();
+            for settings in [
+                &[("particles", "300"), ("start", "0.3")][..],
+                &[
+                    ("scene", "rain"),
+                    ("particles", "200"),
+                    ("start", "2"),
+                    ("refraction", "4"),
+                    ("shine", "1"),
+                ],
+            ] {
+                let (off, wet) = check(format, settings, 3);
+                assert!(off < BOUND, "{name} {w}x{h} {settings:?}: {off}");
+                seen += wet;
+            }
+        }
+    }
+    assert!(seen > 10_000, "{seen}");
+}
+
+#[test]
+fn sitings_fields_and_long_samples_are_as_defined() {
+    use crate::frame::{Parity, Picture};
+    let base = Format::from_name("yuv420p", 66, 46).unwrap();
+    let dam = &[("particles", "300"), ("start", "0.3"), ("refraction", "3"), ("depth", "0.9")][..];
+    for siting in [
+        Siting::Center,
+        Siting::Left,
+        Siting::TopLeft,
+        Siting::Top,
+        Siting::BottomLeft,
+        Siting::Bottom,
+        Siting::PalDv,
+    ] {
+        let (off, wet) = check(Format { siting, ..base }, dam, 3);
+        assert!(off < BOUND && wet > 500, "{siting:?}: {off} {wet}");
+    }
+    let long = Format { aspect: Ratio::new(4, 3).unwrap(), ..base };
+    assert!(check(long, dam, 3).0 < BOUND);
+    let multiplied = Format { alpha: Alpha::Premultiplied, ..Format::from_name("gbrapf32", 41, 33).unwrap() };
+    assert!(check(multiplied, dam, 3).0 < BOUND);
+    for parity in [Parity::Top, Parity::Bottom] {
+        let field = Format { picture: Picture::Field(parity), height: 46, ..base };
+        let off = check(field, dam, 3).0;
+        assert!(off < BOUND, "{parity:?}: {off}");
+    }
+    // In a draft nothing is bent.
+    let draft = &[("particles", "300"), ("start", "0.3"), ("draft", "1"), ("refraction", "0")][..];
+    assert!(check(base, draft, 3).0 < BOUND);
+}
+
+#[test]
+fn sixteen_layers_let_through_what_is_left() {
+    for whole in [0.0, 0.1, 0.55, 0.99, 1.0] {
+        let left = (1.0 - f64::from(layer(whole))).powi(16);
+        assert!((left - (1.0 - whole)).abs() < 2e-6, "{whole}: {left}");
+    }
+}
