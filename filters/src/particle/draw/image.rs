@@ -6,9 +6,9 @@
 //! where it is made smaller every texel counts. Where a rectangle would hold many texels, it is taken of the
 //! picture halved once or more.
 
-use super::cover::turn;
 use super::place::{self, Holds, Place};
 use super::splat::{SIZES, Splat};
+use super::sweep::Bounds;
 use crate::pixel::convert::Coefficients;
 use core::fmt;
 
@@ -121,9 +121,8 @@ impl Prepared {
         Prepared { halvings }
     }
 
-    /// The picture at a splat's size and angle, for cells of a size.
-    pub(super) fn sampler(&self, splat: &Splat, cell: [f32; 2]) -> Sampler<'_> {
-        let [cos, sin] = turn(splat.angle);
+    /// The picture at a splat's size, turned by this cosine and sine, for cells of a size.
+    pub(super) fn sampler(&self, splat: &Splat, [cos, sin]: [f32; 2], cell: [f32; 2]) -> Sampler<'_> {
         let [rx, ry] = splat.half.map(|h| f32::from(h) * (1.0 / SIZES));
         let size = self.halvings[0].size.map(|s| s as f32);
         let mut per = [0.5 * size[0] / rx, 0.5 * size[1] / ry];
@@ -193,12 +192,38 @@ pub(super) struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
+    /// Where cells have their centres that take anything of the picture.
+    pub(super) fn bounds(&self) -> Bounds {
+        let half = [0, 1].map(|a| {
+            let beyond = self.raster.size[a] as f32 - self.middle[a];
+            // With room for what places are known to.
+            (beyond.max(self.middle[a]) + self.half[a]) / self.per[a] * (257.0 / 256.0) + 0.25
+        });
+        Bounds { cos: self.cos, sin: self.sin, half, round: f32::INFINITY }
+    }
+
+    /// The texel under a cell's centre, for a quick look.
+    pub(super) fn nearest(&self, at: [f32; 2]) -> [f32; 4] {
+        let [u, v] = self.texel(at);
+        let [w, h] = self.raster.size;
+        // `as` saturates and makes NaN 0.
+        let (x, y) = (u as usize, v as usize);
+        if u >= 0.0 && v >= 0.0 && x < w && y < h { self.raster.texels[y * w + x] } else { [0.0; 4] }
+    }
+
+    /// A place in texels.
+    #[inline(always)]
+    fn texel(&self, at: [f32; 2]) -> [f32; 2] {
+        let u = (at[0] * self.cos + at[1] * self.sin) * self.per[0] + self.middle[0];
+        let v = (at[1] * self.cos - at[0] * self.sin) * self.per[1] + self.middle[1];
+        [u, v]
+    }
+
     /// The mean around a cell's centre, `at` luma samples from the splat's: nominal values multiplied by alpha, and
     /// alpha.
     #[inline(always)]
     pub(super) fn cell(&self, at: [f32; 2]) -> [f32; 4] {
-        let u = (at[0] * self.cos + at[1] * self.sin) * self.per[0] + self.middle[0];
-        let v = (at[1] * self.cos - at[0] * self.sin) * self.per[1] + self.middle[1];
+        let [u, v] = self.texel(at);
         let (left, right) = (u - self.half[0], u + self.half[0]);
         let (top, bottom) = (v - self.half[1], v + self.half[1]);
         let [w, h] = self.raster.size;

@@ -5,7 +5,7 @@ use super::grid::Grid;
 use super::image::Prepared;
 use super::look::{Look, Shape};
 use super::place::{self, Place};
-use super::press::paint;
+use super::press::{Desk, paint};
 use super::splat::{LEAST, Splat};
 use super::stamp::{RADII, Stamp};
 use super::tile::{Group, Tile};
@@ -58,6 +58,7 @@ pub struct Painter {
     matrix: Option<Coefficients>,
     grid: Grid,
     level: Level,
+    pub(super) draft: bool,
 }
 
 /// Stamps that were wanted so far. They follow from looks and format alone.
@@ -161,7 +162,14 @@ impl Painter {
         let (w, h) = format.plane_size(0);
         let grid = Grid::new([w, h], log, groups.iter().map(|g| g.cells));
         let format = *format;
-        Ok(Painter { format, looks, images, places, groups, shifts, matrix, grid, level })
+        Ok(Painter { format, looks, images, places, groups, shifts, matrix, grid, level, draft: false })
+    }
+
+    /// Whether it draws for a quick look: the same splats, but of shapes that have no stamp the edges are taken from at most
+    /// 2 x 2 places of a cell, and of images the nearest texel.
+    #[must_use]
+    pub fn draft(self, draft: bool) -> Painter {
+        Painter { draft, ..self }
     }
 
     /// The format it was made for.
@@ -223,6 +231,7 @@ impl Painter {
         let rows = out.plane(0).rows();
         let Some(grid) = bins.grid().filter(|g| **g == self.grid && !rows.is_empty()) else { return };
         let high = grid.tile_rows();
+        let mut desk = Desk::EMPTY;
         for down in rows.start / high..=(rows.end - 1) / high {
             let y = (down * high).max(rows.start)..((down + 1) * high).min(rows.end);
             for across in 0..grid.tiles[0] {
@@ -237,7 +246,7 @@ impl Painter {
                 let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
                 tile.load(self, out, samples);
                 bins.each_batch(number, list, &mut |splats| {
-                    paint(self.level, &tile, self, &bins.stamps, splats, samples, self.level);
+                    paint(self.level, &tile, self, &bins.stamps, splats, &mut desk, samples, self.level);
                 });
                 tile.store(self, out, samples);
             }
