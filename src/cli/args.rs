@@ -391,8 +391,8 @@ pub(super) struct FilterArgs {
     pub(super) recipe: Option<PathBuf>,
     /// A quick look: filters that can show a part of what they draw do so
     ///
-    /// Particles: one in four, each where it will be. Fluid: coarser and not bent, moving as it will. The recipe is
-    /// another one then, so a draft is never taken for the real thing.
+    /// Particles: one in four, each where it will be, with edges that are less smooth. Fluid: coarser and not bent, moving
+    /// as it will. The recipe is another one then, so a draft is never taken for the real thing.
     #[arg(long)]
     pub(super) draft: bool,
     /// What all randomness starts from; decimal or 0x hex [default: the recipe's, else 0]

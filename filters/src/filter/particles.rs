@@ -135,7 +135,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         id: "draft",
         label: "Draft",
-        help: "For a quick look: draws one in four, each where it will be.",
+        help: "For a quick look: draws one in four, each where it will be, with edges that are less smooth.",
         kind: Kind::Switch,
         unit: Unit::None,
         default: Some(Value::Switch(false)),
@@ -327,7 +327,8 @@ impl Particles {
         if alive > MOST {
             return Err(fault("amount", EffectError::TooMany(alive)));
         }
-        let overlay = Overlay::lit(input, looks, effect.light, alive as usize, level)?;
+        let mut overlay = Overlay::lit(input, looks, effect.light, alive as usize, level)?;
+        overlay.painter = overlay.painter.draft(self.draft);
         let whole = |a: &Animated| match a {
             Animated::Curve(c) if a.constant().is_none() => Some(Arc::new(Integral::new(c))),
             _ => None,

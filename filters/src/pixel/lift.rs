@@ -1,6 +1,6 @@
 //! Rows of samples as `f32`, and back: for what works on many layers and rounds once.
 
-use crate::frame::Sample;
+use crate::frame::{PlaneMut, PlaneRef, Sample};
 use crate::simd::{Level, multiversion};
 
 /// A sample that [`lift`] takes out of a row and [`settle`] puts back.
@@ -11,10 +11,33 @@ pub trait Lifted: Sample {
     /// See [`settle`].
     #[doc(hidden)]
     fn settle(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [Self]);
+    /// See [`lift_rows`].
+    #[doc(hidden)]
+    fn lift_rows(level: Level, plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize);
+    /// See [`settle_rows`].
+    #[doc(hidden)]
+    fn settle_rows(
+        level: Level,
+        values: &[f32],
+        stride: usize,
+        zero: f32,
+        legal: (f32, f32),
+        plane: &mut PlaneMut<'_>,
+        area: Area,
+    );
     /// The sample as a number.
     fn number(self) -> f32;
     /// The sample of a number: rounded (a half to even), not a number and all below 0 being 0; float as it is.
     fn of(number: f32) -> Self;
+}
+
+/// Samples of a plane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Area {
+    /// The first sample and the first row, as in the whole picture.
+    pub from: [usize; 2],
+    /// How many, across and down.
+    pub size: [usize; 2],
 }
 
 /// Rounds 0..65535 to whole numbers, a half to even, without asking for an instruction that does.
@@ -37,7 +60,8 @@ fn kept(v: f32, before: f32, (low, high): (f32, f32)) -> f32 {
 }
 
 macro_rules! integer {
-    ($t:ty, $lift:ident, $settle:ident, $lift_body:ident, $settle_body:ident) => {
+    ($t:ty, $lift:ident, $settle:ident, $lift_body:ident, $settle_body:ident, $lift_rows:ident, $settle_rows:ident,
+     $lift_rows_body:ident, $settle_rows_body:ident) => {
         #[inline(always)]
         fn $lift_body(row: &[$t], zero: f32, out: &mut [f32]) {
             for (out, s) in out.iter_mut().zip(row) {
@@ -52,7 +76,39 @@ macro_rules! integer {
             }
         }
 
+        #[inline(always)]
+        fn $lift_rows_body(plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize) {
+            let Area { from: [x, y], size: [w, h] } = area;
+            for (j, out) in out.chunks_mut(stride).enumerate().take(h) {
+                let row = &plane.row::<$t>(y + j)[x..][..w];
+                let (out, room) = out.split_at_mut(w);
+                $lift_body(row, zero, out);
+                match <&mut [f32; 16]>::try_from(&mut *room) {
+                    Ok(room) => *room = [0.0; 16], // in one go
+                    Err(_) => room.fill(0.0),
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn $settle_rows_body(
+            values: &[f32],
+            stride: usize,
+            zero: f32,
+            legal: (f32, f32),
+            plane: &mut PlaneMut<'_>,
+            area: Area,
+        ) {
+            let Area { from: [x, y], size: [w, h] } = area;
+            for (j, values) in values.chunks(stride).enumerate().take(h) {
+                let row = &mut plane.row_mut::<$t>(y + j)[x..][..w];
+                $settle_body(&values[..w], zero, legal, row);
+            }
+        }
+
         multiversion! {
+            fn $lift_rows(level, plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize) = $lift_rows_body;
+            fn $settle_rows(level, values: &[f32], stride: usize, zero: f32, legal: (f32, f32), plane: &mut PlaneMut<'_>, area: Area) = $settle_rows_body;
             fn $lift(level, row: &[$t], zero: f32, out: &mut [f32]) = $lift_body;
             fn $settle(level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [$t]) = $settle_body;
         }
@@ -63,6 +119,27 @@ macro_rules! integer {
             }
             fn settle(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [$t]) {
                 $settle(level, values, zero, legal, row);
+            }
+            fn lift_rows(
+                level: Level,
+                plane: &PlaneRef<'_>,
+                area: Area,
+                zero: f32,
+                out: &mut [f32],
+                stride: usize,
+            ) {
+                $lift_rows(level, plane, area, zero, out, stride);
+            }
+            fn settle_rows(
+                level: Level,
+                values: &[f32],
+                stride: usize,
+                zero: f32,
+                legal: (f32, f32),
+                plane: &mut PlaneMut<'_>,
+                area: Area,
+            ) {
+                $settle_rows(level, values, stride, zero, legal, plane, area);
             }
             #[inline(always)]
             fn number(self) -> f32 {
@@ -76,8 +153,28 @@ macro_rules! integer {
     };
 }
 
-integer!(u8, lift_u8, settle_u8, lift_u8_body, settle_u8_body);
-integer!(u16, lift_u16, settle_u16, lift_u16_body, settle_u16_body);
+integer!(
+    u8,
+    lift_u8,
+    settle_u8,
+    lift_u8_body,
+    settle_u8_body,
+    lift_rows_u8,
+    settle_rows_u8,
+    lift_rows_u8_body,
+    settle_rows_u8_body
+);
+integer!(
+    u16,
+    lift_u16,
+    settle_u16,
+    lift_u16_body,
+    settle_u16_body,
+    lift_rows_u16,
+    settle_rows_u16,
+    lift_rows_u16_body,
+    settle_rows_u16_body
+);
 
 impl Lifted for f32 {
     fn lift(_: Level, row: &[f32], _: f32, out: &mut [f32]) {
@@ -85,6 +182,28 @@ impl Lifted for f32 {
     }
     fn settle(_: Level, values: &[f32], _: f32, _: (f32, f32), row: &mut [f32]) {
         row.iter_mut().zip(values).for_each(|(s, v)| *s = *v);
+    }
+    fn lift_rows(_: Level, plane: &PlaneRef<'_>, area: Area, _: f32, out: &mut [f32], stride: usize) {
+        let Area { from: [x, y], size: [w, h] } = area;
+        for (j, out) in out.chunks_mut(stride).enumerate().take(h) {
+            let (out, room) = out.split_at_mut(w);
+            out.copy_from_slice(&plane.row::<f32>(y + j)[x..][..w]);
+            room.fill(0.0);
+        }
+    }
+    fn settle_rows(
+        _: Level,
+        values: &[f32],
+        stride: usize,
+        _: f32,
+        _: (f32, f32),
+        plane: &mut PlaneMut<'_>,
+        area: Area,
+    ) {
+        let Area { from: [x, y], size: [w, h] } = area;
+        for (j, values) in values.chunks(stride).enumerate().take(h) {
+            plane.row_mut::<f32>(y + j)[x..][..w].copy_from_slice(&values[..w]);
+        }
     }
     #[inline(always)]
     fn number(self) -> f32 {
@@ -105,6 +224,31 @@ pub fn lift<T: Lifted>(level: Level, row: &[T], zero: f32, out: &mut [f32]) {
 /// outside of them as the sample in `row` was. Float samples are taken as they are.
 pub fn settle<T: Lifted>(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [T]) {
     T::settle(level, values, zero, legal, row);
+}
+
+/// [`lift`] of an area of a plane into rows that are `stride` apart; what lies behind a row becomes 0.
+pub fn lift_rows<T: Lifted>(
+    level: Level,
+    plane: &PlaneRef<'_>,
+    area: Area,
+    zero: f32,
+    out: &mut [f32],
+    stride: usize,
+) {
+    T::lift_rows(level, plane, area, zero, out, stride);
+}
+
+/// [`settle`] of rows that are `stride` apart into an area of a plane.
+pub fn settle_rows<T: Lifted>(
+    level: Level,
+    values: &[f32],
+    stride: usize,
+    zero: f32,
+    legal: (f32, f32),
+    plane: &mut PlaneMut<'_>,
+    area: Area,
+) {
+    T::settle_rows(level, values, stride, zero, legal, plane, area);
 }
 
 #[cfg(test)]
@@ -143,5 +287,54 @@ mod tests {
             settle(level, &[300.0, -30.0].repeat(4), 16.0, (16.0, 235.0), &mut row);
             assert_eq!(row, [250, 3, 250, 3, 250, 3, 250, 3]);
         }
+    }
+
+    /// Every sample of an area, there and back, at every level, against [`Lifted`] one by one.
+    fn areas_are_rows<T: Lifted + PartialEq + core::fmt::Debug + Copy>(
+        of: impl Fn(u64) -> T,
+        legal: (f32, f32),
+    ) {
+        use crate::noise::seed::mix64;
+        let (width, height, pad) = (83, 9, 5);
+        let all: Vec<T> = (0..(width + pad) * height).map(|i| of(mix64(i as u64))).collect();
+        let bytes = size_of::<T>();
+        for &level in Level::available() {
+            for (from, size) in [([0, 0], [83, 9]), ([7, 2], [64, 4]), ([1, 8], [32, 1]), ([82, 0], [1, 9])] {
+                let (stride, area) = (size[0] + 3, Area { from, size });
+                let mut plane = all.clone();
+                let mut out = vec![f32::NAN; stride * size[1]];
+                let data: &mut [u8] = bytemuck::cast_slice_mut(&mut plane);
+                let mut view = PlaneMut::new(data, (width + pad) * bytes, width * bytes, height);
+                lift_rows::<T>(level, &view.as_ref(), area, 16.0, &mut out, stride);
+                for (i, v) in out.iter_mut().enumerate() {
+                    let (x, y) = (i % stride, i / stride);
+                    let mut want = [0.0];
+                    if x < size[0] {
+                        lift(
+                            Level::SCALAR,
+                            &all[(from[1] + y) * (width + pad) + from[0] + x..][..1],
+                            16.0,
+                            &mut want,
+                        );
+                    }
+                    assert_eq!(v.to_bits(), want[0].to_bits(), "{level} {x} {y}");
+                    *v = *v * 1.1 - 3.3;
+                }
+                settle_rows::<T>(level, &out, stride, 16.0, legal, &mut view, area);
+                let mut want = all.clone();
+                for (x, y) in (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (x, y))) {
+                    let at = (from[1] + y) * (width + pad) + from[0] + x;
+                    settle(Level::SCALAR, &out[y * stride + x..][..1], 16.0, legal, &mut want[at..][..1]);
+                }
+                assert!(plane == want, "{level} {area:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn areas_are_lifted_and_settled_sample_by_sample() {
+        areas_are_rows(|n| n as u8, (16.0, 235.0));
+        areas_are_rows(|n| n as u16 & 1023, (64.0, 940.0));
+        areas_are_rows(|n| (n >> 40) as f32 / 1e6, (0.0, 0.0));
     }
 }

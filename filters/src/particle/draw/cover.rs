@@ -4,7 +4,8 @@
 //! luma sample, so its value in the middle of a cell says whether the whole cell is inside or outside. Coverage at a
 //! place rises from the edge inwards over the shape's softness as 3 t^2 - 2 t^3. Of a cell that the softness passes
 //! through, the mean over n x n places is taken: 16 x 16 where it is steep, fewer where the
-//! midpoint rule with fewer is as near.
+//! midpoint rule with fewer is as near. What is said here cell by cell is worked out many cells at a time by
+//! [`sweep`](super::sweep), in the same order of operations.
 
 use super::look::{MOST_CORNERS, Shape};
 use super::splat::{SIZES, Splat};
@@ -15,16 +16,18 @@ const HARD: f32 = 1.0 / 1024.0;
 /// A shape at a splat's size and angle, around its centre.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outline {
-    cos: f32,
-    sin: f32,
-    form: Form,
+    pub(super) cos: f32,
+    pub(super) sin: f32,
+    pub(super) form: Form,
     /// The length of the soft edge, and 1 over it.
-    edge: f32,
-    steep: f32,
+    pub(super) edge: f32,
+    pub(super) steep: f32,
+    /// Half width and half height of the box that it lies in before it is turned.
+    pub(super) half: [f32; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Form {
+pub(super) enum Form {
     /// 1 / radii, smaller radius.
     Disc([f32; 2], f32),
     /// 1 / radii, smaller radius, middle of the band and half its width (both in radii).
@@ -50,8 +53,8 @@ pub(super) fn turn(angle: u16) -> [f32; 2] {
 }
 
 impl Outline {
-    /// `None` for images.
-    pub(super) fn of(shape: &Shape, splat: &Splat) -> Option<Outline> {
+    /// Turned as [`turn`] says; `None` for images.
+    pub(super) fn of(shape: &Shape, splat: &Splat, [cos, sin]: [f32; 2]) -> Option<Outline> {
         let [rx, ry] = splat.half.map(|h| f32::from(h) * (1.0 / SIZES));
         let least = rx.min(ry);
         let per = [1.0 / rx, 1.0 / ry];
@@ -81,29 +84,45 @@ impl Outline {
             }
             Shape::Image(_) => return None,
         };
-        let [cos, sin] = turn(splat.angle);
         let edge = edge.max(HARD);
-        Some(Outline { cos, sin, form, edge, steep: 1.0 / edge })
+        let half = [if matches!(form, Form::Streak(..)) { rx.max(ry) } else { rx }, ry];
+        Some(Outline { cos, sin, form, edge, steep: 1.0 / edge, half })
     }
 
+    /// Of how many by how many places the mean is taken in cells of this size.
+    pub(super) fn places(&self, cell: [f32; 2]) -> u32 {
+        let soft = self.edge / cell[0].max(cell[1]);
+        let n = match () {
+            () if soft < 1.5 => 16,
+            () if soft < 3.0 => 8,
+            () if soft < 6.0 => 4,
+            () if soft < 12.0 => 2,
+            () => 1,
+        };
+        // The soft edge of a polygon is bent inside, too, along the lines to the corners.
+        if matches!(self.form, Form::Polygon(..)) { n.max(4) } else { n }
+    }
+}
+
+/// Cell by cell: what [`sweep`](super::sweep) is held to.
+#[cfg(test)]
+impl Outline {
     /// The coverage of the cell of size `cell` (luma samples) whose centre is `at` from the shape's.
-    #[inline(always)]
     pub(super) fn cell(&self, at: [f32; 2], cell: [f32; 2]) -> f32 {
         match &self.form {
-            Form::Disc([px, py], least) => self.of_cell(at, cell, 1, |x, y| {
+            Form::Disc([px, py], least) => self.of_cell(at, cell, |x, y| {
                 let (u, v) = (x * px, y * py);
                 ((u * u + v * v).sqrt() - 1.0) * least
             }),
-            Form::Ring([px, py], least, middle, band) => self.of_cell(at, cell, 1, |x, y| {
+            Form::Ring([px, py], least, middle, band) => self.of_cell(at, cell, |x, y| {
                 let (u, v) = (x * px, y * py);
                 (((u * u + v * v).sqrt() - middle).abs() - band) * least
             }),
-            Form::Streak(half, thick) => self.of_cell(at, cell, 1, |x, y| {
+            Form::Streak(half, thick) => self.of_cell(at, cell, |x, y| {
                 let along = (x.abs() - half).max(0.0);
                 (along * along + y * y).sqrt() - thick
             }),
-            // Its soft edge is bent inside, too, along the lines to the corners.
-            Form::Polygon(lines, n) => self.of_cell(at, cell, 4, |x, y| {
+            Form::Polygon(lines, n) => self.of_cell(at, cell, |x, y| {
                 let mut d = f32::NEG_INFINITY;
                 for [nx, ny, away] in &lines[..*n] {
                     let e = x * nx + y * ny - away;
@@ -114,8 +133,7 @@ impl Outline {
         }
     }
 
-    #[inline(always)]
-    fn of_cell(&self, at: [f32; 2], cell: [f32; 2], least: u32, d: impl Fn(f32, f32) -> f32) -> f32 {
+    fn of_cell(&self, at: [f32; 2], cell: [f32; 2], d: impl Fn(f32, f32) -> f32) -> f32 {
         let turned = |x: f32, y: f32| d(x * self.cos + y * self.sin, y * self.cos - x * self.sin);
         let middle = turned(at[0], at[1]);
         let half = 0.5 * (cell[0] * cell[0] + cell[1] * cell[1]).sqrt() + 1.0 / 256.0;
@@ -125,15 +143,7 @@ impl Outline {
         if middle <= -(half + self.edge) {
             return 1.0;
         }
-        let soft = self.edge / cell[0].max(cell[1]);
-        let n = match () {
-            () if soft < 1.5 => 16,
-            () if soft < 3.0 => 8,
-            () if soft < 6.0 => 4,
-            () if soft < 12.0 => 2,
-            () => 1,
-        };
-        match n.max(least) {
+        match self.places(cell) {
             1 => self.ramp(middle),
             2 => self.mean::<2>(at, cell, turned),
             4 => self.mean::<4>(at, cell, turned),
@@ -143,7 +153,6 @@ impl Outline {
     }
 
     /// Coverage at a place of this distance.
-    #[inline(always)]
     fn ramp(&self, d: f32) -> f32 {
         let t = -d * self.steep;
         let t = if t > 0.0 { t } else { 0.0 };
@@ -152,7 +161,6 @@ impl Outline {
     }
 
     /// The mean over N x N places: columns first, then their sums from left to right.
-    #[inline(always)]
     fn mean<const N: usize>(&self, at: [f32; 2], cell: [f32; 2], d: impl Fn(f32, f32) -> f32) -> f32 {
         let step = 1.0 / N as f32;
         let mut sums = [0.0f32; N];
@@ -167,7 +175,6 @@ impl Outline {
     }
 
     /// The slow definition: always 16 x 16 places.
-    #[cfg(test)]
     pub(super) fn reference(&self, at: [f32; 2], cell: [f32; 2]) -> f32 {
         let sharp = |d: &dyn Fn(f32, f32) -> f32| {
             let turned = |x: f32, y: f32| d(x * self.cos + y * self.sin, y * self.cos - x * self.sin);
@@ -194,12 +201,22 @@ impl Outline {
 /// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up.
 #[inline(always)]
 pub(super) fn extent(shape: &Shape, splat: &Splat) -> [i32; 2] {
+    let [x, y] = splat.half;
+    match shape {
+        Shape::Disc { .. } if x == y => [16 * i32::from(x); 2],
+        _ => extent_turned(shape, splat, turn(splat.angle)),
+    }
+}
+
+/// [`extent`] where cosine and sine are known.
+#[inline(always)]
+pub(super) fn extent_turned(shape: &Shape, splat: &Splat, turned: [f32; 2]) -> [i32; 2] {
     let [x, y] = splat.half.map(i32::from);
     match shape {
         Shape::Disc { .. } if x == y => [16 * x; 2],
         _ => {
             let x = if matches!(shape, Shape::Streak { .. }) { x.max(y) } else { x };
-            let [cos, sin] = turn(splat.angle).map(f32::abs);
+            let [cos, sin] = turned.map(f32::abs);
             let (x, y) = (16.0 * x as f32, 16.0 * y as f32);
             // An image fades over half a texel or half a cell of up to four samples beyond its edge.
             let (x, y, more) = match shape {

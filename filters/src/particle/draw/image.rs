@@ -9,9 +9,9 @@
 //! A picture that repeats is moved in its own frame, and what leaves the frame at one side comes in at the other. The
 //! rectangle is cut to the frame; what lies in it is the picture as if it stood beside itself on all sides.
 
-use super::cover::turn;
 use super::place::{self, Holds, Place};
 use super::splat::{SIZES, Splat};
+use super::sweep::Bounds;
 use crate::pixel::convert::Coefficients;
 use crate::pixel::transfer::Curve;
 use crate::simd::Level;
@@ -158,9 +158,8 @@ impl Prepared {
         Prepared { halvings, repeats: image.repeats }
     }
 
-    /// The picture at a splat's size and angle, for cells of a size.
-    pub(super) fn sampler(&self, splat: &Splat, cell: [f32; 2]) -> Sampler<'_> {
-        let [cos, sin] = turn(splat.angle);
+    /// The picture at a splat's size, turned by this cosine and sine, for cells of a size.
+    pub(super) fn sampler(&self, splat: &Splat, [cos, sin]: [f32; 2], cell: [f32; 2]) -> Sampler<'_> {
         let [rx, ry] = splat.half.map(|h| f32::from(h) * (1.0 / SIZES));
         let size = self.halvings[0].size.map(|s| s as f32);
         let mut per = [0.5 * size[0] / rx, 0.5 * size[1] / ry];
@@ -300,12 +299,46 @@ pub(super) struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
+    /// Where cells have their centres that take anything of the picture.
+    pub(super) fn bounds(&self) -> Bounds {
+        let half = [0, 1].map(|a| {
+            let beyond = self.raster.size[a] as f32 - self.middle[a];
+            // With room for what places are known to.
+            (beyond.max(self.middle[a]) + self.half[a]) / self.per[a] * (257.0 / 256.0) + 0.25
+        });
+        Bounds { cos: self.cos, sin: self.sin, half, round: f32::INFINITY }
+    }
+
+    /// The texel under a cell's centre, for a quick look.
+    pub(super) fn nearest(&self, at: [f32; 2]) -> [f32; 4] {
+        let mut place = self.texel(at);
+        if let Some(shift) = self.shift {
+            for ((v, shift), period) in place.iter_mut().zip(shift).zip(self.raster.period) {
+                if !(0.0..period).contains(v) {
+                    return [0.0; 4];
+                }
+                *v -= if *v < shift { shift - period } else { shift };
+            }
+        }
+        let ([u, v], [w, h]) = (place, self.raster.size);
+        // `as` saturates and makes NaN 0.
+        let (x, y) = (u as usize, v as usize);
+        if u >= 0.0 && v >= 0.0 && x < w && y < h { self.raster.texels[y * w + x] } else { [0.0; 4] }
+    }
+
+    /// A place in texels.
+    #[inline(always)]
+    fn texel(&self, at: [f32; 2]) -> [f32; 2] {
+        let u = (at[0] * self.cos + at[1] * self.sin) * self.per[0] + self.middle[0];
+        let v = (at[1] * self.cos - at[0] * self.sin) * self.per[1] + self.middle[1];
+        [u, v]
+    }
+
     /// The mean around a cell's centre, `at` luma samples from the splat's: nominal values multiplied by alpha, and
     /// alpha.
     #[inline(always)]
     pub(super) fn cell(&self, at: [f32; 2]) -> [f32; 4] {
-        let u = (at[0] * self.cos + at[1] * self.sin) * self.per[0] + self.middle[0];
-        let v = (at[1] * self.cos - at[0] * self.sin) * self.per[1] + self.middle[1];
+        let [u, v] = self.texel(at);
         let (left, right) = (u - self.half[0], u + self.half[0]);
         let (top, bottom) = (v - self.half[1], v + self.half[1]);
         let mut sum = [0.0f32; 4];
@@ -326,6 +359,7 @@ impl Sampler<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cover::turn;
     use super::*;
     use crate::frame::Format;
     use crate::noise::seed::mix64;
@@ -359,7 +393,7 @@ mod tests {
                 let splat =
                     Splat { half, angle, colour: [shift[0], shift[1], 0], ..Splat::new([0.0; 2], [1.0; 2]) };
                 let cell = [1.0f32, 2.0][(n % 2) as usize];
-                let sampler = prepared.sampler(&splat, [cell, cell]);
+                let sampler = prepared.sampler(&splat, turn(splat.angle), [cell, cell]);
                 let level = prepared.halvings.iter().position(|r| core::ptr::eq(r, sampler.raster)).unwrap();
                 halved += usize::from(level > 0);
                 let step = (1usize << level) as f64;
@@ -424,7 +458,7 @@ mod tests {
         let image = Image::new(7, 5, &texels([7, 5])).unwrap();
         let prepared = Prepared::of(&image, &places(&format), None, Curve::Linear, Level::best());
         let splat = Splat::new([0.0; 2], [3.5, 2.5]);
-        let of = |splat: Splat| prepared.sampler(&splat, [1.0; 2]).cell([0.5, 1.0]);
+        let of = |splat: Splat| prepared.sampler(&splat, turn(splat.angle), [1.0; 2]).cell([0.5, 1.0]);
         assert_eq!(of(splat), of(Splat { colour: [999, 5000, 7], ..splat }));
     }
 }

@@ -1,6 +1,6 @@
 //! Drawing in R, G and B and in linear light against a slow twin in f64.
 
-use super::cover::Outline;
+use super::cover::{Outline, turn};
 use super::place::{self, Holds, Place};
 use super::tests::{Dice, drawn};
 use super::*;
@@ -82,7 +82,7 @@ impl Twin<'_> {
         let (mut now_alpha, mut touched) = (alpha, false);
         for splat in splats {
             let look = &looks[splat.look as usize];
-            let outline = Outline::of(&look.shape, splat).unwrap();
+            let outline = Outline::of(&look.shape, splat, turn(splat.angle)).unwrap();
             let at = [place.cells.from(0, splat.x, x as i32), place.cells.from(1, splat.y, y as i32)];
             let reach = f32::from(splat.half[0] + splat.half[1]) / 16.0 + 5.0;
             if at[0].abs().max(at[1].abs()) > reach {

@@ -54,6 +54,7 @@ mod place;
 mod press;
 mod splat;
 mod stamp;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod tile;

@@ -6,7 +6,7 @@ use super::image::Prepared;
 use super::light::{Light, Working};
 use super::look::{Look, Shape};
 use super::place::{self, Place};
-use super::press::paint;
+use super::press::{Desk, paint};
 use super::splat::{LEAST, Splat};
 use super::stamp::{RADII, Stamp};
 use super::tile::{Group, Tile};
@@ -64,6 +64,7 @@ pub struct Painter {
     /// Width over height of a sample as shown.
     pub(super) aspect: f32,
     level: Level,
+    pub(super) draft: bool,
 }
 
 /// Stamps that were wanted so far. They follow from looks and format alone.
@@ -192,7 +193,28 @@ impl Painter {
         let aspect = format.shape() as f32;
         let grid = Grid::new([w, h], log, groups.iter().map(|g| g.cells)).shown(aspect);
         let format = *format;
-        Ok(Painter { format, looks, images, places, groups, shifts, matrix, working, grid, aspect, level })
+        let draft = false;
+        Ok(Painter {
+            format,
+            looks,
+            images,
+            places,
+            groups,
+            shifts,
+            matrix,
+            working,
+            grid,
+            aspect,
+            level,
+            draft,
+        })
+    }
+
+    /// Whether it draws for a quick look: the same splats, but of shapes that have no stamp the edges are taken from at most
+    /// 2 x 2 places of a cell, and of images the nearest texel.
+    #[must_use]
+    pub fn draft(self, draft: bool) -> Painter {
+        Painter { draft, ..self }
     }
 
     /// The format it was made for.
@@ -257,6 +279,7 @@ impl Painter {
         let rows = out.plane(0).rows();
         let Some(grid) = bins.grid().filter(|g| **g == self.grid && !rows.is_empty()) else { return };
         let high = grid.tile_rows();
+        let mut desk = Desk::EMPTY;
         for down in rows.start / high..=(rows.end - 1) / high {
             let y = (down * high).max(rows.start)..((down + 1) * high).min(rows.end);
             for across in 0..grid.tiles[0] {
@@ -280,7 +303,7 @@ impl Painter {
                     },
                 }
                 bins.each_batch(number, list, &mut |splats| {
-                    paint(self.level, &tile, self, &bins.stamps, splats, samples, self.level);
+                    paint(self.level, &tile, self, &bins.stamps, splats, &mut desk, samples, self.level);
                 });
                 match &self.working {
                     None => tile.store(self, out, samples),

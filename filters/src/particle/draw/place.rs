@@ -30,6 +30,13 @@ impl Cells {
         self.shift.map(|s| (1u32 << s) as f32)
     }
 
+    /// The same as shown, in luma rows, where a luma sample is `aspect` times as wide as it is high.
+    #[inline(always)]
+    pub(super) fn shown(&self, aspect: f32) -> [f32; 2] {
+        let [w, h] = self.size();
+        [w * aspect, h]
+    }
+
     /// Left or top edge of cell 0, in 1/256 of a luma sample.
     pub(super) fn edge(&self, axis: usize) -> i32 {
         self.first[axis] - (128 << self.shift[axis])

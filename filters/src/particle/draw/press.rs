@@ -6,13 +6,14 @@ use super::painter::{Painter, Stamps};
 use super::place::{Effect, FEW};
 use super::splat::Splat;
 use super::stamp::Stamp;
+use super::sweep::Sheet;
 use super::tile::{Part, ROOM, Tile};
 use super::wide::wide;
 use crate::simd::{Level, multiversion};
 
 multiversion! {
     /// Draws splats, in this order, into a tile's samples.
-    pub(super) fn paint(level, tile: &Tile, painter: &Painter, stamps: &Stamps, splats: &[Splat], samples: &mut [f32], own: Level) = paint_body;
+    pub(super) fn paint(level, tile: &Tile, painter: &Painter, stamps: &Stamps, splats: &[Splat], desk: &mut Desk, samples: &mut [f32], own: Level) = paint_body;
 }
 
 /// What is drawn, and with what.
@@ -21,7 +22,21 @@ struct Work<'a> {
     painter: &'a Painter,
     stamps: &'a Stamps,
     splats: &'a [Splat],
+    few: &'a [Few; MANY],
     own: Level,
+}
+
+/// Stretches of [`FEW`] splats that are made ready at a time.
+const MANY: usize = 16;
+
+/// What the drawing of a band needs for a while.
+pub(super) struct Desk {
+    few: [Few; MANY],
+    sheet: Sheet,
+}
+
+impl Desk {
+    pub(super) const EMPTY: Desk = Desk { few: [Few::EMPTY; MANY], sheet: Sheet::EMPTY };
 }
 
 /// One part after the other, so that only its stamps and samples need be near. What is usual is compiled for itself: so
@@ -32,34 +47,45 @@ fn paint_body(
     painter: &Painter,
     stamps: &Stamps,
     splats: &[Splat],
+    desk: &mut Desk,
     samples: &mut [f32],
     own: Level,
 ) {
-    let work = Work { painter, stamps, splats, own };
+    let Desk { few, sheet } = desk;
+    for splats in splats.chunks(FEW * MANY) {
+        // All of them first: what is written number by number cannot at once be read as vectors.
+        for (few, splats) in few.iter_mut().zip(splats.chunks(FEW)) {
+            few.take(splats, stamps);
+        }
+        let work = Work { painter, stamps, splats, few, own };
+        each_part(tile, work, sheet, samples);
+    }
+}
+
+#[inline(always)]
+fn each_part(tile: &Tile, work: Work<'_>, sheet: &mut Sheet, samples: &mut [f32]) {
     for part in tile.parts() {
         match (part.group.count, part.stride) {
-            (1, 80) => lay::<1, 80>(part, work, samples),
-            (2, 48) => lay::<2, 48>(part, work, samples),
-            (3, 80) => lay::<3, 80>(part, work, samples),
-            (3, 48) => lay::<3, 48>(part, work, samples),
-            _ => lay::<0, 0>(part, work, samples),
+            (1, 80) => lay::<1, 80>(part, work, sheet, samples),
+            (2, 48) => lay::<2, 48>(part, work, sheet, samples),
+            (3, 80) => lay::<3, 80>(part, work, sheet, samples),
+            (3, 48) => lay::<3, 48>(part, work, sheet, samples),
+            _ => lay::<0, 0>(part, work, sheet, samples),
         }
     }
 }
 
 /// `C` planes, or any number; `S` samples from row to row, or any number.
 #[inline(always)]
-fn lay<const C: usize, const S: usize>(part: &Part, work: Work<'_>, samples: &mut [f32]) {
+fn lay<const C: usize, const S: usize>(part: &Part, work: Work<'_>, sheet: &mut Sheet, samples: &mut [f32]) {
     let stride = if S > 0 { S } else { part.stride };
     let count = if C > 0 { C } else { part.group.count.min(4) };
     let spot = Spot::new(part);
-    let mut few = Few::EMPTY;
     let mut at = Places::EMPTY;
     let mut mix = [[[0.0f32; FEW]; 2]; 4];
     let mut cuts = Cuts([[0.0; 16]; FEW]);
-    for splats in work.splats.chunks(FEW) {
-        few.take(splats, work.stamps);
-        spot.find(&few, &mut at);
+    for (splats, few) in work.splats.chunks(FEW).zip(work.few) {
+        spot.find(few, &mut at);
         few.effects(part, work.painter, splats, &mut mix);
         // Coverage of all that are small, then one after the other onto the samples.
         for (j, cut) in cuts.0.iter_mut().enumerate().take(splats.len()) {
@@ -82,7 +108,7 @@ fn lay<const C: usize, const S: usize>(part: &Part, work: Work<'_>, samples: &mu
         for (j, splat) in splats.iter().enumerate() {
             let Some(stamp) = work.stamps.stamp(few.set[j], part.group.kind) else {
                 if let Some(look) = work.painter.looks.get(usize::from(splat.look)) {
-                    wide(work.own, part, work.painter, splat, look, samples);
+                    wide(work.own, part, work.painter, splat, look, sheet, samples);
                 }
                 continue;
             };

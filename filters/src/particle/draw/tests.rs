@@ -1,6 +1,6 @@
 //! Drawing against its definition, and what may not change it.
 
-use super::cover::Outline;
+use super::cover::{Outline, turn};
 use super::place::Place;
 use super::*;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, PlaneSet, Scratch, Siting};
@@ -57,7 +57,7 @@ fn worst(format: &Format, look: &Look, splat: &Splat) -> f32 {
     let painter = Painter::new(format, vec![look.clone()], Level::best()).unwrap();
     let mut frame = Frame::new(*format);
     drawn(&painter, &[*splat], &mut frame);
-    let outline = Outline::of(&look.shape, splat).unwrap();
+    let outline = Outline::of(&look.shape, splat, turn(splat.angle)).unwrap();
     let mut worst = 0.0f32;
     for p in 0..format.planes() {
         let place = Place::of(format, p);
@@ -492,5 +492,106 @@ fn images_are_copied_where_they_stand_and_averaged_where_they_shrink() {
             mean
         };
         assert!((frame.row::<f32>(2, 10)[10] - want).abs() < 1e-5, "{half}");
+    }
+}
+
+/// Every cell of one splat alone, against the definition cell by cell, to the bit.
+fn is_cell_by_cell(format: &Format, look: &Look, splat: &Splat, log: [u32; 2], level: Level) {
+    let painter = Painter::with_tiles(format, vec![look.clone()], Light::Gamma, log, level).unwrap();
+    let mut frame = Frame::new(*format);
+    drawn(&painter, &[*splat], &mut frame);
+    let outline = Outline::of(&look.shape, splat, turn(splat.angle)).unwrap();
+    let aspect = format.shape() as f32;
+    let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
+    for p in 0..format.planes() {
+        let place = Place::of(format, p);
+        let effect = place.effect(look.blend, splat.colour, look.gain);
+        let (w, h) = format.plane_size(p);
+        for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
+            let at =
+                [place.cells.from(0, splat.x, x as i32) * aspect, place.cells.from(1, splat.y, y as i32)];
+            let cover = outline.cell(at, place.cells.shown(aspect)) * opacity;
+            let want = if cover > 0.0 { 0.0 * (1.0 - cover * effect.fade) + cover * effect.ink } else { 0.0 };
+            let got = frame.row::<f32>(p, y)[x];
+            assert_eq!(got.to_bits(), want.to_bits(), "{level} {look:?} {splat:?} {p} {x} {y}: {got} {want}");
+        }
+    }
+}
+
+#[test]
+fn many_cells_at_a_time_are_cell_by_cell() {
+    let mut dice = Dice(12);
+    for (size, sub) in [((83, 71), (1, 1)), ((130, 37), (0, 0)), ((1, 1), (0, 0)), ((65, 33), (2, 2))] {
+        let family = if sub == (0, 0) { Family::Gray } else { Family::Yuv };
+        let square = format(family, Depth::Float, sub, size);
+        for (i, shape) in shapes().into_iter().enumerate() {
+            let look = Look::new(shape, [Blend::Over, Blend::Add][i % 2]);
+            for round in 0..40 {
+                let large = [2.0, 6.0, 40.0, 300.0, 4000.0][round % 5];
+                let both = [dice.from(0.4, large), dice.from(0.4, large)];
+                // Small round discs are drawn from stamps: not here.
+                let half = match round % 3 {
+                    0 if both[0] > 4.0 => [both[0]; 2],
+                    1 => [both[0], 0.5],
+                    _ => both,
+                };
+                let at = [size.0, size.1].map(|v| dice_at(&mut dice, v as f32, large));
+                let splat =
+                    Splat { colour: [65535, 50000, 9], ..Splat::new(at, half).faded(dice.from(0.1, 1.0)) };
+                let stamped = splat.half[0] == splat.half[1] && splat.half[0] <= 48;
+                let half = [splat.half[0], splat.half[1] + u16::from(stamped)];
+                let splat = Splat { half, ..splat };
+                let turns = [0.0, 0.25, 0.5, dice.roll(), dice.roll(), 0.001 * dice.roll()][round % 6];
+                let level = Level::available()[round % Level::available().len()];
+                let log = [[6, 5], [4, 4], [9, 9]][round % 3];
+                let aspect = [(1, 1), (1, 1), (64, 45), (1, 2)][round / 3 % 4];
+                let format = Format { aspect: Ratio::new(aspect.0, aspect.1).unwrap(), ..square };
+                is_cell_by_cell(&format, &look, &splat.turned(turns), log, level);
+            }
+        }
+    }
+}
+
+/// A place in a picture or, for what is large, as far outside of it as some of it still shows.
+fn dice_at(dice: &mut Dice, size: f32, large: f32) -> f32 {
+    let more = 4.0 + large.min(3000.0) * 0.7;
+    if dice.roll() < 0.5 { dice.from(-4.0, size + 4.0) } else { dice.from(-more, size + more) }
+}
+
+#[test]
+fn a_draft_is_as_well_defined_and_near() {
+    for name in ["yuv420p", "gbrapf32"] {
+        let format = Format::from_name(name, 217, 133).unwrap();
+        let mut looks = looks(Blend::Over);
+        let texels: Vec<[f32; 4]> = (0..63).map(|i| [0.1, 0.9, i as f32 / 63.0, 1.0]).collect();
+        looks.push(Look::new(Shape::Image(Image::new(9, 7, &texels).unwrap().into()), Blend::Over));
+        let splats = scatter(200, (217.0, 133.0), looks.len() as u16, 21);
+        let paint = |draft, log, level, cut: usize| {
+            let painter =
+                Painter::with_tiles(&format, looks.clone(), Light::Gamma, log, level).unwrap().draft(draft);
+            let (mut bins, mut frame) = (Bins::default(), Frame::new(format));
+            painter.bin(&splats, &mut bins, &Backwards);
+            let (mut above, mut below) = frame.as_mut().split_at_row(cut);
+            painter.draw(&bins, &mut below, PlaneSet::ALL, &mut Scratch::default());
+            painter.draw(&bins, &mut above, PlaneSet::ALL, &mut Scratch::default());
+            frame
+        };
+        let draft = paint(true, [6, 5], Level::SCALAR, 0);
+        for (i, &level) in Level::available().iter().enumerate() {
+            let log = [[6, 5], [4, 4], [8, 6], [5, 7]][i % 4];
+            assert!(paint(true, log, level, 36) == draft, "{name} {level}");
+        }
+        let whole = paint(false, [6, 5], Level::best(), 0);
+        assert!(whole != draft, "{name}: a draft is cheaper");
+        let mut far = 0.0;
+        for y in 0..133 {
+            for x in 0..217 {
+                far += match format.depth {
+                    Depth::Float => (whole.row::<f32>(0, y)[x] - draft.row::<f32>(0, y)[x]).abs(),
+                    _ => f32::from(whole.row::<u8>(0, y)[x].abs_diff(draft.row::<u8>(0, y)[x])) / 255.0,
+                };
+            }
+        }
+        assert!(far / (217.0 * 133.0) < 0.01, "{name}: {far}");
     }
 }

@@ -1,9 +1,10 @@
 //! One tile: its samples as `f32`, with room around them so that small splats need not be cut.
 
+use super::super::arch::prefetch;
 use super::painter::Painter;
 use super::place::{Cells, Holds, Place, unfolds};
 use crate::frame::{FrameMut, PlaneSet};
-use crate::pixel::lift::{Lifted, lift, settle};
+use crate::pixel::lift::{Area, Lifted, lift_rows, settle_rows};
 use core::ops::Range;
 
 /// Cells of room around a tile: a stamp that touches the tile lies inside.
@@ -45,6 +46,13 @@ pub(super) struct Part {
     pub(super) stride: usize,
     /// Where each plane's cells begin in the buffer, room included.
     pub(super) base: [usize; 4],
+}
+
+impl Part {
+    /// Its samples of any of its planes.
+    fn area(&self) -> Area {
+        Area { from: self.from.map(|v| v as usize), size: self.size }
+    }
 }
 
 /// Where a tile's samples lie in its buffer.
@@ -108,8 +116,6 @@ impl Tile {
 
     /// Takes the samples out of the planes.
     pub(super) fn load(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
-        // What stands in the room around is drawn over and never looked at, but it must not be slow to compute with.
-        samples.fill(0.0);
         match painter.format.depth.bytes() {
             1 => self.load_as::<u8>(painter, out, samples),
             2 => self.load_as::<u16>(painter, out, samples),
@@ -122,15 +128,20 @@ impl Tile {
 
     fn load_as<T: Lifted>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
         for (p, part, at) in self.planes() {
-            let plane = out.plane(p);
+            let (inside, high) = (ROOM * part.stride + ROOM, part.size[1] + 2 * ROOM);
+            let samples = &mut samples[at - inside..][..high * part.stride];
+            // What stands in the room around is drawn over and never looked at, but it must not be slow to compute with.
+            let (above, samples) = samples.split_at_mut(inside);
+            let (samples, below) = samples.split_at_mut(part.size[1] * part.stride);
+            above.fill(0.0);
+            let zero = painter.places[p].zero;
+            lift_rows::<T>(painter.level(), &out.plane(p), part.area(), zero, samples, part.stride);
+            below.fill(0.0);
+            // The tile to the right comes next; the machine does not know, since rows lie far from each other.
+            let (from, plane) = (part.area().from, out.plane(p));
             for j in 0..part.size[1] {
-                let row = &plane.row::<T>(part.from[1] as usize + j)[part.from[0] as usize..][..part.size[0]];
-                lift(
-                    painter.level(),
-                    row,
-                    painter.places[p].zero,
-                    &mut samples[at + j * part.stride..][..row.len()],
-                );
+                let row = plane.row::<T>(from[1] + j).get(from[0] + part.size[0]..).unwrap_or(&[]);
+                row.iter().take(part.size[0]).step_by(64 / size_of::<T>()).for_each(prefetch);
             }
         }
     }
@@ -177,13 +188,16 @@ impl Tile {
             if self.unfold && holds != Holds::Alpha {
                 continue;
             }
-            let plane = out.plane_mut(p);
-            for j in 0..part.size[1] {
-                let row = &mut plane.row_mut::<T>(part.from[1] as usize + j)[part.from[0] as usize..];
-                let row = &mut row[..part.size[0]];
-                let values = &samples[at + j * part.stride..][..row.len()];
-                settle(painter.level(), values, zero, legal.unwrap_or_default(), row);
-            }
+            let (values, legal) = (&samples[at..], legal.unwrap_or_default());
+            settle_rows::<T>(
+                painter.level(),
+                values,
+                part.stride,
+                zero,
+                legal,
+                out.plane_mut(p),
+                part.area(),
+            );
         }
     }
 

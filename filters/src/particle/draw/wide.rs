@@ -1,23 +1,33 @@
-//! Splats of any shape and size, cell by cell.
+//! Splats of any shape and size, cut to the tile.
+#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
 
-use super::cover::{Outline, extent};
+use super::cover::{Outline, extent_turned, turn};
+use super::image::Sampler;
 use super::look::{Blend, Look};
 use super::painter::Painter;
 use super::place::Effect;
 use super::press::effects;
 use super::splat::Splat;
+use super::sweep::{Block, HIGH, LANES, Sheet, WIDE, sweep};
 use super::tile::{Part, ROOM};
 use crate::simd::multiversion;
 
 multiversion! {
     /// Draws a splat of any shape and size, cut to the tile, into the planes of a part.
-    pub(super) fn wide(level, part: &Part, painter: &Painter, splat: &Splat, look: &Look, samples: &mut [f32]) = wide_body;
+    pub(super) fn wide(level, part: &Part, painter: &Painter, splat: &Splat, look: &Look, sheet: &mut Sheet, samples: &mut [f32]) = wide_body;
 }
 
 #[inline(always)]
-fn wide_body(part: &Part, painter: &Painter, splat: &Splat, look: &Look, samples: &mut [f32]) {
-    let aspect = painter.aspect;
-    let reach = extent(&look.shape, splat);
+fn wide_body(
+    part: &Part,
+    painter: &Painter,
+    splat: &Splat,
+    look: &Look,
+    sheet: &mut Sheet,
+    samples: &mut [f32],
+) {
+    let turned = turn(splat.angle);
+    let reach = extent_turned(&look.shape, splat, turned);
     let reach = [painter.grid.narrowed(reach[0]), reach[1]];
     let cells = &part.group.cells;
     let range = |a: usize, at: i32| {
@@ -30,35 +40,84 @@ fn wide_body(part: &Part, painter: &Painter, splat: &Splat, look: &Look, samples
     if x.is_empty() || y.is_empty() {
         return;
     }
-    let outline = Outline::of(&look.shape, splat);
+    let outline = Outline::of(&look.shape, splat, turned);
     let image = painter.images.get(usize::from(splat.look)).and_then(Option::as_ref);
     let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
-    let size = cells.size();
-    let size = [size[0] * aspect, size[1]];
+    let aspect = painter.aspect;
+    let sampler = image.map(|image| image.sampler(splat, turned, cells.shown(aspect)));
     let effects = effects(painter, part, splat, look);
-    let sampler = image.map(|image| image.sampler(splat, size));
-    for j in y {
-        let dy = cells.from(1, splat.y, j);
-        let place = ((j - part.from[1]) as usize + ROOM) * part.stride + ROOM;
-        for i in x.clone() {
-            let at = [cells.from(0, splat.x, i) * aspect, dy];
-            let place = place + (i - part.from[0]) as usize;
-            let mut each = |cover: f32, effects: &[Effect; 4]| {
-                for (base, effect) in part.base[..part.group.count].iter().zip(effects) {
-                    let p = &mut samples[base + place];
-                    *p = *p * (1.0 - cover * effect.fade) + cover * effect.ink;
-                }
-            };
+    for top in y.clone().step_by(HIGH) {
+        for left in x.clone().step_by(WIDE) {
+            let size = [((x.end - left) as usize).min(WIDE), ((y.end - top) as usize).min(HIGH)];
+            let block = Block { cells, aspect, first: [left, top], size, centre: [splat.x, splat.y] };
             if let Some(outline) = &outline {
-                let cover = outline.cell(at, size) * opacity;
-                if cover > 0.0 {
-                    each(cover, &effects);
-                }
+                sweep(outline, &block, opacity, if painter.draft { 2 } else { 16 }, sheet);
+                lay(part, &block, &effects, sheet, samples);
             } else if let Some(sampler) = &sampler {
-                let colour = sampler.cell(at);
-                if colour[3] > 0.0 {
-                    each(opacity, &of_image(painter, part, look.blend, colour));
+                lay_image(part, painter, &block, look.blend, opacity, sampler, samples);
+            }
+        }
+    }
+}
+
+/// Where the first cell of a row of a block lies in a plane's part of the buffer.
+#[inline(always)]
+fn place(part: &Part, block: &Block<'_>, row: usize) -> usize {
+    let [i, j] = [0, 1].map(|a| (block.first[a] - part.from[a]) as usize);
+    (j + row + ROOM) * part.stride + ROOM + i
+}
+
+/// Lays what a shape covers over the planes.
+#[inline(always)]
+fn lay(part: &Part, block: &Block<'_>, effects: &[Effect; 4], sheet: &Sheet, samples: &mut [f32]) {
+    for j in 0..block.size[1] {
+        let (from, cover) = sheet.row(j);
+        let place = place(part, block, j) + from;
+        for (base, effect) in part.base[..part.group.count].iter().zip(effects) {
+            for (k, c) in cover.iter().enumerate() {
+                // The last sixteen may reach into the room beyond the tile, where nothing is covered.
+                let at = base + place + k * LANES;
+                let Some(row) = samples.get_mut(at..).and_then(|s| s.first_chunk_mut::<LANES>()) else {
+                    break;
+                };
+                // By way of arrays of its own: written in place, it is compiled to gathers and scatters.
+                let (p, mut drawn) = (*row, [0.0; LANES]);
+                for l in 0..LANES {
+                    let v = p[l] * (1.0 - c[l] * effect.fade) + c[l] * effect.ink;
+                    drawn[l] = if c[l] > 0.0 { v } else { p[l] };
                 }
+                *row = drawn;
+            }
+        }
+    }
+}
+
+/// Lays an image over the planes.
+#[inline(always)]
+fn lay_image(
+    part: &Part,
+    painter: &Painter,
+    block: &Block<'_>,
+    blend: Blend,
+    opacity: f32,
+    sampler: &Sampler<'_>,
+    samples: &mut [f32],
+) {
+    let mut spans = [[0; 2]; HIGH];
+    sampler.bounds().spans(block, &mut spans);
+    for (j, [from, to]) in spans.into_iter().enumerate().take(block.size[1]) {
+        let dy = block.cells.from(1, block.centre[1], block.first[1] + j as i32);
+        let place = place(part, block, j);
+        for i in from..to {
+            let dx = block.cells.from(0, block.centre[0], block.first[0] + i as i32) * block.aspect;
+            let colour = if painter.draft { sampler.nearest([dx, dy]) } else { sampler.cell([dx, dy]) };
+            if colour[3] <= 0.0 {
+                continue;
+            }
+            let effects = of_image(painter, part, blend, colour);
+            for (base, effect) in part.base[..part.group.count].iter().zip(&effects) {
+                let p = &mut samples[base + place + i];
+                *p = *p * (1.0 - opacity * effect.fade) + opacity * effect.ink;
             }
         }
     }
