@@ -125,6 +125,77 @@ fn every_order_and_every_store_gives_the_same_frames() {
     }
 }
 
+/// Asks for an end once so many frames have been stepped.
+struct Halt<'a>(&'a AtomicBool, u64);
+
+impl Store for Halt<'_> {
+    fn get(&self, _: u128) -> Option<Vec<u8>> {
+        None
+    }
+    fn put(&self, _: u128, _: &[u8]) {}
+    fn stepping(&self, done: u64, all: u64) {
+        assert!(done <= self.1 && all == 90, "{done} of {all}");
+        self.0.fetch_or(done == self.1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn it_stops_at_once_and_goes_on_from_there() {
+    let filter = bound(DAM, &small(), Level::best());
+    let (stop, mut line) = (AtomicBool::new(false), None);
+    let store = Halt(&stop, 30);
+    let host = Host { spread: &Alone, store: &store, stop: &stop };
+    let far = Moment::of_frame(90, Ratio::whole(24));
+    assert!(matches!(filter.step(&far, &mut line, &host), Err(Stop::Cancelled)));
+    for n in [31, 30, 2] {
+        let want = render(&*filter, &mut None, n, &NoStore, &[]);
+        assert!(render(&*filter, &mut line, n, &NoStore, &[]) == want, "{n}");
+    }
+}
+
+#[test]
+fn states_of_other_settings_are_not_taken() {
+    let slow = [("particles", "300"), ("gravity", "0.1")];
+    let shelf = Shelf::default();
+    render(&*bound(&slow, &small(), Level::best()), &mut None, 30, &shelf, &[]);
+    for other in [
+        ("gravity", "0.15"),
+        ("viscosity", "0.4"),
+        ("tension", "0.9"),
+        ("seed", "8"),
+        ("particles", "310"),
+        ("scene", "drop"),
+    ] {
+        let mut settings = slow.to_vec();
+        settings.retain(|(id, _)| *id != other.0);
+        settings.push(other);
+        let filter = bound(&settings, &small(), Level::best());
+        let want = render(&*filter, &mut None, 30, &NoStore, &[]);
+        assert!(render(&*filter, &mut None, 30, &shelf, &[]) == want, "{other:?}");
+    }
+}
+
+#[test]
+fn a_second_field_is_half_a_frame_later() {
+    let filter = bound(DAM, &small(), Level::best());
+    let key = |halves: i64| {
+        let (frame, time) = (Ratio::new(halves, 2).unwrap(), Ratio::new(halves, 48).unwrap());
+        filter.plan(&Moment { index: halves, frame, time }).state
+    };
+    assert!(key(20) != key(21) && key(21) != key(22) && key(20).is_some());
+}
+
+#[test]
+fn memory_grows_with_parcels_and_picture() {
+    let of =
+        |particles: &str, format: &Format| bound(&[("particles", particles)], format, Level::best()).memory();
+    let (few, many) = (of("1000", &small()), of("200000", &small()));
+    // Each has a place in the latest frames, one in the packed array, and one by number.
+    assert!(many.fixed - few.fixed > 199_000 * (RECENT * size_of::<surface::Place>() + 64), "{many:?}");
+    let large = Format { width: 1920, height: 1080, ..small() };
+    assert!(of("200000", &large).per_frame > 4 * many.per_frame);
+}
+
 #[test]
 fn levels_and_bands_change_nothing() {
     for name in ["gray", "yuv420p", "yuv422p10", "yuv411p", "gbrp16", "gbrapf32", "yuva444p", "ya8"] {
