@@ -288,7 +288,7 @@ fn alpha_and_lossless() {
     s.run("render alpha.mov out.mov -f noise=strength=6").ok();
     let p = probe(&s, "out.mov");
     assert!(stream(&p, "video")["pix_fmt"].as_str().unwrap().starts_with("yuva444p1"), "{p:#}");
-    s.run("render alpha.mov out.mp4").ends(1).says("libx264 takes yuv420p").says("prores_ks");
+    s.run("render alpha.mov out.mp4").ends(1).says("libx264").says("prores_ks").says("--pix-fmt yuv444p10");
     s.run("render alpha.mov opaque.mp4 --pix-fmt yuv420p10").ok();
     assert_eq!(s.files().iter().filter(|f| f.contains("out.mp4")).count(), 0);
 

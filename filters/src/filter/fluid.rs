@@ -21,8 +21,6 @@ mod state;
 mod surface;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod twins;
 
 use super::effect::{key, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};

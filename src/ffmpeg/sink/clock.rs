@@ -5,7 +5,6 @@ use super::container::Container;
 use super::encoder::rational;
 use crate::ffmpeg::carry::{self, FrameCarry};
 use crate::source::Stamp;
-use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
 
 /// The clock of a video file's pictures.
@@ -31,7 +30,7 @@ impl Clock {
         let frame = choice.format.rate.recip().unwrap_or(Ratio::ONE);
         let Some(source) = source else { return Clock { tick: frame, grid: None } };
         let (own, name) = (source.time_base, choice.name.as_str());
-        let by_rate = BY_RATE.contains(&name) || !container.flag(sys::AVFMT_VARIABLE_FPS);
+        let by_rate = BY_RATE.contains(&name) || container.counts_frames();
         let coarse = COARSE.contains(&name) && own.den() > 65535;
         if by_rate || coarse || rational(own).is_none() {
             return Clock { tick: frame, grid: (own != frame).then_some((own, source.first)) };

@@ -90,9 +90,10 @@ impl Container {
         matches!(self.kin(), Kin::Mkv | Kin::Webm)
     }
 
-    /// AVI, MXF and the like: a stream is its packets one behind the other, from zero on.
-    pub(crate) fn begins_at_zero(self) -> bool {
-        self.name() == "avi" || self.flag(sys::AVFMT_NOTIMESTAMPS)
+    /// AVI, MXF and the like: a stream is its packets one behind the other, from zero on. (That times may vary is not
+    /// said of every muxer that can write them: of mp4 not before FFmpeg 6.)
+    pub(crate) fn counts_frames(self) -> bool {
+        ["avi", "gxf"].contains(&self.name().as_str()) || self.flag(sys::AVFMT_NOTIMESTAMPS)
     }
 
     pub(crate) fn flag(self, flag: i32) -> bool {

@@ -123,7 +123,7 @@ impl Film {
     /// Writes the header; the first picture is shown at `pts`. Nothing of the streams may change any more.
     pub(super) fn begin(&mut self, pts: i64) -> Result<(), SinkError> {
         // where nothing is said of times all begins at once, and a late beginning would become a gap
-        let together = !self.whole.0 || self.container.begins_at_zero();
+        let together = !self.whole.0 || self.container.counts_frames();
         if together {
             self.shift = pts;
         }

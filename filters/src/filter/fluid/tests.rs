@@ -1,3 +1,5 @@
+mod twins;
+
 use super::*;
 use crate::frame::{Depth, Primaries};
 use crate::lend::{Alone, NoStore, Store};

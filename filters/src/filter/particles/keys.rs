@@ -7,9 +7,11 @@ mod draft;
 mod table;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use draft::Draft;
-pub use table::{BLENDS, LAYER, LIGHTS, blend, blend_word, light, light_word};
+pub use table::LAYER;
+pub use words::{BLENDS, LIGHTS, blend, blend_word, light, light_word};
 
 use super::effect::Layer;
 use super::flow::peak;

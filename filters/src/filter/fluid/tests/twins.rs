@@ -3,10 +3,10 @@
 //! What the fast ones may be off by is rounding in f32 alone, of parts of 2^-24; whole-number counts are the same in
 //! both.
 
-use super::paint::{FARTHEST, layer};
-use super::surface::{EDGE, Place, Shape, Surface};
-use super::tests::{bound, picture};
-use super::*;
+use super::super::paint::{FARTHEST, layer};
+use super::super::surface::{EDGE, Place, Shape, Surface};
+use super::super::*;
+use super::{bound, picture};
 use crate::filter::effect::{code, nominal, rows_of, weights};
 use crate::frame::{FrameRef, Siting};
 use crate::lend::{Alone, NoStore};
