@@ -137,14 +137,14 @@ fn item(key: &Key, value: &Value<'_>, load: Load<'_>) -> Result<Item, Fault> {
             points(value).map(Item::Points).ok_or_else(wrong)
         }
         Takes::Rate { .. } => match value.get_ref().as_str() {
-            Some(text) => curve(text, value).map(Item::Curve),
+            Some(text) => curve(key, text, value).map(Item::Curve),
             None => number(value).map(Item::Number).ok_or_else(wrong),
         },
         Takes::Name => {
             let name = value.get_ref().as_str().ok_or_else(wrong)?;
             Ok(Item::Name(name.to_owned()))
         }
-        Takes::Path => curve(value.get_ref().as_str().ok_or_else(wrong)?, value).map(Item::Path),
+        Takes::Path => curve(key, value.get_ref().as_str().ok_or_else(wrong)?, value).map(Item::Path),
         Takes::Colours => colours(value).map(Item::Colours),
         Takes::Word(all) => word(all, value).map(Item::Word),
         Takes::Picture => {
@@ -159,8 +159,9 @@ fn item(key: &Key, value: &Value<'_>, load: Load<'_>) -> Result<Item, Fault> {
     }
 }
 
-fn curve<T: Animate>(text: &str, value: &Value<'_>) -> Result<Curve<T>, Fault> {
-    text.trim_ascii().parse().map_err(|e: TextError| fault(value.span(), format!("as a curve: {e}")))
+fn curve<T: Animate>(key: &Key, text: &str, value: &Value<'_>) -> Result<Curve<T>, Fault> {
+    let read = text.trim_ascii().parse();
+    read.map_err(|e: TextError| fault(value.span(), format!("{}: as a curve: {e}", key.id)))
 }
 
 fn number(value: &Value<'_>) -> Option<f64> {

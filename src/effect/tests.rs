@@ -162,7 +162,7 @@ fn births_and_places_in_all_their_ways() {
         ("rate = \"0=0;48=-3\"", " is not from 0 to 100000000"),
         ("rate = \"0=1;48=3;>extrapolate\"", "rate: inf is not"),
         ("rate = \"0=1;-1=3\"", "it has no last frame"),
-        ("rate = \"0=1;48\"", "as a curve:"),
+        ("rate = \"0=1;48\"", "rate: as a curve:"),
         ("bursts = [[1, 3], [1, 4]]", "the times of bursts rise"),
         ("bursts = [[1, 3]]\nrate = 3", "'rate' is given as well"),
         ("path = \"0=0,0\"", "this goes with place = \"path\" only"),
