@@ -17,7 +17,7 @@ use super::rows::{self, Constants, View};
 use super::solid::Solid;
 use super::store::Store;
 use super::{FluidError, Grid, Parcel};
-use crate::lend::Spread;
+use crate::lend::{Alone, Spread};
 use crate::simd::{Level, multiversion};
 use core::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -196,7 +196,7 @@ impl Flat {
                 return Err(FluidError::Parcel { id });
             }
         }
-        flat.settle(parcels, &crate::lend::Alone)?;
+        flat.settle(parcels, &Alone)?;
         Ok(flat)
     }
 
@@ -290,7 +290,7 @@ impl Flat {
         let mut next = 0usize;
         let size = self.grid.size();
         let row = self.grid.row() as usize;
-        for (number, p) in self.store.iter() {
+        self.store.each(|number, p| {
             let at = self.ids.len() as u32;
             while next <= number as usize {
                 self.starts[next] = at;
@@ -302,7 +302,7 @@ impl Flat {
             self.y.push(p.pos[1]);
             self.vx.push(p.vel[0]);
             self.vy.push(p.vel[1]);
-        }
+        });
         let n = self.ids.len();
         self.starts[next..].fill(n as u32);
         for v in [&mut self.x, &mut self.y, &mut self.vx, &mut self.vy, &mut self.press, &mut self.thin] {
@@ -356,6 +356,8 @@ impl Flat {
         let (ax, ay) = (&self.ax, &self.ay);
         let by = Moving { set: &self.set, skin: self.skin, wall: self.wall };
         let solid = self.solid.as_deref();
+        // Without anything solid this is so little that to wake a thread takes longer.
+        let spread = if solid.is_some() { spread } else { &Alone };
         run(spread, jobs, |((((share, x), y), vx), vy)| {
             let parcels = share.parcels.clone();
             let (ax, ay) = (&ax[parcels.clone()], &ay[parcels]);
