@@ -66,7 +66,8 @@ pub struct Request {
     pub segments: Option<u64>,
     /// `--cache` and `--cache-limit`: where states of what must be stepped are kept between runs.
     pub cache: Cache,
-    /// What [`Job::run`] will be given: a read that stands still, be it before the first frame, ends when it is set.
+    /// What [`Job::run`](super::Job::run) will be given: a read that stands still, be it before the first frame, ends
+    /// when it is set.
     pub stop: Arc<AtomicBool>,
 }
 
