@@ -1,0 +1,141 @@
+//! Values are frozen: hashes of every filter in every kind of format, as they were when they were last changed on
+//! purpose. `GRAINFIELD_BLESS=1 cargo test --test library golden` (or `./x bless`) writes them anew; a change of output is a
+//! new version of a stream or filter and belongs into the changelog.
+//!
+//! That the values are right is shown elsewhere, by vectors from independent programs. Here it is shown that they
+//! stay, on every level of this machine.
+#![allow(clippy::unwrap_used)]
+
+use crate::support::hashes;
+use grainfield_filters::catalog::FILTERS;
+use grainfield_filters::simd::Level;
+use rayon::prelude::*;
+use std::fmt::Write;
+
+const FORMATS: &[&str] = &[
+    "gray",
+    "gray10",
+    "gray16",
+    "grayf32",
+    "ya8",
+    "yuv420p",
+    "yuv422p10",
+    "yuv444p12",
+    "yuv411p",
+    "yuv440p",
+    "yuva420p",
+    "gbrp",
+    "gbrp16",
+    "gbrap",
+    "gbrapf32",
+];
+
+/// Chains beside each filter with its defaults.
+const CHAINS: &[&str] = &[
+    "",
+    "noise=distribution=binomial",
+    "noise=distribution=binomial:samples=16:strength=40",
+    "noise=layout=sequential",
+    "noise=static=1:strength=100",
+    "noise=seed=0x123456789abcdef:planes=0",
+    "noise,noise",
+    "noise=strength='0=0;3=60':opacity=0.3",
+    "grain=preset=super8:temporal=0.3",
+    "grain=strength=20:size=16:curve=flat:protect=0",
+    "grain=preset=digital-iso:generator=lfsr31:monochrome=1",
+    "grain=space=linear:points='0=0;0.4=1;1=0.3':sharpness=1",
+    "grain=preset=heavy,dither=mode=blue",
+    "grain,dither=mode=hp-tpdf:static=1",
+    "grain,dither",
+    "noise=monochrome=1",
+    "noise=octaves=4:persistence=1.5",
+    "noise=octaves=3:temporal=pink:generator=xs64",
+    "noise=across=9:down=6:distribution=gaussian",
+    "noise=temporal=ar1:correlation=0.7",
+    "noise=preset=analog-tv",
+    "noise=preset=vhs",
+    "noise=preset=clouds",
+    "fade=amount='0=1;4=0'",
+    "fade=amount=0.3:color=#8040c0:planes=all",
+    "levels=black=0.1:white=0.8:out-black=0.05",
+    "levels=gamma=1.7:black=-0.1",
+    "color=brightness=0.05:contrast=1.2:saturation=1.3:hue=20:temperature=0.4",
+    "vignette=amount=0.8:roundness=1:center='0.3,0.6',dither=mode=none",
+    "flicker=amount=0.2:speed=0.3",
+    "blur=sigma=0.7:planes=all",
+    "blur=sigma=20",
+    "blur=mode=directional:angle=30:length=9",
+    "transform=zoom=1.3:pan='0.05,-0.1':kernel=lanczos:edge=mirror",
+    "transform=zoom=0.5:rotate=25:color=red",
+    "weave=across=0.01:down=0.01:hops=0.5",
+    "dust=amount=60:size=40:hairs=0.4:blotches=0.2:light=0.5",
+    "dust=amount='0=0;3=200':seed=7",
+    "scratches=amount=20:life='0=2;3=9':width=6:wander=300",
+    "sprites=scale=3:stretch=2:rotation=30:position='40,9':blend=screen:fade=0.7",
+    "particles=preset=sparks:size=4",
+    "particles=preset=sparks:size=4:light=linear",
+    "particles=preset=confetti:amount=4:blend=multiply",
+    "sprites=scale=3:rotation=30:position='40,9':light=linear",
+    "particles=preset=confetti:amount=4:wind='0=0;3=5'",
+    "particles=preset=bubbles:speed='0=1;3=4':blend=add:colour=#80c0ff",
+    "particles=preset=hyperspace:seed=5:size=3",
+    "particles=preset=film-dust:amount=3:size=2",
+    "particles=preset=film-hairs:amount=3",
+    "fluid=scene=fountain:particles=500:start=1:refraction=2",
+    "fluid=scene=rain:particles=400:start=2:tint=#ff800080:depth='0=1;3=0.5':seed=5",
+    "fluid=scene=drop:particles=300:viscosity=0.5:gravity=4,fluid=scene=pour:particles=300:start=1:smoothness=1",
+    "sprites=scale=9:blend=multiply,sprites=blend=add:position='0=0,0;3=66,34'",
+];
+
+/// The frozen values of the chains that begin with one filter, or of the empty chain ("source").
+fn golden(name: &str, level: Level) -> String {
+    let mut text = String::from("# format | chain | number hash ...\n");
+    let defaults = FILTERS.iter().map(|f| f.name);
+    for chain in CHAINS.iter().copied().chain(defaults).filter(|c| first_filter(c) == name) {
+        for format in FORMATS {
+            let input = format!("pattern:zoneplate:size=67x35:frames=4:format={format}");
+            let list = hashes(&input, chain, |r| {
+                r.frames = Some("0,3".parse().unwrap());
+                r.level = Some(level.isa());
+            });
+            let list: Vec<String> = list.iter().map(|(n, h)| format!("{n} {h}")).collect();
+            writeln!(text, "{format} | {chain} | {}", list.join(" ")).unwrap();
+        }
+    }
+    text
+}
+
+fn first_filter(chain: &str) -> &str {
+    let name = chain.split([',', '=']).next().unwrap();
+    if name.is_empty() { "source" } else { name }
+}
+
+/// One file for each filter, so that changes of two filters merge.
+#[test]
+fn values_are_stable() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+    let names: Vec<&str> = FILTERS.iter().map(|f| f.name).chain(["source"]).collect();
+    let file = |name: &str| format!("{folder}/{name}.txt");
+    if std::env::var_os("GRAINFIELD_BLESS").is_some() {
+        names.par_iter().for_each(|name| std::fs::write(file(name), golden(name, Level::best())).unwrap());
+    }
+    let runs: Vec<(&str, Level)> =
+        names.iter().flat_map(|name| Level::available().iter().map(move |level| (*name, *level))).collect();
+    runs.into_par_iter().for_each(|(name, level)| {
+        let want = std::fs::read_to_string(file(name))
+            .unwrap_or_else(|e| panic!("{name}: {e}; bless the new filter: see the top of this file"));
+        let got = golden(name, level);
+        for (a, b) in want.lines().zip(got.lines()) {
+            assert_eq!(a, b, "level {level}: the output has changed; see the top of this file");
+        }
+        assert_eq!(
+            want.lines().count(),
+            got.lines().count(),
+            "{name}: bless the new lines: see the top of this file"
+        );
+    });
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(names.iter().any(|n| name == format!("{n}.txt")), "{name} belongs to no filter");
+    }
+}

@@ -1,0 +1,304 @@
+//! The house rules that a reader of the sources can check: who may import whom, where `unsafe` may stand, and what
+//! may not make samples.
+//!
+//! A module of the filters crate imports only from rows below its own, never sideways. A new module gets a line in
+//! [`ROWS`]. Tests inside the sources are exempt from all rules but those about `unsafe` and length.
+
+#![allow(clippy::expect_used)] // a test that cannot read the sources fails
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The modules of `filters/src` and their rows. `catalog` stands below `chain`, which is made of its entries.
+const ROWS: &[(&str, u32)] = &[
+    ("ratio", 0),
+    ("simd", 0),
+    ("lend", 0),
+    ("gf2", 0),
+    ("morton", 0),
+    ("curve", 1),
+    ("pma", 1),
+    ("frame", 1),
+    ("settings", 2),
+    ("noise", 2),
+    ("pixel", 3),
+    ("particle", 4),
+    ("filter", 5),
+    ("catalog", 6),
+    ("chain", 7),
+];
+
+/// Floating-point functions of std whose last bit may differ between machines or releases, and `mul_add`, which
+/// rounds once where there is hardware for it and is slow where there is none.
+const INEXACT: &[&str] = &[
+    "mul_add", "sin", "cos", "tan", "sin_cos", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
+    "asinh", "acosh", "atanh", "exp", "exp2", "exp_m1", "ln", "ln_1p", "log", "log2", "log10", "powf",
+    "powi", "cbrt", "hypot", "gamma", "ln_gamma",
+];
+
+const LONGEST: usize = 600;
+
+struct Source {
+    /// From the root of the repository, with `/`.
+    path: String,
+    /// As it stands.
+    text: String,
+    /// Without comments and literals.
+    code: String,
+    /// `code` without what is compiled for tests only.
+    shipped: String,
+}
+
+#[test]
+fn modules_import_downwards_only() {
+    let row = |name: &str| ROWS.iter().find(|r| r.0 == name).map(|r| r.1);
+    let mut faults = Vec::new();
+    for s in sources("filters/src") {
+        let Some(own) = module_of(&s.path) else { continue };
+        let Some(own_row) = row(own) else {
+            faults.push(format!("{}: the module '{own}' has no row in tests/library/layers.rs", s.path));
+            continue;
+        };
+        for used in imports(&s.shipped).into_iter().filter(|u| *u != own) {
+            match row(used) {
+                Some(r) if r < own_row => {}
+                Some(r) => faults.push(format!("{}: {own} (row {own_row}) imports {used} (row {r})", s.path)),
+                None => faults.push(format!("{}: imports '{used}', which has no row", s.path)),
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn unsafe_stands_where_it_may() {
+    let mut faults = Vec::new();
+    for s in sources("filters/src").into_iter().chain(sources("src")) {
+        let parts: Vec<&str> = s.path.split('/').collect();
+        let may = match parts[0] {
+            "src" => parts[1] == "ffmpeg",
+            _ => s.path == "filters/src/simd.rs" || is_arch_file(&parts),
+        };
+        if !may && words(&s.code).any(|w| w == "unsafe") {
+            faults.push(format!("{}: unsafe", s.path));
+        }
+        if parts[0] == "src" && parts[1] != "ffmpeg" && s.code.contains("core::arch") {
+            faults.push(format!("{}: intrinsics belong to the filters crate", s.path));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Own arch files of kernels: in a folder `arch`, or named after an instruction set (`x86.rs`, `lfsr_sse2.rs`).
+fn is_arch_file(parts: &[&str]) -> bool {
+    let (file, folders) = parts.split_last().expect("a path has parts");
+    let last_word = file.trim_end_matches(".rs").rsplit('_').next().unwrap_or_default();
+    folders.contains(&"arch") || ["arch", "x86", "sse2", "avx2", "avx512", "neon"].contains(&last_word)
+}
+
+#[test]
+fn samples_are_made_of_exact_arithmetic() {
+    let mut faults = Vec::new();
+    for s in sources("filters/src") {
+        for name in INEXACT {
+            for call in [format!(".{name}("), format!("f32::{name}"), format!("f64::{name}")] {
+                let whole = |(at, _): &(usize, &str)| {
+                    !s.shipped[at + call.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+                        || call.ends_with('(')
+                };
+                if s.shipped.match_indices(&call).any(|m| whole(&m)) {
+                    faults.push(format!("{}: {call}: use + - * / sqrt, or the pinned libm", s.path));
+                }
+            }
+        }
+        for word in ["HashMap", "HashSet", "std::time", "std::fs", "std::env", "std::thread"] {
+            if s.shipped.contains(word) {
+                faults.push(format!("{}: {word} is not for the filters crate", s.path));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn files_are_short() {
+    let mut faults = Vec::new();
+    for s in ["src", "filters", "tests", "benches"].into_iter().flat_map(sources) {
+        let lines = s.text.lines().count();
+        if lines > LONGEST {
+            faults.push(format!("{}: {lines} lines, {LONGEST} are the limit", s.path));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// `filters/src/noise/lfsr.rs` and `filters/src/noise.rs` belong to `noise`; `lib.rs` to none.
+fn module_of(path: &str) -> Option<&str> {
+    let name = path.split('/').nth(2)?;
+    let name = name.strip_suffix(".rs").unwrap_or(name);
+    (name != "lib").then_some(name)
+}
+
+/// The modules named behind `crate::`, also inside braces.
+fn imports(code: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        if let Some(list) = rest.strip_prefix('{') {
+            // `use crate::{a, b::{c, d}};`: the names at depth 0.
+            let (mut depth, mut fresh) = (0, true);
+            for (i, c) in list.char_indices() {
+                match c {
+                    '{' => depth += 1,
+                    '}' if depth == 0 => break,
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => fresh = true,
+                    c if depth == 0 && fresh && (c.is_alphabetic() || c == '_') => {
+                        found.extend(words(&list[i..]).next());
+                        fresh = false;
+                    }
+                    _ => {}
+                }
+            }
+        } else {
+            found.extend(words(rest).next().filter(|_| rest.starts_with(|c: char| c.is_alphabetic())));
+        }
+    }
+    // Macros live at the root whatever module defines them; they are used by name, as `crate::name!`.
+    found
+}
+
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty())
+}
+
+/// All Rust files below a folder; none when there is no such folder.
+fn sources(folder: &str) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    walk(&root.join(folder), &mut files);
+    files.sort();
+    files
+        .into_iter()
+        .map(|file| {
+            let path = file.strip_prefix(root).expect("below the root").to_string_lossy().replace('\\', "/");
+            let text = fs::read_to_string(&file).expect("a source is text");
+            let code = strip(&text);
+            let tests_only = path.ends_with("/tests.rs") || path.contains("/tests/");
+            let shipped = if tests_only { String::new() } else { without_tests(&code) };
+            Source { path, text, code, shipped }
+        })
+        .collect()
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.map(|e| e.expect("the folder can be read").path()) {
+        if path.is_dir() {
+            if path.file_name().is_some_and(|n| n != "target") {
+                walk(&path, files);
+            }
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// The code without comments, and with literals emptied.
+fn strip(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
+    let (mut out, mut i) = (String::new(), 0);
+    while i < chars.len() {
+        let c = chars[i];
+        let in_word = i > 0 && (at(i - 1).is_alphanumeric() || at(i - 1) == '_');
+        if c == '/' && at(i + 1) == '/' {
+            while i < chars.len() && chars[i] != '\n' {
+                i += 1;
+            }
+        } else if c == '/' && at(i + 1) == '*' {
+            let mut depth = 0;
+            loop {
+                match (at(i), at(i + 1)) {
+                    ('/', '*') => (depth, i) = (depth + 1, i + 2),
+                    ('*', '/') => (depth, i) = (depth - 1, i + 2),
+                    _ => i += 1,
+                }
+                if depth == 0 || i >= chars.len() {
+                    break;
+                }
+            }
+        } else if (c == 'r' && (!in_word || at(i - 1) == 'b'))
+            && (at(i + 1) == '"' || at(i + 1) == '#' && (at(i + 2) == '"' || at(i + 2) == '#'))
+        {
+            let hashes = chars[i + 1..].iter().take_while(|c| **c == '#').count();
+            i += 2 + hashes;
+            while i < chars.len()
+                && !(chars[i] == '"'
+                    && chars[i + 1..].iter().take(hashes).filter(|c| **c == '#').count() == hashes)
+            {
+                i += 1;
+            }
+            i += 1 + hashes;
+            out.push_str("\"\"");
+        } else if c == '"' {
+            i += 1;
+            while i < chars.len() && chars[i] != '"' {
+                i += if chars[i] == '\\' { 2 } else { 1 };
+            }
+            i += 1;
+            out.push_str("\"\"");
+        } else if c == '\'' && (at(i + 1) == '\\' || at(i + 2) == '\'') {
+            // A character, not a lifetime.
+            i += if at(i + 1) == '\\' { 3 } else { 2 };
+            while i < chars.len() && chars[i] != '\'' {
+                i += 1;
+            }
+            i += 1;
+            out.push_str("' '");
+        } else {
+            out.push(c);
+            i += 1;
+        }
+    }
+    out
+}
+
+/// Stripped code without the items behind `#[cfg(test)]`.
+fn without_tests(code: &str) -> String {
+    let mut out = String::new();
+    let mut rest = code;
+    while let Some(at) = rest.find("#[cfg(test)]") {
+        out.push_str(&rest[..at]);
+        let item = &rest[at..];
+        let (mut depth, mut end) = (0, item.len());
+        for (i, c) in item.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 && (c == '}' || c == ';') {
+                end = i + 1;
+                break;
+            }
+        }
+        rest = &item[end..];
+    }
+    out + rest
+}
+
+#[test]
+fn the_reader_of_sources_reads() {
+    let code = strip(
+        "a /* unsafe /* */ unsafe */ b // unsafe\nc \"unsafe \\\" unsafe\" r#\"unsafe \" \"# '\"' 'x' &'a d '\\'' e",
+    );
+    assert!(!code.contains("unsafe"), "{code}");
+    assert_eq!(words(&code).collect::<String>(), "abcade", "{code}");
+    let code = "use crate::{noise::{a, b}, frame}; x = crate::pixel::add; #[cfg(test)] mod tests { use crate::chain; } use crate::gf2;";
+    assert_eq!(imports(&without_tests(code)), ["noise", "frame", "pixel", "gf2"]);
+    assert!(without_tests("#[cfg(test)] mod tests; fn f() {}").contains("fn f"));
+    assert_eq!(module_of("filters/src/noise/lfsr.rs"), Some("noise"));
+    assert_eq!(module_of("filters/src/gf2.rs"), Some("gf2"));
+    assert_eq!(module_of("filters/src/lib.rs"), None);
+}

@@ -1,0 +1,22 @@
+//! The library: equal pictures whatever the order, threads, bands and levels; statistics of noise; sources and sinks;
+//! and the rules of the house.
+
+mod support;
+mod video;
+
+mod banding;
+mod combinations;
+mod determinism;
+mod ffmpeg_damage;
+mod ffmpeg_source;
+mod fluid;
+mod fuzz_corpus;
+mod golden;
+mod layers;
+mod pipeline;
+mod statistics;
+mod statistics_grain;
+mod y4m;
+
+#[global_allocator]
+static COUNTED: fuzz_corpus::fuzz::bound::Counted = fuzz_corpus::fuzz::bound::Counted;

@@ -1,0 +1,288 @@
+//! Files that promise what nobody could hold: pictures a million pixels wide in a hundred bytes, headers of 10 MB, rates
+//! of nothing. Each is given to the program in an address space that would not hold what is promised, so that memory
+//! asked for on the word of a file ends the run by a signal and fails the test; so does what takes longer than the
+//! session's patience. The right end is exit code 1 and a sentence with the file's name.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
+
+use crate::util::Session;
+
+/// The program, its libraries, a thread and its buffers take some 300 MiB of address space, touched or not.
+const SPACE: usize = 640;
+
+/// Bytes of a small picture that the program wrote itself.
+fn good(s: &Session, name: &str, pix_fmt: &str) -> Vec<u8> {
+    s.run(&format!("render pattern:bars:size=24x18:frames=1 {name} --pix-fmt {pix_fmt} -q -y")).ok();
+    s.read(name)
+}
+
+/// Where a byte string stands in a file.
+fn find(file: &[u8], text: &[u8]) -> usize {
+    file.windows(text.len()).position(|w| w == text).unwrap_or_else(|| panic!("no {}", text.escape_ascii()))
+}
+
+fn put(file: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut file = file.to_vec();
+    file[at..at + bytes.len()].copy_from_slice(bytes);
+    file
+}
+
+/// It is refused, with its name.
+fn refused(s: &Session, name: &str, bytes: &[u8]) {
+    s.write(name, bytes);
+    let out = s.within(SPACE, &format!("render {name} null: -q --threads 1"), b"");
+    let text = &out.err;
+    assert_eq!(out.code, Some(1), "{name}: {text}");
+    assert!(text.contains(name), "{name}: {text}");
+    for bad in ["panicked", "internal error", "memory allocation"] {
+        assert!(!text.contains(bad), "{name}: {text}");
+    }
+}
+
+/// Sides that no picture of a few hundred bytes has.
+const SIDES: [(u32, u32); 7] = [
+    (1 << 31, 1),
+    (0x7fff_ffff, 0x7fff_ffff),
+    (u32::MAX, u32::MAX),
+    (0, 7),
+    (60_000, 17_000),
+    // within the bounds of any picture, of which the file could hold next to nothing
+    (60_000, 3_900),
+    (3_900, 60_000),
+];
+
+#[test]
+fn whole_files_pass() {
+    let s = Session::new();
+    for (name, format) in [("a.png", "gbrp"), ("a.exr", "gbrpf32"), ("a.tif", "gbrp16"), ("a.jpg", "gbrp")] {
+        good(&s, name, format);
+        let out = s.within(SPACE, &format!("render {name} null: -q --threads 1"), b"").ok();
+        assert!(out.err.is_empty(), "{}", out.err);
+    }
+}
+
+#[test]
+fn png_and_jpeg_and_webp() {
+    let s = Session::new();
+    let png = good(&s, "good.png", "gbrp16");
+    for (w, h) in SIDES {
+        let sides = [w.to_be_bytes(), h.to_be_bytes()].concat();
+        refused(&s, "bad.png", &put(&png, 16, &sides));
+        // with a sum that fits, and nothing behind it
+        let mut head = put(&png, 16, &sides)[..33].to_vec();
+        let sum = crc32fast::hash(&head[12..29]).to_be_bytes();
+        head[29..].copy_from_slice(&sum);
+        refused(&s, "cut.png", &head);
+    }
+    // a chunk that is longer than any file: before the samples, and theirs, which are all there
+    refused(
+        &s,
+        "long.png",
+        &put(&png, find(&png, b"IDAT") - 8 - 4, &[0x7f, 0xff, 0xff, 0xff])[..find(&png, b"IDAT")],
+    );
+    s.write("idat.png", put(&png, find(&png, b"IDAT") - 4, &[0x7f, 0xff, 0xff, 0xff]));
+    let out = s.within(SPACE, "render idat.png null: -q --threads 1", b"");
+    assert!([Some(0), Some(1)].contains(&out.code), "{:?} {}", out.code, out.err);
+
+    let jpeg = good(&s, "good.jpg", "gbrp");
+    let frame = find(&jpeg, &[0xff, 0xc0]) + 5;
+    for (h, w) in [(65_535u16, 65_535u16), (65_500, 5000), (0, 65_535), (9, 0)] {
+        refused(&s, "bad.jpg", &put(&jpeg, frame, &[h.to_be_bytes(), w.to_be_bytes()].concat()));
+    }
+
+    let webp = good(&s, "good.webp", "gbrp");
+    let head = find(&webp, b"VP8L");
+    // 14 bits each of width and height, less one; which a plain picture may have in a few bytes
+    let wide = put(&webp, head + 9, &[0xff, 0xff, 0xff, 0x1f]);
+    s.write("wide.webp", wide);
+    s.within(4096, "render wide.webp null: -q --threads 1", b"").ends(1).says("wide.webp");
+    refused(&s, "chunk.webp", &put(&webp, head + 4, &[0xff, 0xff, 0xff, 0xff])[..head + 12]);
+    refused(&s, "riff.webp", &put(&webp, 4, &[0xfe, 0xff, 0xff, 0xff])[..40]);
+    // an extended head with a canvas of 2^24 by 2^24
+    let mut canvas = b"RIFF\x2a\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0".to_vec();
+    canvas.extend([0xff; 6]);
+    canvas.extend(&webp[head..]);
+    refused(&s, "canvas.webp", &canvas);
+}
+
+#[test]
+fn exr() {
+    let s = Session::new();
+    let exr = good(&s, "good.exr", "gbrpf32");
+    for window in ["dataWindow\0box2i\0", "displayWindow\0box2i\0"] {
+        let at = find(&exr, window.as_bytes()) + window.len() + 4;
+        for box2i in [
+            [0, 0, i32::MAX - 1, 0],
+            [0, 0, i32::MAX, i32::MAX],
+            [i32::MIN, i32::MIN, i32::MAX, i32::MAX],
+            [0, 0, 60_000, 17_000],
+            [0, 0, 59_999, 3_899],
+            [0, 0, 3_899, 59_999],
+            [5, 5, -5, -5],
+        ] {
+            let bytes: Vec<u8> = box2i.iter().flat_map(|v: &i32| v.to_le_bytes()).collect();
+            let bad = put(&exr, at, &bytes);
+            // what is displayed of a picture is no more than a wish
+            if window.starts_with("data") {
+                refused(&s, "bad.exr", &bad);
+            } else {
+                s.write("wish.exr", &bad);
+                let out = s.within(SPACE, "render wish.exr null: -q --threads 1", b"");
+                assert!([Some(0), Some(1)].contains(&out.code), "{:?} {}", out.code, out.err);
+            }
+        }
+    }
+    // an attribute longer than the file, and a block
+    refused(
+        &s,
+        "long.exr",
+        &put(&exr, find(&exr, b"compression\0compression\0") + 24, &[0xff, 0xff, 0xff, 0x7f]),
+    );
+    let at = find(&exr, b"channels\0chlist\0") + 16;
+    refused(&s, "channels.exr", &put(&exr, at, &[0xff, 0xff, 0xff, 0x7f]));
+}
+
+#[test]
+fn tiff() {
+    let s = Session::new();
+    let tiff = good(&s, "good.tif", "gbrp16");
+    let long = |at: usize| u32::from_le_bytes(tiff[at..at + 4].try_into().unwrap()) as usize;
+    assert_eq!(&tiff[..4], b"II*\0");
+    let entries = long(4) + 2;
+    let count = usize::from(tiff[long(4)]);
+    let entry = |tag: u16| {
+        let at = (0..count).map(|i| entries + 12 * i);
+        at.into_iter()
+            .find(|&at| tiff[at..at + 2] == tag.to_le_bytes())
+            .unwrap_or_else(|| panic!("no tag {tag}"))
+    };
+    // each as one LONG
+    let set = |file: &[u8], tag: u16, value: u32| {
+        let head =
+            [4u16.to_le_bytes().to_vec(), 1u32.to_le_bytes().to_vec(), value.to_le_bytes().to_vec()].concat();
+        put(file, entry(tag) + 2, &head)
+    };
+    for (w, h) in SIDES {
+        // with rows a strip as it was, and with one strip for all
+        let sides = set(&set(&tiff, 256, w), 257, h);
+        refused(&s, "bad.tif", &sides);
+        refused(&s, "strip.tif", &set(&sides, 278, h.max(1)));
+    }
+    refused(&s, "strips.tif", &set(&tiff, 279, u32::MAX));
+    refused(&s, "offset.tif", &set(&tiff, 273, u32::MAX - 7));
+    refused(&s, "rows.tif", &set(&tiff, 278, 0));
+    // a list of four thousand million strips
+    refused(&s, "count.tif", &put(&tiff, entry(273) + 4, &[0xff; 4]));
+    refused(&s, "samples.tif", &set(&tiff, 277, 65_535));
+    refused(&s, "directory.tif", &put(&tiff, 4, &[0xff, 0xff, 0xff, 0x7f]));
+}
+
+#[test]
+fn film() {
+    let s = Session::new();
+    let cineon = good(&s, "good.cin", "gbrp10");
+    for (w, h) in SIDES {
+        // width and height of the first channel, and of all
+        let mut bad = cineon.clone();
+        for channel in 0..3 {
+            bad = put(&bad, 200 + 28 * channel, &[w.to_be_bytes(), h.to_be_bytes()].concat());
+        }
+        refused(&s, "bad.cin", &bad);
+    }
+    if cfg!(feature = "ffmpeg") {
+        let dpx = good(&s, "good.dpx", "gbrp10");
+        let jp2 = good(&s, "good.j2k", "gbrp");
+        for (w, h) in SIDES {
+            // whichever way round the bytes are: both
+            for sides in
+                [[w.to_be_bytes(), h.to_be_bytes()].concat(), [w.to_le_bytes(), h.to_le_bytes()].concat()]
+            {
+                refused(&s, "bad.dpx", &put(&dpx, 772, &sides));
+            }
+            refused(&s, "bad.j2k", &put(&jp2, 8, &[w.to_be_bytes(), h.to_be_bytes()].concat()));
+        }
+    }
+}
+
+#[test]
+fn y4m() {
+    let s = Session::new();
+    let header = |tags: &str| format!("YUV4MPEG2 {tags}\nFRAME\nabc");
+    let mut files: Vec<Vec<u8>> =
+        SIDES.map(|(w, h)| header(&format!("W{w} H{h} F25:1 Cmono")).into()).to_vec();
+    for rate in
+        ["0:1", "25:0", "-25:1", "25:-1", "2147483648:1", "1:2147483648", "99999999999999999999:1", "0"]
+    {
+        files.push(header(&format!("W2 H1 F{rate} Cmono")).into());
+    }
+    for tags in ["W-4 H4", "W99999999999999999999 H2", "W4", "W4 H4 A-1:0 C420p99"] {
+        files.push(header(tags).into());
+    }
+    // 10 MB of header: without an end, of one tag, of many
+    let long = 10 << 20;
+    files.push([b"YUV4MPEG2 W2 H1 X".as_slice(), &vec![b'a'; long]].concat());
+    files.push([b"YUV4MPEG2 W2 H1 X".as_slice(), &vec![b'a'; long], b"\nFRAME\nab"].concat());
+    files.push([b"YUV4MPEG2 W2 H1".as_slice(), &b" X1".repeat(long / 3), b"\nFRAME\nab"].concat());
+    files.push([b"YUV4MPEG2 W2 H1 Cmono\nFRAME ".as_slice(), &vec![b'a'; long], b"\nab"].concat());
+    for file in files {
+        refused(&s, "bad.y4m", &file);
+        // how much comes out of a pipe nobody knows before: there a frame may take the 2 GiB that are the bound
+        if !file.starts_with(b"YUV4MPEG2 W60000") && !file.starts_with(b"YUV4MPEG2 W3900") {
+            let out = s.within(SPACE, "render - null: -q --threads 1", &file).ends(1);
+            assert!(!out.err.contains("memory allocation"), "{}", out.err);
+        }
+    }
+    // rates of what has none of its own
+    good(&s, "f.0001.png", "gbrp");
+    for rate in ["0", "-24", "0/1", "24/0", "1e400", "nan", "99999999999999999999/1"] {
+        s.within(SPACE, &format!("render f.####.png null: -q --rate={rate}"), b"").ends(2).says("--rate");
+        s.within(SPACE, &format!("render pattern:bars:rate={rate} null: -q"), b"").ends(1).says("rate");
+    }
+    s.within(SPACE, "render pattern:bars:size=2147483648x2 null: -q", b"").ends(1);
+    s.within(SPACE, "render pattern:bars:size=65536x65536 null: -q", b"").ends(1);
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn containers() {
+    let s = Session::new();
+    let clip = "-v error -f lavfi -i testsrc2=size=64x48:rate=25:duration=0.4";
+    s.tool("ffmpeg", &format!("{clip} -c:v mjpeg good.avi"));
+    s.tool("ffmpeg", &format!("{clip} -c:v libx264 good.mp4"));
+    s.tool("ffmpeg", &format!("{clip} -c:v rawvideo good.mkv"));
+    let fine = |name: &str, bytes: &[u8]| {
+        s.write(name, bytes);
+        let out = s.within(2 * SPACE, &format!("render {name} null: -q --threads 1"), b"");
+        // what the libraries patch up is read, what not is refused
+        assert!([Some(0), Some(1)].contains(&out.code), "{name}: {:?}\n{}", out.code, out.err);
+        assert!(!out.err.contains("panicked") && !out.err.contains("internal error"), "{name}: {}", out.err);
+    };
+    let avi = s.read("good.avi");
+    let stream = find(&avi, b"strh") + 8;
+    for (scale, rate) in [(0, 25), (1, 0), (0, 0), (u32::MAX, 1), (1, u32::MAX), (i32::MIN as u32, 3)] {
+        fine("rate.avi", &put(&avi, stream + 20, &[scale.to_le_bytes(), rate.to_le_bytes()].concat()));
+    }
+    let (format, mp4, mkv) = (find(&avi, b"strf") + 8, s.read("good.mp4"), s.read("good.mkv"));
+    for (w, h) in SIDES {
+        fine("sides.avi", &put(&avi, format + 4, &[w.to_le_bytes(), h.to_le_bytes()].concat()));
+    }
+    let entry = find(&mp4, b"avc1");
+    // the brand has the same letters
+    let entry = entry + 4 + mp4[entry + 4..].windows(4).position(|w| w == b"avc1").unwrap();
+    fine("sides.mp4", &put(&mp4, entry + 28, &[0xff; 4]));
+    for name in ["mdhd", "mvhd"] {
+        for scale in [[0; 4], [0xff; 4]] {
+            fine("scale.mp4", &put(&mp4, find(&mp4, name.as_bytes()) + 16, &scale));
+        }
+    }
+    for name in ["stts", "stsz", "stco", "stsc", "ctts"] {
+        let at = find(&mp4, name.as_bytes()) + if name == "stsz" { 12 } else { 8 };
+        fine("count.mp4", &put(&mp4, at, &[0x7f, 0xff, 0xff, 0xff]));
+    }
+    // PixelWidth, PixelHeight of one byte each; then DefaultDuration
+    for (id, value) in [(&[0xb0, 0x81][..], 0xff), (&[0xba, 0x81], 0), (&[0x23, 0xe3, 0x83], 0)] {
+        if let Some(at) = mkv.windows(id.len()).position(|w| w == id) {
+            fine("field.mkv", &put(&mkv, at + id.len(), &[value]));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Containers and encoders that know no clock but the frame rate: every picture in its place, the sound beside it.
+#![cfg(feature = "ffmpeg")]
+#![allow(clippy::unwrap_used)]
+
+use crate::util::Session;
+
+const FF: &str = "-nostdin -v error -y";
+
+/// Times of the pictures and, of the sound, where it begins and ends.
+fn times(s: &Session, file: &str) -> (Vec<f64>, (f64, f64)) {
+    let packets = |kind: &str| -> Vec<(f64, f64)> {
+        let line = format!(
+            "-v error -select_streams {kind} -show_entries packet=pts_time,dts_time,duration_time -of csv=p=0 {file}"
+        );
+        let text = s.tool("ffprobe", &line).text();
+        let all: Vec<_> = text
+            .lines()
+            .filter(|l| l.split(',').count() >= 3)
+            .map(|l| {
+                let f: Vec<Option<f64>> = l.split(',').map(|v| v.parse().ok()).collect();
+                (f[0], f[1], f[2].unwrap_or(0.0))
+            })
+            .collect();
+        let told = all.iter().any(|p| p.0.is_some());
+        let mut all: Vec<_> =
+            all.into_iter().filter_map(|p| Some((if told { p.0 } else { p.1 }?, p.2))).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all
+    };
+    let sound = packets("a");
+    let ends = (sound[0].0, sound.last().map(|l| l.0 + l.1).unwrap());
+    (packets("v").into_iter().map(|p| p.0).collect(), ends)
+}
+
+/// A clip of 60 frames of 30000/1001 a second with two seconds of sound.
+fn clip(s: &Session, name: &str, more: &str) {
+    s.tool(
+        "ffmpeg",
+        &format!(
+            "{FF} -f lavfi -i testsrc2=size=96x64:rate=30000/1001 -f lavfi -i sine=440:sample_rate=48000 -t 2 -pix_fmt \
+             yuv420p {more} {name}"
+        ),
+    );
+}
+
+#[test]
+fn a_rate_is_all_that_some_containers_know() {
+    let s = Session::new();
+    clip(&s, "in.mp4", "-c:v libx264 -preset veryfast -bf 2 -c:a aac");
+    // ticks of 90000 and a first picture that is not at zero; and ticks of a millisecond
+    clip(&s, "in.ts", "-c:v mpeg2video -q:v 3 -c:a mp2");
+    clip(&s, "in.mkv", "-c:v libx264 -preset veryfast -c:a mp2");
+    let step = 1001.0 / 30000.0;
+    for (out, more) in [
+        ("out.avi", ""),
+        ("out.avi", "--codec libx264"),
+        ("out.avi", "--codec mjpeg"),
+        ("out.mxf", "--codec mpeg2video"),
+        ("out.mpg", ""),
+        ("out.mkv", "--codec mpeg2video"),
+        ("out.mp4", "--codec mpeg4"),
+        ("out.ogv", ""),
+    ] {
+        for (input, frames) in [("in.mp4", 60), ("in.ts", 60), ("in.mkv", 60)] {
+            let parts: &[&str] = if input == "in.ts" { &["", "--frames 7-39"] } else { &[""] };
+            for part in parts {
+                let what = format!("{input} to {out} {more} {part}");
+                s.run(&format!("render {input} {out} -y {more} {part}")).ok();
+                let wanted = if part.is_empty() { frames } else { 33 };
+                let decoded = s.run(&format!("hash {out}")).ok().text().lines().count();
+                assert_eq!(decoded, wanted, "{what}");
+                let (pictures, sound) = times(&s, out);
+                for t in &pictures {
+                    let places = (t - pictures[0]) / step;
+                    assert!((places - places.round()).abs() * step < 0.002, "{what}: a frame at {t} s");
+                }
+                let length = (pictures.last().unwrap() - pictures[0]) / step;
+                // MPEG-4 in AVI has an empty packet behind its first picture, and a reader of MPEG-PS does not tell the
+                // time of the last: so it is with what ffmpeg writes
+                assert!((length - (wanted - 1) as f64).abs() < 1.1, "{what}: {length} frames long");
+                // AAC begins a little before; what lasts as long as the pictures ends with them
+                let begin = sound.0 - pictures[0];
+                assert!(begin.abs() < 0.06, "{what}: sound {begin} s off");
+                let end = sound.1 - pictures.last().unwrap() - step;
+                assert!(end.abs() < 0.08, "{what}: sound ends {end} s off");
+            }
+        }
+    }
+}
+
+#[test]
+fn uneven_times_on_an_even_grid_are_told() {
+    let s = Session::new();
+    s.tool(
+        "ffmpeg",
+        &format!(
+            "{FF} -f lavfi -i testsrc2=size=96x64:rate=25:duration=2 -vf select=lt(n\\,10)+not(mod(n\\,5)) -fps_mode vfr \
+             -c:v libx264 -preset veryfast uneven.mp4"
+        ),
+    );
+    s.run("render uneven.mp4 out.avi").ok().says("multiples of 1/25 s");
+    s.run("render uneven.mp4 strict.avi --strict").ends(1);
+    s.run("render uneven.mp4 out.y4m").ok().says("times are lost");
+    s.run("render uneven.mp4 out.##.png").ok().says("times are lost");
+    s.run("hash uneven.mp4 --strict").ok();
+    let o = s.run("render uneven.mp4 out.mkv --strict").ok();
+    assert!(!o.err.contains("multiples"), "{}", o.err);
+    // 18 pictures, the last at 45/25 s
+    let text = s.tool("ffprobe", "-v error -show_entries packet=dts_time,size -of csv=p=0 out.avi").text();
+    let there: Vec<&str> = text.lines().filter(|l| !l.ends_with(",0")).collect();
+    assert_eq!(there.len(), 18, "{text}");
+    assert!(there[17].starts_with("1.8"), "{text}");
+}

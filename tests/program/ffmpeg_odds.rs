@@ -1,0 +1,100 @@
+//! Videos as they come out of a crash, a camera's card or a test bench: cut off, empty, tiny, of uneven time.
+#![cfg(feature = "ffmpeg")]
+#![allow(clippy::unwrap_used)]
+
+use crate::util::Session;
+
+const FF: &str = "-nostdin -v error -y -f lavfi -i testsrc2=size=96x64:rate=25:duration=2";
+
+/// Lines of a hash.
+fn lines(s: &Session, line: &str) -> Vec<String> {
+    s.run(line).text().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn all_that_is_left_of_a_cut_video_comes_before_the_error() {
+    let s = Session::new();
+    // a codec that keeps pictures back, and one that does not
+    for (name, codec) in [("held.mkv", "-c:v libx264 -qp 0 -threads 1"), ("plain.mkv", "-c:v ffv1 -g 1")] {
+        s.tool("ffmpeg", &format!("{FF} {codec} {name}"));
+        let whole = lines(&s, &format!("hash {name}"));
+        assert_eq!(whole.len(), 50);
+        let bytes = s.read(name);
+        for part in [4, 10, 25, 40] {
+            let cut = format!("cut{part}.{name}");
+            s.write(&cut, &bytes[..bytes.len() * part / 50]);
+            let o = s.run(&format!("hash {cut}")).ends(1).says("the input ends before it should");
+            assert!(!o.err.contains("@ 0x"), "an address: {}", o.err);
+            let got: Vec<_> = o.text().lines().map(str::to_owned).collect();
+            assert!(got.len() + 4 > part && got.len() < part + 4, "{cut}: {} frames", got.len());
+            assert_eq!(got, whole[..got.len()], "{cut}");
+            for more in ["--shard 1/1", "--segments", "--frames 0-"] {
+                let line = format!("render {cut} out.mkv -y {more}");
+                let o = s.run(&line).ends(1).says("the input ends before it should");
+                assert!(!o.err.contains("done"), "{line}: {}", o.err);
+            }
+            s.run(&format!("hash {cut} --frames 0-{}", got.len() - 1)).ok();
+            let skipping = s.run(&format!("hash {cut} --on-error skip")).ok();
+            assert_eq!(skipping.text(), o.text(), "{cut}");
+        }
+    }
+}
+
+/// What libav says goes to one place, from which every job of a batch takes what it finds.
+#[test]
+fn no_job_takes_away_what_was_said_of_another() {
+    let s = Session::new();
+    s.tool("ffmpeg", &format!("{FF} -c:v libx264 -qp 0 whole.mkv"));
+    let bytes = s.read("whole.mkv");
+    let mut list = String::new();
+    for i in 0..24 {
+        s.write(&format!("cut{i}.mkv"), &bytes[..bytes.len() * (i + 20) / 50]);
+        list += &format!("[[job]]\ninput = 'cut{i}.mkv'\noutput = 'out{i}.y4m'\n");
+    }
+    s.write("jobs.toml", list);
+    let o = s.run("batch jobs.toml --jobs 8").ends(1).says("0 jobs done, 24 failed");
+    assert_eq!(o.err.matches("the input ends before it should").count(), 24, "{}", o.err);
+}
+
+#[test]
+fn an_empty_file_is_called_empty() {
+    let s = Session::new();
+    s.write("empty.mp4", "");
+    s.run("probe empty.mp4").ends(1).says("error: empty.mp4: is empty\n");
+}
+
+#[test]
+fn pictures_of_a_few_samples_are_lossless_too() {
+    let s = Session::new();
+    for size in ["1x1", "2x1", "1x5", "5x1", "3x3", "7x2", "15x16", "16x16", "1x40"] {
+        for format in ["yuv420p", "gbrp", "yuva444p10", "gray16"] {
+            let pattern = format!("pattern:zoneplate:size={size}:frames=3:format={format}");
+            s.run(&format!("render {pattern} tiny.mkv --lossless -y -f noise=strength=40")).ok();
+            // RGB of 8 bits may come back with another name; the samples are what counts
+            let same = format!("--pix-fmt {format}");
+            let (was, is) = (
+                lines(&s, &format!("hash {pattern} -f noise=strength=40")),
+                lines(&s, &format!("hash tiny.mkv {same}")),
+            );
+            assert_eq!(was, is, "{size} {format}");
+        }
+    }
+}
+
+#[test]
+fn uneven_time_is_told_as_it_is() {
+    let s = Session::new();
+    // of 50 frames the first 10 and then every fifth: they last until the end of the 46th
+    s.tool(
+        "ffmpeg",
+        &format!(
+            "{FF} -vf select=lt(n\\,10)+not(mod(n\\,5)) -fps_mode vfr -c:v libx264 -preset veryfast uneven.mp4"
+        ),
+    );
+    let text = s.run("probe uneven.mp4").ok().text();
+    let line = |name: &str| text.lines().find(|l| l.trim().starts_with(name)).map(str::to_owned);
+    assert!(line("rate").unwrap().contains("variable"), "{text}");
+    assert!(line("frames").unwrap().contains("18"), "{text}");
+    assert!(line("shown for").unwrap().contains("1.840 s"), "{text}");
+    assert_eq!(line("duration"), None, "{text}");
+}

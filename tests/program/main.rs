@@ -1,0 +1,27 @@
+//! The program as its users run it: command lines in folders of their own, and what came of them.
+
+#[path = "../fuzz/src/bound.rs"]
+#[allow(unsafe_code, unreachable_pub, missing_docs)] // an allocator is unsafe by its nature
+mod bound;
+mod util;
+
+mod absurd;
+mod acceptance;
+mod analyze;
+mod cli;
+mod curve;
+mod early;
+mod faults;
+mod ffmpeg_clocks;
+mod ffmpeg_odds;
+mod ffmpeg_sink;
+mod images;
+mod plates;
+mod readme;
+mod settings_cli;
+mod shards;
+mod signals;
+mod tracks;
+
+#[global_allocator]
+static COUNTED: bound::Counted = bound::Counted;

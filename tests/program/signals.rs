@@ -1,0 +1,203 @@
+//! What Ctrl-C and `kill` do to a render, with an input that has fallen silent.
+#![cfg(unix)]
+#![allow(clippy::expect_used)] // a helper that cannot go on fails the test
+
+use crate::util::Session;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What takes longer never comes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A render of standard input that has got `input` and waits for more.
+fn waiting(s: &Session, line: &str, input: &[u8]) -> Child {
+    let mut child = s
+        .command(line)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // Kept open in the child: as long as it is there, more may come.
+    child.stdin.as_mut().expect("a pipe").write_all(input).expect("it is read");
+    child
+}
+
+/// Waits until `ready`; a test that waits for ever fails.
+fn until(what: &str, mut ready: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !ready() {
+        assert!(begun.elapsed() < PATIENCE, "{what} does not come");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let done = Command::new("kill").args([name, &child.id().to_string()]).status().expect("kill runs");
+    assert!(done.success(), "kill {name}");
+}
+
+/// Whether the program has taken the signal over, so that it no longer kills.
+fn catches(child: &Child, number: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let mask = status.lines().find_map(|l| l.strip_prefix("SigCgt:")).unwrap_or("0").trim().to_owned();
+    u64::from_str_radix(&mask, 16).unwrap_or(0) >> (number - 1) & 1 == 1
+}
+
+/// The lines of its standard error, as they come.
+fn lines(child: &mut Child) -> Receiver<String> {
+    let err = BufReader::new(child.stderr.take().expect("a pipe"));
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || err.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+    receive
+}
+
+/// Its exit code, and what it still had to say.
+fn ends(mut child: Child, said: &Receiver<String>) -> (Option<i32>, Vec<String>) {
+    until("the end", || child.try_wait().expect("it can be waited for").is_some());
+    (child.wait().expect("it has ended").code(), said.iter().collect())
+}
+
+/// Three frames of y4m and a piece of the fourth.
+fn three_and_a_bit() -> Vec<u8> {
+    let mut stream = b"YUV4MPEG2 W64 H36 F25:1 Ip A1:1 C420jpeg\n".to_vec();
+    for _ in 0..3 {
+        stream.extend_from_slice(b"FRAME\n");
+        stream.extend(std::iter::repeat_n(128u8, 64 * 36 * 3 / 2));
+    }
+    stream.extend_from_slice(b"FRAME\nabc");
+    stream
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn before_the_first_frame() {
+    for (name, number, code) in [("-INT", 2, 130), ("-TERM", 15, 143)] {
+        let s = Session::new();
+        let mut child = waiting(&s, "render - out.y4m", b"");
+        let said = lines(&mut child);
+        until("its signal handler", || catches(&child, number));
+        signal(&child, name);
+        let (exit, said) = ends(child, &said);
+        assert_eq!(exit, Some(code), "{name}: {said:?}");
+        assert_eq!(said, ["error: interrupted before the first frame"], "{name}");
+        assert_eq!(s.files(), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn what_was_done_is_kept() {
+    for (name, code) in [("-INT", 130), ("-TERM", 143)] {
+        let s = Session::new();
+        let mut child = waiting(&s, "render - out.y4m --progress json", &three_and_a_bit());
+        let said = lines(&mut child);
+        while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+        signal(&child, name);
+        let (exit, said) = ends(child, &said);
+        assert_eq!(exit, Some(code), "{said:?}");
+        let last: serde_json::Value = serde_json::from_str(said.last().expect("a last line")).expect("JSON");
+        let told = (last["event"].as_str(), last["exit"].as_i64(), last["partial"].as_str());
+        assert_eq!(told, (Some("failed"), Some(code.into()), Some("out.partial.y4m")), "{said:?}");
+        assert_eq!(s.files(), ["out.partial.y4m"], "{said:?}");
+        // What is left is a whole stream of as many frames as were announced.
+        let lines = s.run("hash out.partial.y4m").ok().text();
+        assert_eq!(Some(lines.lines().count() as u64), last["frames"].as_u64(), "{said:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_can_be_resumed_is_said() {
+    let s = Session::new();
+    let begin = |line: &str| {
+        let mut child = waiting(&s, line, b"");
+        let said = lines(&mut child);
+        while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+        signal(&child, "-INT");
+        let (exit, said) = ends(child, &said);
+        assert_eq!(exit, Some(130), "{said:?}");
+        said.last().expect("a last line").clone()
+    };
+    let many = "pattern:ramp:size=640x360:frames=100000";
+    let hint = "the same command with --resume makes the rest";
+    let last = begin(&format!("render {many} out.######.png --progress json"));
+    assert!(last.contains(hint), "{last}");
+    // one file that is not made in segments cannot be gone on with
+    let last = begin(&format!("render {many} out.y4m --progress json"));
+    assert!(!last.contains(hint) && last.contains("out.partial.y4m"), "{last}");
+}
+
+/// A named pipe, whose other end somebody may open.
+#[cfg(target_os = "linux")]
+fn pipe(s: &Session) -> std::path::PathBuf {
+    s.tool("mkfifo", "pipe");
+    s.path("pipe")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_that_nobody_writes_to() {
+    let s = Session::new();
+    pipe(&s);
+    let mut child = waiting(&s, "render pipe out.y4m", b"");
+    let said = lines(&mut child);
+    until("its signal handler", || catches(&child, 2));
+    thread::sleep(Duration::from_millis(200));
+    signal(&child, "-INT");
+    let (exit, said) = ends(child, &said);
+    assert_eq!(exit, Some(130), "{said:?}");
+    assert_eq!(said, ["error: interrupted before the first frame"]);
+    assert_eq!(s.files(), ["pipe"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_that_falls_silent() {
+    let s = Session::new();
+    let path = pipe(&s);
+    let mut child = waiting(&s, "render pipe out.y4m --progress json", b"");
+    let said = lines(&mut child);
+    let mut writer = std::fs::OpenOptions::new().write(true).open(path).expect("the program reads it");
+    writer.write_all(&three_and_a_bit()).expect("it is read");
+    while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+    signal(&child, "-INT");
+    let (exit, said) = ends(child, &said);
+    assert_eq!(exit, Some(130), "{said:?}");
+    assert!(said.last().is_some_and(|last| last.contains("out.partial.y4m")), "{said:?}");
+    assert_eq!(s.files(), ["out.partial.y4m", "pipe"]);
+}
+
+/// What opening an input says that never answers, after it has been asked to stop. It must not wait for ever.
+#[cfg(all(feature = "ffmpeg", target_os = "linux"))]
+fn stopped(input: &str) -> String {
+    use grainfield::source::{Options, open};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let stop = Arc::new(AtomicBool::new(false));
+    let options =
+        Options { allow_protocol: vec!["http".into()], stop: Arc::clone(&stop), ..Options::default() };
+    let (send, receive) = mpsc::channel();
+    let input = std::ffi::OsString::from(input);
+    thread::spawn(move || send.send(open(&input, &options).err().map(|e| e.to_string())));
+    let early = receive.recv_timeout(Duration::from_millis(300));
+    assert!(early.is_err(), "it waits: {early:?}");
+    stop.store(true, Ordering::SeqCst);
+    receive.recv_timeout(PATIENCE).expect("it ends").expect("it fails")
+}
+
+#[cfg(all(feature = "ffmpeg", target_os = "linux"))]
+#[test]
+fn reads_that_wait_end_in_the_library_too() {
+    let s = Session::new();
+    let path = pipe(&s);
+    let error = stopped(&path.to_string_lossy());
+    assert!(error.contains("pipe"), "{error}");
+    // Connections are taken and never answered.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/clip.mkv", silent.local_addr().expect("bound"));
+    let error = stopped(&url);
+    assert!(error.contains("clip.mkv"), "{error}");
+}

@@ -1,0 +1,112 @@
+//! Track files: what is sought is what is played, in memory that does not grow with the file.
+
+#![allow(clippy::expect_used)] // a test that cannot go on fails
+
+use crate::bound::peak_of;
+use crate::util::Session;
+use grainfield::store::{self, TrackFile};
+use grainfield_filters::curve::{At, Curve, Key, Shape};
+use grainfield_filters::ratio::Ratio;
+
+const FRAMES: i64 = 100_000;
+const TRACKS: usize = 2000;
+
+/// Tracks with keys 40 to 1000 frames apart, of all shapes that look differently far.
+fn tracks() -> Vec<(String, Curve)> {
+    let shapes = [Shape::Linear, Shape::Smooth, Shape::BSpline, Shape::Hold];
+    let mut state = 1u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as i64
+    };
+    let mut track = |i: usize| {
+        let (mut at, mut keys, step) = (0, Vec::new(), 40 + 12 * (i as i64 % 80));
+        while at <= FRAMES {
+            let value = (random() % 100_000) as f64 / 1000.0;
+            keys.push(Key { at: At::Frame(at), value, shape: shapes[i % 4] });
+            at += 1 + random() % (2 * step);
+        }
+        (format!("t{i}"), Curve::new(keys).expect("a curve"))
+    };
+    (0..TRACKS).map(&mut track).collect()
+}
+
+fn sum(values: &[f64]) -> u64 {
+    values.iter().fold(0, |h: u64, v| (h ^ v.to_bits()).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(7))
+}
+
+#[test]
+fn a_large_file_is_played_and_sought_in_little_memory() {
+    let s = Session::new();
+    let path = s.path("all.gfa");
+    let tracks = tracks();
+    let keys: usize = tracks.iter().map(|t| t.1.keys().len()).sum();
+    store::write(path.as_os_str(), false, &tracks, Ratio::whole(5000)).expect("written");
+
+    // The answers, asked of the curves one by one: some frames.
+    let asked: Vec<(i64, u64)> = (0..30)
+        .map(|i| (i * 7919 * 7) % FRAMES)
+        .map(|n| (n, sum(&tracks.iter().map(|t| t.1.value_at(Ratio::whole(n))).collect::<Vec<_>>())))
+        .collect();
+    let twelfth = tracks[12].1.clone();
+    drop(tracks);
+
+    let mut played = vec![0u64; (FRAMES / 11 + 1) as usize];
+    let mut opened = None;
+    let most = peak_of(|| {
+        let file = opened.insert(TrackFile::open(&path).expect("opened"));
+        let mut head = file.tracks.start().expect("started");
+        // Played: every eleventh frame.
+        for (i, sum_there) in played.iter_mut().enumerate() {
+            file.tracks.go(&mut head, Ratio::whole(11 * i as i64)).expect("played");
+            *sum_there = sum(head.values());
+        }
+        // Sought: frames all over the file, backwards and forwards.
+        for k in 0..120i64 {
+            let i = (k * 7907) % (FRAMES / 11);
+            file.tracks.go(&mut head, Ratio::whole(11 * i)).expect("sought");
+            assert_eq!(sum(head.values()), played[i as usize], "frame {}", 11 * i);
+        }
+        for (n, want) in asked {
+            file.tracks.go(&mut head, Ratio::whole(n)).expect("sought");
+            assert_eq!(sum(head.values()), want, "frame {n}");
+        }
+    });
+    let file = opened.expect("opened");
+    let (packed, unpacked) = file.lengths();
+    println!("{keys} keys, {packed} bytes packed, {unpacked} unpacked; {most} bytes of memory at most");
+    assert!(most < 4_000_000, "{most}");
+    assert!(unpacked > 3 * most as u64, "{unpacked}");
+    // What the article says of packing.
+    assert!(unpacked >= 2 * packed, "{unpacked} {packed}");
+    assert_eq!(file.curve("t12").expect("read"), Some(twelfth));
+    file.verify().expect("whole");
+
+    // Other jump frames, the same values.
+    let other = s.path("other.gfa");
+    store::reindex(&file, Ratio::whole(20_000), other.as_os_str(), false).expect("written");
+    let other = TrackFile::open(&other).expect("opened");
+    assert!(other.tracks.jumps() < file.tracks.jumps());
+    let mut head = other.tracks.start().expect("started");
+    for i in [9000, 5, 4711] {
+        other.tracks.go(&mut head, Ratio::whole(11 * i)).expect("sought");
+        assert_eq!(sum(head.values()), played[i as usize]);
+    }
+
+    // Damaged anywhere, cut anywhere: refused, with the place.
+    let good = s.read("all.gfa");
+    for k in 0..60usize {
+        let at = (k * 104_729 * 31) % good.len();
+        let mut bad = good.clone();
+        bad[at] ^= 0x10;
+        s.write("bad.gfa", &bad);
+        let said = match TrackFile::open(&s.path("bad.gfa")).and_then(|f| f.verify()) {
+            Err(e) => e.to_string(),
+            Ok(()) => panic!("byte {at} of {} may be anything", good.len()),
+        };
+        assert!(said.contains("at byte"), "{said}");
+        s.write("cut.gfa", &good[..at]);
+        let said = TrackFile::open(&s.path("cut.gfa")).expect_err("cut").to_string();
+        assert!(said.contains("cut off") && said.contains(&format!("at byte {at}")) || at < 12, "{said}");
+    }
+}
