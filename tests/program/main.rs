@@ -22,6 +22,7 @@ mod settings_cli;
 mod shards;
 mod signals;
 mod tracks;
+mod without_ffmpeg;
 
 #[global_allocator]
 static COUNTED: bound::Counted = bound::Counted;

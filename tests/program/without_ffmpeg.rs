@@ -1,0 +1,29 @@
+//! The program that was built without FFmpeg: what it can do it does alike, and for the rest it names the way round.
+#![cfg(not(feature = "ffmpeg"))]
+
+use crate::util::Session;
+
+#[test]
+fn images_and_y4m_are_read_filtered_and_written() {
+    let s = Session::new();
+    let source = "pattern:zoneplate:size=67x35:frames=3:format=gray";
+    let direct = s.run(&format!("hash {source} -f noise=strength=9 -q")).ok().text();
+    s.run(&format!("render {source} a.y4m")).ok();
+    s.run("render a.y4m b.####.png -f noise=strength=9").ok();
+    s.run("render b.####.png c.y4m").ok();
+    assert_eq!(s.run("hash c.y4m -q").ok().text(), direct);
+}
+
+#[test]
+fn videos_are_refused_with_the_way_round() {
+    let s = Session::new();
+    let source = "pattern:zoneplate:size=64x48:frames=1";
+    s.run(&format!("render {source} out.mp4")).ends(1).says("ffmpeg");
+    s.run(&format!("render {source} out.####.dpx")).ends(1);
+    s.run(&format!("render {source} out.y4m --crf 20")).ends(2);
+    // the first bytes of an mp4 file
+    s.write("in.mp4", b"\0\0\0\x20ftypisom\0\0\x02\0isomiso2avc1mp41");
+    s.run("render in.mp4 out.y4m").ends(1).says("ffmpeg");
+    s.run("join out.mp4").ends(2);
+    assert_eq!(s.files(), ["in.mp4"]);
+}
