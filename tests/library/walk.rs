@@ -9,7 +9,6 @@ mod twins;
 
 pub(crate) use made::{Random, picture};
 
-
 use grainfield_filters::catalog::{Entry, FILTERS};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Work};
 use grainfield_filters::frame::{Depth, Family, FieldOrder, Format, Frame, Moment, Parity};
@@ -20,13 +19,13 @@ use grainfield_filters::simd::Level;
 use made::{DEPTHS, FACTORS, LAYOUTS, SIZES, flat, format, read, settings};
 use rayon::prelude::*;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Random numbers of the walk begin here.
 const SEED: u64 = 20_261_122;
 
 /// The frame that is looked at.
-const FRAME: i64 = 3;
+const FRAME: i64 = 1;
 
 /// Threads that run the tasks backwards, in many bands.
 struct Backwards;
@@ -39,7 +38,12 @@ impl Spread for Backwards {
     }
 }
 
-pub(crate) fn bind(steps: &[Step], format: Format, level: Level, bits: Option<u8>) -> Result<Chain, ChainError> {
+pub(crate) fn bind(
+    steps: &[Step],
+    format: Format,
+    level: Level,
+    bits: Option<u8>,
+) -> Result<Chain, ChainError> {
     let options = Options { seed: 11, level, last: Some(99), fields: Fields::of(format.fields) };
     Chain::bind(steps, format, &options, |made| {
         Ok(bits.map_or(*made, |bits| Format { depth: Depth::Bits(bits), ..*made }))
@@ -78,7 +82,11 @@ impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Format { width, height, alpha, range, matrix, fields, .. } = self.format;
         let name = self.format.name();
-        write!(f, "{name} {width}x{height} {alpha:?} {range:?} {matrix:?} {fields:?} {}", self.step.filter.name)?;
+        write!(
+            f,
+            "{name} {width}x{height} {alpha:?} {range:?} {matrix:?} {fields:?} {}",
+            self.step.filter.name
+        )?;
         if let Some(planes) = self.step.planes {
             write!(f, " planes={planes}")?;
         }
@@ -132,7 +140,7 @@ impl Case {
     /// Everything that is promised.
     fn check(&self, turn: usize) -> Result<(), String> {
         let chain = self.chain(Level::best());
-        let [_, made] = frames(&chain, &self.source, [5, FRAME], &Alone);
+        let [_, made] = frames(&chain, &self.source, [2, FRAME], &Alone);
         self.codes(&made)?;
         self.alpha(&made)?;
         self.finite(&made)?;
@@ -177,7 +185,8 @@ impl Case {
         let name = self.step.filter.name;
         let asked = self.step.planes.is_some() || self.given("to", "alpha") || self.given("channel", "a");
         let Some(a) = self.format.alpha_plane() else { return Ok(()) };
-        if asked || MOVE.contains(&name) || COVER.contains(&name) || made.format().depth != self.format.depth {
+        if asked || MOVE.contains(&name) || COVER.contains(&name) || made.format().depth != self.format.depth
+        {
             return Ok(());
         }
         let same = |y| made.plane(a).row_bytes(y) == self.source.plane(a).row_bytes(y);
@@ -229,7 +238,8 @@ fn cases(full: bool) -> Vec<(&'static Entry, [usize; 5])> {
     for entry in FILTERS {
         for (layout, depth) in (0..LAYOUTS.len()).flat_map(|l| (0..DEPTHS.len()).map(move |d| (l, d))) {
             if full {
-                let more = |s| (0..FACTORS.len()).flat_map(move |f| (0..3).map(move |n| [layout, depth, s, f, n]));
+                let more =
+                    |s| (0..FACTORS.len()).flat_map(move |f| (0..3).map(move |n| [layout, depth, s, f, n]));
                 all.extend((0..SIZES.len()).flat_map(more).map(|factors| (entry, factors)));
                 continue;
             }
@@ -251,7 +261,6 @@ fn every_filter_keeps_every_promise_on_every_format() {
     if let Ok(name) = std::env::var("GRAINFIELD_WALK") {
         all.retain(|(entry, _)| entry.name == name);
     }
-    let spent = FILTERS.iter().map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
     let failures: Vec<String> = all
         .into_par_iter()
         .enumerate()
@@ -262,10 +271,7 @@ fn every_filter_keeps_every_promise_on_every_format() {
                 Ok(case) => case,
                 Err(why) => return Some(why),
             };
-            let start = std::time::Instant::now();
             let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case.check(number)));
-            let place = FILTERS.iter().position(|f| f.name == entry.name).unwrap();
-            spent[place].fetch_add(start.elapsed().as_millis() as u64, Ordering::Relaxed);
             let why = match checked {
                 Ok(Ok(())) => return None,
                 Ok(Err(why)) => why,
@@ -274,7 +280,6 @@ fn every_filter_keeps_every_promise_on_every_format() {
             Some(format!("{case}: {why}"))
         })
         .collect();
-    for (f, s) in FILTERS.iter().zip(&spent) { println!("{} {} ms", f.name, s.load(Ordering::Relaxed)); }
     let shown = failures.iter().take(40).map(String::as_str).collect::<Vec<_>>().join("\n");
     assert!(failures.is_empty(), "{} of the walk's cases fail (seed {SEED}):\n{shown}", failures.len());
 }
@@ -306,10 +311,8 @@ fn planes_tagged_gbr_are_rgb() {
 /// Every way in which a filter with the setting `static` draws: the fields of a frame differ, the frames do not.
 #[test]
 fn fields_of_static_frames_differ() {
-    let format = Format {
-        fields: FieldOrder::BottomFirst,
-        ..Format::from_name("yuv420p10", 64, 32).unwrap()
-    };
+    let format =
+        Format { fields: FieldOrder::BottomFirst, ..Format::from_name("yuv420p10", 64, 32).unwrap() };
     let mut walked = 0;
     for entry in FILTERS.iter().filter(|e| e.settings.iter().any(|s| s.id == "static")) {
         let choices = entry.settings.iter().filter_map(|s| match s.kind {

@@ -136,7 +136,8 @@ impl Chain {
 
         let ending = ending(steps, &specs).map_err(|(i, error)| fail(i, error))?;
         // Dither alone has nothing to do on what the source has exactly.
-        let by_yuv = |step: &Step, format: &Format| format.is_rgb() && step.planes.is_some_and(Planes::name_yuv);
+        let by_yuv =
+            |step: &Step, format: &Format| format.is_rgb() && step.planes.is_some_and(Planes::name_yuv);
         let wants_16 = specs.iter().any(|s| s.wants_16_bits())
             || steps.iter().any(|s| by_yuv(s, &input))
             || (ending.is_some() && steps.len() > 1);
@@ -172,7 +173,10 @@ impl Chain {
             }
             let input = *chain.output();
             if input.family == Family::Gray && step.planes.is_some_and(Planes::name_chroma_only) {
-                chain.notes.push(format!("filter {}, '{name}': a grey picture has no colour, so it is left out", i + 1));
+                chain.notes.push(format!(
+                    "filter {}, '{name}': a grey picture has no colour, so it is left out",
+                    i + 1
+                ));
                 continue;
             }
             let mut filters = Vec::new();

@@ -207,24 +207,24 @@ impl Filter for Color {
 
 /// A sample that matrices are for.
 trait Mixed: Sample + Luma + Lifted {
-    fn mix(level: Level, out: &mut [Self], own: usize, rows: [&[Self]; 3], by: &MatrixRow);
+    fn mix(level: Level, out: &mut [Self], rows: [&[Self]; 3], by: &MatrixRow);
 }
 
 impl Mixed for u8 {
-    fn mix(level: Level, out: &mut [u8], _: usize, rows: [&[u8]; 3], by: &MatrixRow) {
+    fn mix(level: Level, out: &mut [u8], rows: [&[u8]; 3], by: &MatrixRow) {
         mix_u8(level, out, rows, by);
     }
 }
 
 impl Mixed for u16 {
-    fn mix(level: Level, out: &mut [u16], _: usize, rows: [&[u16]; 3], by: &MatrixRow) {
+    fn mix(level: Level, out: &mut [u16], rows: [&[u16]; 3], by: &MatrixRow) {
         mix_u16(level, out, rows, by);
     }
 }
 
 impl Mixed for f32 {
-    fn mix(level: Level, out: &mut [f32], own: usize, rows: [&[f32]; 3], by: &MatrixRow) {
-        mix_f32(level, out, own, rows, by);
+    fn mix(level: Level, out: &mut [f32], rows: [&[f32]; 3], by: &MatrixRow) {
+        mix_f32(level, out, rows, by);
     }
 }
 
@@ -245,7 +245,7 @@ impl Color {
             let out = band.output.plane_mut(p).row_mut(y);
             match over {
                 Some(map) => map.row(out, p, rows, alpha),
-                None => T::mix(self.level, out, p, rows, &by[p]),
+                None => T::mix(self.level, out, rows, &by[p]),
             }
         };
         // Colour differences first: they see the luma of the source.

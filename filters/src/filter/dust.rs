@@ -343,10 +343,16 @@ mod tests {
     #[test]
     fn both_fields_of_a_frame_show_the_same() {
         // Curves too, by frames and by seconds.
-        let dust = dust(&[("amount", "0=0;12=40"), ("light", "0s=0;1s=1"), ("size", "7=3;8=30"), ("hairs", "7=0;8=1")]);
+        let dust = dust(&[
+            ("amount", "0=0;12=40"),
+            ("light", "0s=0;1s=1"),
+            ("size", "7=3;8=30"),
+            ("hairs", "7=0;8=1"),
+        ]);
         let first = at(7);
         let late = Ratio::new(1, 48).unwrap();
-        let second = Moment { index: 15, frame: first.frame + Ratio::HALF, time: first.time + late, late, ..first };
+        let second =
+            Moment { index: 15, frame: first.frame + Ratio::HALF, time: first.time + late, late, ..first };
         assert_eq!(dust.splats(&first), dust.splats(&second));
         assert_ne!(dust.splats(&first), dust.splats(&at(8)));
         assert_eq!(dust.splats(&at(-3)), dust.splats(&at(-3)));

@@ -4,7 +4,9 @@
 //! integers it is rounded once, halves up, from sums that are exact to 2^-14 of a code ([`crate::pixel::tone::Affine`]);
 //! at 1 every sample is the colour. Where colour is premultiplied, so is the colour it fades to.
 
-use super::effect::{ToneFilter, Tones, all_codes, alpha_row, choice, code, nominal, number, planes_where, weights};
+use super::effect::{
+    ToneFilter, Tones, all_codes, alpha_row, choice, code, nominal, number, planes_where, weights,
+};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet, Scratch};
 use crate::pixel::convert::Coefficients;

@@ -178,7 +178,11 @@ impl Grain {
             Response { gain, codes }
         };
         let luma = gain(&look.fields[0], strength);
-        let ratio = if self.set.monochrome || self.format.family != Family::Yuv || self.format.is_rgb() { 0.0 } else { chroma };
+        let ratio = if self.set.monochrome || self.format.family != Family::Yuv || self.format.is_rgb() {
+            0.0
+        } else {
+            chroma
+        };
         let chroma = gain(&look.fields[1], strength * ratio);
         Gains { luma: response(luma), chroma: response(chroma) }
     }

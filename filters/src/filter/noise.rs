@@ -129,8 +129,7 @@ impl Noise {
 
     /// The plane whose numbers plane `p` takes.
     fn source(&self, p: usize) -> usize {
-        let shared =
-            self.monochrome && self.format.is_rgb() && self.format.alpha_plane() != Some(p);
+        let shared = self.monochrome && self.format.is_rgb() && self.format.alpha_plane() != Some(p);
         if shared { 0 } else { p }
     }
 

@@ -30,7 +30,12 @@ impl Moment {
 
     /// Where the whole frame is: both fields ask curves here for what they must agree on.
     pub fn whole_frame(&self) -> Moment {
-        Moment { frame: Ratio::whole(self.frame.floor()), time: self.time - self.late, late: Ratio::ZERO, ..*self }
+        Moment {
+            frame: Ratio::whole(self.frame.floor()),
+            time: self.time - self.late,
+            late: Ratio::ZERO,
+            ..*self
+        }
     }
 
     /// The number of the frame, and which picture of it this is: 0, or 1 for a second field.

@@ -93,8 +93,17 @@ mod tests {
             for &level in Level::available() {
                 let mut row = [after; 37];
                 let o = Opacity::new(0.25);
-                blend_row(level, Depth::Float, bytemuck::cast_slice_mut(&mut row), bytemuck::cast_slice(&[before; 37]), o);
-                assert!(row.iter().all(|v| v.to_bits() == want.to_bits()), "{level} {before} {after}: {row:?}");
+                blend_row(
+                    level,
+                    Depth::Float,
+                    bytemuck::cast_slice_mut(&mut row),
+                    bytemuck::cast_slice(&[before; 37]),
+                    o,
+                );
+                assert!(
+                    row.iter().all(|v| v.to_bits() == want.to_bits()),
+                    "{level} {before} {after}: {row:?}"
+                );
             }
         }
     }

@@ -41,7 +41,9 @@ impl Planes {
 
     /// Whether luma or colour differences are named, which planes of R, G and B have to be converted for.
     pub fn name_yuv(self) -> bool {
-        self != Planes::ALL && self.names().any(|n| b"yuv".contains(&n)) && !self.names().any(|n| b"rgb0123".contains(&n))
+        self != Planes::ALL
+            && self.names().any(|n| b"yuv".contains(&n))
+            && !self.names().any(|n| b"rgb0123".contains(&n))
     }
 
     /// Whether only colour differences are named, which grey pictures have none of.

@@ -142,8 +142,8 @@ pub(super) fn flat(format: &Format) -> Frame {
 
 /// Settings whose cost grows with their value, and what the walk takes at most (at least, for zoom).
 const COSTLY: [(&str, &str, f64, f64); 12] = [
-    ("fluid", "particles", 100.0, 200.0),
-    ("fluid", "start", 0.0, 0.3),
+    ("fluid", "particles", 100.0, 120.0),
+    ("fluid", "start", 0.0, 0.05),
     ("fluid", "gravity", 0.0, 4.0),
     ("particles", "amount", 0.0, 0.1),
     ("particles", "size", 0.0, 3.0),
@@ -155,6 +155,10 @@ const COSTLY: [(&str, &str, f64, f64); 12] = [
     ("blur", "length", 0.0, 20.0),
     ("transform", "zoom", 0.6, 8.0),
 ];
+
+/// Those of them whose defaults cost too much.
+const COUNTS: [(&str, &str); 4] =
+    [("particles", "amount"), ("fluid", "particles"), ("fluid", "start"), ("dust", "amount")];
 
 fn number(entry: &Entry, id: &str, (min, max): (f64, f64), random: &mut Random) -> f64 {
     let costly = COSTLY.iter().find(|c| c.0 == entry.name && c.1 == id);
@@ -181,10 +185,10 @@ fn moving(random: &mut Random, mut value: impl FnMut(&mut Random) -> String) -> 
 pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Option<Value> {
     let text = match setting.kind {
         Kind::Switch => random.pick(&["true", "false"]).to_owned(),
-        Kind::Whole { min, max } => number(entry, setting.id, (min as f64, max as f64), random).round().to_string(),
-        Kind::Number { min, max } => {
-            moving(random, |r| number(entry, setting.id, (min, max), r).to_string())
+        Kind::Whole { min, max } => {
+            number(entry, setting.id, (min as f64, max as f64), random).round().to_string()
         }
+        Kind::Number { min, max } => moving(random, |r| number(entry, setting.id, (min, max), r).to_string()),
         Kind::Seed => random.next().to_string(),
         Kind::Choice(all) => random.pick(all).id.to_owned(),
         Kind::Position { min, max } => moving(random, |r| {
@@ -206,10 +210,16 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
 }
 
 /// Random settings of an entry, about `share` of them given.
-pub(super) fn settings(entry: &'static Entry, share: f64, random: &mut Random) -> Result<Values, SettingError> {
+pub(super) fn settings(
+    entry: &'static Entry,
+    share: f64,
+    random: &mut Random,
+) -> Result<Values, SettingError> {
     let mut values = Values::new(entry.settings);
     for setting in entry.settings {
-        if random.part() < share
+        // How much there is to do is always said.
+        let must = COUNTS.contains(&(entry.name, setting.id));
+        if (random.part() < share || must)
             && let Some(value) = value(entry, setting, random)
         {
             values.set(setting.id, value)?;

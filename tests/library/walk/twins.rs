@@ -36,7 +36,8 @@ fn two_equal_filters_in_a_row_draw_different_numbers() {
     let format = Format::from_name("yuv420p10", 130, 70).unwrap();
     let source = ramp(&format);
     for entry in FILTERS.iter().filter(|e| e.settings.iter().any(|s| s.id == "seed")) {
-        let (_, text) = LIVELY.iter().find(|l| l.0 == entry.name).expect("a new filter that draws goes into LIVELY");
+        let (_, text) =
+            LIVELY.iter().find(|l| l.0 == entry.name).expect("a new filter that draws goes into LIVELY");
         if entry.name == "dither" {
             continue; // all frames or none: the next test
         }
@@ -103,18 +104,18 @@ fn dither_and_the_rounding_that_ends_the_chain_draw_different_numbers() {
 /// the other.
 #[test]
 fn time_counts_frames_in_fields_too() {
-    let format = Format {
-        fields: FieldOrder::TopFirst,
-        ..Format::from_name("gray16", 256, 128).unwrap()
-    };
+    let format = Format { fields: FieldOrder::TopFirst, ..Format::from_name("gray16", 256, 128).unwrap() };
     let source = flat(&format);
-    for (name, text) in [("grain", "strength=20:size=0:temporal=0.7"), ("noise", "strength=20:temporal=ar1:correlation=0.7")] {
+    for (name, text) in
+        [("grain", "strength=20:size=0:temporal=0.7"), ("noise", "strength=20:temporal=ar1:correlation=0.7")]
+    {
         let entry = find(name).unwrap();
         let chain = bind(&[step(entry, read(entry, text))], format, Level::best(), None).unwrap();
         let [before, after] = frames(&chain, &source, [FRAME, FRAME + 1], &Alone);
         let field = |frame: &Frame, first: usize| -> Vec<f64> {
             let rows = (first..128).step_by(2);
-            rows.flat_map(|y| frame.row::<u16>(0, y).iter().map(|v| f64::from(*v)).collect::<Vec<_>>()).collect()
+            rows.flat_map(|y| frame.row::<u16>(0, y).iter().map(|v| f64::from(*v)).collect::<Vec<_>>())
+                .collect()
         };
         let in_time = correlation(&field(&before, 0), &field(&after, 0));
         assert!((0.62..0.78).contains(&in_time), "{name}: {in_time} from frame to frame");
