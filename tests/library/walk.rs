@@ -4,6 +4,7 @@
 //! Every entry meets every format at two sizes, and the other factors pairwise; `./x soak` walks the full product.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+mod alike;
 mod made;
 mod twins;
 
@@ -11,12 +12,12 @@ pub(crate) use made::{Random, picture};
 
 use grainfield_filters::catalog::{Entry, FILTERS};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Work};
-use grainfield_filters::frame::{Depth, Family, FieldOrder, Format, Frame, Moment, Parity};
+use grainfield_filters::frame::{Depth, Format, Frame, Moment};
 use grainfield_filters::lend::{Alone, Host, NoStore, Spread};
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::{Animated, Kind, Value, Values};
+use grainfield_filters::settings::{Animated, Value, Values};
 use grainfield_filters::simd::Level;
-use made::{DEPTHS, FACTORS, LAYOUTS, SIZES, flat, format, read, settings};
+use made::{DEPTHS, FACTORS, LAYOUTS, SIZES, format, settings};
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -282,61 +283,4 @@ fn every_filter_keeps_every_promise_on_every_format() {
         .collect();
     let shown = failures.iter().take(40).map(String::as_str).collect::<Vec<_>>().join("\n");
     assert!(failures.is_empty(), "{} of the walk's cases fail (seed {SEED}):\n{shown}", failures.len());
-}
-
-/// Planes of YUV 4:4:4 that are tagged G, B and R are filtered as those of RGB are.
-#[test]
-fn planes_tagged_gbr_are_rgb() {
-    for (number, entry) in FILTERS.iter().enumerate() {
-        for round in 0..12 {
-            let depth = DEPTHS[round % DEPTHS.len()];
-            let mut random = Random(SEED ^ (100 * number + round) as u64);
-            let rgb = format(LAYOUTS[7], depth, (66, 34), FACTORS[round], &mut random);
-            let Ok(case) = Case::new(entry, rgb, &mut random) else { panic!("{}", entry.name) };
-            let yuv = Format { family: Family::Yuv, ..rgb };
-            let mut source = Frame::new(yuv);
-            for (p, y) in rows(&yuv) {
-                source.row_bytes_mut(p, y).copy_from_slice(case.source.plane(p).row_bytes(y));
-            }
-            let chain = bind(std::slice::from_ref(&case.step), yuv, Level::best(), None).unwrap();
-            let [got] = frames(&chain, &source, [FRAME], &Alone);
-            let [want] = frames(&case.chain(Level::best()), &case.source, [FRAME], &Alone);
-            for (p, y) in rows(&yuv) {
-                assert!(got.plane(p).row_bytes(y) == want.plane(p).row_bytes(y), "{case}: plane {p} row {y}");
-            }
-        }
-    }
-}
-
-/// Every way in which a filter with the setting `static` draws: the fields of a frame differ, the frames do not.
-#[test]
-fn fields_of_static_frames_differ() {
-    let format =
-        Format { fields: FieldOrder::BottomFirst, ..Format::from_name("yuv420p10", 64, 32).unwrap() };
-    let mut walked = 0;
-    for entry in FILTERS.iter().filter(|e| e.settings.iter().any(|s| s.id == "static")) {
-        let choices = entry.settings.iter().filter_map(|s| match s.kind {
-            Kind::Choice(all) => Some(all.iter().map(|c| format!("{}={}", s.id, c.id))),
-            _ => None,
-        });
-        for way in choices.flatten().chain([String::new()]) {
-            let step = step(entry, read(entry, &format!("static=true:{way}")));
-            // What is flat is dithered only where it lies between two codes.
-            let bits = (entry.name == "dither").then_some(8);
-            let mut source = flat(&format);
-            (0..32).for_each(|y| source.row_mut::<u16>(0, y).fill(514));
-            let Ok(chain) = bind(&[step], format, Level::best(), bits) else { continue };
-            let [a, b] = frames(&chain, &source, [2, FRAME], &Alone);
-            assert_eq!(first_difference(&a, &b), None, "{} {way}: frames differ", entry.name);
-            let plain = (0..32).all(|y| a.plane(0).row_bytes(y) == a.plane(0).row_bytes(0));
-            if plain {
-                continue;
-            }
-            let fields = [Parity::Top, Parity::Bottom].map(|parity| a.as_ref().field(parity));
-            let same = (0..16).all(|y| fields[0].plane(0).row_bytes(y) == fields[1].plane(0).row_bytes(y));
-            assert!(!same, "{} {way}: both fields are the same", entry.name);
-            walked += 1;
-        }
-    }
-    assert!(walked > 20, "{walked}");
 }

@@ -1,6 +1,7 @@
 //! Two filters never draw the same numbers.
 
-use super::{FRAME, bind, first_difference, flat, frames, read, step};
+use super::made::{flat, read};
+use super::{FRAME, bind, first_difference, frames, step};
 use grainfield_filters::catalog::{FILTERS, find};
 use grainfield_filters::chain::Step;
 use grainfield_filters::frame::{FieldOrder, Format, Frame};
