@@ -51,7 +51,7 @@ fn noise(format: Format) -> Frame {
 }
 
 fn conversions(c: &mut Criterion) {
-    let at = Moment { index: 0, frame: Ratio::ZERO, time: Ratio::ZERO };
+    let at = Moment::of_time(0, Ratio::ZERO);
     let mut group = c.benchmark_group(format!("convert 1080p, {}", level()));
     group.throughput(Throughput::Elements(1920 * 1080));
     group.sample_size(20);

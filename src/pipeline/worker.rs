@@ -98,7 +98,7 @@ fn make(shared: &Shared, own: &mut Own, stamp: &Stamp) -> Result<(), FrameError>
     let frame = &mut own.slot.frame;
     // Tags may have been overridden by the user.
     frame.retag(*shared.chain.input());
-    let at = Moment { index: stamp.number, frame: Ratio::whole(stamp.number), time: stamp.time };
+    let at = Moment::of_time(stamp.number, stamp.time);
     let host = Host { spread: &shared.threads, store: &Told(shared), stop: &shared.stop };
     shared
         .chain

@@ -10,7 +10,6 @@ use grainfield_filters::filter::Band;
 use grainfield_filters::frame::{
     ColorRange, Depth, Format, FrameMut, FrameRef, Moment, PlaneMut, PlaneRef, Scratch,
 };
-use grainfield_filters::lend::{Alone, Host, NoStore};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 
@@ -254,43 +253,6 @@ fn dither_is_the_same_at_every_level() {
                             assert!(same, "{mode} {} to {bits}, {width} wide, {level}", from.name());
                         }
                     }
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn fluid_is_the_same_at_every_level() {
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    let mut scratch = Scratch::default();
-    let mut number = 0;
-    for depth in DEPTHS {
-        for planes in PLANES {
-            for (width, height) in [(1u32, 1u32), (37, 18), (64, 33)] {
-                number += 1;
-                let Some(from) = format(planes, depth, width, height) else { continue };
-                let source = Picture::new(from, number);
-                let recipe = Recipe::parse_chain("fluid=particles=200:scene=rain:start=1:depth=0.8").unwrap();
-                let step = &recipe.steps[0];
-                let at = Moment::of_frame(number as i64 % 7, Ratio::whole(24));
-                let made = |level: Level, scratch: &mut Scratch| {
-                    let filter = (step.filter.build)(&step.values).unwrap().bind(&from, 7, level).unwrap();
-                    let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
-                    let stepped = filter.step(&at, &mut None, &host).unwrap();
-                    let state = filter.prepare(&at, Some(stepped), &host).unwrap();
-                    let mut out = Picture::new(from, number + 1);
-                    let writes = filter.plan(&at).writes;
-                    let (input, rows) = (Some(source.borrowed()), 0..from.plane_size(0).1);
-                    let mut band = Band { rows, input, output: out.band(), writes };
-                    filter.render(&at, Some(&state), &mut band, scratch);
-                    assert_eq!(out.between(), Picture::new(from, number + 1).between());
-                    out.bytes()
-                };
-                let want = made(Level::SCALAR, &mut scratch);
-                for &level in &Level::available()[1..] {
-                    let same = made(level, &mut scratch) == want;
-                    assert!(same, "{} {width}x{height} {level}", from.name());
                 }
             }
         }

@@ -1,10 +1,9 @@
 //! The promise: a frame's samples depend on source, recipe, seed and number, and on nothing else. Not on threads,
-//! bands, memory, level, nor on which other frames are asked for, or in what order.
+//! bands, memory, nor on which other frames are asked for, or in what order.
 #![allow(clippy::unwrap_used)]
 
 use crate::support::hashes;
 use grainfield::job::{Fields, Request};
-use grainfield_filters::simd::Level;
 
 /// Sizes that are odd, in formats with everything: subsampling of every kind, alpha, float, deep and shallow.
 const INPUTS: &[&str] = &[
@@ -63,13 +62,6 @@ fn bands_do_not_matter() {
         r.threads = Some(5);
         r.memory = Some(1 << 20);
     });
-}
-
-#[test]
-fn levels_do_not_matter() {
-    for level in Level::available() {
-        check(&format!("level {level}"), |r| r.level = Some(level.isa()));
-    }
 }
 
 #[test]

@@ -7,7 +7,12 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::support::hashes;
+use crate::walk;
+use grainfield::recipe::Recipe;
 use grainfield_filters::catalog::FILTERS;
+use grainfield_filters::frame::Format;
+use grainfield_filters::lend::Alone;
+use grainfield_filters::noise::seed::fnv1a64;
 use grainfield_filters::simd::Level;
 use rayon::prelude::*;
 use std::fmt::Write;
@@ -87,8 +92,37 @@ const CHAINS: &[&str] = &[
     "sprites=scale=9:blend=multiply,sprites=blend=add:position='0=0,0;3=66,34'",
 ];
 
-/// The frozen values of the chains that begin with one filter, or of the empty chain ("source").
+/// Planes in which infinities and NaNs of several payloads stand: what a filter does not replace passes to the bit, and
+/// what it makes of them is the same on every machine. Processors' own NaNs differ, which no level of one of them shows.
+fn not_finite(level: Level) -> String {
+    let mut text = String::from("# format | chain | number hash ...\n");
+    let defaults = FILTERS.iter().map(|f| f.name);
+    for chain in CHAINS.iter().copied().chain(defaults) {
+        let steps = Recipe::parse_chain(chain).unwrap().steps;
+        for name in ["grayf32", "gbrapf32"] {
+            let format = Format::from_name(name, 67, 35).unwrap();
+            let source = walk::picture(&format, &mut walk::Random(1));
+            let chain_of = walk::bind(&steps, format, level, None).unwrap();
+            let made = walk::frames(&chain_of, &source, [0, 3], &Alone);
+            let [a, b] = made.map(|frame| {
+                let mut bytes = Vec::new();
+                for (p, y) in walk::rows(frame.format()) {
+                    bytes.extend(frame.row::<f32>(p, y).iter().flat_map(|v| v.to_bits().to_le_bytes()));
+                }
+                fnv1a64(&bytes)
+            });
+            writeln!(text, "{name} | {chain} | 0 {a:016x} 3 {b:016x}").unwrap();
+        }
+    }
+    text
+}
+
+/// The frozen values of the chains that begin with one filter, or of the empty chain ("source"), or of
+/// all over planes that hold more than finite numbers ("not-finite").
 fn golden(name: &str, level: Level) -> String {
+    if name == "not-finite" {
+        return not_finite(level);
+    }
     let mut text = String::from("# format | chain | number hash ...\n");
     let defaults = FILTERS.iter().map(|f| f.name);
     for chain in CHAINS.iter().copied().chain(defaults).filter(|c| first_filter(c) == name) {
@@ -114,7 +148,7 @@ fn first_filter(chain: &str) -> &str {
 #[test]
 fn values_are_stable() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
-    let names: Vec<&str> = FILTERS.iter().map(|f| f.name).chain(["source"]).collect();
+    let names: Vec<&str> = FILTERS.iter().map(|f| f.name).chain(["source", "not-finite"]).collect();
     let file = |name: &str| format!("{folder}/{name}.txt");
     if std::env::var_os("GRAINFIELD_BLESS").is_some() {
         names.par_iter().for_each(|name| std::fs::write(file(name), golden(name, Level::best())).unwrap());

@@ -16,6 +16,8 @@ mod layers;
 mod pipeline;
 mod statistics;
 mod statistics_grain;
+mod walk;
+mod walk_recipes;
 mod y4m;
 
 #[global_allocator]

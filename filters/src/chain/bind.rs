@@ -4,10 +4,10 @@ use super::Step;
 use crate::filter::convert::{Convert, ConvertError};
 use crate::filter::dither::{Dither, Dithering, Mode};
 use crate::filter::{Filter, Memory, Spec};
-use crate::frame::{Depth, FieldOrder, Format, Parity, PlaneSet, Ranges};
+use crate::frame::{ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Ranges};
 use crate::noise::ShapeError;
 use crate::noise::seed::filter_seed;
-use crate::settings::{Animated, SettingError};
+use crate::settings::{Animated, Planes, SettingError};
 use crate::simd::Level;
 use core::fmt;
 
@@ -86,6 +86,8 @@ pub(super) struct Layer {
     pub opacity: Animated,
     /// What the whole frame is after this layer.
     pub output: Format,
+    /// Whether a step of the recipe asks for it; the others only convert.
+    pub asked: bool,
 }
 
 /// Filters in order, bound to a format; any frame can be run through it, on any thread.
@@ -134,7 +136,11 @@ impl Chain {
 
         let ending = ending(steps, &specs).map_err(|(i, error)| fail(i, error))?;
         // Dither alone has nothing to do on what the source has exactly.
-        let wants_16 = specs.iter().any(|s| s.wants_16_bits()) || (ending.is_some() && steps.len() > 1);
+        let by_yuv =
+            |step: &Step, format: &Format| format.is_rgb() && step.planes.is_some_and(Planes::name_yuv);
+        let wants_16 = specs.iter().any(|s| s.wants_16_bits())
+            || steps.iter().any(|s| by_yuv(s, &input))
+            || (ending.is_some() && steps.len() > 1);
         let shallower = matches!((input.depth, target.depth), (Depth::Bits(a), Depth::Bits(b)) if b < a);
         let integer = matches!(input.depth, Depth::Bits(_));
         let work_depth = if integer && !steps.is_empty() && (wants_16 || shallower) {
@@ -147,12 +153,32 @@ impl Chain {
         let mut chain = Chain { input, layers: Vec::new(), fields, level: options.level, notes: Vec::new() };
         chain.convert(Format { depth: work_depth, ..input })?;
         let mut before: Vec<&str> = Vec::new();
+        let mut lent: Option<Format> = None;
         for (i, (step, spec)) in steps.iter().zip(&specs).enumerate() {
             let name = step.filter.name;
             let nth = before.iter().filter(|n| **n == name).count() as u64;
             before.push(name);
             let seed = filter_seed(options.seed, name, nth);
+            // Luma and colour differences of R, G and B are lent: converted for the steps that name them, and back.
+            match lent {
+                None if by_yuv(step, chain.output()) => {
+                    lent = Some(*chain.output());
+                    chain.convert(as_yuv(chain.output()))?;
+                }
+                Some(rgb) if !by_yuv(step, &rgb) => {
+                    chain.convert(Format { depth: chain.output().depth, ..rgb })?;
+                    lent = None;
+                }
+                _ => {}
+            }
             let input = *chain.output();
+            if input.family == Family::Gray && step.planes.is_some_and(Planes::name_chroma_only) {
+                chain.notes.push(format!(
+                    "filter {}, '{name}': a grey picture has no colour, so it is left out",
+                    i + 1
+                ));
+                continue;
+            }
             let mut filters = Vec::new();
             for format in pictures(&input, fields) {
                 filters.push(spec.bind(&format, seed, options.level).map_err(|e| fail(i, e))?);
@@ -174,13 +200,18 @@ impl Chain {
                     "this filter changes the picture's size or format, so it is all or nothing".into();
                 return Err(fail(i, SettingError { setting, problem }).into());
             }
-            chain.layers.push(Layer { filters, enable: step.enable.clone(), planes, opacity, output });
+            let enable = step.enable.clone();
+            chain.layers.push(Layer { filters, enable, planes, opacity, output, asked: true });
         }
         let made = *chain.output();
         let target = Format { rate: made.rate, aspect: made.aspect, fields: made.fields, ..target };
-        let nth = before.iter().filter(|n| **n == "dither").count() - usize::from(ending.is_some());
+        // A last filter that only says how to end is the one that ends; any other draws noise of its own.
+        let only = specs.last().and_then(|s| s.ending()).is_some_and(|(_, only)| only);
+        let how = ending.unwrap_or_default();
+        let how = Dithering { seed: how.seed.filter(|_| only), ..how };
+        let nth = before.iter().filter(|n| **n == "dither").count() - usize::from(only);
         let seed = filter_seed(options.seed, "dither", nth as u64);
-        chain.finish(target, ending.unwrap_or_default(), seed)?;
+        chain.finish(target, how, seed)?;
         Ok(chain)
     }
 
@@ -222,6 +253,7 @@ impl Chain {
             planes: None,
             opacity: Animated::Constant(1.0),
             output,
+            asked: false,
         });
     }
 
@@ -279,6 +311,13 @@ impl Chain {
         }
         total
     }
+}
+
+/// R, G and B as Y, U and V: nothing is lost but by the rounding of 16 bits.
+fn as_yuv(rgb: &Format) -> Format {
+    let depth = if rgb.depth == Depth::Float { Depth::Float } else { Depth::Bits(16) };
+    let (family, matrix, range) = (Family::Yuv, Matrix::BT709, ColorRange::Full);
+    Format { family, matrix, range, depth, ..*rgb }
 }
 
 /// What the last filter says about how depth is reduced; refuses a `dither` that could not do what it is asked for.

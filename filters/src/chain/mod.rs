@@ -27,7 +27,8 @@ pub struct Step {
     pub values: Values,
     /// Only in these frames; `None`: always.
     pub enable: Option<Ranges>,
-    /// Only on these planes; `None`: those the filter itself takes (alpha is left alone).
+    /// Only on these planes; `None`: those the filter itself takes (alpha is left alone). R, G and B are converted for the
+    /// steps that name luma or colour differences, and back.
     pub planes: Option<Planes>,
     /// How much of the filter's result is taken, 0 to 1.
     pub opacity: Animated,

@@ -54,6 +54,10 @@ impl Chain {
     ) -> Result<(), Stop> {
         assert_eq!(frame.format(), &self.input, "the chain was bound to another format");
         let mut active = self.active(at, duration);
+        // Where no filter does anything, there is no need to convert to the working depth and back.
+        if self.input == *self.output() && !active.iter().any(|a| a.layer.asked) {
+            return Ok(());
+        }
         let mut rest = &mut active[..];
         while !rest.is_empty() {
             host.check()?;
@@ -114,6 +118,7 @@ impl Chain {
             index: at.index.wrapping_mul(2).wrapping_add(second),
             frame: at.frame + half(Ratio::ONE),
             time: at.time + half(duration),
+            late: half(duration),
         };
         (Some(parity), moment)
     }

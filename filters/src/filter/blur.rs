@@ -20,6 +20,7 @@ mod tests;
 use super::effect::{choice, number, rows_of};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
 use crate::frame::{Depth, Format, Moment, PlaneMut, PlaneRef, PlaneSet, Scratch};
+use crate::pixel::resample::carry;
 use crate::settings::{Animated, Choice, Setting, SettingError, Unit, Values};
 use crate::simd::Level;
 
@@ -179,7 +180,11 @@ impl Filter for Blur {
             match self.format.depth {
                 Depth::Bits(8) => self.plane::<u8>(at, p, job, scratch),
                 Depth::Bits(_) => self.plane::<u16>(at, p, job, scratch),
-                Depth::Float => self.plane::<f32>(at, p, job, scratch),
+                Depth::Float => {
+                    self.plane::<f32>(at, p, job, scratch);
+                    let output = band.output.plane_mut(p);
+                    output.rows().for_each(|y| carry(self.level, output.row_mut(y), input.plane(p).row(y)));
+                }
             }
         }
     }

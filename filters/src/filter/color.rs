@@ -13,7 +13,7 @@
 
 mod over;
 
-use super::effect::{all_codes, alpha_row, code, is_rgb, number, weights};
+use super::effect::{all_codes, alpha_row, code, number, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Alpha, Depth, Family, Format, Moment, PlaneSet, Sample, Scratch};
 use crate::pixel::convert::Coefficients;
@@ -150,7 +150,7 @@ impl Color {
     /// The rows of the matrix in codes, for each plane.
     fn rows(&self, at: &Moment) -> [MatrixRow; 3] {
         let map = map(self.weights, self.numbers(at));
-        let (m, offset) = if is_rgb(&self.format) { map_rgb(self.weights, map) } else { map };
+        let (m, offset) = if self.format.is_rgb() { map_rgb(self.weights, map) } else { map };
         let bits = self.format.depth.bits().unwrap_or(0);
         [0, 1, 2].map(|i: usize| {
             let p = i.min(self.format.planes() - 1);
@@ -181,7 +181,7 @@ impl Filter for Color {
         let colour = contrast * saturation != 1.0 || hue.rem_euclid(360.0) != 0.0 || temperature != 0.0;
         let planes = match self.format.family {
             Family::Gray => (luma, false),
-            _ if is_rgb(&self.format) => (luma || colour, luma || colour),
+            _ if self.format.is_rgb() => (luma || colour, luma || colour),
             Family::Yuv | Family::Rgb => (luma, colour),
         };
         let writes = PlaneSet(u8::from(planes.0) | (0b110 * u8::from(planes.1)));
@@ -207,24 +207,24 @@ impl Filter for Color {
 
 /// A sample that matrices are for.
 trait Mixed: Sample + Luma + Lifted {
-    fn mix(level: Level, out: &mut [Self], own: usize, rows: [&[Self]; 3], by: &MatrixRow);
+    fn mix(level: Level, out: &mut [Self], rows: [&[Self]; 3], by: &MatrixRow);
 }
 
 impl Mixed for u8 {
-    fn mix(level: Level, out: &mut [u8], _: usize, rows: [&[u8]; 3], by: &MatrixRow) {
+    fn mix(level: Level, out: &mut [u8], rows: [&[u8]; 3], by: &MatrixRow) {
         mix_u8(level, out, rows, by);
     }
 }
 
 impl Mixed for u16 {
-    fn mix(level: Level, out: &mut [u16], _: usize, rows: [&[u16]; 3], by: &MatrixRow) {
+    fn mix(level: Level, out: &mut [u16], rows: [&[u16]; 3], by: &MatrixRow) {
         mix_u16(level, out, rows, by);
     }
 }
 
 impl Mixed for f32 {
-    fn mix(level: Level, out: &mut [f32], own: usize, rows: [&[f32]; 3], by: &MatrixRow) {
-        mix_f32(level, out, own, rows, by);
+    fn mix(level: Level, out: &mut [f32], rows: [&[f32]; 3], by: &MatrixRow) {
+        mix_f32(level, out, rows, by);
     }
 }
 
@@ -236,7 +236,7 @@ impl Color {
         band: &mut Band<'_>,
         scratch: &mut Scratch,
     ) {
-        let rgb = is_rgb(&self.format);
+        let rgb = self.format.is_rgb();
         let width = self.format.width as usize;
         let [a, b, c, alpha] = scratch.buffers::<u32, 4>([width; 4]);
         let [a, b, c] = [a, b, c].map(|row| &mut bytemuck::cast_slice_mut::<u32, T>(row)[..width]);
@@ -245,7 +245,7 @@ impl Color {
             let out = band.output.plane_mut(p).row_mut(y);
             match over {
                 Some(map) => map.row(out, p, rows, alpha),
-                None => T::mix(self.level, out, p, rows, &by[p]),
+                None => T::mix(self.level, out, rows, &by[p]),
             }
         };
         // Colour differences first: they see the luma of the source.

@@ -214,7 +214,6 @@ impl Dither {
         let full = self.from.full_range();
         let code = |bits| match () {
             () if self.from.alpha_plane() == Some(p) => Code::alpha(bits),
-            () if self.from.is_chroma(p) && self.from.matrix == Matrix::RGB => Code::luma(bits, full),
             () if self.from.is_chroma(p) && self.from.matrix == Matrix::YCGCO => {
                 Code::chroma_ycgco(bits, full)
             }
@@ -244,7 +243,7 @@ impl Filter for Dither {
         let Some(input) = band.input else {
             unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
         };
-        let index = if self.how.fixed { 0 } else { at.index };
+        let index = at.noise_index(self.to.picture, self.how.fixed);
         let frame = self.stream.frame(index);
         let block = self.stream.block();
         for p in band.writes.iter().filter(|&p| p < self.to.planes()) {

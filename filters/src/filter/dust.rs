@@ -163,6 +163,7 @@ struct Piece {
 
 impl Dust {
     fn all(&self, at: &Moment) -> Vec<Splat> {
+        let at = &at.whole_frame();
         let amount = self.amount.at(at);
         let (hairs, blotches) = (self.hairs.at(at), self.blotches.at(at));
         let (light, strength) = (self.light.at(at), self.strength.at(at));
@@ -271,6 +272,7 @@ impl Laid for Dust {
     }
 
     fn shows(&self, at: &Moment) -> bool {
+        let at = &at.whole_frame();
         self.amount.at(at) > 0.0 && self.strength.at(at) > 0.0
     }
 
@@ -340,9 +342,17 @@ mod tests {
 
     #[test]
     fn both_fields_of_a_frame_show_the_same() {
-        let dust = dust(&[("amount", "20")]);
+        // Curves too, by frames and by seconds.
+        let dust = dust(&[
+            ("amount", "0=0;12=40"),
+            ("light", "0s=0;1s=1"),
+            ("size", "7=3;8=30"),
+            ("hairs", "7=0;8=1"),
+        ]);
         let first = at(7);
-        let second = Moment { index: 15, frame: first.frame + Ratio::HALF, ..first };
+        let late = Ratio::new(1, 48).unwrap();
+        let second =
+            Moment { index: 15, frame: first.frame + Ratio::HALF, time: first.time + late, late, ..first };
         assert_eq!(dust.splats(&first), dust.splats(&second));
         assert_ne!(dust.splats(&first), dust.splats(&at(8)));
         assert_eq!(dust.splats(&at(-3)), dust.splats(&at(-3)));

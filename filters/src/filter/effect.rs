@@ -3,7 +3,7 @@
 
 use super::convert::assumed_matrix;
 use super::{Band, Filter, Memory, Plan, State};
-use crate::frame::{Depth, Family, Format, Matrix, Moment, Picture, PlaneSet, Primaries, Scratch};
+use crate::frame::{Depth, Format, Matrix, Moment, Picture, PlaneSet, Primaries, Scratch};
 use crate::lend::{Host, Stop};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::{Code, Coefficients, coefficients};
@@ -59,18 +59,13 @@ pub(super) const SEED: Setting = Setting {
     default: None,
 };
 
-/// Whether planes are G, B and R: the family, or YUV planes tagged as such.
-pub(super) fn is_rgb(format: &Format) -> bool {
-    format.family == Family::Rgb || (format.family == Family::Yuv && format.matrix == Matrix::RGB)
-}
-
 /// How the samples of plane `p` stand for nominal values.
 pub(super) fn code(format: &Format, p: usize) -> Code {
     let Depth::Bits(bits) = format.depth else { return Code::FLOAT };
     let full = format.full_range();
     match () {
         () if format.alpha_plane() == Some(p) => Code::alpha(bits),
-        () if !format.is_chroma(p) || is_rgb(format) => Code::luma(bits, full),
+        () if !format.is_chroma(p) => Code::luma(bits, full),
         () if format.matrix == Matrix::YCGCO => Code::chroma_ycgco(bits, full),
         () => Code::chroma(bits, full),
     }
@@ -83,7 +78,7 @@ pub(super) fn all_codes(format: &Format) -> (u16, u16) {
 
 /// How luma is made of red, green and blue: by the matrix, or for RGB by the primaries.
 pub(super) fn weights(format: &Format) -> Result<Coefficients, SettingError> {
-    let matrix = match (is_rgb(format), format.primaries) {
+    let matrix = match (format.is_rgb(), format.primaries) {
         (true, Primaries::BT2020) => Matrix::BT2020NC,
         (true, _) => Matrix::BT709,
         // Grey from an image may say RGB.
@@ -102,7 +97,7 @@ pub(super) fn weights(format: &Format) -> Result<Coefficients, SettingError> {
 /// The nominal value of each plane for a colour.
 pub(super) fn nominal(format: &Format, weights: Coefficients, [r, g, b, a]: [f64; 4]) -> [f64; 4] {
     let gbr = [g, b, r];
-    let mut planes = if is_rgb(format) {
+    let mut planes = if format.is_rgb() {
         [g, b, r, a]
     } else {
         let [y, u, v] = weights.to_yuv().map(|m| m[0] * gbr[0] + m[1] * gbr[1] + m[2] * gbr[2]);

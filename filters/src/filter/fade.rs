@@ -4,7 +4,9 @@
 //! integers it is rounded once, halves up, from sums that are exact to 2^-14 of a code ([`crate::pixel::tone::Affine`]);
 //! at 1 every sample is the colour. Where colour is premultiplied, so is the colour it fades to.
 
-use super::effect::{ToneFilter, Tones, all_codes, choice, code, nominal, number, planes_where, weights};
+use super::effect::{
+    ToneFilter, Tones, all_codes, alpha_row, choice, code, nominal, number, planes_where, weights,
+};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet, Scratch};
 use crate::pixel::convert::Coefficients;
@@ -156,11 +158,9 @@ impl Filter for FadeFilter {
         let fade = &self.0.of;
         let writes = band.writes;
         let over = planes_where(writes, |p| p < self.0.format.planes() && fade.over(at, p));
-        if let Some(a) = self.0.format.alpha_plane() {
-            for p in over.iter() {
-                for y in band.output.plane(p).rows() {
-                    fade.over_row(at, (p, a), y, band, scratch);
-                }
+        for p in over.iter() {
+            for y in band.output.plane(p).rows() {
+                fade.over_row(at, p, y, band, scratch);
             }
         }
         band.writes = planes_where(writes, |p| !over.has(p));
@@ -170,20 +170,18 @@ impl Filter for FadeFilter {
 }
 
 impl Fade {
-    fn over_row(&self, at: &Moment, (p, a): (usize, usize), y: usize, band: &mut Band<'_>, s: &mut Scratch) {
+    fn over_row(&self, at: &Moment, p: usize, y: usize, band: &mut Band<'_>, s: &mut Scratch) {
         let (amount, code) = (self.amount(at), code(&self.format, p));
         let zero = f64::from(code.zero);
         // What a full alpha adds, in codes.
         let full = (self.target(at, p) - zero) * amount;
-        let alpha = band.output.plane(a).row_bytes(y);
-        let [kept] = s.buffers::<u8, 1>([alpha.len()]);
-        kept.copy_from_slice(alpha);
+        let [alpha] = s.buffers::<f32, 1>([self.format.plane_size(p).0]);
+        alpha_row(&self.format, band, p, y, alpha);
         let row = band.output.plane_mut(p);
         match self.format.depth {
             Depth::Float => {
                 let (gain, weight) = ((1.0 - amount) as f32, full as f32);
-                let alpha: &[f32] = bytemuck::cast_slice(kept);
-                for (x, a) in row.row_mut::<f32>(y).iter_mut().zip(alpha) {
+                for (x, a) in row.row_mut::<f32>(y).iter_mut().zip(&*alpha) {
                     let sum = *x * gain + *a * weight;
                     *x = if sum.is_finite() && x.is_finite() { sum } else { *x };
                 }
@@ -191,12 +189,12 @@ impl Fade {
             Depth::Bits(bits) => {
                 let top = f64::from(all_codes(&self.format).1);
                 let by = Over::new(bits, 1.0 - amount, zero * amount, full / top);
+                let codes = alpha.iter().map(|a| (*a * top as f32 + 0.5) as u16);
                 if bits == 8 {
-                    let pairs = row.row_mut::<u8>(y).iter_mut().zip(&*kept);
-                    pairs.for_each(|(x, &a)| *x = by.of((*x).into(), a.into()) as u8);
+                    let pairs = row.row_mut::<u8>(y).iter_mut().zip(codes);
+                    pairs.for_each(|(x, a)| *x = by.of((*x).into(), a) as u8);
                 } else {
-                    let alpha: &[u16] = bytemuck::cast_slice(kept);
-                    row.row_mut::<u16>(y).iter_mut().zip(alpha).for_each(|(x, &a)| *x = by.of(*x, a));
+                    row.row_mut::<u16>(y).iter_mut().zip(codes).for_each(|(x, a)| *x = by.of(*x, a));
                 }
             }
         }

@@ -178,7 +178,11 @@ impl Grain {
             Response { gain, codes }
         };
         let luma = gain(&look.fields[0], strength);
-        let ratio = if self.set.monochrome || self.format.family != Family::Yuv { 0.0 } else { chroma };
+        let ratio = if self.set.monochrome || self.format.family != Family::Yuv || self.format.is_rgb() {
+            0.0
+        } else {
+            chroma
+        };
         let chroma = gain(&look.fields[1], strength * ratio);
         Gains { luma: response(luma), chroma: response(chroma) }
     }
@@ -198,11 +202,10 @@ impl Grain {
     }
 
     /// The number of the pattern that a picture shows. Fields of a frame keep patterns of their own.
-    fn pattern(&self, index: i64) -> i64 {
-        let fields = if matches!(self.format.picture, Picture::Frame) { 1 } else { 2 };
-        let (frame, field) = (index.div_euclid(fields), index.rem_euclid(fields));
+    fn pattern(&self, at: &Moment) -> i64 {
+        let (frame, field) = at.split(self.format.picture);
         let frame = if self.set.fixed { 0 } else { frame.div_euclid(self.set.hold) };
-        frame * fields + field
+        frame * self.format.picture.per_frame() + field
     }
 
     /// The white numbers of plane `p`: of one frame, or of a window of frames whose weights fall by the correlation;
@@ -214,18 +217,18 @@ impl Grain {
             weights[j] = weights[j - 1] * rho;
         }
         let norm = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
-        let streams = if self.format.family == Family::Rgb {
+        let streams = if self.format.is_rgb() {
             let own = if self.set.monochrome { 0.0 } else { self.set.chroma.at(at).min(1.0) };
             [(&look.common, 0, (1.0 - own * own).sqrt()), (&look.own, p, own)]
         } else {
             [(&look.own, p, 1.0), (&look.own, p, 0.0)]
         };
-        let first = self.pattern(at.index);
+        let (first, step) = (self.pattern(at), self.format.picture.per_frame());
         let mut parts = Vec::new();
         for (stream, plane, share) in streams.into_iter().filter(|s| s.2 > 0.0) {
             for (j, weight) in (0..).zip(&weights) {
                 let fixed = libm::floor(weight / norm * share * 32768.0 + 0.5).min(32767.0);
-                parts.push((stream.frame(first.wrapping_sub(j)), plane, fixed as i16));
+                parts.push((stream.frame(first.wrapping_sub(j * step)), plane, fixed as i16));
             }
         }
         White { parts, block: look.own.block() }

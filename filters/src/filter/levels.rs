@@ -10,7 +10,7 @@
 //! Integers go along a straight line with one rounding, or through a table of the exact values rounded halves up; float
 //! samples are not limited, and below black they go on along the line.
 
-use super::effect::{ToneFilter, Tones, all_codes, choice, code, is_rgb, key, number, planes_where};
+use super::effect::{ToneFilter, Tones, all_codes, choice, code, key, number, planes_where};
 use super::{Entry, Filter, Spec};
 use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet};
 use crate::pixel::tone::{Affine, Power, Table, Tone};
@@ -152,11 +152,11 @@ impl Levels {
 
     /// Whether plane `p` is a colour difference that goes along with luma.
     fn follows(&self, p: usize) -> bool {
-        self.all && self.format.is_chroma(p) && !is_rgb(&self.format)
+        self.all && self.format.is_chroma(p)
     }
 
     fn is_difference(&self, p: usize) -> bool {
-        self.format.is_chroma(p) && !is_rgb(&self.format)
+        self.format.is_chroma(p)
     }
 
     fn is_line(&self, now: Now, p: usize) -> bool {

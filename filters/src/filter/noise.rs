@@ -8,7 +8,7 @@ mod field;
 mod settings;
 
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
-use crate::frame::{Depth, Family, Format, Moment, PlaneMut, PlaneSet, Scratch};
+use crate::frame::{Depth, Format, Moment, PlaneMut, PlaneSet, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{Law, Origin, Place, Shape, ShapeError, Stream};
 use crate::pixel::add::{Noise as Row, Scale, add_f32, add_lfsr31_u8, add_lfsr31_u16, add_u8, add_u16};
@@ -129,8 +129,7 @@ impl Noise {
 
     /// The plane whose numbers plane `p` takes.
     fn source(&self, p: usize) -> usize {
-        let shared =
-            self.monochrome && self.format.family == Family::Rgb && self.format.alpha_plane() != Some(p);
+        let shared = self.monochrome && self.format.is_rgb() && self.format.alpha_plane() != Some(p);
         if shared { 0 } else { p }
     }
 
@@ -209,7 +208,7 @@ impl Filter for Noise {
             Made::Field(field) => return self.field(field, at, band, scratch),
         };
         let gain = self.gain(at);
-        let frame = stream.frame(if self.fixed { 0 } else { at.index });
+        let frame = stream.frame(at.noise_index(self.format.picture, self.fixed));
         let (law, block) = (stream.law(), stream.block());
         // Pixels of a chunk, whole blocks of them.
         let pixels = CHUNK / law.words() as usize / block * block;

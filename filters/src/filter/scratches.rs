@@ -11,7 +11,6 @@ use super::{Entry, Filter, Spec};
 use crate::frame::{Format, Moment};
 use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
 use crate::particle::{Births, FLICKS, Steady, flicks};
-use crate::ratio::Ratio;
 use crate::settings::{Animated, Setting, SettingError, Unit, Values};
 use crate::simd::Level;
 
@@ -161,7 +160,8 @@ fn smooth(seed: u64, place: f64) -> f64 {
 
 impl Scratches {
     fn all(&self, at: &Moment) -> Vec<Splat> {
-        let number = Ratio::whole(at.frame.to_f64().floor() as i64);
+        let at = &at.whole_frame();
+        let number = at.frame;
         let top = flicks(number);
         let bottom = top.saturating_add(FLICKS);
         let (amount, life) = (self.amount.at(at), self.life.at(at));
@@ -249,6 +249,7 @@ impl Laid for Scratches {
     }
 
     fn shows(&self, at: &Moment) -> bool {
+        let at = &at.whole_frame();
         self.amount.at(at) > 0.0 && self.strength.at(at) > 0.0
     }
 
@@ -261,6 +262,7 @@ impl Laid for Scratches {
 mod tests {
     use super::super::overlay::tests::is_as_defined;
     use super::*;
+    use crate::ratio::Ratio;
 
     fn scratches(text: &[(&str, &str)]) -> Scratches {
         scratches_on("yuv420p", text)

@@ -127,7 +127,9 @@ impl Weave {
         let place = self.phase.at(at);
         let x = self.set.across.at(at) * self.sway.value(place, 0);
         let mut y = self.set.down.at(at) * self.sway.value(place, 1);
-        let (hop, chance) = (self.set.hop.at(at), self.set.hops.at(at));
+        // Both fields of a frame hop alike.
+        let whole = at.whole_frame();
+        let (hop, chance) = (self.set.hop.at(&whole), self.set.hops.at(&whole));
         let frame = at.frame.floor();
         if hop > 0.0 && chance > 0.0 {
             for (back, left) in (0i64..).zip(LEFT) {

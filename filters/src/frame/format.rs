@@ -78,6 +78,16 @@ pub enum Picture {
     Field(Parity),
 }
 
+impl Picture {
+    /// Pictures of this kind in a frame.
+    pub const fn per_frame(self) -> i64 {
+        match self {
+            Picture::Frame => 1,
+            Picture::Field(_) => 2,
+        }
+    }
+}
+
 /// A set of planes, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PlaneSet(pub u8);
@@ -254,9 +264,18 @@ impl Format {
         PlaneSet((1 << (self.planes() - self.has_alpha() as usize)) - 1)
     }
 
+    /// Whether planes are G, B and R: the family, or planes of YUV 4:4:4 that are tagged as such.
+    pub const fn is_rgb(&self) -> bool {
+        match self.family {
+            Family::Gray => false,
+            Family::Yuv => self.matrix.0 == Matrix::RGB.0 && matches!(self.subsampling, (0, 0)),
+            Family::Rgb => true,
+        }
+    }
+
     /// Whether plane `p` is a colour difference.
     pub const fn is_chroma(&self, p: usize) -> bool {
-        matches!(self.family, Family::Yuv) && (p == 1 || p == 2)
+        matches!(self.family, Family::Yuv) && (p == 1 || p == 2) && !self.is_rgb()
     }
 
     /// log2 of luma samples a sample of plane `p`, across and down.

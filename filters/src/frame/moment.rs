@@ -1,5 +1,6 @@
 //! When a picture is.
 
+use super::Picture;
 use crate::ratio::Ratio;
 
 /// The place of a picture in its source. All that a filter may know of time.
@@ -11,12 +12,39 @@ pub struct Moment {
     pub frame: Ratio,
     /// Exact seconds since the source's first frame (never a range's), for curves whose keys are times.
     pub time: Ratio,
+    /// Seconds since the frame's own time: half its duration for a second field, else zero.
+    pub late: Ratio,
 }
 
 impl Moment {
     /// Frame `number` of a source of constant `rate` whose first frame is number 0.
     pub fn of_frame(number: i64, rate: Ratio) -> Moment {
         let frame = Ratio::whole(number);
-        Moment { index: number, frame, time: frame.checked_div(rate).unwrap_or(Ratio::ZERO) }
+        Moment::of_time(number, frame.checked_div(rate).unwrap_or(Ratio::ZERO))
+    }
+
+    /// Frame `number`, shown at `time`.
+    pub const fn of_time(number: i64, time: Ratio) -> Moment {
+        Moment { index: number, frame: Ratio::whole(number), time, late: Ratio::ZERO }
+    }
+
+    /// Where the whole frame is: both fields ask curves here for what they must agree on.
+    pub fn whole_frame(&self) -> Moment {
+        Moment {
+            frame: Ratio::whole(self.frame.floor()),
+            time: self.time - self.late,
+            late: Ratio::ZERO,
+            ..*self
+        }
+    }
+
+    /// The number of the frame, and which picture of it this is: 0, or 1 for a second field.
+    pub const fn split(&self, picture: Picture) -> (i64, i64) {
+        (self.index.div_euclid(picture.per_frame()), self.index.rem_euclid(picture.per_frame()))
+    }
+
+    /// What keys noise: the index, or with `fixed` that of the same picture of frame 0.
+    pub const fn noise_index(&self, picture: Picture, fixed: bool) -> i64 {
+        if fixed { self.split(picture).1 } else { self.index }
     }
 }

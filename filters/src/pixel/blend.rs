@@ -48,7 +48,10 @@ fn blend_u16_body(after: &mut [u16], before: &[u16], o: u32) {
 #[inline(always)]
 fn blend_f32_body(after: &mut [f32], before: &[f32], o: f32) {
     for (a, &b) in after.iter_mut().zip(before) {
-        *a = b + (*a - b) * o;
+        let sum = b + (*a - b) * o;
+        // Two infinities have no difference, and what arithmetic makes of a NaN's payload differs between machines.
+        let finite = if sum.is_finite() { sum } else { b };
+        *a = if a.is_finite() { finite } else { *a };
     }
 }
 
@@ -58,7 +61,8 @@ multiversion! {
     fn blend_f32(level, after: &mut [f32], before: &[f32], o: f32) = blend_f32_body;
 }
 
-/// `after = before + (after - before) * opacity`, for rows of samples of the given depth as bytes.
+/// `after = before + (after - before) * opacity`, for rows of samples of the given depth as bytes. Where one of two float
+/// samples is not finite, the result is that one to the bit; of two, `after`.
 pub fn blend_row(level: Level, depth: Depth, after: &mut [u8], before: &[u8], opacity: Opacity) {
     match depth.bytes() {
         1 => blend_u8(level, after, before, opacity.fixed),
@@ -70,6 +74,39 @@ pub fn blend_row(level: Level, depth: Depth, after: &mut [u8], before: &[u8], op
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is not finite is taken to the bit, at every level: a processor's own NaN never comes out.
+    #[test]
+    fn what_is_not_finite_stays_to_the_bit() {
+        let (inf, nan, odd) = (f32::INFINITY, f32::NAN, f32::from_bits(0xffc0_1234));
+        for (before, after, want) in [
+            (inf, inf, inf),
+            (inf, -inf, -inf),
+            (-inf, 0.5, -inf),
+            (0.5, inf, inf),
+            (odd, odd, odd),
+            (odd, 0.5, odd),
+            (0.5, odd, odd),
+            (nan, odd, odd),
+            (0.25, 0.75, 0.375),
+        ] {
+            for &level in Level::available() {
+                let mut row = [after; 37];
+                let o = Opacity::new(0.25);
+                blend_row(
+                    level,
+                    Depth::Float,
+                    bytemuck::cast_slice_mut(&mut row),
+                    bytemuck::cast_slice(&[before; 37]),
+                    o,
+                );
+                assert!(
+                    row.iter().all(|v| v.to_bits() == want.to_bits()),
+                    "{level} {before} {after}: {row:?}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn integers_agree_with_exact_rounding_at_every_level() {

@@ -176,12 +176,24 @@ integer!(
     settle_rows_u16_body
 );
 
+/// What is not finite stays as it was, to the bit, and nothing becomes so.
+#[inline(always)]
+fn settle_f32_body(values: &[f32], row: &mut [f32]) {
+    for (s, v) in row.iter_mut().zip(values) {
+        *s = if v.is_finite() && s.is_finite() { *v } else { *s };
+    }
+}
+
+multiversion! {
+    fn settle_f32(level, values: &[f32], row: &mut [f32]) = settle_f32_body;
+}
+
 impl Lifted for f32 {
     fn lift(_: Level, row: &[f32], _: f32, out: &mut [f32]) {
         out.iter_mut().zip(row).for_each(|(o, s)| *o = *s);
     }
-    fn settle(_: Level, values: &[f32], _: f32, _: (f32, f32), row: &mut [f32]) {
-        row.iter_mut().zip(values).for_each(|(s, v)| *s = *v);
+    fn settle(level: Level, values: &[f32], _: f32, _: (f32, f32), row: &mut [f32]) {
+        settle_f32(level, values, row);
     }
     fn lift_rows(_: Level, plane: &PlaneRef<'_>, area: Area, _: f32, out: &mut [f32], stride: usize) {
         let Area { from: [x, y], size: [w, h] } = area;
@@ -192,7 +204,7 @@ impl Lifted for f32 {
         }
     }
     fn settle_rows(
-        _: Level,
+        level: Level,
         values: &[f32],
         stride: usize,
         _: f32,
@@ -202,7 +214,7 @@ impl Lifted for f32 {
     ) {
         let Area { from: [x, y], size: [w, h] } = area;
         for (j, values) in values.chunks(stride).enumerate().take(h) {
-            plane.row_mut::<f32>(y + j)[x..][..w].copy_from_slice(&values[..w]);
+            settle_f32(level, &values[..w], &mut plane.row_mut::<f32>(y + j)[x..][..w]);
         }
     }
     #[inline(always)]
@@ -221,7 +233,8 @@ pub fn lift<T: Lifted>(level: Level, row: &[T], zero: f32, out: &mut [f32]) {
 }
 
 /// The way back from [`lift`]: rounded to the nearest code (a half to even) and kept to the legal codes, or as far
-/// outside of them as the sample in `row` was. Float samples are taken as they are.
+/// outside of them as the sample in `row` was. Float samples are taken as they are, but what is not finite on either side
+/// leaves the sample in `row` as it was.
 pub fn settle<T: Lifted>(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [T]) {
     T::settle(level, values, zero, legal, row);
 }

@@ -68,15 +68,14 @@ fn u16_body(out: &mut [u16], [a, b, c]: [&[u16]; 3], by: &MatrixRow) {
 }
 
 #[inline(always)]
-fn f32_body(out: &mut [f32], own: usize, rows: [&[f32]; 3], by: &MatrixRow) {
+fn f32_body(out: &mut [f32], rows: [&[f32]; 3], by: &MatrixRow) {
     let n = out.len();
     let [a, b, c] = rows.map(|r| &r[..n]);
-    let own = rows[own];
     let ([p, q, r], offset) = by.real;
     for i in 0..n {
         let sum = a[i] * p + b[i] * q + c[i] * r + offset;
         // What is not finite stays, and does not spread to the other planes.
-        out[i] = if sum.is_finite() && own[i].is_finite() { sum } else { own[i] };
+        out[i] = if sum.is_finite() && out[i].is_finite() { sum } else { out[i] };
     }
 }
 
@@ -85,12 +84,8 @@ multiversion! {
     pub fn mix_u8(level, out: &mut [u8], rows: [&[u8]; 3], by: &MatrixRow) = u8_body;
     /// A row of samples of 9 to 16 bits.
     pub fn mix_u16(level, out: &mut [u16], rows: [&[u16]; 3], by: &MatrixRow) = u16_body;
-    fn f32_rows(level, out: &mut [f32], own: usize, rows: [&[f32]; 3], by: &MatrixRow) = f32_body;
-}
-
-/// A row of float samples; where that of `rows[own]`, or the sum, is not finite, it is `rows[own]`.
-pub fn mix_f32(level: Level, out: &mut [f32], own: usize, rows: [&[f32]; 3], by: &MatrixRow) {
-    f32_rows(level, out, own, rows, by);
+    /// A row of float samples over those in `out`, which stay to the bit where they, or the sums, are not finite.
+    pub fn mix_f32(level, out: &mut [f32], rows: [&[f32]; 3], by: &MatrixRow) = f32_body;
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub static COMMON: [Setting; 3] = [
         id: PLANES,
         label: "Planes",
         help: "Only on these planes; the others pass unchanged. Without it: those the filter is made for; alpha only \
-               where the picture moves as a whole.",
+               where the picture moves as a whole. y, u and v of R, G and B are made for it and turned back.",
         kind: Kind::Planes,
         unit: Unit::None,
         default: None,

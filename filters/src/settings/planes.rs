@@ -25,16 +25,30 @@ impl Planes {
             return there;
         }
         let number = |name: u8| match (name, format.family) {
-            (b'y', Family::Gray | Family::Yuv) => Some(0),
-            (b'u', Family::Yuv) | (b'b', Family::Rgb) => Some(1),
-            (b'v', Family::Yuv) | (b'r', Family::Rgb) => Some(2),
-            (b'g', Family::Rgb) => Some(0),
+            (b'g', _) if format.is_rgb() => Some(0),
+            (b'b', _) if format.is_rgb() => Some(1),
+            (b'r', _) if format.is_rgb() => Some(2),
+            (b'y', _) if !format.is_rgb() => Some(0),
+            (b'u', Family::Yuv) if !format.is_rgb() => Some(1),
+            (b'v', Family::Yuv) if !format.is_rgb() => Some(2),
             (b'a', _) => format.alpha_plane(),
             (b'0'..=b'3', _) => Some(usize::from(name - b'0')),
             _ => None,
         };
         let named = self.names().filter_map(number).fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
         named & there
+    }
+
+    /// Whether luma or colour differences are named, which planes of R, G and B have to be converted for.
+    pub fn name_yuv(self) -> bool {
+        self != Planes::ALL
+            && self.names().any(|n| b"yuv".contains(&n))
+            && !self.names().any(|n| b"rgb0123".contains(&n))
+    }
+
+    /// Whether only colour differences are named, which grey pictures have none of.
+    pub fn name_chroma_only(self) -> bool {
+        self != Planes::ALL && self.names().all(|n| b"uv".contains(&n))
     }
 
     fn names(self) -> impl Iterator<Item = u8> {

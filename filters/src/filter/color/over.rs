@@ -1,7 +1,7 @@
 //! Colour of pictures that are multiplied by alpha: what is added is multiplied too, and limits are those of the straight
 //! colour.
 
-use super::super::effect::{code, is_rgb};
+use super::super::effect::{all_codes, code};
 use super::{Color, map, map_rgb};
 use crate::frame::Moment;
 use crate::pixel::lift::Lifted;
@@ -13,21 +13,24 @@ pub(super) struct OverMap {
     codes: [(f32, f32); 3],
     /// The lowest and highest nominal value of each plane; nothing for float.
     limits: Option<[(f32, f32); 3]>,
+    /// The highest code; for float none.
+    top: f32,
 }
 
 impl OverMap {
     pub(super) fn new(color: &Color, at: &Moment) -> OverMap {
         let map = map(color.weights, color.numbers(at));
-        let (m, offset) = if is_rgb(&color.format) { map_rgb(color.weights, map) } else { map };
+        let (m, offset) = if color.format.is_rgb() { map_rgb(color.weights, map) } else { map };
         let plane = |i: usize| i.min(color.format.planes() - 1);
         let codes = [0, 1, 2].map(|i| {
             let code = code(&color.format, plane(i));
             (code.zero as f32, code.span as f32)
         });
-        let limit = |i| if color.format.is_chroma(plane(i)) && !is_rgb(&color.format) { 0.5 } else { 0.0 };
+        let limit = |i| if color.format.is_chroma(plane(i)) { 0.5 } else { 0.0 };
         OverMap {
             rows: [0, 1, 2].map(|i: usize| (m[i].map(|v| v as f32), offset[i] as f32)),
             codes,
+            top: color.format.depth.bits().map_or(f32::INFINITY, |_| all_codes(&color.format).1.into()),
             limits: color.format.depth.bits().map(|_| [0, 1, 2].map(|i| (-limit(i), 1.0 - limit(i)))),
         }
     }
@@ -41,7 +44,7 @@ impl OverMap {
             return own;
         }
         let sum = self.limits.map_or(sum, |l| sum.max(l[p].0 * alpha).min(l[p].1 * alpha));
-        T::of(self.codes[p].0 + sum * self.codes[p].1)
+        T::of((self.codes[p].0 + sum * self.codes[p].1).min(self.top))
     }
 
     /// A row of plane `p`.

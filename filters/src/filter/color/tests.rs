@@ -135,7 +135,7 @@ fn what_is_added_to_multiplied_colour_is_multiplied() {
             level: Level::SCALAR,
         };
         let map = map(filter.weights, filter.numbers(&super::super::effect::tests::moment(0)));
-        let (m, offset) = if is_rgb(&straight) { map_rgb(filter.weights, map) } else { map };
+        let (m, offset) = if straight.is_rgb() { map_rgb(filter.weights, map) } else { map };
         for p in 0..3 {
             let (w, h) = multiplied.plane_size(p);
             let (sx, sy) = multiplied.plane_subsampling(p);
@@ -145,7 +145,7 @@ fn what_is_added_to_multiplied_colour_is_multiplied() {
                 let a = at(&source, alpha, (x << sx).min(34), y << sy) / zero_span(&multiplied, alpha).1;
                 let luma =
                     if multiplied.is_chroma(p) { seen(&source, x, y) } else { nominal(&source, 0, x, y) };
-                let others = if p == 0 && !is_rgb(&straight) {
+                let others = if p == 0 && !straight.is_rgb() {
                     [0.0; 2]
                 } else {
                     [1, 2].map(|p| nominal(&source, p, x, y))

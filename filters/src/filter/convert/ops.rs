@@ -1,7 +1,7 @@
 //! What each output plane is made of: worked out once, when a conversion is bound.
 
 use super::ConvertError;
-use super::target::{by_height, is_rgb};
+use super::target::by_height;
 use crate::frame::{Depth, Family, Format, Matrix, Parity, Picture, Siting};
 use crate::pixel::convert::{Code, Coefficients, Scale, Taps, Term, coefficients};
 
@@ -67,8 +67,8 @@ enum Kind {
 fn kind(format: &Format, matrix: Matrix) -> Result<Kind, ConvertError> {
     match format.family {
         Family::Gray => Ok(Kind::Gray),
-        _ if is_rgb(format) && format.subsampling != (0, 0) => Err(ConvertError::SubsampledRgb),
-        _ if is_rgb(format) => Ok(Kind::Rgb),
+        _ if format.is_rgb() => Ok(Kind::Rgb),
+        _ if format.matrix == Matrix::RGB => Err(ConvertError::SubsampledRgb),
         _ => Ok(Kind::Yuv(matrix)),
     }
 }
@@ -125,7 +125,7 @@ impl Ops {
         let default = by_height(from.height);
         let (tag_in, tag_out) = (said(from.matrix), said(to.matrix));
         // what is not said is as on the other side, if that is YUV too
-        let yuv = |f: &Format| f.family == Family::Yuv && !is_rgb(f);
+        let yuv = |f: &Format| f.family == Family::Yuv && !f.is_rgb();
         let both = yuv(from) && yuv(to);
         let matrix_in = tag_in.unwrap_or(default);
         let matrix_out = tag_out.or(both.then_some(matrix_in)).unwrap_or(default);

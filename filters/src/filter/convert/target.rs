@@ -16,11 +16,6 @@ pub(super) const fn by_height(height: u32) -> Matrix {
     if height <= 576 { Matrix::SMPTE170M } else { Matrix::BT709 }
 }
 
-/// Whether the planes are G, B and R: the family, or YUV planes tagged as such.
-pub(super) fn is_rgb(format: &Format) -> bool {
-    format.family == Family::Rgb || (format.family == Family::Yuv && format.matrix == Matrix::RGB)
-}
-
 /// The format that `from` becomes when asked for as `name`: the name's family, depth, subsampling and alpha, and tags
 /// that suit them.
 ///
@@ -36,7 +31,7 @@ pub fn retarget(from: &Format, name: &str) -> Result<Format, NameError> {
     };
     let mut to =
         Format { family: named.family, depth: named.depth, subsampling: named.subsampling, alpha, ..*from };
-    match (is_rgb(from), to.family) {
+    match (from.is_rgb(), to.family) {
         (true, Family::Rgb) => to.matrix = Matrix::RGB,
         (false, Family::Rgb) => (to.matrix, to.range) = (Matrix::RGB, ColorRange::Full),
         // planes that are G, B and R under the name of YUV may stay so as long as none is made smaller

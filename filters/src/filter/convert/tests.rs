@@ -41,7 +41,7 @@ fn random_frame(format: Format, seed: u64) -> Frame {
 }
 
 fn moment() -> Moment {
-    Moment { index: 0, frame: Ratio::ZERO, time: Ratio::ZERO }
+    Moment::of_time(0, Ratio::ZERO)
 }
 
 /// In bands of `height` luma rows.

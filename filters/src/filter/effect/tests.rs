@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::filter::{Entry, Reach};
-use crate::frame::{ColorRange, Frame};
+use crate::frame::{ColorRange, Family, Frame};
 use crate::lend::{Alone, NoStore};
 use crate::ratio::Ratio;
 use crate::settings::Values;

@@ -80,3 +80,26 @@ fn alpha_fades_alone_and_premultiplied_colour_with_it() {
     let problem = try_bind(&ENTRY, &[("to", "alpha")], &f, Level::best()).err().unwrap();
     assert!(problem.problem.contains("no alpha"), "{problem}");
 }
+
+/// Chroma that is multiplied by alpha gets as much of the colour as the mean of its own block of alpha.
+#[test]
+fn subsampled_chroma_goes_by_the_alpha_of_its_block() {
+    let f = Format { alpha: Alpha::Premultiplied, ..format("yuva420p", 33, 24) };
+    let mut source = noise(f);
+    for y in 0..24 {
+        (0..).zip(source.row_mut::<u8>(3, y)).for_each(|(x, a): (usize, _)| *a = (7 * x + 3 * y) as u8);
+    }
+    let given = [("amount", "0.5"), ("color", "red")];
+    for cuts in [&[][..], &[8, 16]] {
+        let out = run(&*bind(&ENTRY, &given, &f, Level::best()), &source, 0, cuts);
+        for (x, y) in (0..12).flat_map(|y| (0..17).map(move |x| (x, y))) {
+            let alpha = |x: usize, y: usize| at(&source, 3, x.min(32), y) / 255.0;
+            let block = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| alpha(2 * x + i, 2 * y + j));
+            let mean = block.iter().sum::<f64>() / 4.0;
+            // BT.601: V of red is 1/2.
+            let want = 128.0 + (at(&source, 2, x, y) - 128.0) * 0.5 + 0.5 * 224.0 * mean * 0.5;
+            let got = at(&out, 2, x, y);
+            assert!((got - want.clamp(0.0, 255.0)).abs() < 0.8, "{x},{y}: {got}, not {want}");
+        }
+    }
+}

@@ -178,8 +178,8 @@ pub(super) trait Code: crate::frame::Sample {
     /// Lays a row over the picture, where nothing is transparent.
     fn lay(level: Level, seen: &Seen<'_>, y: usize, behind: Behind<'_, Self>, inks: Inks, out: &mut [Self]);
     fn wide(self) -> f32;
-    /// Rounded, within 0 and `top`.
-    fn of(v: f32, top: f32) -> Self;
+    /// Rounded, within 0 and `top`. Float is not limited; where `v` or `own` is not finite, it is `own`.
+    fn of(v: f32, own: Self, top: f32) -> Self;
 }
 
 impl Code for u8 {
@@ -191,7 +191,7 @@ impl Code for u8 {
         f32::from(self)
     }
     #[inline(always)]
-    fn of(v: f32, top: f32) -> u8 {
+    fn of(v: f32, _: u8, top: f32) -> u8 {
         (v + 0.5).min(top) as u8
     }
 }
@@ -205,7 +205,7 @@ impl Code for u16 {
         f32::from(self)
     }
     #[inline(always)]
-    fn of(v: f32, top: f32) -> u16 {
+    fn of(v: f32, _: u16, top: f32) -> u16 {
         (v + 0.5).min(top) as u16
     }
 }
@@ -219,9 +219,8 @@ impl Code for f32 {
         self
     }
     #[inline(always)]
-    fn of(v: f32, _: f32) -> f32 {
-        // Which of two that are no numbers comes out of a sum is the compiler's choice.
-        if v.is_nan() { f32::NAN } else { v }
+    fn of(v: f32, own: f32, _: f32) -> f32 {
+        if v.is_finite() && own.is_finite() { v } else { own }
     }
 }
 
@@ -283,7 +282,7 @@ fn lay_body<T: Code>(seen: &Seen<'_>, y: usize, behind: Behind<'_, T>, inks: Ink
         let back = if inks.still { own.wide() } else { behind.at(x as f32 + sx[x], y as f32 + sy[x]) };
         let film = inks.zero + (back - inks.zero) * part[x] + inks.tint * tint[x] + inks.white * white[x];
         let v = if cover < 1.0 { own.wide() + (film - own.wide()) * cover } else { film };
-        *out = T::of(v, inks.top);
+        *out = T::of(v, *own, inks.top);
     }
 }
 
@@ -330,7 +329,7 @@ pub(super) fn lay_veiled<T: Code>(
         let film_a = 1.0 - seen.back[k] * (1.0 - back_a);
         let alpha = own_a + (film_a - own_a) * cover;
         let Some(inks) = colour else {
-            *out = T::of(alpha * veil.full, veil.full);
+            *out = T::of(alpha * veil.full, *own, veil.full);
             continue;
         };
         let (mut back, mut near) = (behind.at(bx, by) - inks.zero, own.wide() - inks.zero);
@@ -342,6 +341,6 @@ pub(super) fn lay_veiled<T: Code>(
         if veil.straight {
             v = if alpha > 0.0 { v / alpha } else { 0.0 };
         }
-        *out = T::of(inks.zero + v, inks.top);
+        *out = T::of(inks.zero + v, *own, inks.top);
     }
 }

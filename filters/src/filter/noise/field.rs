@@ -213,8 +213,7 @@ pub(super) struct Field {
     /// Of octave 0 all layers in time, then of octave 1, and so on.
     streams: Vec<Stream>,
     way: Way,
-    /// Pictures of a frame.
-    pictures: i64,
+    picture: Picture,
 }
 
 /// White rows of each octave, and their weights without the plane's.
@@ -256,7 +255,7 @@ impl Field {
                 streams.push(stream(&sizes, Layer::of(k as u32, voice))?);
             }
         }
-        Ok(Field { planes: of(format), streams, way: way.clone(), pictures: 1 + i64::from(interlaced) })
+        Ok(Field { planes: of(format), streams, way: way.clone(), picture: format.picture })
     }
 
     /// How many streams it has.
@@ -266,14 +265,14 @@ impl Field {
 
     /// All that a picture takes. With `fixed` every frame takes what frame 0 does.
     pub(super) fn parts(&self, at: &Moment, fixed: bool) -> Parts<'_> {
-        let (t, parity) = (at.index.div_euclid(self.pictures), at.index.rem_euclid(self.pictures));
+        let (t, parity) = at.split(self.picture);
         let sum = self.way.temporal.sum(at, if fixed { 0 } else { t });
         let voices = self.way.temporal.voices() as usize;
         let octaves = self.streams.chunks(voices).map(|streams| {
             let part = |&(voice, t, w): &(u32, i64, f64)| {
                 let stream = &streams[voice as usize];
                 (
-                    stream.frame(t.wrapping_mul(self.pictures).wrapping_add(parity)),
+                    stream.frame(t.wrapping_mul(self.picture.per_frame()).wrapping_add(parity)),
                     w * DEVIATION / stream.law().deviation(),
                 )
             };

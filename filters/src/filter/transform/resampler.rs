@@ -187,22 +187,18 @@ impl Resampler {
             };
             let plan = &plans[usize::from(self.format.is_chroma(p))];
             let output = band.output.plane_mut(p);
-            match &plan.columns {
-                Some(columns) => self.level_rows(plan, columns, &patch, plane, output, scratch),
-                None => {
-                    for y in output.rows() {
-                        let row = y as i64;
-                        let Walk { u, v, du, dv } = plan.start;
-                        let walk = Walk { u: u + row * plan.down.0, v: v + row * plan.down.1, du, dv };
-                        T::walk(
-                            self.level,
-                            output.row_mut(y),
-                            &patch,
-                            walk,
-                            (&plan.phases.0, &plan.phases.1),
-                        );
-                    }
+            if let Some(columns) = &plan.columns {
+                self.level_rows(plan, columns, &patch, plane, output, scratch);
+            }
+            for y in output.rows() {
+                let row = y as i64;
+                let Walk { u, v, du, dv } = plan.start;
+                let walk = Walk { u: u + row * plan.down.0, v: v + row * plan.down.1, du, dv };
+                let out = output.row_mut(y);
+                if plan.columns.is_none() {
+                    T::walk(self.level, out, &patch, walk, (&plan.phases.0, &plan.phases.1));
                 }
+                T::carry(out, &patch, walk);
             }
         }
     }

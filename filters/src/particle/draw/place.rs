@@ -1,7 +1,7 @@
 //! Planes: where their cells lie, what their codes mean, and what a colour and a blend do to them.
 
 use super::look::Blend;
-use crate::frame::{Alpha, Depth, Family, Format, Matrix, PlaneSet, Siting};
+use crate::frame::{Alpha, Depth, Format, Matrix, PlaneSet, Siting};
 use crate::pixel::convert::{Code, Coefficients, coefficients};
 
 /// What a plane holds.
@@ -82,7 +82,7 @@ impl Place {
     pub(super) fn of(format: &Format, p: usize) -> Place {
         let holds = match p {
             _ if format.alpha_plane() == Some(p) => Holds::Alpha,
-            _ if format.is_chroma(p) && format.matrix != Matrix::RGB => Holds::Chroma(p),
+            _ if format.is_chroma(p) => Holds::Chroma(p),
             _ => Holds::Light(p.min(2)),
         };
         let (sx, sy) = format.plane_subsampling(p);
@@ -231,7 +231,7 @@ impl Place {
 /// The matrix of a format's Y, U and V, assumed where it is not said as everywhere else (BT.601 up to 576 rows, BT.709
 /// above); `None` where the planes are not Y, U and V, or have no linear equations.
 pub(super) fn matrix(format: &Format) -> Option<Coefficients> {
-    if format.family == Family::Rgb || format.matrix == Matrix::RGB && format.family == Family::Yuv {
+    if format.is_rgb() {
         return None;
     }
     let assumed = if format.height <= 576 { Matrix::SMPTE170M } else { Matrix::BT709 };

@@ -243,7 +243,7 @@ impl Tile {
                     let v = samples[at + j * part.stride + i];
                     let folded = (s.number() - zero) * before[i];
                     let same = v.to_bits() == folded.to_bits() && a.to_bits() == before[i].to_bits();
-                    if same || a <= 0.0 {
+                    if same || a <= 0.0 || !s.number().is_finite() || !(v / a).is_finite() {
                         continue;
                     }
                     match legal {

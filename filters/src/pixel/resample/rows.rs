@@ -218,7 +218,16 @@ fn settle_f32_body(out: &mut [f32], acc: &[f32]) {
     out.iter_mut().zip(acc).for_each(|(o, &v)| *o = plain(v));
 }
 
+#[inline(always)]
+fn carry_body(out: &mut [f32], own: &[f32]) {
+    for (out, own) in out.iter_mut().zip(own) {
+        *out = if out.is_finite() && own.is_finite() { *out } else { *own };
+    }
+}
+
 multiversion! {
+    /// Puts the source's `own` samples where they, or the sums in `out`, are not finite.
+    pub fn carry(level, out: &mut [f32], own: &[f32]) = carry_body;
     fn four_f32(level, acc: &mut [f32], rows: [&[f32]; 4], w: [f32; 4], add: bool) = four_f32_body;
     fn one_f32(level, acc: &mut [f32], row: &[f32], w: f32, add: bool) = one_f32_body;
     fn dot_f32(level, acc: &mut [f32], row: &[f32], at: &[u32], w: &[f32]) = dot_f32_body;

@@ -52,8 +52,9 @@ fn places<T>(from: &From<'_, T>, walk: Walk, n: usize, count: usize) -> Places {
     };
     let ((left, right), (top, bottom)) = (ends(u, walk.du), ends(v, walk.dv));
     assert!(left >= 0 && top >= 0, "a window begins before the plane");
-    let end = (bottom as usize + n - 1) * from.stride + right as usize + n;
-    assert!(end <= from.samples.len(), "a window ends behind the plane");
+    let end = (bottom as usize).checked_add(n - 1).and_then(|row| row.checked_mul(from.stride));
+    let end = end.and_then(|row| row.checked_add(right as usize)?.checked_add(n));
+    assert!(end.is_some_and(|end| end <= from.samples.len()), "a window ends behind the plane");
     Places { u, v, du: walk.du, dv: walk.dv, stride: from.stride }
 }
 
@@ -277,4 +278,18 @@ unsafe fn rows2_u16(base: *const u16, p: &[(usize, usize, usize); 8], stride: us
     let sign = _mm256_set1_epi16(i16::MIN);
     let (a, b) = (_mm256_xor_si256(rows(0), sign), _mm256_xor_si256(rows(1), sign));
     (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic = "behind the plane"]
+    fn a_stride_that_wraps_the_check_is_refused() {
+        let from = From { samples: &[0u8; 64], stride: 1 << 62, shifts: (0, 0), top: 255 };
+        // The last row of the windows begins at sample 4 << 62, which is 0 in 64 bits.
+        let walk = Walk { u: 0, v: 3 << 32, du: 1 << 32, dv: 0 };
+        places(&from, walk, 2, 8);
+    }
 }

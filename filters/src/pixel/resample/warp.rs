@@ -360,6 +360,9 @@ pub trait Walked: Kernel {
         by: (&Phases<Self::Sum>, &Phases<Self::Sum>),
     );
 
+    /// Puts the nearest sample of the source where what a walk gave is not finite.
+    fn carry(_: &mut [Self], _: &Patch<'_, Self>, _: Walk) {}
+
     /// Rows weighed to what stands between two passes: as many samples as a kernel by hand can do, and how many that
     /// were.
     fn down(_: Level, _: &mut [Self::Wide], _: &[&[Self]], _: &[Self::Sum], _: u8) -> usize {
@@ -431,5 +434,13 @@ impl Walked for f32 {
         by: (&Phases<f32>, &Phases<f32>),
     ) {
         walk_f32(level, out, from, walk, by);
+    }
+
+    fn carry(out: &mut [f32], from: &Patch<'_, f32>, walk: Walk) {
+        for (i, out) in out.iter_mut().enumerate().filter(|(_, v)| !v.is_finite()) {
+            let Walk { u, v, .. } = walk.at(i);
+            let near = |place: i64| (place + HALF + (1 << 31)) >> 32;
+            *out = sample(from, near(u), near(v));
+        }
     }
 }

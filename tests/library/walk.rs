@@ -1,0 +1,286 @@
+//! The walk over the whole catalog: every filter with settings made from its own description, over every format, is
+//! asked for what all filters promise. A new filter is walked as soon as it stands in the catalog.
+//!
+//! Every entry meets every format at two sizes, and the other factors pairwise; `./x soak` walks the full product.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod alike;
+mod made;
+mod twins;
+
+pub(crate) use made::{Random, picture};
+
+use grainfield_filters::catalog::{Entry, FILTERS};
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Work};
+use grainfield_filters::frame::{Depth, Format, Frame, Moment};
+use grainfield_filters::lend::{Alone, Host, NoStore, Spread};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::settings::{Animated, Value, Values};
+use grainfield_filters::simd::Level;
+use made::{DEPTHS, FACTORS, LAYOUTS, SIZES, format, settings};
+use rayon::prelude::*;
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+
+/// Random numbers of the walk begin here.
+const SEED: u64 = 20_261_122;
+
+/// The frame that is looked at.
+const FRAME: i64 = 1;
+
+/// Threads that run the tasks backwards, in many bands.
+struct Backwards;
+impl Spread for Backwards {
+    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        (0..count).rev().for_each(task);
+    }
+    fn width(&self) -> usize {
+        7
+    }
+}
+
+pub(crate) fn bind(
+    steps: &[Step],
+    format: Format,
+    level: Level,
+    bits: Option<u8>,
+) -> Result<Chain, ChainError> {
+    let options = Options { seed: 11, level, last: Some(99), fields: Fields::of(format.fields) };
+    Chain::bind(steps, format, &options, |made| {
+        Ok(bits.map_or(*made, |bits| Format { depth: Depth::Bits(bits), ..*made }))
+    })
+}
+
+/// One frame after the other, with what is kept between them.
+pub(crate) fn frames<const N: usize>(
+    chain: &Chain,
+    source: &Frame,
+    numbers: [i64; N],
+    spread: &dyn Spread,
+) -> [Frame; N] {
+    let (mut work, states, stop) = (Work::default(), States::default(), AtomicBool::new(false));
+    let host = Host { spread, store: &NoStore, stop: &stop };
+    let rate = source.format().rate;
+    numbers.map(|n| {
+        let mut frame = source.clone();
+        let duration = Ratio::ONE.checked_div(rate).unwrap();
+        chain.run(&Moment::of_frame(n, rate), duration, &mut frame, &mut work, &states, &host).unwrap();
+        frame
+    })
+}
+
+fn step(filter: &'static Entry, values: Values) -> Step {
+    Step { filter, values, enable: None, planes: None, opacity: Animated::Constant(1.0) }
+}
+
+struct Case {
+    step: Step,
+    format: Format,
+    source: Frame,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Format { width, height, alpha, range, matrix, fields, .. } = self.format;
+        let name = self.format.name();
+        write!(
+            f,
+            "{name} {width}x{height} {alpha:?} {range:?} {matrix:?} {fields:?} {}",
+            self.step.filter.name
+        )?;
+        if let Some(planes) = self.step.planes {
+            write!(f, " planes={planes}")?;
+        }
+        write!(f, " opacity={:?}", self.step.opacity)?;
+        for (setting, value) in self.step.values.iter_given() {
+            match value {
+                Value::Image(_) => write!(f, " {}=9x7", setting.id)?,
+                value => write!(f, " {}={value:?}", setting.id)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Filters that move the picture as a whole, alpha too.
+const MOVE: [&str; 2] = ["transform", "weave"];
+/// Filters that draw over it, and so cover what was transparent.
+const COVER: [&str; 5] = ["dust", "scratches", "sprites", "particles", "fluid"];
+/// Filters that may put something finite where nothing finite was.
+const REPLACE: [&str; 2] = ["fade", "fluid"];
+
+impl Case {
+    /// A case of an entry; settings that contradict each other are drawn again, fewer from time to time.
+    fn new(filter: &'static Entry, format: Format, random: &mut Random) -> Result<Case, String> {
+        let mut refused = String::new();
+        for share in [0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0] {
+            let Ok(values) = settings(filter, share, random) else { continue };
+            let mut step = step(filter, values);
+            if share > 0.3 && random.below(4) == 0 {
+                step.planes = Some(random.pick(&["all", "0", "12", "0a"]).parse().unwrap());
+            }
+            if share > 0.3 && random.below(3) == 0 {
+                step.opacity = Animated::Constant(random.part());
+            }
+            match bind(std::slice::from_ref(&step), format, Level::best(), None) {
+                Ok(_) => return Ok(Case { step, format, source: picture(&format, random) }),
+                Err(e) => refused = e.to_string(),
+            }
+        }
+        Err(format!("{} refuses {}: {refused}", filter.name, format.name()))
+    }
+
+    fn chain(&self, level: Level) -> Chain {
+        bind(std::slice::from_ref(&self.step), self.format, level, None).unwrap()
+    }
+
+    fn given(&self, id: &str, word: &str) -> bool {
+        self.step.values.iter_given().any(|(s, v)| s.id == id && matches!(v, Value::Choice(c) if *c == word))
+    }
+
+    /// Everything that is promised.
+    fn check(&self, turn: usize) -> Result<(), String> {
+        let chain = self.chain(Level::best());
+        let [_, made] = frames(&chain, &self.source, [2, FRAME], &Alone);
+        self.codes(&made)?;
+        self.alpha(&made)?;
+        self.finite(&made)?;
+        // The definition, and the levels in turn.
+        let levels = Level::available();
+        for level in [Level::SCALAR, levels[turn % levels.len()]] {
+            let [alone] = frames(&self.chain(level), &self.source, [FRAME], &Backwards);
+            if let Some(place) = first_difference(&made, &alone) {
+                return Err(format!("{place}: alone, in bands, by {level}, it is another"));
+            }
+        }
+        self.untouched("opacity=0", |step| step.opacity = Animated::Constant(0.0))?;
+        self.untouched("enable", |step| step.enable = Some("7-".parse().unwrap()))
+    }
+
+    /// A picture that the filter does not touch in this frame is the input to the bit.
+    fn untouched(&self, what: &str, change: impl Fn(&mut Step)) -> Result<(), String> {
+        let mut step = self.step.clone();
+        change(&mut step);
+        // Some filters change the format; those are all or nothing.
+        let Ok(chain) = bind(&[step], self.format, Level::best(), None) else { return Ok(()) };
+        if *chain.output() != self.format {
+            return Ok(());
+        }
+        let [got] = frames(&chain, &self.source, [FRAME], &Alone);
+        first_difference(&got, &self.source).map_or(Ok(()), |at| Err(format!("{at}: changed despite {what}")))
+    }
+
+    fn codes(&self, made: &Frame) -> Result<(), String> {
+        let format = made.format();
+        let Depth::Bits(bits @ 9..=15) = format.depth else { return Ok(()) };
+        let top = (1u16 << bits) - 1;
+        for (p, y) in rows(format) {
+            if let Some(code) = made.row::<u16>(p, y).iter().find(|v| **v > top) {
+                return Err(format!("plane {p} row {y}: code {code} in {bits} bits"));
+            }
+        }
+        Ok(())
+    }
+
+    fn alpha(&self, made: &Frame) -> Result<(), String> {
+        let name = self.step.filter.name;
+        let asked = self.step.planes.is_some() || self.given("to", "alpha") || self.given("channel", "a");
+        let Some(a) = self.format.alpha_plane() else { return Ok(()) };
+        if asked || MOVE.contains(&name) || COVER.contains(&name) || made.format().depth != self.format.depth
+        {
+            return Ok(());
+        }
+        let same = |y| made.plane(a).row_bytes(y) == self.source.plane(a).row_bytes(y);
+        let other = (0..self.format.plane_size(a).1).find(|&y| !same(y));
+        other.map_or(Ok(()), |y| Err(format!("alpha, row {y}: touched")))
+    }
+
+    fn finite(&self, made: &Frame) -> Result<(), String> {
+        if made.format().depth != Depth::Float {
+            return Ok(());
+        }
+        let name = self.step.filter.name;
+        for (p, y) in rows(&self.format) {
+            let (before, after) = (self.source.row::<f32>(p, y), made.row::<f32>(p, y));
+            for (x, (b, a)) in before.iter().zip(after).enumerate() {
+                let right = match () {
+                    () if MOVE.contains(&name) => a.is_finite() || made::ODD.contains(&a.to_bits()),
+                    () if b.is_finite() => a.is_finite(),
+                    () => a.to_bits() == b.to_bits() || a.is_finite() && REPLACE.contains(&name),
+                };
+                if !right {
+                    let (b, a) = (b.to_bits(), a.to_bits());
+                    return Err(format!("plane {p} at {x},{y}: {b:08x} became {a:08x}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn rows(format: &Format) -> impl Iterator<Item = (usize, usize)> + '_ {
+    (0..format.planes()).flat_map(|p| (0..format.plane_size(p).1).map(move |y| (p, y)))
+}
+
+fn first_difference(a: &Frame, b: &Frame) -> Option<String> {
+    if a.format() != b.format() {
+        return Some("format".into());
+    }
+    rows(a.format()).find_map(|(p, y)| {
+        let (a, b) = (a.plane(p), b.plane(p));
+        let x = a.row_bytes(y).iter().zip(b.row_bytes(y)).position(|(a, b)| a != b)?;
+        Some(format!("plane {p} row {y} byte {x}"))
+    })
+}
+
+/// All cases of the walk: entry, layout, depth, size, the other factors, and which of several settings.
+fn cases(full: bool) -> Vec<(&'static Entry, [usize; 5])> {
+    let mut all = Vec::new();
+    for entry in FILTERS {
+        for (layout, depth) in (0..LAYOUTS.len()).flat_map(|l| (0..DEPTHS.len()).map(move |d| (l, d))) {
+            if full {
+                let more =
+                    |s| (0..FACTORS.len()).flat_map(move |f| (0..3).map(move |n| [layout, depth, s, f, n]));
+                all.extend((0..SIZES.len()).flat_map(more).map(|factors| (entry, factors)));
+                continue;
+            }
+            // Two of the four sizes, and every pair of the other factors several times on the way.
+            for k in 0..2 {
+                let turn = 2 * (layout * DEPTHS.len() + depth) + k;
+                all.push((entry, [layout, depth, (turn + turn / 4) % SIZES.len(), turn % 6, 0]));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_filter_keeps_every_promise_on_every_format() {
+    println!("seed {SEED}");
+    let mut all = cases(std::env::var_os("GRAINFIELD_SOAK").is_some());
+    // One filter alone, to find a fault.
+    if let Ok(name) = std::env::var("GRAINFIELD_WALK") {
+        all.retain(|(entry, _)| entry.name == name);
+    }
+    let failures: Vec<String> = all
+        .into_par_iter()
+        .enumerate()
+        .filter_map(|(number, (entry, [layout, depth, size, factors, _]))| {
+            let mut random = Random(SEED ^ ((number as u64) << 32));
+            let format = format(LAYOUTS[layout], DEPTHS[depth], SIZES[size], FACTORS[factors], &mut random);
+            let case = match Case::new(entry, format, &mut random) {
+                Ok(case) => case,
+                Err(why) => return Some(why),
+            };
+            let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case.check(number)));
+            let why = match checked {
+                Ok(Ok(())) => return None,
+                Ok(Err(why)) => why,
+                Err(_) => "it panics".into(),
+            };
+            Some(format!("{case}: {why}"))
+        })
+        .collect();
+    let shown = failures.iter().take(40).map(String::as_str).collect::<Vec<_>>().join("\n");
+    assert!(failures.is_empty(), "{} of the walk's cases fail (seed {SEED}):\n{shown}", failures.len());
+}

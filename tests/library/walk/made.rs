@@ -1,0 +1,239 @@
+//! What the walk is made of: random numbers, formats, pictures, and settings from their descriptions.
+
+use grainfield_filters::catalog::Entry;
+use grainfield_filters::frame::{
+    Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet,
+};
+use grainfield_filters::settings::{Kind, Picture, Setting, SettingError, Value, Values};
+
+/// splitmix64.
+#[derive(Clone)]
+pub(crate) struct Random(pub u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(super) fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    /// 0 to below 1.
+    pub(super) fn part(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    pub(super) fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+}
+
+pub(super) const DEPTHS: [Depth; 5] =
+    [Depth::Bits(8), Depth::Bits(10), Depth::Bits(12), Depth::Bits(16), Depth::Float];
+
+pub(super) const LAYOUTS: [(Family, (u8, u8)); 8] = [
+    (Family::Gray, (0, 0)),
+    (Family::Yuv, (1, 1)),
+    (Family::Yuv, (1, 0)),
+    (Family::Yuv, (0, 0)),
+    (Family::Yuv, (0, 1)),
+    (Family::Yuv, (2, 0)),
+    (Family::Yuv, (2, 2)),
+    (Family::Rgb, (0, 0)),
+];
+
+pub(super) const SIZES: [(u32, u32); 4] = [(1, 1), (1, 37), (35, 17), (322, 181)];
+
+const ALPHAS: [Alpha; 3] = [Alpha::None, Alpha::Straight, Alpha::Premultiplied];
+
+/// Alpha, full range, and fields: the first six rows have every pair of them, all twelve every combination.
+pub(super) const FACTORS: [(usize, bool, bool); 12] = [
+    (0, true, false),
+    (0, false, true),
+    (1, true, true),
+    (1, false, false),
+    (2, true, false),
+    (2, false, true),
+    (0, true, true),
+    (0, false, false),
+    (1, true, false),
+    (1, false, true),
+    (2, true, true),
+    (2, false, false),
+];
+
+pub(super) fn format(
+    (family, subsampling): (Family, (u8, u8)),
+    depth: Depth,
+    (width, height): (u32, u32),
+    (alpha, full, fields): (usize, bool, bool),
+    random: &mut Random,
+) -> Format {
+    let yuv = [Matrix::UNSPECIFIED, Matrix::BT709, Matrix::BT2020NC];
+    let matrix = match family {
+        Family::Yuv if subsampling == (0, 0) && random.below(3) == 0 => Matrix::RGB,
+        Family::Rgb => Matrix::RGB,
+        _ => random.pick(&yuv),
+    };
+    Format {
+        alpha: ALPHAS[alpha],
+        range: if full { ColorRange::Full } else { ColorRange::Limited },
+        matrix,
+        fields: if fields { FieldOrder::TopFirst } else { FieldOrder::Progressive },
+        ..Format::new(width, height, family, depth, subsampling)
+    }
+}
+
+/// Samples that are no finite numbers: infinities, and NaNs of several payloads, one of them signalling.
+pub(super) const ODD: [u32; 6] =
+    [0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffc0_1234, 0x7fc5_4321, 0x7fa0_0001];
+
+/// Random samples of every code, illegal ones and many extremes among them; of float some that are not finite.
+pub(crate) fn picture(format: &Format, random: &mut Random) -> Frame {
+    let mut frame = Frame::new(*format);
+    for p in 0..format.planes() {
+        for y in 0..format.plane_size(p).1 {
+            match format.depth {
+                Depth::Bits(bits) => {
+                    let top = ((1u32 << bits) - 1) as u16;
+                    let mut code = || match random.next() {
+                        r if r % 16 == 0 => top,
+                        r if r % 16 == 1 => 0,
+                        r => (r >> 32) as u16 & top,
+                    };
+                    if bits == 8 {
+                        frame.row_mut::<u8>(p, y).iter_mut().for_each(|v| *v = code() as u8);
+                    } else {
+                        frame.row_mut::<u16>(p, y).iter_mut().for_each(|v| *v = code());
+                    }
+                }
+                Depth::Float => frame.row_mut::<f32>(p, y).iter_mut().for_each(|v| {
+                    let r = random.next();
+                    *v = match r % 23 {
+                        0 => f32::from_bits(ODD[(r >> 32) as usize % ODD.len()]),
+                        1 => 0.0,
+                        _ => (r >> 40) as f32 / 12_000_000.0 - 0.2,
+                    };
+                }),
+            }
+        }
+    }
+    frame
+}
+
+/// Every sample of every plane the same, half way up.
+pub(super) fn flat(format: &Format) -> Frame {
+    let mut frame = Frame::new(*format);
+    for p in PlaneSet::ALL.iter().filter(|&p| p < format.planes()) {
+        for y in 0..format.plane_size(p).1 {
+            match format.depth {
+                Depth::Bits(8) => frame.row_mut::<u8>(p, y).fill(128),
+                Depth::Bits(bits) => frame.row_mut::<u16>(p, y).fill(1 << (bits - 1)),
+                Depth::Float => frame.row_mut::<f32>(p, y).fill(0.5),
+            }
+        }
+    }
+    frame
+}
+
+/// Settings whose cost grows with their value, and what the walk takes at most (at least, for zoom).
+const COSTLY: [(&str, &str, f64, f64); 12] = [
+    ("fluid", "particles", 100.0, 120.0),
+    ("fluid", "start", 0.0, 0.05),
+    ("fluid", "gravity", 0.0, 4.0),
+    ("particles", "amount", 0.0, 0.1),
+    ("particles", "size", 0.0, 3.0),
+    ("particles", "speed", 0.0, 3.0),
+    ("dust", "amount", 0.0, 12.0),
+    ("scratches", "amount", 0.0, 8.0),
+    ("noise", "across", 0.0, 16.0),
+    ("noise", "down", 0.0, 16.0),
+    ("blur", "length", 0.0, 20.0),
+    ("transform", "zoom", 0.6, 8.0),
+];
+
+/// Those of them whose defaults cost too much.
+const COUNTS: [(&str, &str); 4] =
+    [("particles", "amount"), ("fluid", "particles"), ("fluid", "start"), ("dust", "amount")];
+
+fn number(entry: &Entry, id: &str, (min, max): (f64, f64), random: &mut Random) -> f64 {
+    let costly = COSTLY.iter().find(|c| c.0 == entry.name && c.1 == id);
+    let (min, max) = costly.map_or((min, max), |c| (min.max(c.2), max.min(c.3)));
+    match random.below(6) {
+        0 => min,
+        1 => max,
+        // Long ranges are mostly used at their low end.
+        2 => min + (max - min) * random.part() * random.part() * random.part() * 0.1,
+        _ => min + (max - min) * random.part(),
+    }
+}
+
+/// A constant, or a curve of values made by `value`.
+fn moving(random: &mut Random, mut value: impl FnMut(&mut Random) -> String) -> String {
+    if random.below(3) > 0 {
+        return value(random);
+    }
+    let marks = ["=", "|=", "~="];
+    [0, 2, 4].map(|key| format!("{key}{}{}", random.pick(&marks), value(random))).join(";")
+}
+
+/// A text or picture for a setting; nothing for kinds that stand for files with text.
+pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Option<Value> {
+    let text = match setting.kind {
+        Kind::Switch => random.pick(&["true", "false"]).to_owned(),
+        Kind::Whole { min, max } => {
+            number(entry, setting.id, (min as f64, max as f64), random).round().to_string()
+        }
+        Kind::Number { min, max } => moving(random, |r| number(entry, setting.id, (min, max), r).to_string()),
+        Kind::Seed => random.next().to_string(),
+        Kind::Choice(all) => random.pick(all).id.to_owned(),
+        Kind::Position { min, max } => moving(random, |r| {
+            let [x, y] = [0; 2].map(|_| number(entry, setting.id, (min, max), r));
+            format!("{x},{y}")
+        }),
+        Kind::Colour => moving(random, |r| format!("#{:08x}", r.next() as u32)),
+        Kind::Points { min, max } => {
+            let mut y = || number(entry, setting.id, (min, max), random);
+            format!("0={};0.4={};1={}", y(), y(), y())
+        }
+        Kind::Image | Kind::SourceFrame => {
+            let format = Format::new(9, 7, Family::Gray, Depth::Bits(8), (0, 0));
+            return Some(Value::Image(Picture::named("9x7").read(picture(&format, random))));
+        }
+        Kind::Effect | Kind::Frames | Kind::Planes => return None,
+    };
+    Some(setting.parse(&text).unwrap_or_else(|e| panic!("{} {}='{text}': {e:?}", entry.name, setting.id)))
+}
+
+/// Random settings of an entry, about `share` of them given.
+pub(super) fn settings(
+    entry: &'static Entry,
+    share: f64,
+    random: &mut Random,
+) -> Result<Values, SettingError> {
+    let mut values = Values::new(entry.settings);
+    for setting in entry.settings {
+        // How much there is to do is always said.
+        let must = COUNTS.contains(&(entry.name, setting.id));
+        if (random.part() < share || must)
+            && let Some(value) = value(entry, setting, random)
+        {
+            values.set(setting.id, value)?;
+        }
+    }
+    Ok(values)
+}
+
+/// Settings from `id=value:id=value`.
+pub(super) fn read(entry: &'static Entry, text: &str) -> Values {
+    let mut values = Values::new(entry.settings);
+    for (id, text) in text.split(':').filter_map(|part| part.split_once('=')) {
+        let setting = entry.settings.iter().find(|s| s.id == id).unwrap_or_else(|| panic!("no setting {id}"));
+        values.set(id, setting.parse(text).unwrap_or_else(|e| panic!("{id}={text}: {e:?}"))).unwrap();
+    }
+    values
+}

@@ -1,0 +1,36 @@
+//! The recipes of `samples/` work on every kind of format.
+#![allow(clippy::unwrap_used)]
+
+use crate::walk::{Random, bind, frames, picture};
+use grainfield::recipe::Recipe;
+use grainfield_filters::frame::Format;
+use grainfield_filters::lend::Alone;
+use grainfield_filters::simd::Level;
+use std::path::Path;
+
+const FORMATS: [&str; 9] =
+    ["gray", "ya16", "grayf32", "yuv420p", "yuv422p10", "yuva444p12", "gbrp", "gbrap16", "gbrapf32"];
+
+#[test]
+fn every_sample_recipe_works_on_every_kind_of_format() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/recipes");
+    let mut seen = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        let recipe = Recipe::parse_toml(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        for name in FORMATS {
+            let format = Format::from_name(name, 64, 36).unwrap();
+            let chain = bind(&recipe.steps, format, Level::best(), None)
+                .unwrap_or_else(|e| panic!("{} on {name}: {e}", file.display()));
+            assert_eq!(*chain.output(), format, "{} on {name}", file.display());
+            // A simulation of full size takes too long for this.
+            if !chain.is_stepped() {
+                let source = picture(&format, &mut Random(1));
+                let [made] = frames(&chain, &source, [10], &Alone);
+                assert!(made != source, "{} on {name} does nothing", file.display());
+            }
+        }
+        seen += 1;
+    }
+    assert!(seen > 30, "{seen}");
+}
