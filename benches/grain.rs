@@ -91,8 +91,8 @@ fn ratios() {
 /// The steps of a row of 1920, in the first cache, in nanoseconds a row.
 fn parts() {
     println!(
-        "\n{:<24} {:>8} {:>8} {:>8} {:>8}   ns a row of 1920",
-        "step", "scalar", "sse2", "avx2", "avx512"
+        "\n{:<24} {:>8} {:>8} {:>8} {:>8} {:>8}   ns a row of 1920",
+        "step", "scalar", "sse2", "avx2", "avx512", "vbmi"
     );
     type Step<'a> = (&'static str, Box<dyn FnMut(Level) + 'a>);
     let width = 1920;

@@ -331,7 +331,7 @@ impl<const COLD: usize> Form for Arrays<COLD> {
         match self.level.isa() {
             // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => unsafe { arrays_avx512(&mut self.hot, &mut dead) },
+            Isa::Avx512 | Isa::Avx512Vbmi => unsafe { arrays_avx512(&mut self.hot, &mut dead) },
             _ => arrays_body(&mut self.hot, &mut dead),
         }
         for &i in dead.iter().rev() {

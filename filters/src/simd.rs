@@ -5,8 +5,11 @@
 //! benches can walk over [`Level::available`].
 #![allow(unsafe_code)] // the dispatch below: a call into a `target_feature` function, guarded by a detected level
 
+mod vector;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
+
+pub(crate) use vector::Vector;
 
 use core::fmt;
 use core::str::FromStr;
@@ -22,7 +25,12 @@ pub enum Isa {
     Avx2,
     /// AVX-512 F, BW, VL, DQ.
     Avx512,
+    /// The same and VBMI, which moves bytes by a table.
+    Avx512Vbmi,
 }
+
+/// All of them, lowest first.
+const ISAS: [Isa; 5] = [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Avx512Vbmi];
 
 /// An instruction-set level that this machine has.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -34,7 +42,8 @@ impl Level {
 
     /// Every level of this machine, lowest first.
     pub fn available() -> &'static [Level] {
-        const ALL: [Level; 4] = [Level(Isa::Scalar), Level(Isa::Sse2), Level(Isa::Avx2), Level(Isa::Avx512)];
+        const ALL: [Level; 5] =
+            [Level(ISAS[0]), Level(ISAS[1]), Level(ISAS[2]), Level(ISAS[3]), Level(ISAS[4])];
         let best = Level::best();
         let n = ALL.iter().filter(|l| **l <= best).count();
         &ALL[..n]
@@ -53,6 +62,7 @@ impl Level {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512dq");
             match (avx512, avx2) {
+                (true, _) if is_x86_feature_detected!("avx512vbmi") => Level(Isa::Avx512Vbmi),
                 (true, _) => Level(Isa::Avx512),
                 (false, true) => Level(Isa::Avx2),
                 (false, false) => Level(Isa::Sse2),
@@ -80,6 +90,7 @@ impl fmt::Display for Isa {
             Isa::Sse2 => "sse2",
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
+            Isa::Avx512Vbmi => "avx512vbmi",
         })
     }
 }
@@ -90,13 +101,13 @@ impl fmt::Display for Level {
     }
 }
 
-/// The text was not `scalar`, `sse2`, `avx2` or `avx512`.
+/// The text was not `scalar`, `sse2`, `avx2`, `avx512` or `avx512vbmi`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IsaError;
 
 impl fmt::Display for IsaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a level is scalar, sse2, avx2 or avx512")
+        f.write_str("a level is scalar, sse2, avx2, avx512 or avx512vbmi")
     }
 }
 
@@ -105,40 +116,108 @@ impl core::error::Error for IsaError {}
 impl FromStr for Isa {
     type Err = IsaError;
     fn from_str(s: &str) -> Result<Isa, IsaError> {
-        [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx512]
-            .into_iter()
-            .find(|i| i.to_string() == s)
-            .ok_or(IsaError)
+        ISAS.into_iter().find(|i| i.to_string() == s).ok_or(IsaError)
     }
 }
 
-/// Compiles one plain body for every level and picks by the level handed in.
+/// Asks for the memory at an address ahead of its use: a hint, so the address may be any.
+#[inline(always)]
+pub(crate) fn prefetch_at<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch of any address is allowed, and SSE is part of x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
+/// Asks for the memory of a value ahead of its use.
+#[inline(always)]
+pub(crate) fn prefetch<T>(it: &T) {
+    for line in (0..size_of::<T>()).step_by(64) {
+        prefetch_at(core::ptr::from_ref(it).wrapping_byte_add(line));
+    }
+}
+
+/// The one dispatch: compiles a body for every level and picks by the level handed in.
 ///
-/// `multiversion! { /// doc  pub fn add(level, row: &mut [u8], n: &[u16]) = add_body; }` makes `add(level, ...)`,
-/// which calls `add_body` (an `#[inline(always)]` function) compiled with that level's instructions.
+/// `multiversion! { /// doc  pub fn add<T: Code>(level, row: &mut [T], n: &[u16]) = add_body; }` makes `add(level, ...)`,
+/// which calls the plain `add_body` (an `#[inline(always)]` function) compiled with that level's instructions.
+///
+/// `... -> usize => add_vectors;` takes a body written with whole registers, generic over [`Vector`], whose first argument is a
+/// register: the witness that the machine has its kind. Where a level has no registers, nothing is done and the result is
+/// the default: no samples, `false`.
 macro_rules! multiversion {
-    ($($(#[$meta:meta])* $vis:vis fn $name:ident($level:ident $(, $arg:ident: $ty:ty)* $(,)?) $(-> $ret:ty)? = $body:path;)+) => {$(
+    ($($(#[$meta:meta])* $vis:vis fn $name:ident $(<$($t:ident: $bound:path),+>)?
+        ($level:ident $(, $arg:ident: $ty:ty)* $(,)?) $(-> $ret:ty)? $(= $plain:path)? $(=> $vectors:path)?;)+) => {$(
         $(#[$meta])*
-        #[allow(unsafe_code, clippy::too_many_arguments)]
-        $vis fn $name($level: $crate::simd::Level $(, $arg: $ty)*) $(-> $ret)? {
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-                fn avx2($($arg: $ty),*) $(-> $ret)? { $body($($arg),*) }
-                #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
-                fn avx512($($arg: $ty),*) $(-> $ret)? { $body($($arg),*) }
-                match $level.isa() {
-                    // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-                    $crate::simd::Isa::Avx512 => return unsafe { avx512($($arg),*) },
-                    // SAFETY: as above.
-                    $crate::simd::Isa::Avx2 => return unsafe { avx2($($arg),*) },
-                    _ => {}
-                }
+        #[allow(unsafe_code, unused_unsafe, clippy::too_many_arguments)]
+        $vis fn $name $(<$($t: $bound),+>)? ($level: $crate::simd::Level $(, $arg: $ty)*) $(-> $ret)? {
+            $crate::simd::multiversion! {
+                @ [$(= $plain)? $(=> $vectors)?] $level [$($($t: $bound),+)?] ($($arg: $ty),*) ($(-> $ret)?)
             }
-            let _ = $level;
-            $body($($arg),*)
         }
     )+};
+    (@ [= $body:path] $level:ident $generics:tt $args:tt $ret:tt) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            use $crate::simd::Isa;
+            $crate::simd::multiversion! { @ fn avx2 "avx2,bmi1,bmi2,popcnt,lzcnt" $body; () $generics $args $ret }
+            $crate::simd::multiversion! {
+                @ fn avx512 "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt" $body; () $generics $args $ret
+            }
+            match $level.isa() {
+                // SAFETY: a level of AVX-512 is had by detecting the features that `avx512` is compiled for.
+                Isa::Avx512 | Isa::Avx512Vbmi => return unsafe { $crate::simd::multiversion!(@ call avx512 $args) },
+                // SAFETY: likewise of AVX2.
+                Isa::Avx2 => return unsafe { $crate::simd::multiversion!(@ call avx2 $args) },
+                Isa::Sse2 | Isa::Scalar => {}
+            }
+        }
+        let _ = $level;
+        $crate::simd::multiversion!(@ call $body; $args)
+    }};
+    (@ [=> $body:path] $level:ident $generics:tt $args:tt $ret:tt) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            use $crate::simd::{Isa, x86};
+            $crate::simd::multiversion! { @ fn sse2 "sse2" $body; (x86::Sse2) $generics $args $ret }
+            $crate::simd::multiversion! { @ fn avx2 "avx2,bmi1,bmi2,popcnt,lzcnt" $body; (x86::Avx2) $generics $args $ret }
+            $crate::simd::multiversion! {
+                @ fn avx512 "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt"
+                $body; (x86::Avx512) $generics $args $ret
+            }
+            $crate::simd::multiversion! {
+                @ fn vbmi "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx2,bmi1,bmi2,popcnt,lzcnt"
+                $body; (x86::Vbmi) $generics $args $ret
+            }
+            match $level.isa() {
+                // SAFETY: this level is had by detecting the features that `vbmi` is compiled for.
+                Isa::Avx512Vbmi => return unsafe { $crate::simd::multiversion!(@ call vbmi $args) },
+                // SAFETY: likewise.
+                Isa::Avx512 => return unsafe { $crate::simd::multiversion!(@ call avx512 $args) },
+                // SAFETY: likewise.
+                Isa::Avx2 => return unsafe { $crate::simd::multiversion!(@ call avx2 $args) },
+                // SAFETY: SSE2 is part of x86-64.
+                Isa::Sse2 => return unsafe { $crate::simd::multiversion!(@ call sse2 $args) },
+                Isa::Scalar => {}
+            }
+        }
+        $crate::simd::multiversion!(@ unused $level $args);
+        Default::default()
+    }};
+    (@ fn $name:ident $features:literal $body:path; ($($v:ty)?) [$($t:ident: $bound:path),*] ($($arg:ident: $ty:ty),*) ($($ret:tt)*)) => {
+        #[target_feature(enable = $features)]
+        fn $name<$($t: $bound),*>($($arg: $ty),*) $($ret)* {
+            // SAFETY: the features of this function are those of its registers.
+            $body($(unsafe { <$v>::witness() },)? $($arg),*)
+        }
+    };
+    (@ call $of:ident ($($arg:ident: $ty:ty),*)) => { $of($($arg),*) };
+    (@ call $of:path; ($($arg:ident: $ty:ty),*)) => { $of($($arg),*) };
+    (@ unused $level:ident ($($arg:ident: $ty:ty),*)) => { let _ = ($level, $($arg),*); };
 }
 pub(crate) use multiversion;
 
@@ -158,13 +237,29 @@ mod tests {
     fn sum_body(v: &[u16]) -> u32 {
         v.iter().map(|&x| u32::from(x)).sum()
     }
-    multiversion! { fn sum(level, v: &[u16]) -> u32 = sum_body; }
+    #[inline(always)]
+    fn sum_of_vectors<V: Vector>(zero: V, v: &[u16]) -> u32 {
+        let mut lanes = [[0u16; 32]; 2];
+        v.chunks_exact(V::BYTES / 2)
+            .fold(zero, |sum, v| sum.add16(zero.load(v)))
+            .store(&mut lanes[0][..V::BYTES / 2]);
+        lanes.as_flattened().iter().map(|&x| u32::from(x)).sum()
+    }
+
+    multiversion! {
+        fn sum(level, v: &[u16]) -> u32 = sum_body;
+        fn vectors(level, v: &[u16]) -> u32 => sum_of_vectors;
+        fn longest<T: Ord>(level, a: T, b: T) -> T = core::cmp::max;
+    }
 
     #[test]
     fn dispatch_reaches_every_level() {
         let v: Vec<u16> = (0..1000).collect();
         for &level in Level::available() {
             assert_eq!(sum(level, &v), 499_500, "{level}");
+            let want = if level == Level::SCALAR { 0 } else { 32 * 31 };
+            assert_eq!(vectors(level, &[31; 32]), want, "{level}");
+            assert_eq!(longest(level, 3, 4), 4);
         }
     }
 }

@@ -51,6 +51,7 @@ const LEVEL: Words<Isa> = Words(&[
     ("sse2", Isa::Sse2, ""),
     ("avx2", Isa::Avx2, ""),
     ("avx512", Isa::Avx512, ""),
+    ("avx512vbmi", Isa::Avx512Vbmi, ""),
 ]);
 
 /// Deterministic noise, grain and effects for video and image sequences.

@@ -37,7 +37,7 @@ const ENVIRONMENT: &str = r"\
 .SH ENVIRONMENT
 .TP
 \fBGRAINFIELD_LEVEL\fR
-At most these instructions: scalar, sse2, avx2 or avx512. See \fB\-\-level\fR.
+At most these instructions: scalar, sse2, avx2, avx512 or avx512vbmi. See \fB\-\-level\fR.
 .TP
 \fBNO_COLOR\fR, \fBCLICOLOR_FORCE\fR
 No colours in messages, or colours even when standard error is no terminal.

@@ -398,10 +398,10 @@ mod tests {
         assert_eq!(with(None, "scalar").unwrap(), Level::SCALAR);
         assert_eq!(with(Some(Isa::Scalar), "avx512").unwrap(), Level::SCALAR);
         assert_eq!(with(Some(Isa::Avx512), "scalar").unwrap(), Level::SCALAR);
-        assert_eq!(with(None, "avx512").unwrap(), Level::best());
+        assert_eq!(with(None, "avx512vbmi").unwrap(), Level::best());
         assert!(matches!(with(None, "neon"), Err(ResolveError::Level { .. })));
-        let (l, notes) = level(Some(Isa::Avx512), None).unwrap();
-        assert_eq!((l, notes.is_empty()), (Level::best(), Level::of(Isa::Avx512).is_some()));
+        let (l, notes) = level(Some(Isa::Avx512Vbmi), None).unwrap();
+        assert_eq!((l, notes.is_empty()), (Level::best(), Level::of(Isa::Avx512Vbmi).is_some()));
     }
 
     #[test]

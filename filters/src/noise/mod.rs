@@ -16,7 +16,7 @@
 //! What a filter scales is not the word but a *centred* number c, made of one or several words by a [`Law`]: uniform,
 //! the sum of some, or nearly normal. See [`law`].
 
-mod arch;
+pub(crate) mod arch;
 pub mod law;
 pub mod lfsr31;
 pub mod seed;

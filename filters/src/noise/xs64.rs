@@ -13,7 +13,7 @@ use super::law::{self, Law};
 use super::seed::{FrameKey, GOLDEN, Layer, key_of_frame, mix64};
 use super::{Shape, seed};
 use crate::gf2::{Matrix64, Powers64};
-use crate::simd::{Isa, Level, multiversion};
+use crate::simd::Level;
 use core::ops::Range;
 use std::sync::LazyLock;
 
@@ -37,16 +37,14 @@ pub const fn step(w: [u16; 4]) -> ([u16; 4], u16) {
 
 impl Lanes {
     /// The registers of a row, before its first word.
-    #[inline]
+    #[inline(always)]
     pub fn of_key(key: u64) -> Lanes {
-        let mut w = [[0; LANES]; 4];
-        for (j, plane) in w.iter_mut().enumerate() {
-            for (n, four) in plane.chunks_exact_mut(4).enumerate() {
-                let u = mix64(key.wrapping_add(((8 * j + n) as u64 + 1).wrapping_mul(GOLDEN)));
-                for (i, word) in four.iter_mut().enumerate() {
-                    *word = (u >> (16 * i)) as u16;
-                }
-            }
+        let four = |n: usize| mix64(key.wrapping_add((n as u64 + 1).wrapping_mul(GOLDEN))).to_le();
+        let fours: [u64; LANES] = core::array::from_fn(four);
+        let mut w: [[u16; LANES]; 4] = bytemuck::cast(fours);
+        // In the memory of another byte order the words of each four stand the other way round.
+        if cfg!(target_endian = "big") {
+            w.iter_mut().flatten().for_each(|w| *w = w.swap_bytes());
         }
         // Never the state of all zeros, which would stay there.
         w[3].iter_mut().for_each(|w| *w |= 1);
@@ -107,29 +105,13 @@ fn run<const N: usize>(lanes: &mut Lanes, first: usize, out: &mut [u16]) {
     }
 }
 
-/// The row again and again, `N` lanes at a time: so many as fit the registers.
-#[inline(always)]
-fn fill_body<const N: usize>(lanes: &mut Lanes, out: &mut [u16]) {
-    for first in (0..LANES).step_by(N) {
-        run::<N>(lanes, first, out);
-    }
-}
-
-multiversion! {
-    fn fill_by_8(level, lanes: &mut Lanes, out: &mut [u16]) = fill_body::<8>;
-    fn fill_by_16(level, lanes: &mut Lanes, out: &mut [u16]) = fill_body::<16>;
-}
-
 /// Fills `out` with whole steps of 32 words each, lane 0 first, and leaves the lanes where the next call goes on.
 /// A rest of `out` that is no whole step is left as it is.
 #[inline]
 pub fn fill(level: Level, lanes: &mut Lanes, out: &mut [u16]) {
-    if super::arch::xs64(level, lanes, out) {
-        return;
-    }
-    match level.isa() {
-        Isa::Scalar | Isa::Sse2 => fill_by_8(level, lanes, out),
-        Isa::Avx2 | Isa::Avx512 => fill_by_16(level, lanes, out),
+    if !super::arch::xs64(level, lanes, out) {
+        // Eight lanes at a time: so many as fit the registers.
+        (0..LANES).step_by(8).for_each(|first| run::<8>(lanes, first, out));
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the kernels ask of the processor directly.
-#![allow(unsafe_code)] // a hint, which cannot fault, and a conversion of what is known to be in range
+#![allow(unsafe_code)] // a conversion of what is known to be in range
+
+pub(super) use crate::simd::prefetch;
 
 /// The whole part of `v`, kept within `low` to `high` (whole numbers within ±2^30); `low` of what is not a number.
 ///
@@ -13,22 +15,6 @@ pub(crate) fn whole(v: f32, low: i32, high: i32) -> i32 {
     let v = if v < high { v } else { high };
     // SAFETY: a number within ±2^30, which `i32` holds.
     unsafe { v.to_int_unchecked::<i32>() }
-}
-
-/// Asks for the memory of `it` ahead of its use. A hint: it changes nothing but speed.
-#[inline(always)]
-pub(super) fn prefetch<T>(it: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let start = core::ptr::from_ref(it).cast::<i8>();
-        for line in (0..size_of::<T>()).step_by(64) {
-            // SAFETY: a prefetch of any address is allowed, and these lie inside `it`.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line)) };
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = it;
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 
 mod arch;
 
+use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 
 /// The terms of columns and rows, as exact as f64.
@@ -146,18 +147,10 @@ fn add_body(sums: &mut [u16], terms: &[i32], row: i32) {
 }
 
 #[inline(always)]
-fn rest_u8_body(samples: &mut [u8], terms: &[u16], by: Shade) {
+fn rest_body<T: CodeSample>(samples: &mut [T], terms: &[u16], by: Shade) {
     for (x, t) in samples.iter_mut().zip(terms) {
         let t = t.saturating_add(by.up).saturating_sub(by.down);
-        *x = shade((*x).into(), by.zero, loss_at(t, by.amount)) as u8;
-    }
-}
-
-#[inline(always)]
-fn rest_u16_body(samples: &mut [u16], terms: &[u16], by: Shade) {
-    for (x, t) in samples.iter_mut().zip(terms) {
-        let t = t.saturating_add(by.up).saturating_sub(by.down);
-        *x = shade(*x, by.zero, loss_at(t, by.amount));
+        *x = T::of(shade(x.code(), by.zero, loss_at(t, by.amount)));
     }
 }
 
@@ -166,7 +159,7 @@ pub fn shade_u8(level: Level, samples: &mut [u8], columns: &Columns, row: i32, a
     by_parts(level, samples, columns, row, |samples, terms, (up, down)| {
         let by = Shade { up, down, amount, zero: zero.into() };
         let done = arch::shade_u8(level, samples, terms, by);
-        rest_u8(level, &mut samples[done..], &terms[done..], by);
+        rest(level, &mut samples[done..], &terms[done..], by);
     });
 }
 
@@ -175,7 +168,7 @@ pub fn shade_u16(level: Level, samples: &mut [u16], columns: &Columns, row: i32,
     by_parts(level, samples, columns, row, |samples, terms, (up, down)| {
         let by = Shade { up, down, amount, zero };
         let done = arch::shade_u16(level, samples, terms, by);
-        rest_u16(level, &mut samples[done..], &terms[done..], by);
+        rest(level, &mut samples[done..], &terms[done..], by);
     });
 }
 
@@ -196,8 +189,7 @@ fn f32_body(samples: &mut [f32], columns: &[i32], row: i32, amount: f32) {
 
 multiversion! {
     fn add_row(level, sums: &mut [u16], terms: &[i32], row: i32) = add_body;
-    fn rest_u8(level, samples: &mut [u8], terms: &[u16], by: Shade) = rest_u8_body;
-    fn rest_u16(level, samples: &mut [u16], terms: &[u16], by: Shade) = rest_u16_body;
+    fn rest<T: CodeSample>(level, samples: &mut [T], terms: &[u16], by: Shade) = rest_body;
     fn float_row(level, samples: &mut [f32], columns: &[i32], row: i32, amount: f32) = f32_body;
 }
 

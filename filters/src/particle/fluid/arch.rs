@@ -15,8 +15,8 @@ multiversion! {
 /// As `forces_body`, with the instructions of the level.
 pub(super) fn forces(level: Level, list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) {
     #[cfg(target_arch = "x86_64")]
-    if level.isa() == crate::simd::Isa::Avx512 {
-        // SAFETY: a level is made by detection only, so the machine has these instructions.
+    if level.isa() >= crate::simd::Isa::Avx512 {
+        // SAFETY: levels from AVX-512 on are had by detecting the features that `forces_512` is compiled for.
         return unsafe { forces_512(list, c, known, out) };
     }
     plain_forces(level, list, c, known, out);
@@ -33,8 +33,8 @@ pub(super) fn test(
     out: (&mut [u32], &mut [f32]),
 ) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if level.isa() == crate::simd::Isa::Avx512 {
-        // SAFETY: a level is made by detection only, so the machine has these instructions.
+    if level.isa() >= crate::simd::Isa::Avx512 {
+        // SAFETY: levels from AVX-512 on are had by detecting the features that `test_512` is compiled for.
         return unsafe { test_512(room, i, at, h2, out) };
     }
     plain(level, room, i, at, h2, out)

@@ -14,16 +14,15 @@ pub trait Num: bytemuck::Pod + Add<Output = Self> + Mul<Output = Self> + Default
     fn of(v: i32) -> Self;
     /// Resamples across: `row` starts [`PAD`] samples before the first of its `len` samples and ends as many behind
     /// the last, its edges filled by [`pad`]. `out` may be of any length that has its samples around there.
-    fn across(level: Level, out: &mut [Self], row: &[Self], taps: &Taps);
+    fn across(level: Level, out: &mut [Self], row: &[Self], taps: &Taps) {
+        across_rows(level, out, row, taps);
+    }
 }
 
 impl Num for i32 {
     #[inline(always)]
     fn of(v: i32) -> i32 {
         v
-    }
-    fn across(level: Level, out: &mut [i32], row: &[i32], taps: &Taps) {
-        across_i32(level, out, row, taps);
     }
 }
 
@@ -32,15 +31,18 @@ impl Num for f32 {
     fn of(v: i32) -> f32 {
         v as f32
     }
-    fn across(level: Level, out: &mut [f32], row: &[f32], taps: &Taps) {
-        across_f32(level, out, row, taps);
-    }
 }
 
 /// Samples that can be summed in `A`.
 pub trait Weigh<A: Num>: Sample {
+    /// As a part of a sum; an integer code above `top` counts as `top`.
+    #[doc(hidden)]
+    fn lane(self, top: u16) -> A;
     /// `acc = row * weight`, or `acc += row * weight` with `add`. Integer codes above `top` count as `top`.
-    fn weigh(level: Level, acc: &mut [A], row: &[Self], weight: i32, top: u16, add: bool);
+    fn weigh(level: Level, acc: &mut [A], row: &[Self], weight: i32, top: u16, add: bool) {
+        assert_eq!(acc.len(), row.len());
+        weigh_rows(level, acc, row, A::of(weight), top, add);
+    }
 }
 
 /// Repeats the outermost samples of a row of `len` samples that starts at [`PAD`]. `len` must not be 0.
@@ -60,41 +62,28 @@ fn across_one<A: Num>(row: &[A], taps: &Taps, i: usize) -> A {
     terms.fold(start, |sum, term| sum + term)
 }
 
-trait Lane<A>: Copy {
-    fn lane(self, top: u16) -> A;
-}
-
 macro_rules! lanes {
-    ($($from:ty, $to:ty, |$v:ident, $top:ident| $do:expr, $name:ident;)+) => {$(
-        impl Lane<$to> for $from {
+    ($($from:ty, $to:ty, |$v:ident, $top:ident| $do:expr;)+) => {$(
+        impl Weigh<$to> for $from {
             #[inline(always)]
             fn lane(self, $top: u16) -> $to {
                 let $v = self;
                 $do
             }
         }
-        multiversion! {
-            fn $name(level, acc: &mut [$to], row: &[$from], weight: $to, top: u16, add: bool) = weigh_body;
-        }
-        impl Weigh<$to> for $from {
-            fn weigh(level: Level, acc: &mut [$to], row: &[$from], weight: i32, top: u16, add: bool) {
-                assert_eq!(acc.len(), row.len());
-                $name(level, acc, row, <$to as Num>::of(weight), top, add);
-            }
-        }
     )+};
 }
 
 lanes! {
-    u8, i32, |v, _top| v.into(), weigh_u8_i32;
-    u16, i32, |v, top| v.min(top).into(), weigh_u16_i32;
-    u8, f32, |v, _top| v.into(), weigh_u8_f32;
-    u16, f32, |v, top| v.min(top).into(), weigh_u16_f32;
-    f32, f32, |v, _top| v, weigh_f32_f32;
+    u8, i32, |v, _top| v.into();
+    u16, i32, |v, top| v.min(top).into();
+    u8, f32, |v, _top| v.into();
+    u16, f32, |v, top| v.min(top).into();
+    f32, f32, |v, _top| v;
 }
 
 #[inline(always)]
-fn weigh_body<S: Lane<A>, A: Num>(acc: &mut [A], row: &[S], weight: A, top: u16, add: bool) {
+fn weigh_body<A: Num, S: Weigh<A>>(acc: &mut [A], row: &[S], weight: A, top: u16, add: bool) {
     let each = acc.iter_mut().zip(row);
     if add {
         each.for_each(|(a, &v)| *a = *a + v.lane(top) * weight);
@@ -190,8 +179,8 @@ fn across_body<A: Num>(out: &mut [A], row: &[A], taps: &Taps) {
 }
 
 multiversion! {
-    fn across_i32(level, out: &mut [i32], row: &[i32], taps: &Taps) = across_body;
-    fn across_f32(level, out: &mut [f32], row: &[f32], taps: &Taps) = across_body;
+    fn across_rows<A: Num>(level, out: &mut [A], row: &[A], taps: &Taps) = across_body;
+    fn weigh_rows<A: Num, S: Weigh<A>>(level, acc: &mut [A], row: &[S], weight: A, top: u16, add: bool) = weigh_body;
 }
 
 #[cfg(test)]

@@ -10,15 +10,6 @@ pub trait CodeSample: Sample + Ord {
     fn code(self) -> u16;
     /// The sample of a code, which fits.
     fn of(code: u16) -> Self;
-    /// Codes of this type to codes of 8 bits.
-    #[doc(hidden)]
-    fn scale_to_u8(level: Level, scale: &Scale, out: &mut [u8], row: &[Self]);
-    /// Codes of this type to codes of more bits.
-    #[doc(hidden)]
-    fn scale_to_u16(level: Level, scale: &Scale, out: &mut [u16], row: &[Self]);
-    /// [`Scale::row`] into rows of this type.
-    #[doc(hidden)]
-    fn scale_from<S: CodeSample>(level: Level, scale: &Scale, out: &mut [Self], row: &[S]);
 }
 
 impl CodeSample for u8 {
@@ -30,15 +21,6 @@ impl CodeSample for u8 {
     fn of(code: u16) -> u8 {
         code as u8
     }
-    fn scale_to_u8(level: Level, scale: &Scale, out: &mut [u8], row: &[u8]) {
-        u8_to_u8(level, scale, out, row);
-    }
-    fn scale_to_u16(level: Level, scale: &Scale, out: &mut [u16], row: &[u8]) {
-        u8_to_u16(level, scale, out, row);
-    }
-    fn scale_from<S: CodeSample>(level: Level, scale: &Scale, out: &mut [u8], row: &[S]) {
-        S::scale_to_u8(level, scale, out, row);
-    }
 }
 
 impl CodeSample for u16 {
@@ -49,15 +31,6 @@ impl CodeSample for u16 {
     #[inline(always)]
     fn of(code: u16) -> u16 {
         code
-    }
-    fn scale_to_u8(level: Level, scale: &Scale, out: &mut [u8], row: &[u16]) {
-        u16_to_u8(level, scale, out, row);
-    }
-    fn scale_to_u16(level: Level, scale: &Scale, out: &mut [u16], row: &[u16]) {
-        u16_to_u16(level, scale, out, row);
-    }
-    fn scale_from<S: CodeSample>(level: Level, scale: &Scale, out: &mut [u16], row: &[S]) {
-        S::scale_to_u16(level, scale, out, row);
     }
 }
 
@@ -138,7 +111,7 @@ impl Scale {
     /// [`one`](Scale::one) for every sample of a row. Panics when the rows differ in length.
     pub fn row<S: CodeSample, D: CodeSample>(&self, level: Level, out: &mut [D], row: &[S]) {
         assert_eq!(out.len(), row.len());
-        D::scale_from(level, self, out, row);
+        rows(level, self, out, row);
     }
 }
 
@@ -168,10 +141,7 @@ fn body<S: CodeSample, D: CodeSample>(scale: &Scale, out: &mut [D], row: &[S]) {
 }
 
 multiversion! {
-    fn u8_to_u8(level, scale: &Scale, out: &mut [u8], row: &[u8]) = body;
-    fn u8_to_u16(level, scale: &Scale, out: &mut [u16], row: &[u8]) = body;
-    fn u16_to_u8(level, scale: &Scale, out: &mut [u8], row: &[u16]) = body;
-    fn u16_to_u16(level, scale: &Scale, out: &mut [u16], row: &[u16]) = body;
+    fn rows<S: CodeSample, D: CodeSample>(level, scale: &Scale, out: &mut [D], row: &[S]) = body;
 }
 
 #[cfg(test)]

@@ -16,8 +16,7 @@ pub mod blue;
 #[cfg(test)]
 mod tests;
 
-use super::convert::Code;
-use crate::frame::Sample;
+use super::convert::{Code, CodeSample};
 use crate::simd::{Level, multiversion};
 
 /// The way from deeper to shallower codes.
@@ -61,22 +60,10 @@ impl Reduce {
     }
 }
 
-/// A sample that comes out.
-pub trait Shallow: Sample {
-    #[doc(hidden)]
-    fn reduce(level: Level, out: &mut [Self], row: &[u16], noise: &[i16], by: &Reduce);
-}
-
 #[inline(always)]
-fn u8_body(out: &mut [u8], row: &[u16], noise: &[i16], by: &Reduce) {
+fn reduce_body<D: CodeSample>(out: &mut [D], row: &[u16], noise: &[i16], by: &Reduce) {
     let by = *by;
-    out.iter_mut().zip(row).zip(noise).for_each(|((o, &v), &r)| *o = by.one(v, r) as u8);
-}
-
-#[inline(always)]
-fn u16_body(out: &mut [u16], row: &[u16], noise: &[i16], by: &Reduce) {
-    let by = *by;
-    out.iter_mut().zip(row).zip(noise).for_each(|((o, &v), &r)| *o = by.one(v, r));
+    out.iter_mut().zip(row).zip(noise).for_each(|((o, &v), &r)| *o = D::of(by.one(v, r)));
 }
 
 #[inline(always)]
@@ -89,27 +76,14 @@ fn high_pass_body(out: &mut [i16], words: &[u16]) {
 }
 
 multiversion! {
-    fn u8_rows(level, out: &mut [u8], row: &[u16], noise: &[i16], by: &Reduce) = u8_body;
-    fn u16_rows(level, out: &mut [u16], row: &[u16], noise: &[i16], by: &Reduce) = u16_body;
+    fn reduce_rows<D: CodeSample>(level, out: &mut [D], row: &[u16], noise: &[i16], by: &Reduce) = reduce_body;
     fn high_pass_rows(level, out: &mut [i16], words: &[u16]) = high_pass_body;
 }
 
-impl Shallow for u8 {
-    fn reduce(level: Level, out: &mut [u8], row: &[u16], noise: &[i16], by: &Reduce) {
-        u8_rows(level, out, row, noise, by);
-    }
-}
-
-impl Shallow for u16 {
-    fn reduce(level: Level, out: &mut [u16], row: &[u16], noise: &[i16], by: &Reduce) {
-        u16_rows(level, out, row, noise, by);
-    }
-}
-
 /// Rounds a row with the noise given, in 1/32768 of a shallow code. Panics when the rows differ in length.
-pub fn reduce_row<D: Shallow>(level: Level, out: &mut [D], row: &[u16], noise: &[i16], by: &Reduce) {
+pub fn reduce_row<D: CodeSample>(level: Level, out: &mut [D], row: &[u16], noise: &[i16], by: &Reduce) {
     assert!(out.len() == row.len() && row.len() == noise.len());
-    D::reduce(level, out, row, noise, by);
+    reduce_rows(level, out, row, noise, by);
 }
 
 /// The difference of each word and the one before, both in 1/32768 from 0 to 1; `words` is one longer than `out`.

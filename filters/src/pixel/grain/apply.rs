@@ -153,7 +153,7 @@ pub fn add_u8(
 ) {
     assert!(gain.narrow(), "grain of more than 8192 codes for 8-bit samples");
     assert!(row.len() == n.len() && light.is_none_or(|l| l.len() == row.len()));
-    let done = Job::new(ramp, gain).map_or(0, |job| arch::add_u8(level, row, light, n, &job, (lo, hi)));
+    let done = Job::new(ramp, gain).map_or(0, |job| arch::add(level, row, light, n, &job, (lo, hi)));
     u8_rows(level, &mut row[done..], light.map(|l| &l[done..]), &n[done..], ramp, gain, lo, hi);
 }
 
@@ -168,7 +168,7 @@ pub fn add_u16(
     (lo, hi): (u16, u16),
 ) {
     assert!(row.len() == n.len() && light.is_none_or(|l| l.len() == row.len()));
-    let done = Job::new(ramp, gain).map_or(0, |job| arch::add_u16(level, row, light, n, &job, (lo, hi)));
+    let done = Job::new(ramp, gain).map_or(0, |job| arch::add(level, row, light, n, &job, (lo, hi)));
     u16_rows(level, &mut row[done..], light.map(|l| &l[done..]), &n[done..], ramp, gain, lo, hi);
 }
 

@@ -1,166 +1,374 @@
-//! Which kernel by hand does a row.
-#![allow(unsafe_code)] // calls into functions of a level, which was detected
+//! Response and addition by whole registers, for grain that fits 16-bit lanes and responses of 17 nodes, or by a table of
+//! 8-bit codes.
+#![allow(unsafe_code)] // loads and stores in rows whose lengths are checked once, not at each of their ten places
 
 use super::apply::Job;
-use super::finish::{Codes, Sources};
-use crate::simd::{Isa, Level};
+use super::finish::{Codes, MARGIN, Sources, TURN};
+use crate::pixel::convert::CodeSample;
+use crate::simd::{Vector, multiversion, prefetch_at};
+use core::marker::PhantomData;
 
-/// Does as much of a row as a kernel by hand can; returns how many samples that were.
-pub(super) fn add_u8(
-    level: Level,
-    row: &mut [u8],
-    light: Option<&[u8]>,
-    n: &[i16],
-    job: &Job<'_>,
-    (lo, hi): (u8, u8),
-) -> usize {
-    match level.isa() {
-        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { super::avx512::add_u8(row, light, n, job, lo, hi) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { super::avx2::add_u8(row, light, n, job, lo, hi) },
-        _ => 0,
-    }
+/// How many bytes ahead of the samples that are being changed memory is asked for.
+const AHEAD: usize = 2048;
+
+multiversion! {
+    /// Adds grain n to as much of a row as whole registers can; returns how many samples that were.
+    pub(super) fn add<T: Code>(
+        level, row: &mut [T], light: Option<&[T]>, n: &[i16], job: &Job<'_>, legal: (T, T),
+    ) -> usize => add_body;
+    /// Grain made of its sources and added, by the nodes of the response; `false` where there is no way.
+    pub(super) fn finish<T: Code>(
+        level, row: &mut [T], light: Option<&[T]>, sources: &mut Sources<'_>, job: &Job<'_>, legal: (T, T),
+    ) -> bool => finish_body;
+    /// The same by a table of codes.
+    pub(super) fn finish_codes(
+        level, row: &mut [u8], light: Option<&[u8]>, sources: &mut Sources<'_>, codes: &Codes, legal: (u8, u8),
+    ) -> bool => finish_codes_body;
+    /// Means of two by two samples of as much of two rows as whole registers can; returns how many that were.
+    pub(super) fn means<T: Code>(level, out: &mut [T], upper: &[T], lower: &[T]) -> usize => means_body;
 }
 
-/// As [`add_u8`], of deeper samples.
-pub(super) fn add_u16(
-    level: Level,
-    row: &mut [u16],
-    light: Option<&[u16]>,
-    n: &[i16],
-    job: &Job<'_>,
-    (lo, hi): (u16, u16),
-) -> usize {
-    match level.isa() {
-        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { super::avx512::add_u16(row, light, n, job, lo, hi) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { super::avx2::add_u16(row, light, n, job, lo, hi) },
-        _ => 0,
-    }
+/// A sample of 8 or 16 bits in registers.
+pub(super) trait Code: CodeSample {
+    fn splat<V: Vector>(self, any: V) -> V;
+    /// Adds the grain of a register of samples, their numbers n being those from `x` on.
+    fn add<V: Vector>(by: &Nodes<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, ends: [V; 2]) -> V;
+    /// Means of two by two samples: of twice two neighbouring registers.
+    fn means<V: Vector>(upper: [V; 2], lower: [V; 2]) -> V;
 }
 
-/// Calls a kernel for the sources' reach; `true`.
-#[cfg(target_arch = "x86_64")]
-macro_rules! by_reach {
-    ($sources:ident, $kernel:path, $args:tt) => {{
-        use $kernel as kernel;
-        let fresh = match (&$sources.fresh, $sources.across.reach()) {
-            (None, _) => 0,
-            (_, 2) => 2,
-            _ => 1,
-        };
-        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-        unsafe {
-            match (fresh, $sources.down.reach() == 2) {
-                (0, false) => kernel::<0, false> $args,
-                (1, false) => kernel::<1, false> $args,
-                (_, false) => kernel::<2, false> $args,
-                (0, true) => kernel::<0, true> $args,
-                (1, true) => kernel::<1, true> $args,
-                (_, true) => kernel::<2, true> $args,
-            }
+impl Code for u8 {
+    #[inline(always)]
+    fn splat<V: Vector>(self, any: V) -> V {
+        any.splat8(self)
+    }
+
+    #[inline(always)]
+    fn add<V: Vector>(by: &Nodes<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, ends: [V; 2]) -> V {
+        let zero = old.splat8(0);
+        let (samples, light) = (old.deal(), light.deal());
+        let first = by.grain(light.unpack_low8(zero), n.at(x));
+        let second = by.grain(light.unpack_high8(zero), n.at(x + V::BYTES / 2));
+        let (first, second) =
+            (samples.unpack_low8(zero).add16(first), samples.unpack_high8(zero).add16(second));
+        within(first.pack_u16(second).gather(), old, ends)
+    }
+
+    #[inline(always)]
+    fn means<V: Vector>(mut upper: [V; 2], lower: [V; 2]) -> V {
+        let two = upper[0].splat16(2);
+        for (a, b) in upper.iter_mut().zip(lower) {
+            *a = a.pairs_u8().add16(b.pairs_u8()).add16(two).shr_u16(2);
         }
-        true
-    }};
+        upper[0].pack_u16(upper[1]).gather()
+    }
 }
 
-/// Grain made of its sources and added, by a table of codes.
-pub(super) fn finish_codes(
-    level: Level,
+impl Code for u16 {
+    #[inline(always)]
+    fn splat<V: Vector>(self, any: V) -> V {
+        any.splat16(self as i16)
+    }
+
+    #[inline(always)]
+    fn add<V: Vector>(by: &Nodes<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, [lo, hi]: [V; 2]) -> V {
+        // Moved by 2^15 codes fit signed lanes, whose addition saturates at both ends.
+        let sign = old.splat16(i16::MIN);
+        let sum = old.xor(sign).adds_i16(by.grain(light, n.at(x))).xor(sign);
+        sum.min_u16(old.max_u16(hi)).max_u16(old.min_u16(lo))
+    }
+
+    #[inline(always)]
+    fn means<V: Vector>(mut upper: [V; 2], lower: [V; 2]) -> V {
+        // Samples are moved by 2^15 to be signed, and their means back.
+        let (one, sign, two) = (upper[0].splat16(1), upper[0].splat16(i16::MIN), upper[0].splat32(2));
+        for (a, b) in upper.iter_mut().zip(lower) {
+            *a = a.xor(sign).madd16(one).add32(b.xor(sign).madd16(one)).add32(two).shr_i32(2);
+        }
+        upper[0].pack_i32(upper[1]).gather().xor(sign)
+    }
+}
+
+/// Bytes kept to the legal codes, or as far beyond them as the sample was.
+#[inline(always)]
+fn within<V: Vector>(sum: V, old: V, [lo, hi]: [V; 2]) -> V {
+    sum.min_u8(old.max_u8(hi)).max_u8(old.min_u8(lo))
+}
+
+/// A response of nodes: the sixteen stretches between them are looked up by the upper bits of u.
+pub(super) struct Nodes<V> {
+    base: [V; 2],
+    slope: [V; 2],
+    low: V,
+    span: V,
+    stretch: V,
+    up: u32,
+    half: V,
+    down: u32,
+}
+
+impl<V: Vector> Nodes<V> {
+    #[inline(always)]
+    fn new(zero: V, job: &Job<'_>) -> Nodes<V> {
+        Nodes {
+            base: zero.table16(&job.bases()),
+            slope: zero.table16(&job.slopes()),
+            low: zero.splat16(job.ramp.low as i16),
+            span: zero.splat16(job.ramp.span as i16),
+            stretch: zero.splat16(job.ramp.stretch as i16),
+            up: job.ramp.shift,
+            half: zero.splat16(1 << (job.shift - 17)),
+            down: job.shift - 16,
+        }
+    }
+
+    /// The grain of numbers n in codes.
+    #[inline(always)]
+    fn grain(&self, light: V, n: V) -> V {
+        let above = light.subs_u16(self.low).min_u16(self.span);
+        let inside = above.shl16(self.up);
+        let u = inside.add16(inside.mulhi_u16(self.stretch));
+        let i = u.shr_u16(12);
+        let part = u.shl16(4).shr_u16(1);
+        let s = i.look_up16(self.base).add16(i.look_up16(self.slope).mulhi_i16(part));
+        n.mulhi_i16(s).add16(self.half).shr_i16(self.down)
+    }
+}
+
+/// Where numbers n come from.
+pub(super) trait Numbers<V> {
+    /// A register of them from `x` on.
+    fn at(&self, x: usize) -> V;
+}
+
+struct Given<'a, V>(V, &'a [i16]);
+
+impl<V: Vector> Numbers<V> for Given<'_, V> {
+    #[inline(always)]
+    fn at(&self, x: usize) -> V {
+        self.0.load(&self.1[x..])
+    }
+}
+
+/// Numbers made of their sources. `FRESH` is the reach across of the fresh row, 0 where there is none.
+struct Field<'a, V, const FRESH: u8, const FIVE: bool> {
+    any: V,
+    h: [*const i16; 5],
+    white: *const i16,
+    out: *mut i16,
+    across: [V; 2],
+    down: [V; 2],
+    /// Where whole turns end.
+    end: usize,
+    sources: PhantomData<&'a mut i16>,
+}
+
+impl<'a, V: Vector, const FRESH: u8, const FIVE: bool> Field<'a, V, FRESH, FIVE> {
+    /// Panics when the sources do not suffice for a row of `width`.
+    #[inline(always)]
+    fn new(any: V, sources: &'a mut Sources<'_>, width: usize) -> Self {
+        assert!(sources.suffice(width) && (FRESH > 0) == sources.fresh.is_some());
+        assert!(FIVE == (sources.down.reach() == 2));
+        let (white, out) = match &mut sources.fresh {
+            Some((white, out)) => (white[MARGIN..].as_ptr(), out.as_mut_ptr()),
+            None => (core::ptr::null(), core::ptr::null_mut()),
+        };
+        let taps = |t: super::Taps| [any.splat16(t.a), any.splat16(t.b)];
+        let (across, down) = (taps(sources.across), taps(sources.down));
+        let (h, end) = (sources.h.map(|h| h.as_ptr()), width.next_multiple_of(TURN));
+        Field { any, h, white, out, across, down, end, sources: PhantomData }
+    }
+}
+
+impl<V: Vector, const FRESH: u8, const FIVE: bool> Numbers<V> for Field<'_, V, FRESH, FIVE> {
+    #[inline(always)]
+    fn at(&self, x: usize) -> V {
+        assert!(x + V::BYTES / 2 <= self.end);
+        // SAFETY: `new` has found the rows h that are read here as long as whole turns, and `x` with a register is within.
+        let h = |i: usize| unsafe { self.any.read(self.h[i].add(x)) };
+        let fresh = if FRESH > 0 {
+            // SAFETY: likewise the white row, which goes on for more than two numbers at either end.
+            let white = |i: isize| unsafe { self.any.read(self.white.add(x).offset(i)) };
+            let mut v = white(0).add16(white(-1).add16(white(1)).mulhi_i16(self.across[0]));
+            if FRESH == 2 {
+                v = v.adds_i16(white(-2).add16(white(2)).mulhi_i16(self.across[1]));
+            }
+            // SAFETY: likewise the row it is for, which `sources` holds for this field alone.
+            unsafe { v.write(self.out.add(x)) };
+            v
+        } else {
+            h(if FIVE { 4 } else { 3 })
+        };
+        let near = h(1).adds_i16(if FIVE { h(3) } else { fresh });
+        let n = h(2).adds_i16(near.mulhi_i16(self.down[0]));
+        if FIVE { n.adds_i16(h(0).adds_i16(fresh).mulhi_i16(self.down[1])) } else { n }
+    }
+}
+
+/// What adds grain to a register of samples.
+trait Adds<V: Vector, T> {
+    fn add(&self, old: V, light: V, n: &impl Numbers<V>, x: usize) -> V;
+}
+
+/// By nodes, within the legal codes.
+struct ByNodes<V>(Nodes<V>, [V; 2]);
+
+impl<V: Vector, T: Code> Adds<V, T> for ByNodes<V> {
+    #[inline(always)]
+    fn add(&self, old: V, light: V, n: &impl Numbers<V>, x: usize) -> V {
+        T::add(&self.0, old, light, n, x, self.1)
+    }
+}
+
+/// By a table of codes, within the legal ones.
+struct ByCodes<'a, V> {
+    codes: &'a Codes,
+    half: V,
+    ends: [V; 2],
+}
+
+impl<V: Vector> Adds<V, u8> for ByCodes<'_, V> {
+    #[inline(always)]
+    fn add(&self, old: V, light: V, n: &impl Numbers<V>, x: usize) -> V {
+        let i = light.deal();
+        let (low, high) = (i.look_up8(&self.codes.low), i.look_up8(&self.codes.high));
+        let down = self.codes.shift - 16;
+        let first = n.at(x).mulhi_i16(low.unpack_low8(high)).add16(self.half).shr_i16(down);
+        let second = n.at(x + V::BYTES / 2).mulhi_i16(low.unpack_high8(high)).add16(self.half).shr_i16(down);
+        let sign = old.splat8(0x80);
+        within(old.xor(sign).adds_i8(first.low_bytes(second)).xor(sign), old, self.ends)
+    }
+}
+
+/// Whole registers of a row, whose numbers begin at `first`; how many samples they were.
+#[inline(always)]
+fn whole<V: Vector, T: Code>(
+    any: V,
+    (row, light): (&mut [T], Option<&[T]>),
+    (n, first): (&impl Numbers<V>, usize),
+    by: &impl Adds<V, T>,
+) -> usize {
+    let step = V::BYTES / size_of::<T>();
+    let mut done = 0;
+    for block in row.chunks_exact_mut(step) {
+        prefetch_at(block.as_ptr().wrapping_byte_add(AHEAD));
+        let old = any.load(block);
+        let light = match light {
+            Some(light) => any.load(&light[done..done + step]),
+            None => old,
+        };
+        by.add(old, light, n, first + done).store(block);
+        done += step;
+    }
+    done
+}
+
+#[inline(always)]
+fn add_body<V: Vector, T: Code>(
+    any: V,
+    row: &mut [T],
+    light: Option<&[T]>,
+    n: &[i16],
+    job: &Job<'_>,
+    (lo, hi): (T, T),
+) -> usize {
+    if V::BYTES < 32 {
+        return 0; // SSE2 looks nothing up
+    }
+    let by = ByNodes(Nodes::new(any, job), [lo.splat(any), hi.splat(any)]);
+    whole(any, (row, light), (&Given(any, n), 0), &by)
+}
+
+/// A whole row; what does not fill a register in copies that do.
+#[inline(always)]
+fn fused<V: Vector, T: Code>(
+    any: V,
+    row: &mut [T],
+    light: Option<&[T]>,
+    n: &impl Numbers<V>,
+    by: &impl Adds<V, T>,
+) {
+    let done = whole(any, (row, light), (n, 0), by);
+    let rest = &mut row[done..];
+    if !rest.is_empty() {
+        let (mut samples, mut lights) = ([T::zeroed(); TURN], [T::zeroed(); TURN]);
+        samples[..rest.len()].copy_from_slice(rest);
+        lights[..rest.len()].copy_from_slice(light.map_or(&*rest, |l| &l[done..]));
+        let step = V::BYTES / size_of::<T>();
+        whole(any, (&mut samples[..step], Some(&lights)), (n, done), by);
+        rest.copy_from_slice(&samples[..rest.len()]);
+    }
+}
+
+/// The whole row by a kernel for the reach of the taps.
+#[inline(always)]
+fn by_reach<V: Vector, T: Code>(
+    any: V,
+    (row, light): (&mut [T], Option<&[T]>),
+    sources: &mut Sources<'_>,
+    by: &impl Adds<V, T>,
+) {
+    let fresh = if sources.fresh.is_none() { 0 } else { sources.across.reach().max(1) };
+    let width = row.len();
+    match (fresh, sources.down.reach() == 2) {
+        (0, false) => fused(any, row, light, &Field::<V, 0, false>::new(any, sources, width), by),
+        (1, false) => fused(any, row, light, &Field::<V, 1, false>::new(any, sources, width), by),
+        (_, false) => fused(any, row, light, &Field::<V, 2, false>::new(any, sources, width), by),
+        (0, true) => fused(any, row, light, &Field::<V, 0, true>::new(any, sources, width), by),
+        (1, true) => fused(any, row, light, &Field::<V, 1, true>::new(any, sources, width), by),
+        (_, true) => fused(any, row, light, &Field::<V, 2, true>::new(any, sources, width), by),
+    }
+}
+
+#[inline(always)]
+fn finish_body<V: Vector, T: Code>(
+    any: V,
+    row: &mut [T],
+    light: Option<&[T]>,
+    sources: &mut Sources<'_>,
+    job: &Job<'_>,
+    (lo, hi): (T, T),
+) -> bool {
+    if V::BYTES >= 32 {
+        let by = ByNodes(Nodes::new(any, job), [lo.splat(any), hi.splat(any)]);
+        by_reach(any, (row, light), sources, &by);
+    }
+    V::BYTES >= 32
+}
+
+#[inline(always)]
+fn finish_codes_body<V: Vector>(
+    any: V,
     row: &mut [u8],
     light: Option<&[u8]>,
     sources: &mut Sources<'_>,
     codes: &Codes,
-    legal: (u8, u8),
+    (lo, hi): (u8, u8),
 ) -> bool {
-    match level.isa() {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 if is_x86_feature_detected!("avx512vbmi") => {
-            by_reach!(sources, super::avx512::finish_codes, (row, light, sources, codes, legal))
-        }
-        _ => {
-            let _ = (row, light, sources, codes, legal);
-            false
-        }
+    // Elsewhere nodes are faster.
+    if V::BYTE_TABLES {
+        let half = any.splat16(1 << (codes.shift - 17));
+        let by = ByCodes { codes, half, ends: [any.splat8(lo), any.splat8(hi)] };
+        by_reach(any, (row, light), sources, &by);
     }
+    V::BYTE_TABLES
 }
 
-/// The same by the nodes of the response.
-pub(super) fn finish_u8(
-    level: Level,
-    row: &mut [u8],
-    light: Option<&[u8]>,
-    sources: &mut Sources<'_>,
-    job: &Job<'_>,
-    legal: (u8, u8),
-) -> bool {
-    match level.isa() {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 | Isa::Avx2 => {
-            by_reach!(sources, super::avx2::finish_u8, (row, light, sources, job, legal))
+#[inline(always)]
+fn means_body<V: Vector, T: Code>(any: V, out: &mut [T], upper: &[T], lower: &[T]) -> usize {
+    /// How many bytes ahead memory is asked for: luma comes from memory here first.
+    const AHEAD: usize = 4096;
+    let step = V::BYTES / size_of::<T>();
+    let mut done = 0;
+    let blocks = upper.chunks_exact(2 * step).zip(lower.chunks_exact(2 * step));
+    for (out, (a, b)) in out.chunks_exact_mut(step).zip(blocks) {
+        for block in [a, b] {
+            prefetch_at(block.as_ptr().wrapping_byte_add(AHEAD));
+            prefetch_at(block.as_ptr().wrapping_byte_add(AHEAD + V::BYTES));
         }
-        _ => {
-            let _ = (row, light, sources, job, legal);
-            false
-        }
+        let upper = [any.load(a), any.load(&a[step..])];
+        T::means(upper, [any.load(b), any.load(&b[step..])]).store(out);
+        done += step;
     }
-}
-
-/// As [`finish_u8`], of deeper samples.
-pub(super) fn finish_u16(
-    level: Level,
-    row: &mut [u16],
-    light: Option<&[u16]>,
-    sources: &mut Sources<'_>,
-    job: &Job<'_>,
-    legal: (u16, u16),
-) -> bool {
-    match level.isa() {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => by_reach!(sources, super::avx512::finish_u16, (row, light, sources, job, legal)),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => by_reach!(sources, super::avx2::finish_u16, (row, light, sources, job, legal)),
-        _ => {
-            let _ = (row, light, sources, job, legal);
-            false
-        }
-    }
-}
-
-/// Means of two by two samples of as much of two rows as a kernel by hand can do; says how many that were.
-pub(super) fn mean_u8(level: Level, out: &mut [u8], upper: &[u8], lower: &[u8]) -> usize {
-    match level.isa() {
-        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { super::mean_x86::u8_avx512(out, upper, lower) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { super::mean_x86::u8_avx2(out, upper, lower) },
-        _ => {
-            let _ = (out, upper, lower);
-            0
-        }
-    }
-}
-
-/// Means of two by two samples of as much of two rows as a kernel by hand can do; says how many that were.
-pub(super) fn mean_u16(level: Level, out: &mut [u16], upper: &[u16], lower: &[u16]) -> usize {
-    match level.isa() {
-        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { super::mean_x86::u16_avx512(out, upper, lower) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { super::mean_x86::u16_avx2(out, upper, lower) },
-        _ => {
-            let _ = (out, upper, lower);
-            0
-        }
-    }
+    done
 }

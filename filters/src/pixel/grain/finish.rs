@@ -56,7 +56,7 @@ impl Sources<'_> {
     }
 
     /// Whether all that is read and written is there for a row of `width`.
-    fn suffice(&self, width: usize) -> bool {
+    pub(super) fn suffice(&self, width: usize) -> bool {
         let whole = width.next_multiple_of(TURN);
         let reach = if self.down.reach() == 2 { 2 } else { 1 };
         let old = if self.fresh.is_some() { 2 + reach } else { 3 + reach };
@@ -101,7 +101,7 @@ pub fn finish_u8(
 ) {
     assert!(sources.suffice(row.len()) && light.is_none_or(|l| l.len() == row.len()));
     let done = codes.is_some_and(|codes| arch::finish_codes(level, row, light, sources, codes, legal))
-        || Job::new(ramp, gain).is_some_and(|job| arch::finish_u8(level, row, light, sources, &job, legal));
+        || Job::new(ramp, gain).is_some_and(|job| arch::finish(level, row, light, sources, &job, legal));
     if !done {
         sources.n(level, n);
         add_u8(level, row, light, n, ramp, gain, legal);
@@ -119,7 +119,7 @@ pub fn finish_u16(
 ) {
     assert!(sources.suffice(row.len()) && light.is_none_or(|l| l.len() == row.len()));
     let job = Job::new(ramp, gain);
-    if !job.is_some_and(|job| arch::finish_u16(level, row, light, sources, &job, legal)) {
+    if !job.is_some_and(|job| arch::finish(level, row, light, sources, &job, legal)) {
         sources.n(level, n);
         add_u16(level, row, light, n, ramp, gain, legal);
     }

@@ -1,6 +1,7 @@
 //! The brightness that chroma sees: the mean of its block of luma.
 
 use super::arch;
+use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 
 /// A luma sample that can be averaged.
@@ -11,52 +12,44 @@ pub trait Luma: Copy + Default + 'static {
 }
 
 #[inline(always)]
-fn codes<T: Copy + Into<u32>>(out: &mut [T], rows: &[&[T]], sx: u32, of: impl Fn(u32) -> T) {
+fn codes_body<T: CodeSample>(out: &mut [T], rows: &[&[T]], sx: u32) {
     let count = rows.len().trailing_zeros();
     let (block, shift) = (1usize << sx, sx + count);
     let half = (1u32 << shift) >> 1;
+    let code = |v: T| u32::from(v.code());
+    let of = |sum: u32| T::of((sum >> shift) as u16);
     let whole = rows[0].len() >> sx;
     let (body, rest) = out.split_at_mut(whole);
     match (rows, sx) {
         ([r], 0) => body.iter_mut().zip(*r).for_each(|(o, &a)| *o = a),
         ([r], 1) => {
             for (o, a) in body.iter_mut().zip(r.chunks_exact(2)) {
-                *o = of((a[0].into() + a[1].into() + half) >> shift);
+                *o = of(code(a[0]) + code(a[1]) + half);
             }
         }
         ([r, s], 1) => {
             for ((o, a), b) in body.iter_mut().zip(r.chunks_exact(2)).zip(s.chunks_exact(2)) {
-                *o = of((a[0].into() + a[1].into() + b[0].into() + b[1].into() + half) >> shift);
+                *o = of(code(a[0]) + code(a[1]) + code(b[0]) + code(b[1]) + half);
             }
         }
         ([r, s], 0) => {
             for ((o, &a), &b) in body.iter_mut().zip(*r).zip(*s) {
-                *o = of((a.into() + b.into() + half) >> shift);
+                *o = of(code(a) + code(b) + half);
             }
         }
         _ => {
             for (i, o) in body.iter_mut().enumerate() {
-                let sum: u32 = rows.iter().flat_map(|r| &r[i * block..][..block]).map(|&v| v.into()).sum();
-                *o = of((sum + half) >> shift);
+                let sum: u32 = rows.iter().flat_map(|r| &r[i * block..][..block]).map(|&v| code(v)).sum();
+                *o = of(sum + half);
             }
         }
     }
     for (i, o) in (whole..).zip(rest) {
         let last = rows[0].len() - 1;
         let columns = (i * block..(i + 1) * block).map(|x| x.min(last));
-        let sum: u32 = columns.flat_map(|x| rows.iter().map(move |r| r[x])).map(Into::into).sum();
-        *o = of((sum + half) >> shift);
+        let sum: u32 = columns.flat_map(|x| rows.iter().map(move |r| r[x])).map(code).sum();
+        *o = of(sum + half);
     }
-}
-
-#[inline(always)]
-fn u8_body(out: &mut [u8], rows: &[&[u8]], sx: u32) {
-    codes(out, rows, sx, |v| v as u8);
-}
-
-#[inline(always)]
-fn u16_body(out: &mut [u16], rows: &[&[u16]], sx: u32) {
-    codes(out, rows, sx, |v| v as u16);
 }
 
 #[inline(always)]
@@ -76,42 +69,34 @@ fn f32_body(out: &mut [f32], rows: &[&[f32]], sx: u32) {
 }
 
 multiversion! {
-    fn u8_rows(level, out: &mut [u8], rows: &[&[u8]], sx: u32) = u8_body;
-    fn u16_rows(level, out: &mut [u16], rows: &[&[u16]], sx: u32) = u16_body;
+    fn code_rows<T: CodeSample>(level, out: &mut [T], rows: &[&[T]], sx: u32) = codes_body;
     fn f32_rows(level, out: &mut [f32], rows: &[&[f32]], sx: u32) = f32_body;
+}
+
+fn codes<T: arch::Code>(level: Level, out: &mut [T], rows: &[&[T]], sx: u32) {
+    // One row is its own neighbour: the mean of four is that of two.
+    let done = match (rows, sx) {
+        ([r], 1) => arch::means(level, out, r, r),
+        ([r, s], 1) => arch::means(level, out, r, s),
+        _ => 0,
+    };
+    if done < out.len() {
+        let none: &[T] = &[];
+        let mut rest = [none; 4];
+        rest.iter_mut().zip(rows).for_each(|(rest, row)| *rest = &row[done << sx..]);
+        code_rows(level, &mut out[done..], &rest[..rows.len()], sx);
+    }
 }
 
 impl Luma for u8 {
     fn mean(level: Level, out: &mut [u8], rows: &[&[u8]], sx: u32) {
-        // One row is its own neighbour: the mean of four is that of two.
-        let done = match (rows, sx) {
-            ([r], 1) => arch::mean_u8(level, out, r, r),
-            ([r, s], 1) => arch::mean_u8(level, out, r, s),
-            _ => 0,
-        };
-        if done < out.len() {
-            let none: &[u8] = &[];
-            let mut rest = [none; 4];
-            rest.iter_mut().zip(rows).for_each(|(rest, row)| *rest = &row[done << sx..]);
-            u8_rows(level, &mut out[done..], &rest[..rows.len()], sx);
-        }
+        codes(level, out, rows, sx);
     }
 }
 
 impl Luma for u16 {
     fn mean(level: Level, out: &mut [u16], rows: &[&[u16]], sx: u32) {
-        // One row is its own neighbour: the mean of four is that of two.
-        let done = match (rows, sx) {
-            ([r], 1) => arch::mean_u16(level, out, r, r),
-            ([r, s], 1) => arch::mean_u16(level, out, r, s),
-            _ => 0,
-        };
-        if done < out.len() {
-            let none: &[u16] = &[];
-            let mut rest = [none; 4];
-            rest.iter_mut().zip(rows).for_each(|(rest, row)| *rest = &row[done << sx..]);
-            u16_rows(level, &mut out[done..], &rest[..rows.len()], sx);
-        }
+        codes(level, out, rows, sx);
     }
 }
 

@@ -28,15 +28,9 @@
 
 mod apply;
 mod arch;
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod finish;
 mod kernel;
 mod mean;
-#[cfg(target_arch = "x86_64")]
-mod mean_x86;
 mod response;
 #[cfg(test)]
 mod tests;

@@ -2,38 +2,22 @@
 
 use super::total::{Piece, Rules};
 use super::{Key, Ranked};
-use crate::simd::Level;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Isa;
+use crate::simd::{Level, multiversion};
+
+pub(super) use crate::simd::prefetch;
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-/// Asks for the memory of a value that will be needed, where the machine has a way to.
-#[inline(always)]
-pub(super) fn prefetch<T>(soon: &T) {
-    #[cfg(target_arch = "x86_64")]
-    x86::prefetch(soon);
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = soon;
-}
-
-/// Moves elements to where the cursors of their goals stand, which go on by one: element `i` to the cursor of cell
-/// `goals[i] & mask`, unless `cursors`, which begin at cell `low`, have none for it. The places count from `first`, the
-/// number of `into[0]`.
-#[inline]
-pub(super) fn scatter<P: Copy>(
-    level: Level,
-    (items, goals): (&[P], &[u32]),
-    mask: u32,
-    (low, cursors): (u32, &mut [u32]),
-    (first, into): (u32, &mut [P]),
-) {
-    #[cfg(target_arch = "x86_64")]
-    if level.isa() >= crate::simd::Isa::Avx2 {
-        x86::scatter(level, (items, goals), mask, (low, cursors), (first, into));
-        return;
-    }
-    let _ = level;
-    scatter_body((items, goals), mask, (low, cursors), (first, into));
+multiversion! {
+    /// Moves elements to where the cursors of their goals stand, which go on by one: element `i` to the cursor of cell
+    /// `goals[i] & mask`, unless `cursors`, which begin at cell `low`, have none for it. The places count from `first`, the
+    /// number of `into[0]`.
+    pub(super) fn scatter<P: Copy>(
+        level, from: (&[P], &[u32]), mask: u32, cursors: (u32, &mut [u32]), into: (u32, &mut [P]),
+    ) = scatter_body;
 }
 
 /// How many elements ahead of the one being moved memory is asked for, in one go of [`STRETCH`] elements.
@@ -85,7 +69,7 @@ pub(super) fn merge<K: Key, V: Ranked>(
     incoming: &[(K, V)],
 ) -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
-    if level.isa() == crate::simd::Isa::Avx512 && x86::bare::<K, V>() {
+    if level.isa() >= Isa::Avx512 && x86::bare::<K, V>() {
         let words = x86::words::<K, V>(keys, masks, heads, incoming);
         return Some(x86::merge(level, words, first, plan));
     }
@@ -103,7 +87,7 @@ pub(super) fn plan<K: Key, V: Ranked>(
     (plan, outside): (&mut Vec<Piece>, &mut Vec<u32>),
 ) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if level.isa() == crate::simd::Isa::Avx512 && x86::bare::<K, V>() {
+    if level.isa() >= Isa::Avx512 && x86::bare::<K, V>() {
         let (heads, incoming) = x86::read_words::<K, V>(heads, incoming);
         x86::plan(level, (masks, heads), incoming, rules, (plan, outside));
         return true;

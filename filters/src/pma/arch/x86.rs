@@ -4,7 +4,7 @@
 use super::Words;
 use crate::pma::total::{Piece, Rules, SEGMENT, merge_body};
 use crate::pma::{Key, Ranked};
-use crate::simd::{Isa, Level};
+use crate::simd::{Isa, Level, prefetch};
 use core::any::TypeId;
 use core::arch::x86_64::*;
 
@@ -57,17 +57,17 @@ pub(super) fn words<'a, K: Key, V: Ranked>(
 /// Merges with AVX-512.
 ///
 /// # Panics
-/// At another level.
+/// At a lower level.
 pub(super) fn merge(level: Level, words: Words<'_>, first: usize, plan: &[Piece]) -> u64 {
-    assert!(level.isa() == Isa::Avx512);
-    // SAFETY: a level is made by detection only, so the machine has these instructions.
+    assert!(level.isa() >= Isa::Avx512);
+    // SAFETY: levels from AVX-512 on are had by detecting the features that `merge_512` is compiled for.
     unsafe { merge_512(words, first, plan) }
 }
 
 /// Plans with AVX-512.
 ///
 /// # Panics
-/// At another level.
+/// At a lower level.
 pub(super) fn plan(
     level: Level,
     segments: (&[u64], &[u64]),
@@ -75,21 +75,14 @@ pub(super) fn plan(
     rules: &Rules,
     out: (&mut Vec<Piece>, &mut Vec<u32>),
 ) {
-    assert!(level.isa() == Isa::Avx512);
-    // SAFETY: as above.
+    assert!(level.isa() >= Isa::Avx512);
+    // SAFETY: levels from AVX-512 on are had by detecting the features that `plan_512` is compiled for.
     unsafe { plan_512(segments, incoming, rules, out) }
 }
 
 /// How many pieces ahead of the one being merged memory is asked for: the gaps between the segments' elements keep
 /// the machine from foreseeing it.
 const AHEAD: usize = 8;
-
-/// Asks for the memory of a value that will be needed.
-#[inline(always)]
-pub(in crate::pma) fn prefetch<T>(soon: &T) {
-    // SAFETY: a hint about memory that a reference points to; SSE is part of x86-64.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(soon).cast()) }
-}
 
 /// The survivors of a segment are compressed into a buffer; comparing the segment with each key that comes in gives
 /// the places of those; then each output register is expanded from both.
@@ -212,21 +205,4 @@ fn plan_512(
         pieces += usize::from(next > from || mask & mask.wrapping_add(1) != 0);
     }
     plan.truncate(pieces);
-}
-
-/// As [`scatter_body`](super::scatter_body), for a level that has 256-bit registers.
-pub(super) fn scatter<P: Copy>(
-    level: Level,
-    from: (&[P], &[u32]),
-    mask: u32,
-    cursors: (u32, &mut [u32]),
-    into: (u32, &mut [P]),
-) {
-    #[target_feature(enable = "avx2,bmi1,bmi2")]
-    fn avx2<P: Copy>(from: (&[P], &[u32]), mask: u32, cursors: (u32, &mut [u32]), into: (u32, &mut [P])) {
-        super::scatter_body(from, mask, cursors, into);
-    }
-    assert!(level.isa() >= Isa::Avx2);
-    // SAFETY: a level is made by detection only, so the machine has what the function is compiled for.
-    unsafe { avx2(from, mask, cursors, into) }
 }

@@ -66,37 +66,6 @@ fn words_are_those_of_filling_and_adding() {
     }
 }
 
-/// A machine with VBMI never takes these two by itself.
-#[test]
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-fn packing_without_vbmi() {
-    if Level::best().isa() < Isa::Avx512 {
-        return;
-    }
-    for (law, n) in (0..300).flat_map(|n| [(Law::UNIFORM, n), (Law::H8, n)]) {
-        let (scale, legal) = (Scale::new(law, 6.0), (16, 235));
-        let job = Job::bytes(scale, legal).unwrap();
-        let fused = |row: &mut [u8], lanes: &Lanes| {
-            // SAFETY: the level was asked for.
-            match law {
-                Law::H8 => unsafe { avx512::bytes::<true>(row, lanes, job) },
-                _ => unsafe { avx512::bytes::<false>(row, lanes, job) },
-            }
-            true
-        };
-        compare(law, n, |r| r as u8, fused, |row, noise| add_u8(Level::SCALAR, row, noise, scale, legal));
-
-        let c: Vec<u16> = (0..n).map(|i| mix64(i as u64 + 5) as u16).collect();
-        let source: Vec<u8> = (0..n).map(|x| mix64((x * 7 + n) as u64) as u8).collect();
-        let (mut got, mut want) = (source.clone(), source);
-        add_u8(Level::SCALAR, &mut want, Noise::Words(&c), scale, legal);
-        // SAFETY: as above.
-        unsafe { avx512::add_bytes(&mut got, &c, 1, job) };
-        assert_eq!(got, want, "{n}");
-    }
-}
-
 #[test]
 fn there_is_none_for_sums() {
     let (law, lanes) = (Law::Sum(2), Lanes::default());

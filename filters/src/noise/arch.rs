@@ -1,0 +1,205 @@
+//! Where the compiler's vectors lose: the bodies of [`xs64`], H8 and sums in whole registers. `false` where a level has
+//! none, and nothing has been done.
+
+use super::law::{Law, shift};
+use super::{lfsr31, xs64};
+use crate::simd::{Vector, multiversion};
+
+multiversion! {
+    /// The centred numbers of whole blocks, as [`law::centre`](super::law::centre).
+    pub(super) fn centre(level, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) -> bool => centre_body;
+    /// Words of `xs64`, as [`xs64::fill`].
+    pub(super) fn xs64(level, lanes: &mut xs64::Lanes, out: &mut [u16]) -> bool => xs64_body;
+    /// Half of the H8 numbers of the row of a key of `xs64`, whole blocks of 256.
+    pub(super) fn halves(level, key: u64, out: &mut [i16]) -> bool => halves_body;
+}
+
+#[inline(always)]
+fn centre_body<V: Vector>(any: V, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) -> bool {
+    match (law, lanes) {
+        (Law::Sum(k), lfsr31::LANES) => sums_8(any, k, words, out),
+        (Law::Sum(k), _) => sums_32(any, k, words, out),
+        (Law::H8, lfsr31::LANES) => transforms_8(any, words, out),
+        (Law::H8, _) => transforms_32(any, words, out),
+    }
+    true
+}
+
+/// Registers of step after step added: the sums of pixels of a lane stand in as many parts as a register has steps.
+#[inline(always)]
+fn sums_8<V: Vector>(any: V, samples: u32, words: &[u16], out: &mut [i16]) {
+    if V::BYTES > 32 {
+        return sums_8(any.lower(), samples, words, out);
+    }
+    let (k, shift) = (samples as usize, shift(samples));
+    let odd = any.lower().splat16(samples as i16);
+    for (out, words) in out.chunks_exact_mut(8).zip(words.chunks_exact(8 * k)) {
+        let mut steps = words.chunks_exact(V::BYTES / 2);
+        let mut sum = any.splat16(0);
+        for steps in &mut steps {
+            sum = sum.add16(any.load(steps).shr_i16(shift));
+        }
+        let (mut all, rest) = (sum.lower(), steps.remainder());
+        if V::BYTES > 16 {
+            all = all.add16(sum.upper());
+        }
+        if !rest.is_empty() {
+            all = all.add16(odd.load(rest).shr_i16(shift));
+        }
+        all.add16(all).add16(odd).store(out);
+    }
+}
+
+/// A register holds some lanes of a step.
+#[inline(always)]
+fn sums_32<V: Vector>(any: V, samples: u32, words: &[u16], out: &mut [i16]) {
+    let (k, shift) = (samples as usize, shift(samples));
+    let odd = any.splat16(samples as i16);
+    for (out, words) in out.chunks_exact_mut(32).zip(words.chunks_exact(32 * k)) {
+        for (i, out) in out.chunks_exact_mut(V::BYTES / 2).enumerate() {
+            let mut sum = any.splat16(0);
+            for step in words.as_chunks::<32>().0 {
+                sum = sum.add16(any.load(&step[i * V::BYTES / 2..]).shr_i16(shift));
+            }
+            sum.add16(sum).add16(odd).store(out);
+        }
+    }
+}
+
+#[inline(always)]
+fn transforms_8<V: Vector>(any: V, words: &[u16], out: &mut [i16]) {
+    let mut block = [any; 8];
+    for (out, words) in out.chunks_exact_mut(64).zip(words.chunks_exact(64)) {
+        for (w, words) in block.iter_mut().zip(words.chunks_exact(V::BYTES / 2)) {
+            *w = any.load(words);
+        }
+        let c = h8_in_order(block);
+        for (out, c) in out.chunks_exact_mut(V::BYTES / 2).zip(c) {
+            c.store(out);
+        }
+    }
+}
+
+#[inline(always)]
+fn transforms_32<V: Vector>(any: V, words: &[u16], out: &mut [i16]) {
+    for (out, words) in out.as_chunks_mut::<256>().0.iter_mut().zip(words.as_chunks::<256>().0) {
+        for first in (0..32).step_by(V::BYTES / 2) {
+            let mut w = [any; 8];
+            for (q, w) in w.iter_mut().enumerate() {
+                *w = any.load(&words[32 * q + first..]);
+            }
+            for (q, c) in h8(w).into_iter().enumerate() {
+                c.store(&mut out[32 * q + first..]);
+            }
+        }
+    }
+}
+
+/// H8 of eight steps, a register each.
+#[inline(always)]
+fn h8<V: Vector>(mut w: [V; 8]) -> [V; 8] {
+    w.iter_mut().for_each(|w| *w = w.shr_i16(3));
+    for reach in [4, 2, 1] {
+        sums(&mut w, reach);
+    }
+    w
+}
+
+/// Sums and differences of registers so far apart.
+#[inline(always)]
+fn sums<V: Vector>(w: &mut [V], reach: usize) {
+    for pair in w.chunks_exact_mut(2 * reach) {
+        let (first, second) = pair.split_at_mut(reach);
+        for (a, b) in first.iter_mut().zip(second) {
+            (*a, *b) = (a.add16(*b), a.sub16(*b));
+        }
+    }
+}
+
+/// H8 of eight steps of eight lanes, as few registers as hold them: steps that stand in one are brought one above the other
+/// by taking parts of two. Of each two registers parts come out in turn: slots 0 2 and 1 3, or 0 4 2 6 and 1 5 3 7.
+#[inline(always)]
+pub(crate) fn h8_by_parts<V: Vector>(mut block: [V; 8]) -> [V; 8] {
+    let steps = V::BYTES / 16;
+    let w = &mut block[..8 / steps];
+    w.iter_mut().for_each(|w| *w = w.shr_i16(3));
+    for reach in [4, 2, 1] {
+        if reach >= steps {
+            sums(w, reach / steps);
+            continue;
+        }
+        for [a, b] in w.as_chunks_mut::<2>().0 {
+            (*a, *b) = if reach == 2 {
+                (a.lower_halves(*b), a.upper_halves(*b))
+            } else {
+                (a.even_parts(*b), a.odd_parts(*b))
+            };
+        }
+        sums(w, 1);
+    }
+    block
+}
+
+/// The same in order.
+#[inline(always)]
+pub(crate) fn h8_in_order<V: Vector>(block: [V; 8]) -> [V; 8] {
+    let mut block = h8_by_parts(block);
+    if V::BYTES > 16 {
+        for [a, b] in block.as_chunks_mut::<2>().0 {
+            (*a, *b) = (a.even_in_turn(*b), a.odd_in_turn(*b));
+        }
+    }
+    block
+}
+
+/// Some lanes of `xs64`, a register for each of the four planes.
+#[inline(always)]
+fn registers<V: Vector>(any: V, lanes: &xs64::Lanes, first: usize) -> [V; 4] {
+    let mut w = [any; 4];
+    for (w, plane) in w.iter_mut().zip(&lanes.w) {
+        *w = any.load(&plane[first..]);
+    }
+    w
+}
+
+/// As [`xs64::step`].
+#[inline(always)]
+fn step<V: Vector>(w: &mut [V; 4]) -> V {
+    let [a, b, c, d] = *w;
+    let t = a.xor(a.shl16(7));
+    *w = [b, c, d, b.xor(b.shl16(4)).xor(t).xor(t.shr_u16(7))];
+    t.add16(c)
+}
+
+#[inline(always)]
+fn xs64_body<V: Vector>(any: V, lanes: &mut xs64::Lanes, out: &mut [u16]) -> bool {
+    for first in (0..xs64::LANES).step_by(V::BYTES / 2) {
+        let mut w = registers(any, lanes, first);
+        for out in out.as_chunks_mut::<{ xs64::LANES }>().0 {
+            step(&mut w).store(&mut out[first..]);
+        }
+        for (w, plane) in w.into_iter().zip(&mut lanes.w) {
+            w.store(&mut plane[first..]);
+        }
+    }
+    true
+}
+
+/// Words never leave the registers.
+#[inline(always)]
+fn halves_body<V: Vector>(any: V, key: u64, out: &mut [i16]) -> bool {
+    let lanes = xs64::Lanes::of_key(key);
+    for first in (0..xs64::LANES).step_by(V::BYTES / 2) {
+        let mut w = registers(any, &lanes, first);
+        for out in out.as_chunks_mut::<256>().0 {
+            let mut words = [any; 8];
+            for word in &mut words {
+                *word = step(&mut w);
+            }
+            for (q, c) in h8(words).into_iter().enumerate() {
+                c.shr_i16(1).store(&mut out[32 * q + first..]);
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,370 @@
+//! Uniform and Gaussian noise of `lfsr31` made and added in one pass, in the level's own registers.
+//!
+//! Filling a row with words and then adding them moves each word through the first cache twice, which costs more than
+//! an 8-bit plane's whole trip through memory. Here the last 32 steps stay in registers or on the stack, and a word goes
+//! from the XOR that makes it straight into the multiplication.
+//!
+//! What comes out is, bit for bit, what [`lfsr31::fill`](crate::noise::lfsr31::fill) and the kernels of
+//! [`add`](super) give. There is no way for noise of more than 8191 codes, and none for 8-bit samples but where the noise
+//! is the high byte of a 16-bit number ([`Scale`]); then, as at the scalar level, the two passes are taken.
+
+use super::Scale;
+use super::scale::BYTE_SHIFT;
+use crate::noise::Law;
+use crate::noise::arch::{h8_by_parts, h8_in_order};
+use crate::noise::lfsr31::{LANES, Lanes, start};
+use crate::pixel::convert::CodeSample;
+use crate::simd::{Level, Vector, multiversion, prefetch_at};
+
+/// How many bytes ahead of the samples that are being changed memory is asked for.
+const AHEAD: usize = 3072;
+
+/// What a kernel needs to know beside the samples and the lanes.
+#[derive(Clone, Copy)]
+struct Job<T> {
+    gain: i16,
+    /// For 16-bit samples: 2^(shift-1) and shift, of a high product.
+    round: i16,
+    shift: u32,
+    lo: T,
+    hi: T,
+}
+
+impl Job<u8> {
+    /// `None` where the noise is not the high byte of a 16-bit number.
+    #[inline]
+    fn bytes(scale: Scale, (lo, hi): (u8, u8)) -> Option<Job<u8>> {
+        let (gain, shift) = scale.parts();
+        (shift == BYTE_SHIFT).then_some(Job { gain, round: 128, shift: 8, lo, hi })
+    }
+}
+
+impl Job<u16> {
+    /// `None` for noise of more than 8191 codes.
+    #[inline]
+    fn words(scale: Scale, (lo, hi): (u16, u16)) -> Option<Job<u16>> {
+        let (gain, shift) = scale.parts();
+        // Samples and bounds are moved by 2^15 to fit signed lanes.
+        scale.narrow().then(|| Job {
+            gain,
+            round: 1 << (shift - 17),
+            shift: shift - 16,
+            lo: lo ^ 0x8000,
+            hi: hi ^ 0x8000,
+        })
+    }
+}
+
+/// Adds noise of `lfsr31`, from `lanes` on, to a row of 8-bit samples, as filling, centring and
+/// [`add_u8`](super::add_u8) would. `false`, and nothing done, where there is no fused way: for sums of several words,
+/// at the scalar level, or for a scale that has none.
+#[inline]
+pub fn add_lfsr31_u8(
+    level: Level,
+    row: &mut [u8],
+    lanes: &Lanes,
+    law: Law,
+    scale: Scale,
+    legal: (u8, u8),
+) -> bool {
+    let fused = matches!(law, Law::UNIFORM | Law::H8);
+    fused && Job::bytes(scale, legal).is_some_and(|job| fused_rows(level, row, lanes, law == Law::H8, job))
+}
+
+/// The same for samples of 9 to 16 bits, as [`add_u16`](super::add_u16).
+#[inline]
+pub fn add_lfsr31_u16(
+    level: Level,
+    row: &mut [u16],
+    lanes: &Lanes,
+    law: Law,
+    scale: Scale,
+    legal: (u16, u16),
+) -> bool {
+    let fused = matches!(law, Law::UNIFORM | Law::H8);
+    fused && Job::words(scale, legal).is_some_and(|job| fused_rows(level, row, lanes, law == Law::H8, job))
+}
+
+/// Adds `c | or` where there is a way by hand.
+#[inline]
+pub(super) fn add_bytes(
+    level: Level,
+    row: &mut [u8],
+    c: &[u16],
+    or: i16,
+    scale: Scale,
+    legal: (u8, u8),
+) -> bool {
+    Job::bytes(scale, legal).is_some_and(|job| rows(level, row, c, or, job))
+}
+
+/// Adds `c | or` where there is a way by hand.
+#[inline]
+pub(super) fn add_words(
+    level: Level,
+    row: &mut [u16],
+    c: &[u16],
+    or: i16,
+    scale: Scale,
+    legal: (u16, u16),
+) -> bool {
+    Job::words(scale, legal).is_some_and(|job| rows(level, row, c, or, job))
+}
+
+multiversion! {
+    fn fused_rows<T: Code>(level, row: &mut [T], lanes: &Lanes, h8: bool, job: Job<T>) -> bool => fused_body;
+    fn rows<T: Code>(level, row: &mut [T], c: &[u16], or: i16, job: Job<T>) -> bool => rows_body;
+}
+
+/// Registers of eight steps, which are 64 pixels; only the first are used where a register holds several steps.
+type Block<V> = [V; 8];
+/// Pixels of eight steps.
+const BLOCK: usize = 8 * LANES;
+
+/// A sample of 8 or 16 bits in registers.
+trait Code: CodeSample {
+    /// The numbers c of eight steps, as [`add`](Code::add) takes them.
+    fn centre<V: Vector, const H8: bool>(words: Block<V>) -> Block<V>;
+    /// Adds as many numbers c as there are samples, at most a block. `FULL`: all codes are legal.
+    fn add<V: Vector, const FULL: bool, const H8: bool>(by: &Adds<V>, samples: &mut [Self], c: &Block<V>);
+    fn splat<V: Vector>(self, any: V) -> V;
+    /// Whether all codes are legal and saturating keeps within them.
+    fn is_full(job: &Job<Self>) -> bool;
+}
+
+/// What samples are changed by.
+struct Adds<V> {
+    gain: V,
+    half: V,
+    shift: u32,
+    sign: V,
+    lo: V,
+    hi: V,
+}
+
+impl<V: Vector> Adds<V> {
+    #[inline(always)]
+    fn new<T: Code>(any: V, job: Job<T>) -> Adds<V> {
+        Adds {
+            gain: any.splat16(job.gain),
+            half: any.splat16(job.round),
+            shift: job.shift,
+            sign: if size_of::<T>() == 1 { any.splat8(0x80) } else { any.splat16(i16::MIN) },
+            lo: job.lo.splat(any),
+            hi: job.hi.splat(any),
+        }
+    }
+}
+
+impl Code for u8 {
+    /// Two registers each in an order that packing undoes.
+    #[inline(always)]
+    fn centre<V: Vector, const H8: bool>(words: Block<V>) -> Block<V> {
+        if H8 { h8_by_parts(words) } else { words }
+    }
+
+    #[inline(always)]
+    fn add<V: Vector, const FULL: bool, const H8: bool>(by: &Adds<V>, samples: &mut [u8], c: &Block<V>) {
+        for (samples, c) in samples.chunks_exact_mut(V::BYTES).zip(c.as_chunks::<2>().0) {
+            let (a, b) = (c[0].mulhi_i16(by.gain), c[1].mulhi_i16(by.gain));
+            let n = if H8 { a.high_bytes_of_parts(b) } else { a.high_bytes(b) };
+            let old = by.gain.load(samples);
+            let sum = old.xor(by.sign).adds_i8(n).xor(by.sign);
+            let sum = if FULL { sum } else { sum.min_u8(old.max_u8(by.hi)).max_u8(old.min_u8(by.lo)) };
+            sum.store(samples);
+        }
+    }
+
+    #[inline(always)]
+    fn splat<V: Vector>(self, any: V) -> V {
+        any.splat8(self)
+    }
+
+    #[inline(always)]
+    fn is_full(job: &Job<u8>) -> bool {
+        (job.lo, job.hi) == (0, 255)
+    }
+}
+
+impl Code for u16 {
+    #[inline(always)]
+    fn centre<V: Vector, const H8: bool>(words: Block<V>) -> Block<V> {
+        if H8 { h8_in_order(words) } else { words }
+    }
+
+    #[inline(always)]
+    fn add<V: Vector, const FULL: bool, const H8: bool>(by: &Adds<V>, samples: &mut [u16], c: &Block<V>) {
+        for (samples, c) in samples.chunks_exact_mut(V::BYTES / 2).zip(c) {
+            let n = c.mulhi_i16(by.gain).add16(by.half).shr_i16(by.shift);
+            let old = by.gain.load(samples).xor(by.sign);
+            let (top, bottom) = (old.max_i16(by.hi), old.min_i16(by.lo));
+            old.adds_i16(n).min_i16(top).max_i16(bottom).xor(by.sign).store(samples);
+        }
+    }
+
+    #[inline(always)]
+    fn splat<V: Vector>(self, any: V) -> V {
+        any.splat16(self as i16)
+    }
+
+    #[inline(always)]
+    fn is_full(_: &Job<u16>) -> bool {
+        false
+    }
+}
+
+#[inline(always)]
+fn fused_body<V: Vector, T: Code>(any: V, row: &mut [T], lanes: &Lanes, h8: bool, job: Job<T>) -> bool {
+    match (h8, T::is_full(&job)) {
+        (false, false) => fused::<V, T, false, false>(any, row, lanes, job),
+        (false, true) => fused::<V, T, false, true>(any, row, lanes, job),
+        (true, false) => fused::<V, T, true, false>(any, row, lanes, job),
+        (true, true) => fused::<V, T, true, true>(any, row, lanes, job),
+    }
+    true
+}
+
+/// The last 32 steps, in as many registers as they fill, the rest of the array unused. But for H8, which never looks at it,
+/// all words have bit 0 set, as the uniform law has it; no other bit looks at it either.
+struct Ring<V, const H8: bool>([V; 32]);
+
+impl<V: Vector, const H8: bool> Ring<V, H8> {
+    /// Steps of a register.
+    const STEPS: usize = V::BYTES / (2 * LANES);
+    /// Registers of a block.
+    const BLOCK: usize = 8 / Self::STEPS;
+
+    /// Steps 0 to 31 of a row: the first eight as the plain start makes them, then by its rounds of lags 28 and 31 times
+    /// 4 and 8 bits.
+    #[inline(always)]
+    fn new(any: V, lanes: &Lanes) -> Self {
+        let mut ring = Ring([any; 32]);
+        let first = start::<10>(lanes);
+        for (w, steps) in ring.0.iter_mut().zip(first[2..].chunks_exact(Self::STEPS)) {
+            *w = any.load(steps.as_flattened());
+        }
+        for step in (8..16).step_by(Self::STEPS) {
+            let (far, near) = (ring.at(step - 8), ring.at(step - 7));
+            ring.0[step / Self::STEPS] = near.xor(far.shl16(4).xor(near.shr_u16(12)));
+        }
+        for step in (16..32).step_by(Self::STEPS) {
+            let (far, near) = (ring.at(step - 16), ring.at(step - 15));
+            ring.0[step / Self::STEPS] = ring.at(step - 14).xor(far.shl16(8).xor(near.shr_u16(8)));
+        }
+        if !H8 {
+            ring.0.iter_mut().for_each(|w| *w = w.or(any.splat16(1)));
+        }
+        ring
+    }
+
+    /// The register that begins with a step, at most two after one that is there.
+    #[inline(always)]
+    fn at(&self, step: usize) -> V {
+        let (m, len) = (step / Self::STEPS, 32 / Self::STEPS);
+        let (this, next) = (self.0[m % len], self.0[(m + 1) % len]);
+        match step % Self::STEPS {
+            0 => this,
+            1 => this.after_step(next),
+            _ => this.after_two(next),
+        }
+    }
+
+    /// The numbers c of block `B`.
+    #[inline(always)]
+    fn centred<T: Code, const B: usize>(&self) -> Block<V> {
+        let mut words = [self.0[0]; 8];
+        words[..Self::BLOCK].copy_from_slice(&self.0[B * Self::BLOCK..][..Self::BLOCK]);
+        T::centre::<V, H8>(words)
+    }
+
+    /// Adds block `B` and makes that of the next turn: w[n] = w[n-28] ^ w[n-31].
+    #[inline(always)]
+    fn turn<T: Code, const FULL: bool, const B: usize>(&mut self, by: &Adds<V>, samples: &mut [T; BLOCK]) {
+        for line in samples.chunks_exact(64 / size_of::<T>()) {
+            prefetch_at(line.as_ptr().wrapping_byte_add(AHEAD));
+        }
+        T::add::<V, FULL, H8>(by, samples, &self.centred::<T, B>());
+        for m in B * Self::BLOCK..(B + 1) * Self::BLOCK {
+            let word = self.at(m * Self::STEPS + 4).xor(self.at(m * Self::STEPS + 1));
+            self.0[m] = if H8 { word } else { word.or(word.splat16(1)) };
+        }
+    }
+
+    /// Adds block `B` to what is left of a row, in a copy where that is less than a block.
+    #[inline(always)]
+    fn rest<T: Code, const FULL: bool, const B: usize>(&self, by: &Adds<V>, rest: Option<&mut [T]>) {
+        let Some(rest) = rest else { return };
+        let mut copy = [T::zeroed(); BLOCK];
+        let whole = rest.len() == BLOCK;
+        let samples = if whole {
+            &mut *rest
+        } else {
+            copy[..rest.len()].copy_from_slice(rest);
+            &mut copy
+        };
+        T::add::<V, FULL, H8>(by, samples, &self.centred::<T, B>());
+        if !whole {
+            rest.copy_from_slice(&copy[..rest.len()]);
+        }
+    }
+}
+
+// Blocks are constants, not numbers of a loop: places in the ring are then known when compiling.
+#[inline(always)]
+fn fused<V: Vector, T: Code, const H8: bool, const FULL: bool>(
+    any: V,
+    row: &mut [T],
+    lanes: &Lanes,
+    job: Job<T>,
+) {
+    let by = Adds::new(any, job);
+    let mut ring = Ring::<V, H8>::new(any, lanes);
+    let (blocks, rest) = row.as_chunks_mut::<BLOCK>();
+    let (turns, blocks) = blocks.as_chunks_mut::<4>();
+    for [a, b, c, d] in turns {
+        ring.turn::<T, FULL, 0>(&by, a);
+        ring.turn::<T, FULL, 1>(&by, b);
+        ring.turn::<T, FULL, 2>(&by, c);
+        ring.turn::<T, FULL, 3>(&by, d);
+    }
+    let mut rests = blocks.iter_mut().map(|b| &mut b[..]).chain([rest]);
+    ring.rest::<T, FULL, 0>(&by, rests.next());
+    ring.rest::<T, FULL, 1>(&by, rests.next());
+    ring.rest::<T, FULL, 2>(&by, rests.next());
+    ring.rest::<T, FULL, 3>(&by, rests.next());
+}
+
+/// Adds numbers that are there: `c | or`.
+#[inline(always)]
+fn rows_body<V: Vector, T: Code>(any: V, row: &mut [T], c: &[u16], or: i16, job: Job<T>) -> bool {
+    let (by, or) = (Adds::new(any, job), any.splat16(or));
+    let (step, n) = (V::BYTES / size_of::<T>(), row.len().min(c.len()));
+    let mut rows = row[..n].chunks_exact_mut(step);
+    let mut numbers = c[..n].chunks_exact(step);
+    for (samples, c) in (&mut rows).zip(&mut numbers) {
+        prefetch_at(samples.as_ptr().wrapping_byte_add(AHEAD));
+        add_given(&by, or, samples, c);
+    }
+    let (rest, rest_of_c) = (rows.into_remainder(), numbers.remainder());
+    if !rest.is_empty() {
+        let (mut samples, mut c) = ([T::zeroed(); BLOCK], [0; BLOCK]);
+        samples[..rest.len()].copy_from_slice(rest);
+        c[..rest.len()].copy_from_slice(rest_of_c);
+        add_given(&by, or, &mut samples[..step], &c[..step]);
+        rest.copy_from_slice(&samples[..rest.len()]);
+    }
+    true
+}
+
+/// One register of samples.
+#[inline(always)]
+fn add_given<V: Vector, T: Code>(by: &Adds<V>, or: V, samples: &mut [T], c: &[u16]) {
+    let mut block = [or; 8];
+    for (block, c) in block.iter_mut().zip(c.chunks_exact(V::BYTES / 2)) {
+        *block = or.load(c).or(or);
+    }
+    T::add::<V, false, false>(by, samples, &block);
+}
+
+#[cfg(test)]
+mod tests;
