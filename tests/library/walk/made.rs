@@ -188,6 +188,9 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
         Kind::Whole { min, max } => {
             number(entry, setting.id, (min as f64, max as f64), random).round().to_string()
         }
+        Kind::Number { min, max } if COUNTS.contains(&(entry.name, setting.id)) => {
+            number(entry, setting.id, (min, max), random).to_string()
+        }
         Kind::Number { min, max } => moving(random, |r| number(entry, setting.id, (min, max), r).to_string()),
         Kind::Seed => random.next().to_string(),
         Kind::Choice(all) => random.pick(all).id.to_owned(),
