@@ -1,6 +1,6 @@
 //! One plane from three: the rows of a colour matrix.
 
-use crate::simd::{Level, multiversion};
+use crate::simd::multiversion;
 
 /// `floor(a * m[0] + b * m[1] + c * m[2] + offset + 1/2)`, within `lo..=hi`; 8-bit samples count in 2^-14, deeper ones in
 /// 2^-24, so that a result is off the exact one by at most half a code and 0.03 (8 bits) or 0.01 of one.
@@ -91,6 +91,7 @@ multiversion! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Level;
 
     #[test]
     fn every_level_is_the_definition_and_near_the_exact_sum() {
