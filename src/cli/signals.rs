@@ -2,7 +2,7 @@
 //! the third ends it at once, whatever it is doing.
 
 use super::exit::Exit;
-use crate::sink::partial::remove_unfinished;
+use crate::disk::remove_unfinished;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals as Told;

@@ -11,7 +11,7 @@ pub mod manifest;
 mod origin;
 mod xxh64;
 
-pub use ledger::{Ledger, TEMPORARY};
+pub use ledger::Ledger;
 pub use made::{Made, unlike};
 pub use manifest::Manifest;
 pub use origin::{FileOf, Origins, changed};

@@ -6,12 +6,14 @@ pub mod sequence;
 mod video;
 pub mod y4m;
 
+use crate::disk::cache::Cache;
+use crate::disk::{Place, same};
 use crate::resume::FileOf;
 use grainfield_filters::frame::{Depth, Family, Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -184,6 +186,8 @@ pub struct Options {
     pub length: bool,
     /// Set when the job is to end: reads of a network or a named pipe that stand still then end with an error.
     pub stop: Arc<AtomicBool>,
+    /// Where indexes of large files are kept between runs; `None` keeps none.
+    pub cache: Option<Arc<Cache>>,
 }
 
 /// What a hole in a sequence means.
@@ -198,6 +202,29 @@ pub enum Missing {
     Black,
     /// No frame.
     Skip,
+}
+
+/// The files that an input is read from: all those of a sequence, what stands behind a protocol (`file:`, `concat:`),
+/// and what a playlist names. An input that is not there is read from nothing.
+pub fn reads(input: &OsStr) -> Vec<Place> {
+    let path = Path::new(input);
+    if input == "-" {
+        return vec![Place::Input];
+    }
+    if input.as_encoded_bytes().starts_with(b"pattern:") {
+        return Vec::new();
+    }
+    let mut all = if sequence::recognises(input) {
+        crate::images::files::find(input).map_or_else(|_| Vec::new(), |f| (0..f.len()).map(|i| f.path(i)).collect())
+    } else if path.exists() {
+        vec![path.to_path_buf()]
+    } else {
+        same::inside(input)
+    };
+    if let [one] = &all[..] {
+        all.extend(same::listed(one));
+    }
+    all.into_iter().map(Place::Path).collect()
 }
 
 /// Opens whatever `input` names: `-` (a y4m stream or any other on standard input), `pattern:...`, an image or image

@@ -8,7 +8,7 @@ use super::{av_fault, fault};
 use crate::ffmpeg::carry;
 use crate::ffmpeg::copy::{Copies, Input, Planned, Span, add_chapters, container_tags, plan as route};
 use crate::ffmpeg::error::AvError;
-use crate::sink::partial::Output;
+use crate::disk::Output;
 use crate::sink::{Encoding, SinkError};
 use ffmpeg_sys_next as sys;
 use std::ffi::OsStr;
