@@ -42,7 +42,7 @@ pub struct Step {
     pub left_out: bool,
 }
 
-/// Is told how a job goes on. Called from worker threads, one call at a time.
+/// Is told how a job goes on. Called from the thread that [`Job::run`] is called on, one call at a time.
 pub trait Watch: Sync {
     /// A frame has been written or left out.
     fn step(&self, step: &Step);

@@ -54,7 +54,7 @@ A list of jobs:
     segments = true
 
 Exit status: 0 all is done, or being done by other programs; 1 a job failed, now or before;
-2 wrong usage, 130 interrupted, 143 terminated.";
+2 wrong usage, 129 hung up, 130 interrupted, 143 terminated.";
 
 /// `batch`.
 #[derive(Args, Debug)]

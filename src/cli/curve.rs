@@ -94,7 +94,7 @@ struct Fit {
     ///
     /// More jump frames make seeking quicker and the file larger. 'curve info FILE.gfa --jumps N -o OUT.gfa' changes it
     /// later.
-    #[arg(long, value_name = "N", value_parser = super::values::rate, default_value = "1000")]
+    #[arg(long, value_name = "N", value_parser = super::values::positive, default_value = "1000")]
     jumps: Ratio,
     /// Replace the output if it exists
     #[arg(short = 'y', long = "overwrite")]
@@ -109,7 +109,7 @@ struct Info {
     #[arg(long, value_name = "NAME")]
     track: Option<String>,
     /// Copy the .gfa file to OUT with jump frames so far apart (-o)
-    #[arg(long, value_name = "N", value_parser = super::values::rate, requires = "output")]
+    #[arg(long, value_name = "N", value_parser = super::values::positive, requires = "output")]
     jumps: Option<Ratio>,
     /// Where the copy goes
     #[arg(short = 'o', long, value_name = "OUT.gfa", requires = "jumps")]

@@ -1,6 +1,6 @@
 //! Which frames are left to be made: those asked for, of these the shard's, of these what is not whole yet.
 
-use super::{JobError, Request};
+use super::{Fields, JobError, Request};
 use crate::pipeline::{Listed, Wanted};
 use crate::resume::{self, Ledger, Made, Origins, Resume, STREAM_VERSION, State, Xxh64};
 use crate::segments::{self, Grid};
@@ -316,11 +316,22 @@ fn made(given: &Given<'_>, kind: &str, extension: &str, more: &[(&'static str, S
     all.insert("recipe key", format!("{:032x}", recipe.key()));
     all.insert("seed", recipe.seed.unwrap_or(0).to_string());
     all.insert("stream version", STREAM_VERSION.to_string());
-    all.insert("input format", format!("{:?}", chain.input()));
-    all.insert("output format", format!("{:?}", chain.output()));
-    all.insert("fields", format!("{:?}", request.fields));
+    all.insert("input format", resume::format_text(chain.input()));
+    all.insert("output format", resume::format_text(chain.output()));
+    let fields = match request.fields {
+        Fields::Auto => "auto",
+        Fields::Frame => "frame",
+        Fields::Field => "field",
+    };
+    let missing = match request.missing {
+        source::Missing::Error => "error",
+        source::Missing::Hold => "hold",
+        source::Missing::Black => "black",
+        source::Missing::Skip => "skip",
+    };
+    all.insert("fields", fields.into());
     all.insert("frame offset", request.frame_offset.to_string());
-    all.insert("missing", format!("{:?}", request.missing));
+    all.insert("missing", missing.into());
     all.insert("lavfi", request.lavfi.clone().unwrap_or_default());
     all.extend(more.iter().cloned());
     Made::new(all)

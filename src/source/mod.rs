@@ -204,6 +204,24 @@ pub enum Missing {
     Skip,
 }
 
+/// The rate that a decimal number stands for in broadcasting: `23.976`, `29.97` and `119.88` are rounded from
+/// 24000/1001, 30000/1001 and 120000/1001. A number with two decimals or more that is such a rate rounded to as many
+/// is meant to be it; `None` for any other.
+pub fn broadcast_rate(text: &str) -> Option<Ratio> {
+    let (whole, part) = text.trim().split_once('.')?;
+    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
+    if !(2..=9).contains(&part.len()) || whole.len() > 6 || !digits(whole) || !digits(part) {
+        return None;
+    }
+    let unit = 10u64.pow(part.len() as u32);
+    let said = whole.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(part.parse().ok()?)?;
+    // the families of film and of video
+    let nominal = said / unit + 1;
+    let is_family = nominal.is_multiple_of(12) || nominal.is_multiple_of(15);
+    let rounded = (nominal * 1000 * unit * 2 + 1001) / 2002;
+    if is_family && rounded == said { Ratio::new(i64::try_from(nominal * 1000).ok()?, 1001) } else { None }
+}
+
 /// The files that an input is read from: all those of a sequence, what stands behind a protocol (`file:`, `concat:`),
 /// and what a playlist names. An input that is not there is read from nothing.
 pub fn reads(input: &OsStr) -> Vec<Place> {
