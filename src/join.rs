@@ -1,10 +1,10 @@
 //! Shards made one again, after it has been checked that they are one render: nothing missing, nothing doubled,
 //! nothing of other settings, no byte changed.
 
+use crate::disk::{DiskError, Output, Place, SameFile};
 use crate::images::pattern::Pattern;
 use crate::resume::{Ledger, Made, Origins, Why, sum, unlike};
 use crate::shard::note::{Kind, Note, NoteError, beside};
-use crate::disk::{DiskError, Output, Place, SameFile};
 use crate::sink::{self, Files, SinkError};
 use crate::source::{self, SourceError};
 use grainfield_filters::frame::Ranges;

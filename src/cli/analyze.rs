@@ -53,7 +53,8 @@ pub(super) struct Analyze {
 /// Measures, then draws, then prints: what is printed is true of what is there.
 pub(super) fn run(typed: Analyze, around: &Surroundings) -> Exit {
     let verdict = Verdict::default();
-    let (other, json, name, overwrite) = (typed.clean.clone(), typed.json, typed.plot.clone(), typed.overwrite);
+    let (other, json, name, overwrite) =
+        (typed.clean.clone(), typed.json, typed.plot.clone(), typed.overwrite);
     if let Some(name) = &name
         && !name.to_str().is_some_and(|p| p.to_ascii_lowercase().ends_with(".png"))
     {

@@ -149,7 +149,10 @@ fn unread(input: &OsStr, output: Option<&OsStr>) -> Result<(), Fault> {
     let place = |name: &OsStr| Place::Path(name.into());
     let mut uses = Uses::default();
     uses.read("the input", if input == "-" { Place::Input } else { place(input) });
-    uses.write("the output", output.map_or(Place::Output, |o| if o == "-" { Place::Output } else { place(o) }));
+    uses.write(
+        "the output",
+        output.map_or(Place::Output, |o| if o == "-" { Place::Output } else { place(o) }),
+    );
     uses.check().map_err(|e| (Exit::Usage, chain(&e)))
 }
 

@@ -5,8 +5,8 @@ use super::exit::Exit;
 use super::values::Words;
 use super::{chain, complain, job, resolve};
 use crate::cli::resolve::Surroundings;
-use crate::sheet::{self, Compare, Layout, Shots};
 use crate::disk::Output;
+use crate::sheet::{self, Compare, Layout, Shots};
 use clap::Args;
 use std::ffi::OsString;
 

@@ -1,9 +1,9 @@
 //! How the values of options are read. Pure: text in, value or error out.
 
+use crate::source::broadcast_rate;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 use grainfield_filters::frame::{Format, Matrix};
-use crate::source::broadcast_rate;
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
 
@@ -174,12 +174,24 @@ mod tests {
         assert_eq!(rate("24000/1001"), Ok(Ratio::new(24000, 1001).unwrap()));
         // what broadcasting rounds, and what only looks like it
         for (text, nominal) in [
-            ("23.976", 24), ("23.98", 24), ("23.97602", 24), ("23.976023976", 24), ("29.97", 30), ("29.970", 30),
-            ("59.94", 60), ("119.88", 120), ("47.952", 48), ("14.985", 15), ("11.988", 12), ("239.76", 240),
+            ("23.976", 24),
+            ("23.98", 24),
+            ("23.97602", 24),
+            ("23.976023976", 24),
+            ("29.97", 30),
+            ("29.970", 30),
+            ("59.94", 60),
+            ("119.88", 120),
+            ("47.952", 48),
+            ("14.985", 15),
+            ("11.988", 12),
+            ("239.76", 240),
         ] {
             assert_eq!(rate(text), Ok(Ratio::new(nominal * 1000, 1001).unwrap()), "{text}");
         }
-        for (text, num, den) in [("23.9", 239, 10), ("24.975", 999, 40), ("29.96", 749, 25), ("12.50", 25, 2), ("24.00", 24, 1)] {
+        for (text, num, den) in
+            [("23.9", 239, 10), ("24.975", 999, 40), ("29.96", 749, 25), ("12.50", 25, 2), ("24.00", 24, 1)]
+        {
             assert_eq!(rate(text), Ok(Ratio::new(num, den).unwrap()), "{text}");
         }
         assert_eq!(positive("29.97"), Ok(Ratio::new(2997, 100).unwrap()));

@@ -163,7 +163,8 @@ impl Cache {
         if !is_folder(&self.folder(kind)) || !before.is_file() || before.len() > most {
             return Err(none());
         }
-        let file = fs::OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+        let file =
+            fs::OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
         // It may have become another in between.
         if Identity::of(&before) != Identity::of(&file.metadata()?) {
             return Err(none());
@@ -266,7 +267,8 @@ mod tests {
         }
         File::open(cache.folder(Kind::Index).join(".gone.tmp")).unwrap().set_modified(hour(0)).unwrap();
         assert_eq!(cache.clear().unwrap(), Usage { files: 3, bytes: 2001 });
-        let left: Vec<_> = fs::read_dir(cache.folder(Kind::Index)).unwrap().map(|e| e.unwrap().file_name()).collect();
+        let left: Vec<_> =
+            fs::read_dir(cache.folder(Kind::Index)).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert!(left.len() == 2 && !cache.folder(Kind::State).exists(), "{left:?}");
     }
 }

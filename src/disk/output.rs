@@ -410,7 +410,7 @@ mod tests {
             (all.len(), &all[..4], &all[all.len() - 3..]),
             (2 * BUFFER + 5, &b"abc\x07"[..], &b"\x07de"[..])
         );
-            {
+        {
             use std::os::unix::fs::PermissionsExt;
             let plain = dir.path().join("plain");
             fs::write(&plain, b"").unwrap();

@@ -30,8 +30,12 @@ impl Place {
                 Ok(meta) => Ok(meta),
                 Err(_) => return Identity::of_new(path),
             },
-            Place::Input => std::io::stdin().as_fd().try_clone_to_owned().map(File::from).and_then(|f| f.metadata()),
-            Place::Output => std::io::stdout().as_fd().try_clone_to_owned().map(File::from).and_then(|f| f.metadata()),
+            Place::Input => {
+                std::io::stdin().as_fd().try_clone_to_owned().map(File::from).and_then(|f| f.metadata())
+            }
+            Place::Output => {
+                std::io::stdout().as_fd().try_clone_to_owned().map(File::from).and_then(|f| f.metadata())
+            }
         };
         meta.ok().as_ref().and_then(Identity::of)
     }
@@ -336,7 +340,8 @@ mod tests {
             let want: Vec<PathBuf> = want.into_iter().map(at).collect();
             assert_eq!(inside(OsStr::new(&text)), want, "{text}");
         }
-        std::fs::write(at("top.m3u8"), "#EXTM3U\n#EXT-X-MAP:URI=\"b.ts\"\nlow.m3u8\nhttp://x/y.ts\n").unwrap();
+        std::fs::write(at("top.m3u8"), "#EXTM3U\n#EXT-X-MAP:URI=\"b.ts\"\nlow.m3u8\nhttp://x/y.ts\n")
+            .unwrap();
         std::fs::write(at("low.m3u8"), "#EXTM3U\n#EXTINF:1,\na.ts\ntop.m3u8\n").unwrap();
         std::fs::write(at("list"), "ffconcat version 1.0\nfile 'a.ts'\nfile c:d.ts\n").unwrap();
         let mut all = listed(&at("top.m3u8"));

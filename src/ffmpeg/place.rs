@@ -90,7 +90,12 @@ pub(crate) fn place(input: &OsStr, allowed: &[String], stop: &Stop) -> Result<Pl
         _ => [b"file:", input.as_encoded_bytes()].concat(),
     };
     let c = |bytes: Vec<u8>| CString::new(bytes).map_err(|_| PlaceError::Zero);
-    Ok(Place { url: c(url)?, protocols: c(protocols.join(",").into_bytes())?, stop: stop.clone(), cache: None })
+    Ok(Place {
+        url: c(url)?,
+        protocols: c(protocols.join(",").into_bytes())?,
+        stop: stop.clone(),
+        cache: None,
+    })
 }
 
 #[cfg(test)]

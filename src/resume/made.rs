@@ -42,7 +42,20 @@ impl Made {
 
 /// A format as manifests have it: its name and size, then what it is tagged with, colour by the code points of H.273.
 pub fn format_text(format: &Format) -> String {
-    let &Format { width, height, alpha, siting, range, matrix, primaries, transfer, fields, aspect, rate, .. } = format;
+    let &Format {
+        width,
+        height,
+        alpha,
+        siting,
+        range,
+        matrix,
+        primaries,
+        transfer,
+        fields,
+        aspect,
+        rate,
+        ..
+    } = format;
     let alpha = match alpha {
         Alpha::None => "no",
         Alpha::Straight => "straight",

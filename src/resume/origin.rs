@@ -40,7 +40,9 @@ impl Origins {
             return Origins::Each(files, offset);
         }
         let known = |place: &Place| match place {
-            Place::Path(path) => path.metadata().ok().filter(Metadata::is_file).map(|meta| known_by(path, &meta)),
+            Place::Path(path) => {
+                path.metadata().ok().filter(Metadata::is_file).map(|meta| known_by(path, &meta))
+            }
             _ => None,
         };
         let reads = crate::source::reads(input);

@@ -233,7 +233,8 @@ pub fn reads(input: &OsStr) -> Vec<Place> {
         return Vec::new();
     }
     let mut all = if sequence::recognises(input) {
-        crate::images::files::find(input).map_or_else(|_| Vec::new(), |f| (0..f.len()).map(|i| f.path(i)).collect())
+        crate::images::files::find(input)
+            .map_or_else(|_| Vec::new(), |f| (0..f.len()).map(|i| f.path(i)).collect())
     } else if path.exists() {
         vec![path.to_path_buf()]
     } else {

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::support::hashes;
+use grainfield::disk::cache::{self, DEFAULT_LIMIT};
 use grainfield::job::{Cache, Job, JobError, Request, RunError, Step, Watch};
 use grainfield::recipe::Recipe;
-use grainfield::disk::cache::{self, DEFAULT_LIMIT};
 use grainfield::store::Jumps;
 use grainfield_filters::simd::Level;
 use std::path::Path;

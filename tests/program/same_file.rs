@@ -172,7 +172,8 @@ fn refuses(s: &Session, lines: &str) {
     for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {
         let (code, said) = shell(s, &format!("gf {line}"));
         assert!(!said.contains("panicked"), "{line}\n{said}");
-        let named = [" is the file that ", " are the same file", " is one of the shards", " is the folder that "];
+        let named =
+            [" is the file that ", " are the same file", " is one of the shards", " is the folder that "];
         if code != Some(2) || !named.iter().any(|n| said.contains(n)) {
             faults.push(format!("{line}: {code:?} {said}"));
         }
@@ -181,7 +182,12 @@ fn refuses(s: &Session, lines: &str) {
             let of = |a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>| -> Vec<String> {
                 a.iter().filter(|(k, v)| b.get(*k) != Some(*v)).map(|(k, _)| k.clone()).collect()
             };
-            panic!("{line}: {:?} {:?} {said}\n{}", of(&before, &after), of(&after, &before), faults.join("\n"));
+            panic!(
+                "{line}: {:?} {:?} {said}\n{}",
+                of(&before, &after),
+                of(&after, &before),
+                faults.join("\n")
+            );
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -287,7 +293,11 @@ fn jobs_of_the_library_refuse_too() {
         (at("c.y4m"), format!("hash:{}", at("d/c.y4m")), String::new()),
         (at("s/c.####.png"), at("l/o.####.png"), String::new()),
         ("pattern:ramp:frames=1".into(), at("card.png"), format!("sprites=image={}", at("card.png"))),
-        ("pattern:ramp:frames=1".into(), format!("hash:{}", at("k.txt")), format!("noise=strength=@{}", at("k.txt"))),
+        (
+            "pattern:ramp:frames=1".into(),
+            format!("hash:{}", at("k.txt")),
+            format!("noise=strength=@{}", at("k.txt")),
+        ),
     ] {
         let recipe = grainfield::recipe::Recipe::parse_chain(&chain).unwrap_or_default();
         let request = Request { recipe, overwrite: true, ..Request::new(&input, &output) };

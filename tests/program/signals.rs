@@ -146,7 +146,8 @@ fn a_second_signal_leaves_no_temporary_files() {
 #[test]
 fn a_third_signal_ends_at_once() {
     let s = Session::new();
-    let mut child = waiting(&s, "render pattern:ramp:size=640x360:frames=100 out.######.png --progress json", b"");
+    let mut child =
+        waiting(&s, "render pattern:ramp:size=640x360:frames=100 out.######.png --progress json", b"");
     let said = lines(&mut child);
     while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
     for _ in 0..3 {

@@ -180,7 +180,9 @@ impl Spec {
             None => rate.unwrap_or(Ratio::whole(24)),
             Some(text) => broadcast_rate(text)
                 .or_else(|| Ratio::from_str(text).ok().filter(|r| *r > Ratio::ZERO))
-                .ok_or_else(|| SpecError::Value("rate", excerpt(text), "above zero, as 24, 23.976 or 24000/1001"))?,
+                .ok_or_else(|| {
+                    SpecError::Value("rate", excerpt(text), "above zero, as 24, 23.976 or 24000/1001")
+                })?,
         };
         match range {
             None => {}
