@@ -5,9 +5,10 @@ mod files;
 mod request;
 mod select;
 
-pub(crate) use files::load_files;
+pub(crate) use files::{load_files, named};
 pub use request::{Cache, Fields, OnError, Request};
 
+use crate::disk::SameFile;
 use crate::pipeline::{self, Failure, Setup};
 use crate::resume::{Ledger, Origins, ResumeError};
 use crate::sink::{self, Sink, SinkError};
@@ -41,7 +42,7 @@ pub struct Step {
     pub left_out: bool,
 }
 
-/// Is told how a job goes on. Called from worker threads, one call at a time.
+/// Is told how a job goes on. Called from the thread that [`Job::run`] is called on, one call at a time.
 pub trait Watch: Sync {
     /// A frame has been written or left out.
     fn step(&self, step: &Step);
@@ -77,6 +78,9 @@ pub enum JobError {
     /// The output cannot be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
+    /// A file that is read would be written.
+    #[error(transparent)]
+    SameFile(#[from] SameFile),
     /// A filter refuses its settings, or a conversion is impossible.
     #[error(transparent)]
     Chain(#[from] ChainError),
@@ -101,7 +105,8 @@ impl JobError {
     /// Whether asking differently would help, as against the world being otherwise.
     pub fn is_usage(&self) -> bool {
         match self {
-            JobError::Usage(_) | JobError::Chain(_) | JobError::PixFmt(_) => true,
+            JobError::Usage(_) | JobError::SameFile(_) | JobError::Chain(_) | JobError::PixFmt(_) => true,
+            JobError::Sink(e) => e.is_usage(),
             JobError::Attach(e) => e.is_usage(),
             JobError::Effect(e) => e.is_usage(),
             _ => false,
@@ -218,6 +223,8 @@ impl Job {
         // Whoever has loaded them already has spared the reading here.
         crate::store::attach(&mut request.recipe)?;
         files::check(&request)?;
+        request.check_files()?;
+        let cache = request.cache.open();
         let options = source::Options {
             rate: request.rate,
             missing: request.missing,
@@ -226,6 +233,7 @@ impl Job {
             threads: request.threads,
             length: request.shard.is_some(),
             stop: Arc::clone(&request.stop),
+            cache: cache.clone(),
         };
         let mut source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
         let mut info = source.info().clone();
@@ -235,7 +243,6 @@ impl Job {
         let mut notes = info.notes.clone();
         let mut warnings = Vec::new();
         check_numbers(&request, &info)?;
-        check_same_file(&request.input, &request.output)?;
 
         let input = Format {
             matrix: request.matrix.unwrap_or(info.format.matrix),
@@ -244,7 +251,7 @@ impl Job {
         };
         files::load(&mut request, &input, &options)?;
         let options = chain::Options {
-            seed: request.seed,
+            seed: request.recipe.seed.unwrap_or(0),
             level: level(request.level)?,
             last: info.last.map(|n| n + request.frame_offset),
             fields: fields(request.fields, &input),
@@ -310,7 +317,7 @@ impl Job {
         let to_end = request.frames.as_ref().is_none_or(Ranges::is_open);
         let wanted = selected.wanted;
         let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total, to_end };
-        let (chain, jumps) = (Arc::new(chain), request.cache.jumps());
+        let (chain, jumps) = (Arc::new(chain), cache.map(|cache| Arc::new(Jumps::new(cache))));
         let store: Arc<dyn Store + Send + Sync> = match &jumps {
             Some(jumps) => Arc::clone(jumps) as _,
             None => Arc::new(NoStore),
@@ -493,16 +500,6 @@ fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
     Ok(())
 }
 
-fn check_same_file(input: &OsStr, output: &OsStr) -> Result<(), JobError> {
-    let real = |name: &OsStr| std::fs::canonicalize(name).ok().filter(|p| p.is_file());
-    let same = real(input).filter(|a| real(output).is_some_and(|b| *a == b));
-    let Some(file) = same.or_else(|| crate::images::files::clash(input, output)) else { return Ok(()) };
-    Err(JobError::Usage(format!(
-        "{} would be read and written at the same time: choose another name for the output",
-        file.display()
-    )))
-}
-
 /// How many frames are worked on at the same time, and how many threads are left over to help with bands.
 fn slots(
     request: &Request,
@@ -510,6 +507,9 @@ fn slots(
     total: Option<u64>,
     ends: usize,
 ) -> Result<(usize, usize), JobError> {
+    if request.threads == Some(0) {
+        return Err(JobError::Usage("--threads: at least one thread is needed".into()));
+    }
     let threads = request
         .threads
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from).min(64));

@@ -1,12 +1,12 @@
 //! Shards made one again, after it has been checked that they are one render: nothing missing, nothing doubled,
 //! nothing of other settings, no byte changed.
 
+use crate::disk::{DiskError, Output, Place, SameFile};
 use crate::images::pattern::Pattern;
 use crate::resume::{Ledger, Made, Origins, Why, sum, unlike};
-use crate::shard::note::{Kind, Note, NoteError};
-use crate::sink::partial::Output;
+use crate::shard::note::{Kind, Note, NoteError, beside};
 use crate::sink::{self, Files, SinkError};
-use crate::source::SourceError;
+use crate::source::{self, SourceError};
 use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -21,6 +21,9 @@ pub enum JoinError {
     /// It makes no sense as asked.
     #[error("{0}")]
     Usage(String),
+    /// A file that is read would be written.
+    #[error(transparent)]
+    SameFile(#[from] SameFile),
     /// What is said of a shard cannot be read.
     #[error(transparent)]
     Note(#[from] NoteError),
@@ -74,12 +77,26 @@ pub enum JoinError {
     /// The result cannot be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
+    /// Likewise.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
     /// What has to be copied from the source cannot be read.
     #[error("{0} (sound and all else beside the picture is taken from the source)")]
     Source(#[from] SourceError),
     /// It was asked to stop.
     #[error("interrupted")]
     Stopped,
+}
+
+impl JoinError {
+    /// Whether asking differently would help, as against the world being otherwise.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            JoinError::Usage(_) | JoinError::SameFile(_) | JoinError::Disk(DiskError::Name { .. }) => true,
+            JoinError::Sink(e) => e.is_usage(),
+            _ => false,
+        }
+    }
 }
 
 fn others(more: u64) -> String {
@@ -116,7 +133,8 @@ pub fn join(
         )),
         Files::None | Files::Image(_) => Err(JoinError::Usage(format!("{} is no file that shards can be joined in", output.display()))),
         Files::One(path, kind) => {
-            let found = if shards.is_empty() { beside(&path)? } else { shards.to_vec() };
+            let found = if shards.is_empty() { found(&path)? } else { shards.to_vec() };
+            unread(output, &found)?;
             let all = checked(&found, stop)?;
             let Some((first, note)) = all.first() else {
                 return Err(JoinError::Usage("there is no shard".into()));
@@ -124,9 +142,6 @@ pub fn join(
             if note.kind != kind {
                 let problem = format!("it is {:?}, and {} would be {kind:?}", note.kind, path.display());
                 return Err(JoinError::Bad { path: first.clone(), problem });
-            }
-            if all.iter().any(|(shard, _)| same(shard, &path)) {
-                return Err(JoinError::Usage(format!("{} is one of the shards", path.display())));
             }
             let (count, wanted, written) = (note.count, total(&all, |n| n.wanted), total(&all, |n| n.written));
             let mut joined = match kind {
@@ -148,12 +163,21 @@ fn total(all: &[(PathBuf, Note)], of: impl Fn(&Note) -> u64) -> u64 {
     all.iter().map(|(_, note)| of(note)).fold(0, u64::saturating_add)
 }
 
-fn same(a: &Path, b: &Path) -> bool {
-    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+/// Refuses to write over a shard, the note beside it, or the source that it was made from.
+fn unread(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> {
+    let mut uses = sink::writes(output, None)?;
+    for shard in shards {
+        uses.read("a shard", Place::Path(shard.clone()));
+        uses.read("the note of a shard", Place::Path(beside(shard)));
+        // a shard without a note is refused when it is its turn
+        let input = Note::read(shard).map(|note| source::reads(OsStr::new(&note.input)));
+        input.into_iter().flatten().for_each(|place| uses.read("the source of the shards", place));
+    }
+    Ok(uses.check()?)
 }
 
 /// `NAME.I-of-N.EXT` for every `I` and `N` there are.
-fn beside(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
+fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
     let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = std::fs::read_dir(folder);
     let entries = entries.map_err(|cause| JoinError::Io { path: folder.to_path_buf(), cause })?;

@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod batch;
 pub mod cli;
+pub mod disk;
 pub mod effect;
 #[cfg(feature = "ffmpeg")]
 pub mod ffmpeg;

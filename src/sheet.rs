@@ -101,6 +101,8 @@ struct Taken {
     grid: Option<Grid>,
     source: BTreeMap<i64, RgbImage>,
     shots: BTreeMap<i64, Shot>,
+    /// The frames in the order they were asked for; one that was asked for twice comes twice.
+    order: Vec<i64>,
     format: String,
 }
 
@@ -208,7 +210,7 @@ impl Ends for Sheet {
         }
         lock(&self.shots.0).grid = Some(grid);
         let (shots, is_source, compare) = (self.shots.clone(), self.is_source, self.layout.compare);
-        let encoder = Arc::new(Taking { shots, is_source, compare, grid, offset: self.offset });
+        let encoder = Arc::new(Taking { shots, is_source, compare, grid });
         Ok(Box::new(TakingSink { encoder }))
     }
 
@@ -252,12 +254,11 @@ struct Taking {
     is_source: bool,
     compare: Option<Compare>,
     grid: Grid,
-    offset: i64,
 }
 
 impl Encode for Taking {
     fn encode(&self, stamp: &Stamp, frame: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
-        let number = stamp.number + self.offset;
+        let number = stamp.number;
         let full = rgb(frame);
         let small =
             |picture: &RgbImage| resize(picture, self.grid.thumb.0, self.grid.thumb.1, FilterType::Lanczos3);
@@ -266,7 +267,8 @@ impl Encode for Taking {
             lock(&self.shots.0).source.insert(number, kept);
             return Ok(());
         }
-        let before = lock(&self.shots.0).source.remove(&number);
+        // it may be asked for once more
+        let before = lock(&self.shots.0).source.get(&number).cloned();
         let (w, h) = self.grid.thumb;
         let picture = match (self.compare, before) {
             (Some(Compare::Diff), Some(before)) => small(&difference(&before, &full)),
@@ -319,7 +321,10 @@ impl Sink for TakingSink {
         Arc::clone(&self.encoder) as Arc<dyn Encode>
     }
 
-    fn write(&mut self, _: &Stamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, stamp: &Stamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        if !self.encoder.is_source {
+            lock(&self.encoder.shots.0).order.push(stamp.number);
+        }
         Ok(())
     }
 
@@ -344,7 +349,9 @@ fn clock(time: Ratio) -> String {
 pub fn png(shots: &Shots, layout: &Layout, title: &str) -> Result<Vec<u8>, PlotError> {
     plot::fonts()?;
     let taken = lock(&shots.0);
-    let count = taken.shots.len() as u32;
+    let shots: Vec<(i64, &Shot)> =
+        taken.order.iter().filter_map(|n| Some((*n, taken.shots.get(n)?))).collect();
+    let count = shots.len() as u32;
     let Some(grid) = taken.grid else { return plot::packed((1, 1), &PAPER.0) };
     let cell = grid.cell();
     let columns = grid.columns.min(count.max(1));
@@ -355,7 +362,7 @@ pub fn png(shots: &Shots, layout: &Layout, title: &str) -> Result<Vec<u8>, PlotE
     );
     let mut sheet = RgbImage::from_pixel(size.0, size.1, PAPER);
     let place = |i: u32| (MARGIN + i % columns * (cell.0 + GAP), HEAD + i / columns * (cell.1 + GAP));
-    for (i, shot) in taken.shots.values().enumerate() {
+    for (i, (_, shot)) in shots.iter().enumerate() {
         let (x, y) = place(i as u32);
         image::imageops::replace(&mut sheet, &shot.picture, i64::from(x), i64::from(y));
     }
@@ -387,7 +394,7 @@ pub fn png(shots: &Shots, layout: &Layout, title: &str) -> Result<Vec<u8>, PlotE
         let s = if count == 1 { "" } else { "s" };
         let about = format!("{} \u{b7} {count} frame{s}{how}", taken.format);
         write(fits(&about, room, 14), (MARGIN, 38), 14, FontStyle::Normal, &SOFT)?;
-        for (i, (number, shot)) in taken.shots.iter().enumerate() {
+        for (i, (number, shot)) in shots.iter().enumerate() {
             let (x, y) = place(i as u32);
             let y = y + grid.thumb.1 + 5;
             // As much of it as there is room for.
@@ -407,6 +414,31 @@ pub fn png(shots: &Shots, layout: &Layout, title: &str) -> Result<Vec<u8>, PlotE
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a sheet of a test signal shows: numbers in their order, and pictures by number.
+    fn shown(frames: Option<&str>, offset: i64, compare: Option<Compare>) -> Taken {
+        let recipe = Recipe::parse_chain("noise=strength=100").unwrap();
+        let frames = frames.map(|f| f.parse().unwrap());
+        let request = Request::new("pattern:grey:size=32x16:frames=3", "sheet.png");
+        let request = Request { recipe, frames, frame_offset: offset, ..request };
+        let (layout, shots) = (Layout { width: 400, columns: Some(1), compare }, Shots::default());
+        prepare(request, layout, &shots).unwrap().run(&Quiet, &Arc::default()).unwrap();
+        std::mem::take(&mut *lock(&shots.0))
+    }
+
+    #[test]
+    fn frames_have_the_numbers_and_the_order_that_were_asked_for() {
+        for compare in [None, Some(Compare::Split)] {
+            assert_eq!(shown(None, 1000, compare).order, [1000, 1001, 1002]);
+            assert_eq!(shown(Some("1002,1001"), 1000, compare).order, [1002, 1001]);
+        }
+        let twice = shown(Some("1,1"), 0, Some(Compare::Split));
+        let (w, shot) = (twice.grid.unwrap().thumb.0, &twice.shots[&1].picture);
+        assert_eq!(twice.order, [1, 1]);
+        // the line between the two halves, and the source's grey to its left
+        assert!((0..shot.height()).all(|y| shot.get_pixel(w / 2, y) == &Rgb([255; 3])));
+        assert!((0..w / 2).all(|x| shot.get_pixel(x, 3) == shot.get_pixel(0, 0)));
+    }
 
     #[test]
     fn grids_fill_the_width_and_times_are_read() {

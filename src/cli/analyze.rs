@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::{chain, complain, job, printed, resolve, terminal};
 use crate::analyze::{self, Report, Verdict};
 use crate::cli::resolve::Surroundings;
-use crate::sink::partial::Output;
+use crate::disk::Output;
 use clap::Args;
 use std::ffi::{OsStr, OsString};
 
@@ -51,24 +51,26 @@ pub(super) struct Analyze {
 }
 
 /// Measures, then draws, then prints: what is printed is true of what is there.
-pub(super) fn run(mut typed: Analyze, around: &Surroundings) -> Exit {
+pub(super) fn run(typed: Analyze, around: &Surroundings) -> Exit {
     let verdict = Verdict::default();
-    let (clean, json, plot, overwrite) = (typed.clean.take(), typed.json, typed.plot.take(), typed.overwrite);
-    let title = title(&typed.input, clean.as_deref(), &typed.filters.chain);
-    // Held open from the beginning: better to fail now than after the measuring.
-    let plot = match plot.map(|path| open_plot(&path, overwrite)).transpose() {
-        Ok(plot) => plot,
-        Err((exit, text)) => return complain(exit, &text),
-    };
-    let say = typed.common.say;
+    let (other, json, name, overwrite) =
+        (typed.clean.clone(), typed.json, typed.plot.clone(), typed.overwrite);
+    if let Some(name) = &name
+        && !name.to_str().is_some_and(|p| p.to_ascii_lowercase().ends_with(".png"))
+    {
+        let name = name.to_string_lossy();
+        return complain(Exit::Usage, &format!("--plot {name}: the plot is a PNG image: call it NAME.png"));
+    }
+    let title = title(&typed.input, other.as_deref(), &typed.filters.chain);
+    let (say, mut plot) = (typed.common.say, None);
     let begin = || {
-        if let Some(clean) = &clean {
-            resolve::check_input(clean, around)?;
-        }
-        resolve::analyze(typed, around)
+        let resolved = resolve::analyze(typed, around)?;
+        resolved.request.check_files()?;
+        // Held open from the beginning: better to fail now than after the measuring.
+        plot = name.map(|name| Output::create(&name, overwrite)).transpose()?;
+        Ok(resolved)
     };
     let sight = verdict.clone();
-    let other = clean.clone();
     let exit = job(say, true, begin, move |request| analyze::prepare(request, other, &sight));
     let (Exit::Done, Some(report)) = (exit, verdict.report()) else {
         return exit;
@@ -83,15 +85,6 @@ pub(super) fn run(mut typed: Analyze, around: &Surroundings) -> Exit {
     } else {
         terminal::print(table::text(&report, &title).as_bytes())
     })
-}
-
-fn open_plot(path: &OsStr, overwrite: bool) -> Result<Output, (Exit, String)> {
-    let png = path.to_str().is_some_and(|p| p.to_ascii_lowercase().ends_with(".png"));
-    if !png {
-        let text = format!("--plot {}: the plot is a PNG image: call it NAME.png", path.to_string_lossy());
-        return Err((Exit::Usage, text));
-    }
-    Output::create(path, overwrite).map_err(|e| (Exit::Failed, chain(&e)))
 }
 
 fn draw(mut plot: Output, report: &Report, title: &str) -> Result<(), String> {

@@ -89,7 +89,7 @@ Examples:
     grainfield frame clip.y4m 17 still.png -f noise=strength=6
 
 Exit status: 0 done (also when the reader closes the pipe), 1 failed, 2 wrong usage,
-130 interrupted, 143 terminated.
+129 hung up, 130 interrupted, 143 terminated.
 
 'grainfield COMMAND --help' explains a command's options.";
 

@@ -7,16 +7,18 @@ use super::exit::Exit;
 use super::report::{Ending, Many, Start};
 use super::resolve::{self, Resolved, Surroundings};
 use super::signals::Signals;
-use super::{chain, complain, printed, terminal};
+use super::{chain, complain, printed, prints, terminal};
 use crate::batch::jobs::{self, Job, Jobs};
 use crate::batch::list;
 use crate::batch::place::place;
 use crate::batch::queue::{Queue, Record, State, id};
 use crate::batch::{self, End, Event, Tally};
+use crate::disk::{Place, SameFile, Uses, Written};
 use crate::job::{DEFAULT_MEMORY, Job as Rendering, RunError, Summary, Watch};
 use crate::resume::Resume;
 use crate::shard::Shard;
 use crate::sink::{self, Files};
+use crate::source;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser};
 use serde::Serialize;
@@ -52,7 +54,7 @@ A list of jobs:
     segments = true
 
 Exit status: 0 all is done, or being done by other programs; 1 a job failed, now or before;
-2 wrong usage, 130 interrupted, 143 terminated.";
+2 wrong usage, 129 hung up, 130 interrupted, 143 terminated.";
 
 /// `batch`.
 #[derive(Args, Debug)]
@@ -108,6 +110,8 @@ struct Plan {
     jobs: Vec<(String, Job)>,
     queue: Queue,
     folder: PathBuf,
+    /// The list, or what stands for it.
+    list: PathBuf,
     shard: Option<Shard>,
     /// Whether jobs come from a list, and their options with them.
     listed: bool,
@@ -118,6 +122,14 @@ pub(super) fn run(typed: Batch, around: &Surroundings) -> Exit {
         Ok(plan) => plan,
         Err((exit, text)) => return complain(exit, &text),
     };
+    let uses = if typed.status || typed.dry_run {
+        prints([Place::Path(plan.list.clone())], "the list of jobs")
+    } else {
+        unread(&typed, &plan)
+    };
+    if let Err(error) = uses {
+        return complain(Exit::Usage, &chain(&error));
+    }
     if typed.status || typed.dry_run {
         return look(&typed, &plan, around);
     }
@@ -159,6 +171,28 @@ pub(super) fn run(typed: Batch, around: &Surroundings) -> Exit {
             exit
         }
     }
+}
+
+/// Refuses jobs that would write the list, what they or jobs before them read, or what another one writes. A job may
+/// read what one before it has written.
+fn unread(typed: &Batch, plan: &Plan) -> Result<(), SameFile> {
+    let mut later = Written::default();
+    for (_, job) in plan.jobs.iter().rev() {
+        // what is wrong with its name is told when it is its turn
+        let Ok(output) = place(&plan.folder, &job.output, typed.outside, false) else { continue };
+        let mut uses = Uses::default();
+        for written in sink::writes(&output, plan.shard).unwrap_or_default().written() {
+            uses.write(format!("the output of {}", job.name), written);
+        }
+        for read in source::reads(&job.input) {
+            uses.read(format!("the input of {}", job.name), read);
+        }
+        if plan.listed {
+            uses.read("the list of jobs", Place::Path(plan.list.clone()));
+        }
+        uses.check_before(&mut later)?;
+    }
+    Ok(())
 }
 
 fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
@@ -207,7 +241,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
     };
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     let jobs = all.into_iter().map(|job| (id(&job, shard), job)).collect();
-    Ok(Plan { jobs, queue: Queue::of(&list), folder, shard, listed })
+    Ok(Plan { jobs, queue: Queue::of(&list), folder, list, shard, listed })
 }
 
 /// A command line with nothing but the list.

@@ -1,5 +1,6 @@
 //! `filters NAME=SETTINGS`: what a filter takes with these settings, and the effect that they draw.
 
+use crate::disk::Place;
 use crate::effect;
 use crate::job::{self, JobError};
 use crate::recipe::{Recipe, RecipeError};
@@ -36,6 +37,9 @@ impl BoundError {
 /// A filter with its settings, what they name having been read.
 pub(super) fn step(text: &str) -> Result<Step, BoundError> {
     let mut recipe = Recipe::parse_chain(text)?;
+    let mut uses = job::named(&recipe);
+    uses.write("the report", Place::Output);
+    uses.check().map_err(JobError::from)?;
     crate::store::attach(&mut recipe).map_err(JobError::from)?;
     job::load_files(&mut recipe)?;
     let count = recipe.steps.len();

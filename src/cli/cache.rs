@@ -3,7 +3,7 @@
 use super::exit::Exit;
 use super::resolve::{self, Surroundings};
 use super::{complain, printed, terminal};
-use crate::store::{DEFAULT_LIMIT, Jumps};
+use crate::disk::cache::{Cache, DEFAULT_LIMIT};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -44,15 +44,14 @@ pub(super) fn run(typed: Cached, around: &Surroundings) -> Exit {
     let Some(folder) = resolve::cache_folder(place.cache, around) else {
         return complain(Exit::Usage, "there is no cache folder: name one with --cache DIR");
     };
-    let jumps = Jumps::new(&folder, DEFAULT_LIMIT);
-    let result = if clear { jumps.clear() } else { jumps.usage() };
-    let name = jumps.folder().display();
+    let cache = Cache::new(&folder, DEFAULT_LIMIT);
+    let result = if clear { cache.clear() } else { cache.usage() };
+    let name = folder.display();
     match result {
         Err(error) => complain(Exit::Failed, &format!("{name}: {error}")),
         Ok(usage) => {
             let what = if clear { "deleted" } else { "holds" };
-            let text =
-                format!("{name} {what} {} jump frames, {:.1} MB\n", usage.files, usage.bytes as f64 / 1e6);
+            let text = format!("{name} {what} {} files, {:.1} MB\n", usage.files, usage.bytes as f64 / 1e6);
             printed(terminal::print(text.as_bytes()))
         }
     }

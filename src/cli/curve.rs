@@ -2,7 +2,7 @@
 
 use super::exit::Exit;
 use super::{chain, complain, eprintln_quietly, printed, terminal};
-use crate::sink::partial::Output;
+use crate::disk::{Output, Place, Uses};
 use crate::store::{self, Table, TrackFile};
 use clap::{Args, Subcommand};
 use grainfield_filters::curve::fit::{FitShape, Sample, deviation, fit};
@@ -94,7 +94,7 @@ struct Fit {
     ///
     /// More jump frames make seeking quicker and the file larger. 'curve info FILE.gfa --jumps N -o OUT.gfa' changes it
     /// later.
-    #[arg(long, value_name = "N", value_parser = super::values::rate, default_value = "1000")]
+    #[arg(long, value_name = "N", value_parser = super::values::positive, default_value = "1000")]
     jumps: Ratio,
     /// Replace the output if it exists
     #[arg(short = 'y', long = "overwrite")]
@@ -109,7 +109,7 @@ struct Info {
     #[arg(long, value_name = "NAME")]
     track: Option<String>,
     /// Copy the .gfa file to OUT with jump frames so far apart (-o)
-    #[arg(long, value_name = "N", value_parser = super::values::rate, requires = "output")]
+    #[arg(long, value_name = "N", value_parser = super::values::positive, requires = "output")]
     jumps: Option<Ratio>,
     /// Where the copy goes
     #[arg(short = 'o', long, value_name = "OUT.gfa", requires = "jumps")]
@@ -142,6 +142,18 @@ type Fault = (Exit, String);
 
 fn failed(e: impl Error) -> Fault {
     (Exit::Failed, chain(&e))
+}
+
+/// Refuses to write a file that is read; without an output it is standard output that is written.
+fn unread(input: &OsStr, output: Option<&OsStr>) -> Result<(), Fault> {
+    let place = |name: &OsStr| Place::Path(name.into());
+    let mut uses = Uses::default();
+    uses.read("the input", if input == "-" { Place::Input } else { place(input) });
+    uses.write(
+        "the output",
+        output.map_or(Place::Output, |o| if o == "-" { Place::Output } else { place(o) }),
+    );
+    uses.check().map_err(|e| (Exit::Usage, chain(&e)))
 }
 
 fn usage(text: impl Into<String>) -> Fault {
@@ -236,6 +248,7 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
             name.to_string_lossy()
         )));
     }
+    unread(&typed.input, typed.output.as_deref())?;
     let lottie = kind.as_ref().is_some_and(|(_, kind)| kind == "json");
     let shape = if lottie { FitShape::Hermite } else { FitShape::Smooth };
     let fitted = samples(&typed.input, &typed.fit.track)?
@@ -340,6 +353,7 @@ fn about(name: &str, curve: &Curve) -> String {
 }
 
 fn run_info(typed: &Info) -> Result<String, Fault> {
+    unread(&typed.curve, typed.output.as_deref())?;
     let name = typed.curve.to_string_lossy();
     if extension(&typed.curve) != "gfa" {
         if typed.jumps.is_some() {
@@ -397,6 +411,7 @@ fn run_plot(typed: &Plot) -> Result<String, Fault> {
             typed.output.to_string_lossy()
         )));
     }
+    unread(&typed.input, Some(&typed.output))?;
     let text = typed.input.to_string_lossy();
     let kind = extension(&typed.input);
     // A keyframe string or a track file holds curves; CSV and the other JSON hold samples.

@@ -11,6 +11,8 @@ pub enum Exit {
     Failed,
     /// 2: it was asked for in a way that cannot be right.
     Usage,
+    /// 129: the terminal has gone (SIGHUP).
+    HungUp,
     /// 130: interrupted (SIGINT, Ctrl-C).
     Interrupted,
     /// 143: terminated (SIGTERM).
@@ -24,6 +26,7 @@ impl Exit {
             Exit::Done => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
+            Exit::HungUp => 129,
             Exit::Interrupted => 130,
             Exit::Terminated => 143,
         }

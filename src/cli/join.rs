@@ -62,7 +62,7 @@ pub(super) fn run(typed: Join) -> Exit {
         }
         Err(JoinError::Stopped) => complain(signals.exit(), "interrupted"),
         Err(error) => {
-            let exit = if matches!(error, JoinError::Usage(_)) { Exit::Usage } else { Exit::Failed };
+            let exit = if error.is_usage() { Exit::Usage } else { Exit::Failed };
             complain(exit, &chain(&error))
         }
     }

@@ -20,7 +20,9 @@ mod values;
 
 pub use exit::Exit;
 
+use crate::disk::{Place, SameFile, Uses};
 use crate::job::{Job, JobError, Request, RunError, Summary, Watch};
+use crate::source;
 use args::{Cli, Command, SayArgs};
 use clap::Parser;
 use grainfield_filters::catalog::{FILTERS, find};
@@ -170,7 +172,10 @@ fn probe(typed: args::Probe, around: &Surroundings) -> Exit {
     if let Err(error) = resolve::check_input(&typed.input, around) {
         return complain(error.exit(), &chain(&error));
     }
-    match crate::job::probe(&typed.input, &resolve::source_options(&typed.source)) {
+    if let Err(error) = prints(source::reads(&typed.input), "the input") {
+        return complain(Exit::Usage, &chain(&error));
+    }
+    match crate::job::probe(&typed.input, &resolve::source_options(&typed.source, around)) {
         Err(error) => complain(Exit::Failed, &chain(&error)),
         Ok(info) if typed.json => printed(terminal::print(probe::json(&info).as_bytes())),
         Ok(info) => {
@@ -180,6 +185,14 @@ fn probe(typed: args::Probe, around: &Surroundings) -> Exit {
             printed(terminal::print(probe::table(&info).as_bytes()))
         }
     }
+}
+
+/// Refuses to print into a file that is read.
+fn prints(reads: impl IntoIterator<Item = Place>, role: &str) -> Result<(), SameFile> {
+    let mut uses = Uses::default();
+    reads.into_iter().for_each(|place| uses.read(role, place));
+    uses.write("the report", Place::Output);
+    uses.check()
 }
 
 /// An error, and how it ends the program.

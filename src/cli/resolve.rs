@@ -6,7 +6,8 @@ use super::args::{
 };
 use super::exit::Exit;
 use super::sheet::Sheet;
-use crate::job::{Cache, OnError, Request};
+use crate::disk::{DiskError, Place, Uses};
+use crate::job::{Cache, JobError, OnError, Request};
 use crate::recipe::{MAX_TEXT, Recipe, RecipeError};
 use crate::resume::Resume;
 use crate::segments::DEFAULT_FRAMES;
@@ -42,6 +43,10 @@ pub(super) enum ResolveError {
     NoRecipe { path: PathBuf, problem: &'static str },
     #[error("{LEVEL_VARIABLE}={}: {IsaError}", value.to_string_lossy())]
     Level { value: OsString },
+    #[error(transparent)]
+    Job(#[from] JobError),
+    #[error(transparent)]
+    Disk(#[from] DiskError),
     #[error("frame {number}: {cause}")]
     Number { number: i64, cause: RangesError },
     #[error("--shard: {0}")]
@@ -60,6 +65,8 @@ impl ResolveError {
         match self {
             ResolveError::ReadRecipe { .. } => Exit::Failed,
             ResolveError::Attach(e) if !e.is_usage() => Exit::Failed,
+            ResolveError::Job(e) if !e.is_usage() => Exit::Failed,
+            ResolveError::Disk(e) if !matches!(e, DiskError::Name { .. }) => Exit::Failed,
             _ => Exit::Usage,
         }
     }
@@ -81,7 +88,7 @@ impl Surroundings {
             cache: std::env::var_os(CACHE_VARIABLE)
                 .filter(|v| !v.is_empty())
                 .map(PathBuf::from)
-                .or_else(crate::store::default_folder),
+                .or_else(crate::disk::cache::default_folder),
             level: std::env::var_os(LEVEL_VARIABLE).filter(|v| !v.is_empty()),
             stdin_is_terminal: io::stdin().is_terminal(),
             stdout_is_terminal: io::stdout().is_terminal(),
@@ -152,8 +159,18 @@ fn encoding_of(typed: EncodingArgs) -> Encoding {
 }
 
 pub(super) fn analyze(typed: Analyze, around: &Surroundings) -> Result<Resolved, ResolveError> {
-    let Analyze { input, filters, span, common, .. } = typed;
-    request(input, "null:".into(), false, filters, Some(span), common, around)
+    let Analyze { input, clean, plot, filters, span, common, .. } = typed;
+    let mut resolved = request(input, "null:".into(), false, filters, Some(span), common, around)?;
+    let beside = &mut resolved.request.beside;
+    beside.write("the report", Place::Output);
+    if let Some(plot) = plot {
+        beside.write("the plot", Place::Path(plot.into()));
+    }
+    if let Some(clean) = clean {
+        check_input(&clean, around)?;
+        source::reads(&clean).into_iter().for_each(|place| beside.read("the input of --clean", place));
+    }
+    Ok(resolved)
 }
 
 pub(super) fn sheet(typed: Sheet, around: &Surroundings) -> Result<Resolved, ResolveError> {
@@ -167,7 +184,8 @@ pub(super) fn prints(output: &OsStr) -> bool {
 }
 
 /// How `probe` opens its input.
-pub(super) fn source_options(typed: &SourceArgs) -> source::Options {
+pub(super) fn source_options(typed: &SourceArgs, around: &Surroundings) -> source::Options {
+    let cache = Cache { folder: cache_folder(None, around), limit: None };
     source::Options {
         rate: typed.rate,
         missing: typed.missing,
@@ -176,6 +194,7 @@ pub(super) fn source_options(typed: &SourceArgs) -> source::Options {
         threads: None,
         length: false,
         stop: Arc::default(),
+        cache: cache.open(),
     }
 }
 
@@ -196,6 +215,10 @@ fn request(
     let CommonArgs { source, frame_offset, picture, machine, say: _ } = common;
     let (level, notes) = level(machine.level, around.level.as_deref())?;
     let recipe = recipe(&filters)?;
+    let mut beside = Uses::default();
+    if let Some(path) = filters.recipe {
+        beside.read("the recipe", Place::Path(path));
+    }
     check_input(&input, around)?;
     if output == "-" && around.stdout_is_terminal {
         return Err(ResolveError::TerminalOut);
@@ -204,7 +227,6 @@ fn request(
     let request = Request {
         input,
         output,
-        seed: recipe.seed.unwrap_or(0),
         recipe,
         frames,
         frame_offset,
@@ -227,6 +249,7 @@ fn request(
         resume: Resume::No,
         segments: None,
         cache: Cache { folder: cache_folder(machine.cache, around), limit: machine.cache_limit },
+        beside,
         stop: Arc::default(),
     };
     Ok(Resolved { request, notes })
@@ -324,7 +347,7 @@ mod tests {
             (OsStr::new("in.y4m"), OsStr::new("out.y4m"))
         );
         assert!(r.recipe.steps.is_empty() && r.frames.is_none() && !r.overwrite && !r.strict);
-        assert_eq!((r.seed, r.frame_offset, r.threads, r.memory), (0, 0, None, None));
+        assert_eq!((r.recipe.seed, r.frame_offset, r.threads, r.memory), (None, 0, None, None));
         assert_eq!(r.level, Some(Level::best().isa()));
         assert_eq!((r.missing, r.on_error), (source::Missing::Error, OnError::Stop));
     }
@@ -344,7 +367,8 @@ mod tests {
              --level scalar --fields field -y --pix-fmt yuv420p10 --matrix bt2020nc --range full --missing hold \
              --on-error skip --strict --progress none -q",
         );
-        assert_eq!((r.seed, r.frame_offset, r.threads, r.memory), (255, -1001, Some(3), Some(400_000_000)));
+        assert_eq!((r.recipe.seed, r.frame_offset), (Some(255), -1001));
+        assert_eq!((r.threads, r.memory), (Some(3), Some(400_000_000)));
         let frames = r.frames.unwrap();
         assert!(frames.contains(-5) && frames.contains(-1) && !frames.contains(0));
         assert_eq!(r.rate.map(|r| r.to_string()).as_deref(), Some("24000/1001"));
@@ -372,15 +396,11 @@ mod tests {
         let path = dir.path().join("look.toml");
         std::fs::write(&path, "seed = 5").unwrap();
         let look = format!("render a b --recipe {}", path.display());
-        let seed = |line: &str| {
-            let r = request_of(line);
-            assert_eq!(r.recipe.seed.unwrap_or(0), r.seed);
-            r.seed
-        };
-        assert_eq!(seed("render a b"), 0);
-        assert_eq!(seed(&look), 5);
-        assert_eq!(seed(&format!("{look} -f recipe=seed=6")), 6);
-        assert_eq!(seed(&format!("{look} -f recipe=seed=6 --seed 7")), 7);
+        let seed = |line: &str| request_of(line).recipe.seed;
+        assert_eq!(seed("render a b"), None);
+        assert_eq!(seed(&look), Some(5));
+        assert_eq!(seed(&format!("{look} -f recipe=seed=6")), Some(6));
+        assert_eq!(seed(&format!("{look} -f recipe=seed=6 --seed 7")), Some(7));
     }
 
     #[test]

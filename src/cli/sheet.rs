@@ -5,8 +5,8 @@ use super::exit::Exit;
 use super::values::Words;
 use super::{chain, complain, job, resolve};
 use crate::cli::resolve::Surroundings;
+use crate::disk::Output;
 use crate::sheet::{self, Compare, Layout, Shots};
-use crate::sink::partial::Output;
 use clap::Args;
 use std::ffi::OsString;
 
@@ -65,17 +65,20 @@ pub(super) fn run(typed: Sheet, around: &Surroundings) -> Exit {
     if !with.is_empty() {
         title = format!("{title} with {}", with.join(", "));
     }
-    // Held open from the beginning: better to fail now than after the rendering.
-    let mut output = match Output::create(&typed.output, typed.overwrite) {
-        Ok(output) => output,
-        Err(e) => return complain(Exit::Failed, &chain(&e)),
-    };
     let (say, shots) = (typed.common.say, Shots::default());
-    let taken = shots.clone();
-    let exit = job(say, false, || resolve::sheet(typed, around), move |r| sheet::prepare(r, layout, &taken));
-    if exit != Exit::Done {
+    let (taken, mut output) = (shots.clone(), None);
+    let begin = || {
+        let (name, overwrite) = (typed.output.clone(), typed.overwrite);
+        let resolved = resolve::sheet(typed, around)?;
+        resolved.request.check_files()?;
+        // Held open from the beginning: better to fail now than after the rendering.
+        output = Some(Output::create(&name, overwrite)?);
+        Ok(resolved)
+    };
+    let exit = job(say, false, begin, move |r| sheet::prepare(r, layout, &taken));
+    let (Exit::Done, Some(mut output)) = (exit, output) else {
         return exit;
-    }
+    };
     let drawn = sheet::png(&shots, &layout, &title).map_err(|e| chain(&e));
     match drawn.and_then(|png| output.put(&png).and_then(|()| output.finish()).map_err(|e| chain(&e))) {
         Ok(()) => Exit::Done,

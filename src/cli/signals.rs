@@ -1,9 +1,10 @@
-//! SIGINT and SIGTERM: the first asks the job to end, the second removes what has no name yet and ends the program,
-//! the third ends it at once, whatever it is doing.
+//! SIGINT, SIGTERM and SIGHUP: the first asks the job to end, which finishes what it can. After a second one the job
+//! has [`GRACE`] left; then, or at a third one, temporary files are removed and the program ends. A fourth ends it at
+//! once, whatever it is doing.
 
 use super::exit::Exit;
-use crate::sink::partial::remove_unfinished;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use crate::disk::remove_unfinished;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals as Told;
 use std::io;
@@ -13,6 +14,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+/// What whoever is in a hurry leaves a job for finishing what it has made.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// Watches for signals from its making to the end of the program.
 #[derive(Debug)]
 pub(super) struct Signals {
@@ -21,42 +25,49 @@ pub(super) struct Signals {
     which: Arc<AtomicUsize>,
 }
 
+/// How a signal ends the program.
+const EXITS: [(i32, Exit); 3] =
+    [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
+
 impl Signals {
-    /// Takes the signals over.
+    /// Takes the signals over; but not SIGHUP where it is ignored, as under `nohup`.
     pub(super) fn watch() -> io::Result<Signals> {
         let signals = Signals { stop: Arc::default(), which: Arc::default() };
-        let twice = Arc::new(AtomicBool::new(false));
-        let mut told = Told::new([SIGINT, SIGTERM])?;
-        for (signal, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)] {
-            flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&twice))?;
+        let hurried = Arc::new(AtomicBool::new(false));
+        let taken = || EXITS.into_iter().filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP));
+        let mut told = Told::new(taken().map(|(signal, _)| signal))?;
+        for (signal, exit) in taken() {
+            flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&hurried))?;
             flag::register_usize(signal, Arc::clone(&signals.which), signal.unsigned_abs() as usize)?;
             flag::register(signal, Arc::clone(&signals.stop))?;
         }
-        let which = signals.exit_code();
+        let which = Arc::clone(&signals.which);
+        let end = move || -> ! {
+            remove_unfinished();
+            signal_hook::low_level::exit(exit_of(&which).code().into())
+        };
         thread::Builder::new().name("signals".into()).spawn(move || {
-            if told.forever().nth(1).is_some() {
+            let mut all = told.forever();
+            if all.nth(1).is_none() {
+                return;
+            }
+            let late = end.clone();
+            let _ = thread::Builder::new().name("grace".into()).spawn(move || {
+                thread::sleep(GRACE);
+                late();
+            });
+            if all.next().is_some() {
                 // Before anything that may be waited for: whoever waits presses the keys again.
-                twice.store(true, Ordering::SeqCst);
-                remove_unfinished();
-                signal_hook::low_level::exit(which());
+                hurried.store(true, Ordering::SeqCst);
+                end();
             }
         })?;
         Ok(signals)
     }
 
-    /// The code to end with, to be asked for later.
-    fn exit_code(&self) -> impl Fn() -> i32 + Send + 'static {
-        let own = Signals { stop: Arc::clone(&self.stop), which: Arc::clone(&self.which) };
-        move || own.exit().code().into()
-    }
-
     /// How to end after an interruption.
     pub(super) fn exit(&self) -> Exit {
-        if self.which.load(Ordering::SeqCst) == SIGTERM.unsigned_abs() as usize {
-            Exit::Terminated
-        } else {
-            Exit::Interrupted
-        }
+        exit_of(&self.which)
     }
 
     /// Does `work`, which may wait for somebody else (a pipe that says nothing) and may not see that it is to
@@ -85,6 +96,19 @@ impl Signals {
     }
 }
 
+fn exit_of(which: &AtomicUsize) -> Exit {
+    let which = which.load(Ordering::SeqCst);
+    let exit = EXITS.iter().find(|(signal, _)| signal.unsigned_abs() as usize == which);
+    exit.map_or(Exit::Interrupted, |(_, exit)| *exit)
+}
+
+/// Whether the program was started with this signal ignored. Where that cannot be told it was not.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
+    u64::from_str_radix(mask.trim(), 16).unwrap_or(0) >> (signal - 1) & 1 == 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +131,9 @@ mod tests {
     fn the_signal_decides_the_exit() {
         let s = quiet();
         assert_eq!(s.exit(), Exit::Interrupted);
-        s.which.store(SIGTERM as usize, Ordering::SeqCst);
-        assert_eq!(s.exit(), Exit::Terminated);
+        for (signal, exit) in EXITS {
+            s.which.store(signal as usize, Ordering::SeqCst);
+            assert_eq!(s.exit(), exit);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! How the values of options are read. Pure: text in, value or error out.
 
+use crate::source::broadcast_rate;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 use grainfield_filters::frame::{Format, Matrix};
@@ -106,10 +107,15 @@ pub(super) fn quality(text: &str) -> Result<f64, ValueError> {
     text.parse().ok().filter(|q| (0.0..=1000.0).contains(q)).ok_or(ValueError::Quality)
 }
 
-/// Frames a second: `25`, `23.976`, `24000/1001`.
+/// Above zero: `25`, `0.5`, `24000/1001`.
+pub(super) fn positive(text: &str) -> Result<Ratio, ValueError> {
+    let number: Ratio = text.parse()?;
+    if number > Ratio::ZERO { Ok(number) } else { Err(ValueError::RateNotPositive) }
+}
+
+/// Frames a second: `25`, `24000/1001`, and `23.976` for the same.
 pub(super) fn rate(text: &str) -> Result<Ratio, ValueError> {
-    let rate: Ratio = text.parse()?;
-    if rate > Ratio::ZERO { Ok(rate) } else { Err(ValueError::RateNotPositive) }
+    positive(text).map(|rate| broadcast_rate(text).unwrap_or(rate))
 }
 
 /// A pixel format's name, checked and left as it is.
@@ -166,6 +172,29 @@ mod tests {
     #[test]
     fn rates_are_positive() {
         assert_eq!(rate("24000/1001"), Ok(Ratio::new(24000, 1001).unwrap()));
+        // what broadcasting rounds, and what only looks like it
+        for (text, nominal) in [
+            ("23.976", 24),
+            ("23.98", 24),
+            ("23.97602", 24),
+            ("23.976023976", 24),
+            ("29.97", 30),
+            ("29.970", 30),
+            ("59.94", 60),
+            ("119.88", 120),
+            ("47.952", 48),
+            ("14.985", 15),
+            ("11.988", 12),
+            ("239.76", 240),
+        ] {
+            assert_eq!(rate(text), Ok(Ratio::new(nominal * 1000, 1001).unwrap()), "{text}");
+        }
+        for (text, num, den) in
+            [("23.9", 239, 10), ("24.975", 999, 40), ("29.96", 749, 25), ("12.50", 25, 2), ("24.00", 24, 1)]
+        {
+            assert_eq!(rate(text), Ok(Ratio::new(num, den).unwrap()), "{text}");
+        }
+        assert_eq!(positive("29.97"), Ok(Ratio::new(2997, 100).unwrap()));
         assert_eq!(rate("0"), Err(ValueError::RateNotPositive));
         assert_eq!(rate("-25"), Err(ValueError::RateNotPositive));
         assert!(rate("fast").is_err());

@@ -1,9 +1,11 @@
 //! What an input's name means to libav: a file, whatever is in its name, or a protocol that has been allowed.
 
 use super::interrupt::Stop;
+use crate::disk::cache::Cache;
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString, OsStr};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Protocols that are always allowed: they reach nothing but files and what the user pipes in.
 const ALWAYS: [&str; 5] = ["file", "crypto", "data", "pipe", "fd"];
@@ -17,6 +19,8 @@ pub(crate) struct Place {
     pub(crate) protocols: CString,
     /// Ends reads that stand still.
     pub(crate) stop: Stop,
+    /// Where indexes are kept between runs.
+    pub(crate) cache: Option<Arc<Cache>>,
 }
 
 /// Why an input is not opened.
@@ -86,7 +90,12 @@ pub(crate) fn place(input: &OsStr, allowed: &[String], stop: &Stop) -> Result<Pl
         _ => [b"file:", input.as_encoded_bytes()].concat(),
     };
     let c = |bytes: Vec<u8>| CString::new(bytes).map_err(|_| PlaceError::Zero);
-    Ok(Place { url: c(url)?, protocols: c(protocols.join(",").into_bytes())?, stop: stop.clone() })
+    Ok(Place {
+        url: c(url)?,
+        protocols: c(protocols.join(",").into_bytes())?,
+        stop: stop.clone(),
+        cache: None,
+    })
 }
 
 #[cfg(test)]

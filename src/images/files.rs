@@ -119,27 +119,6 @@ fn numbered(input: &OsStr, pattern: Pattern) -> Result<Files, SourceError> {
     Err(bad(input, format!("no file fits this pattern (as {}){there}", pattern.path(1).display())))
 }
 
-/// The first file of an input that an output may write over, whatever numbers it will use; links are followed. An
-/// input or output that is not there, or no pattern, clashes with nothing.
-pub fn clash(input: &OsStr, output: &OsStr) -> Option<PathBuf> {
-    let files = find(input).ok()?;
-    let mut paths = (0..files.len()).map(|i| files.path(i));
-    let real = |folder: Option<&Path>| {
-        let folder = folder.filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        folder.canonicalize().ok()
-    };
-    if let (Ok(Some(pattern)), false) = (Pattern::parse(output), Path::new(output).exists()) {
-        let folder = real(Some(pattern.folder()))?;
-        // all files of an input are in one folder
-        if real(files.path(0).parent())? != folder {
-            return None;
-        }
-        return paths.find(|p| p.file_name().is_some_and(|name| pattern.matches(name).is_some()));
-    }
-    let output = Path::new(output).canonicalize().ok()?;
-    paths.find(|p| p.canonicalize().is_ok_and(|p| p == output))
-}
-
 /// Names of visible image files in a folder, in natural order.
 fn names(folder: &Path, glob: Option<&[u8]>) -> std::io::Result<Vec<OsString>> {
     let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -401,27 +380,6 @@ mod tests {
         assert!(found(&[], "a.png").unwrap_err().contains("No such file"));
         assert!(found(&["a.1.png", "a.01.png"], "").unwrap_err().contains("same number"));
         assert!(found(&[], "a.#_#.png").unwrap_err().contains("two places"));
-    }
-
-    #[test]
-    fn clashes_are_found() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(dir.path().join("out")).unwrap();
-        for name in ["a.0001.png", "a.0002.png", "a.12345.png"] {
-            std::fs::write(dir.path().join(name), b"").unwrap();
-        }
-        let at = |name: &str| dir.path().join(name).into_os_string();
-        let name = |output: &str| {
-            let found = clash(&at("a.####.png"), &at(output))?;
-            Some(found.file_name()?.to_string_lossy().into_owned())
-        };
-        assert_eq!(name("a.####.png").as_deref(), Some("a.0001.png"));
-        assert_eq!(name("out/../a.%05d.png").as_deref(), Some("a.12345.png"));
-        assert_eq!(name("a.0002.png").as_deref(), Some("a.0002.png"));
-        for fine in ["b.####.png", "a.######.png", "out/a.####.png", "a.0003.png", "none/a.####.png"] {
-            assert_eq!(name(fine), None, "{fine}");
-        }
-        assert!(clash(dir.path().as_os_str(), &at("a.%d.png")).is_some());
     }
 
     #[test]

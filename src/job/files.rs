@@ -1,8 +1,10 @@
 //! What settings name, read before the first frame: images, effect files, and frames of the source.
 
 use super::{JobError, Request};
+use crate::disk::{Place, Uses, same};
 use crate::images;
 use crate::recipe::Recipe;
+use crate::sink;
 use crate::source::{self, Slot, SourceError};
 use grainfield_filters::chain::{Chain, Fields, Options, States, Step, Work};
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Moment};
@@ -10,6 +12,7 @@ use grainfield_filters::lend::{Alone, Host, NoStore};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Kind, Picture, Setting, Value};
 use grainfield_filters::simd::Level;
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// Refuses frames of the source where it can be read only once: before anything of it is read.
@@ -28,6 +31,48 @@ pub(super) fn check(request: &Request) -> Result<(), JobError> {
         }
     }
     Ok(())
+}
+
+impl Request {
+    /// The files that the job reads, and those that it may write.
+    pub fn uses(&self) -> Result<Uses, JobError> {
+        let mut uses = sink::writes(&self.output, self.shard)?;
+        source::reads(&self.input).into_iter().for_each(|place| uses.read("the input", place));
+        uses.extend(named(&self.recipe));
+        for file in self.lavfi.iter().flat_map(|text| same::inside(OsStr::new(text))) {
+            uses.read("an FFmpeg filter", Place::Path(file));
+        }
+        // logs and statistics
+        for file in self.encoding.options.iter().flat_map(|(_, value)| same::inside(OsStr::new(value))) {
+            uses.write("the file of an encoder's option,", Place::Path(file));
+        }
+        uses.extend(self.beside.clone());
+        Ok(uses)
+    }
+
+    /// Refuses a job that would write a file which it reads, by whatever names. Nothing is created.
+    pub fn check_files(&self) -> Result<(), JobError> {
+        Ok(self.uses()?.check()?)
+    }
+}
+
+/// The files that a recipe's settings name.
+pub(crate) fn named(recipe: &Recipe) -> Uses {
+    let mut uses = Uses::default();
+    for link in &recipe.links {
+        uses.read(format!("the curve of '{}'", link.setting.id), Place::Path(link.file.clone()));
+    }
+    for step in &recipe.steps {
+        for (setting, value) in step.values.iter_given() {
+            let (what, name) = match (&setting.kind, &value) {
+                (Kind::Image, Value::Image(picture)) => ("image", picture.name()),
+                (Kind::Effect, Value::Effect(file)) => ("effect", file.name()),
+                _ => continue,
+            };
+            uses.read(format!("the {what} of '{}'", step.filter.name), Place::Path(name.into()));
+        }
+    }
+    uses
 }
 
 /// Reads what settings name and hands it in. `input` is the format of the source's frames, as said by the user.

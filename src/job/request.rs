@@ -1,10 +1,11 @@
 //! What is asked of a job.
 
+use crate::disk::cache::DEFAULT_LIMIT;
+use crate::disk::{self, Uses};
 use crate::resume::Resume;
 use crate::shard::Shard;
 use crate::sink;
 use crate::source::Missing;
-use crate::store::{DEFAULT_LIMIT, Jumps};
 use grainfield_filters::frame::{ColorRange, Matrix, Ranges};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
@@ -20,10 +21,8 @@ pub struct Request {
     pub input: OsString,
     /// File, pattern, `-`, `hash:`, `hash:FILE` or `null:`.
     pub output: OsString,
-    /// The filters.
+    /// The filters, and the seed (0 where it has none).
     pub recipe: crate::recipe::Recipe,
-    /// `--seed`, default 0.
-    pub seed: u64,
     /// `--frames`, after the offset; `None` is everything.
     pub frames: Option<Ranges>,
     /// `--frame-offset`.
@@ -66,6 +65,9 @@ pub struct Request {
     pub segments: Option<u64>,
     /// `--cache` and `--cache-limit`: where states of what must be stepped are kept between runs.
     pub cache: Cache,
+    /// Files that are read or written for this job beside those that the request itself names: the recipe's own file,
+    /// a plot. A file that is read is never one that is written.
+    pub beside: Uses,
     /// What [`Job::run`](super::Job::run) will be given: a read that stands still, be it before the first frame, ends
     /// when it is set.
     pub stop: Arc<AtomicBool>,
@@ -78,7 +80,6 @@ impl Request {
             input: input.into(),
             output: output.into(),
             recipe: crate::recipe::Recipe::default(),
-            seed: 0,
             frames: None,
             frame_offset: 0,
             rate: None,
@@ -100,6 +101,7 @@ impl Request {
             resume: Resume::No,
             segments: None,
             cache: Cache::default(),
+            beside: Uses::default(),
             stop: Arc::default(),
         }
     }
@@ -115,9 +117,10 @@ pub struct Cache {
 }
 
 impl Cache {
-    pub(super) fn jumps(&self) -> Option<Arc<Jumps>> {
+    /// Ready to be used.
+    pub fn open(&self) -> Option<Arc<disk::cache::Cache>> {
         let folder = self.folder.as_ref()?;
-        Some(Arc::new(Jumps::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))))
+        Some(Arc::new(disk::cache::Cache::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))))
     }
 }
 

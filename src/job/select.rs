@@ -1,6 +1,6 @@
 //! Which frames are left to be made: those asked for, of these the shard's, of these what is not whole yet.
 
-use super::{JobError, Request};
+use super::{Fields, JobError, Request};
 use crate::pipeline::{Listed, Wanted};
 use crate::resume::{self, Ledger, Made, Origins, Resume, STREAM_VERSION, State, Xxh64};
 use crate::segments::{self, Grid};
@@ -62,6 +62,10 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
     let typed = request.output.as_os_str();
     let files = sink::files(typed)?;
     let video = matches!(files, Files::One(_, Kind::Video));
+    // a container holds pictures in the order of their times, each once
+    if let (true, Some(frames)) = (video, frames) {
+        ascending(request, frames)?;
+    }
     if request.segments.is_some() && !video {
         return usage(
             "--segments is for video files (NAME.mkv, .mp4 ...): what else there is has no need of it",
@@ -86,7 +90,6 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
             }
         }
     };
-    let all = if video && asked { ascending(all)? } else { all };
     if request.shard.is_some() && all.is_open() {
         return usage(
             "--shard: the number of frames has to be known, and this input does not tell it; say --frames A-B",
@@ -174,11 +177,17 @@ fn manifest(path: &Path, cause: std::io::Error) -> JobError {
 }
 
 /// Pictures of a video come in order of time.
-fn ascending(all: Ranges) -> Result<Ranges, JobError> {
-    if !all.is_open() && !all.iter().is_sorted_by(|a, b| a < b) {
-        return usage(format!("--frames {all}: segments of a video need frames in rising order, each once"));
+fn ascending(request: &Request, frames: &Ranges) -> Result<(), JobError> {
+    // a range without end is the last that is come to, so some numbers behind those that have one tell
+    let enough = usize::try_from(frames.ended(i64::MIN).count()).unwrap_or(usize::MAX).saturating_add(1);
+    if frames.iter().take(enough).eq(frames.ascending().take(enough)) {
+        return Ok(());
     }
-    Ok(all)
+    let output = request.output.to_string_lossy();
+    usage(format!(
+        "--frames {frames}: {output} is a video, which holds frames in rising order, each once; write numbered images or \
+         y4m for any other order"
+    ))
 }
 
 /// An output that is one file.
@@ -300,19 +309,29 @@ fn finish(mut part: Listed, whole: Vec<i64>, keep: Keep) -> Selected {
 /// All that decides over what is in the output, but for the source.
 fn made(given: &Given<'_>, kind: &str, extension: &str, more: &[(&'static str, String)]) -> Made {
     let Given { request, chain, .. } = given;
-    let mut recipe = request.recipe.clone();
-    recipe.seed = Some(request.seed);
+    let recipe = &request.recipe;
     let mut all: BTreeMap<&str, String> = BTreeMap::new();
     all.insert("output", format!("{kind} {extension}"));
     all.insert("recipe", recipe.canonical());
     all.insert("recipe key", format!("{:032x}", recipe.key()));
-    all.insert("seed", request.seed.to_string());
+    all.insert("seed", recipe.seed.unwrap_or(0).to_string());
     all.insert("stream version", STREAM_VERSION.to_string());
-    all.insert("input format", format!("{:?}", chain.input()));
-    all.insert("output format", format!("{:?}", chain.output()));
-    all.insert("fields", format!("{:?}", request.fields));
+    all.insert("input format", resume::format_text(chain.input()));
+    all.insert("output format", resume::format_text(chain.output()));
+    let fields = match request.fields {
+        Fields::Auto => "auto",
+        Fields::Frame => "frame",
+        Fields::Field => "field",
+    };
+    let missing = match request.missing {
+        source::Missing::Error => "error",
+        source::Missing::Hold => "hold",
+        source::Missing::Black => "black",
+        source::Missing::Skip => "skip",
+    };
+    all.insert("fields", fields.into());
     all.insert("frame offset", request.frame_offset.to_string());
-    all.insert("missing", format!("{:?}", request.missing));
+    all.insert("missing", missing.into());
     all.insert("lavfi", request.lavfi.clone().unwrap_or_default());
     all.extend(more.iter().cloned());
     Made::new(all)

@@ -9,6 +9,7 @@
 use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, asked, line, made};
 use super::origin::{Origins, changed};
 use super::{Made, xxh64};
+use crate::disk::TEMPORARY;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -220,9 +221,6 @@ impl Ledger {
         }
     }
 }
-
-/// What the names of temporary files end with.
-pub const TEMPORARY: &str = ".tmp";
 
 /// Opens a file that is no link: whoever may write to the folder could else lead us elsewhere.
 fn open_plain(path: &Path, options: &OpenOptions) -> io::Result<File> {

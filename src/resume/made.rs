@@ -1,5 +1,6 @@
 //! What made a file, as far as it decides over the file's contents.
 
+use grainfield_filters::frame::{Alpha, ColorRange, FieldOrder, Format, Siting};
 use md5::{Digest, Md5};
 use std::collections::BTreeMap;
 
@@ -39,6 +40,59 @@ impl Made {
     }
 }
 
+/// A format as manifests have it: its name and size, then what it is tagged with, colour by the code points of H.273.
+pub fn format_text(format: &Format) -> String {
+    let &Format {
+        width,
+        height,
+        alpha,
+        siting,
+        range,
+        matrix,
+        primaries,
+        transfer,
+        fields,
+        aspect,
+        rate,
+        ..
+    } = format;
+    let alpha = match alpha {
+        Alpha::None => "no",
+        Alpha::Straight => "straight",
+        Alpha::Premultiplied => "premultiplied",
+    };
+    let range = match range {
+        ColorRange::Unspecified => "unspecified",
+        ColorRange::Limited => "limited",
+        ColorRange::Full => "full",
+    };
+    let siting = match siting {
+        Siting::Unspecified => "unspecified",
+        Siting::Left => "left",
+        Siting::Center => "center",
+        Siting::TopLeft => "top left",
+        Siting::Top => "top",
+        Siting::BottomLeft => "bottom left",
+        Siting::Bottom => "bottom",
+        Siting::PalDv => "PAL DV",
+    };
+    let fields = match fields {
+        FieldOrder::Unspecified => "unspecified",
+        FieldOrder::Progressive => "progressive",
+        FieldOrder::TopFirst => "top first",
+        FieldOrder::BottomFirst => "bottom first",
+        FieldOrder::Mixed => "mixed",
+    };
+    format!(
+        "{} {width}x{height}, {alpha} alpha, range {range}, matrix {}, primaries {}, transfer {}, siting {siting}, fields \
+         {fields}, aspect {aspect}, rate {rate}",
+        format.name(),
+        matrix.0,
+        primaries.0,
+        transfer.0
+    )
+}
+
 /// In what two texts of settings differ, for a message.
 pub fn unlike(ours: &str, theirs: Option<&str>) -> String {
     type Read = BTreeMap<String, String>;
@@ -74,6 +128,17 @@ fn around(text: &str, place: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Written on disk: a change makes every manifest another one.
+    #[test]
+    fn formats_have_one_text() {
+        let format = Format::from_name("yuva420p10", 64, 36).unwrap();
+        assert_eq!(
+            format_text(&Format { matrix: grainfield_filters::frame::Matrix::BT2020NC, ..format }),
+            "yuva420p10 64x36, straight alpha, range unspecified, matrix 9, primaries 2, transfer 2, siting unspecified, \
+             fields unspecified, aspect 0, rate 24"
+        );
+    }
 
     #[test]
     fn equal_settings_have_equal_keys() {

@@ -11,8 +11,8 @@ pub mod manifest;
 mod origin;
 mod xxh64;
 
-pub use ledger::{Ledger, TEMPORARY};
-pub use made::{Made, unlike};
+pub use ledger::Ledger;
+pub use made::{Made, format_text, unlike};
 pub use manifest::Manifest;
 pub use origin::{FileOf, Origins, changed};
 pub use xxh64::{Xxh64, xxh64};

@@ -1,6 +1,7 @@
 //! Which file of the source a frame is made from, and how that file is known again: by name, size and time of change.
 
 use super::Xxh64;
+use crate::disk::Place;
 use crate::source::Source;
 use std::ffi::OsStr;
 use std::fs::Metadata;
@@ -38,12 +39,23 @@ impl Origins {
         if let Some(files) = source.files() {
             return Origins::Each(files, offset);
         }
-        match std::fs::metadata(input) {
-            _ if input == "-" => Origins::Unknown,
-            Ok(meta) if meta.is_file() => Origins::One(known_by(Path::new(input), &meta)),
-            Ok(_) => Origins::Unknown,
-            // a test signal is its text; what a protocol leads to, its address
-            Err(_) => Origins::One(super::xxh64(input.as_encoded_bytes()).max(1)),
+        let known = |place: &Place| match place {
+            Place::Path(path) => {
+                path.metadata().ok().filter(Metadata::is_file).map(|meta| known_by(path, &meta))
+            }
+            _ => None,
+        };
+        let reads = crate::source::reads(input);
+        match &reads[..] {
+            // a test signal is its text; what a protocol leads to that is no file, its address
+            [] => Origins::One(super::xxh64(input.as_encoded_bytes()).max(1)),
+            [one] => known(one).map_or(Origins::Unknown, Origins::One),
+            // the parts of a playlist
+            all => {
+                let mut sum = Xxh64::default();
+                all.iter().for_each(|place| sum.update(&known(place).unwrap_or(0).to_le_bytes()));
+                Origins::One(sum.finish().max(2))
+            }
         }
     }
 

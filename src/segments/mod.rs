@@ -10,8 +10,9 @@
 pub mod file;
 pub mod timeline;
 
+use crate::disk::TEMPORARY;
 use crate::pipeline::Listed;
-use crate::resume::{ResumeError, TEMPORARY, Why};
+use crate::resume::{ResumeError, Why};
 use file::Ends;
 use grainfield_filters::frame::Ranges;
 use std::ffi::OsString;

@@ -172,11 +172,10 @@ impl Note {
         let path = beside(shard);
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let text = serde_json::to_vec(self)?;
-        let mut file = crate::sink::partial::temporary(&path, folder)?;
+        let mut file = crate::disk::Temporary::for_file(&path, folder)?;
         io::Write::write_all(&mut file, &text)?;
-        file.as_file().sync_data()?;
-        file.persist(&path).map_err(|e| e.error)?;
-        Ok(())
+        file.file()?.sync_data()?;
+        file.persist(&path).map_err(|(_, e)| e)
     }
 }
 

@@ -4,8 +4,8 @@
 //! with alpha goes sample by sample, as FFmpeg's packed `ya8` and `ya16` do. The sum is that of FFmpeg's `framemd5`
 //! for the same pixel format.
 
-use super::partial::Output;
 use super::{Encode, Plan, Sink, SinkError};
+use crate::disk::Output;
 use crate::source::Stamp;
 use grainfield_filters::frame::{Family, Frame};
 use md5::{Digest, Md5};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Opens a hash sink. `file` is what stands behind `hash:`; nothing (or `-`) is standard output.
 pub fn create(file: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let file = if file.is_empty() { OsStr::new("-") } else { file };
-    Ok(Box::new(Hash { out: Output::planned(file, plan)? }))
+    Ok(Box::new(Hash { out: super::open(file, plan)? }))
 }
 
 struct Hash {
@@ -31,15 +31,15 @@ impl Sink for Hash {
 
     fn write(&mut self, _: &Stamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
         self.out.put(encoded)?;
-        self.out.mark()
+        Ok(self.out.mark()?)
     }
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        self.out.finish()
+        Ok(self.out.finish()?)
     }
 
     fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
-        self.out.abandon()
+        Ok(self.out.abandon()?)
     }
 }
 

@@ -32,6 +32,11 @@ pub struct Seal {
 }
 
 impl Seal {
+    /// As an [`Output`](crate::disk::Output) takes it.
+    pub fn boxed(self) -> crate::disk::output::Seal {
+        Box::new(move |file, path, frames| self.set(file, path, frames))
+    }
+
     /// Records a file that is whole, has a temporary name, and holds so many frames.
     pub fn set(mut self, file: &File, path: &Path, frames: u64) -> io::Result<()> {
         let hash = sum(path)?;

@@ -4,12 +4,13 @@ pub mod encoding;
 pub mod hash;
 pub mod keep;
 pub mod null;
-pub mod partial;
 pub mod sequence;
 pub mod y4m;
 
 pub use encoding::Encoding;
 
+use crate::disk::output::{is_descriptor, partial_name};
+use crate::disk::{DiskError, Output, Place, Uses};
 use crate::images::pattern::Pattern;
 use crate::shard::Shard;
 use crate::source::{Carried, Stamp};
@@ -70,6 +71,14 @@ pub enum SinkError {
         /// How many more there are.
         more: usize,
     },
+    /// It is asked for in a way that cannot be right. The text says what is wrong and what would be right.
+    #[error("{name}: {problem}")]
+    Usage {
+        /// What was to be written.
+        name: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
     /// It cannot be written as asked. The text says what is wrong and what would be right.
     #[error("{name}: {problem}")]
     Bad {
@@ -78,6 +87,25 @@ pub enum SinkError {
         /// What is wrong, and what would be right.
         problem: String,
     },
+}
+
+impl SinkError {
+    /// Whether asking differently would help, as against the world being otherwise.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, SinkError::Usage { .. })
+    }
+}
+
+impl From<DiskError> for SinkError {
+    fn from(error: DiskError) -> SinkError {
+        match error {
+            DiskError::Io { name, cause } => SinkError::Io { name, cause },
+            DiskError::Closed { name } => SinkError::Closed { name },
+            DiskError::Exists(path) => SinkError::Exists(path),
+            DiskError::Name { name, problem } => SinkError::Usage { name, problem },
+            DiskError::Bad { name, problem } => SinkError::Bad { name, problem },
+        }
+    }
 }
 
 /// Where frames go. Frames come in order of time.
@@ -159,7 +187,7 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
     if crate::ffmpeg::sink::recognises(output) {
         return Ok(Kind::Video);
     }
-    Err(SinkError::Bad { name: output.to_string_lossy().into_owned(), problem: NO_KIND.into() })
+    Err(SinkError::Usage { name: output.to_string_lossy().into_owned(), problem: NO_KIND.into() })
 }
 
 /// Whether an output is pictures and nothing beside: no times, no rotation.
@@ -175,7 +203,7 @@ pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<F
     #[cfg(not(feature = "ffmpeg"))]
     let encodes = false;
     if !encodes && !encoding.is_default() {
-        return Err(SinkError::Bad {
+        return Err(SinkError::Usage {
             name: output.to_string_lossy().into_owned(),
             problem:
                 "codec, quality, sound and subtitles can be chosen for video files alone (NAME.mp4, .mkv ...)"
@@ -203,6 +231,57 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     }
 }
 
+/// Opens the one file that an output is, as a plan says.
+fn open(output: &OsStr, plan: &Plan) -> Result<Output, SinkError> {
+    let mut out = Output::create(output, plan.overwrite)?;
+    if let Some(seal) = plan.keep.seal.clone() {
+        out.seal(seal.boxed());
+    }
+    Ok(out)
+}
+
+/// The files that may be written for an output: itself, what is left of it when a job is broken off, and what is laid
+/// beside it. Of numbered files those that exist already, whatever frames will be asked for.
+pub fn writes(output: &OsStr, shard: Option<Shard>) -> Result<Uses, SinkError> {
+    let mut uses = Uses::default();
+    let mut path = |role: &str, path: PathBuf| uses.write(role, Place::Path(path));
+    match files(output)? {
+        Files::None => {
+            let name = match kind(output)? {
+                Kind::Null => return Ok(uses),
+                Kind::Hash => behind_colon(output),
+                _ => output.to_owned(),
+            };
+            if name.is_empty() || name == "-" {
+                uses.write("the output", Place::Output);
+            } else {
+                path("the output", name.into());
+            }
+        }
+        Files::Image(image) => path("the output", image),
+        Files::Many(pattern) => {
+            // a folder that cannot be read is the sink's to complain of
+            let there = pattern.scan().unwrap_or_default();
+            there.into_iter().for_each(|n| path("the output", pattern.path(n)));
+        }
+        Files::One(one, _) => {
+            let one = match shard {
+                Some(shard) => {
+                    let named = PathBuf::from(shard.named(one.as_os_str()));
+                    path("the note beside the output", crate::shard::note::beside(&named));
+                    named
+                }
+                None => one,
+            };
+            path("the partial output", partial_name(&one));
+            let folder = crate::segments::folder(&one);
+            path("the output", one);
+            uses.own("the folder of segments", folder);
+        }
+    }
+    Ok(uses)
+}
+
 fn others(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" (and {more} more)") }
 }
@@ -226,7 +305,7 @@ pub fn files(output: &OsStr) -> Result<Files, SinkError> {
     let one = |name: &OsStr, kind| {
         let path = PathBuf::from(name);
         let plain = path.metadata().map_or(true, |m| m.is_file());
-        let descriptor = name.is_empty() || name == "-" || partial::is_descriptor(&path);
+        let descriptor = name.is_empty() || name == "-" || is_descriptor(&path);
         if plain && !descriptor { Files::One(path, kind) } else { Files::None }
     };
     Ok(match kind(output)? {

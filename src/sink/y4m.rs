@@ -4,8 +4,8 @@
 //! are still what it says, with the parameters of every FRAME line; otherwise a header is composed, of fewer than 80
 //! bytes, since some readers take no more.
 
-use super::partial::Output;
 use super::{Encode, Plain, Plan, Sink, SinkError};
+use crate::disk::Output;
 use crate::source::Stamp;
 use crate::source::y4m::header::{FRAME, parse};
 use crate::source::y4m::{Y4mFrame, Y4mHeader};
@@ -81,7 +81,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         })?,
     };
     let parameters = repeated.is_some() || (plan.format.fields == FieldOrder::Mixed && carried.is_some());
-    let mut out = Output::planned(output, plan)?;
+    let mut out = super::open(output, plan)?;
     out.put(&header)?;
     Ok(Box::new(Y4m { out, format: plan.format, parameters }))
 }
@@ -224,15 +224,15 @@ impl Sink for Y4m {
             let mut pieces: Vec<_> = std::iter::once(IoSlice::new(&line)).chain(rows).collect();
             self.out.put_all(&mut pieces)?;
         }
-        self.out.mark()
+        Ok(self.out.mark()?)
     }
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        self.out.finish()
+        Ok(self.out.finish()?)
     }
 
     fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
-        self.out.abandon()
+        Ok(self.out.abandon()?)
     }
 }
 

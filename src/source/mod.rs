@@ -6,12 +6,14 @@ pub mod sequence;
 mod video;
 pub mod y4m;
 
+use crate::disk::cache::Cache;
+use crate::disk::{Place, same};
 use crate::resume::FileOf;
 use grainfield_filters::frame::{Depth, Family, Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -184,6 +186,8 @@ pub struct Options {
     pub length: bool,
     /// Set when the job is to end: reads of a network or a named pipe that stand still then end with an error.
     pub stop: Arc<AtomicBool>,
+    /// Where indexes of large files are kept between runs; `None` keeps none.
+    pub cache: Option<Arc<Cache>>,
 }
 
 /// What a hole in a sequence means.
@@ -198,6 +202,48 @@ pub enum Missing {
     Black,
     /// No frame.
     Skip,
+}
+
+/// The rate that a decimal number stands for in broadcasting: `23.976`, `29.97` and `119.88` are rounded from
+/// 24000/1001, 30000/1001 and 120000/1001. A number with two decimals or more that is such a rate rounded to as many
+/// is meant to be it; `None` for any other.
+pub fn broadcast_rate(text: &str) -> Option<Ratio> {
+    let (whole, part) = text.trim().split_once('.')?;
+    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
+    if !(2..=9).contains(&part.len()) || whole.len() > 6 || !digits(whole) || !digits(part) {
+        return None;
+    }
+    let unit = 10u64.pow(part.len() as u32);
+    let said = whole.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(part.parse().ok()?)?;
+    // the families of film and of video
+    let nominal = said / unit + 1;
+    let is_family = nominal.is_multiple_of(12) || nominal.is_multiple_of(15);
+    let rounded = (nominal * 1000 * unit * 2 + 1001) / 2002;
+    if is_family && rounded == said { Ratio::new(i64::try_from(nominal * 1000).ok()?, 1001) } else { None }
+}
+
+/// The files that an input is read from: all those of a sequence, what stands behind a protocol (`file:`, `concat:`),
+/// and what a playlist names. An input that is not there is read from nothing.
+pub fn reads(input: &OsStr) -> Vec<Place> {
+    let path = Path::new(input);
+    if input == "-" {
+        return vec![Place::Input];
+    }
+    if input.as_encoded_bytes().starts_with(b"pattern:") {
+        return Vec::new();
+    }
+    let mut all = if sequence::recognises(input) {
+        crate::images::files::find(input)
+            .map_or_else(|_| Vec::new(), |f| (0..f.len()).map(|i| f.path(i)).collect())
+    } else if path.exists() {
+        vec![path.to_path_buf()]
+    } else {
+        same::inside(input)
+    };
+    if let [one] = &all[..] {
+        all.extend(same::listed(one));
+    }
+    all.into_iter().map(Place::Path).collect()
 }
 
 /// Opens whatever `input` names: `-` (a y4m stream or any other on standard input), `pattern:...`, an image or image

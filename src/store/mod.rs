@@ -35,7 +35,7 @@ mod unpack;
 pub(crate) use attach::one;
 pub use attach::{AttachError, AttachProblem, attach};
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
-pub use jump::{DEFAULT_LIMIT, Jumps, Usage, default_folder, pack as pack_state, unpack as unpack_state};
+pub use jump::{Jumps, pack as pack_state, unpack as unpack_state};
 pub use lottie::{LottieError, lottie, to_lottie};
 pub use pack::Packer;
 pub use tracks::{TrackFile, TrackFileError, check_name, reindex, write};

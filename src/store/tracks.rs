@@ -1,8 +1,7 @@
 //! Track files, opened and written.
 
 use super::{FileAt, MAX_NAME, Packed, Packer, StoreError, StoreProblem};
-use crate::sink::SinkError;
-use crate::sink::partial::Output;
+use crate::disk::{DiskError, Output};
 use grainfield_filters::curve::Curve;
 use grainfield_filters::curve::stream::{self, StreamError, TrackError, Tracks};
 use grainfield_filters::ratio::Ratio;
@@ -26,7 +25,7 @@ pub enum TrackFileError {
     Tracks(#[from] TrackError),
     /// The file cannot be written.
     #[error(transparent)]
-    Sink(#[from] SinkError),
+    Disk(#[from] DiskError),
     /// A name cannot be one.
     #[error("track name '{}': {problem}", name.escape_debug())]
     Name {
@@ -149,7 +148,7 @@ fn packed(
 /// An output as something to write to.
 struct Into<'a> {
     output: &'a mut Output,
-    fault: Option<SinkError>,
+    fault: Option<DiskError>,
 }
 
 impl Write for Into<'_> {

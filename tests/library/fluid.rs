@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::support::hashes;
+use grainfield::disk::cache::{self, DEFAULT_LIMIT};
 use grainfield::job::{Cache, Job, JobError, Request, RunError, Step, Watch};
 use grainfield::recipe::Recipe;
-use grainfield::store::{DEFAULT_LIMIT, Jumps};
 use grainfield_filters::simd::Level;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,13 +97,13 @@ fn a_cache_changes_nothing_cold_warm_deleted_or_damaged() {
         with("deleted", Some("50-59"));
         assert_eq!(states(folder.path()).len(), kept.len());
         // Another seed, size or setting has states of its own.
-        let jumps = Jumps::new(folder.path(), DEFAULT_LIMIT);
-        let before = jumps.usage().unwrap().files;
+        let kept = cache::Cache::new(folder.path(), DEFAULT_LIMIT);
+        let before = kept.usage().unwrap().files;
         hashes(INPUT, "fluid=particles=600:gravity=1.7", |r| {
             r.cache = Cache { folder: Some(folder.path().into()), limit: None };
             r.frames = Some("30".parse().unwrap());
         });
-        assert!(jumps.usage().unwrap().files > before);
+        assert!(kept.usage().unwrap().files > before);
     }
 }
 

@@ -91,18 +91,18 @@ fn inputs_that_are_none_are_told_what_they_are() {
 fn outputs_that_cannot_be_are_refused_before_the_first_frame() {
     let s = Session::new();
     s.write("there.y4m", b"precious");
-    for (line, wanted) in [
-        ("render pattern:bars there.y4m", "-y"),
-        ("render pattern:bars nowhere/out.y4m", "nowhere"),
-        ("render pattern:bars still.png", "####"),
-        ("render pattern:bars out.xyz", "out.xyz"),
+    for (line, code, wanted) in [
+        ("render pattern:bars there.y4m", 1, "-y"),
+        ("render pattern:bars nowhere/out.y4m", 1, "nowhere"),
+        ("render pattern:bars still.png", 2, "####"),
+        ("render pattern:bars out.xyz", 2, "out.xyz"),
     ] {
-        s.run(line).ends(1).says(wanted);
+        s.run(line).ends(code).says(wanted);
     }
     assert_eq!(s.read("there.y4m"), b"precious");
     assert_eq!(s.files(), ["there.y4m"], "nothing is left behind");
     s.run("render pattern:bars:size=16x16:frames=2 there.y4m -y").ok();
-    s.run("render there.y4m there.y4m -y -f noise").ends(2).says("read and written at the same time");
+    s.run("render there.y4m there.y4m -y -f noise").ends(2).says("is the file that the input is read from");
     assert_eq!(s.run("hash there.y4m").text().lines().count(), 2, "the input is still whole");
     s.run("render pattern:bars:frames=3 /dev/full").ends(1).says("space");
 }

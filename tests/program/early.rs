@@ -71,3 +71,98 @@ fn a_file_in_the_way_stops_before_the_first_frame() {
     s.run("render p.####.png out.####.png -y --missing hold").ok();
     assert_ne!(s.read("out.1006.png"), b"mine");
 }
+
+#[test]
+fn what_is_asked_for_wrongly_is_wrong_usage() {
+    let s = plates();
+    s.write("dir/x", "");
+    for (line, said) in [
+        ("render p.1001.png a.y4m --crf 20", "video files alone"),
+        ("render p.####.png out.####.png --segments", "--segments"),
+        ("render p.####.png out.none", "no kind of output"),
+        ("render p.####.png out.png", "give a pattern"),
+        ("render p.####.png 'out.*.png'", "write #### or %04d"),
+        ("render p.####.png dir", "is a folder"),
+        ("render p.####.png hash:dir", "is a folder"),
+    ] {
+        let o = s.run(line).ends(2).says(said);
+        nothing(&s, o);
+    }
+    // and what only the disk says is none
+    for line in ["render p.####.png none/out.####.png", "render p.####.png none/out.y4m", "hash none.y4m"] {
+        s.run(line).ends(1);
+    }
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn a_video_refuses_an_order_that_it_cannot_hold() {
+    let s = plates();
+    for frames in ["1004-1006,1001-1003", "1003,1003", "1003,1002", "1004-,1001-1002"] {
+        let line = format!("render p.####.png out.mkv --frames {frames}");
+        let o = s.run(&line).ends(2).says("rising order");
+        nothing(&s, o);
+    }
+    s.run("render p.####.png a.mkv --frames 1001-1002,1004-").ok();
+    s.run("render p.####.png a.y4m --frames 1004-1006,1001-1003,1001").ok();
+}
+
+/// Who asks through the library gets what the command line gives.
+#[test]
+fn the_seed_of_a_recipe_counts_in_the_library() {
+    use grainfield::job::{Job, JobError, Request, Step, Watch};
+    struct Quiet;
+    impl Watch for Quiet {
+        fn step(&self, _: &Step) {}
+        fn note(&self, _: &str) {}
+    }
+    let s = Session::new();
+    let job = |name: &str, threads: Option<usize>| {
+        let output = format!("hash:{}", s.path(name).display());
+        let recipe =
+            grainfield::recipe::Recipe::parse_chain("recipe=seed=6,noise=strength=20").expect("a chain");
+        Job::prepare(Request { recipe, threads, ..Request::new("pattern:grey:size=16x8:frames=2", output) })
+    };
+    job("a", None).expect("a job").run(&Quiet, &std::sync::Arc::default()).expect("it runs");
+    let line = "hash pattern:grey:size=16x8:frames=2 -f noise=strength=20 --seed";
+    assert_eq!(s.read("a"), s.run(&format!("{line} 6")).ok().out);
+    assert_ne!(s.read("a"), s.run(&format!("{line} 0")).ok().out);
+    assert!(matches!(job("b", Some(0)).err(), Some(JobError::Usage(_))));
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn the_cache_is_where_it_is_said_to_be_and_has_a_limit() {
+    let s = Session::new();
+    let xdg = s.path("xdg").display().to_string();
+    s.run("render pattern:grey:size=640x360:frames=40 big.mkv -f noise=strength=200 --codec ffv1 -q").ok();
+    let size = std::fs::metadata(s.path("big.mkv")).expect("it is there").len();
+    assert!(size > 4 << 20, "{size}");
+    let inside = |at: &str| std::fs::read_dir(s.path(at)).map_or(0, |entries| entries.count());
+    let run = |cache: &str, more: &str| {
+        let mut command = s.command(&format!("frame big.mkv 33 x.png -y {more}"));
+        command.env("XDG_CACHE_HOME", &xdg).env("GRAINFIELD_CACHE", cache);
+        assert!(command.stderr(std::process::Stdio::null()).status().expect("it starts").success());
+    };
+    run("none", "");
+    run("cache", "--cache none");
+    run("cache", "--cache-limit 1000");
+    assert!(!s.path("xdg").exists() && inside("cache/indexes") == 0);
+    run("cache", "");
+    assert!(!s.path("xdg").exists() && inside("cache/indexes") > 0);
+    let s = s.with_var("GRAINFIELD_CACHE", "cache");
+    s.run("cache info").ok();
+    s.run("cache clear").ok();
+    assert_eq!(std::fs::read_dir(s.path("cache")).expect("it is there").count(), 0);
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn a_source_behind_a_protocol_is_known_again() {
+    let s = Session::new();
+    s.run("render pattern:grey:size=64x36:frames=4 a.mkv -q").ok();
+    s.run("render file:a.mkv f.####.png --frames 0-1 -q").ok();
+    s.run("render file:a.mkv f.####.png --resume").ok().says("2 of 4 frames are whole already");
+    s.run("render pattern:ramp:size=64x36:frames=4 a.mkv -y -q").ok();
+    s.run("render file:a.mkv f.####.png --resume").ends(1).says("the source was changed");
+}

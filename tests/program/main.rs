@@ -18,6 +18,7 @@ mod ffmpeg_sink;
 mod images;
 mod plates;
 mod readme;
+mod same_file;
 mod settings_cli;
 mod shards;
 mod signals;

@@ -88,6 +88,76 @@ fn before_the_first_frame() {
     }
 }
 
+/// Starts it with a signal ignored or not, whatever the test itself was started with.
+#[cfg(target_os = "linux")]
+fn started(s: &Session, how: &str, line: &str) -> Child {
+    let plain = s.command(line);
+    let mut command = Command::new("env");
+    command.arg(how).arg(plain.get_program()).args(plain.get_args()).current_dir(s.path(""));
+    command.env("GRAINFIELD_CACHE", "none");
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("env starts")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_goes_leaves_what_was_done() {
+    let s = Session::new();
+    let mut child = started(&s, "--default-signal=HUP", "render - out.y4m --progress json");
+    child.stdin.as_mut().expect("a pipe").write_all(&three_and_a_bit()).expect("it is read");
+    let said = lines(&mut child);
+    while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+    signal(&child, "-HUP");
+    let (exit, said) = ends(child, &said);
+    assert_eq!((exit, s.files()), (Some(129), vec!["out.partial.y4m".to_owned()]), "{said:?}");
+
+    // under nohup it goes on
+    let s = Session::new();
+    let mut child = started(&s, "--ignore-signal=HUP", "render - out.y4m --progress json");
+    child.stdin.as_mut().expect("a pipe").write_all(&three_and_a_bit()).expect("it is read");
+    let said = lines(&mut child);
+    until("its signal handler", || catches(&child, 15));
+    assert!(!catches(&child, 1));
+    signal(&child, "-HUP");
+    while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+    signal(&child, "-TERM");
+    assert_eq!(ends(child, &said).0, Some(143));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_second_signal_leaves_no_temporary_files() {
+    let many = "pattern:ramp:size=640x360:frames=100000";
+    for (output, left) in [("out.######.png", None), ("out.y4m", Some("out.partial.y4m"))] {
+        let s = Session::new();
+        let mut child = waiting(&s, &format!("render {many} {output} --progress json"), b"");
+        let said = lines(&mut child);
+        while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+        signal(&child, "-INT");
+        signal(&child, "-INT");
+        let (exit, said) = ends(child, &said);
+        assert_eq!(exit, Some(130), "{said:?}");
+        let hidden: Vec<String> = s.files().into_iter().filter(|f| f.ends_with(".tmp")).collect();
+        assert_eq!(hidden, [""; 0], "{output}");
+        assert!(left.is_none_or(|left| s.files().contains(&left.to_owned())), "{:?}", s.files());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_third_signal_ends_at_once() {
+    let s = Session::new();
+    let mut child =
+        waiting(&s, "render pattern:ramp:size=640x360:frames=100 out.######.png --progress json", b"");
+    let said = lines(&mut child);
+    while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+    for _ in 0..3 {
+        signal(&child, "-INT");
+    }
+    let (exit, said) = ends(child, &said);
+    assert!([Some(130), Some(0)].contains(&exit), "{said:?}");
+    assert!(!s.files().iter().any(|f| f.ends_with(".tmp")), "{:?}", s.files());
+}
+
 #[test]
 fn what_was_done_is_kept() {
     for (name, code) in [("-INT", 130), ("-TERM", 143)] {

@@ -1,20 +1,21 @@
 //! Indexes of large files, kept between runs in the user's cache folder.
 //!
 //! An index is found by what the file is (path, device, inode, size, time of change) and what read it (versions of
-//! libav and of this layout), and verified by a sum. The folder may be deleted at any time; where it cannot be
-//! written or read nothing is lost but time.
+//! libav and of this layout), and verified by a sum. Where the folder cannot be written or read nothing is lost but
+//! time.
 
 use super::exact::{Exact, Shown, Spot};
 use super::{Entry, Index};
+use crate::disk::cache::{Cache, Kind};
 use crate::ffmpeg::place::Place;
 use ffmpeg_sys_next as sys;
 use md5::{Digest, Md5};
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Changes with every change of the layout below, or of what an index means.
 const MAGIC: &[u8; 8] = b"GFINDEX2";
@@ -29,7 +30,8 @@ const MOST: u64 = 1 << 31;
 
 /// Where the index of an input is kept.
 pub(crate) struct Shelf {
-    file: PathBuf,
+    cache: Arc<Cache>,
+    name: u128,
     key: Vec<u8>,
 }
 
@@ -45,6 +47,7 @@ impl Shelf {
     }
 
     fn named(place: &Place, stream: usize, magic: &[u8], least: u64) -> Option<Shelf> {
+        let cache = Arc::clone(place.cache.as_ref()?);
         let path = place.url.to_bytes().strip_prefix(b"file:")?;
         let path = fs::canonicalize(Path::new(OsStr::from_bytes(path))).ok()?;
         let meta = fs::metadata(&path).ok().filter(|m| m.is_file() && m.len() >= least)?;
@@ -56,8 +59,7 @@ impl Shelf {
         numbers.iter().for_each(|v| key.extend(v.to_le_bytes()));
         key.extend((stream as u64).to_le_bytes());
         key.extend(path.as_os_str().as_bytes());
-        let name: String = Md5::digest(&key).iter().map(|b| format!("{b:02x}")).collect();
-        Some(Shelf { file: crate::store::default_folder()?.join(name + ".index"), key })
+        Some(Shelf { cache, name: u128::from_be_bytes(Md5::digest(&key).into()), key })
     }
 
     /// What was kept, if it is whole and of this very file.
@@ -71,12 +73,7 @@ impl Shelf {
     }
 
     fn body(&self) -> Option<Vec<u8>> {
-        let open =
-            OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(&self.file);
-        let file = open.ok()?;
-        file.metadata().ok().filter(|m| m.is_file() && m.len() <= MOST)?;
-        let mut bytes = Vec::new();
-        file.take(MOST).read_to_end(&mut bytes).ok()?;
+        let bytes = self.cache.read(Kind::Index, self.name, MOST).ok()?;
         let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(16)?)?;
         if Md5::digest(body).as_slice() != sum {
             return None;
@@ -88,26 +85,20 @@ impl Shelf {
     pub(crate) fn put(&self, index: &Index) {
         let mut bytes = self.key.clone();
         write(index, &mut bytes);
-        let _ = self.try_put(bytes);
+        self.keep(bytes);
     }
 
     /// Likewise.
     pub(crate) fn put_exact(&self, exact: &Exact) {
         let mut bytes = self.key.clone();
         write_exact(exact, &mut bytes);
-        let _ = self.try_put(bytes);
+        self.keep(bytes);
     }
 
-    fn try_put(&self, mut bytes: Vec<u8>) -> std::io::Result<()> {
-        let folder = self.file.parent().unwrap_or(Path::new("/"));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    fn keep(&self, mut bytes: Vec<u8>) {
         let sum = Md5::digest(&bytes);
         bytes.extend_from_slice(&sum);
-        // A new file under another name, renamed when it is whole: neither links nor readers are in its way.
-        let mut file: tempfile::NamedTempFile<File> = tempfile::Builder::new().tempfile_in(folder)?;
-        file.write_all(&bytes)?;
-        file.persist(&self.file)?;
-        Ok(())
+        let _ = self.cache.write(Kind::Index, self.name, &bytes);
     }
 }
 
@@ -206,32 +197,34 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let shelf = Shelf { file: folder.path().join("new/a.index"), key: b"key".to_vec() };
+        let cache = |at: &str| Arc::new(Cache::new(&folder.path().join(at), 1 << 20));
+        let file = folder.path().join("new/indexes").join(format!("{:032x}.index", 7));
+        let shelf = Shelf { cache: cache("new"), name: 7, key: b"key".to_vec() };
         assert_eq!(shelf.take(), None);
         shelf.put(&index());
         assert_eq!(shelf.take(), Some(index()));
         let shown = Shown { mark: 3, damaged: true, pts: -9, durations: (1 << 40, 2), sum: u64::MAX };
         let spot = Spot { rank: 7, size: 8, pos: 1 << 50, seek: i64::MIN, doubt: 0 };
         let exact = Exact { frames: vec![shown, Shown { damaged: false, ..shown }], spots: vec![spot] };
-        let other = Shelf { file: folder.path().join("b.index"), key: b"key".to_vec() };
+        let other = Shelf { name: 8, cache: cache("new"), key: b"key".to_vec() };
         other.put_exact(&exact);
         assert_eq!(other.take_exact(), Some(exact));
         // Of another file; damaged; a link.
-        let other = Shelf { file: shelf.file.clone(), key: b"kez".to_vec() };
+        let other = Shelf { name: 7, cache: cache("new"), key: b"kez".to_vec() };
         assert_eq!(other.take(), None);
-        let mut bytes = fs::read(&shelf.file).unwrap();
+        let mut bytes = fs::read(&file).unwrap();
         bytes[20] ^= 1;
-        fs::write(&shelf.file, &bytes).unwrap();
+        fs::write(&file, &bytes).unwrap();
         assert_eq!(shelf.take(), None);
         let elsewhere = folder.path().join("elsewhere");
         fs::write(&elsewhere, "precious").unwrap();
-        fs::remove_file(&shelf.file).unwrap();
-        std::os::unix::fs::symlink(&elsewhere, &shelf.file).unwrap();
+        fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
         assert_eq!(shelf.take(), None);
         shelf.put(&index());
         assert_eq!(shelf.take(), Some(index()));
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
         // A folder that cannot be made is no error.
-        Shelf { file: elsewhere.join("x/a.index"), key: Vec::new() }.put(&index());
+        Shelf { cache: cache("elsewhere/x"), name: 7, key: Vec::new() }.put(&index());
     }
 }

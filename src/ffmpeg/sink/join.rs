@@ -12,7 +12,6 @@ use crate::ffmpeg::error::{AvError, check};
 use crate::ffmpeg::versions;
 use crate::segments::timeline::timeline;
 use crate::shard::note::Video;
-use crate::sink::partial::Output;
 use crate::sink::{Encoding, SinkError};
 use crate::source::Carried;
 use ffmpeg_sys_next as sys;
@@ -179,7 +178,7 @@ pub fn join(
     }
     film.rest((!whole.1).then_some(end))?;
     let size = film.end();
-    film.conclude(size, true, Output::finish)?;
+    film.conclude(size, true, |out| Ok(out.finish()?))?;
     Ok((times.len() as u64, said))
 }
 

@@ -9,14 +9,13 @@ use super::handles::Packet;
 use super::hdr::Hdr;
 use super::packet::{fill, kept, kind, sides};
 use super::video::{Begun, hdr_with, open, prepare};
+use crate::disk::Temporary;
 use crate::ffmpeg::carry::FrameCarry;
 use crate::ffmpeg::versions;
-use crate::resume::TEMPORARY;
 use crate::segments::file::{self, Fault, Head, Reader, Stream, Writer};
 use crate::segments::timeline::timeline;
 use crate::segments::{Grid, Hold};
 use crate::sink::keep::Seal;
-use crate::sink::partial::Output;
 use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
 use crate::source::Stamp;
 use ffmpeg_sys_next as sys;
@@ -27,7 +26,6 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sys::AVRational;
-use tempfile::NamedTempFile;
 
 /// Segments on their way, and the file they will be joined in.
 pub(super) struct Segmented {
@@ -55,7 +53,7 @@ pub(super) struct Segmented {
 struct Segment {
     cell: i64,
     encoder: Encoder,
-    writer: Writer<BufWriter<NamedTempFile>>,
+    writer: Writer<BufWriter<Temporary>>,
     last: Option<i64>,
     durations: BTreeMap<i64, i64>,
 }
@@ -124,13 +122,7 @@ impl Segmented {
             tick: (base.num, base.den),
         };
         let stream = Stream { extra: encoder.extra(), side: sides(hdr.side_data()) };
-        let file = tempfile::Builder::new()
-            .prefix(".segment-")
-            .suffix(TEMPORARY)
-            .rand_bytes(12)
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
-            .tempfile_in(&self.grid.folder)
-            .map_err(|e| self.io(e))?;
+        let file = Temporary::create(&self.grid.folder, ".segment-").map_err(|e| self.io(e))?;
         let writer =
             Writer::new(BufWriter::with_capacity(1 << 18, file), &head, &stream).map_err(|e| self.io(e))?;
         Ok(Segment { cell, encoder, writer, last: None, durations: BTreeMap::new() })
@@ -158,8 +150,8 @@ impl Segmented {
         let pictures = writer.pictures;
         let named = || -> io::Result<()> {
             let file = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.as_file().sync_data()?;
-            file.persist(self.grid.path(cell)).map_err(|e| e.error)?;
+            file.file()?.sync_data()?;
+            file.persist(&self.grid.path(cell)).map_err(|(_, e)| e)?;
             std::fs::File::open(&self.grid.folder)?.sync_all()
         };
         named().map_err(|e| self.io(e))?;
@@ -295,10 +287,10 @@ impl Sink for Segmented {
                     video.times = times;
                 }
             }
-            self.film.out.seal(seal);
+            self.film.out.seal(seal.boxed());
         }
         let Segmented { film, hold, .. } = *self;
-        film.conclude(size, true, Output::finish)?;
+        film.conclude(size, true, |out| Ok(out.finish()?))?;
         hold.discard();
         Ok(())
     }

@@ -13,7 +13,6 @@ use crate::ffmpeg::carry::{self, FrameCarry};
 use crate::ffmpeg::copy::video_tags;
 use crate::ffmpeg::error::{AvError, check};
 use crate::ffmpeg::versions;
-use crate::sink::partial::Output;
 use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
 use crate::source::Stamp;
 use ffmpeg_sys_next as sys;
@@ -130,7 +129,7 @@ impl Video {
         let Begun { mut film, choice, encoder, clock, base, hdr, warnings, notes } =
             prepare(output, plan, None)?;
         if let Some(seal) = &plan.keep.seal {
-            film.out.seal(seal.clone());
+            film.out.seal(seal.clone().boxed());
         }
         Ok(Video {
             packet: Packet::new().ok_or_else(|| fault(output, "memory is out".into()))?,
@@ -237,7 +236,7 @@ impl Sink for Video {
     fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
         let to_end = self.whole_end;
         let (result, size) = self.close(to_end);
-        self.film.conclude(result.and(size), self.last.is_some(), Output::finish)
+        self.film.conclude(result.and(size), self.last.is_some(), |out| Ok(out.finish()?))
     }
 
     fn abandon(mut self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
@@ -245,7 +244,7 @@ impl Sink for Video {
         let (_, size) = self.close(false);
         let (shown, matroska) = (self.last.is_some(), self.film.container.is_matroska());
         let kept = size.or_else(|e| if shown && matroska { Ok(0) } else { Err(e) });
-        self.film.conclude(kept, shown, Output::abandon)
+        self.film.conclude(kept, shown, |out| Ok(out.abandon()?))
     }
 }
 

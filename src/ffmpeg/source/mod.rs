@@ -37,8 +37,9 @@ const NEAR_START: i64 = 32;
 /// Opens a file, or what a protocol in `options.allow_protocol` leads to.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = Path::new(input).display().to_string();
-    let place = place(input, &options.allow_protocol, &options.stop)
+    let mut place = place(input, &options.allow_protocol, &options.stop)
         .map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
+    place.cache = options.cache.clone();
     let from = Origin::Place(place.clone());
     Ok(Box::new(Video::open(name, from, Some(place), options)?))
 }

@@ -4,11 +4,12 @@
 //! always whole; what has been written stays when a job is broken off. Frames keep their numbers.
 
 use super::{Encode, Plan, Sink, SinkError};
+use crate::disk::Temporary;
 use crate::images::files::{is_glob, shown};
 use crate::images::pattern::Pattern;
 use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, tagged};
 use crate::resume::manifest::Entry;
-use crate::resume::{Ledger, TEMPORARY, xxh64};
+use crate::resume::{Ledger, xxh64};
 use crate::source::{Carried, Stamp};
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting};
 use std::collections::BTreeMap;
@@ -16,7 +17,6 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tempfile::NamedTempFile;
 
 /// Whether an output looks like this kind: an image's extension, a pattern without extension, or a folder. The last
 /// two are then refused with advice. `take#2.mp4` is not ours.
@@ -31,6 +31,11 @@ fn is_folder(output: &OsStr) -> bool {
 }
 
 fn bad(output: &OsStr, problem: String) -> SinkError {
+    SinkError::Usage { name: shown(output), problem }
+}
+
+/// The name is a good one, but no file can be made there.
+fn nowhere(output: &OsStr, problem: String) -> SinkError {
     SinkError::Bad { name: shown(output), problem }
 }
 
@@ -122,9 +127,9 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_path_buf();
     match std::fs::metadata(&folder) {
         Ok(meta) if meta.is_dir() => {}
-        Ok(_) => return Err(bad(output, format!("{} is not a folder", folder.display()))),
+        Ok(_) => return Err(nowhere(output, format!("{} is not a folder", folder.display()))),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return Err(bad(output, format!("there is no folder {}; make it first", folder.display())));
+            return Err(nowhere(output, format!("there is no folder {}; make it first", folder.display())));
         }
         Err(cause) => return Err(SinkError::Io { name: folder.display().to_string(), cause }),
     }
@@ -195,11 +200,10 @@ impl Sink for Sequence {
         if let (Some(ledger), Some(entry)) = (&self.encoder.ledger, entry) {
             ledger.record(&entry).map_err(|cause| recording(&self.encoder.name, cause))?;
         }
-        let renamed =
-            if self.encoder.overwrite { file.persist(&path) } else { file.persist_noclobber(&path) };
-        renamed.map_err(|e| match e.error.kind() {
+        let renamed = if self.encoder.overwrite { file.persist(&path) } else { file.persist_new(&path) };
+        renamed.map_err(|(_, cause)| match cause.kind() {
             std::io::ErrorKind::AlreadyExists => SinkError::Exists(path.clone()),
-            _ => SinkError::Io { name: path.display().to_string(), cause: e.error },
+            _ => SinkError::Io { name: path.display().to_string(), cause },
         })?;
         self.written += 1;
         Ok(())
@@ -240,7 +244,7 @@ struct Encoder {
 
 /// A whole file that waits for its name, and what will be recorded of it.
 struct Ready {
-    file: NamedTempFile,
+    file: Temporary,
     entry: Option<Entry>,
 }
 
@@ -268,22 +272,12 @@ impl Encoder {
         let carried = stamp.carried.as_ref().or(self.carried.as_ref());
         let meta = carried.and_then(|c| c.downcast_ref::<Meta>());
         encode(self.kind, frame, meta, bytes).map_err(|fault| self.error(stamp.number, fault))?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&self.prefix).suffix(TEMPORARY).rand_bytes(12);
-        #[cfg(unix)]
-        {
-            // as any new file: what the umask leaves, not the private mode of temporary files
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let mut file = builder.tempfile_in(&self.folder).map_err(io)?;
-        file.as_file_mut().write_all(bytes).map_err(io)?;
+        let mut file = Temporary::create(&self.folder, &self.prefix).map_err(io)?;
+        file.write_all(bytes).map_err(io)?;
         // without it a machine that dies can leave the name without the contents
-        file.as_file().sync_data().map_err(io)?;
-        let entry = match &self.ledger {
-            Some(ledger) => Some(ledger.entry(stamp.number, file.as_file(), xxh64(bytes)).map_err(io)?),
-            None => None,
-        };
+        file.file().and_then(std::fs::File::sync_data).map_err(io)?;
+        let entry = |ledger: &Arc<Ledger>| ledger.entry(stamp.number, file.file()?, xxh64(bytes));
+        let entry = self.ledger.as_ref().map(entry).transpose().map_err(io)?;
         Ok(Ready { file, entry })
     }
 

@@ -1,5 +1,6 @@
 //! What a pattern is asked to be: `NAME:key=value:key=value`.
 
+use crate::source::broadcast_rate;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, FormatError, Matrix, NameError, Primaries, Siting,
     Transfer,
@@ -177,9 +178,11 @@ impl Spec {
         format.aspect = Ratio::ONE;
         format.rate = match rate_said {
             None => rate.unwrap_or(Ratio::whole(24)),
-            Some(text) => Ratio::from_str(text).ok().filter(|r| *r > Ratio::ZERO).ok_or_else(|| {
-                SpecError::Value("rate", excerpt(text), "above zero, as 24, 23.976 or 24000/1001")
-            })?,
+            Some(text) => broadcast_rate(text)
+                .or_else(|| Ratio::from_str(text).ok().filter(|r| *r > Ratio::ZERO))
+                .ok_or_else(|| {
+                    SpecError::Value("rate", excerpt(text), "above zero, as 24, 23.976 or 24000/1001")
+                })?,
         };
         match range {
             None => {}

@@ -5,15 +5,12 @@
 //! the name `NAME.partial.EXT` ([`Output::abandon`]), replacing what an earlier run left there. An output that is
 //! dropped without either is abandoned. Devices, named pipes and standard output are written to directly.
 
-use super::keep::Seal;
-use super::{Plan, SinkError};
+use super::temp::Temporary;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use tempfile::{Builder, NamedTempFile, TempPath};
 
 /// What is gathered before it goes to the system.
 const BUFFER: usize = 256 << 10;
@@ -23,8 +20,51 @@ const SMALL: usize = 1 << 10;
 enum Target {
     Standard(Box<dyn Write + Send>),
     Direct(File),
-    File { file: File, temp: TempPath, path: PathBuf, overwrite: bool },
+    File { temp: Temporary, path: PathBuf, overwrite: bool },
 }
+
+/// Why a file cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum DiskError {
+    /// The system said no.
+    #[error("{name}: {cause}")]
+    Io {
+        /// What was written.
+        name: String,
+        /// The system's word.
+        #[source]
+        cause: io::Error,
+    },
+    /// The reader of our pipe has gone.
+    #[error("{name}: the reader has closed the pipe")]
+    Closed {
+        /// What was written.
+        name: String,
+    },
+    /// Something is there already and may not be replaced.
+    #[error("{} exists; say -y to replace it", .0.display())]
+    Exists(PathBuf),
+    /// No file can have this name. The text says what is wrong and what would be right.
+    #[error("{name}: {problem}")]
+    Name {
+        /// What was to be written.
+        name: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// It cannot be written there. The text says what is wrong.
+    #[error("{name}: {problem}")]
+    Bad {
+        /// What was to be written.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// What is done with a file that is whole, before it gets its name: it is given the file, its path and how many frames
+/// it holds.
+pub type Seal = Box<dyn FnOnce(&File, &Path, u64) -> io::Result<()> + Send>;
 
 /// A file on its way, a device, a pipe or standard output.
 pub struct Output {
@@ -54,42 +94,33 @@ impl std::fmt::Debug for Output {
 impl Output {
     /// Opens `output` for writing; `-` is standard output. Refuses a file that exists, unless `overwrite`, a folder,
     /// and a folder that does not exist or cannot be written to.
-    pub fn create(output: &OsStr, overwrite: bool) -> Result<Output, SinkError> {
+    pub fn create(output: &OsStr, overwrite: bool) -> Result<Output, DiskError> {
         Output::create_by(output, overwrite, None)
     }
 
-    /// As a plan says: what it wants written down of the finished file will be.
-    pub fn planned(output: &OsStr, plan: &Plan) -> Result<Output, SinkError> {
-        let mut out = Output::create(output, plan.overwrite)?;
-        out.seal = plan.keep.seal.clone();
-        Ok(out)
-    }
-
     /// Where the temporary file is to be: in another folder of the same disk.
-    pub fn create_by(output: &OsStr, overwrite: bool, by: Option<&Path>) -> Result<Output, SinkError> {
+    pub fn create_by(output: &OsStr, overwrite: bool, by: Option<&Path>) -> Result<Output, DiskError> {
         if output == "-" {
             return Ok(Output::new("standard output".into(), Target::Standard(standard_output())));
         }
         let path = Path::new(output);
         let name = path.display().to_string();
-        let io = |cause| SinkError::Io { name: name.clone(), cause };
-        let bad = |problem| SinkError::Bad { name: name.clone(), problem };
+        let io = |cause| DiskError::Io { name: name.clone(), cause };
+        let bad = |problem| DiskError::Bad { name: name.clone(), problem };
         if output.is_empty() {
-            return Err(SinkError::Bad {
-                name: "output".into(),
-                problem: "the name of the file is empty".into(),
-            });
+            let problem = "the name of the file is empty".into();
+            return Err(DiskError::Name { name: "output".into(), problem });
         }
         let meta = std::fs::metadata(path).ok();
         if meta.as_ref().is_some_and(|m| m.is_dir()) || ends_in_separator(output) {
-            return Err(bad("is a folder; name a file in it".into()));
+            return Err(DiskError::Name { name, problem: "is a folder; name a file in it".into() });
         }
         if is_descriptor(path) || meta.as_ref().is_some_and(|m| !m.is_file()) {
             let file = OpenOptions::new().write(true).open(path).map_err(io)?;
             return Ok(Output::new(name, Target::Direct(file)));
         }
         if !overwrite && path.symlink_metadata().is_ok() {
-            return Err(SinkError::Exists(path.into()));
+            return Err(DiskError::Exists(path.into()));
         }
         // what a link points to is replaced, not the link
         let path = match meta {
@@ -108,15 +139,13 @@ impl Output {
             Err(e) => return Err(io(e)),
             Ok(_) => {}
         }
-        let temp = temporary(&path, by.unwrap_or(folder)).map_err(|e| match e.kind() {
+        let temp = Temporary::for_file(&path, by.unwrap_or(folder)).map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
                 bad(format!("no file can be made in the folder {}: {e}", folder.display()))
             }
             _ => io(e),
         })?;
-        let (file, temp) = temp.into_parts();
-        unnamed().push(temp.to_path_buf());
-        Ok(Output::new(name, Target::File { file, temp, path, overwrite }))
+        Ok(Output::new(name, Target::File { temp, path, overwrite }))
     }
 
     fn new(name: String, target: Target) -> Output {
@@ -144,26 +173,26 @@ impl Output {
     /// Where the file is while it has no name, for writers that open it themselves; `None` for what is no file.
     pub fn path(&self) -> Option<&Path> {
         match &self.target {
-            Some(Target::File { temp, .. }) => Some(temp),
+            Some(Target::File { temp, .. }) => Some(temp.path()),
             _ => None,
         }
     }
 
     /// A writer that opened [`path`](Output::path) itself has left a file that is worth keeping as it is.
     pub fn written_elsewhere(&mut self) {
-        if let Some(Target::File { file, .. }) = &self.target
-            && let Ok(meta) = file.metadata()
+        if let Some(Target::File { temp, .. }) = &self.target
+            && let Ok(meta) = temp.file().and_then(File::metadata)
         {
             self.written = meta.len();
             self.marks = VecDeque::from([self.written]);
         }
     }
 
-    fn error(&self, cause: io::Error) -> SinkError {
+    fn error(&self, cause: io::Error) -> DiskError {
         let name = self.name.clone();
         match cause.kind() {
-            ErrorKind::BrokenPipe => SinkError::Closed { name },
-            _ => SinkError::Io { name, cause },
+            ErrorKind::BrokenPipe => DiskError::Closed { name },
+            _ => DiskError::Io { name, cause },
         }
     }
 
@@ -175,7 +204,8 @@ impl Output {
             let group = &rest[..rest.len().min(1024)];
             let took = match &mut self.target {
                 Some(Target::Standard(out)) => out.write_vectored(group),
-                Some(Target::Direct(file) | Target::File { file, .. }) => file.write_vectored(group),
+                Some(Target::Direct(file)) => file.write_vectored(group),
+                Some(Target::File { temp, .. }) => temp.write_vectored(group),
                 None => return Err(ErrorKind::InvalidInput.into()),
             };
             match took {
@@ -208,7 +238,7 @@ impl Output {
     }
 
     /// Writes bytes, now or later.
-    pub fn put(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
+    pub fn put(&mut self, bytes: &[u8]) -> Result<(), DiskError> {
         if self.buf.len() + bytes.len() > BUFFER {
             self.empty_buffer().map_err(|e| self.error(e))?;
         }
@@ -220,7 +250,7 @@ impl Output {
     }
 
     /// Writes pieces one behind the other, without copying them where they are large.
-    pub fn put_all(&mut self, pieces: &mut [IoSlice<'_>]) -> Result<(), SinkError> {
+    pub fn put_all(&mut self, pieces: &mut [IoSlice<'_>]) -> Result<(), DiskError> {
         let total: usize = pieces.iter().map(|p| p.len()).sum();
         if total < BUFFER || total / pieces.len().max(1) < SMALL {
             return pieces.iter().try_for_each(|p| self.put(p));
@@ -230,7 +260,7 @@ impl Output {
 
     /// A frame ends here: what is abandoned later goes at least so far, if the disk took it. Whoever reads standard
     /// output, a pipe or a device gets the frame now.
-    pub fn mark(&mut self) -> Result<(), SinkError> {
+    pub fn mark(&mut self) -> Result<(), DiskError> {
         self.frames += 1;
         self.marks.push_back(self.written + self.buf.len() as u64);
         self.settle_marks();
@@ -241,34 +271,32 @@ impl Output {
     }
 
     /// All has been written: it is made sure that the disk has it, and it gets its name.
-    pub fn finish(mut self) -> Result<(), SinkError> {
+    pub fn finish(mut self) -> Result<(), DiskError> {
         self.empty_buffer().map_err(|e| self.error(e))?;
         let flushed = match &mut self.target {
             Some(Target::Standard(out)) => out.flush(),
-            Some(Target::File { file, .. }) => file.sync_all(),
+            Some(Target::File { temp, .. }) => temp.file().and_then(File::sync_all),
             _ => Ok(()),
         };
         // on failure it is abandoned, by being dropped
         flushed.map_err(|e| self.error(e))?;
-        if let (Some(seal), Some(Target::File { file, temp, .. })) = (self.seal.take(), &self.target) {
-            seal.set(file, temp, self.frames).map_err(|e| self.error(e))?;
+        if let (Some(seal), Some(Target::File { temp, .. })) = (self.seal.take(), &self.target) {
+            temp.file().and_then(|f| seal(f, temp.path(), self.frames)).map_err(|e| self.error(e))?;
         }
         match self.target.take() {
-            Some(Target::File { file, temp, path, overwrite }) => {
-                drop(file);
-                has_name_now(&temp);
+            Some(Target::File { temp, path, overwrite }) => {
                 let Err((temp, cause)) = place(temp, &path, overwrite) else { return Ok(()) };
                 let partial = partial_name(&path);
                 let kept = match temp.persist(&partial) {
                     Ok(()) => partial,
-                    Err(e) => e.path.keep().map_err(|e| self.error(e.error))?,
+                    Err((temp, _)) => temp.keep().map_err(|e| self.error(e))?,
                 };
                 let why = match cause.kind() {
                     ErrorKind::AlreadyExists => "the name was taken meanwhile".into(),
                     _ => format!("it could not get its name: {cause}"),
                 };
                 let problem = format!("{why}; the whole result is in {}", kept.display());
-                Err(SinkError::Bad { name: self.name.clone(), problem })
+                Err(DiskError::Bad { name: self.name.clone(), problem })
             }
             _ => Ok(()),
         }
@@ -276,24 +304,22 @@ impl Output {
 
     /// It will never be whole. What there is, up to the last whole frame, gets the name that is returned; nothing
     /// stays when there is no whole frame. The disk being full does not hinder it.
-    pub fn abandon(mut self) -> Result<Option<PathBuf>, SinkError> {
+    pub fn abandon(mut self) -> Result<Option<PathBuf>, DiskError> {
         self.give_up()
     }
 
-    fn give_up(&mut self) -> Result<Option<PathBuf>, SinkError> {
+    fn give_up(&mut self) -> Result<Option<PathBuf>, DiskError> {
         let _ = self.empty_buffer();
-        let Some(Target::File { file, temp, path, .. }) = self.target.take() else { return Ok(None) };
-        has_name_now(&temp);
+        let Some(Target::File { temp, path, .. }) = self.target.take() else { return Ok(None) };
         let Some(&whole) = self.marks.front().filter(|&&m| m <= self.written) else { return Ok(None) };
         if whole < self.written {
-            file.set_len(whole).map_err(|e| self.error(e))?;
+            temp.file().and_then(|f| f.set_len(whole)).map_err(|e| self.error(e))?;
         }
-        drop(file);
         let partial = partial_name(&path);
         match temp.persist(&partial) {
             Ok(()) => Ok(Some(partial)),
             // the frames are worth more than their name
-            Err(e) => e.path.keep().map(Some).map_err(|e| self.error(e.error)),
+            Err((temp, _)) => temp.keep().map(Some).map_err(|e| self.error(e)),
         }
     }
 }
@@ -304,25 +330,8 @@ impl Drop for Output {
     }
 }
 
-/// Files that have no name of their own yet.
-static UNNAMED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-fn unnamed() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNNAMED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn has_name_now(temp: &Path) {
-    unnamed().retain(|p| p != temp);
-}
-
-/// Removes what is being written and has no name yet: the program is about to end in the middle of it.
-pub fn remove_unfinished() {
-    unnamed().drain(..).for_each(|path| drop(std::fs::remove_file(path)));
-}
-
 /// Standard output without the line buffering of [`std::io::stdout`] where the system lets us.
 fn standard_output() -> Box<dyn Write + Send> {
-    #[cfg(unix)]
     {
         use std::os::fd::AsFd;
         if let Ok(fd) = io::stdout().as_fd().try_clone_to_owned() {
@@ -333,7 +342,7 @@ fn standard_output() -> Box<dyn Write + Send> {
 }
 
 /// `/dev/stdout`, `/dev/fd/3` and their like, behind which anything may be.
-pub(super) fn is_descriptor(path: &Path) -> bool {
+pub fn is_descriptor(path: &Path) -> bool {
     ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"].iter().any(|p| path.starts_with(p))
 }
 
@@ -341,38 +350,19 @@ fn ends_in_separator(path: &OsStr) -> bool {
     path.as_encoded_bytes().last().is_some_and(|&b| std::path::is_separator(b.into()))
 }
 
-/// A new file beside `path` under a name that nobody can foresee, with the rights of any new file.
-pub(crate) fn temporary(path: &Path, folder: &Path) -> io::Result<NamedTempFile> {
-    let stem: String = path.file_stem().unwrap_or_default().to_string_lossy().chars().take(40).collect();
-    let prefix = format!(".{stem}-");
-    let mut builder = Builder::new();
-    builder.prefix(&prefix).suffix(".tmp").rand_bytes(12);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // less what the user's mask takes away
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-        builder.tempfile_in(folder)
-    }
-    #[cfg(not(unix))]
-    builder.tempfile_in(folder)
-}
-
 /// Gives the file its name, and makes the disk remember the name.
-fn place(temp: TempPath, path: &Path, overwrite: bool) -> Result<(), (TempPath, io::Error)> {
-    let placed = if overwrite {
-        temp.persist(path)
+fn place(temp: Temporary, path: &Path, overwrite: bool) -> Result<(), (Temporary, io::Error)> {
+    if overwrite {
+        temp.persist(path)?;
     } else {
-        match temp.persist_noclobber(path) {
+        match temp.persist_new(path) {
             // some file systems cannot rename without replacing
-            Err(e) if e.error.kind() != ErrorKind::AlreadyExists && path.symlink_metadata().is_err() => {
-                e.path.persist(path)
+            Err((temp, e)) if e.kind() != ErrorKind::AlreadyExists && path.symlink_metadata().is_err() => {
+                temp.persist(path)?;
             }
-            other => other,
+            other => other?,
         }
-    };
-    placed.map_err(|e| (e.path, e.error))?;
-    #[cfg(unix)]
+    }
     if let Some(folder) = path.parent() {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let _ = File::open(folder).and_then(|f| f.sync_all());
@@ -420,7 +410,6 @@ mod tests {
             (all.len(), &all[..4], &all[all.len() - 3..]),
             (2 * BUFFER + 5, &b"abc\x07"[..], &b"\x07de"[..])
         );
-        #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             let plain = dir.path().join("plain");
@@ -435,7 +424,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.txt");
         fs::write(&path, b"old").unwrap();
-        assert!(matches!(Output::create(path.as_os_str(), false), Err(SinkError::Exists(p)) if p == path));
+        assert!(matches!(Output::create(path.as_os_str(), false), Err(DiskError::Exists(p)) if p == path));
         let mut out = Output::create(path.as_os_str(), true).unwrap();
         out.put(b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
@@ -489,8 +478,9 @@ mod tests {
     fn temporary_names_cannot_be_foretold() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("out.mkv");
-        let files: Vec<NamedTempFile> = (0..200).map(|_| temporary(&path, dir.path()).unwrap()).collect();
-        let middle = |f: &NamedTempFile| {
+        let files: Vec<Temporary> =
+            (0..200).map(|_| Temporary::for_file(&path, dir.path()).unwrap()).collect();
+        let middle = |f: &Temporary| {
             let name = f.path().file_name().unwrap().to_str().unwrap().to_owned();
             let random = name.strip_prefix(".out-").and_then(|n| n.strip_suffix(".tmp")).map(str::to_owned);
             random.filter(|r| r.len() == 12 && r.bytes().all(|b| b.is_ascii_alphanumeric())).unwrap()
@@ -505,6 +495,7 @@ mod tests {
             assert!(letters.len() > 30, "place {at}: {letters:?}");
         }
         // a file that is there is never opened
+        use tempfile::Builder;
         let taken = Builder::new().prefix("taken").rand_bytes(0).tempfile_in(dir.path()).unwrap();
         let again = Builder::new().prefix("taken").rand_bytes(0).tempfile_in(dir.path());
         assert_eq!(again.unwrap_err().kind(), ErrorKind::AlreadyExists, "{}", taken.path().display());
@@ -522,7 +513,6 @@ mod tests {
         assert!(text(&dir.path().join("no/")).contains("is a folder"));
     }
 
-    #[cfg(unix)]
     #[test]
     fn links_are_followed_and_devices_written_to() {
         let dir = tempfile::tempdir().unwrap();
@@ -546,11 +536,11 @@ mod tests {
         let mut out = Output::create(OsStr::new("/dev/full"), false).unwrap();
         out.put(b"x").unwrap();
         let e = out.mark().unwrap_err();
-        assert!(matches!(&e, SinkError::Io { cause, .. } if cause.kind() == ErrorKind::StorageFull), "{e}");
+        assert!(matches!(&e, DiskError::Io { cause, .. } if cause.kind() == ErrorKind::StorageFull), "{e}");
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
         let mut out = Output::new("pipe".into(), Target::Standard(Box::new(writer)));
         out.put(b"x").unwrap();
-        assert!(matches!(out.mark(), Err(SinkError::Closed { .. })));
+        assert!(matches!(out.mark(), Err(DiskError::Closed { .. })));
     }
 }

@@ -1,0 +1,353 @@
+//! A file that a job reads is never a file that it writes, whatever the two are called.
+//!
+//! Files are compared by device and inode, so links of both kinds, `..`, other mounts of a disk, `/dev/fd/N` and
+//! standard input and output are seen through. What does not exist yet is known by its folder and its name. Devices,
+//! pipes, sockets and folders are never the same file.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where a file is read from or written to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A path.
+    Path(PathBuf),
+    /// Standard input.
+    Input,
+    /// Standard output.
+    Output,
+}
+
+impl Place {
+    /// What a file is known by, however it is called.
+    pub fn identity(&self) -> Option<Identity> {
+        let meta = match self {
+            Place::Path(path) => match path.metadata() {
+                Ok(meta) => Ok(meta),
+                Err(_) => return Identity::of_new(path),
+            },
+            Place::Input => {
+                std::io::stdin().as_fd().try_clone_to_owned().map(File::from).and_then(|f| f.metadata())
+            }
+            Place::Output => {
+                std::io::stdout().as_fd().try_clone_to_owned().map(File::from).and_then(|f| f.metadata())
+            }
+        };
+        meta.ok().as_ref().and_then(Identity::of)
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Path(path) => path.display().fmt(f),
+            Place::Input => f.write_str("standard input"),
+            Place::Output => f.write_str("standard output"),
+        }
+    }
+}
+
+/// What a file is known by, however it is called.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Identity {
+    /// It exists: its device and inode.
+    File(u64, u64),
+    /// It does not exist yet: its folder, links followed, and its name.
+    New(PathBuf, OsString),
+}
+
+impl Identity {
+    /// `None` for what is no ordinary file.
+    pub fn of(meta: &Metadata) -> Option<Identity> {
+        meta.is_file().then(|| Identity::File(meta.dev(), meta.ino()))
+    }
+
+    fn of_new(path: &Path) -> Option<Identity> {
+        Some(Identity::New(parent(path)?, path.file_name()?.to_owned()))
+    }
+}
+
+/// The folder of a file, links followed.
+fn parent(path: &Path) -> Option<PathBuf> {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).canonicalize().ok()
+}
+
+/// A file and what it is to a job.
+#[derive(Clone, Debug)]
+struct Use {
+    /// As a message says it: `the input`, `the image of sprites`.
+    role: String,
+    place: Place,
+}
+
+/// The files that a job reads and those that it may write.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    reads: Vec<Use>,
+    writes: Vec<Use>,
+    /// Folders whose content is the job's own.
+    folders: Vec<Use>,
+}
+
+/// What several jobs write.
+#[derive(Clone, Debug, Default)]
+pub struct Written(BTreeMap<Identity, Use>);
+
+/// A file that would be read and written, or written twice.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SameFile {
+    /// It is read and written.
+    #[error("{written} is the file that {read} is read from{}: choose another name", also(.place.as_ref()))]
+    Read {
+        /// What would be written, and its name.
+        written: String,
+        /// What is read.
+        read: String,
+        /// Where that is read from, where it has another name.
+        place: Option<String>,
+    },
+    /// It is written as two things.
+    #[error("{0} and {1} are the same file: choose another name")]
+    Twice(String, String),
+    /// It is read from a folder that a job empties when it is done.
+    #[error("{folder} is the folder that {read} is read from ({place}): move that file to another folder")]
+    Folder {
+        /// The folder.
+        folder: String,
+        /// What is read.
+        read: String,
+        /// Where it is.
+        place: String,
+    },
+}
+
+fn also(place: Option<&String>) -> String {
+    place.map_or(String::new(), |place| format!(" ({place})"))
+}
+
+impl Uses {
+    /// The job reads this. `role` is what messages call it: `the input`.
+    pub fn read(&mut self, role: impl Into<String>, place: Place) {
+        self.reads.push(Use { role: role.into(), place });
+    }
+
+    /// The job may write this. `role` is what messages call it: `the output`.
+    pub fn write(&mut self, role: impl Into<String>, place: Place) {
+        self.writes.push(Use { role: role.into(), place });
+    }
+
+    /// The job makes and removes files in this folder.
+    pub fn own(&mut self, role: impl Into<String>, folder: PathBuf) {
+        self.folders.push(Use { role: role.into(), place: Place::Path(folder) });
+    }
+
+    /// What may be written.
+    pub fn written(self) -> impl Iterator<Item = Place> {
+        self.writes.into_iter().map(|w| w.place)
+    }
+
+    /// Adds those of another.
+    pub fn extend(&mut self, other: Uses) {
+        self.reads.extend(other.reads);
+        self.writes.extend(other.writes);
+        self.folders.extend(other.folders);
+    }
+
+    /// Refuses a file that is read and written, or written as two things. Nothing is created.
+    pub fn check(&self) -> Result<(), SameFile> {
+        self.check_before(&mut Written::default())
+    }
+
+    /// The same for one of several jobs, the last first: none may write what it or one before it reads, or what another
+    /// one writes. `later` is what the later ones write, and then this one as well.
+    pub fn check_before(&self, later: &mut Written) -> Result<(), SameFile> {
+        let named = |u: &Use| match &u.place {
+            Place::Path(path) => format!("{} {}", u.role, path.display()),
+            place => format!("{} ({place})", u.role),
+        };
+        let written = &mut later.0;
+        for w in &self.writes {
+            if let Some(identity) = w.place.identity()
+                && let Some(other) = written.insert(identity, w.clone())
+                && other.role != w.role
+            {
+                return Err(SameFile::Twice(named(w), named(&other)));
+            }
+        }
+        // most outputs do not exist, and then no file that is read can be one
+        if !written.keys().any(|i| matches!(i, Identity::File(..))) && self.folders.is_empty() {
+            return Ok(());
+        }
+        let real = |place: &Place| match place {
+            Place::Path(path) => path.canonicalize().ok(),
+            _ => None,
+        };
+        let folders: Vec<(PathBuf, &Use)> =
+            self.folders.iter().filter_map(|f| Some((real(&f.place)?, f))).collect();
+        for r in &self.reads {
+            let Some(identity @ Identity::File(..)) = r.place.identity() else { continue };
+            if let Some(w) = written.get(&identity) {
+                let place = (w.place != r.place).then(|| r.place.to_string());
+                return Err(SameFile::Read { written: named(w), read: r.role.clone(), place });
+            }
+            if folders.is_empty() {
+                continue;
+            }
+            let Place::Path(path) = &r.place else { continue };
+            // the file lies in it, or a link to the file
+            let lies = [path.canonicalize().ok().and_then(|p| Some(p.parent()?.to_path_buf())), parent(path)];
+            let inside = folders.iter().find(|(f, _)| lies.iter().flatten().any(|p| p == f));
+            if let Some((_, folder)) = inside {
+                let (folder, place) = (named(folder), r.place.to_string());
+                return Err(SameFile::Folder { folder, read: r.role.clone(), place });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files that stand in the text of an input or option which is no plain path: after `file:` and other protocols,
+/// in `concat:a|b`, in `movie=a.mkv`. Those that exist.
+pub fn inside(text: &OsStr) -> Vec<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut add = |piece: &[u8]| {
+        let path = Path::new(OsStr::from_bytes(piece));
+        if !piece.is_empty() && path.is_file() && !found.iter().any(|f| f == path) {
+            found.push(path.to_path_buf());
+        }
+    };
+    let cuts = |b: &u8| b":|=,;[]'\"\\".contains(b);
+    bytes.split(cuts).for_each(&mut add);
+    // a name may hold such a sign itself
+    let mut at = 0;
+    while let Some(next) = bytes[at..].iter().position(|b| b":=|".contains(b)) {
+        at += next + 1;
+        let end = bytes[at..].iter().position(|&b| b == b'|').map_or(bytes.len(), |n| at + n);
+        add(&bytes[at..end]);
+    }
+    found
+}
+
+/// Most bytes of a playlist that are looked at, and most playlists.
+const PLAYLIST: u64 = 16 << 20;
+const PLAYLISTS: usize = 64;
+
+/// The files that a playlist (HLS, or a list for FFmpeg's concat) names, and the playlists among them name. Nothing
+/// for any other file.
+pub fn listed(path: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut lists = vec![path.to_path_buf()];
+    let mut seen = 0;
+    while let Some(list) = lists.pop().filter(|_| seen < PLAYLISTS) {
+        let Some(text) = playlist(&list) else { continue };
+        seen += 1;
+        let folder = list.parent().unwrap_or(Path::new(""));
+        for line in text.lines() {
+            for name in names(line) {
+                let file = folder.join(name);
+                if file.is_file() && !found.contains(&file) {
+                    found.push(file.clone());
+                    lists.push(file);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn playlist(path: &Path) -> Option<String> {
+    use std::io::Read;
+    // opening a pipe would wait for whoever writes to it
+    let mut file = Some(path).filter(|p| p.is_file()).and_then(|p| File::open(p).ok())?;
+    let mut head = [0; 8];
+    file.read_exact(&mut head).ok()?;
+    if !head.starts_with(b"#EXTM3U") && &head != b"ffconcat" {
+        return None;
+    }
+    let mut rest = Vec::new();
+    file.take(PLAYLIST).read_to_end(&mut rest).ok()?;
+    Some(String::from_utf8_lossy(&rest).into_owned())
+}
+
+/// What a line of a playlist may name.
+fn names(line: &str) -> Vec<&str> {
+    let line = line.trim();
+    let plain = line.strip_prefix("file ").unwrap_or(line).trim().trim_matches(['\'', '"']);
+    let mut names = vec![plain.strip_prefix("file:").unwrap_or(plain)];
+    names.extend(line.split("URI=\"").skip(1).filter_map(|rest| rest.split('"').next()));
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_itself_whatever_it_is_called() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("a"), "x").unwrap();
+        std::fs::write(at("b"), "x").unwrap();
+        std::fs::hard_link(at("a"), at("hard")).unwrap();
+        std::os::unix::fs::symlink(dir.path(), at("d")).unwrap();
+        std::os::unix::fs::symlink("d/a", at("soft")).unwrap();
+        let of = |name: &str| Place::Path(at(name)).identity();
+        for name in ["hard", "soft", "d/a", "d/../d/./hard"] {
+            assert_eq!(of(name), of("a"), "{name}");
+        }
+        assert!(of("a") != of("b") && of("new") == of("d/new") && of("new") != of("d/newer"));
+        assert_eq!(of("none/new"), None);
+        for device in ["/dev/null", "/dev/zero", "/"] {
+            assert_eq!(Place::Path(device.into()).identity(), None, "{device}");
+        }
+        let check = |read: &str, written: &[&str]| {
+            let mut uses = Uses::default();
+            uses.read("the input", Place::Path(at(read)));
+            written.iter().enumerate().for_each(|(i, w)| uses.write(i.to_string(), Place::Path(at(w))));
+            uses.check()
+        };
+        assert_eq!(check("a", &["b", "new"]), Ok(()));
+        assert_eq!(check("new", &["new"]), Ok(()));
+        assert!(matches!(check("a", &["new", "soft"]), Err(SameFile::Read { .. })));
+        assert!(matches!(check("b", &["new", "d/new"]), Err(SameFile::Twice(..))));
+        let mut uses = Uses::default();
+        uses.read("the input", Place::Path(at("soft")));
+        uses.own("the folder", at("d"));
+        assert!(matches!(uses.check(), Err(SameFile::Folder { .. })));
+    }
+
+    #[test]
+    fn names_inside_text_and_lists() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["a.ts", "b.ts", "c:d.ts"] {
+            std::fs::write(at(name), "x").unwrap();
+        }
+        let root = dir.path().display();
+        for (text, want) in [
+            (format!("file:{root}/a.ts"), vec!["a.ts"]),
+            (format!("concat:{root}/a.ts|{root}/b.ts"), vec!["a.ts", "b.ts"]),
+            (format!("subfile,,start,0,end,9,,:{root}/c:d.ts"), vec!["c:d.ts"]),
+            (format!("movie={root}/b.ts[x];[in][x]overlay"), vec!["b.ts"]),
+            ("scale=2:2".to_owned(), vec![]),
+        ] {
+            let want: Vec<PathBuf> = want.into_iter().map(at).collect();
+            assert_eq!(inside(OsStr::new(&text)), want, "{text}");
+        }
+        std::fs::write(at("top.m3u8"), "#EXTM3U\n#EXT-X-MAP:URI=\"b.ts\"\nlow.m3u8\nhttp://x/y.ts\n")
+            .unwrap();
+        std::fs::write(at("low.m3u8"), "#EXTM3U\n#EXTINF:1,\na.ts\ntop.m3u8\n").unwrap();
+        std::fs::write(at("list"), "ffconcat version 1.0\nfile 'a.ts'\nfile c:d.ts\n").unwrap();
+        let mut all = listed(&at("top.m3u8"));
+        all.sort();
+        assert_eq!(all, ["a.ts", "b.ts", "low.m3u8", "top.m3u8"].map(at));
+        assert_eq!(listed(&at("list")), [at("a.ts"), at("c:d.ts")]);
+        assert_eq!(listed(&at("a.ts")), [""; 0].map(at));
+    }
+}
