@@ -146,17 +146,16 @@ impl<P: AsMut<sys::AVPacket>> Company<P> {
         }
     }
 
-    /// Takes what waited: the filtered stream has jumped, or (`last`) nothing more comes.
+    /// Takes what waited: the filtered stream has jumped, or nothing more comes.
     pub(crate) fn waited(
         &mut self,
         line: &Timeline,
-        last: bool,
         base: impl Fn(i32) -> (sys::AVRational, bool),
         ready: &mut VecDeque<P>,
     ) {
         for mut packet in std::mem::take(&mut self.ahead) {
             let (base, sound) = base(packet.as_mut().stream_index);
-            match self.judge(line, base, sound, packet.as_mut(), last) {
+            match self.judge(line, base, sound, packet.as_mut(), true) {
                 Fate::Write => ready.push_back(packet),
                 Fate::Wait => self.ahead.push_back(packet),
                 Fate::Drop => {}
@@ -190,7 +189,9 @@ impl<P: AsMut<sys::AVPacket>> Company<P> {
             true => (stream.part..=newest).find(|&part| fits(part)),
             false => Some(newest),
         };
+        let now = now || newest > stream.part;
         let Some(part) = part.or_else(|| now.then_some(newest)) else { return Fate::Wait };
+        stream.part = part;
         let own = t.saturating_add(by(part));
         if let Some((last, length)) = stream.last
             && sound
@@ -235,13 +236,13 @@ mod tests {
                 line.place(p.as_mut());
                 pictures.push(p.get().pts);
                 if line.parts() > parts {
-                    company.waited(&line, false, |_| (BASE, true), &mut ready);
+                    company.waited(&line, |_| (BASE, true), &mut ready);
                 }
             } else {
                 company.take(&line, BASE, true, p, &mut ready);
             }
         }
-        company.waited(&line, true, |_| (BASE, true), &mut ready);
+        company.waited(&line, |_| (BASE, true), &mut ready);
         (pictures, ready.iter().map(|p| p.get().pts).collect())
     }
 

@@ -242,7 +242,7 @@ impl Copies {
                         let before = self.timeline.parts();
                         self.timeline.place(packet.as_mut());
                         if self.timeline.parts() > before {
-                            self.release(false);
+                            self.release();
                         }
                     } else if self.routes.get(index).is_some_and(Option::is_some) {
                         let (base, sound) = kind_of(&self.input, index);
@@ -252,7 +252,7 @@ impl Copies {
                 Err(AvError::AGAIN) => {}
                 Err(AvError::EOF) => {
                     self.ended = true;
-                    self.release(true);
+                    self.release();
                 }
                 Err(error) => {
                     self.ended = true;
@@ -263,9 +263,9 @@ impl Copies {
     }
 
     /// What waited for the filtered stream to jump goes on.
-    fn release(&mut self, last: bool) {
+    fn release(&mut self) {
         let of = |index: i32| kind_of(&self.input, usize::try_from(index).unwrap_or(usize::MAX));
-        self.company.waited(&self.timeline, last, of, &mut self.ready);
+        self.company.waited(&self.timeline, of, &mut self.ready);
     }
 
     /// Writes all that comes before a time, in ticks of a base and after the shift.
