@@ -21,6 +21,10 @@ pub struct Container {
     pub time_base: Ratio,
     /// Timestamp of frame 0 of that stream, in its ticks.
     pub first: i64,
+    /// Seconds that are taken away from all times, so that the first of the input's streams begins at zero.
+    pub start: Ratio,
+    /// Timestamps may begin anew in the middle, so no place is found by its time.
+    pub jumps: bool,
     /// Frames last differently long.
     pub variable: bool,
     /// Frame 0 has closed captions.

@@ -2,13 +2,18 @@
 
 use super::error::{AvError, check};
 use super::interrupt::Interrupt;
-use super::log;
+use super::log::Log;
 use super::own::{Decoder, NO_MEMORY, Packet};
 use super::place::Place;
+use super::timeline::Timeline;
 use ffmpeg_sys_next as sys;
+use grainfield_filters::ratio::Ratio;
 use std::ffi::{CStr, c_int, c_void};
 use std::io::Read;
 use std::ptr;
+
+/// No timestamp.
+pub(crate) const NO_TIME: i64 = sys::AV_NOPTS_VALUE;
 
 /// Bytes that libav asks of a pipe in one go.
 const PIPE_CHUNK: usize = 64 << 10;
@@ -54,6 +59,7 @@ pub(crate) struct Demuxer {
     /// The stream that is filtered.
     video: usize,
     ended: bool,
+    timeline: Option<Timeline>,
 }
 
 // SAFETY: used by one thread at a time; nothing in it is tied to a thread.
@@ -82,8 +88,9 @@ impl Demuxer {
                 return Err(NO_MEMORY.into());
             }
             // of another that was there before
-            log::cut_of(context.cast());
-            let mut own = Demuxer { context, _pipe: None, interrupt: None, video: 0, ended: false };
+            Log::here().take_cut();
+            let mut own =
+                Demuxer { context, _pipe: None, interrupt: None, video: 0, ended: false, timeline: None };
             let mut options = ptr::null_mut();
             let url = match from {
                 Origin::Place(place) => {
@@ -120,6 +127,7 @@ impl Demuxer {
                     (*own.stream_ptr(i)).discard = sys::AVDiscard::AVDISCARD_ALL;
                 }
             }
+            own.timeline = Some(Timeline::new(own.context, own.stream_ptr(own.video)));
             Ok(own)
         }
     }
@@ -176,7 +184,10 @@ impl Demuxer {
             self.interrupt.iter().for_each(|i| i.renew());
             // SAFETY: an open context and a valid packet.
             match check(unsafe { sys::av_read_frame(self.context, packet.as_ptr()) }) {
-                Ok(_) if packet.get().stream_index as usize == self.video => return Ok(true),
+                Ok(_) if packet.get().stream_index as usize == self.video => {
+                    self.timeline.iter_mut().for_each(|t| t.place(packet.as_mut()));
+                    return Ok(true);
+                }
                 Ok(_) => {}
                 Err(AvError::AGAIN) => {}
                 Err(AvError::EOF) => {
@@ -199,6 +210,7 @@ impl Demuxer {
     /// Goes to the last place from which decoding can start at or before `timestamp`, as far as the container knows.
     pub(crate) fn seek(&mut self, timestamp: i64) -> Result<(), AvError> {
         self.ended = false;
+        self.timeline.iter_mut().for_each(Timeline::renew);
         // SAFETY: an open context.
         let moved = unsafe {
             sys::av_seek_frame(self.context, self.video as c_int, timestamp, sys::AVSEEK_FLAG_BACKWARD)
@@ -209,6 +221,7 @@ impl Demuxer {
     /// Goes to a place in the file, for containers that can be entered anywhere.
     pub(crate) fn seek_byte(&mut self, pos: i64) -> Result<(), AvError> {
         self.ended = false;
+        self.timeline.iter_mut().for_each(Timeline::renew);
         // SAFETY: an open context.
         let moved =
             unsafe { sys::av_seek_frame(self.context, self.video as c_int, pos, sys::AVSEEK_FLAG_BYTE) };
@@ -231,6 +244,29 @@ impl Demuxer {
             sys::avio_size((*self.context).pb)
         };
         u64::try_from(size).ok()
+    }
+
+    /// Whether timestamps have begun anew so far.
+    pub(crate) fn jumped(&self) -> bool {
+        self.timeline.as_ref().is_some_and(|t| t.parts() > 1)
+    }
+
+    /// Whether they may in such a container.
+    pub(crate) fn may_jump(&self) -> bool {
+        self.timeline.as_ref().is_some_and(Timeline::may_jump)
+    }
+
+    /// Seconds by which players show everything earlier, so that it begins at zero: when the first of all streams
+    /// begins. Sound that begins before zero, and pictures that do not, stay where they are.
+    pub(crate) fn start(&self, first: Ratio) -> Ratio {
+        let start = self.context().start_time;
+        if start == NO_TIME || (start < 0 && first >= Ratio::ZERO) {
+            return Ratio::ZERO;
+        }
+        let start = Ratio::new(start, i64::from(sys::AV_TIME_BASE)).unwrap_or(Ratio::ZERO);
+        let near = Ratio::new(1, i64::from(sys::AV_TIME_BASE)).unwrap_or(Ratio::ZERO);
+        let off = start - first;
+        if off <= near && Ratio::ZERO - off <= near { first } else { start }
     }
 
     /// The stream that is filtered.
@@ -305,13 +341,6 @@ impl Demuxer {
 pub(crate) unsafe fn text(s: *const std::ffi::c_char) -> String {
     // SAFETY: as promised by the caller.
     unsafe { CStr::from_ptr(s) }.to_string_lossy().into_owned()
-}
-
-impl Demuxer {
-    /// In which words libav has said that the input is cut off, if it has; told once.
-    pub(crate) fn cut(&self) -> Option<String> {
-        log::cut_of(self.context.cast())
-    }
 }
 
 impl Drop for Demuxer {

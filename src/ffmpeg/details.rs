@@ -27,6 +27,17 @@ pub(crate) fn ratio(r: sys::AVRational) -> Option<Ratio> {
     Ratio::new(r.num.into(), r.den.into()).filter(|r| *r > Ratio::ZERO)
 }
 
+/// The rate that was meant. Matroska stores the length of a frame in nanoseconds, of which libav makes a fraction with
+/// small numbers: 60000/1001 frames a second come back as 19001/317.
+fn meant(rate: Ratio) -> Ratio {
+    /// What such a fraction may be off, of its value: less than what rates that are in use differ by.
+    const OFF: f64 = 2e-7;
+    let near = rate.to_f64();
+    let whole = Ratio::whole((near + 0.5) as i64);
+    let broadcast = Ratio::new((near * 1.001 + 0.5) as i64 * 1000, 1001).unwrap_or(whole);
+    [whole, broadcast].into_iter().find(|r| (r.to_f64() - near).abs() < OFF * near).unwrap_or(rate)
+}
+
 /// The rates of the filtered stream.
 pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
     let i = demuxer.video();
@@ -36,8 +47,8 @@ pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
     };
     // A rate above any real one is a container's unit of time.
     let sane = |r: &Ratio| *r <= Ratio::whole(1000);
-    let average = ratio(demuxer.stream(i).avg_frame_rate).filter(sane);
-    let nominal = ratio(guess).filter(sane).or(average);
+    let average = ratio(demuxer.stream(i).avg_frame_rate).filter(sane).map(meant);
+    let nominal = ratio(guess).filter(sane).map(meant).or(average);
     let variable = match (nominal, average) {
         (Some(a), Some(b)) => {
             let (a, b) = (a.to_f64(), b.to_f64());
@@ -313,4 +324,20 @@ fn mastering(m: &[i32]) -> String {
         parts.push(format!("{:.4} to {:.0} cd/m2", number(8), number(9)));
     }
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_that_a_container_rounds() {
+        let ratio = |n, d| Ratio::new(n, d).unwrap();
+        assert_eq!(meant(ratio(19001, 317)), ratio(60000, 1001));
+        assert_eq!(meant(ratio(1_000_000_000, 33_366_667)), ratio(30000, 1001));
+        assert_eq!(meant(ratio(1_000_000_000, 33_333_333)), ratio(30, 1));
+        for kept in [(2997, 125), (2997, 100), (24000, 1001), (25, 2), (25, 1), (1, 3), (1001, 30)] {
+            assert_eq!(meant(ratio(kept.0, kept.1)), ratio(kept.0, kept.1));
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::error::{AvError, check};
 use super::own::{Got, NO_MEMORY, Picture};
+use super::versions::set_duration;
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString};
 use std::ptr;
@@ -224,7 +225,13 @@ impl Graph {
             Ok(_) => {
                 let frame = into.as_ptr();
                 // SAFETY: a valid frame; what reads it goes by the best timestamp.
-                unsafe { (*frame).best_effort_timestamp = (*frame).pts };
+                unsafe {
+                    (*frame).best_effort_timestamp = (*frame).pts;
+                    // What makes frames of its own leaves them the durations of those they were made of.
+                    if !self.frame_by_frame {
+                        set_duration(&mut *frame, 0);
+                    }
+                }
                 Ok(Got::Frame)
             }
             Err(AvError::AGAIN) => Ok(Got::Hungry),

@@ -1,26 +1,154 @@
 //! libav's messages, taken over: nothing is printed behind our back, and what it said last can be told with an error.
+//!
+//! libav has one callback for the whole process, which is told the context that speaks. Every input and every output of
+//! ours has a log of its own: what libav says on a thread goes to the log that the thread has [entered](Log::enter), and
+//! what one of our decoders says on threads of its own is known by the class of its context, which is a copy that
+//! belongs to the log. What contexts of somebody else say elsewhere is left alone.
 
 use ffmpeg_sys_next as sys;
-use std::cell::Cell;
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// How many messages are kept.
 const KEPT: usize = 8;
 /// Longest line kept, bytes.
 const LINE: usize = 1024;
 
-static LAST: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+/// What libav says of one input or output.
+#[derive(Clone)]
+pub(crate) struct Log(Arc<Inner>);
 
-thread_local! {
-    static FAULTS: Cell<u32> = const { Cell::new(0) };
+struct Inner {
+    /// The class of our decoders' contexts, by whose address they are known.
+    class: Box<sys::AVClass>,
+    said: Mutex<Said>,
 }
 
-/// How many errors codecs and parsers have told of on this thread.
-pub(super) fn faults_here() -> u32 {
-    FAULTS.get()
+// SAFETY: the class is never written; libav reads such structures from any thread.
+unsafe impl Send for Inner {}
+// SAFETY: as above; the rest is behind a lock.
+unsafe impl Sync for Inner {}
+
+#[derive(Default)]
+struct Said {
+    /// The last lines, and whether one of our decoders said them.
+    lines: VecDeque<(bool, String)>,
+    /// How the input was called cut off.
+    cut: Option<String>,
+    /// Errors of our decoders.
+    faults: u32,
+    /// Errors of libav's own parsers and decoders.
+    parsing: u32,
+}
+
+/// The logs that there are, by the addresses of their classes.
+static LOGS: Mutex<BTreeMap<usize, Weak<Inner>>> = Mutex::new(BTreeMap::new());
+
+thread_local! {
+    /// The log that this thread has entered.
+    static HERE: RefCell<Option<Log>> = const { RefCell::new(None) };
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// While it lives, what libav says on its thread goes to a log.
+pub(crate) struct Entered(Option<Log>);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        HERE.set(self.0.take());
+    }
+}
+
+impl Log {
+    pub(crate) fn new() -> Log {
+        super::init();
+        // SAFETY: returns a static structure, of which a copy is made.
+        let class = Box::new(unsafe { std::ptr::read(sys::avcodec_get_class()) });
+        let address = (&raw const *class).addr();
+        let inner = Arc::new(Inner { class, said: Mutex::default() });
+        lock(&LOGS).insert(address, Arc::downgrade(&inner));
+        Log(inner)
+    }
+
+    /// The log that this thread has entered, else a new one.
+    pub(crate) fn here() -> Log {
+        HERE.with_borrow(Clone::clone).unwrap_or_else(Log::new)
+    }
+
+    /// From now on what libav says on this thread belongs here.
+    pub(crate) fn enter(&self) -> Entered {
+        Entered(HERE.replace(Some(self.clone())))
+    }
+
+    /// Takes what a codec says, on whatever thread.
+    ///
+    /// # Safety
+    /// `context` must be a valid context of ours that does not outlive this log.
+    pub(crate) unsafe fn adopt(&self, context: *mut sys::AVCodecContext) {
+        // SAFETY: as promised; the copy says what libav's own class says.
+        unsafe { (*context).av_class = &raw const *self.0.class };
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        lock(&self.0.said)
+    }
+
+    /// Takes the last lines, oldest first.
+    pub(crate) fn drain(&self) -> Vec<String> {
+        self.said().lines.drain(..).map(|l| nameless(&l.1)).collect()
+    }
+
+    /// Takes those of our decoders.
+    pub(crate) fn drain_decoders(&self) -> Vec<String> {
+        let mut said = self.said();
+        let (own, rest): (VecDeque<_>, _) = std::mem::take(&mut said.lines).into_iter().partition(|l| l.0);
+        said.lines = rest;
+        own.iter().map(|l| nameless(&l.1)).collect()
+    }
+
+    /// In which words libav has said that the input is cut off, if it has; told once.
+    pub(crate) fn take_cut(&self) -> Option<String> {
+        self.said().cut.take().map(|line| nameless(&line))
+    }
+
+    /// How many errors our decoders have told of.
+    pub(crate) fn faults(&self) -> u32 {
+        self.said().faults
+    }
+
+    /// How many errors libav's own parsers have told of.
+    pub(crate) fn parsing(&self) -> u32 {
+        self.said().parsing
+    }
+
+    fn keep(&self, decoder: bool, codec: bool, level: c_int, text: String) {
+        let mut said = self.said();
+        if codec && level <= sys::AV_LOG_ERROR {
+            let count = if decoder { &mut said.faults } else { &mut said.parsing };
+            *count = count.wrapping_add(1);
+        }
+        if ["prematurely", "partial file"].iter().any(|w| text.contains(w)) {
+            said.cut = Some(text.clone());
+        }
+        if text.is_empty() || said.lines.back().is_some_and(|l| l.1 == text) {
+            return;
+        }
+        if said.lines.len() == KEPT {
+            said.lines.pop_front();
+        }
+        said.lines.push_back((decoder, text));
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        lock(&LOGS).remove(&(&raw const *self.class).addr());
+    }
 }
 
 /// Sends libav's warnings and errors here instead of to standard error.
@@ -35,24 +163,15 @@ pub(super) fn take_over() {
     }
 }
 
-/// What libav said since this was last asked, oldest first; at most the last few lines.
-pub fn drain() -> Vec<String> {
-    LAST.lock().unwrap_or_else(PoisonError::into_inner).drain(..).map(|line| nameless(&line)).collect()
+/// Takes what libav said to this thread's log, oldest first; at most the last few lines.
+pub(crate) fn drain() -> Vec<String> {
+    HERE.with_borrow(|log| log.as_ref().map(Log::drain)).unwrap_or_default()
 }
 
-/// What was said of inputs that are cut off, by the address of their context: other threads may take what was said at
-/// large.
-static CUT: Mutex<VecDeque<(usize, String)>> = Mutex::new(VecDeque::new());
-
-/// How many of these are kept.
-const CUTS: usize = 64;
-
-/// In which words libav has said that the input of a context is cut off, if it has; told once.
-pub(super) fn cut_of(context: *const c_void) -> Option<String> {
-    let mut cut = CUT.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = cut.iter().position(|c| c.0 == context.addr()).and_then(|i| cut.remove(i));
-    cut.retain(|c| c.0 != context.addr());
-    found.map(|c| nameless(&c.1))
+/// The same as the end of a sentence.
+pub(crate) fn said() -> String {
+    let lines = drain();
+    if lines.is_empty() { String::new() } else { format!(" ({})", lines.join("; ")) }
 }
 
 /// A line without the address of the context that it begins with, which is another one in every run.
@@ -66,16 +185,6 @@ fn nameless(line: &str) -> String {
         },
         _ => line.to_owned(),
     }
-}
-
-/// What one of libav's contexts said of late. libav names contexts by their addresses.
-pub(super) fn take_of(context: *const c_void) -> Vec<String> {
-    let mark = format!("@ {context:p}]");
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    let (own, rest): (VecDeque<String>, _) =
-        std::mem::take(&mut *last).into_iter().partition(|l: &String| l.contains(&mark));
-    *last = rest;
-    own.iter().map(|line| nameless(line)).collect()
 }
 
 /// The callback as Rust can say it. `va_list` is a pointer where it is passed, on every machine that FFmpeg and Rust
@@ -102,26 +211,20 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
     if level > sys::AV_LOG_WARNING {
         return;
     }
-    if level <= sys::AV_LOG_ERROR && !context.is_null() {
+    let class = match context.is_null() {
+        true => std::ptr::null(),
         // SAFETY: what libav logs for begins with a pointer to its class, which may be null.
-        let class = unsafe { context.cast::<*const sys::AVClass>().read().as_ref() };
-        // SAFETY: the name of a class is a static string, or null.
-        let codec = class.is_some_and(|c| unsafe {
-            !c.class_name.is_null() && CStr::from_ptr(c.class_name) == c"AVCodecContext"
-        });
-        if codec {
-            FAULTS.set(FAULTS.get().wrapping_add(1));
-            // SAFETY: its class says that it is a codec's context. No other than our decoders have this pointer set, to
-            // a counter that lives longer than they do.
-            let counter = unsafe {
-                let opaque = (*context.cast::<sys::AVCodecContext>()).opaque;
-                opaque.cast::<AtomicU32>().as_ref()
-            };
-            if let Some(counter) = counter {
-                counter.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-    }
+        false => unsafe { context.cast::<*const sys::AVClass>().read() },
+    };
+    let own = lock(&LOGS).get(&class.addr()).and_then(Weak::upgrade).map(Log);
+    let decoder = own.is_some();
+    let Some(log) = own.or_else(|| HERE.try_with(|h| h.borrow().clone()).ok().flatten()) else { return };
+    // SAFETY: the name of a class is a static string, or null.
+    let codec = unsafe {
+        class
+            .as_ref()
+            .is_some_and(|c| !c.class_name.is_null() && CStr::from_ptr(c.class_name) == c"AVCodecContext")
+    };
     let mut text = [0 as c_char; LINE];
     let mut prefix = 1;
     // SAFETY: libav hands over its own context, format and arguments; the buffer is as long as said and comes back
@@ -138,20 +241,7 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
         );
         CStr::from_ptr(text.as_ptr())
     };
-    let text = text.to_string_lossy().trim().to_owned();
-    if ["prematurely", "partial file"].iter().any(|w| text.contains(w)) {
-        let mut cut = CUT.lock().unwrap_or_else(PoisonError::into_inner);
-        cut.truncate(CUTS - 1);
-        cut.push_front((context.addr(), text.clone()));
-    }
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if text.is_empty() || last.back() == Some(&text) {
-        return;
-    }
-    if last.len() == KEPT {
-        last.pop_front();
-    }
-    last.push_back(text);
+    log.keep(decoder, codec, level, text.to_string_lossy().trim().to_owned());
 }
 
 #[cfg(test)]
@@ -167,6 +257,60 @@ mod tests {
         assert_eq!(nameless("[NULL @ 0x1] a @ 0x2]"), "[NULL] a @ 0x2]");
         for as_it_is in ["plain", "a @ 0x12] b", "[h264 @ 0xhello] c", "[h264 @ 0x12"] {
             assert_eq!(nameless(as_it_is), as_it_is);
+        }
+    }
+
+    /// A context of somebody else, with something of its own in the field that libav leaves to its users.
+    fn foreign(mine: &mut u32) -> *mut sys::AVCodecContext {
+        // SAFETY: a new context, freed by who asked for it.
+        unsafe {
+            let context = sys::avcodec_alloc_context3(std::ptr::null());
+            assert!(!context.is_null());
+            (*context).opaque = (&raw mut *mine).cast();
+            context
+        }
+    }
+
+    #[test]
+    fn logs_are_apart_and_nothing_foreign_is_touched() {
+        let (one, other) = (Log::new(), Log::new());
+        let mut mine = 7;
+        let (mut stranger, mut ours) = (foreign(&mut mine), foreign(&mut 0));
+        // SAFETY: `one` outlives it.
+        unsafe { one.adopt(ours) };
+        let say = |context: *mut sys::AVCodecContext, text: &CStr| {
+            // SAFETY: a valid context, and a text without anything to be filled in.
+            unsafe { sys::av_log(context.cast(), sys::AV_LOG_ERROR, text.as_ptr()) };
+        };
+        say(stranger, c"nobody listens\n");
+        {
+            let _here = other.enter();
+            say(stranger, c"a parser\n");
+            say(ours, c"a decoder\n");
+            say(stranger, c"File ended prematurely\n");
+            {
+                let _inside = one.enter();
+                say(stranger, c"inside\n");
+            }
+            assert_eq!(drain().len(), 2);
+        }
+        let address = ours.expose_provenance();
+        std::thread::spawn(move || {
+            say(std::ptr::with_exposed_provenance_mut(address), c"on a thread\n");
+        })
+        .join()
+        .unwrap();
+        assert_eq!(mine, 7);
+        assert_eq!((one.faults(), one.parsing(), other.faults(), other.parsing()), (2, 1, 0, 2));
+        let told = one.drain_decoders();
+        assert!(told[0].ends_with("a decoder") && told[1].ends_with("on a thread"), "{told:?}");
+        assert!(one.drain()[0].ends_with("inside"));
+        assert!(other.take_cut().unwrap().ends_with("prematurely") && other.take_cut().is_none());
+        assert!(one.take_cut().is_none() && drain().is_empty());
+        // SAFETY: allocated above, freed once, before the log.
+        unsafe {
+            sys::avcodec_free_context(&mut stranger);
+            sys::avcodec_free_context(&mut ours);
         }
     }
 }

@@ -14,7 +14,7 @@ pub mod error;
 mod graph;
 mod index;
 pub mod interrupt;
-pub mod log;
+mod log;
 mod own;
 pub mod pixfmt;
 mod place;
@@ -22,6 +22,7 @@ mod reader;
 pub mod sink;
 pub mod source;
 pub mod still;
+mod timeline;
 mod unpack;
 pub mod versions;
 
@@ -30,17 +31,21 @@ pub use place::protocol;
 use std::ffi::OsStr;
 use std::sync::Once;
 
-/// Prepares the libraries once a process: registers what they need and takes over their messages.
-pub fn init() {
+/// Prepares the libraries once a process: takes over their messages.
+fn init() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        log::take_over();
-        // SVT-AV1 prints to standard error by itself unless it is told so here
-        if std::env::var_os("SVT_LOG").is_none() {
-            // SAFETY: called before the first frame, when no other thread of ours looks at the environment.
-            unsafe { std::env::set_var("SVT_LOG", "1") };
-        }
-    });
+    ONCE.call_once(log::take_over);
+}
+
+/// Keeps SVT-AV1 from printing to standard error by itself, which it does unless a variable of the environment says
+/// otherwise. For the start of a program: once there is a second thread, nothing is done.
+pub fn silence() {
+    let threads = std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+    if threads == 1 && std::env::var_os("SVT_LOG").is_none() {
+        // SAFETY: the system has just counted the threads of the process, and this is the only one, so none looks at
+        // the environment meanwhile.
+        unsafe { std::env::set_var("SVT_LOG", "1") };
+    }
 }
 
 /// Whether an input's name begins with a protocol that libav has (`http:`, `concat:`).

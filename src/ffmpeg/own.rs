@@ -1,9 +1,9 @@
 //! Owners of libav's structures: each is made in one place, freed in one, and never null.
 
 use super::error::{AvError, check};
+use super::log::Log;
 use ffmpeg_sys_next as sys;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Memory is out.
 pub(crate) const NO_MEMORY: AvError = AvError(-libc::ENOMEM);
@@ -60,6 +60,13 @@ impl Packet {
     pub(crate) fn clear(&mut self) {
         // SAFETY: a valid packet; afterwards it is blank.
         unsafe { sys::av_packet_unref(self.0) }
+    }
+}
+
+impl AsMut<sys::AVPacket> for Packet {
+    fn as_mut(&mut self) -> &mut sys::AVPacket {
+        // SAFETY: never null, and borrowed as long as `self` is.
+        unsafe { &mut *self.0 }
     }
 }
 
@@ -226,7 +233,13 @@ impl Drop for Picture {
 }
 
 /// An open decoder.
-pub(crate) struct Decoder(*mut sys::AVCodecContext, Box<AtomicU32>);
+pub(crate) struct Decoder {
+    context: *mut sys::AVCodecContext,
+    /// Outlives the context.
+    log: Log,
+    /// Errors that had been told of when it was opened.
+    before: u32,
+}
 
 // SAFETY: used by one thread at a time; its own threads are libav's affair.
 unsafe impl Send for Decoder {}
@@ -257,9 +270,11 @@ impl Decoder {
             if context.is_null() {
                 return Err(NO_MEMORY);
             }
-            let own = Decoder(context, Box::default());
-            // Copied into the contexts of all its threads, none of which outlives it.
-            (*context).opaque = (&raw const *own.1).cast_mut().cast();
+            let log = Log::here();
+            // The contexts of its threads are copies.
+            log.adopt(context);
+            let before = log.faults();
+            let own = Decoder { context, log, before };
             check(sys::avcodec_parameters_to_context(context, (*stream).codecpar))?;
             (*context).pkt_timebase = (*stream).time_base;
             (*context).thread_count = i32::try_from(threads).unwrap_or(0).min(64);
@@ -279,13 +294,13 @@ impl Decoder {
     pub(crate) fn send(&mut self, packet: Option<&Packet>) -> Result<(), AvError> {
         let packet = packet.map_or(std::ptr::null(), |p| p.as_ptr().cast_const());
         // SAFETY: an open decoder, and a valid packet or null, of which libav takes a reference.
-        check(unsafe { sys::avcodec_send_packet(self.0, packet) }).map(|_| ())
+        check(unsafe { sys::avcodec_send_packet(self.context, packet) }).map(|_| ())
     }
 
     /// Asks for a frame.
     pub(crate) fn receive(&mut self, into: &mut Picture) -> Result<Got, AvError> {
         // SAFETY: an open decoder and a valid frame, which libav unreferences first.
-        match check(unsafe { sys::avcodec_receive_frame(self.0, into.as_ptr()) }) {
+        match check(unsafe { sys::avcodec_receive_frame(self.context, into.as_ptr()) }) {
             Ok(_) => Ok(Got::Frame),
             Err(AvError::AGAIN) => Ok(Got::Hungry),
             Err(AvError::EOF) => Ok(Got::End),
@@ -297,21 +312,21 @@ impl Decoder {
     /// and gives a frame patched from the one before, unmarked.
     pub(crate) fn words(&self) -> Vec<String> {
         // SAFETY: an open decoder.
-        match unsafe { (*self.0).codec_id } {
-            sys::AVCodecID::AV_CODEC_ID_FFV1 => super::log::take_of(self.0.cast()),
+        match unsafe { (*self.context).codec_id } {
+            sys::AVCodecID::AV_CODEC_ID_FFV1 => self.log.drain_decoders(),
             _ => Vec::new(),
         }
     }
 
     /// How many errors it has told of, on any of its threads.
     pub(crate) fn faults(&self) -> u32 {
-        self.1.load(Ordering::Relaxed)
+        self.log.faults().wrapping_sub(self.before)
     }
 
     /// Forgets everything that was sent, before reading goes on elsewhere.
     pub(crate) fn flush(&mut self) {
         // SAFETY: an open decoder.
-        unsafe { sys::avcodec_flush_buffers(self.0) }
+        unsafe { sys::avcodec_flush_buffers(self.context) }
     }
 }
 
@@ -321,6 +336,6 @@ const MAX_PIXELS: i64 = 1 << 28;
 impl Drop for Decoder {
     fn drop(&mut self) {
         // SAFETY: allocated in `open`, freed once.
-        unsafe { sys::avcodec_free_context(&mut self.0) }
+        unsafe { sys::avcodec_free_context(&mut self.context) }
     }
 }

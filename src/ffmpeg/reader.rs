@@ -4,9 +4,10 @@ use super::demux::{Demuxer, OpenError, Origin};
 use super::error::AvError;
 use super::graph::{Feed, Graph};
 use super::index::Index;
+use super::index::entry::intra_only;
 use super::index::exact::MAX_FRAMES;
 use super::index::exact::Spot;
-use super::log;
+use super::log::{Log, drain, said};
 use super::own::{Decoder, Got, Packet, Picture};
 use super::place::Place;
 use ffmpeg_sys_next as sys;
@@ -21,6 +22,8 @@ pub(crate) enum Item {
     Damage(String),
     /// The input could not be read any further.
     Broken(AvError, String),
+    /// What follows is damaged, and has to be decoded from the start, on one thread.
+    Anew,
 }
 
 /// So many errors in a row without a picture, at the end of the input, are the end.
@@ -46,6 +49,13 @@ pub(crate) struct Reader {
     pub(crate) demuxer: Demuxer,
     decoder: Decoder,
     threads: usize,
+    /// To begin anew.
+    place: Option<Place>,
+    /// Errors that the decoder had told of when it was last known to be sound; `None` while that is not known. What
+    /// decoders make of damage on several threads differs from run to run, so from the first error on there is but one.
+    sound: Option<u32>,
+    /// Pictures since the start; `None` after a jump.
+    given: Option<u64>,
     packet: Packet,
     picture: Picture,
     /// All packets have been sent.
@@ -76,12 +86,23 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn open(from: Origin, threads: usize) -> Result<Reader, OpenError> {
+        let place = match &from {
+            Origin::Place(place) => Some(place.clone()),
+            Origin::Reader(_) => None,
+        };
         let demuxer = Demuxer::open(from)?;
+        let place = place.filter(|_| demuxer.seekable());
+        // Where nothing can be begun anew there is one thread from the start, unless every picture stands alone.
+        let alone = intra_only(demuxer.parameters(demuxer.video()).codec_id);
+        let threads = if place.is_none() && !alone { 1 } else { threads };
         let decoder = demuxer.decoder(threads)?;
         Ok(Reader {
             demuxer,
             decoder,
             threads,
+            place: place.filter(|_| !alone),
+            sound: Some(0),
+            given: Some(0),
             packet: Packet::new()?,
             picture: Picture::new()?,
             drained: false,
@@ -108,6 +129,33 @@ impl Reader {
         (self.stage, self.marking) = (stage, marking);
         self.renew();
         Ok(())
+    }
+
+    /// Whether damage has come up that several threads must not patch.
+    fn unsound(&self) -> bool {
+        self.threads != 1 && self.place.is_some() && self.sound.is_some_and(|n| n != self.decoder.faults())
+    }
+
+    /// Begins anew on one thread, up to where reading stands. `false`: where that is, is not known.
+    fn alone(&mut self) -> Result<bool, AvError> {
+        self.threads = 1;
+        let (Some(given), Some(place)) = (self.given, self.place.clone()) else {
+            self.wounded = true;
+            return Ok(false);
+        };
+        let (stage, marking, spots) = (self.stage.take(), self.marking, self.spots.take());
+        *self = Reader::open(Origin::Place(place), 1).map_err(|e| match e {
+            OpenError::Av(error) => error,
+            _ => AvError(sys::AVERROR_INVALIDDATA),
+        })?;
+        (self.marking, self.spots) = (marking, spots.map(|_| Vec::new()));
+        while self.given.is_some_and(|n| n < given) {
+            if self.decoded()?.is_none() {
+                break;
+            }
+        }
+        self.stage = stage;
+        Ok(true)
     }
 
     /// Puts FFmpeg's own filters behind the decoder. Before the first picture.
@@ -186,8 +234,16 @@ impl Reader {
     /// The next decoded picture, or what came in its place; `None` at the end.
     fn decoded(&mut self) -> Result<Option<Item>, AvError> {
         while !self.ended {
-            match self.decoder.receive(&mut self.picture) {
+            let got = self.decoder.receive(&mut self.picture);
+            if !matches!(got, Ok(Got::Hungry)) && self.unsound() {
+                if self.alone()? {
+                    continue;
+                }
+                return Ok(Some(Item::Anew));
+            }
+            match got {
                 Ok(Got::Frame) => {
+                    self.given = self.given.map(|n| n + 1);
                     (self.begun, self.hurt, self.errors) = (true, false, 0);
                     let words = self.decoder.words();
                     if !words.is_empty() {
@@ -242,8 +298,8 @@ impl Reader {
             Ok(false) => {
                 self.drained = true;
                 let _ = self.decoder.send(None);
-                let said = log::drain().into_iter().find(|line| line.contains("truncat"));
-                self.cut = self.demuxer.cut().or(said);
+                let said = drain().into_iter().find(|line| line.contains("truncat"));
+                self.cut = Log::here().take_cut().or(said);
                 return None;
             }
             Err(error) => {
@@ -323,6 +379,11 @@ impl Reader {
         None
     }
 
+    /// What was complained about so far was of no account.
+    pub(crate) fn trust(&mut self) {
+        self.sound = Some(self.decoder.faults());
+    }
+
     /// Decodes up to the picture with that timestamp, if it comes and is whole.
     fn until(&mut self, target: i64, entry: i64) -> Option<Picture> {
         // Complaints about pictures that lead the entry are to be expected.
@@ -335,13 +396,14 @@ impl Reader {
                         self.wounded = true;
                     }
                     if t == target && !p.damaged() {
+                        self.trust();
                         return Some(p);
                     } else if t >= target {
                         return None;
                     }
                 }
                 Ok(Some(Item::Damage(_))) => {}
-                Ok(Some(Item::Broken(..)) | None) | Err(_) => return None,
+                Ok(Some(Item::Broken(..) | Item::Anew) | None) | Err(_) => return None,
             }
         }
     }
@@ -370,7 +432,8 @@ impl Reader {
 
     /// Decoding begins with the packet that was read last.
     fn renewed(&mut self) {
-        log::drain();
+        drain();
+        (self.sound, self.given) = (None, None);
         (self.drained, self.ended, self.hurt, self.begun, self.errors) = (false, false, false, true, 0);
         self.decoder.flush();
         self.renew();
@@ -452,10 +515,4 @@ impl Stage {
         }
         Ok(())
     }
-}
-
-/// What libav said lately, as the end of a sentence.
-pub(crate) fn said() -> String {
-    let lines = log::drain();
-    if lines.is_empty() { String::new() } else { format!(" ({})", lines.join("; ")) }
 }

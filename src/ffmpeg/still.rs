@@ -2,9 +2,9 @@
 
 use super::color::Tag;
 use super::error::{AvError, check};
+use super::log::{Log, said};
 use super::own::{NO_MEMORY, Packet, Picture};
 use super::pixfmt::{self, Layout, Unsupported};
-use super::reader::said;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Format, Frame, Primaries, Transfer};
 use std::ffi::CStr;
@@ -99,7 +99,7 @@ impl Decoded {
 
 /// Decodes a file's bytes.
 pub fn decode(still: Still, file: &[u8]) -> Result<Decoded, StillError> {
-    super::init();
+    let _log = Log::new().enter();
     let size = i32::try_from(file.len()).map_err(|_| AvError(-libc::EFBIG))?;
     let packet = Packet::new()?;
     let picture = Picture::new()?;
@@ -137,7 +137,7 @@ pub fn encode(
     interleave: impl Fn(usize, &mut [u8]),
     out: &mut Vec<u8>,
 ) -> Result<(), StillError> {
-    super::init();
+    let _log = Log::new().enter();
     let format = frame.format();
     let packed = match format.name().as_str() {
         "gbrp" => "rgb24",

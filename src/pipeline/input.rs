@@ -103,6 +103,8 @@ pub(super) struct Input {
 pub(super) enum Next {
     /// A frame, in the slot.
     Frame(Stamp),
+    /// A frame that the decoder calls damaged, in the slot, and what it says.
+    Damaged(Stamp, FrameError),
     /// A frame that cannot be read (its number), and others may follow.
     Failed(i64, FrameError),
     /// No more.
@@ -163,7 +165,7 @@ impl Input {
                     );
                 }
             }
-            Next::Frame(stamp) => self.last = Some(stamp.number),
+            Next::Frame(stamp) | Next::Damaged(stamp, _) => self.last = Some(stamp.number),
             // A frame that failed is something too.
             Next::Failed(number, _) => self.last = Some(*number),
         }
@@ -177,7 +179,7 @@ impl Input {
             return Next::End;
         }
         match self.read(slot, None) {
-            Next::Frame(_) => Next::End,
+            Next::Frame(_) | Next::Damaged(..) => Next::End,
             other => other,
         }
     }
@@ -219,6 +221,11 @@ impl Input {
             }
             Ok(None) => Next::End,
             Err(error) => {
+                if let SourceError::Damaged { stamp, .. } = &error {
+                    let stamp = Stamp::clone(stamp);
+                    self.at = stamp.number.checked_add(1);
+                    return Next::Damaged(stamp, error.into());
+                }
                 let number = number.or(self.at).unwrap_or(self.source.info().first);
                 if matches!(error, SourceError::Truncated { .. }) && self.wanted.is_none() {
                     self.ended = true;

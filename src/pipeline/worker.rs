@@ -45,7 +45,10 @@ pub(super) fn work(shared: &Shared) {
         let result = match next {
             Next::End => return,
             Next::Failed(number, error) => Err((number + shared.offset, None, error)),
-            Next::Frame(stamp) => {
+            Next::Damaged(stamp, error) if shared.on_error != OnError::Skip => {
+                Err((stamp.number + shared.offset, Some(stamp.time), error))
+            }
+            Next::Frame(stamp) | Next::Damaged(stamp, _) => {
                 let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut own.slot)?));
                 // The numbers that everything looks at from here on are the user's.
                 let carried = own.slot.carried.take().or(stamp.carried);
@@ -69,7 +72,12 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
         return None;
     }
     let next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
-    let news = input.news();
+    let mut news = input.news();
+    if let Next::Damaged(_, error) = &next
+        && shared.on_error == OnError::Skip
+    {
+        news.push(format!("kept as the decoder patched it up: {error}"));
+    }
     if !news.is_empty() {
         lock(&shared.news).notes.extend(news);
     }

@@ -111,6 +111,16 @@ pub enum SourceError {
         /// What is wrong, where, and what would be right.
         problem: String,
     },
+    /// The decoder calls a frame damaged. What it made of it is in the slot, for whoever wants it nevertheless.
+    #[error("{name}: {problem}")]
+    Damaged {
+        /// What was read.
+        name: String,
+        /// Which frame, and what the decoder says.
+        problem: String,
+        /// The frame's place.
+        stamp: Box<Stamp>,
+    },
     /// The input ended inside a frame.
     #[error("{name}: ends inside frame {number}, after {got} of {want} bytes")]
     Truncated {

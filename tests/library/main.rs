@@ -8,6 +8,7 @@ mod banding;
 mod combinations;
 mod determinism;
 mod ffmpeg_damage;
+mod ffmpeg_logs;
 mod ffmpeg_source;
 mod fluid;
 mod fuzz_corpus;

@@ -15,6 +15,7 @@ mod faults;
 mod ffmpeg_clocks;
 mod ffmpeg_odds;
 mod ffmpeg_sink;
+mod ffmpeg_time;
 mod images;
 mod plates;
 mod readme;

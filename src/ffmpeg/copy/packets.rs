@@ -8,6 +8,7 @@ use super::{AvError, Input, check};
 use crate::ffmpeg::sink::container::Container;
 use crate::ffmpeg::sink::handles::{Dict, Packet, entries};
 use crate::ffmpeg::sink::mux::Muxer;
+use crate::ffmpeg::timeline::{Company, Timeline};
 use crate::ffmpeg::versions;
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
@@ -81,12 +82,24 @@ pub(crate) struct Copies {
     routes: Vec<Option<Route>>,
     /// Read and not yet written.
     waiting: VecDeque<Packet>,
+    /// The filtered stream, its packets' times, and those of all others by it.
+    video: usize,
+    timeline: Timeline,
+    company: Company<Packet>,
+    ready: VecDeque<Packet>,
     /// Subtitles that may last beyond the end of the picture, which is not known yet.
     held: VecDeque<Packet>,
     /// Whether there will be an end to cut at.
     cut_end: bool,
     ended: bool,
     span: Option<Span>,
+}
+
+impl AsMut<sys::AVPacket> for Packet {
+    fn as_mut(&mut self) -> &mut sys::AVPacket {
+        // SAFETY: never null, and borrowed as long as `self` is.
+        unsafe { &mut *self.0 }
+    }
 }
 
 /// How many packets and bytes are read ahead at most to see where each sound begins.
@@ -100,6 +113,7 @@ impl Copies {
         container: Container,
         muxer: &mut Muxer,
         cut: bool,
+        video: usize,
         mut picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
     ) -> Result<Copies, AvError> {
         let mut routes = Vec::new();
@@ -129,15 +143,41 @@ impl Copies {
             routes.push(route.filter(|_| packets));
         }
         let ended = routes.iter().all(Option::is_none);
-        let (waiting, held) = (VecDeque::new(), VecDeque::new());
-        Ok(Copies { input, routes, waiting, held, cut_end: false, ended, span: None })
+        let (waiting, held, ready) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        let picture = input.streams().get(video).copied().ok_or(AvError(-libc::EINVAL))?;
+        // SAFETY: a stream of the open input.
+        let timeline = unsafe { Timeline::new(input.context, picture) };
+        if timeline.may_jump() {
+            // SAFETY: as above.
+            unsafe { (*picture).discard = sys::AVDiscard::AVDISCARD_DEFAULT };
+        }
+        let company = Company::default();
+        Ok(Copies {
+            input,
+            routes,
+            waiting,
+            video,
+            timeline,
+            company,
+            ready,
+            held,
+            cut_end: false,
+            ended,
+            span: None,
+        })
     }
 
     /// Says from when on, goes there, and looks at where each sound begins.
-    pub(crate) fn begin(&mut self, span: Span, cut_end: bool, muxer: &mut Muxer) -> Result<(), AvError> {
+    pub(crate) fn begin(
+        &mut self,
+        span: Span,
+        cut_end: bool,
+        jumps: bool,
+        muxer: &mut Muxer,
+    ) -> Result<(), AvError> {
         self.span = Some(span);
         self.cut_end = cut_end;
-        if let Some(first) = span.first.filter(|_| !self.ended) {
+        if let Some(first) = span.first.filter(|_| !self.ended && !jumps) {
             // a second early, so that a subtitle that is still to be seen has a chance; what cannot seek is read through
             let to = rescale(first, span.base, AVRational { num: 1, den: 1_000_000 }) - 1_000_000;
             // SAFETY: our own context. Where it fails nothing is lost but time.
@@ -185,27 +225,47 @@ impl Copies {
 
     /// The next packet that is wanted; `None` at the end.
     fn read(&mut self) -> Result<Option<Packet>, AvError> {
-        while !self.ended {
-            let packet = Packet::new().ok_or(AvError(-libc::ENOMEM))?;
+        loop {
+            if let Some(packet) = self.ready.pop_front() {
+                return Ok(Some(packet));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            let mut packet = Packet::new().ok_or(AvError(-libc::ENOMEM))?;
             self.input.interrupt.renew();
             // SAFETY: our own context and packet.
             match check(unsafe { sys::av_read_frame(self.input.context, packet.0) }) {
                 Ok(_) => {
-                    // SAFETY: our own packet.
-                    let index = unsafe { (*packet.0).stream_index as usize };
-                    if self.routes.get(index).is_some_and(Option::is_some) {
-                        return Ok(Some(packet));
+                    let index = packet.as_mut().stream_index as usize;
+                    if index == self.video {
+                        let before = self.timeline.parts();
+                        self.timeline.place(packet.as_mut());
+                        if self.timeline.parts() > before {
+                            self.release();
+                        }
+                    } else if self.routes.get(index).is_some_and(Option::is_some) {
+                        let (base, sound) = kind_of(&self.input, index);
+                        self.company.take(&self.timeline, base, sound, packet, &mut self.ready);
                     }
                 }
                 Err(AvError::AGAIN) => {}
-                Err(AvError::EOF) => self.ended = true,
+                Err(AvError::EOF) => {
+                    self.ended = true;
+                    self.release();
+                }
                 Err(error) => {
                     self.ended = true;
                     return Err(error);
                 }
             }
         }
-        Ok(None)
+    }
+
+    /// What waited for the filtered stream to jump goes on.
+    fn release(&mut self) {
+        let of = |index: i32| kind_of(&self.input, usize::try_from(index).unwrap_or(usize::MAX));
+        self.company.waited(&self.timeline, of, &mut self.ready);
     }
 
     /// Writes all that comes before a time, in ticks of a base and after the shift.
@@ -332,6 +392,15 @@ impl Copies {
         }
         Ok(true)
     }
+}
+
+/// A stream's clock, and whether it is sound.
+fn kind_of(input: &Input, index: usize) -> (AVRational, bool) {
+    let none = (AVRational { num: 1, den: 1 }, false);
+    // SAFETY: every stream has parameters.
+    input.stream(index).map_or(none, |s| unsafe {
+        (s.time_base, (*s.codecpar).codec_type == AVMediaType::AVMEDIA_TYPE_AUDIO)
+    })
 }
 
 /// Makes the stream of the output that a stream of the input goes to.

@@ -18,9 +18,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Changes with every change of the layout below, or of what an index means.
-const MAGIC: &[u8; 8] = b"GFINDEX2";
+const MAGIC: &[u8; 8] = b"GFINDEX3";
 /// As above, of what [`Exact`] means.
-const MAGIC_EXACT: &[u8; 8] = b"GFEXACT1";
+const MAGIC_EXACT: &[u8; 8] = b"GFEXACT2";
 /// Smaller files are read through faster than anything is worth keeping.
 const WORTH_KEEPING: u64 = 4 << 20;
 /// Decoding takes longer.

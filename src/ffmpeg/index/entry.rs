@@ -116,7 +116,8 @@ impl Syntax {
     }
 }
 
-fn intra_only(codec: AVCodecID) -> bool {
+/// Whether every picture of a codec stands alone.
+pub(crate) fn intra_only(codec: AVCodecID) -> bool {
     // SAFETY: returns a pointer to a static description, or null.
     let descriptor = unsafe { sys::avcodec_descriptor_get(codec).as_ref() };
     descriptor.is_some_and(|d| d.props & sys::AV_CODEC_PROP_INTRA_ONLY != 0)

@@ -18,7 +18,7 @@ use crate::ffmpeg::own::Packet;
 pub(crate) struct Shown {
     /// Rank of the packet it was coded in, in the order of reading.
     pub(crate) mark: u32,
-    /// The decoder called it damaged: then its samples may differ from time to time.
+    /// The decoder called it damaged.
     pub(crate) damaged: bool,
     /// Its timestamp, in the order of frames.
     pub(crate) pts: i64,
@@ -72,7 +72,7 @@ impl Exact {
         loop {
             let mut picture = match reader.next() {
                 Ok(Some(Item::Picture(picture))) => picture,
-                Ok(Some(Item::Damage(_))) => continue,
+                Ok(Some(Item::Damage(_) | Item::Anew)) => continue,
                 // Broken off: this must not be taken, nor kept, for the whole.
                 Ok(Some(Item::Broken(AvError::EXIT, _))) => return None,
                 // What came so far is all that decoding from the start gives.
@@ -115,7 +115,7 @@ impl Exact {
     /// Whether a picture is frame `n`.
     pub(crate) fn is(&self, n: i64, mark: Option<u32>, picture: &Picture) -> bool {
         self.get(n).is_some_and(|f| {
-            mark == Some(f.mark) && (f.damaged || (!picture.damaged() && picture.sum() == f.sum))
+            mark == Some(f.mark) && picture.sum() == f.sum && (f.damaged || !picture.damaged())
         })
     }
 
@@ -160,7 +160,8 @@ fn until(reader: &mut Reader, shown: &Shown) -> Option<Picture> {
         match reader.next() {
             Ok(Some(Item::Picture(mut p))) => {
                 if p.take_mark() == Some(shown.mark) {
-                    let same = shown.damaged || (!p.damaged() && p.sum() == shown.sum);
+                    let same = p.sum() == shown.sum && (shown.damaged || !p.damaged());
+                    reader.trust();
                     return same.then_some(p);
                 }
                 if reader.packets() > shown.mark.saturating_add(DELAY) {
@@ -168,7 +169,7 @@ fn until(reader: &mut Reader, shown: &Shown) -> Option<Picture> {
                 }
             }
             Ok(Some(Item::Damage(_))) => {}
-            Ok(Some(Item::Broken(..)) | None) | Err(_) => return None,
+            Ok(Some(Item::Broken(..) | Item::Anew) | None) | Err(_) => return None,
         }
     }
 }

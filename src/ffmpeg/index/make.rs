@@ -3,6 +3,7 @@
 use super::cache::Shelf;
 use super::{Index, Unclear, scan};
 use crate::ffmpeg::demux::{Demuxer, Origin};
+use crate::ffmpeg::log::Log;
 use crate::ffmpeg::place::Place;
 use crate::ffmpeg::reader::{Item, Reader};
 
@@ -13,6 +14,8 @@ const HEAD_MOST: usize = 600;
 
 /// The index that was kept, else a new one.
 pub(crate) fn make(place: &Place, stream: usize) -> Result<Index, Unclear> {
+    // what is said of the second reading is not for whoever reads the first
+    let _log = Log::new().enter();
     let shelf = Shelf::of(place, stream);
     if let Some(index) = shelf.as_ref().and_then(Shelf::take) {
         return Ok(index);
@@ -33,6 +36,7 @@ pub(crate) fn make(place: &Place, stream: usize) -> Result<Index, Unclear> {
 /// to go anywhere.
 pub(crate) fn check(place: &Place, stream: usize, index: &mut Index) -> Result<(), Unclear> {
     if !index.checked {
+        let _log = Log::new().enter();
         decode_head(place, index)?;
         if let Some(shelf) = Shelf::of(place, stream) {
             shelf.put(index);
@@ -56,7 +60,7 @@ fn decode_head(place: &Place, index: &mut Index) -> Result<(), Unclear> {
                 behind += usize::from(pts >= first_entry);
                 shown.push(pts);
             }
-            Ok(Some(Item::Damage(_))) => return Err(Unclear::Damaged),
+            Ok(Some(Item::Damage(_) | Item::Anew)) => return Err(Unclear::Damaged),
             Ok(Some(Item::Broken(..))) | Err(_) => return Err(Unclear::Damaged),
             Ok(None) => break true,
         }

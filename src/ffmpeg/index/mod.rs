@@ -14,7 +14,7 @@ pub(crate) use make::{check, make};
 
 use super::demux::Demuxer;
 use super::error::AvError;
-use super::log;
+use super::log::Log;
 use super::own::Packet;
 use entry::Syntax;
 use ffmpeg_sys_next as sys;
@@ -53,6 +53,8 @@ pub(crate) enum Unclear {
     Timestamps,
     #[error("packets with equal timestamps")]
     Equal,
+    #[error("timestamps that begin anew")]
+    Jump,
     #[error("damaged packets")]
     Damaged,
     #[error("packets that hold no frame, several, or half of one")]
@@ -90,11 +92,12 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), Unclea
     let mut clean = false;
     let mut ended = false;
     let mut order = 0;
-    let mut faults = log::faults_here();
+    let log = Log::here();
+    let mut faults = log.parsing();
     while demuxer.read(&mut packet)? {
         // The container's parsers look into the heads of pictures. What they miss before the first entry is missing
         // because the stream was cut there.
-        let heard = log::faults_here();
+        let heard = log.parsing();
         if std::mem::replace(&mut faults, heard) != heard && index.entries.len() > 1 {
             return Ok(Err(Unclear::Damaged));
         }
@@ -132,6 +135,9 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), Unclea
             let seek = if p.dts == sys::AV_NOPTS_VALUE { p.pts } else { p.dts.min(p.pts) };
             index.entries.push(Entry { pts: p.pts, seek, order: rank, size: p.size as u32 });
         }
+    }
+    if demuxer.jumped() {
+        return Ok(Err(Unclear::Jump));
     }
     index.packets.sort_unstable();
     index.frames.sort_unstable();

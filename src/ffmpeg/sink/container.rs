@@ -69,6 +69,11 @@ impl Container {
         unsafe { &*self.muxer }
     }
 
+    /// Whether it is Windows Media.
+    pub(crate) fn is_asf(self) -> bool {
+        matches!(self.name().as_str(), "asf" | "asf_stream")
+    }
+
     /// libav's name of the muxer.
     pub(crate) fn name(self) -> String {
         // SAFETY: a static string.

@@ -11,6 +11,7 @@ use crate::ffmpeg::copy::{Copies, Input, Planned, Span, add_chapters, container_
 use crate::ffmpeg::error::AvError;
 use crate::sink::{Encoding, SinkError};
 use ffmpeg_sys_next as sys;
+use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
@@ -32,6 +33,9 @@ pub(super) struct Film {
     /// The picture's stream in the output.
     pub(super) stream: usize,
     base: AVRational,
+    /// Of the input: seconds to be taken away from all times, and whether they begin anew in the middle.
+    start: Ratio,
+    jumps: bool,
     /// What is taken away from all times, known with the first picture.
     pub(super) shift: i64,
 }
@@ -102,17 +106,37 @@ impl Film {
                     }
                 }
                 let cut = whole != (true, true);
-                let copies = Copies::new(input, &plans, container, &mut muxer, cut, |muxer, from| {
+                let copies = Copies::new(input, &plans, container, &mut muxer, cut, video, |muxer, from| {
                     stream = picture(muxer, Some(from))?;
                     Ok(())
                 });
                 Some(copies.map_err(|e| av("a stream beside the picture cannot be carried over", e))?)
             }
         };
-        let no_chapters = encoding.no_chapters || alone;
+        let mut no_chapters = encoding.no_chapters || alone;
+        // its header holds them, and the end that they would be cut at is not known before the last picture
+        let cut = container.is_asf() && !whole.1;
+        if cut && !no_chapters && copies.as_ref().is_some_and(|c| c.input.has_chapters()) {
+            no_chapters = true;
+            said.push("chapters are lost, since the end is cut".into());
+        }
         let spare = out.path().and_then(spare);
-        let film =
-            Film { name, container, whole, no_chapters, copies, muxer, out, spare, stream, base, shift: 0 };
+        let (start, jumps) = cast.source.map_or((Ratio::ZERO, false), |s| (s.start, s.jumps));
+        let film = Film {
+            name,
+            container,
+            whole,
+            no_chapters,
+            copies,
+            muxer,
+            out,
+            spare,
+            stream,
+            base,
+            start,
+            jumps,
+            shift: 0,
+        };
         Ok((film, said))
     }
 
@@ -124,19 +148,25 @@ impl Film {
     pub(super) fn begin(&mut self, pts: i64) -> Result<(), SinkError> {
         // where nothing is said of times all begins at once, and a late beginning would become a gap
         let together = !self.whole.0 || self.container.counts_frames();
-        if together {
-            self.shift = pts;
-        }
+        let tick = Ratio::new(self.base.num.into(), self.base.den.into()).unwrap_or(Ratio::ONE);
+        let start = self.start.checked_div(tick).unwrap_or(Ratio::ZERO);
+        self.shift = if together { pts } else { (start + Ratio::HALF).floor() };
         let first = together.then_some(pts);
         let span = Span { base: self.base, first, end: None, shift: self.shift };
         if let Some(copies) = &mut self.copies {
-            let begun = copies.begin(span, !self.whole.1, &mut self.muxer);
+            let begun = copies.begin(span, !self.whole.1, self.jumps, &mut self.muxer);
             begun.map_err(|e| self.fault("the streams beside the picture cannot be read", e))?;
         }
         // Matroska would move everything for the sake of sound that begins before zero; it need not
         if self.container.is_matroska() && pts - self.shift >= 0 {
             // SAFETY: our own context.
             unsafe { (*self.muxer.context).avoid_negative_ts = sys::AVFMT_AVOID_NEG_TS_DISABLED };
+        }
+        if let Some(copies) = self.copies.as_ref().filter(|_| self.container.is_asf() && !self.no_chapters) {
+            // behind the header there is no room for them any more
+            let added = add_chapters(&copies.input, &span, self.muxer.context);
+            added.map_err(|e| self.fault("its chapters cannot be written", e))?;
+            self.no_chapters = true;
         }
         let begun = self.muxer.begin(Dict::new());
         begun.map_err(|e| self.fault("its header cannot be written", e))

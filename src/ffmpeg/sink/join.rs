@@ -115,7 +115,7 @@ pub fn join(
     shards: &[Shard],
     carried: &Carried,
 ) -> Result<(u64, Vec<String>), SinkError> {
-    crate::ffmpeg::init();
+    let _log = crate::ffmpeg::log::Log::new().enter();
     let container =
         Container::of(output).ok_or_else(|| fault(output, "no video container has this extension".into()))?;
     // a shard without a picture has no header either

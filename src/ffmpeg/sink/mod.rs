@@ -22,9 +22,13 @@ mod segmented;
 mod video;
 
 use super::error::AvError;
-use crate::sink::{Encoding, Plan, Sink, SinkError};
-use grainfield_filters::frame::Format;
+use super::log::{Log, said};
+use crate::sink::{Encode, Encoding, Plan, Sink, SinkError};
+use crate::source::Stamp;
+use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Whether the output is named as a video file that libav can write.
 pub fn recognises(output: &OsStr) -> bool {
@@ -45,10 +49,47 @@ pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<F
 /// Makes the file ready under a temporary name: encoder opened, streams made, what cannot be held found.
 /// `plan.format` must be one that [`accepts`] gives.
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
-    super::init();
-    match &plan.keep.segments {
-        Some(grid) => Ok(Box::new(segmented::Segmented::create(output, plan, grid)?)),
-        None => Ok(Box::new(video::Video::create(output, plan)?)),
+    let log = Log::new();
+    let _log = log.enter();
+    let sink: Box<dyn Sink> = match &plan.keep.segments {
+        Some(grid) => Box::new(segmented::Segmented::create(output, plan, grid)?),
+        None => Box::new(video::Video::create(output, plan)?),
+    };
+    Ok(Box::new(Logged { log, sink }))
+}
+
+/// A sink with a log of its own.
+struct Logged {
+    log: Log,
+    sink: Box<dyn Sink>,
+}
+
+impl Sink for Logged {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        self.sink.encoder()
+    }
+
+    fn write(&mut self, stamp: &Stamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
+        let _log = self.log.enter();
+        self.sink.write(stamp, frame, encoded)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.sink.warnings()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.sink.notes()
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        let _log = self.log.enter();
+        self.sink.finish()
+    }
+
+    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+        let _log = self.log.enter();
+        self.sink.abandon()
     }
 }
 
@@ -58,11 +99,10 @@ fn fault(output: &OsStr, problem: String) -> SinkError {
 
 /// An error of libav's with what it said about it.
 fn av_fault(name: &str, doing: &str, error: AvError) -> SinkError {
-    let said = super::log::drain();
+    let said = said();
     let system = [libc::ENOSPC, libc::EIO, libc::EDQUOT, libc::EFBIG, libc::EROFS, libc::EPERM, libc::EACCES];
     if let Some(cause) = error.io().filter(|_| error == AvError::EXIT || system.contains(&-error.0)) {
         return SinkError::Io { name: name.into(), cause };
     }
-    let said = if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) };
     SinkError::Bad { name: name.into(), problem: format!("{doing}: {error}{said}") }
 }

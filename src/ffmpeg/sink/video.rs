@@ -59,7 +59,6 @@ pub(super) struct Begun {
 
 /// Opens the encoder and makes the file with its streams; `by` is where the temporary file is to be.
 pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<Begun, SinkError> {
-    crate::ffmpeg::log::drain();
     let no_container = || fault(output, "no video container has this extension".into());
     let container = Container::of(output).ok_or_else(no_container)?;
     let choice = choose(output, &plan.format, &plan.encoding)?;

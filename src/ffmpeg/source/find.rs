@@ -1,13 +1,11 @@
 //! Which picture is which frame, and the way to any of them.
 
 use super::{Lookup, Placed, Video, av_error, open_error};
-use crate::ffmpeg::details;
 use crate::ffmpeg::index::cache::Shelf;
 use crate::ffmpeg::index::exact::Exact;
 use crate::ffmpeg::reader::Item;
-use crate::ffmpeg::{carry, index, log};
+use crate::ffmpeg::{carry, index};
 use crate::source::SourceError;
-use grainfield_filters::ratio::Ratio;
 use std::sync::Arc;
 
 impl Video {
@@ -25,7 +23,6 @@ impl Video {
                 },
                 None => Lookup::Never,
             };
-            log::drain();
         }
     }
 
@@ -42,7 +39,6 @@ impl Video {
         self.queue.clear();
         self.reader.restart(&place).map_err(|e| open_error(&self.info.name, e))?;
         let made = Exact::make(&mut self.reader, self.clock.first, self.clock.step);
-        log::drain();
         // Whatever comes next has to begin anew.
         self.ended = true;
         self.index = match made {
@@ -74,32 +70,21 @@ impl Video {
         let count = times.len();
         info.last = Some(count as i64 - 1);
         let times: Vec<i64> = times.collect();
-        let constant = |rate: Ratio| {
-            // Containers round timestamps to their ticks.
-            let slack = self.clock.tick * Ratio::whole(2);
-            times.iter().enumerate().all(|(i, t)| {
-                let ideal = Ratio::whole(i as i64).checked_div(rate).unwrap_or(Ratio::ZERO);
-                let off = self.clock.seconds(t.saturating_sub(self.clock.first)) - ideal;
-                off <= slack && Ratio::ZERO - off <= slack
-            })
-        };
-        let rates = details::rates(&self.reader.demuxer);
-        let fits = [Some(info.format.rate), rates.average].into_iter().flatten().find(|r| constant(*r));
-        info.variable_rate = fits.is_none() && count > 1;
+        let even = times.iter().enumerate().all(|(i, t)| self.clock.even(i as i64, *t));
+        info.variable_rate = !even;
         // nobody else has it yet: this is done while the input is opened, or not at all
         let carried = info.carried.as_mut().and_then(Arc::get_mut);
         if let Some(container) = carried.and_then(|c| c.downcast_mut::<carry::Container>()) {
             container.variable = info.variable_rate;
+            container.jumps &= matches!(self.index, Lookup::Exact(_));
         }
         info.details.retain(|d| d.0 != "entry points");
         info.details.push(("entry points".into(), entries.to_string()));
         info.details.retain(|d| d.0 != "shown for");
         if info.variable_rate {
             // its frames divided by a rate would be another time
-            let ticks = times
-                .last()
-                .map_or(0, |t| t.saturating_sub(self.clock.first).saturating_add(self.clock.step));
-            let seconds = self.clock.seconds(ticks).to_f64();
+            let end = times.last().map_or(self.clock.first, |t| t.saturating_add(self.clock.step));
+            let seconds = self.clock.seconds(end).to_f64();
             info.details.push(("shown for".into(), format!("{seconds:.3} s")));
         }
     }
@@ -124,7 +109,7 @@ impl Video {
         }
         while let Ok(Some(item)) = self.reader.next() {
             let found = of(&item);
-            let broken = matches!(item, Item::Broken(..));
+            let broken = matches!(item, Item::Broken(..) | Item::Anew);
             self.queue.push_back(item);
             if found.is_some() || broken {
                 return found.flatten();
@@ -158,6 +143,10 @@ impl Video {
                 Some(Item::Broken(error, text)) => {
                     let what = format!("cannot be read on after {}{text}", self.place_said(self.last_pts));
                     return Err(av_error(&self.info.name, error, &what));
+                }
+                Some(Item::Anew) => {
+                    self.recount(self.next)?;
+                    continue;
                 }
                 Some(Item::Picture(picture)) => picture,
             };

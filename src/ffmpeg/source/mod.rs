@@ -7,6 +7,7 @@
 //! are counted from the start, which is slower and always right. Packets are decoded in order here; taking the samples out of libav's frames is left to
 //! [`Decode::decode`], which many threads do.
 
+mod clock;
 mod find;
 
 use crate::ffmpeg::carry::Container;
@@ -16,12 +17,15 @@ use crate::ffmpeg::error::AvError;
 use crate::ffmpeg::index::Index;
 use crate::ffmpeg::index::cache::Shelf;
 use crate::ffmpeg::index::exact::{Exact, durations};
+use crate::ffmpeg::log::{Log, said};
 use crate::ffmpeg::own::Picture;
 use crate::ffmpeg::pixfmt::{self, Layout};
 use crate::ffmpeg::place::{Place, place};
-use crate::ffmpeg::reader::{Item, Reader, said};
+use crate::ffmpeg::reader::{Item, Reader};
 use crate::ffmpeg::unpack::{Decoded, Unpack};
 use crate::source::{Decode, Info, Options, Pending, Slot, Source, SourceError, Stamp};
+use clock::Clock;
+use grainfield_filters::frame::Format;
 use grainfield_filters::ratio::Ratio;
 use std::collections::VecDeque;
 use std::ffi::{CString, OsStr};
@@ -53,23 +57,6 @@ pub fn from_reader(
     Ok(Box::new(Video::open(name, Origin::Reader(reader), None, options)?))
 }
 
-/// Ticks, and what a tick is.
-#[derive(Clone, Copy)]
-struct Clock {
-    tick: Ratio,
-    first: i64,
-    /// Ticks of one frame at the nominal rate, rounded; at least 1.
-    step: i64,
-}
-
-impl Clock {
-    fn seconds(&self, ticks: i64) -> Ratio {
-        // Timestamps beyond what a ratio holds are nonsense anyway, and must not overflow.
-        const MOST: i64 = 1 << 52;
-        Ratio::whole(ticks.clamp(-MOST, MOST)) * self.tick
-    }
-}
-
 struct Video {
     info: Info,
     /// To begin anew; `None` where reading goes forward only.
@@ -97,6 +84,8 @@ struct Video {
     mark: Option<u32>,
     /// To be told.
     news: Vec<String>,
+    /// What libav says of it.
+    log: Log,
 }
 
 /// What must not change in the middle.
@@ -162,7 +151,8 @@ impl Video {
         place: Option<Place>,
         options: &Options,
     ) -> Result<Video, SourceError> {
-        crate::ffmpeg::log::drain();
+        let log = Log::new();
+        let _log = log.enter();
         let threads = options.threads.unwrap_or(0);
         let mut reader = Reader::open(from, threads).map_err(|e| open_error(&name, e))?;
         if let Some(text) = &options.lavfi {
@@ -181,7 +171,7 @@ impl Video {
                 let what = format!("cannot be read{text}");
                 return Err(av_error(&name, error, &what));
             }
-            Ok(None) => {
+            Ok(Some(Item::Anew) | None) => {
                 let why = reader.early.map_or_else(said, |text| format!(": {text}"));
                 return Err(SourceError::Bad { name, problem: format!("no frame can be decoded{why}") });
             }
@@ -216,9 +206,7 @@ impl Video {
         let tick = Ratio::new(time_base.num.into(), time_base.den.into())
             .filter(|t| *t > Ratio::ZERO)
             .unwrap_or(Ratio::ONE);
-        let per_frame = format.rate.recip().and_then(|d| d.checked_div(tick)).unwrap_or(Ratio::ONE);
-        let step = (per_frame + Ratio::HALF).floor().max(1);
-        let clock = Clock { tick, first: first.timestamp().unwrap_or(0), step };
+        let clock = Clock::new(tick, first.timestamp().unwrap_or(0), format.rate);
         let carried = Container {
             url: place.as_ref().map(|p| p.url.clone()),
             stop: options.stop.clone(),
@@ -226,6 +214,8 @@ impl Video {
             video: demuxer.video(),
             time_base: tick,
             first: clock.first,
+            start: demuxer.start(Ratio::whole(clock.first) * tick),
+            jumps: demuxer.may_jump(),
             variable: rates.variable,
             captions: first.captions(),
         };
@@ -270,6 +260,7 @@ impl Video {
             filtered: options.lavfi.is_some(),
             mark: None,
             news: Vec::new(),
+            log,
         };
         let kept = || {
             let place = video.place.as_ref()?;
@@ -285,11 +276,27 @@ impl Video {
             }
         } else if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) || options.length {
             video.make_index();
+            if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) {
+                video.settle_rate(rates.average);
+            }
         } else if let Some(index) = kept() {
             video.index = Lookup::There(index);
         }
         video.describe();
         Ok(video)
+    }
+
+    /// Takes the rate by count and duration where the stream's own does not fit its timestamps, and this does.
+    fn settle_rate(&mut self, average: Option<Ratio>) {
+        let (Lookup::There(index), Some(rate)) = (&self.index, average) else { return };
+        let other = Clock::new(self.clock.tick, self.clock.first, rate);
+        let even = |clock: &Clock| index.frames.iter().zip(0..).all(|(t, n)| clock.even(n, *t));
+        if !even(&self.clock) && even(&other) {
+            let Unpack { name, format, layout } = &*self.decoder;
+            let format = Format { rate, ..*format };
+            (self.clock, self.info.format) = (other, format);
+            self.decoder = Arc::new(Unpack { name: name.clone(), format, layout: layout.clone() });
+        }
     }
 
     /// Whether reading has come to an end that is not the input's.
@@ -304,7 +311,7 @@ impl Video {
     fn place_said(&self, pts: Option<i64>) -> String {
         match pts {
             Some(t) => {
-                let seconds = self.clock.seconds(t.saturating_sub(self.clock.first)).to_f64();
+                let seconds = self.clock.seconds(t).to_f64();
                 format!("frame {}, behind {seconds:.3} s", self.next)
             }
             None => format!("frame {}", self.next),
@@ -331,6 +338,7 @@ impl Source for Video {
     }
 
     fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+        let _log = self.log.enter();
         let past = self.info.last.is_some_and(|last| number > last);
         if number < 0 || past {
             let range = match self.info.last {
@@ -388,6 +396,7 @@ impl Source for Video {
     }
 
     fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+        let _log = self.log.enter();
         slot.pending = None;
         slot.carried = None;
         if self.ended {
@@ -396,7 +405,7 @@ impl Source for Video {
         let Some(placed) = self.step()? else { return Ok(None) };
         let (shown, said_duration) = self.durations(&placed);
         let Placed { picture, number, pts, .. } = placed;
-        let time = self.clock.seconds(pts.saturating_sub(self.clock.first));
+        let (time, duration) = self.clock.shown(number, pts, shown);
         let at = format!("frame {number} ({:.3} s)", time.to_f64());
         let shape = Shape::of(&picture);
         if shape != self.shape {
@@ -407,14 +416,19 @@ impl Source for Video {
                  scale and format makes them so)"
             )));
         }
-        if picture.damaged() {
+        let damage = picture.damaged().then(|| {
             let words = std::mem::take(&mut self.reader.words);
-            let words = if words.is_empty() { said() } else { words };
-            return Err(self.bad(format!("{at} is damaged{words}")));
-        }
-        let duration = self.clock.seconds(shown);
+            format!("{at} is damaged{}", if words.is_empty() { said() } else { words })
+        });
         slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: said_duration })));
-        Ok(Some(Stamp { number, time, duration, carried: None }))
+        let stamp = Stamp { number, time, duration, carried: None };
+        match damage {
+            Some(problem) => {
+                let name = self.info.name.clone();
+                Err(SourceError::Damaged { name, problem, stamp: Box::new(stamp) })
+            }
+            None => Ok(Some(stamp)),
+        }
     }
 
     fn decoder(&self) -> Arc<dyn Decode> {

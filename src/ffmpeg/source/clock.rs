@@ -1,0 +1,102 @@
+//! When a frame is shown, exactly.
+//!
+//! Containers round timestamps to their ticks, so the same frames come with other times from each of them. A frame whose
+//! timestamp lies within a tick of `n / rate` has exactly that time: filters then see the same times from every
+//! container, a pipe or y4m. Any other timestamp is taken as it is. What is decided of a frame follows from the frame
+//! and the head of the input alone, so that whoever begins in the middle decides the same.
+
+use grainfield_filters::ratio::Ratio;
+
+/// The clock of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// Seconds a tick of its timestamps.
+    pub(super) tick: Ratio,
+    /// Timestamp of frame 0.
+    pub(super) first: i64,
+    /// Ticks of a frame, rounded; at least 1.
+    pub(super) step: i64,
+    /// Seconds a frame.
+    frame: Ratio,
+    /// How far from `n / rate` a timestamp may be.
+    slack: Ratio,
+}
+
+impl Clock {
+    /// `rate`: frames a second, above zero.
+    pub(super) fn new(tick: Ratio, first: i64, rate: Ratio) -> Clock {
+        let frame = rate.recip().unwrap_or(Ratio::ONE);
+        let step = (frame.checked_div(tick).unwrap_or(Ratio::ONE) + Ratio::HALF).floor().max(1);
+        // A tick may be as long as a frame, and a frame that was left out is not to be overlooked.
+        Clock { tick, first, step, frame, slack: tick.min(frame * Ratio::HALF) }
+    }
+
+    /// Seconds from frame 0 to a timestamp, as they are written.
+    pub(super) fn seconds(&self, pts: i64) -> Ratio {
+        self.span(pts.saturating_sub(self.first))
+    }
+
+    fn span(&self, ticks: i64) -> Ratio {
+        // Timestamps beyond what a ratio holds are nonsense anyway, and must not overflow.
+        const MOST: i64 = 1 << 52;
+        Ratio::whole(ticks.clamp(-MOST, MOST)) * self.tick
+    }
+
+    /// How far a timestamp is from `n / rate`.
+    fn off(&self, n: i64, pts: i64) -> Ratio {
+        let off = self.seconds(pts) - Ratio::whole(n) * self.frame;
+        off.max(Ratio::ZERO - off)
+    }
+
+    /// Whether frame `n` of that timestamp is shown at `n / rate`.
+    pub(super) fn even(&self, n: i64, pts: i64) -> bool {
+        self.off(n, pts) <= self.slack
+    }
+
+    /// Time and duration of frame `n` by its timestamp and the ticks it is shown, seconds.
+    pub(super) fn shown(&self, n: i64, pts: i64, ticks: i64) -> (Ratio, Ratio) {
+        if !self.even(n, pts) {
+            return (self.seconds(pts), self.span(ticks));
+        }
+        // Both ends have been rounded.
+        let even = self.off(n.saturating_add(1), pts.saturating_add(ticks)) < self.slack + self.slack;
+        (Ratio::whole(n) * self.frame, if even { self.frame } else { self.span(ticks) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(n: i64, d: i64) -> Ratio {
+        Ratio::new(n, d).unwrap()
+    }
+
+    #[test]
+    fn rounded_times_are_exact_and_others_are_kept() {
+        let rate = ratio(24000, 1001);
+        let frame = ratio(1001, 24000);
+        for (den, first) in [(1000, 0), (1000, 21), (90000, 133_508), (90000, -7), (24000, 0)] {
+            let clock = Clock::new(ratio(1, den), first, rate);
+            for n in [0, 1, 2, 3, 1000, 99_999, 10_000_000] {
+                let exact = |n: i64| n as f64 * 1001.0 / 24000.0 * den as f64;
+                for round in [f64::round, f64::floor, f64::ceil] {
+                    let (pts, next) = (round(exact(n)) as i64, round(exact(n + 1)) as i64);
+                    let shown = clock.shown(n, first + pts, next - pts);
+                    assert_eq!(shown, (Ratio::whole(n) * frame, frame), "{n} of 1/{den} s");
+                }
+            }
+            let late = 5 * den / 1000 + 50;
+            let kept = clock.shown(3, first + late, 7);
+            assert_eq!(kept, (ratio(late, den), ratio(7, den)), "1/{den} s");
+        }
+    }
+
+    #[test]
+    fn a_frame_left_out_is_seen_where_a_tick_is_a_frame() {
+        let clock = Clock::new(ratio(1, 25), 0, Ratio::whole(25));
+        assert_eq!(clock.shown(3, 3, 1), (ratio(3, 25), ratio(1, 25)));
+        assert_eq!(clock.shown(3, 3, 2), (ratio(3, 25), ratio(2, 25)));
+        assert_eq!(clock.shown(4, 5, 1), (ratio(5, 25), ratio(1, 25)));
+    }
+}
