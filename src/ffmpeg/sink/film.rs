@@ -2,11 +2,12 @@
 //! all that is copied beside them.
 
 use super::container::Container;
+use super::holds::{Chapters, lost_words};
 use super::handles::{Dict, Packet};
 use super::mux::Muxer;
 use super::{av_fault, fault};
 use crate::ffmpeg::carry;
-use crate::ffmpeg::copy::{Copies, Input, Planned, Span, add_chapters, container_tags, plan as route};
+use crate::ffmpeg::copy::{Copies, Input, Planned, Span, add_chapters, container_tags, fits, plan as route};
 use crate::ffmpeg::error::AvError;
 use crate::sink::partial::Output;
 use crate::sink::{Encoding, SinkError};
@@ -86,16 +87,32 @@ impl Film {
             out.path().ok_or_else(|| fault(output, "is no file; a video container needs one".into()))?;
         let mut muxer = Muxer::new(container, path).map_err(|e| av("it cannot be begun", e))?;
         let mut stream = 0;
+        let no_chapters = encoding.no_chapters || alone;
+        if !alone && let Some(input) = &input {
+            said.extend(lost_words(input, container, !no_chapters, whole.1));
+        }
         let copies = match input {
             None => {
+                let mut trial = Muxer::trial(container).map_err(|e| av("it cannot be begun", e))?;
+                picture(&mut trial, None).map_err(|e| av("no stream can be made", e))?;
+                trial.begin(Dict::new()).map_err(|e| av("it cannot hold such pictures", e))?;
                 stream = picture(&mut muxer, None).map_err(|e| av("no stream can be made", e))?;
                 None
             }
             Some(input) => {
-                let (mut plans, more) = route(&input, video, container, encoding);
-                if alone {
-                    plans.iter_mut().filter(|p| **p != Planned::Picture).for_each(|p| *p = Planned::Drop);
-                } else {
+                let mut bare = vec![Planned::Drop; input.streams().len()];
+                bare.get_mut(video).into_iter().for_each(|p| *p = Planned::Picture);
+                let mut tried = |plans: &[Planned]| {
+                    fits(&input, plans, container, |muxer, from| picture(muxer, Some(from)).map(drop))
+                };
+                tried(&bare).map_err(|e| av("it cannot hold such pictures", e))?;
+                let mut plans = bare;
+                if !alone {
+                    let more;
+                    (plans, more) =
+                        route(&input, video, container, encoding, |plans| tried(plans).is_ok());
+                    // what was said of ways not gone
+                    crate::ffmpeg::log::drain();
                     said.extend(more);
                     if plans.contains(&Planned::Picture) {
                         container_tags(&input, muxer.context);
@@ -109,7 +126,6 @@ impl Film {
                 Some(copies.map_err(|e| av("a stream beside the picture cannot be carried over", e))?)
             }
         };
-        let no_chapters = encoding.no_chapters || alone;
         let spare = out.path().and_then(spare);
         let film =
             Film { name, container, whole, no_chapters, copies, muxer, out, spare, stream, base, shift: 0 };
@@ -132,6 +148,12 @@ impl Film {
         if let Some(copies) = &mut self.copies {
             let begun = copies.begin(span, !self.whole.1, &mut self.muxer);
             begun.map_err(|e| self.fault("the streams beside the picture cannot be read", e))?;
+        }
+        if self.container.chapters() == Chapters::First && self.whole.1 && !self.no_chapters
+            && let Some(copies) = &self.copies
+        {
+            let added = add_chapters(&copies.input, &span, self.muxer.context);
+            added.map_err(|e| self.fault("its chapters cannot be written", e))?;
         }
         // Matroska would move everything for the sake of sound that begins before zero; it need not
         if self.container.is_matroska() && pts - self.shift >= 0 {
@@ -159,7 +181,7 @@ impl Film {
     pub(super) fn rest(&mut self, end: Option<i64>) -> Result<(), SinkError> {
         let Some(copies) = &mut self.copies else { return Ok(()) };
         let rest = copies.finish(end, &mut self.muxer).and_then(|span| match span {
-            Some(span) if !self.no_chapters => add_chapters(&copies.input, &span, self.muxer.context),
+            Some(span) if !self.no_chapters && self.container.chapters() == Chapters::Last => add_chapters(&copies.input, &span, self.muxer.context),
             _ => Ok(()),
         });
         rest.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))

@@ -9,6 +9,7 @@
 
 mod find;
 
+use crate::ffmpeg::sink::hdr::Hdr;
 use crate::ffmpeg::carry::Container;
 use crate::ffmpeg::demux::{OpenError, Origin};
 use crate::ffmpeg::details::{self, Rates};
@@ -227,6 +228,8 @@ impl Video {
             first: clock.first,
             variable: rates.variable,
             captions: first.captions(),
+            // SAFETY: a decoded frame.
+            hdr: unsafe { Hdr::of_frame(first.as_ptr()) },
         };
         // Through filters that look beyond a frame there is only one way, and that is forward.
         let steady = filtered
