@@ -45,7 +45,7 @@ fn clips() -> &'static Session {
             &format!(
                 "{FF} {picture} {tone} -i meta.txt -map 0 -map 1 -map_metadata 2 -map_chapters 2 -metadata:s:a \
                  language=fra -vf setsar=r=128/117:max=1000 -pix_fmt yuv420p -c:v libx264 -preset ultrafast \
-                 -color_primaries bt709 -color_trc bt709 -colorspace bt709 -color_range pc -c:a mp2 rich.mkv"
+                 -color_primaries bt709 -color_trc bt709 -colorspace bt709 -color_range pc -c:a mp2 in.rich.mkv"
             ),
         );
         s.tool(
@@ -54,11 +54,11 @@ fn clips() -> &'static Session {
                 "{FF} {picture} -pix_fmt yuv420p10 -c:v libx265 -preset ultrafast -color_primaries bt2020 -color_trc \
                  smpte2084 -colorspace bt2020nc -color_range tv -x265-params log-level=error:hdr10=1:repeat-headers=1:\
                  master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1):max-cll=1000,400 \
-                 hdr.mkv"
+                 in.hdr.mkv"
             ),
         );
         s.tool("ffmpeg", &format!("{FF} {picture} -pix_fmt yuv420p -c:v libx264 -preset ultrafast plain.mp4"));
-        s.tool("ffmpeg", &format!("{FF} -i plain.mp4 -c copy -metadata:s:v rotate=90 turned.mp4"));
+        s.tool("ffmpeg", &format!("{FF} -i plain.mp4 -c copy -metadata:s:v rotate=90 in.turned.mp4"));
         let (mut inputs, mut outputs) = (String::new(), String::new());
         for (i, (_, codec, channels, rate)) in SOUNDS.iter().enumerate() {
             let layout = match channels {
@@ -80,6 +80,10 @@ fn clips() -> &'static Session {
         for (i, kind) in SOUNDS.iter().enumerate() {
             s.tool("ffmpeg", &format!("{FF} -i sounds.mkv -map 0:v -map 0:a:{i} -c copy {}.mkv", kind.0));
         }
+        s.tool(
+            "ffmpeg",
+            &format!("{FF} -f lavfi -i testsrc2=size=720x480:rate=25:duration=0.24 -pix_fmt yuv420p -c:v mpeg2video big.mkv"),
+        );
         for (order, first) in [("tff", 1), ("bff", 0)] {
             s.tool(
                 "ffmpeg",
@@ -116,7 +120,10 @@ const SOUNDS: [(&str, &str, u32, u32); 18] = [
 ];
 
 fn probe(s: &Session, file: &str, more: &str) -> Value {
-    let out = s.tool("ffprobe", &format!("-v error -show_streams -show_format -show_chapters {more} -of json {file}"));
+    let out = s.tool(
+        "ffprobe",
+        &format!("-v error -show_streams -show_format -show_chapters {more} -of json {file}"),
+    );
     serde_json::from_str(&out.text()).unwrap()
 }
 
@@ -145,13 +152,22 @@ fn words_colour_and_aspect_are_kept_or_named() {
     let s = clips();
     for (container, more) in ALL {
         let file = format!("rich.{container}");
-        let said = render(s, "rich.mkv", &file, more);
+        let said = render(s, "in.rich.mkv", &file, more);
         let p = probe(s, &file, "");
         let text = p.to_string();
         let video = of_kind(&p, "video")[0];
-        kept_or_named("chapters", &file, p["chapters"].as_array().unwrap().len() == 2, &said, "chapters are lost");
+        kept_or_named(
+            "chapters",
+            &file,
+            p["chapters"].as_array().unwrap().len() == 2,
+            &said,
+            "chapters are lost",
+        );
         let tags = said.lines().find(|l| l.contains("tags are lost (")).unwrap_or_default();
-        let tags = tags.split("; ").find(|c| c.contains("tags are lost (") && !c.contains("colour")).unwrap_or_default();
+        let tags = tags
+            .split("; ")
+            .find(|c| c.contains("tags are lost (") && !c.contains("colour"))
+            .unwrap_or_default();
         kept_or_named("title", &file, text.contains("A-clip"), tags, "title");
         kept_or_named("mood", &file, text.contains("calm-mood"), tags, "mood".to_uppercase().as_str());
         let language = ["\"fra\"", "\"fre\""].iter().any(|l| text.contains(l));
@@ -177,15 +193,31 @@ fn words_colour_and_aspect_are_kept_or_named() {
 #[test]
 fn the_mastering_display_is_kept_or_named() {
     let s = clips();
-    let more = [("h264", "--codec libx264"), ("avi", "--codec libx265"), ("mkv", "--codec ffv1"), ("nut", "--codec ffv1")];
+    let more = [
+        ("h264", "--codec libx264"),
+        ("ts", "--codec libx265 --preset ultrafast"),
+        ("mkv", "--codec ffv1"),
+        ("nut", "--codec ffv1"),
+    ];
     for (container, more) in ALL.into_iter().chain(more) {
         let deep = ["libx26", "ultrafast", "vp9", "ffv1"].iter().any(|able| more.contains(able));
         let more = if deep { more.to_owned() } else { format!("{more} --pix-fmt yuv420p") };
         let file = format!("hdr.{container}");
-        let said = render(s, "hdr.mkv", &file, &more);
-        let line = format!("-v error -read_intervals %+#1 -show_frames -show_streams -select_streams v -of json {file}");
+        let said = render(s, "in.hdr.mkv", &file, &more);
+        let line = format!(
+            "-v error -read_intervals %+#1 -show_frames -show_streams -select_streams v -of json {file}"
+        );
         let text = s.tool("ffprobe", &line).text();
-        let kept = text.contains("Mastering display metadata") && text.contains("Content light level metadata");
+        let mut kept =
+            text.contains("Mastering display metadata") && text.contains("Content light level metadata");
+        if !kept && text.contains("\"codec_name\": \"h264\"") {
+            // what FFmpeg 5.1 does not read of H.264, players do
+            let line =
+                format!("-nostdin -v verbose -i {file} -c copy -frames:v 1 -bsf:v trace_headers -f null -");
+            let stream = s.tool("ffmpeg", &line).err;
+            kept = stream.contains("max_display_mastering_luminance")
+                && stream.contains("max_content_light_level");
+        }
         kept_or_named("HDR10 data", &file, kept, &said, "HDR10 data is lost");
     }
 }
@@ -195,7 +227,7 @@ fn rotation_is_kept_or_named_with_a_remedy() {
     let s = clips();
     for (container, more) in ALL {
         let file = format!("turned.{container}");
-        let said = render(s, "turned.mp4", &file, more);
+        let said = render(s, "in.turned.mp4", &file, more);
         let kept = probe(s, &file, "").to_string().contains("\"rotation\"");
         kept_or_named("rotation", &file, kept, &said, "rotation is lost (.mp4 and .mov keep it)");
     }
@@ -213,7 +245,7 @@ fn every_sound_arrives_in_every_container() {
         };
         for input in inputs {
             let file = format!("{input}.{container}");
-            let line = format!("render {input}.mkv sound.{file} {more} -y --frames 0-11");
+            let line = format!("render {input}.mkv sound.{file} {more} -y");
             let said = s.run(&line).ok().err;
             let p = probe(s, &format!("sound.{file}"), "");
             let kinds: Vec<_> = SOUNDS.iter().filter(|k| input == "sounds" || k.0 == input).collect();
@@ -232,14 +264,20 @@ fn every_sound_arrives_in_every_container() {
                 let opus = stream["codec_name"] == "opus";
                 assert!((rate != kind.3) == resampled || opus, "{what}: {rate} Hz: {said}");
                 let decoder = stream["codec_name"].as_str().unwrap();
-                let same = decoder == kind.1.trim_start_matches("lib").replace("mp3lame", "mp3").replace("dca", "dts");
-                assert!(same || about.is_some_and(|c| c.contains(" encoded as ")), "{what}: {decoder}: {said}");
+                let own = kind.1.trim_start_matches("lib").replace("mp3lame", "mp3").replace("dca", "dts");
+                // mp4 has one name for both
+                let same = decoder == own || (own, decoder) == ("mp2".into(), "mp3");
+                assert!(
+                    same || about.is_some_and(|c| c.contains(" encoded as ")),
+                    "{what}: {decoder}: {said}"
+                );
                 // as samples: that is how long it is, and it is no silence
                 let line = format!("{FF} -i sound.{file} -map 0:a:{i} -ac 1 -ar 8000 -f s16le -");
                 let samples = s.tool("ffmpeg", &line).out;
                 let length = samples.len() as f64 / 16000.0;
-                assert!((length - 1.0).abs() < 0.09, "{what}: {length} s: {said}");
-                let loud = samples.chunks_exact(2).map(|c| i16::from_le_bytes([c[0], c[1]]).unsigned_abs()).max();
+                assert!((length - 1.0).abs() < 0.11, "{what}: {length} s: {said}");
+                let loud =
+                    samples.chunks_exact(2).map(|c| i16::from_le_bytes([c[0], c[1]]).unsigned_abs()).max();
                 assert!(loud.unwrap() > 1500, "{what}: {loud:?}");
             }
         }
@@ -257,6 +295,7 @@ fn containers_hold_what_they_can() {
         ("mxf", "jpeg2000", ""),
         ("mxf", "dnxhd", "--codec-opt profile=dnxhr_hq --pix-fmt yuv422p"),
         ("mxf", "prores_ks", "--pix-fmt yuv422p10"),
+        ("mov", "utvideo", "--pix-fmt yuv422p"),
         ("mxf", "mpeg2video", ""),
         ("mov", "ffv1", ""),
         ("mov", "cfhd", "--pix-fmt yuv422p10"),
@@ -270,15 +309,22 @@ fn containers_hold_what_they_can() {
         ("wmv", "libx264", ""),
     ] {
         let what = format!("{codec} in {container}");
-        s.run(&format!("render bff.mkv held.{container} -y --codec {codec} {more}")).ok();
+        s.run(&format!("render big.mkv held.{container} -y --codec {codec} {more}")).ok();
         let text = s.run(&format!("hash held.{container}")).ok().text();
         assert_eq!(text.lines().filter(|l| !l.starts_with('#')).count(), 6, "{what}");
         let p = probe(s, &format!("held.{container}"), "-count_frames");
         let video = of_kind(&p, "video")[0];
         assert_eq!(video["nb_read_frames"], "6", "{what}");
     }
-    for (container, codec) in [("mxf", "ffv1"), ("mpg", "ffv1"), ("ts", "ffv1"), ("webm", "libx264"), ("mp4", "ffv1"), ("flv", "mpeg2video")] {
-        s.run(&format!("render bff.mkv no.{container} --codec {codec}")).ends(1).says("cannot hold");
+    for (container, codec) in [
+        ("mxf", "ffv1"),
+        ("mpg", "ffv1"),
+        ("ts", "ffv1"),
+        ("webm", "libx264"),
+        ("mp4", "ffv1"),
+        ("flv", "mpeg2video"),
+    ] {
+        s.run(&format!("render big.mkv no.{container} --codec {codec}")).ends(1).says("cannot hold");
     }
 }
 
@@ -306,9 +352,12 @@ fn fields_are_the_same_in_container_and_stream() {
                 }
                 let file = format!("{order}.{codec}.{container}");
                 let said = s.run(&format!("render {order}.mkv {file} -y --codec {codec} {more}")).ok().err;
-                let line = format!("-v error -show_entries frame=interlaced_frame,top_field_first -of csv=p=0 {file}");
+                let line = format!(
+                    "-v error -show_entries frame=interlaced_frame,top_field_first -of csv=p=0 {file}"
+                );
                 let frames = s.tool("ffprobe", &line).text();
-                let frames: Vec<_> = frames.lines().map(|l| l.trim_end_matches(',')).filter(|l| !l.is_empty()).collect();
+                let frames: Vec<_> =
+                    frames.lines().map(|l| l.trim_end_matches(',')).filter(|l| !l.is_empty()).collect();
                 let p = probe(s, &file, "");
                 let video = of_kind(&p, "video")[0].clone();
                 let told = s.run(&format!("probe {file}")).ok().text();
@@ -322,9 +371,15 @@ fn fields_are_the_same_in_container_and_stream() {
                 assert!(told.contains(word), "{file}: {told}");
                 if codec == "libx264" {
                     // whether the two fields of a picture come in the order that is said
-                    let line = format!("-nostdin -v verbose -i {file} -c copy -frames:v 1 -bsf:v trace_headers -f null -");
+                    let line = format!(
+                        "-nostdin -v verbose -i {file} -c copy -frames:v 1 -bsf:v trace_headers -f null -"
+                    );
                     let said = s.tool("ffmpeg", &line).err;
-                    let pic = said.lines().find(|l| l.contains(" pic_struct ")).map(str::to_owned).unwrap_or_default();
+                    let pic = said
+                        .lines()
+                        .find(|l| l.contains(" pic_struct "))
+                        .map(str::to_owned)
+                        .unwrap_or_default();
                     assert!(pic.ends_with(if order == "tff" { "= 3" } else { "= 4" }), "{file}: {pic}");
                 }
             }

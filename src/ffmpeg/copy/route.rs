@@ -106,10 +106,7 @@ fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding) ->
         },
         AVMediaType::AVMEDIA_TYPE_SUBTITLE => {
             let text = text_for(to, id).filter(|_| encoding.subs == Subs::Auto).map(|other| {
-                (
-                    Planned::Text(other),
-                    Some(format!("{} is written as {}", call("subtitle"), id_name(other))),
-                )
+                (Planned::Text(other), Some(format!("{} is written as {}", call("subtitle"), id_name(other))))
             });
             match encoding.subs {
                 Subs::None => vec![(Planned::Drop, None)],

@@ -11,7 +11,7 @@ use std::ptr;
 use sys::AVCodecID;
 
 /// What MPEG-TS has stream types for; libav's muxer does not say, and takes anything.
-const TS: [AVCodecID; 16] = [
+const TS: [AVCodecID; 15] = [
     AVCodecID::AV_CODEC_ID_H264,
     AVCodecID::AV_CODEC_ID_HEVC,
     AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
@@ -24,7 +24,6 @@ const TS: [AVCodecID; 16] = [
     AVCodecID::AV_CODEC_ID_AC3,
     AVCodecID::AV_CODEC_ID_EAC3,
     AVCodecID::AV_CODEC_ID_DTS,
-    AVCodecID::AV_CODEC_ID_TRUEHD,
     AVCodecID::AV_CODEC_ID_OPUS,
     AVCodecID::AV_CODEC_ID_DVB_SUBTITLE,
     AVCodecID::AV_CODEC_ID_DVB_TELETEXT,
@@ -43,9 +42,11 @@ const PS: [AVCodecID; 8] = [
 ];
 
 /// What a muxer takes and no reader makes sense of afterwards.
-const UNREADABLE: [(&str, AVCodecID); 4] = [
+const UNREADABLE: [(&str, AVCodecID); 6] = [
     ("avi", AVCodecID::AV_CODEC_ID_FLAC),
     ("nut", AVCodecID::AV_CODEC_ID_FLAC),
+    ("nut", AVCodecID::AV_CODEC_ID_WMAV1),
+    ("nut", AVCodecID::AV_CODEC_ID_WMAV2),
     ("mov", AVCodecID::AV_CODEC_ID_WMAV1),
     ("mov", AVCodecID::AV_CODEC_ID_WMAV2),
 ];
@@ -157,8 +158,7 @@ impl Container {
             for &codec in kinds {
                 let stream = muxer.stream()?;
                 let second = sys::AVRational { num: 1, den: 25 };
-                (stream.time_base, stream.avg_frame_rate) =
-                    (second, sys::AVRational { num: 25, den: 1 });
+                (stream.time_base, stream.avg_frame_rate) = (second, sys::AVRational { num: 25, den: 1 });
                 stream.sample_aspect_ratio = sys::AVRational { num: 1, den: 1 };
                 // SAFETY: a new stream's parameters, ours alone, and a number.
                 unsafe {

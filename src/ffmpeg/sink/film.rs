@@ -2,8 +2,8 @@
 //! all that is copied beside them.
 
 use super::container::Container;
-use super::holds::{Chapters, lost_words};
 use super::handles::{Dict, Packet};
+use super::holds::{Chapters, lost_words};
 use super::mux::Muxer;
 use super::{av_fault, fault};
 use crate::ffmpeg::carry;
@@ -95,7 +95,7 @@ impl Film {
             None => {
                 let mut trial = Muxer::trial(container).map_err(|e| av("it cannot be begun", e))?;
                 picture(&mut trial, None).map_err(|e| av("no stream can be made", e))?;
-                trial.begin(Dict::new()).map_err(|e| av("it cannot hold such pictures", e))?;
+                trial.begin(Dict::new()).map_err(|e| refused(output, container, e))?;
                 stream = picture(&mut muxer, None).map_err(|e| av("no stream can be made", e))?;
                 None
             }
@@ -105,12 +105,11 @@ impl Film {
                 let mut tried = |plans: &[Planned]| {
                     fits(&input, plans, container, |muxer, from| picture(muxer, Some(from)).map(drop))
                 };
-                tried(&bare).map_err(|e| av("it cannot hold such pictures", e))?;
+                tried(&bare).map_err(|e| refused(output, container, e))?;
                 let mut plans = bare;
                 if !alone {
                     let more;
-                    (plans, more) =
-                        route(&input, video, container, encoding, |plans| tried(plans).is_ok());
+                    (plans, more) = route(&input, video, container, encoding, |plans| tried(plans).is_ok());
                     // what was said of ways not gone
                     crate::ffmpeg::log::drain();
                     said.extend(more);
@@ -149,7 +148,9 @@ impl Film {
             let begun = copies.begin(span, !self.whole.1, &mut self.muxer);
             begun.map_err(|e| self.fault("the streams beside the picture cannot be read", e))?;
         }
-        if self.container.chapters() == Chapters::First && self.whole.1 && !self.no_chapters
+        if self.container.chapters() == Chapters::First
+            && self.whole.1
+            && !self.no_chapters
             && let Some(copies) = &self.copies
         {
             let added = add_chapters(&copies.input, &span, self.muxer.context);
@@ -181,7 +182,9 @@ impl Film {
     pub(super) fn rest(&mut self, end: Option<i64>) -> Result<(), SinkError> {
         let Some(copies) = &mut self.copies else { return Ok(()) };
         let rest = copies.finish(end, &mut self.muxer).and_then(|span| match span {
-            Some(span) if !self.no_chapters && self.container.chapters() == Chapters::Last => add_chapters(&copies.input, &span, self.muxer.context),
+            Some(span) if !self.no_chapters && self.container.chapters() == Chapters::Last => {
+                add_chapters(&copies.input, &span, self.muxer.context)
+            }
             _ => Ok(()),
         });
         rest.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))
@@ -213,6 +216,13 @@ impl Film {
         closed?;
         end(out)
     }
+}
+
+/// Says that not even the picture can be put into the container.
+fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
+    let said = crate::ffmpeg::log::drain().join("; ");
+    let said = if said.is_empty() { error.to_string() } else { said };
+    fault(output, format!("{} cannot hold such pictures: {said}", container.name()))
 }
 
 /// A file without a name beside the output.

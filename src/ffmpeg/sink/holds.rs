@@ -23,20 +23,71 @@ pub(crate) enum Chapters {
 
 /// Names that mp4 has a place for.
 const MP4: [&str; 30] = [
-    "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre", "copyright",
-    "grouping", "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords",
-    "episode_sort", "season_number", "media_type", "hd_video", "gapless_playback", "compilation", "track",
-    "disc", "tmpo", "rating", "timecode", "creation_time", "location",
+    "title",
+    "artist",
+    "album_artist",
+    "composer",
+    "album",
+    "date",
+    "comment",
+    "genre",
+    "copyright",
+    "grouping",
+    "lyrics",
+    "description",
+    "synopsis",
+    "show",
+    "episode_id",
+    "network",
+    "keywords",
+    "episode_sort",
+    "season_number",
+    "media_type",
+    "hd_video",
+    "gapless_playback",
+    "compilation",
+    "track",
+    "disc",
+    "tmpo",
+    "rating",
+    "timecode",
+    "creation_time",
+    "location",
 ];
 /// Names that QuickTime has a place for.
 const MOV: [&str; 16] = [
-    "title", "author", "album", "artist", "date", "comment", "genre", "copyright", "make", "model", "keywords",
-    "timecode", "creation_time", "location", "com.apple.quicktime.location.iso6709", "year",
+    "title",
+    "author",
+    "album",
+    "artist",
+    "date",
+    "comment",
+    "genre",
+    "copyright",
+    "make",
+    "model",
+    "keywords",
+    "timecode",
+    "creation_time",
+    "location",
+    "com.apple.quicktime.location.iso6709",
+    "year",
 ];
 /// Names that AVI has a place for.
 const AVI: [&str; 13] = [
-    "title", "artist", "comment", "copyright", "date", "genre", "language", "album", "track", "encoded_by",
-    "timecode", "software", "encoder",
+    "title",
+    "artist",
+    "comment",
+    "copyright",
+    "date",
+    "genre",
+    "language",
+    "album",
+    "track",
+    "encoded_by",
+    "timecode",
+    "software",
+    "encoder",
 ];
 
 impl Container {
@@ -52,6 +103,7 @@ impl Container {
     fn keeps_tag(self, name: &str) -> bool {
         let among = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(name));
         match (self.kin(), self.name().as_str()) {
+            (_, "3gp" | "3g2") => name == "creation_time",
             (Kin::Mp4, _) => among(&MP4),
             (Kin::Mov, _) => among(&MOV),
             (Kin::Mkv | Kin::Webm, _) | (_, "nut" | "asf" | "ogg" | "ogv" | "flv") => true,
@@ -111,7 +163,8 @@ pub(super) fn lost_picture(
     }
     let coded = ["libx264", "libx264rgb", "libx265"].contains(&choice.name.as_str())
         && hdr.display.is_some() == hdr.display_text().is_some();
-    if hdr.says() != (false, false) && to.kin() == Kin::Other && !coded {
+    let boxed = to.kin() != Kin::Other && !to.name().starts_with("3g");
+    if hdr.says() != (false, false) && !boxed && !coded {
         said.push("HDR10 data is lost (.mp4, .mov, .mkv and .webm keep it)".into());
     }
     said.extend(lost_aspect(to, choice));
@@ -175,14 +228,15 @@ fn lost_color(to: Container, choice: &Choice) -> Option<String> {
     let (all, but_range) = (COLORED.contains(&name), TINTED.contains(&name));
     let kept = to.kin() != Kin::Other || all;
     let mut lost = Vec::new();
+    let vp9 = name == "libvpx-vp9";
     if !kept && !but_range {
-        let yuv = f.family == Family::Yuv;
+        let yuv = f.family == Family::Yuv && !vp9;
         lost.extend((yuv && f.matrix != Matrix::UNSPECIFIED).then_some("matrix"));
         lost.extend((f.primaries != Primaries::UNSPECIFIED).then_some("primaries"));
         lost.extend((f.transfer != Transfer::UNSPECIFIED).then_some("transfer"));
     }
     // unsaid, YUV is limited, as the rest of the world has it
     let full = f.range == ColorRange::Full && f.family != Family::Rgb;
-    lost.extend((!kept && full).then_some("full range"));
+    lost.extend((!kept && !vp9 && full).then_some("full range"));
     (!lost.is_empty()).then(|| format!("colour tags are lost ({})", lost.join(", ")))
 }

@@ -337,6 +337,13 @@ pub(super) fn parameters(
             versions::set_stream_side_data(stream, kind, &bytes);
         }
         stream.sample_aspect_ratio = (*encoder.codec.0).sample_aspect_ratio;
+        let par = &mut *stream.codecpar;
+        if par.codec_id == sys::AVCodecID::AV_CODEC_ID_PRORES {
+            // the encoder says it with the tag alone, and MXF asks for the profile
+            let tags = [b"apco", b"apcs", b"apcn", b"apch", b"ap4h", b"ap4x"];
+            let found = tags.iter().position(|tag| par.codec_tag == u32::from_le_bytes(**tag));
+            par.profile = found.map_or(par.profile, |profile| profile as i32);
+        }
     }
     stream.time_base = encoder.time_base();
     if let Some(rate) = rational(choice.format.rate) {

@@ -9,7 +9,6 @@
 
 mod find;
 
-use crate::ffmpeg::sink::hdr::Hdr;
 use crate::ffmpeg::carry::Container;
 use crate::ffmpeg::demux::{OpenError, Origin};
 use crate::ffmpeg::details::{self, Rates};
@@ -21,6 +20,7 @@ use crate::ffmpeg::own::Picture;
 use crate::ffmpeg::pixfmt::{self, Layout};
 use crate::ffmpeg::place::{Place, place};
 use crate::ffmpeg::reader::{Item, Reader, said};
+use crate::ffmpeg::sink::hdr::Hdr;
 use crate::ffmpeg::unpack::{Decoded, Unpack};
 use crate::source::{Decode, Info, Options, Pending, Slot, Source, SourceError, Stamp};
 use grainfield_filters::ratio::Ratio;
