@@ -22,73 +22,14 @@ pub(crate) enum Chapters {
 }
 
 /// Names that mp4 has a place for.
-const MP4: [&str; 30] = [
-    "title",
-    "artist",
-    "album_artist",
-    "composer",
-    "album",
-    "date",
-    "comment",
-    "genre",
-    "copyright",
-    "grouping",
-    "lyrics",
-    "description",
-    "synopsis",
-    "show",
-    "episode_id",
-    "network",
-    "keywords",
-    "episode_sort",
-    "season_number",
-    "media_type",
-    "hd_video",
-    "gapless_playback",
-    "compilation",
-    "track",
-    "disc",
-    "tmpo",
-    "rating",
-    "timecode",
-    "creation_time",
-    "location",
-];
+const MP4: &str = "title artist album_artist composer album date comment genre copyright grouping lyrics description \
+    synopsis show episode_id network keywords episode_sort season_number media_type hd_video gapless_playback \
+    compilation track disc creation_time location";
 /// Names that QuickTime has a place for.
-const MOV: [&str; 16] = [
-    "title",
-    "author",
-    "album",
-    "artist",
-    "date",
-    "comment",
-    "genre",
-    "copyright",
-    "make",
-    "model",
-    "keywords",
-    "timecode",
-    "creation_time",
-    "location",
-    "com.apple.quicktime.location.iso6709",
-    "year",
-];
+const MOV: &str =
+    "title artist album date comment genre copyright make model timecode creation_time location";
 /// Names that AVI has a place for.
-const AVI: [&str; 13] = [
-    "title",
-    "artist",
-    "comment",
-    "copyright",
-    "date",
-    "genre",
-    "language",
-    "album",
-    "track",
-    "encoded_by",
-    "timecode",
-    "software",
-    "encoder",
-];
+const AVI: &str = "title artist comment copyright date genre track encoded_by timecode software";
 
 impl Container {
     pub(crate) fn chapters(self) -> Chapters {
@@ -101,13 +42,15 @@ impl Container {
 
     /// Whether a tag of the whole file is kept.
     fn keeps_tag(self, name: &str) -> bool {
-        let among = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let among = |list: &str| list.split_whitespace().any(|known| known.eq_ignore_ascii_case(name));
         match (self.kin(), self.name().as_str()) {
-            (_, "3gp" | "3g2") => name == "creation_time",
-            (Kin::Mp4, _) => among(&MP4),
-            (Kin::Mov, _) => among(&MOV),
-            (Kin::Mkv | Kin::Webm, _) | (_, "nut" | "asf" | "ogg" | "ogv" | "flv") => true,
-            (_, "avi") => among(&AVI),
+            (_, "3gp" | "3g2") => among("copyright creation_time location"),
+            (_, "mp4") if name == "timecode" => true,
+            (Kin::Mp4, _) => among(MP4),
+            (Kin::Mov, _) => among(MOV),
+            (_, "asf") => name != "creation_time",
+            (Kin::Mkv | Kin::Webm, _) | (_, "nut" | "ogg" | "ogv" | "flv") => true,
+            (_, "avi") => among(AVI),
             (_, "mxf" | "mxf_d10" | "mxf_opatom") => {
                 name == "timecode" || name.to_ascii_lowercase().starts_with("comment_")
             }
