@@ -1,6 +1,7 @@
 //! What an FFmpeg source hands to an FFmpeg sink past the filters, by way of `Info::carried` and `Stamp::carried`.
 
 use super::interrupt::Stop;
+use super::sink::hdr::Hdr;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
 use std::ffi::CString;
@@ -29,6 +30,8 @@ pub struct Container {
     pub variable: bool,
     /// Frame 0 has closed captions.
     pub captions: bool,
+    /// What frame 0 says of the screen it was mastered on.
+    pub(crate) hdr: Hdr,
 }
 
 /// Of one frame.

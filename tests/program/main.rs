@@ -9,6 +9,7 @@ mod absurd;
 mod acceptance;
 mod analyze;
 mod cli;
+mod containers;
 mod curve;
 mod early;
 mod faults;

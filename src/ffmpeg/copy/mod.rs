@@ -7,9 +7,9 @@ mod sound;
 mod subtitles;
 mod tags;
 
-pub(crate) use packets::{Copies, Span};
+pub(crate) use packets::{Copies, Span, fits};
 pub(crate) use route::{Planned, plan};
-pub(crate) use tags::{add_chapters, container_tags, video_tags};
+pub(crate) use tags::{add_chapters, container_tags, tags, video_tags};
 
 use crate::ffmpeg::carry::Container;
 use crate::ffmpeg::error::{AvError, check};

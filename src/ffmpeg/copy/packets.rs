@@ -114,34 +114,9 @@ impl Copies {
         muxer: &mut Muxer,
         cut: bool,
         video: usize,
-        mut picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
+        picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
     ) -> Result<Copies, AvError> {
-        let mut routes = Vec::new();
-        for (&from, plan) in input.streams().iter().zip(plans) {
-            // SAFETY: streams live as long as the input.
-            let from = unsafe { &mut *from };
-            from.discard = sys::AVDiscard::AVDISCARD_ALL;
-            let route = match plan {
-                Planned::Picture => {
-                    picture(muxer, from)?;
-                    None
-                }
-                Planned::Drop => None,
-                Planned::Attach => {
-                    attach(from, muxer)?;
-                    None
-                }
-                plan => Some(route(from, *plan, container, muxer, cut)?),
-            };
-            // attachments have no packets
-            // SAFETY: every stream has parameters.
-            let kind = unsafe { (*from.codecpar).codec_type };
-            let packets = route.is_some() && kind != AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
-            if packets {
-                from.discard = sys::AVDiscard::AVDISCARD_DEFAULT;
-            }
-            routes.push(route.filter(|_| packets));
-        }
+        let routes = lay(&input, plans, container, muxer, cut, picture)?;
         let ended = routes.iter().all(Option::is_none);
         let (waiting, held, ready) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let picture = input.streams().get(video).copied().ok_or(AvError(-libc::EINVAL))?;
@@ -403,6 +378,56 @@ fn kind_of(input: &Input, index: usize) -> (AVRational, bool) {
     })
 }
 
+/// Whether a container takes streams as planned: whether it writes a header for them.
+pub(crate) fn fits(
+    input: &Input,
+    plans: &[Planned],
+    container: Container,
+    picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
+) -> Result<(), AvError> {
+    let mut muxer = Muxer::trial(container)?;
+    lay(input, plans, container, &mut muxer, false, picture)?;
+    muxer.begin(Dict::new())
+}
+
+/// Makes the streams of the output; `picture` is called where the filtered one stands.
+fn lay(
+    input: &Input,
+    plans: &[Planned],
+    container: Container,
+    muxer: &mut Muxer,
+    cut: bool,
+    mut picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
+) -> Result<Vec<Option<Route>>, AvError> {
+    let mut routes = Vec::new();
+    for (&from, plan) in input.streams().iter().zip(plans) {
+        // SAFETY: streams live as long as the input.
+        let from = unsafe { &mut *from };
+        from.discard = sys::AVDiscard::AVDISCARD_ALL;
+        let route = match plan {
+            Planned::Picture => {
+                picture(muxer, from)?;
+                None
+            }
+            Planned::Drop => None,
+            Planned::Attach => {
+                attach(from, muxer)?;
+                None
+            }
+            plan => Some(route(from, *plan, container, muxer, cut)?),
+        };
+        // attachments have no packets
+        // SAFETY: every stream has parameters.
+        let kind = unsafe { (*from.codecpar).codec_type };
+        let packets = route.is_some() && kind != AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
+        if packets {
+            from.discard = sys::AVDiscard::AVDISCARD_DEFAULT;
+        }
+        routes.push(route.filter(|_| packets));
+    }
+    Ok(routes)
+}
+
 /// Makes the stream of the output that a stream of the input goes to.
 fn route(
     from: &sys::AVStream,
@@ -423,7 +448,7 @@ fn route(
     // SAFETY: both streams are valid.
     unsafe { stream_tags(from, stream, cut || plan != Planned::Copy) };
     let how = match plan {
-        Planned::Sound(codec) => How::Sound(Box::new(Sound::new(from, codec, global, stream)?)),
+        Planned::Sound(into) => How::Sound(Box::new(Sound::new(from, into, global, stream)?)),
         Planned::Text(codec) => How::Text(Box::new(Text::new(from, codec, stream)?)),
         _ => {
             // SAFETY: both streams are valid; the tag of the old container means nothing in the new one.

@@ -1,6 +1,7 @@
 //! What becomes of each stream of the input in a container.
 
 use super::Input;
+use super::sound::{Target, rate};
 use crate::ffmpeg::sink::container::{Container, Kin, id_name};
 use crate::ffmpeg::sink::handles::entries;
 use crate::sink::Encoding;
@@ -18,111 +19,161 @@ pub(crate) enum Planned {
     /// An attached picture becomes an attachment.
     Attach,
     /// Sound is decoded and encoded.
-    Sound(AVCodecID),
+    Sound(Target),
     /// Subtitles are text and are written as other text.
     Text(AVCodecID),
     /// Left out.
     Drop,
 }
 
+/// A way for a stream, and what has to be said of it.
+type Way = (Planned, Option<String>);
+
 /// What becomes of the streams, by index, and what has to be said: what cannot be held, what is done about it.
+/// `fits` tells whether the container takes them so.
 pub(crate) fn plan(
     input: &Input,
     video: usize,
     container: Container,
     encoding: &Encoding,
+    mut fits: impl FnMut(&[Planned]) -> bool,
 ) -> (Vec<Planned>, Vec<String>) {
-    let mut said = Vec::new();
-    let streams = 0..input.streams().len();
-    let plans = streams
-        .map(|i| match input.stream(i) {
-            _ if i == video => Planned::Picture,
-            Some(stream) => one(i, stream, container, encoding, &mut said),
-            None => Planned::Drop,
-        })
-        .collect();
+    let ways = (0..input.streams().len()).map(|i| match input.stream(i) {
+        _ if i == video => vec![(Planned::Picture, None)],
+        Some(stream) => ways(i, stream, container, encoding),
+        None => vec![(Planned::Drop, None)],
+    });
+    let ways: Vec<Vec<Way>> = ways.collect();
+    let mut plans: Vec<Planned> = ways.iter().map(|ways| ways[0].0).collect();
+    let mut chosen: Vec<&Way> = ways.iter().map(|ways| &ways[0]).collect();
+    if !fits(&plans) {
+        // one after the other, each as well as it can be beside those before it
+        plans.iter_mut().filter(|p| **p != Planned::Picture).for_each(|p| *p = Planned::Drop);
+        for (i, ways) in ways.iter().enumerate() {
+            let found = ways.iter().find(|way| {
+                plans[i] = way.0;
+                way.0 == Planned::Drop || way.0 == Planned::Picture || fits(&plans)
+            });
+            // the last way is to leave it out
+            chosen[i] = found.unwrap_or(&ways[0]);
+        }
+    }
+    let mut said: Vec<String> = chosen.iter().filter_map(|way| way.1.clone()).collect();
+    if !container.keeps_language() {
+        let lost = plans.iter().enumerate().filter(|(i, plan)| {
+            let left = !matches!(plan, Planned::Picture | Planned::Drop);
+            left && input.stream(*i).is_some_and(|s| language(s).is_some())
+        });
+        let lost: Vec<String> = lost.map(|(i, _)| i.to_string()).collect();
+        if !lost.is_empty() {
+            said.push(format!("the language is lost of stream {}", lost.join(", ")));
+        }
+    }
     (plans, said)
 }
 
-fn one(
-    i: usize,
-    stream: &sys::AVStream,
-    to: Container,
-    encoding: &Encoding,
-    said: &mut Vec<String>,
-) -> Planned {
+/// What a stream says of its language.
+fn language(stream: &sys::AVStream) -> Option<String> {
+    // SAFETY: the stream's own tags.
+    let tags = unsafe { entries(stream.metadata) };
+    tags.into_iter().find(|t| t.0 == "language" && t.1 != "und").map(|t| t.1)
+}
+
+/// The ways for a stream, the best first; the last leaves it out.
+fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding) -> Vec<Way> {
     // SAFETY: every stream has parameters.
     let par = unsafe { &*stream.codecpar };
     let id = par.codec_id;
-    // SAFETY: the stream's own tags.
-    let tags = unsafe { entries(stream.metadata) };
-    let language = tags.iter().find(|t| t.0 == "language" && t.1 != "und").map(|t| format!(" {}", t.1));
-    let call = |kind: &str| format!("{kind} {i} ({}{})", id_name(id), language.unwrap_or_default());
+    let language = language(stream).map_or_else(String::new, |l| format!(" {l}"));
+    let call = |kind: &str| format!("{kind} {i} ({}{language})", id_name(id));
+    let dropped = |kind: &str| (Planned::Drop, Some(format!("{} is left out", call(kind))));
     let takes = to.takes(id);
+    let copy = takes.then_some((Planned::Copy, None));
     match par.codec_type {
         AVMediaType::AVMEDIA_TYPE_AUDIO => match encoding.audio {
-            Audio::None => Planned::Drop,
-            Audio::Auto | Audio::Copy if takes => Planned::Copy,
-            Audio::Copy => {
-                said.push(format!("{} is left out", call("sound")));
-                Planned::Drop
-            }
+            Audio::None => vec![(Planned::Drop, None)],
+            Audio::Copy => copy.into_iter().chain([dropped("sound")]).collect(),
             how => {
-                let other = to.sound();
-                if other == AVCodecID::AV_CODEC_ID_NONE {
-                    said.push(format!("{} is left out", call("sound")));
-                    return Planned::Drop;
-                }
-                if how == Audio::Auto {
-                    said.push(format!("{} is encoded as {}", call("sound"), id_name(other)));
-                }
-                Planned::Sound(other)
+                let own = (par.sample_rate, par.ch_layout.nb_channels.max(1));
+                let encoded = encoded(to, own).into_iter().map(|into| {
+                    let said = || format!("{} is {}", call("sound"), becomes(own, into));
+                    let changed = (into.rate, into.channels) != own;
+                    (Planned::Sound(into), (how == Audio::Auto || changed).then(said))
+                });
+                let copy = copy.filter(|_| how == Audio::Auto);
+                copy.into_iter().chain(encoded).chain([dropped("sound")]).collect()
             }
         },
-        AVMediaType::AVMEDIA_TYPE_SUBTITLE => match encoding.subs {
-            Subs::None => Planned::Drop,
-            _ if takes => Planned::Copy,
-            Subs::Auto if let Some(other) = text_for(to, id) => {
-                said.push(format!("{} is written as {}", call("subtitle"), id_name(other)));
-                Planned::Text(other)
-            }
-            _ => {
-                said.push(format!("{} is left out", call("subtitle")));
-                Planned::Drop
-            }
-        },
-        AVMediaType::AVMEDIA_TYPE_VIDEO => {
-            let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
-            match (cover, to.kin()) {
-                (true, Kin::Mkv) => Planned::Attach,
-                (true, Kin::Mp4 | Kin::Mov) if is_cover(id) => Planned::Copy,
-                (false, _) if takes => Planned::Copy,
-                _ => {
-                    said.push(format!("{} is left out", call(if cover { "cover" } else { "video" })));
-                    Planned::Drop
-                }
+        AVMediaType::AVMEDIA_TYPE_SUBTITLE => {
+            let text = text_for(to, id).filter(|_| encoding.subs == Subs::Auto).map(|other| {
+                (Planned::Text(other), Some(format!("{} is written as {}", call("subtitle"), id_name(other))))
+            });
+            match encoding.subs {
+                Subs::None => vec![(Planned::Drop, None)],
+                _ => copy.into_iter().chain(text).chain([dropped("subtitle")]).collect(),
             }
         }
-        AVMediaType::AVMEDIA_TYPE_ATTACHMENT if to.kin() == Kin::Mkv => Planned::Copy,
+        AVMediaType::AVMEDIA_TYPE_VIDEO => {
+            let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
+            let way = match (cover, to.kin()) {
+                (true, Kin::Mkv) => Some((Planned::Attach, None)),
+                (true, Kin::Mp4 | Kin::Mov) if is_cover(id) => Some((Planned::Copy, None)),
+                (false, _) => copy,
+                _ => None,
+            };
+            way.into_iter().chain([dropped(if cover { "cover" } else { "video" })]).collect()
+        }
         AVMediaType::AVMEDIA_TYPE_ATTACHMENT => {
-            said.push(format!("{} is left out", call("attachment")));
-            Planned::Drop
+            let copy = (to.kin() == Kin::Mkv).then_some((Planned::Copy, None));
+            copy.into_iter().chain([dropped("attachment")]).collect()
         }
         AVMediaType::AVMEDIA_TYPE_DATA => {
             // A chapter track has been read as chapters, a time code track as a tag: the muxer makes them anew.
             let tag = par.codec_tag.to_le_bytes();
             let chapters = id == AVCodecID::AV_CODEC_ID_BIN_DATA && &tag == b"text";
             if chapters || (&tag == b"tmcd" && matches!(to.kin(), Kin::Mp4 | Kin::Mov)) {
-                return Planned::Drop;
+                return vec![(Planned::Drop, None)];
             }
-            if id != AVCodecID::AV_CODEC_ID_NONE && takes && to.kin() != Kin::Mov {
-                return Planned::Copy;
-            }
-            said.push(format!("{} is left out", call("data")));
-            Planned::Drop
+            let copy = copy.filter(|_| id != AVCodecID::AV_CODEC_ID_NONE && to.kin() != Kin::Mov);
+            copy.into_iter().chain([dropped("data")]).collect()
         }
-        _ => Planned::Drop,
+        _ => vec![(Planned::Drop, None)],
     }
+}
+
+/// What sound of a rate and so many channels can become, the best first: all channels in any of the container's codecs
+/// go before fewer in the usual one, and the sound's own rate before another.
+fn encoded(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
+    let mut all: Vec<Target> = Vec::new();
+    let fewer = [6, 2, 1].into_iter().filter(|&c| c < own_channels);
+    for channels in [own_channels].into_iter().chain(fewer) {
+        for codec in to.sounds() {
+            for rate in [rate(codec, own_rate), 48_000, 44_100] {
+                let into = Target { codec, rate, channels };
+                if !all.contains(&into) {
+                    all.push(into);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Says what is done to sound.
+fn becomes(own: (i32, i32), into: Target) -> String {
+    let mut said = format!("encoded as {}", id_name(into.codec));
+    if into.channels != own.1 {
+        let names = match into.channels {
+            1 => "mono".into(),
+            2 => "stereo".into(),
+            n => format!("{n} channels"),
+        };
+        said += &format!(", mixed from {} channels to {names}", own.1);
+    }
+    if into.rate != own.0 {
+        said += &format!(", resampled from {} to {} Hz", own.0, into.rate);
+    }
+    said
 }
 
 fn is_cover(id: AVCodecID) -> bool {

@@ -2,6 +2,7 @@
 
 use super::AvError;
 use crate::ffmpeg::error::check;
+use crate::ffmpeg::sink::container::codec_name;
 use crate::ffmpeg::sink::handles::{Codec, Packet, Picture};
 use crate::ffmpeg::sink::mux::Muxer;
 use ffmpeg_sys_next as sys;
@@ -9,10 +10,19 @@ use std::ptr;
 use sys::{AVCodecID, AVRational, AVSampleFormat};
 
 const MEMORY: AvError = AvError(-libc::ENOMEM);
-/// Bits a second for each channel.
+/// Bits a second for each channel; half of it below 32 kHz, where codecs take no more.
 const RATE: i64 = 96_000;
 /// The longest silence put in for a gap, seconds.
 const LONGEST: i64 = 600;
+
+/// What sound becomes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Target {
+    pub(crate) codec: AVCodecID,
+    /// Samples a second.
+    pub(crate) rate: i32,
+    pub(crate) channels: i32,
+}
 
 /// What a decoded frame is: sample format, rate, channels.
 type Shape = (i32, i32, i32);
@@ -58,7 +68,7 @@ impl Sound {
     /// Opens both ends and fills the stream's parameters.
     pub(crate) fn new(
         from: &sys::AVStream,
-        codec: AVCodecID,
+        into: Target,
         global_header: bool,
         to: &mut sys::AVStream,
     ) -> Result<Sound, AvError> {
@@ -66,20 +76,26 @@ impl Sound {
         unsafe {
             let par = &*from.codecpar;
             let reader = sys::avcodec_find_decoder(par.codec_id).as_ref().ok_or(AvError(-libc::ENOSYS))?;
-            let writer = sys::avcodec_find_encoder(codec).as_ref().ok_or(AvError(-libc::ENOSYS))?;
+            let writer = sys::avcodec_find_encoder(into.codec).as_ref().ok_or(AvError(-libc::ENOSYS))?;
             let decoder = Codec::new(reader).ok_or(MEMORY)?;
             check(sys::avcodec_parameters_to_context(decoder.0, par))?;
             (*decoder.0).pkt_timebase = from.time_base;
             check(sys::avcodec_open2(decoder.0, reader, ptr::null_mut()))?;
             let encoder = Codec::new(writer).ok_or(MEMORY)?;
             let context = &mut *encoder.0;
-            context.sample_rate = rate(writer, (*decoder.0).sample_rate);
+            context.sample_rate = into.rate;
             context.sample_fmt =
                 if writer.sample_fmts.is_null() { (*decoder.0).sample_fmt } else { *writer.sample_fmts };
             // encoders want the usual order of so many channels
-            let channels = (*decoder.0).ch_layout.nb_channels.max(1);
+            let channels = into.channels;
             sys::av_channel_layout_default(&mut context.ch_layout, channels);
-            context.bit_rate = RATE * i64::from(channels);
+            context.bit_rate = i64::from(channels) * if into.rate < 32_000 { RATE / 2 } else { RATE };
+            if codec_name(writer) == "libvorbis" {
+                // its bit rates have bounds that depend on rate and channels; its quality has none
+                context.bit_rate = 0;
+                context.flags |= sys::AV_CODEC_FLAG_QSCALE as i32;
+                context.global_quality = 6 * sys::FF_QP2LAMBDA;
+            }
             context.time_base = AVRational { num: 1, den: context.sample_rate };
             if global_header {
                 context.flags |= sys::AV_CODEC_FLAG_GLOBAL_HEADER as i32;
@@ -285,19 +301,14 @@ impl Sound {
     }
 }
 
-/// The encoder's rate nearest above the sound's own, or its highest.
-///
-/// # Safety
-/// `codec` must be one of libav's descriptions.
-unsafe fn rate(codec: &sys::AVCodec, own: i32) -> i32 {
-    let mut list = codec.supported_samplerates;
-    if list.is_null() {
-        return own;
-    }
+/// The rate nearest above the sound's own of those the codec's encoder takes, or its highest.
+pub(crate) fn rate(codec: AVCodecID, own: i32) -> i32 {
     let mut all = Vec::new();
-    // SAFETY: libav's list ends with zero, where we end.
+    // SAFETY: the description is static or null, and its list of rates ends with zero, where we end.
     unsafe {
-        while *list != 0 {
+        let mut list =
+            sys::avcodec_find_encoder(codec).as_ref().map_or(ptr::null(), |c| c.supported_samplerates);
+        while !list.is_null() && *list != 0 {
             all.push(*list);
             list = list.add(1);
         }

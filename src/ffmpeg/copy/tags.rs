@@ -9,13 +9,18 @@ use std::mem::size_of;
 
 /// Takes the tags of the whole input over, but for those that speak of the old file alone.
 pub(crate) fn container_tags(input: &Input, output: *mut sys::AVFormatContext) {
+    // SAFETY: a valid context, whose dictionary is replaced as a whole.
+    unsafe { replace(&mut (*output).metadata, tags(input).into_iter()) };
+}
+
+/// The tags of the whole input, but for those that speak of the old file alone.
+pub(crate) fn tags(input: &Input) -> Vec<(String, String)> {
     const OLD: [&str; 6] =
         ["major_brand", "minor_version", "compatible_brands", "encoder", "DURATION", "iTunSMPB"];
-    // SAFETY: both contexts are valid; the output's dictionary is replaced as a whole.
-    unsafe {
-        let tags = entries((*input.context).metadata);
-        replace(&mut (*output).metadata, tags.into_iter().filter(|t| !OLD.contains(&t.0.as_str())));
-    }
+    // SAFETY: an open context.
+    let mut tags = unsafe { entries((*input.context).metadata) };
+    tags.retain(|tag| !OLD.iter().any(|old| old.eq_ignore_ascii_case(&tag.0)));
+    tags
 }
 
 /// Takes a copied stream's tags over.

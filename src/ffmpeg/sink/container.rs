@@ -1,6 +1,7 @@
 //! Which container a file name asks for, and what is usual in it.
 
-use super::handles::text;
+use super::handles::{Dict, text};
+use super::mux::Muxer;
 use crate::sink::Encoding;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Depth, Format};
@@ -9,21 +10,45 @@ use std::path::Path;
 use std::ptr;
 use sys::AVCodecID;
 
-/// What MPEG-TS has stream types for; libav's muxer does not say.
-const TS: [AVCodecID; 13] = [
+/// What MPEG-TS has stream types for; libav's muxer does not say, and takes anything.
+const TS: [AVCodecID; 15] = [
     AVCodecID::AV_CODEC_ID_H264,
     AVCodecID::AV_CODEC_ID_HEVC,
     AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
     AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
     AVCodecID::AV_CODEC_ID_MPEG4,
+    AVCodecID::AV_CODEC_ID_VC1,
     AVCodecID::AV_CODEC_ID_MP2,
     AVCodecID::AV_CODEC_ID_MP3,
     AVCodecID::AV_CODEC_ID_AAC,
     AVCodecID::AV_CODEC_ID_AC3,
     AVCodecID::AV_CODEC_ID_EAC3,
+    AVCodecID::AV_CODEC_ID_DTS,
     AVCodecID::AV_CODEC_ID_OPUS,
     AVCodecID::AV_CODEC_ID_DVB_SUBTITLE,
     AVCodecID::AV_CODEC_ID_DVB_TELETEXT,
+];
+
+/// What readers find in MPEG program streams (mpg, vob), whose muxers take any picture.
+const PS: [AVCodecID; 8] = [
+    AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
+    AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
+    AVCodecID::AV_CODEC_ID_H264,
+    AVCodecID::AV_CODEC_ID_MP2,
+    AVCodecID::AV_CODEC_ID_MP3,
+    AVCodecID::AV_CODEC_ID_AC3,
+    AVCodecID::AV_CODEC_ID_DTS,
+    AVCodecID::AV_CODEC_ID_DVD_SUBTITLE,
+];
+
+/// What a muxer takes and no reader makes sense of afterwards.
+const UNREADABLE: [(&str, AVCodecID); 6] = [
+    ("avi", AVCodecID::AV_CODEC_ID_FLAC),
+    ("nut", AVCodecID::AV_CODEC_ID_FLAC),
+    ("nut", AVCodecID::AV_CODEC_ID_WMAV1),
+    ("nut", AVCodecID::AV_CODEC_ID_WMAV2),
+    ("mov", AVCodecID::AV_CODEC_ID_WMAV1),
+    ("mov", AVCodecID::AV_CODEC_ID_WMAV2),
 ];
 
 /// A muxer of libav's.
@@ -107,29 +132,70 @@ impl Container {
 
     /// Whether streams of that codec can be put into it.
     pub(crate) fn takes(self, codec: AVCodecID) -> bool {
+        let name = self.name();
+        // its four letters are there, but few players know them
+        let vorbis = codec == AVCodecID::AV_CODEC_ID_VORBIS && matches!(self.kin(), Kin::Mp4 | Kin::Mov);
+        if vorbis || UNREADABLE.contains(&(name.as_str(), codec)) {
+            return false;
+        }
         // SAFETY: a static description and a number.
         let answer = unsafe { sys::avformat_query_codec(self.muxer, codec, sys::FF_COMPLIANCE_UNOFFICIAL) };
-        match answer {
-            1 => true,
+        let own = self.get();
+        match (answer, name.as_str()) {
+            (1, _) => true,
+            (_, "mpegts") => TS.contains(&codec),
+            (_, "mpeg" | "vcd" | "vob" | "svcd" | "dvd") => PS.contains(&codec),
+            // these have more than they say, and refuse the rest with their header
+            (_, "mov" | "mxf" | "mxf_d10" | "mxf_opatom" | "ogg" | "ogv" | "gxf") => self.begins_with(codec),
             // it does not say: then what it has by default is all that is sure
-            code if code < 0 => {
-                if self.name() == "mpegts" {
-                    return TS.contains(&codec);
-                }
-                let own = self.get();
-                codec == own.video_codec || codec == own.audio_codec || codec == own.subtitle_codec
-            }
+            _ if answer < 0 => [own.video_codec, own.audio_codec, own.subtitle_codec].contains(&codec),
             _ => false,
         }
     }
 
-    /// What sound becomes when it cannot be copied.
-    pub(crate) fn sound(self) -> AVCodecID {
-        match self.kin() {
-            Kin::Mp4 | Kin::Mov => AVCodecID::AV_CODEC_ID_AAC,
-            Kin::Mkv | Kin::Webm => AVCodecID::AV_CODEC_ID_OPUS,
-            Kin::Other => self.get().audio_codec,
-        }
+    /// Whether a header with a stream of that codec can be written.
+    fn begins_with(self, codec: AVCodecID) -> bool {
+        // SAFETY: a number.
+        let kind = unsafe { sys::avcodec_get_type(codec) };
+        let video = sys::AVMediaType::AVMEDIA_TYPE_VIDEO;
+        let kinds: &[_] = if kind == video { &[codec] } else { &[self.get().video_codec, codec] };
+        let began = Muxer::trial(self).and_then(|mut muxer| {
+            for &codec in kinds {
+                let stream = muxer.stream()?;
+                let second = sys::AVRational { num: 1, den: 25 };
+                (stream.time_base, stream.avg_frame_rate) = (second, sys::AVRational { num: 25, den: 1 });
+                stream.sample_aspect_ratio = sys::AVRational { num: 1, den: 1 };
+                // SAFETY: a new stream's parameters, ours alone, and a number.
+                unsafe {
+                    let par = &mut *stream.codecpar;
+                    (par.codec_id, par.codec_type) = (codec, sys::avcodec_get_type(codec));
+                    (par.width, par.height) = (1920, 1080);
+                    (par.sample_rate, par.block_align) = (48_000, 4);
+                    (par.bits_per_coded_sample, par.bits_per_raw_sample) = (16, 16);
+                    sys::av_channel_layout_default(&mut par.ch_layout, 2);
+                }
+            }
+            muxer.begin(Dict::new())
+        });
+        // what it said of what it does not take is nobody's business
+        crate::ffmpeg::log::drain();
+        began.is_ok()
+    }
+
+    /// What sound can become when it cannot be copied, the usual first.
+    pub(crate) fn sounds(self) -> Vec<AVCodecID> {
+        let own = self.get().audio_codec;
+        let more = match (self.kin(), self.name().as_str()) {
+            (Kin::Mp4 | Kin::Mov, _) => return vec![AVCodecID::AV_CODEC_ID_AAC],
+            (Kin::Mkv | Kin::Webm, _) => {
+                return vec![AVCodecID::AV_CODEC_ID_OPUS, AVCodecID::AV_CODEC_ID_VORBIS];
+            }
+            // for more than two channels
+            (_, "mpegts" | "mpeg" | "vob" | "svcd" | "dvd" | "avi") => Some(AVCodecID::AV_CODEC_ID_AC3),
+            (_, "flv") => Some(AVCodecID::AV_CODEC_ID_AAC),
+            _ => None,
+        };
+        [own].into_iter().chain(more).filter(|&id| id != AVCodecID::AV_CODEC_ID_NONE).collect()
     }
 
     /// The encoders to try for pictures of a format, best first, by name.

@@ -77,7 +77,10 @@ impl Encoder {
         context.color_primaries = format.primaries.to_av();
         context.color_trc = format.transfer.to_av();
         context.chroma_sample_location = format.siting.to_av();
-        context.field_order = format.fields.to_av();
+        // the container is told of fields where the stream tells of them
+        if !WHOLE_FRAMES.contains(&choice.name.as_str()) {
+            context.field_order = format.fields.to_av();
+        }
         if matches!(format.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed)
             && INTERLACING.contains(&choice.name.as_str())
         {
@@ -238,6 +241,10 @@ pub(crate) unsafe fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -
     Ok(())
 }
 
+/// Encoders that neither code fields nor say that a frame holds two.
+pub(crate) const WHOLE_FRAMES: [&str; 7] =
+    ["libx265", "libsvtav1", "libaom-av1", "librav1e", "libvpx", "libvpx-vp9", "libtheora"];
+
 /// Encoders that code fields when they are told to.
 pub(crate) const INTERLACING: [&str; 8] =
     ["libx264", "mpeg2video", "mpeg4", "prores_ks", "prores", "prores_aw", "dnxhd", "libxvid"];
@@ -254,6 +261,12 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr) -> Dict {
     let mut own: Vec<(&str, String)> = Vec::new(); // for x264-params and x265-params
     match name {
         "libx264" | "libx264rgb" => {
+            // it is told of each picture's first field too late for what it writes of the first
+            match choice.format.fields {
+                FieldOrder::TopFirst => own.push(("tff", "1".into())),
+                FieldOrder::BottomFirst => own.push(("bff", "1".into())),
+                _ => {}
+            }
             own.extend(hdr.display_text().map(|t| ("mastering-display", t)));
             own.extend(hdr.light_text().map(|t| ("cll", t)));
             // x264's AVX-512 code for mbtree reads what was never written where a row is no multiple of 8 macroblocks:

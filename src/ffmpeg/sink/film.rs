@@ -3,11 +3,12 @@
 
 use super::container::Container;
 use super::handles::{Dict, Packet};
+use super::holds::{Chapters, lost_words};
 use super::mux::Muxer;
 use super::{av_fault, fault};
 use crate::disk::Output;
 use crate::ffmpeg::carry;
-use crate::ffmpeg::copy::{Copies, Input, Planned, Span, add_chapters, container_tags, plan as route};
+use crate::ffmpeg::copy::{Copies, Input, Planned, Span, add_chapters, container_tags, fits, plan as route};
 use crate::ffmpeg::error::AvError;
 use crate::sink::{Encoding, SinkError};
 use ffmpeg_sys_next as sys;
@@ -90,16 +91,31 @@ impl Film {
             out.path().ok_or_else(|| fault(output, "is no file; a video container needs one".into()))?;
         let mut muxer = Muxer::new(container, path).map_err(|e| av("it cannot be begun", e))?;
         let mut stream = 0;
+        let no_chapters = encoding.no_chapters || alone;
+        if !alone && let Some(input) = &input {
+            said.extend(lost_words(input, container, !no_chapters, whole.1));
+        }
         let copies = match input {
             None => {
+                let mut trial = Muxer::trial(container).map_err(|e| av("it cannot be begun", e))?;
+                picture(&mut trial, None).map_err(|e| av("no stream can be made", e))?;
+                trial.begin(Dict::new()).map_err(|e| refused(output, container, e))?;
                 stream = picture(&mut muxer, None).map_err(|e| av("no stream can be made", e))?;
                 None
             }
             Some(input) => {
-                let (mut plans, more) = route(&input, video, container, encoding);
-                if alone {
-                    plans.iter_mut().filter(|p| **p != Planned::Picture).for_each(|p| *p = Planned::Drop);
-                } else {
+                let mut bare = vec![Planned::Drop; input.streams().len()];
+                bare.get_mut(video).into_iter().for_each(|p| *p = Planned::Picture);
+                let mut tried = |plans: &[Planned]| {
+                    fits(&input, plans, container, |muxer, from| picture(muxer, Some(from)).map(drop))
+                };
+                tried(&bare).map_err(|e| refused(output, container, e))?;
+                let mut plans = bare;
+                if !alone {
+                    let more;
+                    (plans, more) = route(&input, video, container, encoding, |plans| tried(plans).is_ok());
+                    // what was said of ways not gone
+                    crate::ffmpeg::log::drain();
                     said.extend(more);
                     if plans.contains(&Planned::Picture) {
                         container_tags(&input, muxer.context);
@@ -113,13 +129,6 @@ impl Film {
                 Some(copies.map_err(|e| av("a stream beside the picture cannot be carried over", e))?)
             }
         };
-        let mut no_chapters = encoding.no_chapters || alone;
-        // its header holds them, and the end that they would be cut at is not known before the last picture
-        let cut = container.is_asf() && !whole.1;
-        if cut && !no_chapters && copies.as_ref().is_some_and(|c| c.input.has_chapters()) {
-            no_chapters = true;
-            said.push("chapters are lost, since the end is cut".into());
-        }
         let spare = out.path().and_then(spare);
         let (start, jumps) = cast.source.map_or((Ratio::ZERO, false), |s| (s.start, s.jumps));
         let film = Film {
@@ -157,16 +166,18 @@ impl Film {
             let begun = copies.begin(span, !self.whole.1, self.jumps, &mut self.muxer);
             begun.map_err(|e| self.fault("the streams beside the picture cannot be read", e))?;
         }
+        if self.container.chapters() == Chapters::First
+            && self.whole.1
+            && !self.no_chapters
+            && let Some(copies) = &self.copies
+        {
+            let added = add_chapters(&copies.input, &span, self.muxer.context);
+            added.map_err(|e| self.fault("its chapters cannot be written", e))?;
+        }
         // Matroska would move everything for the sake of sound that begins before zero; it need not
         if self.container.is_matroska() && pts - self.shift >= 0 {
             // SAFETY: our own context.
             unsafe { (*self.muxer.context).avoid_negative_ts = sys::AVFMT_AVOID_NEG_TS_DISABLED };
-        }
-        if let Some(copies) = self.copies.as_ref().filter(|_| self.container.is_asf() && !self.no_chapters) {
-            // behind the header there is no room for them any more
-            let added = add_chapters(&copies.input, &span, self.muxer.context);
-            added.map_err(|e| self.fault("its chapters cannot be written", e))?;
-            self.no_chapters = true;
         }
         let begun = self.muxer.begin(Dict::new());
         begun.map_err(|e| self.fault("its header cannot be written", e))
@@ -189,7 +200,9 @@ impl Film {
     pub(super) fn rest(&mut self, end: Option<i64>) -> Result<(), SinkError> {
         let Some(copies) = &mut self.copies else { return Ok(()) };
         let rest = copies.finish(end, &mut self.muxer).and_then(|span| match span {
-            Some(span) if !self.no_chapters => add_chapters(&copies.input, &span, self.muxer.context),
+            Some(span) if !self.no_chapters && self.container.chapters() == Chapters::Last => {
+                add_chapters(&copies.input, &span, self.muxer.context)
+            }
             _ => Ok(()),
         });
         rest.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))
@@ -221,6 +234,13 @@ impl Film {
         closed?;
         end(out)
     }
+}
+
+/// Says that not even the picture can be put into the container.
+fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
+    let said = crate::ffmpeg::log::drain().join("; ");
+    let said = if said.is_empty() { error.to_string() } else { said };
+    fault(output, format!("{} cannot hold such pictures: {said}", container.name()))
 }
 
 /// A file without a name beside the output.

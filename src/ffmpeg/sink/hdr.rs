@@ -7,7 +7,7 @@ use std::mem::size_of;
 use sys::{AVFrameSideDataType, AVPacketSideDataType};
 
 /// libav's `AVMasteringDisplayMetadata`, which the bindings leave out. Its fields are part of libav's interface.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Display {
     /// x and y of red, green and blue.
@@ -20,7 +20,7 @@ pub(crate) struct Display {
 }
 
 /// libav's `AVContentLightMetadata`, likewise. cd/m2.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Light {
     max_cll: u32,
@@ -28,7 +28,7 @@ pub(crate) struct Light {
 }
 
 /// What a stream says of the screen it was mastered on, and of its brightness.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hdr {
     pub(crate) display: Option<Display>,
     pub(crate) light: Option<Light>,

@@ -4,7 +4,7 @@ use super::container::Container;
 use super::handles::{Dict, Packet};
 use crate::ffmpeg::error::{AvError, check};
 use ffmpeg_sys_next as sys;
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
@@ -16,6 +16,8 @@ pub(crate) struct Muxer {
     begun: bool,
     /// Something could not be written.
     failed: bool,
+    /// It writes into memory, to see what it would take.
+    trial: bool,
     /// Whether it is Matroska in a version of libav whose muxer writes the codec's delay of Opus, which readers take
     /// away from every time, but does not add it to the times itself.
     delays: bool,
@@ -27,31 +29,49 @@ unsafe impl Send for Muxer {}
 impl Muxer {
     /// A muxer for a file that exists and is empty.
     pub(crate) fn new(container: Container, path: &Path) -> Result<Muxer, AvError> {
-        let mut muxer = Muxer {
-            context: ptr::null_mut(),
-            begun: false,
-            failed: false,
-            delays: container.is_matroska() && cfg!(not(ffmpeg_6_1)),
-        };
         // named as a file, so that nothing in its name is taken for a protocol
         let url = [b"file:", OsStr::as_bytes(path.as_os_str())].concat();
         let url = CString::new(url).map_err(|_| AvError(-libc::EINVAL))?;
         let mut options = Dict::new();
         options.set("blocksize", "262144");
-        // SAFETY: strings live through the calls; what is made is owned by `muxer`, which frees it also on failure.
+        let muxer = Muxer::closed(container, &url)?;
+        // SAFETY: strings live through the call; what is opened is owned by `muxer`, which closes it.
+        check(unsafe {
+            sys::avio_open2(
+                &mut (*muxer.context).pb,
+                url.as_ptr(),
+                sys::AVIO_FLAG_WRITE,
+                ptr::null(),
+                &mut options.0,
+            )
+        })?;
+        Ok(muxer)
+    }
+
+    /// A muxer that writes into memory: whether its header can be written tells what the container takes.
+    pub(crate) fn trial(container: Container) -> Result<Muxer, AvError> {
+        let mut muxer = Muxer::closed(container, c"trial")?;
+        // SAFETY: our own context, which has nothing open yet.
+        check(unsafe { sys::avio_open_dyn_buf(&mut (*muxer.context).pb) })?;
+        muxer.trial = true;
+        Ok(muxer)
+    }
+
+    fn closed(container: Container, url: &CStr) -> Result<Muxer, AvError> {
+        let mut muxer = Muxer {
+            context: ptr::null_mut(),
+            begun: false,
+            failed: false,
+            trial: false,
+            delays: container.is_matroska() && cfg!(not(ffmpeg_6_1)),
+        };
+        // SAFETY: the string is copied; what is made is owned by `muxer`, which frees it.
         unsafe {
             check(sys::avformat_alloc_output_context2(
                 &mut muxer.context,
                 container.muxer.cast_mut(),
                 ptr::null(),
                 url.as_ptr(),
-            ))?;
-            check(sys::avio_open2(
-                &mut (*muxer.context).pb,
-                url.as_ptr(),
-                sys::AVIO_FLAG_WRITE,
-                ptr::null(),
-                &mut options.0,
             ))?;
             // what standards bodies have not settled but players know (HDR10 boxes, Opus in MP4)
             (*muxer.context).strict_std_compliance = sys::FF_COMPLIANCE_UNOFFICIAL;
@@ -150,7 +170,14 @@ impl Drop for Muxer {
         // SAFETY: ours alone; closing a file that is closed does nothing.
         unsafe {
             if !self.context.is_null() {
-                sys::avio_closep(&mut (*self.context).pb);
+                if self.trial {
+                    let mut written = ptr::null_mut();
+                    sys::avio_close_dyn_buf((*self.context).pb, &mut written);
+                    sys::av_free(written.cast());
+                    (*self.context).pb = ptr::null_mut();
+                } else {
+                    sys::avio_closep(&mut (*self.context).pb);
+                }
                 sys::avformat_free_context(self.context);
             }
         }

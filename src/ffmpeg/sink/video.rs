@@ -2,11 +2,12 @@
 
 use super::choose::{Choice, choose};
 use super::clock::Clock;
-use super::container::{Container, Kin};
-use super::encoder::{Encoder, OpenError, rational, threads};
+use super::container::Container;
+use super::encoder::{Encoder, OpenError, WHOLE_FRAMES, rational, threads};
 use super::film::{Cast, Film};
 use super::handles::Packet;
 use super::hdr::Hdr;
+use super::holds::lost_picture;
 use super::mux::Muxer;
 use super::{av_fault, fault};
 use crate::ffmpeg::carry::{self, FrameCarry};
@@ -81,7 +82,9 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let from = input.as_ref().and_then(|input| input.stream(source.map_or(0, |s| s.video)));
     // SAFETY: a stream of the open input.
     let hdr = from.map_or_else(Hdr::default, |stream| unsafe { Hdr::of_stream(stream) });
-    let mut said: Vec<String> = from.map_or_else(Vec::new, |from| cannot_hold(from, container));
+    let pq = choice.format.transfer == Transfer::PQ;
+    let hdr = source.filter(|_| pq).map_or(hdr, |source| hdr.or(source.hdr));
+    let mut said = lost_picture(from, container, &choice, &hdr);
     if source.is_some_and(|s| s.captions) && !has_option(&choice, c"a53cc") {
         said.push(format!("closed captions are lost, {} does not write them", choice.name));
     }
@@ -332,6 +335,13 @@ pub(super) fn parameters(
             versions::set_stream_side_data(stream, kind, &bytes);
         }
         stream.sample_aspect_ratio = (*encoder.codec.0).sample_aspect_ratio;
+        let par = &mut *stream.codecpar;
+        if par.codec_id == sys::AVCodecID::AV_CODEC_ID_PRORES {
+            // the encoder says it with the tag alone, and MXF asks for the profile
+            let tags = [b"apco", b"apcs", b"apcn", b"apch", b"ap4h", b"ap4x"];
+            let found = tags.iter().position(|tag| par.codec_tag == u32::from_le_bytes(**tag));
+            par.profile = found.map_or(par.profile, |profile| profile as i32);
+        }
     }
     stream.time_base = encoder.time_base();
     if let Some(rate) = rational(choice.format.rate) {
@@ -340,10 +350,6 @@ pub(super) fn parameters(
     }
     Ok(())
 }
-
-/// Encoders that neither code fields nor say that a frame holds two.
-const WHOLE_FRAMES: [&str; 7] =
-    ["libx265", "libsvtav1", "libaom-av1", "librav1e", "libvpx", "libvpx-vp9", "libtheora"];
 
 /// Whether an encoder has an option of its own of that name.
 fn has_option(choice: &Choice, name: &CStr) -> bool {
@@ -356,25 +362,4 @@ fn has_option(choice: &Choice, name: &CStr) -> bool {
             let flag = sys::AV_OPT_SEARCH_FAKE_OBJ;
             !sys::av_opt_find(searched, name.as_ptr(), std::ptr::null(), 0, flag).is_null()
         }
-}
-
-/// What the filtered stream has and the container cannot hold.
-fn cannot_hold(from: &sys::AVStream, container: Container) -> Vec<String> {
-    use AVPacketSideDataType::*;
-    // SAFETY: a stream of the open input.
-    let has = |kind| unsafe { versions::stream_side_data(from, kind).is_some() };
-    let mut said = Vec::new();
-    let turns =
-        matches!(container.kin(), Kin::Mp4 | Kin::Mov) || (cfg!(ffmpeg_6_1) && container.is_matroska());
-    if has(AV_PKT_DATA_DISPLAYMATRIX) && !turns {
-        said.push("rotation is lost".into());
-    }
-    if has(AV_PKT_DATA_DOVI_CONF) {
-        said.push("Dolby Vision data is lost".into());
-    }
-    let hdr = container.kin() != Kin::Other;
-    if (has(AV_PKT_DATA_MASTERING_DISPLAY_METADATA) || has(AV_PKT_DATA_CONTENT_LIGHT_LEVEL)) && !hdr {
-        said.push("HDR10 data is lost in the container, but may be in the stream".into());
-    }
-    said
 }

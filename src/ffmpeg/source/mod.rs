@@ -22,6 +22,7 @@ use crate::ffmpeg::own::Picture;
 use crate::ffmpeg::pixfmt::{self, Layout};
 use crate::ffmpeg::place::{Place, place};
 use crate::ffmpeg::reader::{Item, Reader};
+use crate::ffmpeg::sink::hdr::Hdr;
 use crate::ffmpeg::unpack::{Decoded, Unpack};
 use crate::source::{Decode, Info, Options, Pending, Slot, Source, SourceError, Stamp};
 use clock::Clock;
@@ -218,6 +219,8 @@ impl Video {
             jumps: demuxer.may_jump(),
             variable: rates.variable,
             captions: first.captions(),
+            // SAFETY: a decoded frame.
+            hdr: unsafe { Hdr::of_frame(first.as_ptr()) },
         };
         // Through filters that look beyond a frame there is only one way, and that is forward.
         let steady = filtered

@@ -1,0 +1,185 @@
+//! What a container keeps beside the packets, and what has to be named as lost. libav's muxers leave out what they have
+//! no place for without a word; what is said here of each was found by reading back what they wrote.
+
+use super::choose::Choice;
+use super::container::{Container, Kin};
+use super::hdr::Hdr;
+use crate::ffmpeg::copy::{Input, tags};
+use crate::ffmpeg::versions;
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::{ColorRange, Family, Format, Matrix, Primaries, Transfer};
+use grainfield_filters::ratio::Ratio;
+use sys::AVPacketSideDataType;
+
+/// When a container takes chapters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Chapters {
+    /// With its header alone: before it is known where the last picture ends.
+    First,
+    /// With its trailer.
+    Last,
+    Never,
+}
+
+/// Names that mp4 has a place for.
+const MP4: &str = "title artist album_artist composer album date comment genre copyright grouping lyrics description \
+    synopsis show episode_id network keywords episode_sort season_number media_type hd_video gapless_playback \
+    compilation track disc creation_time location";
+/// Names that QuickTime has a place for.
+const MOV: &str =
+    "title artist album date comment genre copyright make model timecode creation_time location";
+/// Names that AVI has a place for.
+const AVI: &str = "title artist comment copyright date genre track encoded_by timecode software";
+
+impl Container {
+    pub(crate) fn chapters(self) -> Chapters {
+        match (self.kin(), self.name().as_str()) {
+            (Kin::Other, "nut" | "asf") => Chapters::First,
+            (Kin::Other, _) => Chapters::Never,
+            _ => Chapters::Last,
+        }
+    }
+
+    /// Whether a tag of the whole file is kept.
+    fn keeps_tag(self, name: &str) -> bool {
+        let among = |list: &str| list.split_whitespace().any(|known| known.eq_ignore_ascii_case(name));
+        match (self.kin(), self.name().as_str()) {
+            (_, "3gp" | "3g2") => among("copyright creation_time location"),
+            (_, "mp4") if name == "timecode" => true,
+            (Kin::Mp4, _) => among(MP4),
+            (Kin::Mov, _) => among(MOV),
+            (_, "asf") => name != "creation_time",
+            (Kin::Mkv | Kin::Webm, _) | (_, "nut" | "ogg" | "ogv" | "flv") => true,
+            (_, "avi") => among(AVI),
+            (_, "mxf" | "mxf_d10" | "mxf_opatom") => {
+                name == "timecode" || name.to_ascii_lowercase().starts_with("comment_")
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the language of a stream is kept.
+    pub(crate) fn keeps_language(self) -> bool {
+        let name = self.name();
+        self.kin() != Kin::Other || ["mpegts", "nut", "asf", "ogg", "ogv"].contains(&name.as_str())
+    }
+}
+
+/// What the container loses of the input's tags and chapters.
+pub(super) fn lost_words(input: &Input, to: Container, chapters: bool, whole_end: bool) -> Vec<String> {
+    let mut said = Vec::new();
+    // SAFETY: an open context; only this field is read.
+    let count = unsafe { (*input.context).nb_chapters };
+    match to.chapters() {
+        _ if count == 0 || !chapters => {}
+        Chapters::Never => said.push("chapters are lost".into()),
+        Chapters::First if !whole_end => {
+            said.push("chapters are lost, they would have to be written before the end is known".into());
+        }
+        _ => {}
+    }
+    let names: Vec<String> =
+        tags(input).into_iter().map(|tag| tag.0).filter(|name| !to.keeps_tag(name)).collect();
+    if !names.is_empty() {
+        said.push(format!("tags are lost ({})", names.join(", ")));
+    }
+    said
+}
+
+/// What container and encoder lose of what is known of the picture.
+pub(super) fn lost_picture(
+    from: Option<&sys::AVStream>,
+    to: Container,
+    choice: &Choice,
+    hdr: &Hdr,
+) -> Vec<String> {
+    use AVPacketSideDataType::*;
+    // SAFETY: a stream of the open input.
+    let has = |kind| from.is_some_and(|from| unsafe { versions::stream_side_data(from, kind).is_some() });
+    let mut said = Vec::new();
+    let turns = matches!(to.kin(), Kin::Mp4 | Kin::Mov) || (cfg!(ffmpeg_6_1) && to.is_matroska());
+    if has(AV_PKT_DATA_DISPLAYMATRIX) && !turns {
+        said.push("rotation is lost (.mp4 and .mov keep it)".into());
+    }
+    if has(AV_PKT_DATA_DOVI_CONF) {
+        said.push("Dolby Vision data is lost".into());
+    }
+    let coded = ["libx264", "libx264rgb", "libx265"].contains(&choice.name.as_str())
+        && hdr.display.is_some() == hdr.display_text().is_some();
+    let boxed = to.kin() != Kin::Other && !to.name().starts_with("3g");
+    if hdr.says() != (false, false) && !boxed && !coded {
+        said.push("HDR10 data is lost (.mp4, .mov, .mkv and .webm keep it)".into());
+    }
+    said.extend(lost_aspect(to, choice));
+    said.extend(lost_color(to, choice));
+    said
+}
+
+/// What becomes of the shape of samples.
+fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
+    let format = &choice.format;
+    let own = format.aspect;
+    if own <= Ratio::ZERO {
+        return None;
+    }
+    let exact = |most: i64| own.num() <= most && own.den() <= most;
+    let (width, height) = (i64::from(format.width), i64::from(format.height));
+    let display = Ratio::new(own.num().checked_mul(width)?, own.den().checked_mul(height)?)?;
+    let displayed = |most: i64| display.num() <= most && display.den() <= most;
+    let stream = match choice.name.as_str() {
+        "libx264" | "libx264rgb" | "libx265" | "mjpeg" => exact(65535),
+        "mpeg4" | "libxvid" => exact(255),
+        "libtheora" => exact((1 << 24) - 1),
+        "ffv1" => exact(i32::MAX.into()),
+        // square samples, or the picture as a whole
+        "mpeg2video" => {
+            let shapes = [(4, 3), (16, 9), (221, 100)].map(|(a, b)| Ratio::new(a, b));
+            own == Ratio::ONE || shapes.contains(&Some(display))
+        }
+        _ => own == Ratio::ONE,
+    };
+    let kept = match (to.kin(), to.name().as_str()) {
+        (Kin::Mp4 | Kin::Mov, _) | (_, "nut" | "asf") => true,
+        (Kin::Mkv, _) => displayed(1 << 20),
+        // whole samples of the width it is shown in
+        (Kin::Webm, _) => {
+            let shown = (own * Ratio::whole(width) + Ratio::HALF).floor();
+            let becomes = Ratio::new(shown, width)?;
+            let said = format!("the sample aspect {} becomes {}", colon(own), colon(becomes));
+            return (becomes != own).then_some(said);
+        }
+        (_, "mxf") => displayed(1 << 20) && stream,
+        (_, "avi") => displayed(65535) || stream,
+        _ => stream,
+    };
+    (!kept).then(|| format!("the sample aspect {} is not kept", colon(own)))
+}
+
+fn colon(r: Ratio) -> String {
+    format!("{}:{}", r.num(), r.den())
+}
+
+/// Encoders that write all of the colour tags into the stream itself.
+const COLORED: [&str; 6] = ["libx264", "libx264rgb", "libx265", "libsvtav1", "libaom-av1", "librav1e"];
+/// Those that write all but the range.
+const TINTED: [&str; 4] = ["mpeg2video", "prores_ks", "prores", "prores_aw"];
+
+/// Which colour tags are lost.
+fn lost_color(to: Container, choice: &Choice) -> Option<String> {
+    let f: &Format = &choice.format;
+    let name = choice.name.as_str();
+    let (all, but_range) = (COLORED.contains(&name), TINTED.contains(&name));
+    let kept = to.kin() != Kin::Other || all;
+    let mut lost = Vec::new();
+    let vp9 = name == "libvpx-vp9";
+    if !kept && !but_range {
+        let yuv = f.family == Family::Yuv && !vp9;
+        lost.extend((yuv && f.matrix != Matrix::UNSPECIFIED).then_some("matrix"));
+        lost.extend((f.primaries != Primaries::UNSPECIFIED).then_some("primaries"));
+        lost.extend((f.transfer != Transfer::UNSPECIFIED).then_some("transfer"));
+    }
+    // unsaid, YUV is limited, as the rest of the world has it
+    let full = f.range == ColorRange::Full && f.family != Family::Rgb;
+    lost.extend((!kept && !vp9 && full).then_some("full range"));
+    (!lost.is_empty()).then(|| format!("colour tags are lost ({})", lost.join(", ")))
+}
