@@ -15,6 +15,9 @@ use ::tiff::{Directory, TiffError, TiffResult};
 use grainfield_filters::frame::{Alpha, Depth, Family, Format};
 use std::io::Cursor;
 
+/// The most bytes of tags that are kept; the library reads a million of each at most.
+const MAX_TAGS: usize = 16 << 20;
+
 const DNG: std::ops::RangeInclusive<u16> = 50706..=52551;
 
 /// What a TIFF has beside its samples.
@@ -83,6 +86,7 @@ impl Kept {
         }
         let all: Vec<(Tag, Type)> =
             ifd.directory().iter().map(|(tag, entry)| (tag, entry.field_type())).collect();
+        let mut room = MAX_TAGS;
         for (tag, kind) in all {
             let code = tag.to_u16();
             if is_structure(code) {
@@ -90,11 +94,14 @@ impl Kept {
             }
             let mut value = ValueBuffer::empty(kind);
             let places = matches!(kind, Type::IFD | Type::IFD8 | Type::LONG8 | Type::SLONG8);
-            let read = !places && !is_lost(code) && matches!(ifd.find_tag_buf(tag, &mut value), Ok(Some(_)));
-            if read {
+            let read = room > 0 && !places && !is_lost(code) && matches!(ifd.find_tag_buf(tag, &mut value), Ok(Some(_)));
+            let fits = room.checked_sub(value.as_bytes().len());
+            if let (true, Some(left)) = (read, fits) {
+                room = left;
                 value.set_byte_order(ByteOrder::native());
                 kept.tags.push((tag, value));
             } else {
+                room = if read { 0 } else { room };
                 kept.left.push(code);
             }
         }
