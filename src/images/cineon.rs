@@ -284,8 +284,9 @@ pub(super) fn probe(input: Input) -> Result<Header, Fault> {
         notes.push(format!("more than {MAX_USER} bytes of user data: the rest is not kept"));
     }
     // what all frames share, for those that have no file of their own
+    let fields = kept.names();
     kept.forget_frame();
-    let meta = Meta { density: kept.density(), cineon: Some(Box::new(kept)), ..Meta::default() };
+    let meta = Meta { fields, density: kept.density(), cineon: Some(Box::new(kept)), ..Meta::default() };
     Ok(Header { kind: Kind::Cineon, format, meta, details, notes })
 }
 

@@ -33,8 +33,9 @@ fn decoded(kind: Kind, mut input: Input) -> Result<(Decoded, Format, Option<Box<
 pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
     let (picture, format, mut dpx) = decoded(kind, input)?;
     let mut details = vec![("stored".to_owned(), picture.stored().to_owned())];
-    let mut notes = Vec::new();
+    let (mut notes, mut fields) = (Vec::new(), Vec::new());
     if let Some(kept) = &mut dpx {
+        fields = kept.names();
         details.extend(kept.details());
         if format.transfer == Transfer::DENSITY {
             notes.push(
@@ -44,7 +45,7 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
         // what all frames share, for those that have no file of their own
         kept.forget_frame();
     }
-    Ok(Header { kind, format, meta: Meta { dpx, ..Meta::default() }, details, notes })
+    Ok(Header { kind, format, meta: Meta { fields, dpx, ..Meta::default() }, details, notes })
 }
 
 pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {

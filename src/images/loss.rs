@@ -39,13 +39,10 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
     if let Some(tiff) = &meta.tiff {
         list.extend(tiff.lost(kind == Kind::Tiff));
     }
-    match (&meta.dpx, kind) {
-        (Some(dpx), Kind::Dpx) => list.extend(dpx.lost()),
-        (Some(dpx), _) => list.extend(dpx.names()),
-        (None, _) => {}
-    }
-    if let Some(cineon) = meta.cineon.as_ref().filter(|_| kind != Kind::Cineon) {
-        list.extend(cineon.names());
+    match (&meta.dpx, &meta.cineon) {
+        (Some(dpx), _) if kind == Kind::Dpx => list.extend(dpx.lost()),
+        (_, Some(_)) if kind == Kind::Cineon => {}
+        _ => list.extend(meta.fields.iter().cloned()),
     }
     list
 }

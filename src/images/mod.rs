@@ -180,6 +180,8 @@ pub struct Meta {
     pub png: Option<Box<::png::Info<'static>>>,
     /// What only OpenEXR has.
     pub exr: Option<Box<exr::Kept>>,
+    /// The fields of a film's header that the file has, one frame's own among them, for the message that names losses.
+    pub fields: Vec<String>,
     /// What only Cineon has.
     pub cineon: Option<Box<cineon::Kept>>,
     /// What only DPX has.

@@ -94,7 +94,10 @@ impl Kept {
             }
             let mut value = ValueBuffer::empty(kind);
             let places = matches!(kind, Type::IFD | Type::IFD8 | Type::LONG8 | Type::SLONG8);
-            let read = room > 0 && !places && !is_lost(code) && matches!(ifd.find_tag_buf(tag, &mut value), Ok(Some(_)));
+            let read = room > 0
+                && !places
+                && !is_lost(code)
+                && matches!(ifd.find_tag_buf(tag, &mut value), Ok(Some(_)));
             let fits = room.checked_sub(value.as_bytes().len());
             if let (true, Some(left)) = (read, fits) {
                 room = left;

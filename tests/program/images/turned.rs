@@ -47,11 +47,12 @@ fn video_is_upright() {
 fn images_that_can_say_so_stay_as_stored() {
     let s = Session::new();
     for orientation in 1..=8 {
-        make(&s, "a.png", orientation);
-        let (_, upright) = one(s.path("a.png"));
+        let name = format!("a{orientation}.png");
+        make(&s, &name, orientation);
+        let (_, upright) = one(s.path(&name));
         for ext in ["png", "webp", "tif", "exr"] {
             let out = format!("b{orientation}.{ext}");
-            s.run(&format!("render a.png {out} --transfer keep")).ok();
+            s.run(&format!("render {name} {out} --transfer keep")).ok();
             let (_, seen) = one(s.path(&out));
             assert_eq!(
                 (seen.format().width, seen.format().height),
