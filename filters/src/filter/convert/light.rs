@@ -7,7 +7,6 @@
 //! number stays to the bit, one with such an alpha is neither divided nor multiplied, and none is made.
 
 use super::ConvertError;
-use super::target::is_rgb;
 use crate::filter::{Band, Filter, Memory, Plan, State};
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix, Moment, Scratch, Siting, Transfer};
 use crate::pixel::transfer::Curve;
@@ -76,7 +75,7 @@ pub fn displayed(from: &Format, to: Format) -> Format {
     if !linear || to.transfer != Transfer::LINEAR || to.depth == Depth::Float {
         return to;
     }
-    let video = to.family == Family::Yuv && !is_rgb(&to);
+    let video = to.family == Family::Yuv && !to.is_rgb();
     Format { transfer: if video { Transfer::BT709 } else { Transfer::SRGB }, ..to }
 }
 
