@@ -6,7 +6,7 @@ mod request;
 mod select;
 
 pub(crate) use files::{load_files, named};
-pub use request::{Cache, Fields, OnError, Request};
+pub use request::{Cache, Fields, Light, OnError, Request, TransferChoice};
 
 use crate::disk::SameFile;
 use crate::pipeline::{self, Failure, Setup};
@@ -228,6 +228,8 @@ impl Job {
         let options = source::Options {
             rate: request.rate,
             missing: request.missing,
+            range: request.range,
+            matrix: request.matrix,
             allow_protocol: request.allow_protocol.clone(),
             lavfi: request.lavfi.clone(),
             threads: request.threads,
@@ -247,6 +249,7 @@ impl Job {
         let input = Format {
             matrix: request.matrix.unwrap_or(info.format.matrix),
             range: request.range.unwrap_or(info.format.range),
+            transfer: request.transfer.input.unwrap_or(info.format.transfer),
             ..info.format
         };
         files::load(&mut request, &input, &options)?;
@@ -413,8 +416,17 @@ fn fields(asked: Fields, input: &Format) -> chain::Fields {
     }
 }
 
-/// The format that is wanted of what the filters make.
+/// The format that is wanted of what the filters make, with the light that the user wants.
 fn target(request: &Request, made: &Format) -> Result<Format, JobError> {
+    let format = samples(request, made)?;
+    Ok(match request.transfer.output {
+        Light::Fitting => format,
+        Light::Kept => Format { transfer: made.transfer, ..format },
+        Light::As(transfer) => Format { transfer, ..format },
+    })
+}
+
+fn samples(request: &Request, made: &Format) -> Result<Format, JobError> {
     let Some(name) = &request.pix_fmt else {
         return Ok(sink::accepts(&request.output, made, &request.encoding)?);
     };

@@ -486,6 +486,14 @@ pub(super) struct PictureArgs {
     /// The input's range, whatever its tag says
     #[arg(long, value_name = "RANGE", value_parser = RANGE)]
     pub(super) range: Option<ColorRange>,
+    /// What light the output's values stand for, or INPUT:OUTPUT: srgb, bt709, linear, pq, hlg ... or keep
+    ///
+    /// By FFmpeg's names. Default: linear in OpenEXR and float TIFF; in integers that of a display (srgb as R, G and B,
+    /// bt709 as Y, U and V) where the input is linear float, else the input's. INPUT overrides the input's tag; without
+    /// one R, G and B and full-range grey are taken for srgb, all else for bt709 (shown by BT.1886). keep converts
+    /// nothing.
+    #[arg(long, value_name = "[T:]T", value_parser = values::transfer)]
+    pub(super) transfer: Option<crate::job::TransferChoice>,
     /// How interlaced frames are filtered
     #[arg(long, value_name = "HOW", value_parser = FIELDS, default_value = "auto")]
     pub(super) fields: Fields,

@@ -189,6 +189,8 @@ pub(super) fn source_options(typed: &SourceArgs, around: &Surroundings) -> sourc
     source::Options {
         rate: typed.rate,
         missing: typed.missing,
+        range: None,
+        matrix: None,
         allow_protocol: typed.allow_protocol.clone(),
         lavfi: typed.lavfi.clone(),
         threads: None,
@@ -239,6 +241,7 @@ fn request(
         pix_fmt: picture.pix_fmt,
         matrix: picture.matrix,
         range: picture.range,
+        transfer: picture.transfer.unwrap_or_default(),
         missing: source.missing,
         allow_protocol: source.allow_protocol,
         lavfi: source.lavfi,

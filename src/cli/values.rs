@@ -1,9 +1,10 @@
 //! How the values of options are read. Pure: text in, value or error out.
 
+use crate::job::{Light, TransferChoice};
 use crate::source::broadcast_rate;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
-use grainfield_filters::frame::{Format, Matrix};
+use grainfield_filters::frame::{Format, Matrix, Transfer};
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
 
@@ -127,6 +128,27 @@ pub(super) fn pix_fmt(text: &str) -> Result<String, grainfield_filters::frame::N
 pub(super) fn matrix() -> impl TypedValueParser<Value = Matrix> {
     let names = (0..=14).filter(|&n| Matrix(n) != Matrix::UNSPECIFIED).filter_map(|n| Matrix(n).name());
     PossibleValuesParser::new(names).map(|name| Matrix::from_name(&name).unwrap_or_default())
+}
+
+/// Transfers: `OUTPUT`, `INPUT:OUTPUT` or `INPUT:`, by FFmpeg's names and those that people use.
+pub(super) fn transfer(text: &str) -> Result<TransferChoice, String> {
+    let one = |name: &str| {
+        let known = match name {
+            "srgb" => Some(Transfer::SRGB),
+            "pq" => Some(Transfer::PQ),
+            "hlg" => Some(Transfer::HLG),
+            name => Transfer::from_name(name).filter(|&t| t != Transfer::UNSPECIFIED),
+        };
+        let names = (0..=18).filter(|&n| n != 2).filter_map(|n| Transfer(n).name()).collect::<Vec<_>>();
+        known.ok_or_else(|| format!("'{name}' is none of srgb, pq, hlg, density, {}, keep", names.join(", ")))
+    };
+    let (input, output) = text.split_once(':').map_or((None, text), |(a, b)| (Some(a), b));
+    let output = match output {
+        "" if input.is_some() => Light::Fitting,
+        "keep" => Light::Kept,
+        name => Light::As(one(name)?),
+    };
+    Ok(TransferChoice { input: input.filter(|i| !i.is_empty()).map(one).transpose()?, output })
 }
 
 #[cfg(test)]

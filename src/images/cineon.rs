@@ -7,9 +7,11 @@
 //! curve is applied either way. Everything in the header that does not describe where the samples lie (film, edge code,
 //! slate, scanner, user data) is kept, and written again by Cineon.
 
+use super::head::{Head, UNDEFINED};
 use super::{Density, Fault, Header, Input, Kind, Meta, Unit, accept, check_size, rows, tagged};
-use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame};
+use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Transfer};
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::{Deref, DerefMut};
 
 /// The number that a file begins with; its byte order is that of all others.
 const MAGIC: u32 = 0x802a_5fd7;
@@ -58,8 +60,6 @@ const FRAME_POSITION: usize = 1068;
 const FRAME_RATE: usize = 1072;
 const SLATE: (usize, usize) = (1108, 200);
 
-/// A number that is not given.
-const UNDEFINED: u32 = u32::MAX;
 /// A real number that is not given.
 const UNDEFINED_REAL: u32 = 0x7f80_0000;
 
@@ -77,15 +77,25 @@ const ORIENTATIONS: [&str; 8] = [
 
 /// A header, with the user's data behind it.
 #[derive(Clone, Debug)]
-pub struct Kept {
-    bytes: Vec<u8>,
-    little: bool,
+pub struct Kept(Head);
+
+impl Deref for Kept {
+    type Target = Head;
+    fn deref(&self) -> &Head {
+        &self.0
+    }
+}
+
+impl DerefMut for Kept {
+    fn deref_mut(&mut self) -> &mut Head {
+        &mut self.0
+    }
 }
 
 impl Kept {
     /// Of a picture of which nothing is known.
     fn fresh() -> Kept {
-        let mut kept = Kept { bytes: vec![0; HEAD], little: false };
+        let mut kept = Kept(Head { bytes: vec![0; HEAD], little: false });
         kept.bytes[..4].copy_from_slice(&BIG);
         kept.bytes[VERSION..VERSION + 4].copy_from_slice(b"V4.5");
         for i in 0..8 {
@@ -116,36 +126,6 @@ impl Kept {
         }
     }
 
-    fn word(&self, at: usize) -> u32 {
-        let b = &self.bytes[at..at + 4];
-        let b = [b[0], b[1], b[2], b[3]];
-        if self.little { u32::from_le_bytes(b) } else { u32::from_be_bytes(b) }
-    }
-
-    fn put(&mut self, at: usize, value: u32) {
-        let b = if self.little { value.to_le_bytes() } else { value.to_be_bytes() };
-        self.bytes[at..at + 4].copy_from_slice(&b);
-    }
-
-    fn number(&self, at: usize) -> Option<u32> {
-        Some(self.word(at)).filter(|&v| v != UNDEFINED)
-    }
-
-    fn byte(&self, at: usize) -> Option<u8> {
-        Some(self.bytes[at]).filter(|&v| v != u8::MAX)
-    }
-
-    fn real(&self, at: usize) -> Option<f64> {
-        let v = f32::from_bits(self.word(at));
-        (v.is_finite() && v > 0.0).then(|| v.into())
-    }
-
-    fn text(&self, (at, len): (usize, usize)) -> Option<String> {
-        let bytes = self.bytes[at..at + len].split(|b| matches!(b, 0 | 0xff)).next().unwrap_or_default();
-        let text: String = String::from_utf8_lossy(bytes).chars().filter(|c| !c.is_control()).collect();
-        Some(text.trim().to_owned()).filter(|t| !t.is_empty())
-    }
-
     fn density(&self) -> Option<Density> {
         let (x, y) = (self.real(PITCH)?, self.real(PITCH + 4)?);
         Some(Density { x: x * 10.0, y: y * 10.0, unit: Unit::Centimetre })
@@ -169,6 +149,11 @@ impl Kept {
         add("input device", self.text(DEVICE));
         add("user data", Some(self.bytes.len() - HEAD).filter(|&n| n > 0).map(|n| format!("{n} bytes")));
         all
+    }
+
+    /// What of it is lost in a file of another kind.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.details(0).into_iter().map(|d| d.0).filter(|n| n != "stored").collect()
     }
 }
 
@@ -284,22 +269,24 @@ fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
         return Err(refused(format!("packing {packing} for {bits} bits; it must be {right}")));
     }
     let (width, height) = check_size(width.into(), height.into(), if bits == 8 { 3 } else { 6 })?;
-    Ok((tagged(Format::new(width, height, Family::Rgb, Depth::Bits(bits), (0, 0))), bits))
+    let format = Format::new(width, height, Family::Rgb, Depth::Bits(bits), (0, 0));
+    Ok((tagged(Format { transfer: Transfer::DENSITY, ..format }), bits))
 }
 
 pub(super) fn probe(input: Input) -> Result<Header, Fault> {
     let File { mut kept, format, bits, cut, .. } = File::open(input)?;
     let details = kept.details(bits);
     let mut notes = vec![
-        "Cineon holds film density (logarithmic): its code values are taken as they are, the transfer stays unknown"
+        "Cineon holds film density (logarithmic): its code values are taken as they are, and no curve is applied"
             .to_owned(),
     ];
     if cut {
         notes.push(format!("more than {MAX_USER} bytes of user data: the rest is not kept"));
     }
     // what all frames share, for those that have no file of their own
+    let fields = kept.names();
     kept.forget_frame();
-    let meta = Meta { density: kept.density(), cineon: Some(Box::new(kept)), ..Meta::default() };
+    let meta = Meta { fields, density: kept.density(), cineon: Some(Box::new(kept)), ..Meta::default() };
     Ok(Header { kind: Kind::Cineon, format, meta, details, notes })
 }
 

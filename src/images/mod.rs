@@ -3,17 +3,25 @@
 //! What a picture carries beside its samples (ICC profile, resolution, chunks, EXR layers) travels as [`Meta`].
 
 pub mod cineon;
+#[cfg_attr(not(feature = "ffmpeg"), allow(dead_code))] // FFmpeg decodes it
+pub mod dpx;
 pub mod exr;
 pub mod files;
 #[cfg(feature = "ffmpeg")]
 mod film;
+mod head;
+mod loss;
 pub mod other;
 pub mod pattern;
 pub mod png;
 mod rows;
 pub mod tags;
+pub mod tiff;
+mod turn;
 
-use grainfield_filters::frame::{ColorRange, Family, Format, Frame, MAX_SIDE, Matrix};
+pub use loss::lost;
+
+use grainfield_filters::frame::{ColorRange, Family, Format, Frame, MAX_SIDE, Matrix, Transfer};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -156,6 +164,12 @@ impl Density {
 /// What a picture carries beside its samples. Filters never see it; a sink keeps what its file type can hold.
 #[derive(Debug, Default)]
 pub struct Meta {
+    /// The transfer as read: a profile speaks of these samples and not of converted ones.
+    pub transfer: Transfer,
+    /// How the stored picture is turned to be looked at, by Exif's numbers: 1 (or 0) is upright. Frames are upright.
+    pub orientation: u8,
+    /// Its samples were cyan, magenta, yellow and black.
+    pub cmyk: bool,
     /// The colour profile.
     pub icc: Option<Vec<u8>>,
     /// The resolution.
@@ -166,8 +180,14 @@ pub struct Meta {
     pub png: Option<Box<::png::Info<'static>>>,
     /// What only OpenEXR has.
     pub exr: Option<Box<exr::Kept>>,
+    /// The fields of a film's header that the file has, one frame's own among them, for the message that names losses.
+    pub fields: Vec<String>,
     /// What only Cineon has.
     pub cineon: Option<Box<cineon::Kept>>,
+    /// What only DPX has.
+    pub dpx: Option<Box<dpx::Kept>>,
+    /// What only TIFF has.
+    pub tiff: Option<Box<tiff::Kept>>,
 }
 
 /// What went wrong in a file. Whoever knows the file's name makes it a source's or sink's error.
@@ -236,30 +256,51 @@ fn input(path: &Path) -> Result<(Kind, Input), Fault> {
     }
 }
 
-/// Reads what a file's picture is, without its samples.
+/// Reads what a file's picture is, without its samples. The picture is upright.
 pub fn probe(path: &Path) -> Result<Header, Fault> {
     let (kind, input) = input(path)?;
-    match kind {
+    let header = match kind {
         Kind::Png => png::probe(input),
         Kind::Exr => exr::probe(input),
         Kind::Cineon => cineon::probe(input),
         #[cfg(feature = "ffmpeg")]
         Kind::Dpx | Kind::J2k | Kind::Jp2 => film::probe(kind, input),
         _ => other::probe(kind, input),
+    };
+    let mut header = header?;
+    header.meta.transfer = header.format.transfer;
+    let orientation = header.meta.orientation;
+    if orientation > 1 {
+        header.format = turn::upright_format(&header.format, orientation);
+        header.notes.push(format!(
+            "the picture is stored {} (orientation {orientation}): it is turned upright, and back in files that can say so",
+            turn::name(orientation)
+        ));
     }
+    Ok(header)
 }
 
-/// Reads a file's picture, which must be of the shape of `want`. The frame becomes one of `want`.
+/// Reads a file's picture, which must be of the shape of `want` once it is upright. The frame becomes one of `want`.
 pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
     let (kind, input) = input(path)?;
-    match kind {
+    let meta = match kind {
         Kind::Png => png::decode(input, want, frame),
         Kind::Exr => exr::decode(input, want, frame),
         Kind::Cineon => cineon::decode(input, want, frame),
         #[cfg(feature = "ffmpeg")]
         Kind::Dpx | Kind::J2k | Kind::Jp2 => film::decode(kind, input, want, frame),
         _ => other::decode(kind, input, want, frame),
+    };
+    let meta = Meta { transfer: want.transfer, ..meta? };
+    if meta.orientation > 1 {
+        *frame = turn::upright(frame, meta.orientation);
     }
+    let found = *frame.format();
+    if (found.width, found.height) != (want.width, want.height) {
+        return Err(Fault::Differs(Box::new(found)));
+    }
+    frame.retag(*want);
+    Ok(meta)
 }
 
 /// Reads a file's picture as it is.
@@ -272,14 +313,32 @@ pub fn read(path: &Path) -> Result<Frame, Fault> {
 
 /// Appends a picture as a file of the given family. `meta` is what the source's picture carried.
 pub fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {
+    let turned = meta.filter(|m| m.orientation > 1 && says_orientation(kind, m));
+    let turned = turned.map(|m| turn::stored(frame, m.orientation));
+    let frame = turned.as_ref().unwrap_or(frame);
     match kind {
         Kind::Png => png::encode(frame, meta, out),
         Kind::Exr => exr::encode(frame, meta, out),
         Kind::Cineon => cineon::encode(frame, meta, out),
         #[cfg(feature = "ffmpeg")]
-        Kind::Dpx | Kind::J2k | Kind::Jp2 => film::encode(kind, frame, out),
+        Kind::J2k | Kind::Jp2 => film::encode(kind, frame, out),
+        Kind::Dpx => dpx::encode(frame, meta, out),
         _ => other::encode(kind, frame, meta, out),
     }
+}
+
+/// Whether a file says how its picture is turned: TIFF by a tag of its own, others in the Exif that they keep.
+fn says_orientation(kind: Kind, meta: &Meta) -> bool {
+    match kind {
+        Kind::Tiff => true,
+        Kind::Png | Kind::Jpeg | Kind::Webp => meta.exif.is_some(),
+        _ => false,
+    }
+}
+
+/// The orientation that Exif says; 1 where it says none.
+pub(crate) fn orientation(exif: Option<&[u8]>) -> u8 {
+    exif.and_then(image::metadata::Orientation::from_exif_chunk).map_or(1, |o| o.to_exif())
 }
 
 /// Refuses sizes that no code is ready for, before anything is allocated. `bytes` is that of one pixel.
@@ -310,13 +369,15 @@ pub(crate) fn check_held(len: u64, (width, height): (u32, u32), bytes: u64, rati
     )))
 }
 
-/// Refuses a picture that the sequence cannot hold, and makes the frame ready for it.
+/// Refuses a picture that the sequence cannot hold, and makes the frame ready for it. It may yet be turned.
 pub(crate) fn accept(found: &Format, want: &Format, frame: &mut Frame) -> Result<(), Fault> {
-    let shape = |f: &Format| (f.width, f.height, f.family, f.depth, f.alpha);
-    if shape(found) != shape(want) {
+    let sides = |f: &Format| (f.width.min(f.height), f.width.max(f.height));
+    if (sides(found), found.family, found.depth, found.alpha)
+        != (sides(want), want.family, want.depth, want.alpha)
+    {
         return Err(Fault::Differs(Box::new(*found)));
     }
-    frame.reset(*want);
+    frame.reset(Format { width: found.width, height: found.height, ..*want });
     Ok(())
 }
 
@@ -326,8 +387,9 @@ pub(crate) fn tagged(format: Format) -> Format {
     Format { range: ColorRange::Full, matrix, ..format }
 }
 
-/// A profile, if it is one for pictures of this family.
-pub(crate) fn fitting_icc(icc: Option<&[u8]>, family: Family) -> Option<&[u8]> {
-    let space: &[u8] = if family == Family::Gray { b"GRAY" } else { b"RGB " };
-    icc.filter(|icc| icc.get(16..20) == Some(space))
+/// The profile, if it is one for pictures of this family, and of samples that are still as they were read.
+pub(crate) fn fitting_icc<'a>(meta: Option<&'a Meta>, format: &Format) -> Option<&'a [u8]> {
+    let space: &[u8] = if format.family == Family::Gray { b"GRAY" } else { b"RGB " };
+    let icc = meta.filter(|m| m.transfer == format.transfer)?.icc.as_deref()?;
+    (icc.get(16..20) == Some(space)).then_some(icc)
 }

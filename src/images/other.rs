@@ -1,15 +1,14 @@
 //! TIFF, JPEG and WebP, by the image library.
 //!
-//! Exif orientation is kept and never applied, as ffmpeg does with sequences. Of a file with several pictures the
-//! first is read. What a JPEG decodes to is the library's matter and no part of the promise of equal samples.
+//! Of a file with several pictures the first is read. What a JPEG decodes to is the library's matter and no part of the promise of equal samples.
 
 use super::{
-    Fault, Header, Input, Kind, MAX_BYTES, Meta, Unit, accept, check_held, check_size, fitting_icc, rows,
-    tagged, tags,
+    Fault, Header, Input, Kind, MAX_BYTES, Meta, Unit, accept, check_held, check_size, fitting_icc,
+    orientation, rows, tagged, tags, tiff,
 };
-use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame};
+use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Transfer};
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder, PixelDensity, PixelDensityUnit};
-use image::codecs::tiff::{TiffDecoder, TiffEncoder};
+use image::codecs::tiff::TiffDecoder;
 use image::codecs::webp::{WebPDecoder, WebPEncoder};
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageError, Limits};
 use std::io::{Cursor, Read};
@@ -87,34 +86,41 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> 
         ColorType::Rgba32F => (Family::Rgb, Depth::Float, Alpha::Straight),
         other => return Err(Fault::Bad(format!("pixels of the kind {other:?} are not known"))),
     };
-    let format = tagged(Format { alpha, ..Format::new(width, height, family, depth, (0, 0)) });
-    Ok((decoder, format, meta))
+    let kept = meta.tiff.as_ref().and_then(|t| t.alpha());
+    let alpha = kept.filter(|_| alpha != Alpha::None).unwrap_or(alpha);
+    // float pictures are light, by custom: there is no tag for it
+    let transfer = if depth == Depth::Float { Transfer::LINEAR } else { Transfer::UNSPECIFIED };
+    let format = Format { alpha, transfer, ..Format::new(width, height, family, depth, (0, 0)) };
+    Ok((decoder, tagged(format), meta))
 }
 
 fn meta(kind: Kind, file: &[u8], decoder: &mut Boxed<'_>) -> Meta {
-    let density = match kind {
-        Kind::Tiff => tags::tiff_density(file),
-        Kind::Jpeg => tags::jfif_density(file),
-        _ => None,
-    };
+    let cmyk = matches!(decoder.original_color_type(), ExtendedColorType::Cmyk8 | ExtendedColorType::Cmyk16);
     // a profile that cannot be read is not worth a frame
     let icc = decoder.icc_profile().ok().flatten();
-    let exif = if kind == Kind::Tiff { None } else { decoder.exif_metadata().ok().flatten() };
-    Meta { icc, density, exif, ..Meta::default() }
+    if kind == Kind::Tiff {
+        let tiff = tiff::Kept::of(file).map(Box::new);
+        let density = tiff.as_ref().and_then(|t| t.density());
+        let orientation = tiff.as_ref().map_or(1, |t| t.orientation());
+        return Meta { cmyk, icc, density, orientation, tiff, ..Meta::default() };
+    }
+    let density = if kind == Kind::Jpeg { tags::jfif_density(file) } else { None };
+    let exif = decoder.exif_metadata().ok().flatten();
+    Meta { cmyk, icc, density, orientation: orientation(exif.as_deref()), exif, ..Meta::default() }
 }
 
 pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
     let file = contents(input)?;
-    let (mut decoder, format, meta) = decoder(kind, &file)?;
+    let (decoder, format, meta) = decoder(kind, &file)?;
     let details = vec![("stored".to_owned(), format!("{:?}", decoder.original_color_type()).to_lowercase())];
     let mut notes = Vec::new();
-    if kind != Kind::Tiff && decoder.orientation().is_ok_and(|o| o.to_exif() != 1) {
+    if meta.cmyk {
         notes.push(
-            "the Exif orientation is kept and not applied: the picture stays as it is stored".to_owned(),
+            "CMYK becomes RGB without a profile: its colours are near those of print at best".to_owned(),
         );
     }
     match kind {
-        Kind::Tiff if tags::more_in_tiff(&file) => {
+        Kind::Tiff if meta.tiff.as_ref().is_some_and(|t| t.has_more()) => {
             notes.push("a TIFF with more than one picture: only its first is read".to_owned());
         }
         Kind::Webp if tags::moves_in_webp(&file) => {
@@ -168,24 +174,14 @@ pub(super) fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut V
             Depth::Float => rows::pack::<f32, 4>(frame, y, row, f32::to_ne_bytes),
         }
     }
+    if kind == Kind::Tiff {
+        return tiff::encode(format, &data, meta, out);
+    }
     let (w, h) = (format.width, format.height);
-    let icc = fitting_icc(meta.and_then(|m| m.icc.as_deref()), format.family);
+    let icc = fitting_icc(meta, format);
     let exif = meta.and_then(|m| m.exif.as_deref());
     let density = meta.and_then(|m| m.density);
     let written = match kind {
-        Kind::Tiff => {
-            let mut file = Cursor::new(Vec::new());
-            let mut encoder = TiffEncoder::new(&mut file);
-            set(&mut encoder, icc, None);
-            let written = encoder.write_image(&data, w, h, color);
-            let mut file = file.into_inner();
-            if let Some(density) = density {
-                // without a place for it in the file, the picture is whole all the same
-                let _ = tags::set_tiff_density(&mut file, &density);
-            }
-            out.append(&mut file);
-            written
-        }
         Kind::Webp => {
             let mut encoder = WebPEncoder::new_lossless(out);
             set(&mut encoder, icc, exif);

@@ -1,8 +1,8 @@
 //! PNG, of every colour type and depth. Palettes, transparent colours and depths below 8 are expanded.
 
 use super::{
-    Density, Fault, Header, Input, Kind, Meta, Unit, accept, check_held, check_size, fitting_icc, rows,
-    tagged,
+    Density, Fault, Header, Input, Kind, Meta, Unit, accept, check_held, check_size, fitting_icc,
+    orientation, rows, tagged,
 };
 use ::png::{
     BitDepth, ColorType, Decoder, DecodingError, EncodingError, Info, Limits, PixelDimensions, Reader,
@@ -102,6 +102,7 @@ fn meta(info: &Info<'static>) -> Meta {
     Meta {
         icc: info.icc_profile.as_ref().map(|p| p.to_vec()),
         exif: info.exif_metadata.as_ref().map(|p| p.to_vec()),
+        orientation: orientation(info.exif_metadata.as_deref()),
         density,
         png: Some(Box::new(info.clone())),
         ..Meta::default()
@@ -125,6 +126,8 @@ pub(super) fn probe(input: Input) -> Result<Header, Fault> {
 pub(super) fn decode(input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
     let (mut reader, format) = start(input)?;
     accept(&format, want, frame)?;
+    // as far as it is known before the picture, which is what the first look at the file knew
+    let turned = orientation(reader.info().exif_metadata.as_deref());
     let wide = format.depth == Depth::Bits(16);
     let line = reader.output_line_size(format.width).ok_or(DecodingError::LimitsExceeded)?;
     let mut put = |y: usize, row: &[u8]| {
@@ -150,7 +153,7 @@ pub(super) fn decode(input: Input, want: &Format, frame: &mut Frame) -> Result<M
     }
     // Texts may stand behind the picture. Damage there costs no sample.
     let _ = reader.finish();
-    Ok(meta(reader.info()))
+    Ok(Meta { orientation: turned, ..meta(reader.info()) })
 }
 
 fn info(format: &Format, meta: Option<&Meta>) -> Info<'static> {
@@ -162,9 +165,9 @@ fn info(format: &Format, meta: Option<&Meta>) -> Info<'static> {
         (_, true) => ColorType::Rgba,
     };
     info.bit_depth = if format.depth == Depth::Bits(8) { BitDepth::Eight } else { BitDepth::Sixteen };
-    let default = Meta::default();
+    let default = Meta { transfer: format.transfer, ..Meta::default() };
     let meta = meta.unwrap_or(&default);
-    info.icc_profile = fitting_icc(meta.icc.as_deref(), format.family).map(|icc| icc.to_vec().into());
+    info.icc_profile = fitting_icc(Some(meta), format).map(|icc| icc.to_vec().into());
     info.exif_metadata = meta.exif.clone().map(Into::into);
     info.pixel_dims = match (&meta.density, &meta.png) {
         (_, Some(png)) => png.pixel_dims,
@@ -182,9 +185,11 @@ fn info(format: &Format, meta: Option<&Meta>) -> Info<'static> {
         info.pixel_dims = Some(PixelDimensions { xppu, yppu, unit: ::png::Unit::Unspecified });
     }
     if let Some(png) = &meta.png {
-        info.srgb = png.srgb;
-        info.source_gamma = png.gama_chunk;
-        info.source_chromaticities = png.chrm_chunk;
+        if meta.transfer == format.transfer {
+            info.srgb = png.srgb;
+            info.source_gamma = png.gama_chunk;
+            info.source_chromaticities = png.chrm_chunk;
+        }
         info.uncompressed_latin1_text = png.uncompressed_latin1_text.clone();
         info.compressed_latin1_text = png.compressed_latin1_text.clone();
         info.utf8_text = png.utf8_text.clone();
@@ -199,7 +204,7 @@ fn info(format: &Format, meta: Option<&Meta>) -> Info<'static> {
 /// said by a chunk of its own.
 fn cicp(format: &Format, meta: Option<&Meta>) -> Option<[u8; 4]> {
     let known = format.primaries != Primaries::UNSPECIFIED && format.transfer != Transfer::UNSPECIFIED;
-    let said = match meta.map(|m| (&m.png, &m.icc)) {
+    let said = match meta.filter(|m| m.transfer == format.transfer).map(|m| (&m.png, &m.icc)) {
         Some((Some(png), _)) => png.coding_independent_code_points.is_none(),
         Some((None, Some(_))) => true,
         _ => format.transfer == Transfer::SRGB && format.primaries == Primaries::BT709,

@@ -6,7 +6,7 @@ use crate::resume::Resume;
 use crate::shard::Shard;
 use crate::sink;
 use crate::source::Missing;
-use grainfield_filters::frame::{ColorRange, Matrix, Ranges};
+use grainfield_filters::frame::{ColorRange, Matrix, Ranges, Transfer};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
 use std::ffi::OsString;
@@ -45,6 +45,8 @@ pub struct Request {
     pub matrix: Option<Matrix>,
     /// `--range`: overrides the tag of the input.
     pub range: Option<ColorRange>,
+    /// `--transfer`.
+    pub transfer: TransferChoice,
     /// `--missing`.
     pub missing: Missing,
     /// `--allow-protocol`.
@@ -91,6 +93,7 @@ impl Request {
             pix_fmt: None,
             matrix: None,
             range: None,
+            transfer: TransferChoice::default(),
             missing: Missing::Error,
             allow_protocol: Vec::new(),
             lavfi: None,
@@ -122,6 +125,27 @@ impl Cache {
         let folder = self.folder.as_ref()?;
         Some(Arc::new(disk::cache::Cache::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))))
     }
+}
+
+/// What light samples stand for: what the input's tag says unless it is said otherwise, and what the output gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransferChoice {
+    /// Overrides the tag of the input.
+    pub input: Option<Transfer>,
+    /// What the output holds.
+    pub output: Light,
+}
+
+/// The transfer of an output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Light {
+    /// What is customary for it: linear in OpenEXR and float TIFF, of a display in integers.
+    #[default]
+    Fitting,
+    /// That of the input: values stay.
+    Kept,
+    /// This one.
+    As(Transfer),
 }
 
 /// Whether interlaced frames are filtered as fields.

@@ -14,6 +14,7 @@ use crate::disk::{DiskError, Output, Place, Uses};
 use crate::images::pattern::Pattern;
 use crate::shard::Shard;
 use crate::source::{Carried, Stamp};
+use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -210,13 +211,14 @@ pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<F
                     .into(),
         });
     }
-    match kind {
-        Kind::Null | Kind::Hash => Ok(*format),
-        Kind::Y4m => Ok(y4m::accepts(format)),
-        Kind::Sequence => sequence::accepts(output, format),
+    let accepted = match kind {
+        Kind::Null | Kind::Hash => *format,
+        Kind::Y4m => y4m::accepts(format),
+        Kind::Sequence => sequence::accepts(output, format)?,
         #[cfg(feature = "ffmpeg")]
-        Kind::Video => crate::ffmpeg::sink::accepts(output, format, encoding),
-    }
+        Kind::Video => crate::ffmpeg::sink::accepts(output, format, encoding)?,
+    };
+    Ok(displayed(format, accepted))
 }
 
 /// Makes the output ready for frames of `plan.format`. Nothing bears the final name yet.

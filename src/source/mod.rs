@@ -9,7 +9,7 @@ pub mod y4m;
 use crate::disk::cache::Cache;
 use crate::disk::{Place, same};
 use crate::resume::FileOf;
-use grainfield_filters::frame::{Depth, Family, Format, Frame};
+use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame, Matrix};
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
 use std::ffi::OsStr;
@@ -186,6 +186,10 @@ pub struct Options {
     pub rate: Option<Ratio>,
     /// What a hole in a sequence means (`--missing`).
     pub missing: Missing,
+    /// What the samples of pictures that are made up mean, whatever the tag says (`--range`, `--matrix`).
+    pub range: Option<ColorRange>,
+    /// The matrix of the same.
+    pub matrix: Option<Matrix>,
     /// Protocols beside files that an input may name (`--allow-protocol`).
     pub allow_protocol: Vec<String>,
     /// FFmpeg's own filters, run before everything else (`--lavfi`).

@@ -1,7 +1,7 @@
 //! From steps to a chain bound to a format.
 
 use super::Step;
-use crate::filter::convert::{Convert, ConvertError};
+use crate::filter::convert::{self, Convert, ConvertError};
 use crate::filter::dither::{Dither, Dithering, Mode};
 use crate::filter::{Filter, Memory, Spec};
 use crate::frame::{ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Ranges};
@@ -262,15 +262,16 @@ impl Chain {
         if from == to {
             return Ok(());
         }
-        let mut filters: Vec<Box<dyn Filter>> = Vec::new();
-        for (a, b) in pictures(&from, self.fields).zip(pictures(&to, self.fields)) {
-            let convert = Convert::new(&a, &b, self.level).map_err(ChainError::Convert)?;
-            if filters.is_empty() {
-                self.notes.push(convert.describe());
-            }
-            filters.push(Box::new(convert));
+        let first = |f: &Format| pictures(f, self.fields).next().unwrap_or(*f);
+        let whole = Convert::new(&first(&from), &first(&to), self.level).map_err(ChainError::Convert)?;
+        self.notes.push(whole.describe());
+        let mut before = from;
+        for to in convert::path(&from, &to).map_err(ChainError::Convert)? {
+            let steps = pictures(&before, self.fields).zip(pictures(&to, self.fields));
+            let filters = steps.map(|(a, b)| convert::bind(&a, &b, self.level)).collect::<Result<_, _>>();
+            self.always(filters.map_err(ChainError::Convert)?, to);
+            before = to;
         }
-        self.always(filters, to);
         Ok(())
     }
 

@@ -75,6 +75,8 @@ impl Chain {
             }
             rest = later;
         }
+        // what changes in place may change what the samples mean
+        frame.retag(*self.output());
         Ok(())
     }
 

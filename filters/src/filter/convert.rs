@@ -6,16 +6,20 @@
 //! grid and colour (all planes of a pure change of depth) are scaled exactly, code by code.
 
 mod describe;
+mod light;
+#[cfg(test)]
+mod light_tests;
 mod ops;
 mod rows;
 mod target;
 #[cfg(test)]
 mod tests;
 
+pub use light::{displayed, path};
 pub use target::{assumed_matrix, retarget};
 
 use super::{Band, Filter, Memory, Plan, Reach, State};
-use crate::frame::{Alpha, Format, FormatError, Matrix, Moment, PlaneSet, Primaries, Scratch, Transfer};
+use crate::frame::{Format, FormatError, Matrix, Moment, PlaneSet, Primaries, Scratch, Transfer};
 use crate::ratio::Ratio;
 use crate::simd::Level;
 use core::fmt;
@@ -45,11 +49,9 @@ pub enum ConvertError {
     Matrix(Matrix, Primaries),
     /// Tagged as RGB, but with subsampled planes.
     SubsampledRgb,
-    /// Straight and premultiplied alpha.
-    Alpha(Alpha, Alpha),
     /// Other primaries.
     Primaries(Primaries, Primaries),
-    /// Another transfer characteristic.
+    /// Transfer characteristics, one of which has no curve to convert by.
     Transfer(Transfer, Transfer),
 }
 
@@ -80,13 +82,6 @@ impl fmt::Display for ConvertError {
             ConvertError::SubsampledRgb => {
                 f.write_str("the matrix gbr goes with planes of one size (4:4:4), and these are subsampled")
             }
-            ConvertError::Alpha(a, _) => {
-                let (is, not) = match a {
-                    Alpha::Premultiplied => ("premultiplied", "straight"),
-                    _ => ("straight", "premultiplied"),
-                };
-                write!(f, "{is} alpha cannot become {not} alpha here: keep it {is}")
-            }
             ConvertError::Primaries(a, b) => write!(
                 f,
                 "primaries {} cannot become {}: conversion keeps the primaries",
@@ -95,7 +90,8 @@ impl fmt::Display for ConvertError {
             ),
             ConvertError::Transfer(a, b) => write!(
                 f,
-                "transfer {} cannot become {}: conversion keeps the transfer characteristic",
+                "transfer {} cannot become {}, for want of a curve: say what the input really holds, as in --transfer \
+                 srgb:{1}, or keep its values with --transfer keep",
                 a.name().unwrap_or("unknown"),
                 b.name().unwrap_or("unknown")
             ),
@@ -106,7 +102,8 @@ impl fmt::Display for ConvertError {
 impl core::error::Error for ConvertError {}
 
 impl Convert {
-    /// From one format to another of the same size, picture and rate.
+    /// From one format to another of the same size, picture and rate, with the values of R, G and B as they are: the
+    /// transfer and the kind of alpha are no more than tags here. [`bind`] and [`path`] change those.
     ///
     /// What the target leaves unsaid is as in the source (siting and matrix of YUV from YUV), else the default: the
     /// matrix by [`assumed_matrix`], chroma at the left, range by [`Format::full_range`].
@@ -121,16 +118,9 @@ impl Convert {
         if from.rate != to.rate {
             return Err(ConvertError::Rate(from.rate, to.rate));
         }
-        if from.has_alpha() && to.has_alpha() && from.alpha != to.alpha {
-            return Err(ConvertError::Alpha(from.alpha, to.alpha));
-        }
         let unsaid = Primaries::UNSPECIFIED;
         if from.primaries != to.primaries && from.primaries != unsaid && to.primaries != unsaid {
             return Err(ConvertError::Primaries(from.primaries, to.primaries));
-        }
-        let unsaid = Transfer::UNSPECIFIED;
-        if from.transfer != to.transfer && from.transfer != unsaid && to.transfer != unsaid {
-            return Err(ConvertError::Transfer(from.transfer, to.transfer));
         }
         let ops = Ops::new(from, to)?;
         let reach = ops.reach(from, to);
@@ -141,6 +131,14 @@ impl Convert {
     pub fn describe(&self) -> String {
         describe::describe(&self.from, &self.to, &self.ops)
     }
+}
+
+/// One step of a [`path`].
+pub fn bind(from: &Format, to: &Format, level: Level) -> Result<Box<dyn Filter>, ConvertError> {
+    if let Some(light) = light::Light::between(from, to, level)? {
+        return Ok(Box::new(light));
+    }
+    Ok(Box::new(Convert::new(from, to, level)?))
 }
 
 impl Filter for Convert {

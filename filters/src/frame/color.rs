@@ -135,6 +135,8 @@ code_points! {
         SMPTE428 = 17, "smpte428";
         /// HLG.
         HLG = 18, "arib-std-b67";
+        /// Printing density of film, logarithmic (DPX, Cineon). H.273 has no number for it, nor FFmpeg a name.
+        DENSITY = 255, "density";
     }
 }
 

@@ -54,12 +54,6 @@ impl Input {
         Ok(Some(input))
     }
 
-    /// Whether it has chapters.
-    pub(crate) fn has_chapters(&self) -> bool {
-        // SAFETY: our own context.
-        unsafe { (*self.context).nb_chapters > 0 }
-    }
-
     /// Its streams.
     pub(crate) fn streams(&self) -> &[*mut sys::AVStream] {
         // SAFETY: our own context; libav says how many there are.

@@ -94,11 +94,6 @@ impl Container {
         unsafe { &*self.muxer }
     }
 
-    /// Whether it is Windows Media.
-    pub(crate) fn is_asf(self) -> bool {
-        matches!(self.name().as_str(), "asf" | "asf_stream")
-    }
-
     /// libav's name of the muxer.
     pub(crate) fn name(self) -> String {
         // SAFETY: a static string.

@@ -34,7 +34,7 @@ const AVI: &str = "title artist comment copyright date genre track encoded_by ti
 impl Container {
     pub(crate) fn chapters(self) -> Chapters {
         match (self.kin(), self.name().as_str()) {
-            (Kin::Other, "nut" | "asf") => Chapters::First,
+            (Kin::Other, "nut" | "asf" | "asf_stream") => Chapters::First,
             (Kin::Other, _) => Chapters::Never,
             _ => Chapters::Last,
         }

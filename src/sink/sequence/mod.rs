@@ -7,11 +7,12 @@ use super::{Encode, Plan, Sink, SinkError};
 use crate::disk::Temporary;
 use crate::images::files::{is_glob, shown};
 use crate::images::pattern::Pattern;
-use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, tagged};
+use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, tagged};
 use crate::resume::manifest::Entry;
 use crate::resume::{Ledger, xxh64};
 use crate::source::{Carried, Stamp};
-use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting};
+use grainfield_filters::filter::convert::displayed;
+use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting, Transfer};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::Write;
@@ -50,8 +51,9 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
 
 /// The format nearest to `format` that this kind of file can hold without loss of depth: family, depth and alpha.
 ///
-/// JPEG and WebP have 8 bits only, Cineon is written with 10. Pictures are full range; RGB stays itself, YUV becomes RGB. The transfer stays as
-/// it is tagged: OpenEXR is linear by custom, and no conversion to linear light is made here.
+/// JPEG and WebP have 8 bits only, Cineon is written with 10. Pictures are full range; RGB stays itself, YUV becomes
+/// RGB. OpenEXR and float TIFF hold linear light, by custom; film density stays what it is, in files that cannot say so
+/// too. Alpha is straight but in OpenEXR and in a TIFF made of what is premultiplied.
 pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     let kind = kind(output)?;
     let mut family = if format.family == Family::Gray { Family::Gray } else { Family::Rgb };
@@ -81,7 +83,14 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     let alpha = match (has_alpha, kind) {
         (false, _) => Alpha::None,
         (true, Kind::Exr) => Alpha::Premultiplied,
+        (true, Kind::Tiff) => format.alpha,
         (true, _) => Alpha::Straight,
+    };
+    let transfer = match format.transfer {
+        Transfer::DENSITY if matches!(kind, Kind::Dpx | Kind::Cineon) => Transfer::DENSITY,
+        Transfer::DENSITY => Transfer::UNSPECIFIED,
+        _ if depth == Depth::Float => Transfer::LINEAR,
+        other => other,
     };
     let sides = match kind {
         Kind::Webp => 16_383,
@@ -93,8 +102,20 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
         let problem = format!("{} holds at most {sides}x{sides}, the picture is {w}x{h}", kind.label());
         return Err(bad(output, problem));
     }
-    let accepted =
-        tagged(Format { family, depth, alpha, subsampling: (0, 0), siting: Siting::Unspecified, ..*format });
+    let accepted = Format {
+        family,
+        depth,
+        alpha,
+        transfer,
+        subsampling: (0, 0),
+        siting: Siting::Unspecified,
+        ..*format
+    };
+    let mut accepted = displayed(format, tagged(accepted));
+    if kind == Kind::Dpx && accepted.transfer == Transfer::SRGB && format.transfer == Transfer::LINEAR {
+        // it has a number for this one
+        accepted.transfer = Transfer::BT709;
+    }
     let bytes = accepted.frame_bytes() as u64;
     if bytes > MAX_BYTES {
         return Err(bad(output, format!("a picture takes {bytes} bytes: at most {MAX_BYTES} are possible")));
@@ -148,8 +169,10 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         Some(ledger) => ledger.prefix().map_err(|cause| recording(&name, cause))?,
     };
     let overwrite = plan.overwrite;
+    let lost = carried.as_ref().and_then(|c| c.downcast_ref::<Meta>()).map(|m| lost(kind, m, &plan.format));
+    let lost = lost.unwrap_or_default();
     let encoder = Arc::new(Encoder { kind, name, target, folder, overwrite, carried, ready, ledger, prefix });
-    Ok(Box::new(Sequence { written: 0, encoder }))
+    Ok(Box::new(Sequence { written: 0, encoder, lost }))
 }
 
 /// The manifest cannot be written, where the frames would have to go as well.
@@ -167,6 +190,8 @@ fn several(path: &Path, frames: Option<u64>) -> String {
 struct Sequence {
     written: u64,
     encoder: Arc<Encoder>,
+    /// What the source's pictures carry and these files cannot hold.
+    lost: Vec<String>,
 }
 
 impl Sink for Sequence {
@@ -180,6 +205,17 @@ impl Sink for Sequence {
             return Vec::new();
         }
         vec!["Cineon is read as film density (logarithmic): the samples are written as they are, without a curve".into()]
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        if self.lost.is_empty() {
+            return Vec::new();
+        }
+        vec![format!(
+            "{} does not hold what its source has, which is lost: {}",
+            self.encoder.kind.label(),
+            self.lost.join(", ")
+        )]
     }
 
     /// Gives the file that the encoder has made its name. The bytes are in it already.

@@ -9,7 +9,8 @@ use super::{Decode, Info, Missing, Options, Pending, Slot, Source, SourceError, 
 use crate::images::files::{Files, find, is_glob, shown};
 use crate::images::{Fault, Kind, decode, probe};
 use crate::resume::FileOf;
-use grainfield_filters::frame::{Alpha, Format};
+use grainfield_filters::frame::{Alpha, ColorRange, Depth, Format, Frame, Matrix};
+use grainfield_filters::pixel::convert::Code;
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -92,7 +93,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
         details,
         carried: Some(Arc::new(header.meta)),
     };
-    let decoder = Arc::new(Decoder { format });
+    let decoder = Arc::new(Decoder { format, range: options.range, matrix: options.matrix });
     Ok(Box::new(Sequence { info, files, missing: options.missing, next: Some(first), decoder }))
 }
 
@@ -189,6 +190,9 @@ impl Source for Sequence {
 
 struct Decoder {
     format: Format,
+    /// What the user says the samples mean.
+    range: Option<ColorRange>,
+    matrix: Option<Matrix>,
 }
 
 impl Decode for Decoder {
@@ -201,14 +205,37 @@ impl Decode for Decoder {
             }
             Some(Pending::Black) => {
                 slot.frame.reset(self.format);
-                for p in 0..self.format.planes() {
-                    let (_, height) = self.format.plane_size(p);
-                    (0..height).for_each(|y| slot.frame.row_bytes_mut(p, y).fill(0));
-                }
+                let seen = Format {
+                    range: self.range.unwrap_or(self.format.range),
+                    matrix: self.matrix.unwrap_or(self.format.matrix),
+                    ..self.format
+                };
+                blacken(&mut slot.frame, &seen);
             }
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// Black, and transparent where there is alpha, of samples that mean what `seen` says.
+fn blacken(frame: &mut Frame, seen: &Format) {
+    for p in 0..seen.planes() {
+        let code = match seen.depth {
+            Depth::Float => 0,
+            _ if seen.alpha_plane() == Some(p) => 0,
+            Depth::Bits(bits) if seen.is_chroma(p) && seen.matrix != Matrix::RGB => {
+                Code::chroma(bits, seen.full_range()).zero
+            }
+            Depth::Bits(bits) => Code::luma(bits, seen.full_range()).zero,
+        };
+        for y in 0..seen.plane_size(p).1 {
+            match seen.depth {
+                Depth::Bits(8) => frame.row_mut::<u8>(p, y).fill(code as u8),
+                Depth::Bits(_) => frame.row_mut::<u16>(p, y).fill(code as u16),
+                Depth::Float => frame.row_mut::<f32>(p, y).fill(0.0),
+            }
+        }
     }
 }
 

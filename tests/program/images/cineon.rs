@@ -104,7 +104,7 @@ fn both_byte_orders_are_read_and_written_again_byte_for_byte() {
         let source = open(&path, Missing::Error).unwrap();
         let info = source.info();
         assert_eq!(info.format.name(), "gbrp10");
-        assert_eq!((info.format.matrix, info.format.transfer), (Matrix::RGB, Transfer::UNSPECIFIED));
+        assert_eq!((info.format.matrix, info.format.transfer), (Matrix::RGB, Transfer::DENSITY));
         assert!(info.notes.iter().any(|n| n.contains("logarithmic")), "{:?}", info.notes);
         let said = format!("{:?}", info.details);
         let parts =

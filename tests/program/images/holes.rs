@@ -117,6 +117,31 @@ fn what_cannot_be_opened_says_why() {
     assert!(file("zero.png", &huge).to_string().contains("0x0"));
 }
 
+/// Black by what the samples mean: neutral chroma, the range's own black, no alpha.
+#[test]
+fn black_is_black_in_every_format() {
+    let s = crate::util::Session::new();
+    for (name, codec, pix) in [
+        ("j2k", "libopenjpeg", "yuv420p"),
+        ("deep.j2k", "libopenjpeg", "yuv422p10"),
+        ("jp2", "libopenjpeg", "rgb24"),
+    ] {
+        let ext = name.rsplit('.').next().unwrap();
+        let line = format!(
+            "-v error -f lavfi -i testsrc2=size=64x48 -frames:v 3 -c:v {codec} -pix_fmt {pix} {name}.%d.{ext}"
+        );
+        s.tool("ffmpeg", &line);
+        std::fs::remove_file(s.path(&format!("{name}.2.{ext}"))).unwrap();
+        s.run(&format!("render {name}.@.{ext} {name}.@.png --missing black")).ok();
+        let (_, frame) = super::one(s.path(&format!("{name}.2.png")));
+        frame.for_each_row(|row| assert!(row.iter().all(|&v| v == 0), "{name}"));
+    }
+    // the user's word for what the samples mean holds for these as well
+    sequence(&s.path(""), &[1, 3]);
+    let y4m = s.run("render a.####.png - --missing black --frames 2 --range limited").ok().out;
+    assert!(y4m.ends_with(&[16; 6]), "{:?}", &y4m[y4m.len() - 6..]);
+}
+
 #[test]
 fn recognising() {
     use grainfield::{sink, source};

@@ -1,9 +1,13 @@
 mod cineon;
+mod dpx;
 mod exr;
 mod ffmpeg;
 mod holes;
 mod kept;
+mod light;
 mod mutated;
+mod tiff;
+mod turned;
 mod writing;
 
 use grainfield::sink::{self, Encoding, Plan, SinkError};

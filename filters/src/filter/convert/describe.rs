@@ -1,7 +1,9 @@
 //! A conversion in one line for people.
 
+use super::light::{curve, curves};
 use super::ops::Ops;
-use crate::frame::{ColorRange, Depth, Family, Format, Matrix, Siting};
+use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix, Siting, Transfer};
+use crate::pixel::transfer::Curve;
 
 pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
     let mut line = format!("{} -> {}", one(from, ops.matrices.0), one(to, ops.matrices.1));
@@ -25,6 +27,17 @@ pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
     if ops.resampled && (sited(from) || sited(to)) {
         note("chroma siting not said: left taken".into());
     }
+    if let Ok(Some((a, b))) = curves(from, to) {
+        note(format!("{} -> {}", light(a), light(b)));
+        if from.transfer == Transfer::UNSPECIFIED && curve(from).is_some() {
+            note("transfer not said: the first of these taken".into());
+        }
+    }
+    match (from.alpha, to.alpha) {
+        (Alpha::Straight, Alpha::Premultiplied) => note("straight -> premultiplied alpha".into()),
+        (Alpha::Premultiplied, Alpha::Straight) => note("premultiplied -> straight alpha".into()),
+        _ => {}
+    }
     if from.has_alpha() && !to.has_alpha() {
         note("alpha is dropped".into());
     }
@@ -32,6 +45,19 @@ pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
         note("alpha is opaque".into());
     }
     line
+}
+
+/// What a curve is called.
+fn light(curve: Curve) -> String {
+    match curve {
+        Curve::Linear => "linear light".into(),
+        Curve::Power(gamma) if gamma == 2.4 => "display light of video (BT.1886, a power of 2.4)".into(),
+        Curve::Power(gamma) => format!("a power of {gamma}"),
+        Curve::Srgb => "sRGB".into(),
+        Curve::Pq => "PQ (1 of light is 10,000 cd/m2)".into(),
+        Curve::Hlg => "HLG (light of the scene)".into(),
+        Curve::Log(decades) => format!("a logarithm of {decades} decades"),
+    }
 }
 
 fn name(matrix: Matrix) -> String {

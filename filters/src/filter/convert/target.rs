@@ -1,5 +1,6 @@
 //! The format that a pixel format name means for a given source.
 
+use super::light::displayed;
 use crate::frame::{Alpha, ColorRange, Family, Format, Matrix, NameError, Siting};
 
 /// The matrix of a picture, and whether it had to be assumed: where it is not tagged, BT.601 (as SMPTE 170M) up to 576
@@ -21,7 +22,8 @@ pub(super) const fn by_height(height: u32) -> Matrix {
 ///
 /// To RGB: matrix RGB, full range. From RGB to YUV: limited range and the matrix by height; to grey: the range that
 /// RGB had. Between YUV and grey, range and matrix stay. `yuvj...` is full range. The siting stays as long as the
-/// subsampling does; newly subsampled chroma is at the left. Alpha keeps its kind. The rest is as in `from`.
+/// subsampling does; newly subsampled chroma is at the left. Alpha keeps its kind. Linear light of float pictures
+/// becomes that of a display in integers ([`displayed`]). The rest is as in `from`.
 pub fn retarget(from: &Format, name: &str) -> Result<Format, NameError> {
     let named = Format::from_name(name, from.width, from.height)?;
     let alpha = match (named.alpha, from.alpha) {
@@ -52,7 +54,7 @@ pub fn retarget(from: &Format, name: &str) -> Result<Format, NameError> {
     if !kept {
         to.siting = if to.subsampling == (0, 0) { Siting::Unspecified } else { Siting::Left };
     }
-    Ok(to)
+    Ok(displayed(from, to))
 }
 
 #[cfg(test)]

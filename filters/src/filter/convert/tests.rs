@@ -34,13 +34,13 @@ fn fill(frame: &mut Frame, random: &mut Random) {
     }
 }
 
-fn random_frame(format: Format, seed: u64) -> Frame {
+pub(super) fn random_frame(format: Format, seed: u64) -> Frame {
     let mut frame = Frame::new(format);
     fill(&mut frame, &mut Random(seed));
     frame
 }
 
-fn moment() -> Moment {
+pub(super) fn moment() -> Moment {
     Moment::of_time(0, Ratio::ZERO)
 }
 
@@ -517,8 +517,6 @@ fn what_cannot_be_is_refused_by_name() {
     }
     let text = refuse(Format { matrix: Matrix::CHROMA_DERIVED_NC, ..f("yuv444p") }, f("gbrp"));
     assert!(text.contains("needs primaries"), "{text}");
-    let premultiplied = Format { alpha: Alpha::Premultiplied, ..f("gbrap") };
-    assert!(refuse(premultiplied, f("gbrap")).contains("premultiplied alpha cannot become straight"));
     assert!(refuse(f("gbrp"), Format { width: 65, ..f("gbrp") }).contains("keeps the size"));
     assert!(refuse(f("gbrp"), Format { rate: Ratio::whole(25), ..f("gbrp") }).contains("keeps the rate"));
     assert_eq!(refuse(f("gbrp"), f("gbrp").field(Parity::Top)), ConvertError::Picture.to_string());

@@ -1,0 +1,271 @@
+//! What a TIFF carries beside its samples, and its writer.
+//!
+//! Written again by TIFF are orientation, texts (description, artist, copyright, software ...), XMP, IPTC, Photoshop's
+//! and Geo tags and all others that say something of the picture and not of where its samples lie, the resolution, and
+//! the kind of compression where it loses nothing. Directories that hang on the first (Exif, GPS, smaller pictures)
+//! are not kept, nor are DNG's tags, which would call the picture raw.
+
+use super::{Density, Fault, Meta, Unit, fitting_icc};
+use ::tiff::decoder::Decoder;
+use ::tiff::decoder::ifd::Value;
+use ::tiff::encoder::colortype::{ColorType, Gray8, Gray16, RGB8, RGB16, RGB32Float};
+use ::tiff::encoder::{Compression, DeflateLevel, Rational, TiffEncoder, TiffValue};
+use ::tiff::tags::{ByteOrder, CompressionMethod, ExtraSamples, ResolutionUnit, Tag, Type, ValueBuffer};
+use ::tiff::{Directory, TiffError, TiffResult};
+use grainfield_filters::frame::{Alpha, Depth, Family, Format};
+use std::io::Cursor;
+
+/// The most bytes of tags that are kept; the library reads a million of each at most.
+const MAX_TAGS: usize = 16 << 20;
+
+const DNG: std::ops::RangeInclusive<u16> = 50706..=52551;
+
+/// What a TIFF has beside its samples.
+pub struct Kept {
+    tags: Vec<(Tag, ValueBuffer)>,
+    compression: CompressionMethod,
+    left: Vec<u16>,
+    more: bool,
+    density: Option<Density>,
+    orientation: u8,
+    alpha: Option<Alpha>,
+}
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tags: Vec<u16> = self.tags.iter().map(|t| t.0.to_u16()).collect();
+        f.debug_struct("Kept")
+            .field("tags", &tags)
+            .field("compression", &self.compression)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a tag says where and how the samples lie, or is written on its own.
+fn is_structure(tag: u16) -> bool {
+    matches!(tag, 254..=259 | 262..=266 | 273 | 274 | 277..=284 | 288..=293 | 296 | 320..=325 | 332..=334 | 336..=347)
+        || matches!(tag, 512..=532 | 34675)
+}
+
+fn is_lost(tag: u16) -> bool {
+    matches!(tag, 301 | 330 | 34665 | 34853 | 40965) || DNG.contains(&tag)
+}
+
+impl Kept {
+    /// Of a file, as far as it can be read.
+    pub(super) fn of(file: &[u8]) -> Option<Kept> {
+        let mut decoder = Decoder::new(Cursor::new(file)).ok()?;
+        let mut ifd = decoder.image_ifd();
+        let number = |v: Option<u64>| v.and_then(|v| u16::try_from(v).ok());
+        let mut kept = Kept {
+            tags: Vec::new(),
+            compression: CompressionMethod::None,
+            left: Vec::new(),
+            more: false,
+            density: None,
+            orientation: 1,
+            alpha: None,
+        };
+        let method = number(ifd.find_tag_unsigned(Tag::Compression).ok().flatten()).unwrap_or(1);
+        kept.compression = CompressionMethod::from_u16_exhaustive(method);
+        let orientation = number(ifd.find_tag_unsigned(Tag::Orientation).ok().flatten());
+        kept.orientation = orientation.filter(|o| (1..=8).contains(o)).unwrap_or(1) as u8;
+        let extra = ifd.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).ok().flatten().unwrap_or_default();
+        kept.alpha = extra.first().map(|&e| if e == 1 { Alpha::Premultiplied } else { Alpha::Straight });
+        let mut rational = |tag| match ifd.find_tag(tag).ok().flatten()? {
+            Value::Rational(n, d) if n > 0 && d > 0 => Some(f64::from(n) / f64::from(d)),
+            _ => None,
+        };
+        if let (Some(x), Some(y)) = (rational(Tag::XResolution), rational(Tag::YResolution)) {
+            let unit = match number(ifd.find_tag_unsigned(Tag::ResolutionUnit).ok().flatten()) {
+                Some(1) => Unit::None,
+                Some(3) => Unit::Centimetre,
+                _ => Unit::Inch, // what TIFF says when the tag is missing
+            };
+            kept.density = Some(Density { x, y, unit });
+        }
+        let all: Vec<(Tag, Type)> =
+            ifd.directory().iter().map(|(tag, entry)| (tag, entry.field_type())).collect();
+        let mut room = MAX_TAGS;
+        for (tag, kind) in all {
+            let code = tag.to_u16();
+            if is_structure(code) {
+                continue;
+            }
+            let mut value = ValueBuffer::empty(kind);
+            let places = matches!(kind, Type::IFD | Type::IFD8 | Type::LONG8 | Type::SLONG8);
+            let read = room > 0
+                && !places
+                && !is_lost(code)
+                && matches!(ifd.find_tag_buf(tag, &mut value), Ok(Some(_)));
+            let fits = room.checked_sub(value.as_bytes().len());
+            if let (true, Some(left)) = (read, fits) {
+                room = left;
+                value.set_byte_order(ByteOrder::native());
+                kept.tags.push((tag, value));
+            } else {
+                room = if read { 0 } else { room };
+                kept.left.push(code);
+            }
+        }
+        kept.more = decoder.more_images();
+        Some(kept)
+    }
+
+    /// Whether there is another page, or a small picture for lists.
+    pub(super) fn has_more(&self) -> bool {
+        self.more
+    }
+
+    pub(super) fn orientation(&self) -> u8 {
+        self.orientation
+    }
+
+    pub(super) fn density(&self) -> Option<Density> {
+        self.density
+    }
+
+    /// What its first extra sample is.
+    pub(super) fn alpha(&self) -> Option<Alpha> {
+        self.alpha
+    }
+
+    /// How it is written, if that loses nothing.
+    fn compression(&self) -> Option<Compression> {
+        Some(match self.compression {
+            CompressionMethod::None => Compression::Uncompressed,
+            CompressionMethod::LZW => Compression::Lzw,
+            CompressionMethod::Deflate | CompressionMethod::OldDeflate => {
+                Compression::Deflate(DeflateLevel::default())
+            }
+            CompressionMethod::PackBits => Compression::Packbits,
+            _ => return None,
+        })
+    }
+
+    /// What of it is lost, in a TIFF or in another kind of file.
+    pub(super) fn lost(&self, in_tiff: bool) -> Vec<String> {
+        let mut list = Vec::new();
+        if in_tiff && self.compression().is_none() {
+            list.push(format!("the compression {:?} (it becomes none)", self.compression));
+        }
+        let tags = self.tags.iter().map(|t| t.0.to_u16()).filter(|_| !in_tiff);
+        let mut dng = false;
+        for tag in tags.chain(self.left.iter().copied()) {
+            if !DNG.contains(&tag) {
+                list.push(label(tag));
+            } else if !dng {
+                dng = true;
+                list.push("DNG's tags".into());
+            }
+        }
+        list
+    }
+}
+
+/// What a tag is called.
+fn label(tag: u16) -> String {
+    let known = match tag {
+        269 => "the document's name",
+        270 => "the description",
+        271 | 272 => "the camera",
+        285 => "the page's name",
+        297 => "the page's number",
+        301 => "the transfer function",
+        305 => "the software",
+        306 => "the date",
+        315 => "the artist",
+        316 => "the computer",
+        318 => "the white point",
+        319 => "the primaries",
+        330 => "smaller pictures",
+        700 => "XMP",
+        33432 => "the copyright",
+        33723 => "IPTC",
+        34377 => "Photoshop's data",
+        34665 => "Exif",
+        34853 => "GPS",
+        _ => return format!("tag {tag}"),
+    };
+    known.into()
+}
+
+/// Appends a picture as a file; `data` are its samples, interleaved.
+pub(super) fn encode(
+    format: &Format,
+    data: &[u8],
+    meta: Option<&Meta>,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    let mut file = Cursor::new(Vec::new());
+    let written = match (format.family, format.depth) {
+        (Family::Gray, Depth::Bits(8)) => write::<Gray8>(&mut file, format, data, meta),
+        (Family::Gray, Depth::Bits(_)) => write::<Gray16>(&mut file, format, &wide(data), meta),
+        (_, Depth::Bits(8)) => write::<RGB8>(&mut file, format, data, meta),
+        (_, Depth::Bits(_)) => write::<RGB16>(&mut file, format, &wide(data), meta),
+        (_, Depth::Float) => write::<RGB32Float>(&mut file, format, &real(data), meta),
+    };
+    out.append(&mut file.into_inner());
+    written.map_err(|e| match e {
+        TiffError::IoError(e) => Fault::Io(e),
+        e => Fault::Bad(format!("cannot be written as TIFF: {e}")),
+    })
+}
+
+fn wide(data: &[u8]) -> Vec<u16> {
+    data.as_chunks().0.iter().map(|s| u16::from_ne_bytes(*s)).collect()
+}
+
+fn real(data: &[u8]) -> Vec<f32> {
+    data.as_chunks().0.iter().map(|s| f32::from_ne_bytes(*s)).collect()
+}
+
+fn write<C: ColorType>(
+    file: &mut Cursor<Vec<u8>>,
+    format: &Format,
+    data: &[C::Inner],
+    meta: Option<&Meta>,
+) -> TiffResult<()>
+where
+    [C::Inner]: TiffValue,
+{
+    let kept = meta.and_then(|m| m.tiff.as_deref());
+    let compression = kept.and_then(Kept::compression).unwrap_or_default();
+    let mut tiff = TiffEncoder::new(file)?.with_compression(compression);
+    let mut image = tiff.new_image::<C>(format.width, format.height)?;
+    match format.alpha {
+        Alpha::None => {}
+        Alpha::Straight => image.extra_samples(&[ExtraSamples::UnassociatedAlpha])?,
+        Alpha::Premultiplied => image.extra_samples(&[ExtraSamples::AssociatedAlpha])?,
+    }
+    for (tag, value) in kept.iter().flat_map(|k| &k.tags) {
+        image.encoder().write_tag_buf(*tag, value)?;
+    }
+    if let Some(icc) = fitting_icc(meta, format) {
+        let entry = image.encoder().write_entry_bytes(Type::UNDEFINED, icc)?;
+        let mut directory = Directory::empty();
+        directory.extend([(Tag::IccProfile, entry)]);
+        image.encoder().extend_from(&directory);
+    }
+    if let Some(orientation @ 2..) = meta.map(|m| m.orientation) {
+        image.encoder().write_tag(Tag::Orientation, u16::from(orientation))?;
+    }
+    if let Some(density) = meta.and_then(|m| m.density) {
+        let (x, y, unit) = match (density.unit, density.per_inch()) {
+            (Unit::Centimetre, _) => (density.x, density.y, ResolutionUnit::Centimeter),
+            (_, Some((x, y))) => (x, y, ResolutionUnit::Inch),
+            (_, None) => (density.x, density.y, ResolutionUnit::None),
+        };
+        image.resolution_unit(unit);
+        image.x_resolution(rational(x));
+        image.y_resolution(rational(y));
+    }
+    image.write_data(data)
+}
+
+/// A whole number stays one; else ten thousandths, for 300 dots an inch said in metres.
+fn rational(value: f64) -> Rational {
+    let of = |d: f64| Rational { n: (value * d + 0.5).clamp(1.0, u32::MAX.into()) as u32, d: d as u32 };
+    let whole = of(1.0);
+    if (f64::from(whole.n) - value).abs() < 1e-9 { whole } else { of(10_000.0) }
+}

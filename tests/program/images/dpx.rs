@@ -1,0 +1,164 @@
+//! DPX: headers written here byte by byte, by SMPTE ST 268, go through a render.
+
+use super::holes::stamp;
+use super::{noisy, one, plan, write};
+use crate::util::Session;
+use grainfield_filters::frame::{Format, Transfer};
+
+fn word(file: &mut [u8], at: usize, value: u32, little: bool) {
+    file[at..at + 4].copy_from_slice(&if little { value.to_le_bytes() } else { value.to_be_bytes() });
+}
+
+fn short(file: &mut [u8], at: usize, value: u16, little: bool) {
+    file[at..at + 2].copy_from_slice(&if little { value.to_le_bytes() } else { value.to_be_bytes() });
+}
+
+/// A scan of 4x2 pixels, 10 bits, filled by method A, with every header of the standard, and user data.
+fn scan(little: bool, frame: u32) -> Vec<u8> {
+    let mut f = vec![0; 2048 + 44 + 32];
+    let put = |f: &mut [u8], at: usize, v| word(f, at, v, little);
+    put(&mut f, 0, 0x5344_5058);
+    put(&mut f, 4, 2048 + 44);
+    f[8..12].copy_from_slice(b"V2.0");
+    put(&mut f, 16, 2048 + 44 + 32);
+    put(&mut f, 20, 1);
+    put(&mut f, 24, 1664);
+    put(&mut f, 28, 384);
+    put(&mut f, 32, 44);
+    f[36..48].copy_from_slice(b"scan.001.dpx");
+    f[136..155].copy_from_slice(b"2024:06:11:10:20:30");
+    f[160..167].copy_from_slice(b"Scanity");
+    f[260..267].copy_from_slice(b"Reel 12");
+    f[460..470].copy_from_slice(b"Studio One");
+    put(&mut f, 660, u32::MAX);
+    short(&mut f, 770, 1, little);
+    put(&mut f, 772, 4);
+    put(&mut f, 776, 2);
+    put(&mut f, 784, 95);
+    put(&mut f, 788, 0.02f32.to_bits());
+    put(&mut f, 792, 685);
+    put(&mut f, 796, 2.046f32.to_bits());
+    // R, G, B; printing density; its colorimetry; 10 bits; filled to 32 bits
+    f[800..804].copy_from_slice(&[50, 1, 1, 10]);
+    short(&mut f, 804, 1, little);
+    put(&mut f, 808, 2048 + 44);
+    f[820..824].copy_from_slice(b"left");
+    f[1556..1560].copy_from_slice(b"ARRI");
+    put(&mut f, 1628, 1);
+    put(&mut f, 1632, 1);
+    f[1664..1680].copy_from_slice(b"0245030123451234");
+    f[1680..1684].copy_from_slice(b"4-35");
+    put(&mut f, 1712, frame);
+    put(&mut f, 1724, 24f32.to_bits());
+    f[1732..1736].copy_from_slice(b"A001");
+    f[1764..1771].copy_from_slice(b"SC 12/3");
+    put(&mut f, 1920, 0x1020_3000 + frame);
+    put(&mut f, 1924, 0x1234_5678);
+    put(&mut f, 1940, 24f32.to_bits());
+    f[2048..2053].copy_from_slice(b"owner");
+    f[2080..2092].copy_from_slice(b"user's bytes");
+    for i in 0..8u32 {
+        let (r, g, b) = (i * 100, 1023 - i, 512 + i + frame);
+        put(&mut f, 2092 + 4 * i as usize, r << 22 | g << 12 | b << 2);
+    }
+    f
+}
+
+#[test]
+fn a_scan_goes_through_byte_for_byte() {
+    let s = Session::new();
+    for little in [false, true] {
+        for n in [7, 8] {
+            s.write(&format!("{little}.{n}.dpx"), scan(little, n));
+        }
+        s.run(&format!("render {little}.@.dpx out.{little}.@.dpx --strict")).ok();
+        for n in [7, 8] {
+            let (was, is) = (scan(little, n), s.read(&format!("out.{little}.{n}.dpx")));
+            let at = was.iter().zip(&is).position(|(a, b)| a != b);
+            assert!(was == is, "little: {little}: differs at {at:?}");
+        }
+    }
+    let told = s.run("probe true.@.dpx").ok().text();
+    for part in ["10:20:30:07", "printing density", "0245030123451234", "Reel 12", "Scanity", "SC 12/3"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn what_no_other_file_holds_is_named_once_and_an_error_if_asked() {
+    let s = Session::new();
+    s.write("a.1.dpx", scan(false, 7));
+    s.write("a.2.dpx", scan(false, 8));
+    let run = s.run("render a.@.dpx b.@.png").ok();
+    assert_eq!(run.err.matches("time code").count(), 1, "{}", run.err);
+    let run = s.run("render a.@.dpx c.@.png --strict");
+    assert_ne!(run.code, Some(0));
+    assert!(run.err.contains("time code") && run.err.contains("project"), "{}", run.err);
+    assert!(!s.files().iter().any(|f| f.starts_with("c.")), "{:?}", s.files());
+}
+
+#[test]
+fn a_hole_gets_what_all_frames_share() {
+    let s = Session::new();
+    s.write("a.1.dpx", scan(false, 7));
+    s.write("a.3.dpx", scan(false, 9));
+    s.run("render a.@.dpx b.@.dpx --missing black").ok();
+    let black = s.read("b.2.dpx");
+    assert_eq!(&black[260..267], b"Reel 12");
+    assert_eq!(black[1920..1928], [0xff; 8], "no time code");
+    assert_eq!(black[2092..], [0; 32]);
+}
+
+/// What ffmpeg decodes of it are the samples, in every depth and packing that is written.
+#[test]
+fn ffmpeg_reads_what_is_written() {
+    let s = Session::new();
+    for (name, raw) in [
+        ("gbrp", "gbrp"),
+        ("gbrp10", "gbrp10le"),
+        ("gbrp12", "gbrp12le"),
+        ("gbrp16", "gbrp16le"),
+        ("gbrap16", "gbrap16le"),
+        ("gray16", "gray16le"),
+    ] {
+        for width in [1, 5, 8, 33] {
+            let format = Format::from_name(name, width, 5).unwrap();
+            let out = s.path(&format!("{name}.{width}.dpx"));
+            let format = grainfield::sink::sequence::accepts(out.as_os_str(), &format).unwrap();
+            assert_eq!(format.name(), name);
+            let frame = noisy(format);
+            write(out.as_os_str(), &plan(format, Some(1)), &[(stamp(0), frame.clone())]).unwrap();
+            let got =
+                s.tool("ffmpeg", &format!("-v error -i {name}.{width}.dpx -f rawvideo -pix_fmt {raw} -")).out;
+            let mut want = Vec::new();
+            frame.for_each_row(|row| want.extend_from_slice(row));
+            assert!(got == want, "{name} {width}");
+            assert!(one(&out).1.format().transfer == Transfer::UNSPECIFIED);
+        }
+    }
+    // both ways of filling 10 and 12 bits, and 12 bits side by side, in both byte orders
+    for (bits, packing) in [(10u8, 1u16), (10, 2), (12, 1), (12, 0)] {
+        for little in [false, true] {
+            let mut file = scan(little, 1);
+            file[803] = bits;
+            short(&mut file, 804, packing, little);
+            file.resize(2092 + 2 * 24, 0x55);
+            s.write("p.1.dpx", &file);
+            s.run("render p.1.dpx q.1.dpx -y").ok();
+            let md5 =
+                |f: &str| s.tool("ffmpeg", &format!("-v error -i {f} -f rawvideo -pix_fmt gbrp16le -")).out;
+            assert_eq!(md5("p.1.dpx"), md5("q.1.dpx"), "{bits} {packing} {little}");
+            let written = s.read("q.1.dpx");
+            assert_eq!(
+                written[..2048],
+                file[..2048]
+                    .iter()
+                    .copied()
+                    .enumerate()
+                    .map(|(i, b)| { if (16..20).contains(&i) { written[i] } else { b } })
+                    .collect::<Vec<_>>()[..],
+                "{bits} {packing} {little}"
+            );
+        }
+    }
+}
