@@ -1,8 +1,9 @@
 //! Other light and another kind of alpha: what a conversion does beside depth, family and grid.
 //!
 //! It is made on nominal R, G and B (or grey) in f32, between two conversions of the samples. For a colour `v` with
-//! alpha `a`: straight `s = v / a` where colour is premultiplied and `a > 0` (what nothing covers stays as it is),
-//! `s' = code'(light(s))` by the two curves of [`Curve`], and `s' a` where it is to be premultiplied. So premultiplied
+//! alpha `a`: straight `s = v / a` where colour is premultiplied and `a > 0` (what nothing covers is taken as it is),
+//! `s' = code'(light(s))` by the two curves of [`Curve`], and `s' a` where it is to be premultiplied (again as it is
+//! where it was not divided). So premultiplied
 //! colour is a product in the very values that the file holds: linear light in OpenEXR. A sample that is no finite
 //! number stays to the bit, one with such an alpha is neither divided nor multiplied, and none is made.
 
@@ -132,7 +133,8 @@ impl Filter for Light {
                     to.encode(self.level, row);
                 }
                 if self.to.alpha == Alpha::Premultiplied {
-                    multiply(row, alpha);
+                    // what was not divided, a glow that covers nothing, is not multiplied
+                    multiply(row, alpha, self.from == Alpha::Straight);
                 }
                 for (v, old) in row.iter_mut().zip(&*before) {
                     *v = if old.is_finite() { v.clamp(f32::MIN, f32::MAX) } else { *old };
@@ -148,8 +150,8 @@ fn divide(row: &mut [f32], alpha: &[f32]) {
     }
 }
 
-fn multiply(row: &mut [f32], alpha: &[f32]) {
+fn multiply(row: &mut [f32], alpha: &[f32], all: bool) {
     for (v, &a) in row.iter_mut().zip(alpha) {
-        *v = if a.is_finite() { *v * a } else { *v };
+        *v = if (all || a > 0.0) && a.is_finite() { *v * a } else { *v };
     }
 }

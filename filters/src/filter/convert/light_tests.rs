@@ -72,7 +72,8 @@ fn reference(input: &Frame, to: &Format, p: usize, x: usize, y: usize) -> f64 {
     if curve(from) != curve(to) {
         v = shown(curve(to), light(curve(from), v));
     }
-    if to.alpha == Alpha::Premultiplied && from.has_alpha() { v * a } else { v }
+    let multiplies = to.alpha == Alpha::Premultiplied && (straightens || from.alpha == Alpha::Straight);
+    if multiplies { v * a } else { v }
 }
 
 fn format(name: &str, transfer: Transfer, alpha: Alpha) -> Format {
