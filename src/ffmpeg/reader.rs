@@ -144,10 +144,14 @@ impl Reader {
             return Ok(false);
         };
         let (stage, marking, spots) = (self.stage.take(), self.marking, self.spots.take());
-        *self = Reader::open(Origin::Place(place), 1).map_err(|e| match e {
+        // What the old decoder's threads say until they have ended would be told twice.
+        let plain = |e| match e {
             OpenError::Av(error) => error,
             _ => AvError(sys::AVERROR_INVALIDDATA),
-        })?;
+        };
+        self.decoder = self.demuxer.decoder(1).map_err(plain)?;
+        drain();
+        *self = Reader::open(Origin::Place(place), 1).map_err(plain)?;
         (self.marking, self.spots) = (marking, spots.map(|_| Vec::new()));
         while self.given.is_some_and(|n| n < given) {
             if self.decoded()?.is_none() {

@@ -1,13 +1,13 @@
 //! Which frames are left to be made: those asked for, of these the shard's, of these what is not whole yet.
 
-use super::{Fields, JobError, Request};
+use super::{Fields, JobError, OnError, Request};
 use crate::pipeline::{Listed, Wanted};
 use crate::resume::{self, Ledger, Made, Origins, Resume, STREAM_VERSION, State, Xxh64};
 use crate::segments::{self, Grid};
 use crate::shard::note::{self, Kind, Note};
 use crate::sink::keep::{Keep, Seal};
 use crate::sink::{self, Files};
-use crate::source::{self, Info, Source};
+use crate::source::{self, Info, Source, SourceError};
 use grainfield_filters::chain::Chain;
 use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
@@ -47,10 +47,17 @@ pub(super) fn last(request: &Request, options: &source::Options) -> Result<Optio
     let mut source = source::open(&request.input, options)?;
     let mut slot = source::Slot::default();
     let mut last = None;
-    while let Some(stamp) = source.next(&mut slot)? {
-        last = Some(stamp.number);
+    loop {
+        match source.next(&mut slot) {
+            Ok(Some(stamp)) => last = Some(stamp.number),
+            Ok(None) => return Ok(last),
+            // such a frame is kept as the decoder has patched it
+            Err(SourceError::Damaged { stamp, .. }) if request.on_error == OnError::Skip => {
+                last = Some(stamp.number);
+            }
+            Err(e) => return Err(e.into()),
+        }
     }
-    Ok(last)
 }
 
 fn usage<T>(text: impl Into<String>) -> Result<T, JobError> {

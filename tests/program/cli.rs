@@ -129,7 +129,10 @@ fn colours_are_as_the_environment_says() {
 #[test]
 fn the_level_variable_is_checked() {
     let s = Session::new().with_var("GRAINFIELD_LEVEL", "neon");
-    s.run("hash none.y4m").ends(2).says("GRAINFIELD_LEVEL=neon").says("scalar, sse2, avx2, avx512 or avx512vbmi");
+    s.run("hash none.y4m")
+        .ends(2)
+        .says("GRAINFIELD_LEVEL=neon")
+        .says("scalar, sse2, avx2, avx512 or avx512vbmi");
 }
 
 #[test]

@@ -193,7 +193,9 @@ fn variable_times_are_kept() {
     for file in ["out.mkv", "out.mp4", "out.mov", "out.webm"] {
         let preset = if file == "out.webm" { "12" } else { "veryfast" };
         s.run(&format!("render vfr.mkv {file} --preset {preset}")).ok();
-        near(&times(&s, file, "v:0"), &wanted, 0);
+        // the first picture is shown at once, as ffmpeg has it
+        let since: Vec<i64> = wanted.iter().map(|t| t - wanted[0]).collect();
+        near(&times(&s, file, "v:0"), &since, 0);
     }
 }
 
