@@ -32,19 +32,18 @@ fn sums_8<V: Vector>(any: V, samples: u32, words: &[u16], out: &mut [i16]) {
         return sums_8(any.lower(), samples, words, out);
     }
     let (k, shift) = (samples as usize, shift(samples));
-    let odd = any.lower().splat16(samples as i16);
+    let (odd, two) = (any.lower().splat16(samples as i16), V::BYTES / 16);
     for (out, words) in out.chunks_exact_mut(8).zip(words.chunks_exact(8 * k)) {
-        let mut steps = words.chunks_exact(V::BYTES / 2);
         let mut sum = any.splat16(0);
-        for steps in &mut steps {
-            sum = sum.add16(any.load(steps).shr_i16(shift));
+        for j in (0..k - k % two).step_by(two) {
+            sum = sum.add16(any.load(&words[8 * j..]).shr_i16(shift));
         }
-        let (mut all, rest) = (sum.lower(), steps.remainder());
-        if V::BYTES > 16 {
+        let mut all = sum.lower();
+        if two == 2 {
             all = all.add16(sum.upper());
         }
-        if !rest.is_empty() {
-            all = all.add16(odd.load(rest).shr_i16(shift));
+        if k % two == 1 {
+            all = all.add16(odd.load(&words[8 * (k - 1)..]).shr_i16(shift));
         }
         all.add16(all).add16(odd).store(out);
     }
@@ -57,8 +56,9 @@ fn sums_32<V: Vector>(any: V, samples: u32, words: &[u16], out: &mut [i16]) {
     let odd = any.splat16(samples as i16);
     for (out, words) in out.chunks_exact_mut(32).zip(words.chunks_exact(32 * k)) {
         for (i, out) in out.chunks_exact_mut(V::BYTES / 2).enumerate() {
-            let mut sum = any.splat16(0);
-            for step in words.as_chunks::<32>().0 {
+            let [first, steps @ ..] = words.as_chunks::<32>().0 else { return };
+            let mut sum = any.load(&first[i * V::BYTES / 2..]).shr_i16(shift);
+            for step in steps {
                 sum = sum.add16(any.load(&step[i * V::BYTES / 2..]).shr_i16(shift));
             }
             sum.add16(sum).add16(odd).store(out);

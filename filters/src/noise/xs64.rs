@@ -39,8 +39,10 @@ impl Lanes {
     /// The registers of a row, before its first word.
     #[inline(always)]
     pub fn of_key(key: u64) -> Lanes {
-        let four = |n: usize| mix64(key.wrapping_add((n as u64 + 1).wrapping_mul(GOLDEN))).to_le();
-        let fours: [u64; LANES] = core::array::from_fn(four);
+        let mut fours = [0; LANES];
+        for (n, four) in fours.iter_mut().enumerate() {
+            *four = mix64(key.wrapping_add((n as u64 + 1).wrapping_mul(GOLDEN))).to_le();
+        }
         let mut w: [[u16; LANES]; 4] = bytemuck::cast(fours);
         // In the memory of another byte order the words of each four stand the other way round.
         if cfg!(target_endian = "big") {

@@ -123,9 +123,10 @@ pub(crate) trait Vector: Copy {
     fn odd_parts(self, b: Self) -> Self;
     fn even_in_turn(self, b: Self) -> Self;
     fn odd_in_turn(self, b: Self) -> Self;
-    /// The lower (upper) half as a register; one of 128 bits stays as it is.
+    /// The lower (upper) half as a register, and a register of both; one of 128 bits is its own half.
     fn lower(self) -> Self::Half;
     fn upper(self) -> Self::Half;
+    fn join(self, lower: Self::Half, upper: Self::Half) -> Self;
 
     /// Bytes looked up.
     fn look_up8(self, table: &[u8; 256]) -> Self {

@@ -113,6 +113,7 @@ macro_rules! registers {
                 high_bytes_of_parts(self, b: Self) -> Self = Sse2(high_bytes_128(self.0, b.0));
                 lower(self) -> Sse2 = self;
                 upper(self) -> Sse2 = self;
+                join(self, lower: Sse2, _upper: Sse2) -> Self = lower;
             }
         }
         register! {
@@ -124,6 +125,8 @@ macro_rules! registers {
                 high_bytes_of_parts(self, b: Self) -> Self = Avx2(high_bytes_256(self.0, b.0));
                 lower(self) -> Sse2 = Sse2(_mm256_castsi256_si128(self.0));
                 upper(self) -> Sse2 = Sse2(_mm256_extracti128_si256::<1>(self.0));
+                join(self, lower: Sse2, upper: Sse2) -> Self =
+                    Avx2(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lower.0), upper.0));
                 look_up8(self, table: &[u8; 256]) -> Self = Avx2(look_up8_256(self.0, table));
                 table16(self, table: &[i16; 16]) -> [Self; 2] = table16_256(table).map(Avx2);
                 look_up16(self, table: [Self; 2]) -> Self = Avx2(look_up16_256(self.0, table[0].0, table[1].0));
@@ -139,6 +142,8 @@ macro_rules! registers {
                 high_bytes_of_parts(self, b: Self) -> Self = Avx512(swap_middle_512(high_bytes_512(self.0, b.0)));
                 lower(self) -> Avx2 = Avx2(_mm512_castsi512_si256(self.0));
                 upper(self) -> Avx2 = Avx2(_mm512_extracti64x4_epi64::<1>(self.0));
+                join(self, lower: Avx2, upper: Avx2) -> Self =
+                    Avx512(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(lower.0), upper.0));
                 look_up8(self, table: &[u8; 256]) -> Self = Avx512(look_up8_512(self.0, table));
                 table16(self, table: &[i16; 16]) -> [Self; 2] = table16_512(table).map(Avx512);
                 look_up16(self, table: [Self; 2]) -> Self = Avx512(look_up16_512(self.0, table[0].0, table[1].0));
@@ -155,6 +160,8 @@ macro_rules! registers {
                 high_bytes_of_parts(self, b: Self) -> Self = Vbmi(high_bytes_vbmi::<true>(self.0, b.0));
                 lower(self) -> Avx2 = Avx2(_mm512_castsi512_si256(self.0));
                 upper(self) -> Avx2 = Avx2(_mm512_extracti64x4_epi64::<1>(self.0));
+                join(self, lower: Avx2, upper: Avx2) -> Self =
+                    Vbmi(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(lower.0), upper.0));
                 look_up8(self, table: &[u8; 256]) -> Self = Vbmi(look_up8_vbmi(self.0, table));
                 table16(self, table: &[i16; 16]) -> [Self; 2] = table16_512(table).map(Vbmi);
                 look_up16(self, table: [Self; 2]) -> Self = Vbmi(look_up16_512(self.0, table[0].0, table[1].0));

@@ -42,7 +42,7 @@ fn halves_body(lanes: &mut Lanes, out: &mut [u16]) {
     *lanes = Lanes { hi, lo };
 }
 
-pub(crate) type Step = [u16; LANES];
+type Step = [u16; LANES];
 
 /// The words `d` bits before those whose predecessors by whole words are `near` (a = d / 16) and `far` (a + 1).
 #[inline(always)]
@@ -59,9 +59,9 @@ fn xor(a: Step, b: Step) -> Step {
 /// is done here in a few rounds: bits obey b(t) = b(t - 28 * 2^j) ^ b(t - 31 * 2^j) for every j, and a larger j looks
 /// back further, so that more steps are made from what is there: 1, 3, 7 and 14 at once for j = 0 to 3.
 #[inline(always)]
-pub(crate) fn start<const N: usize>(lanes: &Lanes) -> [Step; N] {
+fn start(lanes: &Lanes) -> [Step; 33] {
     // w[n + 2] is step n. Bit 15 of w[0] is the redundant one; no line below looks at it.
-    let mut w = [[0; LANES]; N];
+    let mut w = [[0; LANES]; 33];
     (w[0], w[1]) = (lanes.hi, lanes.lo);
     for n in 2..4 {
         w[n] = xor(before::<12>(&w[n - 2], &w[n - 1]), before::<15>(&w[n - 2], &w[n - 1]));
@@ -69,10 +69,10 @@ pub(crate) fn start<const N: usize>(lanes: &Lanes) -> [Step; N] {
     for n in 4..8 {
         w[n] = xor(before::<8>(&w[n - 4], &w[n - 3]), before::<14>(&w[n - 4], &w[n - 3]));
     }
-    for n in 8..N.min(16) {
+    for n in 8..16 {
         w[n] = xor(w[n - 7], before::<12>(&w[n - 8], &w[n - 7]));
     }
-    for n in 16..N {
+    for n in 16..33 {
         w[n] = xor(w[n - 14], before::<8>(&w[n - 16], &w[n - 15]));
     }
     w
@@ -85,7 +85,7 @@ fn lag_body(lanes: &mut Lanes, out: &mut [u16]) {
     if len < LONG {
         return halves_body(lanes, out);
     }
-    for (out, w) in out.chunks_exact_mut(LANES).zip(&start::<33>(lanes)[2..]) {
+    for (out, w) in out.chunks_exact_mut(LANES).zip(&start(lanes)[2..]) {
         out.copy_from_slice(w);
     }
     for start in (LONG..len).step_by(SHORT) {

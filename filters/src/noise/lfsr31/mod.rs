@@ -52,7 +52,6 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use fill::start;
 pub use fill::{Lanes, fill, fill_halves, fill_lag};
 pub use place::{Frame31, Lfsr31};
 

@@ -12,7 +12,7 @@ use super::Scale;
 use super::scale::BYTE_SHIFT;
 use crate::noise::Law;
 use crate::noise::arch::{h8_by_parts, h8_in_order};
-use crate::noise::lfsr31::{LANES, Lanes, start};
+use crate::noise::lfsr31::{LANES, Lanes};
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, Vector, multiversion, prefetch_at};
 
@@ -125,8 +125,9 @@ const BLOCK: usize = 8 * LANES;
 trait Code: CodeSample {
     /// The numbers c of eight steps, as [`add`](Code::add) takes them.
     fn centre<V: Vector, const H8: bool>(words: Block<V>) -> Block<V>;
-    /// Adds as many numbers c as there are samples, at most a block. `FULL`: all codes are legal.
-    fn add<V: Vector, const FULL: bool, const H8: bool>(by: &Adds<V>, samples: &mut [Self], c: &Block<V>);
+    /// Adds as many numbers c as there are samples, at most a block. `FULL`: all codes are legal. `in_turn`: the parts of
+    /// each two registers are, as [`high_bytes_of_parts`](Vector::high_bytes_of_parts) takes them.
+    fn add<V: Vector, const FULL: bool>(by: &Adds<V>, samples: &mut [Self], c: &[V], in_turn: bool);
     fn splat<V: Vector>(self, any: V) -> V;
     /// Whether all codes are legal and saturating keeps within them.
     fn is_full(job: &Job<Self>) -> bool;
@@ -164,10 +165,10 @@ impl Code for u8 {
     }
 
     #[inline(always)]
-    fn add<V: Vector, const FULL: bool, const H8: bool>(by: &Adds<V>, samples: &mut [u8], c: &Block<V>) {
+    fn add<V: Vector, const FULL: bool>(by: &Adds<V>, samples: &mut [u8], c: &[V], in_turn: bool) {
         for (samples, c) in samples.chunks_exact_mut(V::BYTES).zip(c.as_chunks::<2>().0) {
             let (a, b) = (c[0].mulhi_i16(by.gain), c[1].mulhi_i16(by.gain));
-            let n = if H8 { a.high_bytes_of_parts(b) } else { a.high_bytes(b) };
+            let n = if in_turn { a.high_bytes_of_parts(b) } else { a.high_bytes(b) };
             let old = by.gain.load(samples);
             let sum = old.xor(by.sign).adds_i8(n).xor(by.sign);
             let sum = if FULL { sum } else { sum.min_u8(old.max_u8(by.hi)).max_u8(old.min_u8(by.lo)) };
@@ -193,7 +194,7 @@ impl Code for u16 {
     }
 
     #[inline(always)]
-    fn add<V: Vector, const FULL: bool, const H8: bool>(by: &Adds<V>, samples: &mut [u16], c: &Block<V>) {
+    fn add<V: Vector, const FULL: bool>(by: &Adds<V>, samples: &mut [u16], c: &[V], _: bool) {
         for (samples, c) in samples.chunks_exact_mut(V::BYTES / 2).zip(c) {
             let n = c.mulhi_i16(by.gain).add16(by.half).shr_i16(by.shift);
             let old = by.gain.load(samples).xor(by.sign);
@@ -215,20 +216,32 @@ impl Code for u16 {
 
 #[inline(always)]
 fn fused_body<V: Vector, T: Code>(any: V, row: &mut [T], lanes: &Lanes, h8: bool, job: Job<T>) -> bool {
-    match (h8, T::is_full(&job)) {
-        (false, false) => fused::<V, T, false, false>(any, row, lanes, job),
-        (false, true) => fused::<V, T, false, true>(any, row, lanes, job),
-        (true, false) => fused::<V, T, true, false>(any, row, lanes, job),
-        (true, true) => fused::<V, T, true, true>(any, row, lanes, job),
+    let dealt = size_of::<T>() == 1 && V::BYTES == 32;
+    match (h8, T::is_full(&job), dealt) {
+        (false, false, false) => fused::<V, T, false, false, false>(any, row, lanes, job),
+        (false, true, false) => fused::<V, T, false, true, false>(any, row, lanes, job),
+        (false, false, true) => fused::<V, T, false, false, true>(any, row, lanes, job),
+        (false, true, true) => fused::<V, T, false, true, true>(any, row, lanes, job),
+        (true, false, _) => fused::<V, T, true, false, false>(any, row, lanes, job),
+        (true, true, _) => fused::<V, T, true, true, false>(any, row, lanes, job),
     }
     true
 }
 
+/// The words so many bits before `near`, which `far` is a word before.
+#[inline(always)]
+fn before<V: Vector>(far: V, near: V, bits: u32) -> V {
+    far.shl16(16 - bits).xor(near.shr_u16(bits))
+}
+
 /// The last 32 steps, in as many registers as they fill, the rest of the array unused. But for H8, which never looks at it,
 /// all words have bit 0 set, as the uniform law has it; no other bit looks at it either.
-struct Ring<V, const H8: bool>([V; 32]);
+///
+/// `DEALT`, where a register holds two steps: of each four the even ones stand in the first of two registers and the odd ones
+/// in the second, the order from which bytes are packed without moving them.
+struct Ring<V, const H8: bool, const DEALT: bool>([V; 32]);
 
-impl<V: Vector, const H8: bool> Ring<V, H8> {
+impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
     /// Steps of a register.
     const STEPS: usize = V::BYTES / (2 * LANES);
     /// Registers of a block.
@@ -239,20 +252,38 @@ impl<V: Vector, const H8: bool> Ring<V, H8> {
     #[inline(always)]
     fn new(any: V, lanes: &Lanes) -> Self {
         let mut ring = Ring([any; 32]);
-        let first = start::<10>(lanes);
-        for (w, steps) in ring.0.iter_mut().zip(first[2..].chunks_exact(Self::STEPS)) {
-            *w = any.load(steps.as_flattened());
+        let part = any.lower().lower();
+        let mut w = [part; 10];
+        (w[0], w[1]) = (part.load(&lanes.hi), part.load(&lanes.lo));
+        for n in 2..4 {
+            w[n] = before(w[n - 2], w[n - 1], 12).xor(before(w[n - 2], w[n - 1], 15));
+        }
+        for n in 4..8 {
+            w[n] = before(w[n - 4], w[n - 3], 8).xor(before(w[n - 4], w[n - 3], 14));
+        }
+        for n in 8..10 {
+            w[n] = w[n - 7].xor(before(w[n - 8], w[n - 7], 12));
+        }
+        for step in (0..8).step_by(Self::STEPS) {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|i| w[2 + step + i * Self::STEPS / 4]);
+            let half = any.lower();
+            ring.0[step / Self::STEPS] = any.join(half.join(a, b), half.join(c, d));
         }
         for step in (8..16).step_by(Self::STEPS) {
             let (far, near) = (ring.at(step - 8), ring.at(step - 7));
-            ring.0[step / Self::STEPS] = near.xor(far.shl16(4).xor(near.shr_u16(12)));
+            ring.0[step / Self::STEPS] = near.xor(before(far, near, 12));
         }
         for step in (16..32).step_by(Self::STEPS) {
             let (far, near) = (ring.at(step - 16), ring.at(step - 15));
-            ring.0[step / Self::STEPS] = ring.at(step - 14).xor(far.shl16(8).xor(near.shr_u16(8)));
+            ring.0[step / Self::STEPS] = ring.at(step - 14).xor(before(far, near, 8));
         }
-        if !H8 {
-            ring.0.iter_mut().for_each(|w| *w = w.or(any.splat16(1)));
+        for [a, b] in ring.0.as_chunks_mut::<2>().0 {
+            if DEALT {
+                (*a, *b) = (a.even_parts(*b), a.odd_parts(*b));
+            }
+            if !H8 {
+                (*a, *b) = (a.or(any.splat16(1)), b.or(any.splat16(1)));
+            }
         }
         ring
     }
@@ -277,15 +308,23 @@ impl<V: Vector, const H8: bool> Ring<V, H8> {
         T::centre::<V, H8>(words)
     }
 
-    /// Adds block `B` and makes that of the next turn: w[n] = w[n-28] ^ w[n-31].
+    /// Adds block `B` and makes that of the next turn: w[n] = w[n-28] ^ w[n-31]. 31 steps before dealt ones are, for the even
+    /// ones, the odd register beside them, and for the odd ones the second half of the even register and the first of the next.
     #[inline(always)]
     fn turn<T: Code, const FULL: bool, const B: usize>(&mut self, by: &Adds<V>, samples: &mut [T; BLOCK]) {
         for line in samples.chunks_exact(64 / size_of::<T>()) {
             prefetch_at(line.as_ptr().wrapping_byte_add(AHEAD));
         }
-        T::add::<V, FULL, H8>(by, samples, &self.centred::<T, B>());
+        T::add::<V, FULL>(by, samples, &self.centred::<T, B>(), H8 || DEALT);
+        let mut even = self.0[B * Self::BLOCK];
         for m in B * Self::BLOCK..(B + 1) * Self::BLOCK {
-            let word = self.at(m * Self::STEPS + 4).xor(self.at(m * Self::STEPS + 1));
+            let far = match m % 2 {
+                0 if DEALT => self.0[m + 1],
+                1 if DEALT => even.after_step(self.at(m * Self::STEPS + 2)),
+                _ => self.at(m * Self::STEPS + 1),
+            };
+            let word = self.at(m * Self::STEPS + 4).xor(far);
+            even = self.0[m];
             self.0[m] = if H8 { word } else { word.or(word.splat16(1)) };
         }
     }
@@ -294,31 +333,27 @@ impl<V: Vector, const H8: bool> Ring<V, H8> {
     #[inline(always)]
     fn rest<T: Code, const FULL: bool, const B: usize>(&self, by: &Adds<V>, rest: Option<&mut [T]>) {
         let Some(rest) = rest else { return };
-        let mut copy = [T::zeroed(); BLOCK];
-        let whole = rest.len() == BLOCK;
-        let samples = if whole {
-            &mut *rest
-        } else {
-            copy[..rest.len()].copy_from_slice(rest);
-            &mut copy
-        };
-        T::add::<V, FULL, H8>(by, samples, &self.centred::<T, B>());
-        if !whole {
-            rest.copy_from_slice(&copy[..rest.len()]);
+        let c = self.centred::<T, B>();
+        if let Ok(whole) = <&mut [T; BLOCK]>::try_from(&mut *rest) {
+            return T::add::<V, FULL>(by, whole, &c, H8 || DEALT);
         }
+        let mut copy = [T::zeroed(); BLOCK];
+        copy[..rest.len()].copy_from_slice(rest);
+        T::add::<V, FULL>(by, &mut copy, &c, H8 || DEALT);
+        rest.copy_from_slice(&copy[..rest.len()]);
     }
 }
 
 // Blocks are constants, not numbers of a loop: places in the ring are then known when compiling.
 #[inline(always)]
-fn fused<V: Vector, T: Code, const H8: bool, const FULL: bool>(
+fn fused<V: Vector, T: Code, const H8: bool, const FULL: bool, const DEALT: bool>(
     any: V,
     row: &mut [T],
     lanes: &Lanes,
     job: Job<T>,
 ) {
     let by = Adds::new(any, job);
-    let mut ring = Ring::<V, H8>::new(any, lanes);
+    let mut ring = Ring::<V, H8, DEALT>::new(any, lanes);
     let (blocks, rest) = row.as_chunks_mut::<BLOCK>();
     let (turns, blocks) = blocks.as_chunks_mut::<4>();
     for [a, b, c, d] in turns {
@@ -359,11 +394,9 @@ fn rows_body<V: Vector, T: Code>(any: V, row: &mut [T], c: &[u16], or: i16, job:
 /// One register of samples.
 #[inline(always)]
 fn add_given<V: Vector, T: Code>(by: &Adds<V>, or: V, samples: &mut [T], c: &[u16]) {
-    let mut block = [or; 8];
-    for (block, c) in block.iter_mut().zip(c.chunks_exact(V::BYTES / 2)) {
-        *block = or.load(c).or(or);
-    }
-    T::add::<V, false, false>(by, samples, &block);
+    // Of bytes there are two registers of numbers, of words only the one.
+    let second = &c[c.len() - V::BYTES / 2..];
+    T::add::<V, false>(by, samples, &[or.load(c).or(or), or.load(second).or(or)], false);
 }
 
 #[cfg(test)]

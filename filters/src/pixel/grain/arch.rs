@@ -362,9 +362,8 @@ fn means_body<V: Vector, T: Code>(any: V, out: &mut [T], upper: &[T], lower: &[T
     let mut done = 0;
     let blocks = upper.chunks_exact(2 * step).zip(lower.chunks_exact(2 * step));
     for (out, (a, b)) in out.chunks_exact_mut(step).zip(blocks) {
-        for block in [a, b] {
-            prefetch_at(block.as_ptr().wrapping_byte_add(AHEAD));
-            prefetch_at(block.as_ptr().wrapping_byte_add(AHEAD + V::BYTES));
+        for line in a.chunks(64 / size_of::<T>()).chain(b.chunks(64 / size_of::<T>())) {
+            prefetch_at(line.as_ptr().wrapping_byte_add(AHEAD));
         }
         let upper = [any.load(a), any.load(&a[step..])];
         T::means(upper, [any.load(b), any.load(&b[step..])]).store(out);
