@@ -5,7 +5,6 @@
 //! - the mean error of boxes of 16x16 samples, which is what is left at low frequencies,
 //! - the correlation of the error with where the signal stands between two codes, which is what makes a band, and of
 //!   its square, which would make the noise come and go with the signal.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use grainfield::recipe::Recipe;
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Work};

@@ -3,7 +3,6 @@
 //!
 //! Pictures lie in memory as a host may hand them in: rows an odd number of samples apart, and the first one off every
 //! alignment but that of a sample. What stands between rows must stay as it is.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use grainfield::recipe::Recipe;
 use grainfield_filters::filter::Band;

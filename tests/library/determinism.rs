@@ -1,6 +1,5 @@
 //! The promise: a frame's samples depend on source, recipe, seed and number, and on nothing else. Not on threads,
 //! bands, memory, nor on which other frames are asked for, or in what order.
-#![allow(clippy::unwrap_used)]
 
 use crate::support::hashes;
 use grainfield::job::{Fields, Request};

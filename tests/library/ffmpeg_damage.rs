@@ -1,6 +1,5 @@
 //! Damaged files: an error that names the place, and neither panic nor hang, from five codecs and four containers.
 #![cfg(feature = "ffmpeg")]
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use crate::video::{Random, Seen, ffmpeg, next, open, open_with};
 use grainfield::source::{Options, Slot, Source};

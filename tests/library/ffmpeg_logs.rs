@@ -1,6 +1,5 @@
 //! What libav says of one input is told of that one, whoever else is at work in the process.
 #![cfg(feature = "ffmpeg")]
-#![allow(clippy::unwrap_used)]
 
 use crate::video::{ffmpeg, next, open_with};
 use grainfield::source::{Options, Slot};

@@ -1,7 +1,6 @@
 //! Reading video: every frame as the ffmpeg program decodes it, and any frame found by its number the same as when
 //! decoding from the start.
 #![cfg(feature = "ffmpeg")]
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use crate::video::{Random, Seen, all, ffmpeg, framemd5, next, open, open_with, try_ffmpeg};
 use grainfield::source::{Options, Slot, Source};

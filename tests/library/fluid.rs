@@ -1,6 +1,5 @@
 //! The fluid through the whole program: one result, whatever the order, the threads, the range, the level, and whatever
 //! is in the cache.
-#![allow(clippy::unwrap_used)]
 
 use crate::support::hashes;
 use grainfield::disk::cache::{self, DEFAULT_LIMIT};

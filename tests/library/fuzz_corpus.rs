@@ -1,6 +1,6 @@
 //! What fuzzing found stays found: every input of the corpus, and some thousand made of them, in every run of the
 //! tests. `./x fuzz` makes millions; both go through the same functions, in `tests/fuzz`.
-#![allow(clippy::unwrap_used, clippy::expect_used, dead_code, unreachable_pub, missing_docs)] // the package of the fuzz targets is a guest here
+#![allow(dead_code, unreachable_pub, missing_docs)] // the package of the fuzz targets is a guest here
 
 #[path = "../fuzz/src/lib.rs"]
 pub(crate) mod fuzz;

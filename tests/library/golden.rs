@@ -4,7 +4,6 @@
 //!
 //! That the values are right is shown elsewhere, by vectors from independent programs. Here it is shown that they
 //! stay, on every level of this machine.
-#![allow(clippy::unwrap_used)]
 
 use crate::support::hashes;
 use crate::walk;

@@ -4,8 +4,6 @@
 //! A module of the filters crate imports only from rows below its own, never sideways. A new module gets a line in
 //! [`ROWS`]. Tests inside the sources are exempt from all rules but those about `unsafe` and length.
 
-#![allow(clippy::expect_used)] // a test that cannot read the sources fails
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

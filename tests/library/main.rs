@@ -1,5 +1,6 @@
 //! The library: equal pictures whatever the order, threads, bands and levels; statistics of noise; sources and sinks;
 //! and the rules of the house.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests are tests
 
 mod support;
 mod video;

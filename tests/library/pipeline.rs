@@ -1,5 +1,4 @@
 //! The pipeline with sources and sinks made to misbehave: order, faults, stops, stuck reads.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use grainfield::job::{OnError, Step, Watch};
 use grainfield::pipeline::{Failure, FrameError, Outcome, Plan, Setup, Wanted, run};

@@ -11,7 +11,6 @@
 //!   8x8 and 64x64 are not.
 //! - `sequential` echoes after 2^27 words, and its frames have cross-peaks of 7 to 8 sigma even where there is no echo
 //!   ([`sequential_echoes`]). `keyed` has neither.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use grainfield::analyze::correlation::{Autocorrelation, Pair, Transform};
 use grainfield::analyze::normal::Histogram;

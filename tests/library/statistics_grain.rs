@@ -7,7 +7,6 @@
 //!
 //! Both generators keep all of it but one row: sums along whole rows of `lfsr31` are skewed in grain as they are in
 //! noise, for the same reason (`statistics.rs` says which, and shows it).
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use grainfield::analyze::correlation::{Autocorrelation, Transform};
 use grainfield::analyze::normal::Histogram;

@@ -1,5 +1,5 @@
 //! What the integration tests share: renders to hashes, through the library.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // each test file uses a part of it
+#![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
 use grainfield::job::{Job, Request, Step, Watch};
 use grainfield::recipe::Recipe;

@@ -1,5 +1,5 @@
 //! What the tests of reading video share: clips made by the ffmpeg program, and frames as hashes.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // each test file uses a part of it
+#![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
 use grainfield::sink::hash::digest;
 use grainfield::source::{self, Options, Slot, Source};

@@ -2,7 +2,6 @@
 //! asked for what all filters promise. A new filter is walked as soon as it stands in the catalog.
 //!
 //! Every entry meets every format at two sizes, and the other factors pairwise; `./x soak` walks the full product.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod alike;
 mod made;

@@ -1,5 +1,4 @@
 //! The recipes of `samples/` work on every kind of format.
-#![allow(clippy::unwrap_used)]
 
 use crate::walk::{Random, bind, frames, picture};
 use grainfield::recipe::Recipe;

@@ -1,5 +1,4 @@
 //! y4m, patterns and hashes beside FFmpeg's own: the same samples, the same header lines.
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may
 
 use grainfield::sink::{self, Plan, Sink};
 use grainfield::source::{self, Options, Slot, Source};

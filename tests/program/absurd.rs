@@ -3,7 +3,6 @@
 //! asked for on the word of a file ends the run by a signal and fails the test; so does what takes longer than the
 //! session's patience. The right end is exit code 1 and a sentence with the file's name.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used)]
 
 use crate::util::Session;
 

@@ -1,6 +1,5 @@
 //! What a user relies on, tried with the program itself: real clips through pipes, sequences against y4m, single frames
 //! and ranges against the whole, faults that leave something usable, and memory that does not grow.
-#![allow(clippy::unwrap_used)]
 
 use crate::util::Session;
 use std::time::Duration;

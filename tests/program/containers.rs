@@ -1,7 +1,6 @@
 //! What each container keeps of a rich clip, read back with ffprobe: whatever is not there has been named before the
 //! first frame.
 #![cfg(feature = "ffmpeg")]
-#![allow(clippy::unwrap_used)]
 
 use crate::util::Session;
 use serde_json::Value;

@@ -4,7 +4,6 @@
 //! its final name that is not whole, no panic, no hang. Then the job is resumed, and the result must be that of a run
 //! that nothing disturbed. `GRAINFIELD_SOAK=50` kills so many times; `GRAINFIELD_SEED` repeats a run.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::collections::BTreeMap;
 use std::fs;

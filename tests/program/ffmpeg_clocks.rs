@@ -1,6 +1,5 @@
 //! Containers and encoders that know no clock but the frame rate: every picture in its place, the sound beside it.
 #![cfg(feature = "ffmpeg")]
-#![allow(clippy::unwrap_used)]
 
 use crate::util::Session;
 

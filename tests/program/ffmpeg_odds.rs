@@ -1,6 +1,5 @@
 //! Videos as they come out of a crash, a camera's card or a test bench: cut off, empty, tiny, of uneven time.
 #![cfg(feature = "ffmpeg")]
-#![allow(clippy::unwrap_used)]
 
 use crate::util::Session;
 

@@ -1,6 +1,5 @@
 //! Video files as outputs: what has to arrive, checked by the ffmpeg programs.
 #![cfg(feature = "ffmpeg")]
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use crate::util::Session;
 use serde_json::Value;

@@ -1,6 +1,5 @@
 //! Times of real containers: rounded, offset, wrapped, begun anew; the same frames give the same pictures from each.
 #![cfg(feature = "ffmpeg")]
-#![allow(clippy::unwrap_used)]
 
 use crate::util::Session;
 

@@ -1,4 +1,5 @@
 //! The program as its users run it: command lines in folders of their own, and what came of them.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests are tests
 
 #[path = "../fuzz/src/bound.rs"]
 #[allow(unsafe_code, unreachable_pub, missing_docs)] // an allocator is unsafe by its nature

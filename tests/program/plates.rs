@@ -1,5 +1,4 @@
 //! Particles alone, as pictures with alpha to be laid over in another program.
-#![allow(clippy::unwrap_used)]
 
 use crate::util::Session;
 use grainfield::images;

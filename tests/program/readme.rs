@@ -1,5 +1,4 @@
 //! The README's commands are run, in order, in a folder that holds what they name.
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 use std::process::Command;

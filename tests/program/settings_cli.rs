@@ -1,6 +1,5 @@
 //! Settings that cannot be, as a newcomer types them: each is refused as wrong usage, at its place, with what would be
 //! right, and before anything is written.
-#![allow(clippy::expect_used)] // a program that does not run fails the test
 
 use crate::util::Session;
 

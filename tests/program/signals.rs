@@ -1,6 +1,5 @@
 //! What Ctrl-C and `kill` do to a render, with an input that has fallen silent.
 #![cfg(unix)]
-#![allow(clippy::expect_used)] // a helper that cannot go on fails the test
 
 use crate::util::Session;
 use std::io::{BufRead, BufReader, Write};

@@ -1,7 +1,5 @@
 //! Track files: what is sought is what is played, in memory that does not grow with the file.
 
-#![allow(clippy::expect_used)] // a test that cannot go on fails
-
 use crate::bound::peak_of;
 use crate::util::Session;
 use grainfield::store::{self, TrackFile};

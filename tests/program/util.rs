@@ -1,6 +1,5 @@
 //! Sessions with the program: a folder of their own, command lines as one types them, and what came of it.
 #![allow(dead_code)] // each test binary uses its part
-#![allow(clippy::expect_used)] // a helper that cannot go on fails the test
 
 use std::fs;
 use std::io::{Read, Write};

@@ -351,8 +351,7 @@ mod tests {
         ]);
         let first = at(7);
         let late = Ratio::new(1, 48).unwrap();
-        let second =
-            Moment { index: 15, frame: first.frame + Ratio::HALF, time: first.time + late, late, ..first };
+        let second = Moment { index: 15, frame: first.frame + Ratio::HALF, time: first.time + late, late };
         assert_eq!(dust.splats(&first), dust.splats(&second));
         assert_ne!(dust.splats(&first), dust.splats(&at(8)));
         assert_eq!(dust.splats(&at(-3)), dust.splats(&at(-3)));

@@ -51,7 +51,7 @@ pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
 fn light(curve: Curve) -> String {
     match curve {
         Curve::Linear => "linear light".into(),
-        Curve::Power(gamma) if gamma == 2.4 => "display light of video (BT.1886, a power of 2.4)".into(),
+        Curve::Power(2.4) => "display light of video (BT.1886, a power of 2.4)".into(),
         Curve::Power(gamma) => format!("a power of {gamma}"),
         Curve::Srgb => "sRGB".into(),
         Curve::Pq => "PQ (1 of light is 10,000 cd/m2)".into(),
