@@ -5,11 +5,13 @@
 //! That the values are right is shown elsewhere, by vectors from independent programs. Here it is shown that they
 //! stay, on every level of this machine.
 
-use crate::support::hashes;
-use crate::walk;
+use crate::{video, walk};
 use grainfield::recipe::Recipe;
+use grainfield::sink::hash::digest;
+use grainfield::source::Slot;
 use grainfield_filters::catalog::FILTERS;
-use grainfield_filters::frame::Format;
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
+use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::lend::Alone;
 use grainfield_filters::noise::seed::fnv1a64;
 use grainfield_filters::simd::Level;
@@ -116,23 +118,46 @@ fn not_finite(level: Level) -> String {
     text
 }
 
+/// Frames 0 and 3 of the pattern that all chains are given, by format.
+struct Sources(Vec<(&'static str, [Frame; 2])>);
+
+impl Sources {
+    fn new() -> Sources {
+        Sources(FORMATS.iter().map(|format| (*format, frames_of(format))).collect())
+    }
+}
+
+fn frames_of(format: &str) -> [Frame; 2] {
+    let mut source = video::open(format!("pattern:zoneplate:size=67x35:frames=4:format={format}"));
+    let mut slot = Slot::default();
+    let mut all = Vec::new();
+    while let Some(stamp) = source.next(&mut slot).unwrap() {
+        source.decoder().decode(&stamp, &mut slot).unwrap();
+        all.push(slot.frame.clone());
+    }
+    [all[0].clone(), all[3].clone()]
+}
+
 /// The frozen values of the chains that begin with one filter, or of the empty chain ("source"), or of
 /// all over planes that hold more than finite numbers ("not-finite").
-fn golden(name: &str, level: Level) -> String {
+fn golden(name: &str, level: Level, sources: &Sources) -> String {
     if name == "not-finite" {
         return not_finite(level);
     }
     let mut text = String::from("# format | chain | number hash ...\n");
     let defaults = FILTERS.iter().map(|f| f.name);
     for chain in CHAINS.iter().copied().chain(defaults).filter(|c| first_filter(c) == name) {
-        for format in FORMATS {
-            let input = format!("pattern:zoneplate:size=67x35:frames=4:format={format}");
-            let list = hashes(&input, chain, |r| {
-                r.frames = Some("0,3".parse().unwrap());
-                r.level = Some(level.isa());
+        let steps = Recipe::parse_chain(chain).unwrap().steps;
+        for (format, frames) in &sources.0 {
+            let input = *frames[0].format();
+            let options = Options { seed: 0, level, last: Some(3), fields: Fields::of(input.fields) };
+            let chain_of = Chain::bind::<ChainError>(&steps, input, &options, |made| Ok(*made)).unwrap();
+            let list = frames.iter().zip([0, 3]).map(|(frame, n)| {
+                let [made] = walk::frames(&chain_of, frame, [n], &Alone);
+                let hash: String = digest(&made).iter().map(|b| format!("{b:02x}")).collect();
+                format!("{n} {hash}")
             });
-            let list: Vec<String> = list.iter().map(|(n, h)| format!("{n} {h}")).collect();
-            writeln!(text, "{format} | {chain} | {}", list.join(" ")).unwrap();
+            writeln!(text, "{format} | {chain} | {}", list.collect::<Vec<_>>().join(" ")).unwrap();
         }
     }
     text
@@ -149,15 +174,18 @@ fn values_are_stable() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
     let names: Vec<&str> = FILTERS.iter().map(|f| f.name).chain(["source", "not-finite"]).collect();
     let file = |name: &str| format!("{folder}/{name}.txt");
+    let sources = Sources::new();
     if std::env::var_os("GRAINFIELD_BLESS").is_some() {
-        names.par_iter().for_each(|name| std::fs::write(file(name), golden(name, Level::best())).unwrap());
+        names
+            .par_iter()
+            .for_each(|name| std::fs::write(file(name), golden(name, Level::best(), &sources)).unwrap());
     }
     let runs: Vec<(&str, Level)> =
         names.iter().flat_map(|name| Level::available().iter().map(move |level| (*name, *level))).collect();
     runs.into_par_iter().for_each(|(name, level)| {
         let want = std::fs::read_to_string(file(name))
             .unwrap_or_else(|e| panic!("{name}: {e}; bless the new filter: see the top of this file"));
-        let got = golden(name, level);
+        let got = golden(name, level, &sources);
         for (a, b) in want.lines().zip(got.lines()) {
             assert_eq!(a, b, "level {level}: the output has changed; see the top of this file");
         }
