@@ -53,18 +53,18 @@ fn the_same_frames_are_the_same_from_every_container() {
         for (name, codec) in [
             ("a.mkv", "-c:v ffv1"),
             ("offset.mkv", "-c:v ffv1 -output_ts_offset 0.4"),
-            ("a.avi", "-c:v ffv1"),
             ("a.nut", "-c:v ffv1"),
+            ("a.avi", "-c:v ffv1"),
             ("b.mkv", avc),
             ("a.mp4", avc),
             ("a.mov", avc),
             ("a.ts", avc),
         ] {
             make(name, codec);
-            if name == "b.mkv" {
-                // x264 makes Y, U and V of grey, so its pictures have a wanted list of their own
-                s.run("render b.mkv b.y4m -y").ok();
-                wanted = lines(&s.run(&format!("hash b.y4m {CHAIN}")).ok().text());
+            if ["a.avi", "b.mkv"].contains(&name) {
+                // AVI does not tell the range, and x264 makes Y, U and V of grey: other pictures from here on
+                s.run(&format!("render {name} same.y4m -y")).ok();
+                wanted = lines(&s.run(&format!("hash same.y4m {CHAIN}")).ok().text());
             }
             let got = lines(&s.run(&format!("hash {name} {CHAIN}")).ok().text());
             assert_eq!(got, wanted, "{name} at {rate}");

@@ -46,7 +46,7 @@ pub(super) const LAYOUTS: [(Family, (u8, u8)); 8] = [
     (Family::Rgb, (0, 0)),
 ];
 
-pub(super) const SIZES: [(u32, u32); 4] = [(1, 1), (1, 37), (35, 17), (322, 181)];
+pub(super) const SIZES: [(u32, u32); 5] = [(1, 1), (1, 37), (35, 17), (322, 181), (70, 34)];
 
 const ALPHAS: [Alpha; 3] = [Alpha::None, Alpha::Straight, Alpha::Premultiplied];
 

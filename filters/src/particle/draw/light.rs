@@ -415,7 +415,9 @@ impl Working {
                 let plane = out.plane(p);
                 let from = part.from[0] as usize >> sx;
                 let coarse = &mut coarse[..n.div_ceil(1 << sx)];
-                let samples = &plane.row::<T>((part.from[1] as usize + j) >> sy)[from..][..coarse.len()];
+                // A bottom field may have a row of chroma less than its luma rows would need.
+                let y = ((part.from[1] as usize + j) >> sy).min(plane.rows().end.saturating_sub(1));
+                let samples = &plane.row::<T>(y)[from..][..coarse.len()];
                 lift(self.level, samples, self.own[p].zero, coarse);
                 spread(&mut row[..n], coarse, sx);
             }

@@ -84,7 +84,13 @@ impl Tile {
             }
             let [sx, sy] = group.cells.shift;
             let from = [x.start >> sx, y.start >> sy];
-            let size = [x.end.div_ceil(1 << sx) - from[0], y.end.div_ceil(1 << sy) - from[1]];
+            // A bottom field may have a row of chroma less than its luma rows would need.
+            let (width, height) = painter.format.plane_size(mine.planes[0]);
+            let end = [x.end.div_ceil(1 << sx).min(width), y.end.div_ceil(1 << sy).min(height)];
+            let size = [end[0].saturating_sub(from[0]), end[1].saturating_sub(from[1])];
+            if size.contains(&0) {
+                continue;
+            }
             let stride = (size[0] + 2 * ROOM).next_multiple_of(16);
             let mut base = [0; 4];
             for base in &mut base[..mine.count] {
