@@ -127,8 +127,7 @@ fn bind(format: &Format, given: &[(&str, &str)], level: Level) -> Box<dyn Filter
         let choice = all.iter().find(|c| c.id == *word).expect("a word of the list");
         values.set(id, Value::Choice(choice.id)).expect("a legal value");
     }
-    let spec = (entry.build)(&values).expect("settings that go together");
-    spec.bind(format, 1, level).expect("a format that it takes")
+    entry.bind(&values, format, 1, level).expect("settings that go together, and a format that they take")
 }
 
 /// Fills of a buffer of 16 KiB, which stays in the first cache.

@@ -8,12 +8,13 @@
 #![allow(missing_docs)]
 #![allow(unsafe_code)] // the clock of this thread
 
-use grainfield_filters::filter::particles::{PRESETS, Particles};
+use grainfield_filters::filter::particles::{Particles, Preset};
 use grainfield_filters::frame::{Format, Moment};
 use grainfield_filters::lend::Alone;
 use grainfield_filters::particle::draw::{Bins, Blend, Look, Painter, Shape, Splat};
 use grainfield_filters::pma::{CellPma, CellSettings, Fate};
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::settings::Word;
 use grainfield_filters::simd::Level;
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -126,13 +127,13 @@ fn main() {
     ];
     let mut sheet =
         Sheet::new("Splats by tile, from a frame to the next at 24 frames a second, 1080p", &columns);
-    for name in PRESETS.iter().map(|p| p.id) {
-        row(name, &Particles::preset(name), 2400, &mut sheet);
+    for (preset, name) in Preset::VALUES.iter().map(|p| (*p, p.word())) {
+        row(name, &Particles::preset(preset), 2400, &mut sheet);
     }
     // More of them, as far as one effect goes.
     for (name, amount) in [("snow", 40.0), ("dust-motes", 100.0), ("starfield", 40.0)] {
-        let mut many = Particles::preset(name);
-        many.amount = grainfield_filters::settings::Animated::Constant(amount);
+        let mut many = Particles::preset(Preset::of_word(name).expect("a preset"));
+        many.set.amount = grainfield_filters::settings::Animated::Constant(amount);
         row(&format!("{name}, amount {amount}"), &many, 2400, &mut sheet);
     }
     sheet.note("Nanoseconds a splat that is seen, the least of the rounds.");

@@ -130,6 +130,5 @@ pub(crate) fn bind(format: &Format, name: &str, given: &[(&str, &str)], level: L
         let setting = entry.settings.iter().find(|s| s.id == *id).expect("a setting");
         values.set(id, setting.parse(text).expect("a value")).expect("a legal value");
     }
-    let spec = (entry.build)(&values).expect("settings that go together");
-    spec.bind(format, 1, level).expect("a format that it takes")
+    entry.bind(&values, format, 1, level).expect("settings that go together, and a format that they take")
 }

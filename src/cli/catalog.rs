@@ -2,7 +2,7 @@
 
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::settings::common::COMMON;
-use grainfield_filters::settings::{Animated, Kind, Setting, Unit, Value};
+use grainfield_filters::settings::{Animated, Choice, Kind, OnlyWhen, Setting, Unit, Value, Values};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -51,7 +51,7 @@ fn example(f: &Entry) -> String {
         // quotes of the chain are eaten by a shell
         return if chain.contains('\'') { format!("\"{chain}\"") } else { (*chain).to_owned() };
     }
-    let setting = f.settings.iter().find_map(|s| Some(format!("={}={}", s.id, s.default.as_ref()?)));
+    let setting = f.settings.iter().find_map(|s| Some(format!("={}={}", s.id, s.default()?)));
     f.name.to_owned() + &setting.unwrap_or_default()
 }
 
@@ -60,7 +60,7 @@ fn line(s: &Setting) -> String {
     let mut text = match s.kind {
         Kind::Switch => "true or false".into(),
         Kind::Whole { min, max } => format!("whole number, {min} to {max}"),
-        Kind::Number { min, max } => format!("number, {min} to {max}"),
+        Kind::Number { min, max } | Kind::Fixed { min, max } => format!("number, {min} to {max}"),
         Kind::Seed => "seed, decimal or 0x hex".into(),
         Kind::Choice(_) => "one of the words below".into(),
         Kind::Position { min, max } => format!("position x,y, each {min} to {max}"),
@@ -78,7 +78,7 @@ fn line(s: &Setting) -> String {
     if !matches!(s.unit, Unit::None | Unit::Fraction) && !matches!(s.kind, Kind::Frames) {
         let _ = write!(text, " ({})", s.unit.text());
     }
-    if let Some(default) = &s.default {
+    if let Some(default) = s.default() {
         let _ = write!(text, ", default {default}");
     }
     if s.kind.animatable() {
@@ -134,66 +134,93 @@ fn pretty(value: &serde_json::Value) -> String {
 }
 
 fn object(f: &Entry) -> serde_json::Value {
-    let settings: Vec<_> = f.settings.iter().map(setting).collect();
+    let settings: Vec<_> = f.settings.iter().map(|s| setting(f.settings, s)).collect();
     json!({
         "name": f.name,
         "label": f.label,
         "help": f.help,
         "settings": settings,
-        "common": COMMON.iter().map(setting).collect::<Vec<_>>(),
+        "common": COMMON.iter().map(|s| setting(&COMMON, s)).collect::<Vec<_>>(),
     })
 }
 
-fn setting(s: &Setting) -> serde_json::Value {
+/// A value; seeds of 64 bits as text, for JSON's numbers are doubles to many readers.
+fn value(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Switch(b) => json!(b),
+        Value::Whole(n) => json!(n),
+        Value::Choice(word) => json!(word),
+        Value::Number(Animated::Constant(n)) => json!(n),
+        other => json!(other.to_string()),
+    }
+}
+
+fn setting(f: &'static [Setting], s: &Setting) -> serde_json::Value {
     let mut o = json!({
         "id": s.id,
-        "label": s.label,
+        "label": s.label(),
         "help": s.help,
         "unit": s.unit.text(),
         "animatable": s.kind.animatable(),
-        "default": s.default.as_ref().map(|d| match d {
-            Value::Switch(b) => json!(b),
-            Value::Whole(n) => json!(n),
-            Value::Seed(n) => json!(n),
-            Value::Choice(word) => json!(word),
-            Value::Number(Animated::Constant(n)) => json!(n),
-            other => json!(other.to_string()),
-        }),
+        "default": s.default().as_ref().map(value),
+        "logarithmic": s.logarithmic,
     });
     let mut put = |key: &str, value: serde_json::Value| o[key] = value;
+    let kind = match s.kind {
+        Kind::Switch => "switch",
+        Kind::Seed => "seed",
+        Kind::Whole { .. } => "whole",
+        Kind::Number { .. } | Kind::Fixed { .. } => "number",
+        Kind::Position { .. } => "position",
+        Kind::Colour => "colour",
+        Kind::Frames => "frames",
+        Kind::Planes => "planes",
+        Kind::Image => "image",
+        Kind::Effect => "effect",
+        Kind::SourceFrame => "source frame",
+        Kind::Points { .. } => "points",
+        Kind::Choice(_) => "choice",
+    };
+    put("kind", kind.into());
     match s.kind {
-        Kind::Switch => put("kind", "switch".into()),
-        Kind::Seed => put("kind", "seed".into()),
         Kind::Whole { min, max } => {
-            put("kind", "whole".into());
             put("min", min.into());
             put("max", max.into());
         }
-        Kind::Number { min, max } => {
-            put("kind", "number".into());
+        Kind::Number { min, max }
+        | Kind::Fixed { min, max }
+        | Kind::Position { min, max }
+        | Kind::Points { min, max } => {
             put("min", min.into());
             put("max", max.into());
         }
-        Kind::Position { min, max } => {
-            put("kind", "position".into());
-            put("min", min.into());
-            put("max", max.into());
-        }
-        Kind::Colour => put("kind", "colour".into()),
-        Kind::Frames => put("kind", "frames".into()),
-        Kind::Planes => put("kind", "planes".into()),
-        Kind::Image => put("kind", "image".into()),
-        Kind::Effect => put("kind", "effect".into()),
-        Kind::SourceFrame => put("kind", "source frame".into()),
-        Kind::Points { min, max } => {
-            put("kind", "points".into());
-            put("min", min.into());
-            put("max", max.into());
-        }
-        Kind::Choice(words) => {
-            put("kind", "choice".into());
-            put("choices", words.iter().map(|w| json!({ "id": w.id, "help": w.help })).collect());
-        }
+        Kind::Choice(words) => put("choices", words.iter().map(|w| choice(f, s, w)).collect()),
+        _ => {}
+    }
+    if !s.group.is_empty() {
+        put("group", s.group.into());
+    }
+    if let Some((min, max)) = s.soft {
+        put("soft_min", min.into());
+        put("soft_max", max.into());
+    }
+    if let Some(step) = s.step {
+        put("step", step.into());
+    }
+    if let Some(OnlyWhen { setting, words, .. }) = s.only_when {
+        put("only_when", json!({ "setting": setting, "values": words }));
+    }
+    o
+}
+
+/// A word; of a preset also what all settings are with it.
+fn choice(all: &'static [Setting], s: &Setting, w: &Choice) -> serde_json::Value {
+    let mut o = json!({ "id": w.id, "help": w.help });
+    if !w.sets.is_empty() {
+        let mut values = Values::new(all);
+        let known = values.set(s.id, Value::Choice(w.id)).is_ok();
+        let own = all.iter().filter(|other| known && other.id != s.id);
+        o["values"] = own.filter_map(|s| Some((s.id.to_owned(), value(values.get(s.id)?)))).collect();
     }
     o
 }
@@ -215,44 +242,50 @@ pub(super) fn unknown(name: &str, filters: &[Entry]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grainfield_filters::settings::{Choice, SettingError};
+    use grainfield_filters::choices;
+    use grainfield_filters::filter::{Filter, Spec};
+    use grainfield_filters::frame::Format;
+    use grainfield_filters::settings::SettingError;
+    use grainfield_filters::simd::Level;
+
+    grainfield_filters::settings! {
+        struct Dust {
+            /// How much of it.
+            amount: Animated = number(0.0..=12.5).default(2.5).unit(Unit::Code8).soft(0.0..=5.0).group("Look"),
+            /// What a speck looks like.
+            shape: Form = choice("round"),
+            /// Stays in place.
+            start: Option<u64> = bits().only_when("shape", &["hair"]),
+        }
+        presets "A look." {
+            /// Much.
+            "much" = "amount=12:start=18446744073709551615",
+        }
+        with seed
+    }
+
+    choices! {
+        enum Form {
+            /// A disc.
+            Round = "round",
+            /// A line.
+            Hair = "hair",
+        }
+    }
+
+    impl Spec for Dust {
+        fn bind(&self, _: &Format, _: u64, _: Level) -> Result<Box<dyn Filter>, SettingError> {
+            let problem = format!("{:?} {:?} {:?} is made up", self.amount, self.shape, self.start);
+            Err(SettingError { setting: "", problem })
+        }
+    }
 
     const MADE_UP: &[Entry] = &[
-        Entry {
-            name: "dust",
-            label: "Dust",
-            help: "Specks of dust that come and go, with a help text that is long enough to be broken into two lines.",
-            settings: &[
-                Setting {
-                    id: "amount",
-                    label: "Amount",
-                    help: "How much of it.",
-                    kind: Kind::Number { min: 0.0, max: 12.5 },
-                    unit: Unit::Code8,
-                    default: Some(Value::Number(Animated::Constant(2.5))),
-                },
-                Setting {
-                    id: "shape",
-                    label: "Shape",
-                    help: "What a speck looks like.",
-                    kind: Kind::Choice(&[
-                        Choice { id: "round", help: "A disc." },
-                        Choice { id: "hair", help: "A line." },
-                    ]),
-                    unit: Unit::None,
-                    default: Some(Value::Choice("round")),
-                },
-                Setting {
-                    id: "seed",
-                    label: "Seed",
-                    help: "Absent: the render's.",
-                    kind: Kind::Seed,
-                    unit: Unit::None,
-                    default: None,
-                },
-            ],
-            build: |_| Err(SettingError { setting: "", problem: String::new() }),
-        },
+        Entry::new::<Dust>(
+            "dust",
+            "Dust",
+            "Specks of dust that come and go, with a help text that is long enough to be broken into two lines.",
+        ),
         Entry {
             name: "nothing",
             label: "Nothing",
@@ -293,13 +326,18 @@ mod tests {
     #[test]
     fn json_says_the_same() {
         let o: serde_json::Value = serde_json::from_str(&list_json(MADE_UP)).unwrap();
-        let amount = &o[0]["settings"][0];
+        let settings = &o[0]["settings"];
+        let amount = &settings[1];
         assert_eq!(
-            (&amount["kind"], &amount["max"], &amount["default"]),
-            (&json!("number"), &json!(12.5), &json!(2.5))
+            (&amount["kind"], &amount["label"], &amount["max"], &amount["soft_max"], &amount["default"]),
+            (&json!("number"), &json!("Amount"), &json!(12.5), &json!(5.0), &json!(2.5))
         );
-        assert_eq!(o[0]["settings"][1]["choices"][1]["id"], "hair");
-        assert_eq!(o[0]["settings"][2]["default"], serde_json::Value::Null);
+        assert_eq!((&amount["group"], &settings[2]["choices"][1]["id"]), (&json!("Look"), &json!("hair")));
+        assert_eq!(settings[3]["only_when"], json!({ "setting": "shape", "values": ["hair"] }));
+        assert_eq!(settings[4]["default"], serde_json::Value::Null);
+        // What all are under a preset; 64 bits as text.
+        let much = json!({ "amount": 12.0, "shape": "round", "start": "18446744073709551615" });
+        assert_eq!(settings[0]["choices"][0]["values"], much);
         let one: serde_json::Value = serde_json::from_str(&page_json(&MADE_UP[1])).unwrap();
         assert_eq!(one, o[1]);
     }

@@ -1,9 +1,10 @@
 //! The documentation of effect files, from the table that they are read by.
 
 use super::print::text;
-use grainfield_filters::filter::particles::keys::{BLENDS, LAYER, LIGHTS, Takes};
+use grainfield_filters::filter::particles::keys::{LAYER, Takes};
 use grainfield_filters::filter::particles::{Layer, MOST, MOST_LAYERS, WIND};
-use grainfield_filters::settings::Choice;
+use grainfield_filters::particle::draw::{Blend, Light};
+use grainfield_filters::settings::{Choice, Word};
 use std::fmt::Write;
 
 const HEAD: &str = "\
@@ -42,18 +43,18 @@ pub fn page() -> String {
     row(
         &mut out,
         "blend",
-        &Takes::Word(BLENDS).to_string(),
+        &Takes::Word(Blend::WORDS).to_string(),
         "",
         "\"over\"",
-        &words("How they mix with the frame:", BLENDS),
+        &words("How they mix with the frame:", Blend::WORDS),
     );
     row(
         &mut out,
         "light",
-        &Takes::Word(LIGHTS).to_string(),
+        &Takes::Word(Light::WORDS).to_string(),
         "",
         "\"gamma\"",
-        &words("In what they mix with the frame:", LIGHTS),
+        &words("In what they mix with the frame:", Light::WORDS),
     );
     row(
         &mut out,

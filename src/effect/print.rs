@@ -3,9 +3,10 @@
 use super::VERSION;
 use crate::recipe::toml_string;
 use grainfield_filters::filter::particles::Effect;
-use grainfield_filters::filter::particles::keys::{Item, Key, blend_word, light_word, said};
+use grainfield_filters::filter::particles::keys::{Item, Key, said};
 use grainfield_filters::particle::Spread;
 use grainfield_filters::particle::draw::Light;
+use grainfield_filters::settings::Word;
 use std::fmt::Write;
 
 /// Where explanations begin.
@@ -23,10 +24,10 @@ pub fn print_explained(effect: &Effect) -> String {
 
 fn written(effect: &Effect, explained: bool) -> String {
     let mut out = format!("version = {VERSION}\n");
-    line(&mut out, &format!("blend = \"{}\"", blend_word(effect.blend)), explained.then_some(BLEND));
+    line(&mut out, &format!("blend = \"{}\"", effect.blend.word()), explained.then_some(BLEND));
     // Left out where it is as usual: the keys of recipes hang on this text.
     if explained || effect.light != Light::default() {
-        line(&mut out, &format!("light = \"{}\"", light_word(effect.light)), explained.then_some(LIGHT));
+        line(&mut out, &format!("light = \"{}\"", effect.light.word()), explained.then_some(LIGHT));
     }
     line(&mut out, &format!("wind = {}", number(&effect.wind)), explained.then_some(WIND));
     for layer in &effect.layers {

@@ -3,11 +3,11 @@
 use super::{Load, MAX_TEXT, VERSION};
 use crate::recipe::{Problem, RecipeError, nearest};
 use grainfield_filters::curve::{Animate, Curve, TextError};
-use grainfield_filters::filter::particles::keys::{self, BLENDS, Draft, Item, Key, LAYER, LIGHTS, Takes};
+use grainfield_filters::filter::particles::keys::{self, Draft, Item, Key, LAYER, Takes};
 use grainfield_filters::filter::particles::{Effect, EffectError, Layer, MOST_LAYERS, WIND};
 use grainfield_filters::particle::Spread;
 use grainfield_filters::particle::draw::{Blend, Light};
-use grainfield_filters::settings::{Choice, Picture};
+use grainfield_filters::settings::{Choice, Picture, Word};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -49,8 +49,8 @@ fn effect(table: &DeTable<'_>, load: Load<'_>) -> Result<Effect, Fault> {
                 let what = format!("this program reads effect files of version {VERSION}");
                 return Err(fault(value.span(), what));
             }
-            "blend" => effect.blend = keys::blend(word(BLENDS, value)?).unwrap_or(Blend::Over),
-            "light" => effect.light = keys::light(word(LIGHTS, value)?).unwrap_or_default(),
+            "blend" => effect.blend = Blend::of_word(word(Blend::WORDS, value)?).unwrap_or(Blend::Over),
+            "light" => effect.light = Light::of_word(word(Light::WORDS, value)?).unwrap_or_default(),
             "wind" => {
                 effect.wind = number(value).ok_or_else(|| expected(value, WIND))?;
                 let fits = WIND.check(&Item::Number(effect.wind));

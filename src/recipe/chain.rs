@@ -5,27 +5,13 @@ use super::error::{Problem, RecipeError, nearest};
 use super::lex::{Cell, Token, lex};
 use super::{HEAD, MAX_STEPS, MAX_TEXT, Recipe, VERSION};
 use grainfield_filters::catalog::Entry;
-use grainfield_filters::settings::{Kind, Setting, Unit, Value};
+use grainfield_filters::settings::{Kind, Setting, Value};
 use std::ops::Range;
 
 /// What [`HEAD`] takes.
 static HEAD_SETTINGS: [Setting; 2] = [
-    Setting {
-        id: "seed",
-        label: "Seed",
-        help: "The seed of the recipe.",
-        kind: Kind::Seed,
-        unit: Unit::None,
-        default: None,
-    },
-    Setting {
-        id: "version",
-        label: "Version",
-        help: "The version of the recipe's format.",
-        kind: Kind::Whole { min: 0, max: i64::MAX },
-        unit: Unit::None,
-        default: None,
-    },
+    Setting::new("seed", "The seed of the recipe.", Kind::Seed),
+    Setting::new("version", "The version of the recipe's format.", Kind::Whole { min: 0, max: i64::MAX }),
 ];
 
 /// Characters between two separators, without the white space round them.

@@ -288,6 +288,7 @@ fn wanted(kind: Kind) -> &'static str {
         Kind::Switch => "true or false",
         Kind::Whole { .. } => "a whole number",
         Kind::Number { .. } => "a number, or a curve",
+        Kind::Fixed { .. } => "a number",
         Kind::Seed => "a whole number, or 0x and hex digits in quotes",
         Kind::Choice(_) => "a word in quotes",
         Kind::Position { .. } => "a position such as [960, 540], or a curve",

@@ -8,29 +8,29 @@ use grainfield_filters::frame::Ranges;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::common::COMMON;
 use grainfield_filters::settings::{
-    Animated, Choice, Kind, Planes, Setting, SettingError, Unit, Value, Values,
+    Animated, Choice, Constant, Kind, Planes, Setting, SettingError, Value, Values,
 };
 use proptest::prelude::*;
 
 const MODES: &[Choice] = &[
-    Choice { id: "uniform", help: "" },
-    Choice { id: "binomial", help: "" },
+    Choice::new("uniform", ""),
+    Choice::new("binomial", ""),
     // Not a word that a filter would choose; here to be quoted.
-    Choice { id: r"it's; [a:b], \", help: "" },
+    Choice::new(r"it's; [a:b], \", ""),
 ];
 
-const fn setting(id: &'static str, kind: Kind, default: Option<Value>) -> Setting {
-    Setting { id, label: "", help: "", kind, unit: Unit::None, default }
+const fn setting(id: &'static str, kind: Kind, default: Option<Constant>) -> Setting {
+    Setting { default, ..Setting::new(id, "", kind) }
 }
 
 static SETTINGS: [Setting; 8] = [
-    setting("strength", Kind::Number { min: -1e99, max: 1e99 }, Some(Value::Number(Animated::Constant(4.0)))),
-    setting("mode", Kind::Choice(MODES), Some(Value::Choice("uniform"))),
-    setting("static", Kind::Switch, Some(Value::Switch(false))),
-    setting("samples", Kind::Whole { min: -2, max: 16 }, Some(Value::Whole(4))),
+    setting("strength", Kind::Number { min: -1e99, max: 1e99 }, Some(Constant::Number(4.0))),
+    setting("mode", Kind::Choice(MODES), Some(Constant::Word("uniform"))),
+    setting("static", Kind::Switch, Some(Constant::Switch(false))),
+    setting("samples", Kind::Whole { min: -2, max: 16 }, Some(Constant::Whole(4))),
     setting("seed", Kind::Seed, None),
     setting("centre", Kind::Position { min: -1e6, max: 1e6 }, None),
-    setting("tint", Kind::Colour, Some(Value::Colour(Animated::Constant([0.0, 0.0, 0.0, 1.0])))),
+    setting("tint", Kind::Colour, Some(Constant::Colour([0.0, 0.0, 0.0, 1.0]))),
     setting("keep", Kind::Frames, None),
 ];
 

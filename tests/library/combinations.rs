@@ -145,7 +145,7 @@ impl Picture {
 fn filtered(settings: &str, format: Format, odd: usize, level: Level, scratch: &mut Scratch) -> Picture {
     let recipe = Recipe::parse_chain(settings).unwrap_or_else(|e| panic!("{settings}: {e}"));
     let step = &recipe.steps[0];
-    let filter = (step.filter.build)(&step.values).unwrap().bind(&format, 7, level).unwrap();
+    let filter = step.filter.bind(&step.values, &format, 7, level).unwrap();
     let mut picture = Picture::new(format, odd);
     let at = Moment::of_frame(odd as i64 - 100, Ratio::whole(24));
     let writes = filter.plan(&at).writes;
@@ -236,8 +236,7 @@ fn dither_is_the_same_at_every_level() {
                         let recipe = Recipe::parse_chain(&format!("dither=mode={mode}:bits={bits}")).unwrap();
                         let step = &recipe.steps[0];
                         let made = |level: Level, scratch: &mut Scratch| {
-                            let spec = (step.filter.build)(&step.values).unwrap();
-                            let filter = spec.bind(&from, 7, level).unwrap();
+                            let filter = step.filter.bind(&step.values, &from, 7, level).unwrap();
                             let mut out = Picture::new(*filter.output(), number + 1);
                             let at = Moment::of_frame(number as i64, Ratio::whole(24));
                             let writes = filter.plan(&at).writes;

@@ -17,6 +17,8 @@ const ROWS: &[(&str, u32)] = &[
     ("curve", 1),
     ("pma", 1),
     ("frame", 1),
+    // A macro of `settings`: macros live at the root whatever module defines them.
+    ("choices", 1),
     ("settings", 2),
     ("noise", 2),
     ("pixel", 3),

@@ -51,14 +51,14 @@ const BAD: &[(&str, &str, &[&str])] = &[
     (
         "noise=samples=3",
         "",
-        &["only a binomial has samples: give distribution=binomial too, or leave it out"],
+        &["only distribution=binomial has it: give that too, or leave it out"],
     ),
     ("noise=persistence=2", "", &["a single octave has none: give octaves=2 or more"]),
-    ("noise=correlation=0.3", "", &["only ar1 has one: give temporal=ar1"]),
+    ("noise=correlation=0.3", "", &["only temporal=ar1 has it"]),
     ("noise=octaves=3:across=5", "", &["by octaves or by lengths: give octaves, or across and down"]),
     ("noise=state=0", "", &["the state 0x0 would stay at zero for ever", "lower 31 bits must be set"]),
     ("noise=state=1:seed=2", "", &["stands in the place of the seed: give one of the two"]),
-    ("noise=generator=xs64:layout=sequential", "", &["only lfsr31 has it: give generator=lfsr31"]),
+    ("noise=generator=xs64:layout=sequential", "", &["only generator=lfsr31 has it"]),
     ("noise=layout=sequential:octaves=3", "", &["needs layout=keyed"]),
     ("dither,noise", "", &["bits: only the last filter may leave them out", "move it to the end"]),
 ];

@@ -2,12 +2,12 @@
 
 use super::Step;
 use crate::filter::convert::{self, Convert, ConvertError};
-use crate::filter::dither::{Dither, Dithering, Mode};
+use crate::filter::dither::{Dither, Mode};
 use crate::filter::{Filter, Memory, Spec};
 use crate::frame::{ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Ranges};
 use crate::noise::ShapeError;
 use crate::noise::seed::filter_seed;
-use crate::settings::{Animated, Planes, SettingError};
+use crate::settings::{Animated, Planes, SettingError, Values};
 use crate::simd::Level;
 use core::fmt;
 
@@ -84,6 +84,8 @@ pub(super) struct Layer {
     pub enable: Option<Ranges>,
     pub planes: Option<PlaneSet>,
     pub opacity: Animated,
+    /// Every frame has the number of frame 0.
+    pub still: bool,
     /// What the whole frame is after this layer.
     pub output: Format,
     /// Whether a step of the recipe asks for it; the others only convert.
@@ -158,7 +160,7 @@ impl Chain {
             let name = step.filter.name;
             let nth = before.iter().filter(|n| **n == name).count() as u64;
             before.push(name);
-            let seed = filter_seed(options.seed, name, nth);
+            let seed = step.values.seed().unwrap_or_else(|| filter_seed(options.seed, name, nth));
             // Luma and colour differences of R, G and B are lent: converted for the steps that name them, and back.
             match lent {
                 None if by_yuv(step, chain.output()) => {
@@ -200,30 +202,31 @@ impl Chain {
                     "this filter changes the picture's size or format, so it is all or nothing".into();
                 return Err(fail(i, SettingError { setting, problem }).into());
             }
-            let enable = step.enable.clone();
-            chain.layers.push(Layer { filters, enable, planes, opacity, output, asked: true });
+            let (enable, still) = (step.enable.clone(), step.values.is_static());
+            chain.layers.push(Layer { filters, enable, planes, opacity, still, output, asked: true });
         }
         let made = *chain.output();
         let target = Format { rate: made.rate, aspect: made.aspect, fields: made.fields, ..target };
         // A last filter that only says how to end is the one that ends; any other draws noise of its own.
         let only = specs.last().and_then(|s| s.ending()).is_some_and(|(_, only)| only);
-        let how = ending.unwrap_or_default();
-        let how = Dithering { seed: how.seed.filter(|_| only), ..how };
         let nth = before.iter().filter(|n| **n == "dither").count() - usize::from(only);
-        let seed = filter_seed(options.seed, "dither", nth as u64);
-        chain.finish(target, how, seed)?;
+        let asked = steps.last().map(|last| &last.values);
+        let seed = asked.filter(|_| only).and_then(Values::seed);
+        let seed = seed.unwrap_or_else(|| filter_seed(options.seed, "dither", nth as u64));
+        let still = ending.is_some() && asked.is_some_and(Values::is_static);
+        chain.finish(target, ending.unwrap_or(Mode::Tpdf), seed, still)?;
         Ok(chain)
     }
 
     /// Ends with the format `to`: where depth is lost, everything else is converted first, in 16 bits.
-    fn finish(&mut self, to: Format, how: Dithering, seed: u64) -> Result<(), ChainError> {
+    fn finish(&mut self, to: Format, mode: Mode, seed: u64, still: bool) -> Result<(), ChainError> {
         let from = *self.output();
         let shrinks = match (from.depth, to.depth) {
             (Depth::Bits(a), Depth::Bits(b)) => b < a,
             (Depth::Float, Depth::Bits(b)) => b < 16,
             (_, Depth::Float) => false,
         };
-        if !shrinks || how.mode == Mode::None {
+        if !shrinks || mode == Mode::None {
             return self.convert(to);
         }
         let same = Format { depth: from.depth, ..to };
@@ -235,23 +238,24 @@ impl Chain {
         self.convert(deep)?;
         let mut filters: Vec<Box<dyn Filter>> = Vec::new();
         for (a, b) in pictures(&deep, self.fields).zip(pictures(&to, self.fields)) {
-            let dither = Dither::new(&a, &b, how, seed, self.level).map_err(ChainError::Shape)?;
+            let dither = Dither::new(&a, &b, mode, seed, self.level).map_err(ChainError::Shape)?;
             if filters.is_empty() {
                 self.notes.push(dither.describe());
             }
             filters.push(Box::new(dither));
         }
-        self.always(filters, to);
+        self.always(filters, still, to);
         Ok(())
     }
 
     /// A layer of our own, that no setting of the chain's touches.
-    fn always(&mut self, filters: Vec<Box<dyn Filter>>, output: Format) {
+    fn always(&mut self, filters: Vec<Box<dyn Filter>>, still: bool, output: Format) {
         self.layers.push(Layer {
             filters,
             enable: None,
             planes: None,
             opacity: Animated::Constant(1.0),
+            still,
             output,
             asked: false,
         });
@@ -269,7 +273,7 @@ impl Chain {
         for to in convert::path(&from, &to).map_err(ChainError::Convert)? {
             let steps = pictures(&before, self.fields).zip(pictures(&to, self.fields));
             let filters = steps.map(|(a, b)| convert::bind(&a, &b, self.level)).collect::<Result<_, _>>();
-            self.always(filters.map_err(ChainError::Convert)?, to);
+            self.always(filters.map_err(ChainError::Convert)?, false, to);
             before = to;
         }
         Ok(())
@@ -322,13 +326,13 @@ fn as_yuv(rgb: &Format) -> Format {
 }
 
 /// What the last filter says about how depth is reduced; refuses a `dither` that could not do what it is asked for.
-fn ending(steps: &[Step], specs: &[Box<dyn Spec>]) -> Result<Option<Dithering>, (usize, SettingError)> {
+fn ending(steps: &[Step], specs: &[Box<dyn Spec>]) -> Result<Option<Mode>, (usize, SettingError)> {
     let mut last = None;
     for (i, (step, spec)) in steps.iter().zip(specs).enumerate() {
-        let Some((how, only)) = spec.ending() else { continue };
+        let Some((mode, only)) = spec.ending() else { continue };
         let fail = |setting, problem: &str| Err((i, SettingError { setting, problem: problem.into() }));
         if i + 1 == steps.len() {
-            last = Some(how);
+            last = Some(mode);
         } else if only {
             return fail(
                 "bits",

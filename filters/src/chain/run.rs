@@ -92,7 +92,10 @@ impl Chain {
             }
             let mut parts = Vec::new();
             for (i, filter) in layer.filters.iter().enumerate() {
-                let (parity, at) = self.moment(at, duration, layer.filters.len(), i);
+                let (parity, mut at) = self.moment(at, duration, layer.filters.len(), i);
+                if layer.still {
+                    at.index = at.split(filter.output().picture).1;
+                }
                 let plan = filter.plan(&at);
                 let writes = match layer.planes {
                     Some(wanted) => wanted & (plan.writes | plan.on_request),

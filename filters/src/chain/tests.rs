@@ -99,8 +99,14 @@ fn picture(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     for p in 0..format.planes() {
         for y in 0..format.plane_size(p).1 {
-            let row = frame.row_mut::<u8>(p, y);
-            (0..).zip(row).for_each(|(x, v): (usize, _)| *v = (x * 3 + y * 7 + p * 50) as u8);
+            let value = |x: usize| x * 3 + y * 7 + p * 50;
+            if format.depth.bytes() == 1 {
+                let row = frame.row_mut::<u8>(p, y);
+                (0..).zip(row).for_each(|(x, v): (usize, _)| *v = value(x) as u8);
+            } else {
+                let row = frame.row_mut::<u16>(p, y);
+                (0..).zip(row).for_each(|(x, v): (usize, _)| *v = value(x) as u16 % 1024);
+            }
         }
     }
     frame
@@ -229,4 +235,26 @@ fn planes_that_are_not_there_are_refused() {
     let red = Step { planes: Some("r".parse().unwrap()), ..step(&ADD) };
     let error = Chain::bind::<ChainError>(&[step(&ADD), red], yuva(), &options, |f| Ok(*f)).unwrap_err();
     assert_eq!(error.to_string(), "filter 2, 'add': planes: a picture of yuva420p has no plane 'r'");
+}
+
+#[test]
+fn static_filters_show_what_frame_0_gets() {
+    for (name, given) in [
+        ("noise", "strength=40"),
+        ("noise", "strength=40:octaves=4:temporal=ar1"),
+        ("grain", "strength=40:temporal=0.3:hold=2"),
+        ("dither", "bits=9"),
+    ] {
+        let filter = crate::catalog::find(name).unwrap();
+        let of =
+            |given: &str| Step { values: Values::parse(filter.settings, given).unwrap(), ..step(filter) };
+        let (moving, still) = (of(given), of(&format!("{given}:static=1")));
+        for fields in [FieldOrder::Progressive, FieldOrder::BottomFirst] {
+            let format = Format { fields, ..Format::from_name("gray10", 64, 48).unwrap() };
+            let frame = |step: &Step, n| run(core::slice::from_ref(step), format, n, &Alone);
+            let first = frame(&moving, 0);
+            assert!(frame(&still, 7) == first && frame(&still, 0) == first, "{name} {given} {fields:?}");
+            assert!(frame(&moving, 7) != first);
+        }
+    }
 }

@@ -17,63 +17,44 @@ mod small;
 #[cfg(test)]
 mod tests;
 
-use super::effect::{choice, number, rows_of};
+use super::effect::rows_of;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
 use crate::frame::{Depth, Format, Moment, PlaneMut, PlaneRef, PlaneSet, Scratch};
 use crate::pixel::resample::carry;
-use crate::settings::{Animated, Choice, Setting, SettingError, Unit, Values};
+use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
+use crate::{choices, settings};
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "blur",
-    label: "Blur",
-    help: "Blurs softly in all directions, or along a line",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry =
+    Entry::new::<BlurSpec>("blur", "Blur", "Blurs softly in all directions, or along a line");
 
-const SETTINGS: &[Setting] = &[
-    choice(
-        "mode",
-        "Mode",
-        "How it blurs.",
-        &[
-            Choice { id: "gaussian", help: "softly in all directions, by `sigma`" },
-            Choice { id: "directional", help: "along a line, by `angle` and `length`, as motion does" },
-        ],
-        "gaussian",
-    ),
-    number(
-        "sigma",
-        "Sigma",
-        "How far: the standard deviation of the Gaussian in luma samples. 1 is soft, 5 out of focus, 50 a backdrop.",
-        (0.0, 500.0),
-        Unit::Pixels,
-        2.0,
-    ),
-    number(
-        "angle",
-        "Angle",
-        "Which way the line goes: 0 is across, 90 up and down, and between them clockwise.",
-        (-36000.0, 36000.0),
-        Unit::Degrees,
-        0.0,
-    ),
-    number("length", "Length", "How long the line is.", (0.0, 400.0), Unit::Pixels, 20.0),
-];
-
-#[derive(Clone)]
-struct BlurSpec {
-    along: bool,
-    sigma: Animated,
-    angle: Animated,
-    length: Animated,
+settings! {
+    struct BlurSpec {
+        /// How it blurs.
+        mode: Mode = choice("gaussian"),
+        /// How far: the standard deviation of the Gaussian in luma samples. 1 is soft, 5 out of focus, 50 a backdrop.
+        sigma: Animated =
+            number(0.0..=500.0).default(2.0).unit(Unit::Pixels).soft(0.0..=50.0).only_when("mode", &["gaussian"]),
+        /// Which way the line goes: 0 is across, 90 up and down, and between them clockwise.
+        angle: Animated = number(-36000.0..=36000.0)
+            .default(0.0)
+            .unit(Unit::Degrees)
+            .soft(-180.0..=180.0)
+            .only_when("mode", &["directional"]),
+        /// How long the line is.
+        length: Animated = number(0.0..=400.0).default(20.0).unit(Unit::Pixels).only_when("mode", &["directional"]),
+    }
 }
 
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let [sigma, angle, length] = ["sigma", "angle", "length"].map(|id| values.number(id));
-    Ok(Box::new(BlurSpec { along: values.choice("mode") == "directional", sigma, angle, length }))
+choices! {
+    /// How it blurs.
+    enum Mode {
+        /// softly in all directions, by `sigma`
+        Gaussian = "gaussian",
+        /// along a line, by `angle` and `length`, as motion does
+        Directional = "directional",
+    }
 }
 
 impl Spec for BlurSpec {
@@ -130,7 +111,7 @@ impl Blur {
     }
 
     fn plane<T: large::Coarse>(&self, at: &Moment, p: usize, job: Job<'_, '_>, scratch: &mut Scratch) {
-        if self.set.along {
+        if self.set.mode == Mode::Directional {
             line::render::<T>(job, self.vector(at, p), scratch);
             return;
         }
@@ -149,11 +130,12 @@ impl Filter for Blur {
     }
 
     fn plan(&self, at: &Moment) -> Plan {
-        let far = if self.set.along { self.set.length.at(at) } else { self.set.sigma.at(at) };
+        let far =
+            if self.set.mode == Mode::Directional { self.set.length.at(at) } else { self.set.sigma.at(at) };
         if far < LEAST {
             return Plan::IDLE;
         }
-        let reach = if self.set.along { far / 2.0 + 2.0 } else { far * 6.0 + 4.0 };
+        let reach = if self.set.mode == Mode::Directional { far / 2.0 + 2.0 } else { far * 6.0 + 4.0 };
         let on_request = self.format.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
         let reach = Reach::Rows(libm::ceil(reach) as u32);
         Plan { reach, on_request, ..Plan::in_place(self.format.color_planes()) }

@@ -13,79 +13,36 @@
 
 mod over;
 
-use super::effect::{all_codes, alpha_row, code, number, weights};
+use super::effect::{all_codes, alpha_row, code, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Alpha, Depth, Family, Format, Moment, PlaneSet, Sample, Scratch};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::grain::{Luma, mean_row};
 use crate::pixel::lift::Lifted;
 use crate::pixel::matrix::{MatrixRow, mix_f32, mix_u8, mix_u16};
-use crate::settings::{Animated, Setting, SettingError, Unit, Values};
+use crate::settings;
+use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 use over::OverMap;
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "color",
-    label: "Colour",
-    help: "Brightness, contrast, saturation, hue and temperature",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry =
+    Entry::new::<ColorSpec>("color", "Colour", "Brightness, contrast, saturation, hue and temperature");
 
-const SETTINGS: &[Setting] = &[
-    number(
-        "brightness",
-        "Brightness",
-        "Added to brightness: 1 is from black to white.",
-        (-1.0, 1.0),
-        Unit::Fraction,
-        0.0,
-    ),
-    number(
-        "contrast",
-        "Contrast",
-        "Stretches about middle grey: 0 is grey, 1 as it was, 2 twice as steep.",
-        (0.0, 4.0),
-        Unit::None,
-        1.0,
-    ),
-    number(
-        "saturation",
-        "Saturation",
-        "How colourful: 0 is black and white, 1 as it was, 2 twice as much.",
-        (0.0, 4.0),
-        Unit::None,
-        1.0,
-    ),
-    number(
-        "hue",
-        "Hue",
-        "Turns all colours round the circle: red towards yellow, yellow towards green.",
-        (-36000.0, 36000.0),
-        Unit::Degrees,
-        0.0,
-    ),
-    number(
-        "temperature",
-        "Temperature",
-        "Below 0 is colder (bluer), above 0 warmer (redder), as bright as before. With saturation=0 it tones a black and \
-         white picture.",
-        (-1.0, 1.0),
-        Unit::None,
-        0.0,
-    ),
-];
-
-#[derive(Clone)]
-struct ColorSpec {
-    /// Brightness, contrast, saturation, hue, temperature.
-    numbers: [Animated; 5],
-}
-
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let numbers = ["brightness", "contrast", "saturation", "hue", "temperature"].map(|id| values.number(id));
-    Ok(Box::new(ColorSpec { numbers }))
+settings! {
+    struct ColorSpec {
+        /// Added to brightness: 1 is from black to white.
+        brightness: Animated = number(-1.0..=1.0).default(0.0).unit(Unit::Fraction),
+        /// Stretches about middle grey: 0 is grey, 1 as it was, 2 twice as steep.
+        contrast: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=2.0),
+        /// How colourful: 0 is black and white, 1 as it was, 2 twice as much.
+        saturation: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=2.0),
+        /// Turns all colours round the circle: red towards yellow, yellow towards green.
+        hue: Animated = number(-36000.0..=36000.0).default(0.0).unit(Unit::Degrees).soft(-180.0..=180.0),
+        /// Below 0 is colder (bluer), above 0 warmer (redder), as bright as before. With saturation=0 it tones a black and
+        /// white picture.
+        temperature: Animated = number(-1.0..=1.0).default(0.0),
+    }
 }
 
 impl Spec for ColorSpec {
@@ -144,7 +101,8 @@ fn map_rgb(weights: Coefficients, (m, offset): Map) -> Map {
 
 impl Color {
     fn numbers(&self, at: &Moment) -> [f64; 5] {
-        [0, 1, 2, 3, 4].map(|i: usize| self.set.numbers[i].at(at))
+        let set = &self.set;
+        [&set.brightness, &set.contrast, &set.saturation, &set.hue, &set.temperature].map(|v| v.at(at))
     }
 
     /// The rows of the matrix in codes, for each plane.

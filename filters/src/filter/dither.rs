@@ -15,133 +15,47 @@ use crate::noise::seed::{Layer, key};
 use crate::noise::{Generator, Law, Layout, Origin, Shape, ShapeError, Stream};
 use crate::pixel::convert::Code;
 use crate::pixel::dither::{Reduce, blue, high_pass, reduce_row};
-use crate::settings::{Choice, Kind, Setting, SettingError, Unit, Value, Values};
+use crate::settings::{SettingError, Word};
 use crate::simd::Level;
+use crate::{choices, settings};
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "dither",
-    label: "Dither",
-    help: "Rounds to fewer bits without bands; as the last filter it says how the output is rounded",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry = Entry::new::<DitherSpec>(
+    "dither",
+    "Dither",
+    "Rounds to fewer bits without bands; as the last filter it says how the output is rounded",
+);
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        id: "bits",
-        label: "Bits",
-        help: "Bits a sample has afterwards. When absent those of the output, and the filter must be the last one.",
-        kind: Kind::Whole { min: 8, max: 16 },
-        unit: Unit::None,
-        default: None,
-    },
-    Setting {
-        id: "mode",
-        label: "Mode",
-        help: "What is added before rounding.",
-        kind: Kind::Choice(&[
-            Choice {
-                id: "tpdf",
-                help: "white noise of a triangular distribution: the error is the same everywhere",
-            },
-            Choice { id: "hp-tpdf", help: "the same with less of it at low frequencies, along rows; faster" },
-            Choice {
-                id: "blue",
-                help: "a mask of blue noise: the least visible, and it repeats every 64 pixels",
-            },
-            Choice { id: "none", help: "nothing: plain rounding" },
-        ]),
-        unit: Unit::None,
-        default: Some(Value::Choice("tpdf")),
-    },
-    Setting {
-        id: "static",
-        label: "Static",
-        help: "The same noise in every frame, as animation wants it: what does not move stays still.",
-        kind: Kind::Switch,
-        unit: Unit::None,
-        default: Some(Value::Switch(false)),
-    },
-    Setting {
-        id: "seed",
-        label: "Seed",
-        help: "Another number gives other noise. When absent it follows from the render's seed and this filter's place \
-               in the chain.",
-        kind: Kind::Seed,
-        unit: Unit::None,
-        default: None,
-    },
-];
-
-/// What is added before rounding.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// Triangular white noise.
-    Tpdf,
-    /// The difference of neighbours.
-    HighPass,
-    /// A mask of blue noise.
-    Blue,
-    /// Nothing.
-    None,
-}
-
-/// How depth is reduced.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dithering {
-    /// What is added.
-    pub mode: Mode,
-    /// The same in every frame.
-    pub fixed: bool,
-    /// The filter's own seed.
-    pub seed: Option<u64>,
-}
-
-impl Default for Dithering {
-    fn default() -> Dithering {
-        Dithering { mode: Mode::Tpdf, fixed: false, seed: None }
+settings! {
+    struct DitherSpec {
+        /// Bits a sample has afterwards. Without it those of the output, and the filter must be the last one.
+        bits: Option<i64> = whole(8..=16),
+        /// What is added before rounding.
+        mode: Mode = choice("tpdf"),
     }
+    with static, seed
 }
 
-impl Dithering {
-    /// The word for it.
-    pub fn name(&self) -> &'static str {
-        match self.mode {
-            Mode::Tpdf => "tpdf",
-            Mode::HighPass => "hp-tpdf",
-            Mode::Blue => "blue",
-            Mode::None => "none",
-        }
+choices! {
+    /// What is added before rounding.
+    pub enum Mode {
+        /// white noise of a triangular distribution: the error is the same everywhere
+        Tpdf = "tpdf",
+        /// the same with less of it at low frequencies, along rows; faster
+        HighPass = "hp-tpdf",
+        /// a mask of blue noise: the least visible, and it repeats every 64 pixels
+        Blue = "blue",
+        /// nothing: plain rounding
+        None = "none",
     }
-}
-
-struct DitherSpec {
-    bits: Option<u8>,
-    how: Dithering,
-}
-
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let bits = match values.get("bits") {
-        Some(Value::Whole(bits)) => Some(*bits as u8),
-        _ => None,
-    };
-    let mode = match values.choice("mode") {
-        "hp-tpdf" => Mode::HighPass,
-        "blue" => Mode::Blue,
-        "none" => Mode::None,
-        _ => Mode::Tpdf,
-    };
-    let how = Dithering { mode, fixed: values.switch("static"), seed: values.seed("seed") };
-    Ok(Box::new(DitherSpec { bits, how }))
 }
 
 impl Spec for DitherSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         match (self.bits, input.depth) {
-            (Some(bits), Depth::Bits(deep)) if bits < deep => {
-                let to = Format { depth: Depth::Bits(bits), ..*input };
-                let filter = Dither::new(input, &to, self.how, seed, level)
+            (Some(bits), Depth::Bits(deep)) if bits < i64::from(deep) => {
+                let to = Format { depth: Depth::Bits(bits as u8), ..*input };
+                let filter = Dither::new(input, &to, self.mode, seed, level)
                     .map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
                 Ok(Box::new(filter))
             }
@@ -155,8 +69,8 @@ impl Spec for DitherSpec {
         }
     }
 
-    fn ending(&self) -> Option<(Dithering, bool)> {
-        Some((self.how, self.bits.is_none()))
+    fn ending(&self) -> Option<(Mode, bool)> {
+        Some((self.mode, self.bits.is_none()))
     }
 }
 
@@ -177,7 +91,7 @@ impl Filter for Idle {
 pub struct Dither {
     from: Format,
     to: Format,
-    how: Dithering,
+    mode: Mode,
     seed: u64,
     stream: Stream,
     level: Level,
@@ -188,23 +102,22 @@ impl Dither {
     pub fn new(
         from: &Format,
         to: &Format,
-        how: Dithering,
+        mode: Mode,
         seed: u64,
         level: Level,
     ) -> Result<Dither, ShapeError> {
         assert_eq!(Format { depth: from.depth, ..*to }, *from, "dither changes nothing but depth");
         let shrinks = matches!((from.depth, to.depth), (Depth::Bits(a), Depth::Bits(b)) if b < a);
         assert!(shrinks, "dither takes {:?} to less than that, not to {:?}", from.depth, to.depth);
-        let law = if how.mode == Mode::Tpdf { Law::Sum(2) } else { Law::UNIFORM };
-        let seed = how.seed.unwrap_or(seed);
+        let law = if mode == Mode::Tpdf { Law::Sum(2) } else { Law::UNIFORM };
         let shape = Shape::of(from, Layout::Keyed, law)?;
         let stream = Stream::new(Generator::Xs64, &shape, Origin::Seed(seed), Layer::DITHER, level)?;
-        Ok(Dither { from: *from, to: *to, how, seed, stream, level })
+        Ok(Dither { from: *from, to: *to, mode, seed, stream, level })
     }
 
     /// One line for people.
     pub fn describe(&self) -> String {
-        format!("{} -> {}; dithered ({})", self.from.name(), self.to.name(), self.how.name())
+        format!("{} -> {}; dithered ({})", self.from.name(), self.to.name(), self.mode.word())
     }
 
     fn reduce(&self, p: usize) -> Reduce {
@@ -243,7 +156,7 @@ impl Filter for Dither {
         let Some(input) = band.input else {
             unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
         };
-        let index = at.noise_index(self.to.picture, self.how.fixed);
+        let index = at.index;
         let frame = self.stream.frame(index);
         let block = self.stream.block();
         for p in band.writes.iter().filter(|&p| p < self.to.planes()) {
@@ -253,7 +166,7 @@ impl Filter for Dither {
             let [words, noise] = scratch.buffers::<u16, 2>([2 * whole, whole]);
             let noise: &mut [i16] = bytemuck::cast_slice_mut(noise);
             let offset = key(self.seed, index, Layer::DITHER_OFFSET.plane(p as u32), 0);
-            let mode = if self.to.alpha_plane() == Some(p) { Mode::None } else { self.how.mode };
+            let mode = if self.to.alpha_plane() == Some(p) { Mode::None } else { self.mode };
             noise.fill(0);
             for y in band.output.plane(p).rows() {
                 match mode {

@@ -5,22 +5,20 @@
 //! and a few are large. A speck is one to three bits of torn edges, a hair a chain of short streaks that bends at
 //! random, a blotch a heap of soft, thin pieces.
 
-use super::effect::number;
-use super::overlay::{Dice, Laid, Overlay, SEED};
+use super::overlay::{Dice, Laid, Overlay};
 use super::{Entry, Filter, Spec};
 use crate::frame::{Format, Moment};
 use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
-use crate::settings::{Animated, Setting, SettingError, Unit, Values};
+use crate::settings;
+use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "dust",
-    label: "Dust",
-    help: "Specks, hairs and blotches of an old print, others in every frame",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry = Entry::new::<DustSpec>(
+    "dust",
+    "Dust",
+    "Specks, hairs and blotches of an old print, others in every frame",
+);
 
 /// The most pieces that a frame may have on average.
 const MOST: f64 = 1000.0;
@@ -29,73 +27,31 @@ const JOINTS: usize = 40;
 /// The most splats that one piece takes.
 const PIECE: usize = JOINTS;
 
-const SETTINGS: &[Setting] = &[
-    number(
-        "amount",
-        "Amount",
-        "How many pieces there are on a frame, on average.",
-        (0.0, MOST),
-        Unit::None,
-        5.0,
-    ),
-    number(
-        "size",
-        "Size",
-        "How large specks are, in pixels of a picture 1080 rows high: half of them are smaller, a few several times as \
-         large. Hairs and blotches grow with it.",
-        (0.5, 100.0),
-        Unit::Pixels,
-        5.0,
-    ),
-    number("hairs", "Hairs", "The part of the pieces that are hairs.", (0.0, 1.0), Unit::Fraction, 0.08),
-    number(
-        "blotches",
-        "Blotches",
-        "The part of the pieces that are blotches: large, soft and thin.",
-        (0.0, 1.0),
-        Unit::Fraction,
-        0.05,
-    ),
-    number(
-        "light",
-        "Light",
-        "The part of the pieces that are light: dust on the negative, which the print shows white. The others lie on the \
-         print and are dark.",
-        (0.0, 1.0),
-        Unit::Fraction,
-        0.3,
-    ),
-    number("strength", "Strength", "How solid the pieces are.", (0.0, 1.0), Unit::Fraction, 0.9),
-    SEED,
-];
+settings! {
+    struct DustSpec {
+        /// How many pieces there are on a frame, on average.
+        amount: Animated = number(0.0..=MOST).default(5.0).soft(0.0..=50.0),
+        /// How large specks are, in pixels of a picture 1080 rows high: half of them are smaller, a few several times as
+        /// large. Hairs and blotches grow with it.
+        size: Animated = number(0.5..=100.0).default(5.0).unit(Unit::Pixels).logarithmic(),
+        /// The part of the pieces that are hairs.
+        hairs: Animated = number(0.0..=1.0).default(0.08).unit(Unit::Fraction),
+        /// The part of the pieces that are blotches: large, soft and thin.
+        blotches: Animated = number(0.0..=1.0).default(0.05).unit(Unit::Fraction),
+        /// The part of the pieces that are light: dust on the negative, which the print shows white. The others lie on the
+        /// print and are dark.
+        light: Animated = number(0.0..=1.0).default(0.3).unit(Unit::Fraction),
+        /// How solid the pieces are.
+        strength: Animated = number(0.0..=1.0).default(0.9).unit(Unit::Fraction),
+    }
+    with seed
+}
 
 /// Shapes that specks are made of.
 const TORN: usize = 48;
 /// The look of hairs, and of the soft parts.
 const HAIR: u16 = TORN as u16;
 const SOFT: u16 = HAIR + 1;
-
-struct DustSpec {
-    amount: Animated,
-    size: Animated,
-    hairs: Animated,
-    blotches: Animated,
-    light: Animated,
-    strength: Animated,
-    seed: Option<u64>,
-}
-
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    Ok(Box::new(DustSpec {
-        amount: values.number("amount"),
-        size: values.number("size"),
-        hairs: values.number("hairs"),
-        blotches: values.number("blotches"),
-        light: values.number("light"),
-        strength: values.number("strength"),
-        seed: values.seed("seed"),
-    }))
-}
 
 /// A convex bit with a few corners on an ellipse.
 fn torn(dice: &mut Dice) -> Result<Shape, ShapeError> {
@@ -129,27 +85,13 @@ impl Spec for DustSpec {
         let looks = shapes.into_iter().map(|shape| Look::new(shape, Blend::Over)).collect();
         let most = (4.0 * MOST) as usize * PIECE;
         let overlay = Overlay::new(input, looks, most, level)?;
-        Ok(Box::new(Dust {
-            overlay,
-            amount: self.amount.clone(),
-            size: self.size.clone(),
-            hairs: self.hairs.clone(),
-            blotches: self.blotches.clone(),
-            light: self.light.clone(),
-            strength: self.strength.clone(),
-            seed: self.seed.unwrap_or(seed),
-        }))
+        Ok(Box::new(Dust { overlay, set: self.clone(), seed }))
     }
 }
 
 struct Dust {
     overlay: Overlay,
-    amount: Animated,
-    size: Animated,
-    hairs: Animated,
-    blotches: Animated,
-    light: Animated,
-    strength: Animated,
+    set: DustSpec,
     seed: u64,
 }
 
@@ -164,9 +106,9 @@ struct Piece {
 impl Dust {
     fn all(&self, at: &Moment) -> Vec<Splat> {
         let at = &at.whole_frame();
-        let amount = self.amount.at(at);
-        let (hairs, blotches) = (self.hairs.at(at), self.blotches.at(at));
-        let (light, strength) = (self.light.at(at), self.strength.at(at));
+        let DustSpec { amount, size, hairs, blotches, light, strength } = &self.set;
+        let [amount, size, hairs, blotches, light, strength] =
+            [amount, size, hairs, blotches, light, strength].map(|v| v.at(at));
         let number = at.frame.to_f64().floor();
         let frame = Dice::of(self.seed, number as i64 as u64).roll().to_bits();
         // Some frames are dirtier than others.
@@ -193,7 +135,7 @@ impl Dust {
             };
             let piece = Piece {
                 at: [dice.from(0.0, width), dice.from(0.0, height)],
-                size: self.size.at(at) * self.overlay.unit(),
+                size: size * self.overlay.unit(),
                 colour: self.overlay.painter.colour(colour),
                 strength: strength * dice.from(0.7, 1.0),
             };
@@ -273,7 +215,7 @@ impl Laid for Dust {
 
     fn shows(&self, at: &Moment) -> bool {
         let at = &at.whole_frame();
-        self.amount.at(at) > 0.0 && self.strength.at(at) > 0.0
+        self.set.amount.at(at) > 0.0 && self.set.strength.at(at) > 0.0
     }
 
     fn splats(&self, at: &Moment) -> Vec<Splat> {
@@ -286,30 +228,17 @@ mod tests {
     use super::super::overlay::tests::is_as_defined;
     use super::*;
     use crate::ratio::Ratio;
+    use crate::settings::{Settings, Values};
 
-    fn dust(text: &[(&str, &str)]) -> Dust {
+    fn dust(text: &str) -> Dust {
         dust_on("yuv420p", vec![], text)
     }
 
-    fn dust_on(format: &str, looks: Vec<Look>, text: &[(&str, &str)]) -> Dust {
-        let mut values = Values::new(SETTINGS);
-        for (id, text) in text {
-            let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
-            values.set(id, setting.parse(text).unwrap()).unwrap();
-        }
+    fn dust_on(format: &str, looks: Vec<Look>, text: &str) -> Dust {
         // As `bind` does, but not boxed.
         let format = Format::from_name(format, 320, 240).unwrap();
-        let n = |id: &str| values.number(id);
-        Dust {
-            overlay: Overlay::new(&format, looks, 20_000, Level::SCALAR).unwrap(),
-            amount: n("amount"),
-            size: n("size"),
-            hairs: n("hairs"),
-            blotches: n("blotches"),
-            light: n("light"),
-            strength: n("strength"),
-            seed: 1,
-        }
+        let overlay = Overlay::new(&format, looks, 20_000, Level::SCALAR).unwrap();
+        Dust { overlay, set: DustSpec::read(&Values::parse(DustSpec::TABLE, text).unwrap()), seed: 1 }
     }
 
     fn at(frame: i64) -> Moment {
@@ -318,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_mean_is_what_was_asked_for() {
-        let dust = dust(&[("amount", "8"), ("hairs", "0"), ("blotches", "1")]);
+        let dust = dust("amount=8:hairs=0:blotches=1");
         // A blotch has many bits; count pieces by their colour, which is each one's own.
         let mut pieces = 0usize;
         let mut all = Vec::new();
@@ -336,19 +265,14 @@ mod tests {
     fn it_is_drawn_as_defined() {
         let shapes = shapes().unwrap();
         let looks = || shapes.iter().map(|s| Look::new(s.clone(), Blend::Over)).collect();
-        let dust = dust_on("gray", looks(), &[("amount", "40"), ("hairs", "0.3"), ("size", "4")]);
+        let dust = dust_on("gray", looks(), "amount=40:hairs=0.3:size=4");
         (0..3).for_each(|n| is_as_defined(&dust, &shapes, &at(n), 100));
     }
 
     #[test]
     fn both_fields_of_a_frame_show_the_same() {
         // Curves too, by frames and by seconds.
-        let dust = dust(&[
-            ("amount", "0=0;12=40"),
-            ("light", "0s=0;1s=1"),
-            ("size", "7=3;8=30"),
-            ("hairs", "7=0;8=1"),
-        ]);
+        let dust = dust("amount=0=0;12=40:light=0s=0;1s=1:size=7=3;8=30:hairs=7=0;8=1");
         let first = at(7);
         let late = Ratio::new(1, 48).unwrap();
         let second = Moment { index: 15, frame: first.frame + Ratio::HALF, time: first.time + late, late };

@@ -1,5 +1,5 @@
-//! What the effect filters share: descriptions of settings, codes and colours of planes, and a filter that does
-//! something to every sample by itself.
+//! What the effect filters share: codes and colours of planes, and a filter that does something to every sample by
+//! itself.
 
 use super::convert::assumed_matrix;
 use super::{Band, Filter, Memory, Plan, State};
@@ -8,56 +8,8 @@ use crate::lend::{Host, Stop};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::{Code, Coefficients, coefficients};
 use crate::pixel::tone::{Table, Tone};
-use crate::settings::{Animated, Choice, Kind, Setting, SettingError, Unit, Value};
+use crate::settings::SettingError;
 use crate::simd::Level;
-
-/// A number that may move.
-pub(super) const fn number(
-    id: &'static str,
-    label: &'static str,
-    help: &'static str,
-    (min, max): (f64, f64),
-    unit: Unit,
-    default: f64,
-) -> Setting {
-    let default = Some(Value::Number(Animated::Constant(default)));
-    Setting { id, label, help, kind: Kind::Number { min, max }, unit, default }
-}
-
-/// One of a few words.
-pub(super) const fn choice(
-    id: &'static str,
-    label: &'static str,
-    help: &'static str,
-    words: &'static [Choice],
-    default: &'static str,
-) -> Setting {
-    let default = Some(Value::Choice(default));
-    Setting { id, label, help, kind: Kind::Choice(words), unit: Unit::None, default }
-}
-
-/// A place as parts of the picture's width and height.
-pub(super) const fn place(
-    id: &'static str,
-    label: &'static str,
-    help: &'static str,
-    (min, max): (f64, f64),
-    default: [f64; 2],
-) -> Setting {
-    let default = Some(Value::Position(Animated::Constant(default)));
-    Setting { id, label, help, kind: Kind::Position { min, max }, unit: Unit::Fraction, default }
-}
-
-/// The seed of filters that draw from the noise stream.
-pub(super) const SEED: Setting = Setting {
-    id: "seed",
-    label: "Seed",
-    help: "Another number gives another course. When absent it follows from the render's seed and this filter's place \
-           in the chain.",
-    kind: Kind::Seed,
-    unit: Unit::None,
-    default: None,
-};
 
 /// How the samples of plane `p` stand for nominal values.
 pub(super) fn code(format: &Format, p: usize) -> Code {

@@ -4,72 +4,44 @@
 //! integers it is rounded once, halves up, from sums that are exact to 2^-14 of a code ([`crate::pixel::tone::Affine`]);
 //! at 1 every sample is the colour. Where colour is premultiplied, so is the colour it fades to.
 
-use super::effect::{
-    ToneFilter, Tones, all_codes, alpha_row, choice, code, nominal, number, planes_where, weights,
-};
+use super::effect::{ToneFilter, Tones, all_codes, alpha_row, code, nominal, planes_where, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet, Scratch};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::tone::{Affine, Over, Tone};
-use crate::settings::{Animated, Choice, Kind, Setting, SettingError, Unit, Value, Values};
+use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
+use crate::{choices, settings};
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "fade",
-    label: "Fade",
-    help: "Fades the picture to or from black, a colour, or transparency",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry =
+    Entry::new::<FadeSpec>("fade", "Fade", "Fades the picture to or from black, a colour, or transparency");
 
-const SETTINGS: &[Setting] = &[
-    number(
-        "amount",
-        "Amount",
-        "How far: 0 is the picture as it was, 1 the colour alone. amount='0=1;48=0' fades in over 48 frames.",
-        (0.0, 1.0),
-        Unit::Fraction,
-        0.0,
-    ),
-    Setting {
-        id: "color",
-        label: "Colour",
-        help: "What it fades to. With planes=a its alpha is what alpha fades to.",
-        kind: Kind::Colour,
-        unit: Unit::None,
-        default: Some(Value::Colour(Animated::Constant([0.0, 0.0, 0.0, 1.0]))),
-    },
-    choice(
-        "to",
-        "To",
-        "What fades.",
-        &[
-            Choice { id: "color", help: "the picture, to the colour; alpha stays" },
-            Choice { id: "alpha", help: "alpha, to nothing: the picture becomes transparent" },
-        ],
-        "color",
-    ),
-];
-
-#[derive(Clone)]
-struct FadeSpec {
-    amount: Animated,
-    color: Animated<[f64; 4]>,
-    to_alpha: bool,
+settings! {
+    struct FadeSpec {
+        /// How far: 0 is the picture as it was, 1 the colour alone. amount='0=1;48=0' fades in over 48 frames.
+        amount: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction),
+        /// What it fades to. With planes=a its alpha is what alpha fades to.
+        color: Animated<[f64; 4]> =
+            colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour").only_when("to", &["color"]),
+        /// What fades.
+        to: To = choice("color"),
+    }
 }
 
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    Ok(Box::new(FadeSpec {
-        amount: values.number("amount"),
-        color: values.colour("color"),
-        to_alpha: values.choice("to") == "alpha",
-    }))
+choices! {
+    /// What fades.
+    enum To {
+        /// the picture, to the colour; alpha stays
+        Color = "color",
+        /// alpha, to nothing: the picture becomes transparent
+        Alpha = "alpha",
+    }
 }
 
 impl Spec for FadeSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        if self.to_alpha && !input.has_alpha() {
+        if self.to == To::Alpha && !input.has_alpha() {
             let problem = format!("a picture of {} has no alpha to fade: leave it out", input.name());
             return Err(SettingError { setting: "to", problem });
         }
@@ -94,7 +66,7 @@ impl Fade {
     fn target(&self, at: &Moment, p: usize) -> f64 {
         let code = code(&self.format, p);
         let zero = f64::from(code.zero);
-        if self.set.to_alpha {
+        if self.set.to == To::Alpha {
             return zero;
         }
         zero + nominal(&self.format, self.weights, self.set.color.at(at))[p] * f64::from(code.span)
@@ -104,7 +76,7 @@ impl Fade {
     fn over(&self, at: &Moment, p: usize) -> bool {
         self.format.alpha == Alpha::Premultiplied
             && self.format.alpha_plane() != Some(p)
-            && !self.set.to_alpha
+            && self.set.to != To::Alpha
             && self.target(at, p) != f64::from(code(&self.format, p).zero)
     }
 }
@@ -115,10 +87,10 @@ impl Tones for Fade {
             return (PlaneSet::NONE, PlaneSet::NONE);
         }
         let alpha = self.format.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
-        match (self.set.to_alpha, self.format.alpha) {
-            (true, Alpha::Premultiplied) => (alpha | self.format.color_planes(), PlaneSet::NONE),
-            (true, _) => (alpha, PlaneSet::NONE),
-            (false, _) => (self.format.color_planes(), alpha),
+        match (self.set.to, self.format.alpha) {
+            (To::Alpha, Alpha::Premultiplied) => (alpha | self.format.color_planes(), PlaneSet::NONE),
+            (To::Alpha, _) => (alpha, PlaneSet::NONE),
+            (To::Color, _) => (self.format.color_planes(), alpha),
         }
     }
 

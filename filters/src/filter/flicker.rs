@@ -5,76 +5,48 @@
 //! are scaled from black, colour differences from no colour; the result keeps to the legal codes, where the sample
 //! was legal.
 
-use super::effect::{SEED, ToneFilter, Tones, choice, code, number};
+use super::effect::{ToneFilter, Tones, code};
 use super::{Entry, Filter, Spec};
 use crate::curve::Integral;
 use crate::frame::{Depth, Format, Moment, PlaneSet};
 use crate::noise::seed::Layer;
 use crate::noise::wander::{Wander, Way};
 use crate::pixel::tone::{Affine, Tone};
-use crate::settings::{Animated, Choice, Setting, SettingError, Unit, Values};
+use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
+use crate::{choices, settings};
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "flicker",
-    label: "Flicker",
-    help: "Lets the exposure wobble from frame to frame, as in old film",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry = Entry::new::<FlickerSpec>(
+    "flicker",
+    "Flicker",
+    "Lets the exposure wobble from frame to frame, as in old film",
+);
 
-const SETTINGS: &[Setting] = &[
-    number(
-        "amount",
-        "Amount",
-        "How much: the standard deviation of the exposure. 0.02 is felt, 0.05 is plain, 0.15 is a silent film.",
-        (0.0, 1.0),
-        Unit::Fraction,
-        0.05,
-    ),
-    number(
-        "speed",
-        "Speed",
-        "How fast: new exposures a frame. 1 gives every frame its own, 0.1 breathes over tens of frames, 0 stands \
-         still.",
-        (0.0, 4.0),
-        Unit::None,
-        1.0,
-    ),
-    choice(
-        "mode",
-        "Mode",
-        "How it goes from one exposure to the next.",
-        &[
-            Choice { id: "smooth", help: "in a smooth curve" },
-            Choice { id: "step", help: "at once: each one is held until the next" },
-        ],
-        "smooth",
-    ),
-    SEED,
-];
-
-struct FlickerSpec {
-    amount: Animated,
-    speed: Animated,
-    way: Way,
-    seed: Option<u64>,
+settings! {
+    struct FlickerSpec {
+        /// How much: the standard deviation of the exposure. 0.02 is felt, 0.05 is plain, 0.15 is a silent film.
+        amount: Animated = number(0.0..=1.0).default(0.05).unit(Unit::Fraction).soft(0.0..=0.3),
+        /// How fast: new exposures a frame. 1 gives every frame its own, 0.1 breathes over tens of frames, 0 stands still.
+        speed: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=1.0),
+        /// How it goes from one exposure to the next.
+        mode: Way = choice("smooth"),
+    }
+    with seed
 }
 
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let way = if values.choice("mode") == "step" { Way::Step } else { Way::Smooth };
-    Ok(Box::new(FlickerSpec {
-        amount: values.number("amount"),
-        speed: values.number("speed"),
-        way,
-        seed: values.seed("seed"),
-    }))
+choices! {
+    for Way {
+        /// in a smooth curve
+        Smooth = "smooth",
+        /// at once: each one is held until the next
+        Step = "step",
+    }
 }
 
 impl Spec for FlickerSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let wander = Wander::new(self.seed.unwrap_or(seed), Layer::EXPOSURE, self.way);
+        let wander = Wander::new(seed, Layer::EXPOSURE, self.mode);
         let phase = Phase::new(&self.speed, input);
         let of = Flicker { format: *input, amount: self.amount.clone(), phase, wander };
         Ok(Box::new(ToneFilter { format: *input, level, of }))

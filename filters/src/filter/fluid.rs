@@ -7,7 +7,6 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `settings` | what can be set |
 //! | `scene` | what there is at the start, what comes in, and the constants |
 //! | `state` | a state as bytes, and what it is known by |
 //! | `surface` | from parcels to a surface over a grid |
@@ -16,7 +15,6 @@
 mod film;
 mod paint;
 mod scene;
-mod settings;
 mod state;
 mod surface;
 #[cfg(test)]
@@ -29,24 +27,22 @@ use crate::lend::{Host, Stop};
 use crate::particle::fluid::{EVERY, Flat};
 use crate::pixel::convert::Coefficients;
 use crate::ratio::Ratio;
-use crate::settings::{Animated, Picture, SettingError, Values};
+use crate::settings::{Animated, Picture, SettingError, Unit, Values};
 use crate::simd::Level;
+use crate::{choices, settings};
 use film::Film;
 use paint::{FARTHEST, Look};
-use scene::{Mask, Scene, Wish};
-use settings::SETTINGS;
+use scene::{Kind, Mask, Scene, Wish};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use surface::{Place, Shape, Surface};
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "fluid",
-    label: "Fluid",
-    help: "A liquid over the picture: a dam break, a fountain, rain that fills the frame",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry = Entry::new::<FluidSpec>(
+    "fluid",
+    "Fluid",
+    "A liquid over the picture: a dam break, a fountain, rain that fills the frame",
+);
 
 /// Frames from one stored state to the next.
 pub const JUMP: u64 = 24;
@@ -61,83 +57,74 @@ fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
     SettingError { setting, problem: problem.to_string() }
 }
 
-#[derive(Clone)]
-struct FluidSpec {
-    kind: scene::Kind,
-    count: usize,
-    gravity: f64,
-    viscosity: f64,
-    tension: f64,
-    start: f64,
-    shape: Option<Picture>,
-    obstacle: Option<(&'static str, Picture)>,
-    dark: bool,
-    threshold: f64,
-    tint: Animated<[f64; 4]>,
-    depth: Animated,
-    refraction: Animated,
-    shine: Animated,
-    smoothness: f64,
-    ripples: f64,
-    draft: bool,
-    seed: Option<u64>,
+settings! {
+    struct FluidSpec {
+        /// Which liquid it is. It begins with the source's first frame.
+        scene: Kind = choice("dam"),
+        /// How many parcels the liquid has when it is whole: more are finer, and slower, for the steps become more too.
+        particles: i64 = whole(100..=MOST).default(12_000).logarithmic(),
+        /// How strongly it falls, in frame heights a second squared: less looks larger and slower.
+        gravity: f64 = fixed(0.0..=20.0).default(1.6).soft(0.0..=5.0),
+        /// How thick it is: 0 is water, 1 honey.
+        viscosity: f64 = fixed(0.0..=1.0).default(0.0).unit(Unit::Fraction),
+        /// How much it draws together: more makes larger drops.
+        tension: f64 = fixed(0.0..=1.0).default(0.3).label("Surface tension").unit(Unit::Fraction),
+        /// How long it has been going on at the source's first frame.
+        start: f64 = fixed(0.0..=600.0).default(0.0).unit(Unit::Seconds).soft(0.0..=20.0),
+        /// For scene=shape: the image whose bright areas become liquid, laid over the whole frame. What is transparent is
+        /// dark.
+        shape: Option<Picture> = image().refused_unless("scene", &["shape"]),
+        /// An image, laid over the whole frame, whose bright areas are solid. What is transparent is dark.
+        obstacle: Option<Picture> = image(),
+        /// The number of a frame of the source whose bright areas are solid, over the whole clip, in the place of an image.
+        obstacle_frame: Option<Picture> = source_frame().unit(Unit::Frames),
+        /// Which areas of the obstacle are solid.
+        solid: Solid = choice("bright"),
+        /// How bright the shape and the obstacle are at their edges.
+        threshold: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction),
+        /// The colour that depth takes on; its alpha is taken times `depth`.
+        tint: Animated<[f64; 4]> = colour().default([0.05, 0.33, 0.56, 1.0]).group("Look"),
+        /// How much of the tint there is where the liquid is deepest: 0 is clear, 1 hides the picture.
+        depth: Animated = number(0.0..=1.0).default(0.55).unit(Unit::Fraction).group("Look"),
+        /// How far the picture behind is bent: 0 not at all, 2 twice as far as water does.
+        refraction: Animated = number(0.0..=4.0).default(1.0).group("Look"),
+        /// How bright the lights on the surface are.
+        shine: Animated = number(0.0..=1.0).default(0.8).unit(Unit::Fraction).group("Look"),
+        /// How far the surface is drawn round: 0 shows each drop, 1 runs all together.
+        smoothness: f64 = fixed(0.0..=1.0).default(0.3).unit(Unit::Fraction).group("Look"),
+        /// How ruffled the surface is, from 0, which is smooth as glass.
+        ripples: f64 = fixed(0.0..=4.0).default(1.0).group("Look"),
+        /// For a quick look: nothing is bent, and the surface is coarser; it moves as it will.
+        draft: bool = switch().default(false),
+    }
+    with seed
 }
 
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let constant = |id: &'static str| {
-        values.number(id).constant().ok_or_else(|| {
-            fault(
-                id,
-                "stays the same over the clip, for every frame follows from those before: it takes no curve",
-            )
-        })
-    };
-    let kind = match values.choice("scene") {
-        "drop" => scene::Kind::Drop,
-        "fountain" => scene::Kind::Fountain,
-        "pour" => scene::Kind::Pour,
-        "rain" => scene::Kind::Rain,
-        "shape" => scene::Kind::Shape,
-        _ => scene::Kind::Dam,
-    };
-    let shape = values.image("shape").cloned();
-    match (kind, &shape) {
-        (scene::Kind::Shape, None) => {
-            return Err(fault("shape", "scene=shape needs an image: shape=FILE.png"));
-        }
-        (scene::Kind::Shape, _) | (_, None) => {}
-        (_, Some(_)) => {
-            return Err(fault("shape", "is for scene=shape; what obstructs the liquid is `obstacle`"));
-        }
+choices! {
+    for Kind {
+        /// a dam on the left that breaks
+        Dam = "dam",
+        /// a large drop that falls into a pool
+        Drop = "drop",
+        /// a fountain in a basin, without end
+        Fountain = "fountain",
+        /// poured from above until the frame is half full, and on
+        Pour = "pour",
+        /// rain that fills the lower part of the frame, and goes on
+        Rain = "rain",
+        /// the bright areas of the image `shape` become liquid
+        Shape = "shape",
     }
-    let obstacle = match (values.image("obstacle"), values.image("obstacle_frame")) {
-        (Some(_), Some(_)) => {
-            return Err(fault("obstacle_frame", "stands for `obstacle`: give one of the two"));
-        }
-        (Some(image), None) => Some(("obstacle", image.clone())),
-        (None, Some(frame)) => Some(("obstacle_frame", frame.clone())),
-        (None, None) => None,
-    };
-    Ok(Box::new(FluidSpec {
-        kind,
-        count: values.whole("particles") as usize,
-        gravity: constant("gravity")?,
-        viscosity: constant("viscosity")?,
-        tension: constant("tension")?,
-        start: constant("start")?,
-        shape,
-        obstacle,
-        dark: values.choice("solid") == "dark",
-        threshold: constant("threshold")?,
-        tint: values.colour("tint"),
-        depth: values.number("depth"),
-        refraction: values.number("refraction"),
-        shine: values.number("shine"),
-        smoothness: constant("smoothness")?,
-        ripples: constant("ripples")?,
-        draft: values.switch("draft"),
-        seed: values.seed("seed"),
-    }))
+}
+
+choices! {
+    /// Which areas of the obstacle are solid.
+    enum Solid {
+        /// the bright ones
+        Bright = "bright",
+        /// the dark ones
+        Dark = "dark",
+    }
 }
 
 /// Which samples of a picture are on the wanted side of the threshold: 1 or 0.
@@ -167,6 +154,16 @@ fn mask(frame: &Frame, threshold: f64, dark: bool) -> Result<Mask, String> {
 }
 
 impl Spec for FluidSpec {
+    fn check(&mut self, _: &Values) -> Result<(), SettingError> {
+        if self.scene == Kind::Shape && self.shape.is_none() {
+            return Err(fault("shape", "scene=shape needs an image: shape=FILE.png"));
+        }
+        if self.obstacle.is_some() && self.obstacle_frame.is_some() {
+            return Err(fault("obstacle_frame", "stands for `obstacle`: give one of the two"));
+        }
+        Ok(())
+    }
+
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let read = |setting: &'static str, picture: &Picture, dark: bool| {
             let Some(frame) = picture.frame() else {
@@ -188,9 +185,10 @@ impl Spec for FluidSpec {
             }
             None => None,
         };
-        let solid = match &self.obstacle {
-            Some((setting, picture)) => Some(read(setting, picture, self.dark)?),
-            None => None,
+        let solid = match (&self.obstacle, &self.obstacle_frame) {
+            (Some(image), _) => Some(read("obstacle", image, self.solid == Solid::Dark)?),
+            (None, Some(frame)) => Some(read("obstacle_frame", frame, self.solid == Solid::Dark)?),
+            (None, None) => None,
         };
         let sample = input.shape();
         let aspect = f64::from(input.width) * sample / f64::from(input.height);
@@ -202,12 +200,12 @@ impl Spec for FluidSpec {
         }
         let rate = if input.rate > Ratio::ZERO { input.rate } else { Ratio::whole(24) };
         let scene = Scene::new(Wish {
-            kind: self.kind,
-            count: self.count,
+            kind: self.scene,
+            count: self.particles as usize,
             gravity: self.gravity,
             viscosity: self.viscosity,
             tension: self.tension,
-            seed: self.seed.unwrap_or(seed),
+            seed,
             aspect,
             frame: 1.0 / rate.to_f64(),
             shape,

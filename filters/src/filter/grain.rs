@@ -24,7 +24,7 @@ mod tests;
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Depth, Family, Format, Moment, Parity, Picture, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
-use crate::noise::{Generator, Law, Layout, Origin, Shape, Stream};
+use crate::noise::{Law, Layout, Origin, Shape, Stream};
 use crate::pixel::grain::{
     Codes, Gain, Luma, Ramp, Sources, add_f32, add_linear_f32, add_u8, add_u16, finish_u8, finish_u16,
     mean_row, rounded_sd,
@@ -33,41 +33,37 @@ use crate::settings::{SettingError, Values};
 use crate::simd::Level;
 use field::{Rows, White};
 use look::{Axis, Field};
-use settings::Settings;
+use settings::{Curve, GrainSpec};
 use space::Space;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "grain",
-    label: "Film grain",
-    help: "Adds film grain, new in every frame, that follows the brightness of the picture",
-    settings: settings::SETTINGS,
-    build,
-};
-
-struct GrainSpec(Arc<Settings>);
-
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    Ok(Box::new(GrainSpec(Arc::new(settings::read(values)?))))
-}
+pub const ENTRY: Entry = Entry::new::<GrainSpec>(
+    "grain",
+    "Film grain",
+    "Adds film grain, new in every frame, that follows the brightness of the picture",
+);
 
 impl Spec for GrainSpec {
+    fn check(&mut self, given: &Values) -> Result<(), SettingError> {
+        self.agree(given)
+    }
+
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let mut grain = Grain {
             format: *input,
-            set: Arc::clone(&self.0),
-            space: Space::of(self.0.space, input),
-            seed: self.0.seed.unwrap_or(seed),
+            set: self.clone(),
+            curve: self.response(),
+            space: Space::of(self.space, input),
+            seed,
             level,
             look: None,
             gains: None,
         };
-        let (size, sharpness) = (self.0.size.constant(), self.0.sharpness.constant());
+        let (size, sharpness) = (self.size.constant(), self.sharpness.constant());
         if let (Some(size), Some(sharpness)) = (size, sharpness) {
             let look = grain.look_of(size, sharpness);
-            let (strength, chroma) = (self.0.strength.constant(), self.0.chroma.constant());
+            let (strength, chroma) = (self.strength.constant(), self.chroma.constant());
             if let (Some(strength), Some(chroma)) = (strength, chroma) {
                 grain.gains = Some(grain.gains_of(&look, strength, chroma));
             }
@@ -102,7 +98,8 @@ struct Response {
 
 struct Grain {
     format: Format,
-    set: Arc<Settings>,
+    set: GrainSpec,
+    curve: Curve,
     space: Space,
     seed: u64,
     level: Level,
@@ -135,9 +132,8 @@ impl Grain {
         };
         let sizes = [0, 1, 2, 3].map(|p| larger(p.min(format.planes() - 1)));
         let shape = Shape::new(&sizes[..format.planes()], Layout::Keyed, Law::H8);
-        let generator = if self.set.xs64 { Generator::Xs64 } else { Generator::Lfsr31 };
         let stream = |layer| match shape {
-            Ok(shape) => Stream::new(generator, &shape, Origin::Seed(self.seed), layer, self.level),
+            Ok(shape) => Stream::new(self.set.generator, &shape, Origin::Seed(self.seed), layer, self.level),
             Err(e) => Err(e),
         };
         match (stream(Layer::BASE), stream(Layer::COMMON)) {
@@ -156,8 +152,8 @@ impl Grain {
             match self.format.depth {
                 Depth::Bits(bits) => {
                     let codes = strength * f64::from(1u32 << (bits - 8));
-                    Gain::new(video && self.set.curve.has_nodes(), |u| {
-                        let wanted = codes * self.set.curve.at(self.space.light(u)) * self.space.slope(u);
+                    Gain::new(video && self.curve.has_nodes(), |u| {
+                        let wanted = codes * self.curve.at(self.space.light(u)) * self.space.slope(u);
                         rounded_sd(wanted) / deviation
                     })
                 }
@@ -165,9 +161,9 @@ impl Grain {
                     let peak = strength / 255.0 * FULL * self.space.scale() / deviation;
                     // The kernel for linear light looks the curve up at its logarithm itself.
                     let itself = video || self.space == Space::Linear;
-                    Gain::new(itself && self.set.curve.has_nodes(), |u| {
+                    Gain::new(itself && self.curve.has_nodes(), |u| {
                         let light = if itself { u } else { self.space.light(u) };
-                        peak * self.set.curve.at(light)
+                        peak * self.curve.at(light)
                     })
                 }
             }
@@ -204,8 +200,7 @@ impl Grain {
     /// The number of the pattern that a picture shows. Fields of a frame keep patterns of their own.
     fn pattern(&self, at: &Moment) -> i64 {
         let (frame, field) = at.split(self.format.picture);
-        let frame = if self.set.fixed { 0 } else { frame.div_euclid(self.set.hold) };
-        frame * self.format.picture.per_frame() + field
+        frame.div_euclid(self.set.hold) * self.format.picture.per_frame() + field
     }
 
     /// The white numbers of plane `p`: of one frame, or of a window of frames whose weights fall by the correlation;

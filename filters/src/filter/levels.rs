@@ -10,83 +10,61 @@
 //! Integers go along a straight line with one rounding, or through a table of the exact values rounded halves up; float
 //! samples are not limited, and below black they go on along the line.
 
-use super::effect::{ToneFilter, Tones, all_codes, choice, code, key, number, planes_where};
+use super::effect::{ToneFilter, Tones, all_codes, code, key, planes_where};
 use super::{Entry, Filter, Spec};
 use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet};
 use crate::pixel::tone::{Affine, Power, Table, Tone};
-use crate::settings::{Animated, Choice, Planes, Setting, SettingError, Unit, Values};
+use crate::settings::{Animated, Planes, SettingError, Unit, Word};
 use crate::simd::Level;
+use crate::{choices, settings};
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "levels",
-    label: "Levels",
-    help: "Sets black, white and gamma, of all channels or of one",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry =
+    Entry::new::<LevelsSpec>("levels", "Levels", "Sets black, white and gamma, of all channels or of one");
 
-const SETTINGS: &[Setting] = &[
-    number(
-        "black",
-        "Input black",
-        "What becomes black: 0 is the format's own black, 1 its white (of an 8-bit picture of full range, code / 255).",
-        (-1.0, 2.0),
-        Unit::Fraction,
-        0.0,
-    ),
-    number(
-        "white",
-        "Input white",
-        "What becomes white. Below `black` the picture is inverted.",
-        (-1.0, 2.0),
-        Unit::Fraction,
-        1.0,
-    ),
-    number(
-        "gamma",
-        "Gamma",
-        "Of what is between: above 1 is brighter, below 1 darker.",
-        (0.1, 10.0),
-        Unit::None,
-        1.0,
-    ),
-    number("out-black", "Output black", "What black becomes.", (0.0, 1.0), Unit::Fraction, 0.0),
-    number("out-white", "Output white", "What white becomes.", (0.0, 1.0), Unit::Fraction, 1.0),
-    choice(
-        "channel",
-        "Channel",
-        "What is changed. For several, put several filters one after the other.",
-        &[
-            Choice { id: "all", help: "red, green and blue; of YUV luma, and the colour with it" },
-            Choice { id: "r", help: "red" },
-            Choice { id: "g", help: "green" },
-            Choice { id: "b", help: "blue" },
-            Choice { id: "y", help: "luma or grey alone" },
-            Choice { id: "u", help: "the colour difference U (Cb): 0.5 is no colour" },
-            Choice { id: "v", help: "the colour difference V (Cr): 0.5 is no colour" },
-            Choice { id: "a", help: "alpha" },
-        ],
-        "all",
-    ),
-];
-
-#[derive(Clone)]
-struct LevelsSpec {
-    /// Black, white, gamma, out-black, out-white.
-    numbers: [Animated; 5],
-    channel: &'static str,
+settings! {
+    struct LevelsSpec {
+        /// What becomes black: 0 is the format's own black, 1 its white (of an 8-bit picture of full range, code / 255).
+        black: Animated = number(-1.0..=2.0).default(0.0).label("Input black").unit(Unit::Fraction).soft(0.0..=1.0),
+        /// What becomes white. Below `black` the picture is inverted.
+        white: Animated = number(-1.0..=2.0).default(1.0).label("Input white").unit(Unit::Fraction).soft(0.0..=1.0),
+        /// Of what is between: above 1 is brighter, below 1 darker.
+        gamma: Animated = number(0.1..=10.0).default(1.0).logarithmic(),
+        /// What black becomes.
+        out_black as "out-black": Animated = number(0.0..=1.0).default(0.0).label("Output black").unit(Unit::Fraction),
+        /// What white becomes.
+        out_white as "out-white": Animated = number(0.0..=1.0).default(1.0).label("Output white").unit(Unit::Fraction),
+        /// What is changed. For several, put several filters one after the other.
+        channel: Channel = choice("all"),
+    }
 }
 
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let numbers = ["black", "white", "gamma", "out-black", "out-white"].map(|id| values.number(id));
-    Ok(Box::new(LevelsSpec { numbers, channel: values.choice("channel") }))
+choices! {
+    /// What is changed.
+    enum Channel {
+        /// red, green and blue; of YUV luma, and the colour with it
+        All = "all",
+        /// red
+        R = "r",
+        /// green
+        G = "g",
+        /// blue
+        B = "b",
+        /// luma or grey alone
+        Y = "y",
+        /// the colour difference U (Cb): 0.5 is no colour
+        U = "u",
+        /// the colour difference V (Cr): 0.5 is no colour
+        V = "v",
+        /// alpha
+        A = "a",
+    }
 }
 
 impl Spec for LevelsSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let all = self.channel == "all";
-        let planes = match self.channel.parse::<Planes>() {
+        let all = self.channel == Channel::All;
+        let planes = match self.channel.word().parse::<Planes>() {
             _ if all => input.color_planes(),
             Ok(planes) => planes.resolve(input),
             Err(_) => PlaneSet::NONE,
@@ -95,7 +73,7 @@ impl Spec for LevelsSpec {
             let problem = format!(
                 "a picture of {} has no channel '{}': leave it out, or name one that there is",
                 input.name(),
-                self.channel
+                self.channel.word()
             );
             return Err(SettingError { setting: "channel", problem });
         }
@@ -143,7 +121,9 @@ impl Now {
 
 impl Levels {
     fn now(&self, at: &Moment) -> Now {
-        let [black, white, gamma, low, high] = [0, 1, 2, 3, 4].map(|i: usize| self.set.numbers[i].at(at));
+        let set = &self.set;
+        let [black, white, gamma, low, high] =
+            [&set.black, &set.white, &set.gamma, &set.out_black, &set.out_white].map(|v| v.at(at));
         let width = white - black;
         // A range of nothing is a threshold: as steep as makes no difference.
         let width = if width.abs() < 1e-7 { 1e-7 } else { width };

@@ -25,7 +25,7 @@ pub mod weave;
 
 use crate::frame::{Format, FrameMut, FrameRef, Moment, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
-use crate::settings::{Setting, SettingError, Values};
+use crate::settings::{Setting, SettingError, Settings, Values};
 use crate::simd::Level;
 use core::any::Any;
 use core::ops::Range;
@@ -105,6 +105,13 @@ pub trait Spec: Send + Sync {
     /// other filter's in the chain.
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError>;
 
+    /// Refuses what each setting alone allows but not all together, and settles what hangs on whether something was
+    /// `given` or follows from a preset or default.
+    fn check(&mut self, given: &Values) -> Result<(), SettingError> {
+        let _ = given;
+        Ok(())
+    }
+
     /// Whether the chain should work in 16 bits although source and sink have fewer.
     fn wants_16_bits(&self) -> bool {
         false
@@ -112,7 +119,7 @@ pub trait Spec: Send + Sync {
 
     /// How the chain reduces depth at its end when this is its last filter, and whether that is all that the filter is
     /// for; `None` for every filter but `dither`.
-    fn ending(&self) -> Option<(dither::Dithering, bool)> {
+    fn ending(&self) -> Option<(dither::Mode, bool)> {
         None
     }
 }
@@ -175,4 +182,32 @@ pub struct Entry {
     pub settings: &'static [Setting],
     /// Makes one of checked settings.
     pub build: Build,
+}
+
+impl Entry {
+    /// The filter whose settings are declared as `S`.
+    pub const fn new<S: Spec + Settings + 'static>(
+        name: &'static str,
+        label: &'static str,
+        help: &'static str,
+    ) -> Entry {
+        let build = |values: &Values| -> Result<Box<dyn Spec>, SettingError> {
+            values.check()?;
+            let mut spec = S::read(values);
+            spec.check(values)?;
+            Ok(Box::new(spec))
+        };
+        Entry { name, label, help, settings: S::TABLE, build }
+    }
+
+    /// One of these settings, bound alone: `seed` is the filter's own where none is given.
+    pub fn bind(
+        &self,
+        values: &Values,
+        input: &Format,
+        seed: u64,
+        level: Level,
+    ) -> Result<Box<dyn Filter>, SettingError> {
+        (self.build)(values)?.bind(input, values.seed().unwrap_or(seed), level)
+    }
 }

@@ -14,28 +14,31 @@ use crate::noise::{Law, Origin, Place, Shape, ShapeError, Stream};
 use crate::pixel::add::{Noise as Row, Scale, add_f32, add_lfsr31_u8, add_lfsr31_u16, add_u8, add_u16};
 use crate::pixel::field::DEVIATION;
 use crate::pixel::grain::rounded_sd;
-use crate::settings::{Animated, SettingError};
+use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
 use field::Field;
-use settings::{NoiseSpec, SETTINGS, build};
+use settings::NoiseSpec;
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "noise",
-    label: "Noise",
-    help: "Adds white noise, new in every frame, of the same strength everywhere",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry = Entry::new::<NoiseSpec>(
+    "noise",
+    "Noise",
+    "Adds white noise, new in every frame, of the same strength everywhere",
+);
 
 impl Spec for NoiseSpec {
+    fn check(&mut self, given: &Values) -> Result<(), SettingError> {
+        self.agree(given)
+    }
+
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let whole = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
-        let origin = self.state.map_or(Origin::Seed(self.seed.unwrap_or(seed)), Origin::State);
-        let shape = Shape::of(input, self.layout, self.law).map_err(whole)?;
-        let made = if let Some(way) = &self.way {
+        let origin = self.register()?.unwrap_or(Origin::Seed(seed));
+        let law = self.law();
+        let shape = Shape::of(input, self.layout, law).map_err(whole)?;
+        let made = if let Some(way) = &self.way() {
             let stream = |sizes: &[(u32, u32)], layer| {
-                let shape = Shape::new(sizes, self.layout, self.law)?;
+                let shape = Shape::new(sizes, self.layout, law)?;
                 Stream::new(self.generator, &shape, origin, layer, level)
             };
             Made::Field(Field::new(input, way, stream).map_err(whole)?)
@@ -46,9 +49,8 @@ impl Spec for NoiseSpec {
             format: *input,
             strength: self.strength.clone(),
             scale: None,
-            law: self.law,
+            law,
             made,
-            fixed: self.fixed,
             monochrome: self.monochrome,
             level,
         };
@@ -98,7 +100,6 @@ struct Noise {
     scale: Option<Gain>,
     law: Law,
     made: Made,
-    fixed: bool,
     monochrome: bool,
     level: Level,
 }
@@ -160,7 +161,7 @@ impl Noise {
 
     fn field(&self, field: &Field, at: &Moment, band: &mut Band<'_>, scratch: &mut Scratch) {
         let gain = self.gain(at);
-        let parts = field.parts(at, self.fixed);
+        let parts = field.parts(at);
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let (width, _) = self.format.plane_size(p);
             let [room, n] = scratch.buffers::<i32, 2>([field.room(p), width.div_ceil(2)]);
@@ -208,7 +209,7 @@ impl Filter for Noise {
             Made::Field(field) => return self.field(field, at, band, scratch),
         };
         let gain = self.gain(at);
-        let frame = stream.frame(at.noise_index(self.format.picture, self.fixed));
+        let frame = stream.frame(at.index);
         let (law, block) = (stream.law(), stream.block());
         // Pixels of a chunk, whole blocks of them.
         let pixels = CHUNK / law.words() as usize / block * block;

@@ -5,7 +5,7 @@ use crate::frame::{Format, Moment, Parity, Picture, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
 use crate::noise::seed::{GOLDEN, mix64};
 use crate::particle::draw::{Bins, Light, Look, Painter, Splat};
-use crate::settings::{Animated, Kind, Setting, SettingError, Unit};
+use crate::settings::{Animated, SettingError};
 use crate::simd::Level;
 
 /// A painter for a frame or one of its fields, asked in the frame's own coordinates.
@@ -181,17 +181,6 @@ pub(super) fn bounds(value: &Animated) -> (f64, f64) {
         }
     }
 }
-
-/// The seed of a filter of its own.
-pub(super) const SEED: Setting = Setting {
-    id: "seed",
-    label: "Seed",
-    help: "Another number gives others. When absent it follows from the render's seed and this filter's place in the \
-           chain.",
-    kind: Kind::Seed,
-    unit: Unit::None,
-    default: None,
-};
 
 #[cfg(test)]
 pub(super) mod tests {

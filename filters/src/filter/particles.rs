@@ -27,162 +27,82 @@ pub use effect::{
     Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Page, Place, Side, Sprite, Tint, WIND, When,
 };
 
-pub use presets::PRESETS;
+pub use presets::Preset;
 
-use super::effect::number;
-use super::overlay::{Overlay, SEED, bounds};
+use super::overlay::{Overlay, bounds};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::curve::Integral;
 use crate::frame::{Format, Moment, Scratch};
 use crate::lend::{Host, Stop};
-use crate::particle::draw::{Bins, Look, Painter, Shape, Splat};
+use crate::particle::draw::{Bins, Blend, Light, Look, Painter, Shape, Splat};
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
 use crate::ratio::Ratio;
-use crate::settings::{Animated, Kind, Picture, Setting, SettingError, Unit, Value, Values};
+use crate::settings;
+use crate::settings::{Animated, Document, Picture, SettingError, Settings, Values};
 use crate::simd::Level;
 use bound::{Bound, Now, Scene};
 use lanes::Lanes;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "particles",
-    label: "Particles",
-    help: "Snow, rain, embers, sparks, bubbles, smoke and more, laid over the frame",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry = Entry::new::<ParticlesSettings>(
+    "particles",
+    "Particles",
+    "Snow, rain, embers, sparks, bubbles, smoke and more, laid over the frame",
+);
 
 /// In a draft, one of so many is drawn.
 const DRAFT: i64 = 4;
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        id: "preset",
-        label: "Preset",
-        help: "Which effect it is, where no effect file is given.",
-        kind: Kind::Choice(PRESETS),
-        unit: Unit::None,
-        default: Some(Value::Choice("snow")),
-    },
-    Setting {
-        id: "effect",
-        label: "Effect file",
-        help: "An effect of your own, in TOML, in the place of a preset. `grainfield filters particles=preset=snow --effect` \
-               writes a preset as such a file.",
-        kind: Kind::Effect,
-        unit: Unit::None,
-        default: None,
-    },
-    number(
-        "amount",
-        "Amount",
-        "How many there are: 2 is twice as many as the preset has.",
-        (0.0, 1000.0),
-        Unit::None,
-        1.0,
-    ),
-    number("size", "Size", "How large they are: 2 is twice as wide.", (0.0, 100.0), Unit::None, 1.0),
-    number(
-        "speed",
-        "Speed",
-        "How fast everything goes: 0.5 is slow motion, 0 stands still. A curve bends time itself.",
-        (0.0, 100.0),
-        Unit::None,
-        1.0,
-    ),
-    Setting {
-        id: "wind",
-        label: "Wind",
-        help: "Wind to the right (to the left below 0), in frame heights a second; each sort takes its part of it. \
-               May be a curve where `speed` is none. Without it: the preset's own.",
-        kind: Kind::Number { min: -100.0, max: 100.0 },
-        unit: Unit::None,
-        default: None,
-    },
-    Setting {
-        id: "colour",
-        label: "Colour",
-        help: "A colour in the place of the preset's, whose lights and darks are kept. It does not move.",
-        kind: Kind::Colour,
-        unit: Unit::None,
-        default: None,
-    },
-    Setting {
-        id: "image",
-        label: "Image",
-        help: "A picture in the place of the preset's shapes; its alpha is what shows of it.",
-        kind: Kind::Image,
-        unit: Unit::None,
-        default: None,
-    },
-    Setting {
-        id: "blend",
-        label: "Blend",
-        help: "How they are mixed with the frame. Without it: as the preset says.",
-        kind: Kind::Choice(keys::BLENDS),
-        unit: Unit::None,
-        default: None,
-    },
-    Setting {
-        id: "light",
-        label: "Light",
-        help: "In what they are mixed with the frame. Without it: as the effect says, the presets in gamma.",
-        kind: Kind::Choice(keys::LIGHTS),
-        unit: Unit::None,
-        default: None,
-    },
-    Setting {
-        id: "draft",
-        label: "Draft",
-        help: "For a quick look: draws one in four, each where it will be, with edges that are less smooth.",
-        kind: Kind::Switch,
-        unit: Unit::None,
-        default: Some(Value::Switch(false)),
-    },
-    SEED,
-];
+settings! {
+    /// What `particles` is asked for.
+    pub struct ParticlesSettings {
+        /// Which effect it is, where no effect file is given.
+        preset: Preset = choice("snow"),
+        /// An effect of your own, in TOML, in the place of a preset. `grainfield filters particles=preset=snow --effect`
+        /// writes a preset as such a file.
+        effect: Option<Document> = effect().label("Effect file"),
+        /// How many there are: 2 is twice as many as the preset has.
+        amount: Animated = number(0.0..=1000.0).default(1.0).soft(0.0..=4.0),
+        /// How large they are: 2 is twice as wide.
+        size: Animated = number(0.0..=100.0).default(1.0).soft(0.0..=4.0),
+        /// How fast everything goes: 0.5 is slow motion, 0 stands still. A curve bends time itself.
+        speed: Animated = number(0.0..=100.0).default(1.0).soft(0.0..=4.0),
+        /// Wind to the right (to the left below 0), in frame heights a second; each sort takes its part of it. May be a curve
+        /// where `speed` is none. Without it: the preset's own.
+        wind: Option<Animated> = number(-100.0..=100.0).soft(-2.0..=2.0),
+        /// A colour in the place of the preset's, whose lights and darks are kept. It does not move.
+        colour: Option<Animated<[f64; 4]>> = colour(),
+        /// A picture in the place of the preset's shapes; its alpha is what shows of it.
+        image: Option<Picture> = image(),
+        /// How they are mixed with the frame. Without it: as the preset says.
+        blend: Option<Blend> = optional_choice(),
+        /// In what they are mixed with the frame. Without it: as the effect says, the presets in gamma.
+        light: Option<Light> = optional_choice(),
+        /// For a quick look: draws one in four, each where it will be, with edges that are less smooth.
+        draft: bool = switch().default(false),
+    }
+    with seed
+}
 
 /// An effect with what is set beside it: what a host that has effects of its own binds.
 #[derive(Clone, Debug)]
 pub struct Particles {
     /// What is drawn.
     pub effect: Effect,
-    /// What its births are multiplied by.
-    pub amount: Animated,
-    /// What its sizes are multiplied by.
-    pub size: Animated,
-    /// What its time is multiplied by.
-    pub speed: Animated,
-    /// Wind in the place of the effect's own.
-    pub wind: Option<Animated>,
-    /// A picture in the place of its shapes.
-    pub image: Option<Picture>,
-    /// Whether one in four is enough.
-    pub draft: bool,
-    /// Its own seed, if it has one.
-    pub seed: Option<u64>,
+    /// What is set beside it; what it says of an effect is in `effect` already.
+    pub set: ParticlesSettings,
 }
 
 impl Particles {
     /// An effect as it is.
     pub fn new(effect: Effect) -> Particles {
-        let one = Animated::Constant(1.0);
-        Particles {
-            effect,
-            amount: one.clone(),
-            size: one.clone(),
-            speed: one,
-            wind: None,
-            image: None,
-            draft: false,
-            seed: None,
-        }
+        Particles { effect, set: ParticlesSettings::read(&Values::new(ParticlesSettings::TABLE)) }
     }
 
-    /// The effect of a preset, by its name.
-    pub fn preset(name: &str) -> Particles {
-        Particles::new(presets::preset(name))
+    /// The effect of a preset.
+    pub fn preset(preset: Preset) -> Particles {
+        Particles::new(presets::preset(preset))
     }
 }
 
@@ -217,69 +137,68 @@ fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
 
 /// The effect that settings of this filter amount to: the file's, without one the preset, with the blend and the colour given.
 pub fn effect(values: &Values) -> Result<Effect, SettingError> {
-    let mut effect = match values.effect("effect") {
-        None => presets::preset(values.choice("preset")),
-        Some(file) => match file.contents::<Effect>() {
-            Some(effect) => effect.clone(),
-            None => return Err(fault("effect", format!("{} has not been read", file.name()))),
-        },
-    };
-    if let Some(Value::Choice(word)) = values.get("blend") {
-        effect.blend = keys::blend(word).unwrap_or(effect.blend);
-        effect.layers.iter_mut().for_each(|layer| layer.blend = None);
-    }
-    if let Some(Value::Choice(word)) = values.get("light") {
-        effect.light = keys::light(word).unwrap_or(effect.light);
-    }
-    if values.get("colour").is_some() {
-        let Some(colour) = values.colour("colour").constant() else {
-            return Err(fault("colour", "stays the same over the clip: it takes no curve"));
+    ParticlesSettings::read(values).effect()
+}
+
+impl ParticlesSettings {
+    fn effect(&self) -> Result<Effect, SettingError> {
+        let mut effect = match &self.effect {
+            None => presets::preset(self.preset),
+            Some(file) => match file.contents::<Effect>() {
+                Some(effect) => effect.clone(),
+                None => return Err(fault("effect", format!("{} has not been read", file.name()))),
+            },
         };
-        for layer in &mut effect.layers {
-            let (Tint::One(list) | Tint::Mix(list) | Tint::Life(list)) = &mut layer.tint;
-            for c in list {
-                let shade = c[0].max(c[1]).max(c[2]);
-                *c = core::array::from_fn(|i| colour[i] * shade);
+        if let Some(blend) = self.blend {
+            effect.blend = blend;
+            effect.layers.iter_mut().for_each(|layer| layer.blend = None);
+        }
+        effect.light = self.light.unwrap_or(effect.light);
+        if let Some(colour) = &self.colour {
+            let Some(colour) = colour.constant() else {
+                return Err(fault("colour", "stays the same over the clip: it takes no curve"));
+            };
+            for layer in &mut effect.layers {
+                let (Tint::One(list) | Tint::Mix(list) | Tint::Life(list)) = &mut layer.tint;
+                for c in list {
+                    let shade = c[0].max(c[1]).max(c[2]);
+                    *c = core::array::from_fn(|i| colour[i] * shade);
+                }
             }
         }
+        Ok(effect)
     }
-    Ok(effect)
+
+    fn particles(&self) -> Result<Particles, SettingError> {
+        let effect = self.effect()?;
+        let moves = |a: &Animated| a.constant().is_none();
+        if self.wind.as_ref().is_some_and(moves) && moves(&self.speed) {
+            return Err(fault("wind", "moves, and so does speed: only one of the two may be a curve"));
+        }
+        effect.check().map_err(|e| fault("", e))?;
+        Ok(Particles { effect, set: self.clone() })
+    }
 }
 
-/// What settings ask for.
-fn particles(values: &Values) -> Result<Particles, SettingError> {
-    let effect = effect(values)?;
-    let spec = Particles {
-        effect,
-        amount: values.number("amount"),
-        size: values.number("size"),
-        speed: values.number("speed"),
-        wind: values.get("wind").map(|_| values.number("wind")),
-        image: values.image("image").cloned(),
-        draft: values.switch("draft"),
-        seed: values.seed("seed"),
-    };
-    let moves = |a: &Animated| a.constant().is_none();
-    if spec.wind.as_ref().is_some_and(moves) && moves(&spec.speed) {
-        return Err(fault("wind", "moves, and so does speed: only one of the two may be a curve"));
+impl Spec for ParticlesSettings {
+    fn check(&mut self, _: &Values) -> Result<(), SettingError> {
+        self.particles().map(drop)
     }
-    spec.effect.check().map_err(|e| fault("", e))?;
-    Ok(spec)
-}
 
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    Ok(Box::new(particles(values)?))
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        self.particles()?.bind(input, seed, level)
+    }
 }
 
 /// How many particles may live at a time with these settings in a format: a proven bound, never above [`MOST`], more
 /// being refused.
 pub fn most_alive(values: &Values, format: &Format) -> Result<i64, SettingError> {
-    Ok(particles(values)?.bound(format, 0, Level::SCALAR)?.alive)
+    Ok(ParticlesSettings::read(values).particles()?.bound(format, 0, Level::SCALAR)?.alive)
 }
 
 impl Particles {
     fn looks(&self) -> Result<Vec<Look>, SettingError> {
-        let image = match &self.image {
+        let image = match &self.set.image {
             Some(picture) => match picture.frame() {
                 Some(frame) => Some(Arc::new(super::sprites::image(frame).map_err(|e| fault("image", e))?)),
                 None => return Err(fault("image", format!("{} has not been read", picture.name()))),
@@ -308,14 +227,13 @@ impl Particles {
         let mut effect = self.effect.clone();
         for layer in &mut effect.layers {
             // A picture is not drawn out.
-            if self.image.is_some() {
+            if self.set.image.is_some() {
                 (layer.form, layer.shutter, layer.trail) = (Form::Disc(1.0), 0.0, 0.0);
             } else if matches!(layer.form, Form::Hair(..) | Form::Sprite(_)) {
                 layer.shutter = 0.0;
             }
         }
-        let (_, most) = bounds(&self.amount);
-        let seed = self.seed.unwrap_or(seed);
+        let (_, most) = bounds(&self.set.amount);
         // How many there are decides how much room the painter needs, and the painter what colours are.
         let looks = self.looks()?;
         let sketch = Overlay::lit(input, looks.clone(), effect.light, 1, level)?;
@@ -328,24 +246,24 @@ impl Particles {
             return Err(fault("amount", EffectError::TooMany(alive)));
         }
         let mut overlay = Overlay::lit(input, looks, effect.light, alive as usize, level)?;
-        overlay.painter = overlay.painter.draft(self.draft);
+        overlay.painter = overlay.painter.draft(self.set.draft);
         let whole = |a: &Animated| match a {
             Animated::Curve(c) if a.constant().is_none() => Some(Arc::new(Integral::new(c))),
             _ => None,
         };
-        let wind = self.wind.clone().unwrap_or(Animated::Constant(effect.wind));
+        let wind = self.set.wind.clone().unwrap_or(Animated::Constant(effect.wind));
         Ok(Drawn {
             pools: rooms.iter().map(|r| r.1).sum(),
             layers,
             overlay,
             most,
-            amount: self.amount.clone(),
-            size: self.size.clone(),
-            speed_sum: whole(&self.speed),
-            speed: self.speed.clone(),
+            amount: self.set.amount.clone(),
+            size: self.set.size.clone(),
+            speed_sum: whole(&self.set.speed),
+            speed: self.set.speed.clone(),
             wind_sum: whole(&wind),
             wind,
-            every: if self.draft { DRAFT } else { 1 },
+            every: if self.set.draft { DRAFT } else { 1 },
             alive,
         })
     }

@@ -5,23 +5,21 @@
 //! of the place on the strip, so that it goes on from the bottom of one frame to the top of the next. Scratches are
 //! born at an even rate along the strip, in closed form: which ones touch a frame follows from its number alone.
 
-use super::effect::number;
-use super::overlay::{Dice, Laid, Overlay, SEED, bounds};
+use super::overlay::{Dice, Laid, Overlay, bounds};
 use super::{Entry, Filter, Spec};
 use crate::frame::{Format, Moment};
 use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
 use crate::particle::{Births, FLICKS, Steady, flicks};
-use crate::settings::{Animated, Setting, SettingError, Unit, Values};
+use crate::settings;
+use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "scratches",
-    label: "Scratches",
-    help: "Vertical scratches of an old print, that run for some frames and wander",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry = Entry::new::<ScratchSpec>(
+    "scratches",
+    "Scratches",
+    "Vertical scratches of an old print, that run for some frames and wander",
+);
 
 /// The most at a time.
 const MOST: f64 = 100.0;
@@ -35,71 +33,22 @@ const YOUNGEST: i64 = 4000;
 /// Pieces that a frame's height is cut into, at most.
 const PIECES: usize = 136;
 
-const SETTINGS: &[Setting] = &[
-    number(
-        "amount",
-        "Amount",
-        "How many scratches there are at a time, on average.",
-        (0.0, MOST),
-        Unit::None,
-        3.0,
-    ),
-    number(
-        "life",
-        "Life",
-        "For how many frames a scratch runs, on average.",
-        (0.1, LONGEST),
-        Unit::Frames,
-        14.0,
-    ),
-    number(
-        "width",
-        "Width",
-        "How wide scratches are, in pixels of a picture 1080 rows high; each has a width of its own around it.",
-        (0.1, 50.0),
-        Unit::Pixels,
-        1.6,
-    ),
-    number(
-        "wander",
-        "Wander",
-        "How far a scratch strays to either side, in pixels of a picture 1080 rows high.",
-        (0.0, 500.0),
-        Unit::Pixels,
-        9.0,
-    ),
-    number(
-        "light",
-        "Light",
-        "The part of the scratches that are light: through the emulsion. The others are dark.",
-        (0.0, 1.0),
-        Unit::Fraction,
-        0.65,
-    ),
-    number("strength", "Strength", "How deep scratches go.", (0.0, 1.0), Unit::Fraction, 0.55),
-    SEED,
-];
-
-struct ScratchSpec {
-    amount: Animated,
-    life: Animated,
-    width: Animated,
-    wander: Animated,
-    light: Animated,
-    strength: Animated,
-    seed: Option<u64>,
-}
-
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    Ok(Box::new(ScratchSpec {
-        amount: values.number("amount"),
-        life: values.number("life"),
-        width: values.number("width"),
-        wander: values.number("wander"),
-        light: values.number("light"),
-        strength: values.number("strength"),
-        seed: values.seed("seed"),
-    }))
+settings! {
+    struct ScratchSpec {
+        /// How many scratches there are at a time, on average.
+        amount: Animated = number(0.0..=MOST).default(3.0).soft(0.0..=20.0),
+        /// For how many frames a scratch runs, on average.
+        life: Animated = number(0.1..=LONGEST).default(14.0).unit(Unit::Frames).logarithmic(),
+        /// How wide scratches are, in pixels of a picture 1080 rows high; each has a width of its own around it.
+        width: Animated = number(0.1..=50.0).default(1.6).unit(Unit::Pixels).logarithmic(),
+        /// How far a scratch strays to either side, in pixels of a picture 1080 rows high.
+        wander: Animated = number(0.0..=500.0).default(9.0).unit(Unit::Pixels).soft(0.0..=100.0),
+        /// The part of the scratches that are light: through the emulsion. The others are dark.
+        light: Animated = number(0.0..=1.0).default(0.65).unit(Unit::Fraction),
+        /// How deep scratches go.
+        strength: Animated = number(0.0..=1.0).default(0.55).unit(Unit::Fraction),
+    }
+    with seed
 }
 
 /// A rate as births keep it, of at least one birth in a million frames.
@@ -119,18 +68,7 @@ impl Spec for ScratchSpec {
         let alive = (rate * (longest * SPREAD + 1.0)).ceil().min(f64::from(YOUNGEST as u32));
         let most = alive as usize * PIECES;
         let overlay = Overlay::new(input, vec![Look::new(shape, Blend::Over)], most, level)?;
-        Ok(Box::new(Scratches {
-            overlay,
-            births,
-            rate,
-            amount: self.amount.clone(),
-            life: self.life.clone(),
-            width: self.width.clone(),
-            wander: self.wander.clone(),
-            light: self.light.clone(),
-            strength: self.strength.clone(),
-            seed: self.seed.unwrap_or(seed),
-        }))
+        Ok(Box::new(Scratches { overlay, births, rate, set: self.clone(), seed }))
     }
 }
 
@@ -140,12 +78,7 @@ struct Scratches {
     births: Steady,
     /// Births a frame.
     rate: f64,
-    amount: Animated,
-    life: Animated,
-    width: Animated,
-    wander: Animated,
-    light: Animated,
-    strength: Animated,
+    set: ScratchSpec,
     seed: u64,
 }
 
@@ -164,7 +97,7 @@ impl Scratches {
         let number = at.frame;
         let top = flicks(number);
         let bottom = top.saturating_add(FLICKS);
-        let (amount, life) = (self.amount.at(at), self.life.at(at));
+        let (amount, life) = (self.set.amount.at(at), self.set.life.at(at));
         // The part of those born that should be seen.
         let seen = amount / (self.rate * life);
         let longest = ((life * SPREAD + ASIDE / self.rate) * FLICKS as f64) as i64 + 1;
@@ -205,13 +138,13 @@ impl Scratches {
         let (unit, (step, _)) = (self.overlay.unit(), self.overlay.rows());
         let own = dice.roll().to_bits();
         let middle = dice.from(-0.02, 1.02) * width;
-        let half = 0.5 * unit * self.width.at(at) * dice.from(0.5, 1.0) * dice.from(0.7, 2.0);
-        let is_light = dice.roll() < self.light.at(at);
+        let half = 0.5 * unit * self.set.width.at(at) * dice.from(0.5, 1.0) * dice.from(0.7, 2.0);
+        let is_light = dice.roll() < self.set.light.at(at);
         let shade = if is_light { dice.from(0.8, 1.0) } else { dice.from(0.0, 0.1) };
         let colour = if is_light { [shade, shade, 0.93 * shade] } else { [shade; 3] };
         let colour = self.overlay.painter.colour(colour);
-        let deep = self.strength.at(at) * dice.from(0.45, 1.0);
-        let wander = self.wander.at(at) * unit;
+        let deep = self.set.strength.at(at) * dice.from(0.45, 1.0);
+        let wander = self.set.wander.at(at) * unit;
         let drift = dice.from(-1.0, 1.0);
         let broken = dice.from(-0.5, 1.2);
         // Pieces of whole rows of luma and chroma in every field, so that they meet without a seam.
@@ -250,7 +183,7 @@ impl Laid for Scratches {
 
     fn shows(&self, at: &Moment) -> bool {
         let at = &at.whole_frame();
-        self.amount.at(at) > 0.0 && self.strength.at(at) > 0.0
+        self.set.amount.at(at) > 0.0 && self.set.strength.at(at) > 0.0
     }
 
     fn splats(&self, at: &Moment) -> Vec<Splat> {
@@ -263,8 +196,9 @@ mod tests {
     use super::super::overlay::tests::is_as_defined;
     use super::*;
     use crate::ratio::Ratio;
+    use crate::settings::{Settings, Values};
 
-    fn scratches(text: &[(&str, &str)]) -> Scratches {
+    fn scratches(text: &str) -> Scratches {
         scratches_on("yuv420p", text)
     }
 
@@ -272,28 +206,13 @@ mod tests {
         Shape::polygon(&[[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]], 0.0).unwrap()
     }
 
-    fn scratches_on(format: &str, text: &[(&str, &str)]) -> Scratches {
-        let mut values = Values::new(SETTINGS);
-        for (id, text) in text {
-            let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
-            values.set(id, setting.parse(text).unwrap()).unwrap();
-        }
+    fn scratches_on(format: &str, text: &str) -> Scratches {
+        let set = ScratchSpec::read(&Values::parse(ScratchSpec::TABLE, text).unwrap());
         let format = Format::from_name(format, 640, 480).unwrap();
         let look = Look::new(square(), Blend::Over);
-        let n = |id: &str| values.number(id);
-        let rate = millionths(n("amount").constant().unwrap() / n("life").constant().unwrap());
-        Scratches {
-            overlay: Overlay::new(&format, vec![look], 2000, Level::SCALAR).unwrap(),
-            births: Steady::new(rate).unwrap(),
-            rate,
-            amount: n("amount"),
-            life: n("life"),
-            width: n("width"),
-            wander: n("wander"),
-            light: n("light"),
-            strength: n("strength"),
-            seed: 5,
-        }
+        let rate = millionths(set.amount.constant().unwrap() / set.life.constant().unwrap());
+        let overlay = Overlay::new(&format, vec![look], 2000, Level::SCALAR).unwrap();
+        Scratches { overlay, births: Steady::new(rate).unwrap(), rate, set, seed: 5 }
     }
 
     fn at(frame: i64) -> Moment {
@@ -302,13 +221,13 @@ mod tests {
 
     #[test]
     fn it_is_drawn_as_defined() {
-        let s = scratches_on("gray", &[("amount", "8"), ("wander", "40")]);
+        let s = scratches_on("gray", "amount=8:wander=40");
         (5..8).for_each(|n| is_as_defined(&s, &[square()], &at(n), 100));
     }
 
     #[test]
     fn a_scratch_goes_on_from_frame_to_frame() {
-        let s = scratches(&[("amount", "6"), ("wander", "60")]);
+        let s = scratches("amount=6:wander=60");
         let mut met = 0;
         for frame in 1000..1040 {
             // By colour and width, which a scratch keeps.
@@ -329,7 +248,7 @@ mod tests {
     fn there_are_as_many_as_asked_for() {
         // The middle row is crossed by as many as there are at a time.
         for (amount, life) in [("5", "20"), ("30", "0.5"), ("5", "300")] {
-            let s = scratches(&[("amount", amount), ("life", life), ("strength", "1"), ("light", "1")]);
+            let s = scratches(&format!("amount={amount}:life={life}:strength=1:light=1"));
             let mut pieces = 0;
             for frame in 0..400 {
                 let mut middle: Vec<_> = s
@@ -348,13 +267,9 @@ mod tests {
 
     #[test]
     fn curves_bound_how_many_there_may_be() {
-        let mut values = Values::new(SETTINGS);
-        for (id, text) in [("amount", "0=0;10=100"), ("life", "0=0.1;10=1000")] {
-            let setting = SETTINGS.iter().find(|s| s.id == id).unwrap();
-            values.set(id, setting.parse(text).unwrap()).unwrap();
-        }
+        let values = Values::parse(ENTRY.settings, "amount=0=0;10=100:life=0=0.1;10=1000").unwrap();
         let format = Format::from_name("gray", 64, 64).unwrap();
-        let filter = build(&values).unwrap().bind(&format, 1, Level::SCALAR).unwrap();
+        let filter = ENTRY.bind(&values, &format, 1, Level::SCALAR).unwrap();
         assert!(filter.memory().per_frame < 1 << 30);
     }
 }

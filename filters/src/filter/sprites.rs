@@ -4,155 +4,50 @@
 //! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters.
 
 use super::overlay::{Laid, Overlay};
-use super::particles::keys::{LIGHTS, light};
 use super::{Entry, Filter, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, Moment, Transfer};
 use crate::particle::draw::{Blend, Image, Light, Look, MOST_LOOKS, Shape, Splat};
-use crate::settings::{Animated, Choice, Kind, Picture, Setting, SettingError, Unit, Value, Values};
+use crate::settings;
+use crate::settings::{Animated, Picture, SettingError, Unit};
 use crate::simd::Level;
 use std::sync::Arc;
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "sprites",
-    label: "Sprites",
-    help: "Lays a picture over the frame: placed, scaled, turned and faded by curves",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry = Entry::new::<SpritesSpec>(
+    "sprites",
+    "Sprites",
+    "Lays a picture over the frame: placed, scaled, turned and faded by curves",
+);
 
 /// The largest half side that a splat can have, in luma samples.
 const LARGEST: f64 = 4095.0;
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        id: "image",
-        label: "Image",
-        help: "The picture: an image file, its alpha being what shows of it. Without it: a soft white spot.",
-        kind: Kind::Image,
-        unit: Unit::None,
-        default: None,
-    },
-    Setting {
-        id: "position",
-        label: "Position",
-        help: "Where the middle of the picture is, from the frame's top left corner. Without it: the middle of the frame.",
-        kind: Kind::Position { min: -1e6, max: 1e6 },
-        unit: Unit::Pixels,
-        default: None,
-    },
-    super::effect::number(
-        "scale",
-        "Scale",
-        "How large it is: 1 is a pixel for a pixel, 2 twice as wide and high.",
-        (0.0, 1000.0),
-        Unit::None,
-        1.0,
-    ),
-    super::effect::number(
-        "stretch",
-        "Stretch",
-        "How much wider than high it becomes: 2 makes a square twice as wide, 0.5 half.",
-        (0.01, 100.0),
-        Unit::None,
-        1.0,
-    ),
-    super::effect::number(
-        "rotation",
-        "Rotation",
-        "How far it is turned, clockwise.",
-        (-1e6, 1e6),
-        Unit::Degrees,
-        0.0,
-    ),
-    super::effect::number(
-        "fade",
-        "Fade",
-        "How much of it shows: 0 is nothing.",
-        (0.0, 1.0),
-        Unit::Fraction,
-        1.0,
-    ),
-    Setting {
-        id: "blend",
-        label: "Blend",
-        help: "How it is mixed with the frame.",
-        kind: Kind::Choice(&[
-            Choice { id: "over", help: "it covers the frame" },
-            Choice { id: "add", help: "its light is added" },
-            Choice { id: "screen", help: "its light is added, and what is white stays white" },
-            Choice { id: "multiply", help: "it lies on the frame as a slide" },
-        ]),
-        unit: Unit::None,
-        default: Some(Value::Choice("over")),
-    },
-    Setting {
-        id: "light",
-        label: "Light",
-        help: "In what it is mixed with the frame.",
-        kind: Kind::Choice(LIGHTS),
-        unit: Unit::None,
-        default: Some(Value::Choice("gamma")),
-    },
-    Setting {
-        id: "columns",
-        label: "Columns",
-        help: "How many pictures stand side by side in the image, for a sheet of a flip-book.",
-        kind: Kind::Whole { min: 1, max: 256 },
-        unit: Unit::None,
-        default: Some(Value::Whole(1)),
-    },
-    Setting {
-        id: "rows",
-        label: "Rows",
-        help: "How many rows of pictures the sheet has.",
-        kind: Kind::Whole { min: 1, max: 256 },
-        unit: Unit::None,
-        default: Some(Value::Whole(1)),
-    },
-    super::effect::number(
-        "cell",
-        "Cell",
-        "Which picture of the sheet it is, from 0, row by row; behind the last comes the first again. A curve turns the \
-         pages.",
-        (0.0, 1e9),
-        Unit::None,
-        0.0,
-    ),
-];
-
-struct SpritesSpec {
-    image: Option<Picture>,
-    position: Option<Animated<[f64; 2]>>,
-    scale: Animated,
-    stretch: Animated,
-    rotation: Animated,
-    fade: Animated,
-    blend: Blend,
-    light: Light,
-    sheet: [usize; 2],
-    cell: Animated,
-}
-
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let blend = match values.choice("blend") {
-        "add" => Blend::Add,
-        "screen" => Blend::Screen,
-        "multiply" => Blend::Multiply,
-        _ => Blend::Over,
-    };
-    Ok(Box::new(SpritesSpec {
-        image: values.image("image").cloned(),
-        position: values.get("position").map(|_| values.position("position")),
-        scale: values.number("scale"),
-        stretch: values.number("stretch"),
-        rotation: values.number("rotation"),
-        fade: values.number("fade"),
-        blend,
-        light: light(values.choice("light")).unwrap_or_default(),
-        sheet: [values.whole("columns") as usize, values.whole("rows") as usize],
-        cell: values.number("cell"),
-    }))
+settings! {
+    struct SpritesSpec {
+        /// The picture: an image file, its alpha being what shows of it. Without it: a soft white spot.
+        image: Option<Picture> = image(),
+        /// Where the middle of the picture is, from the frame's top left corner. Without it: the middle of the frame.
+        position: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels),
+        /// How large it is: 1 is a pixel for a pixel, 2 twice as wide and high.
+        scale: Animated = number(0.0..=1000.0).default(1.0).soft(0.0..=4.0),
+        /// How much wider than high it becomes: 2 makes a square twice as wide, 0.5 half.
+        stretch: Animated = number(0.01..=100.0).default(1.0).logarithmic(),
+        /// How far it is turned, clockwise.
+        rotation: Animated = number(-1e6..=1e6).default(0.0).unit(Unit::Degrees).soft(-180.0..=180.0),
+        /// How much of it shows: 0 is nothing.
+        fade: Animated = number(0.0..=1.0).default(1.0).unit(Unit::Fraction),
+        /// How it is mixed with the frame.
+        blend: Blend = choice("over"),
+        /// In what it is mixed with the frame.
+        light: Light = choice("gamma"),
+        /// How many pictures stand side by side in the image, for a sheet of a flip-book.
+        columns: i64 = whole(1..=256).default(1).group("Sheet"),
+        /// How many rows of pictures the sheet has.
+        rows: i64 = whole(1..=256).default(1).group("Sheet"),
+        /// Which picture of the sheet it is, from 0, row by row; behind the last comes the first again. A curve turns the
+        /// pages.
+        cell: Animated = number(0.0..=1e9).default(0.0).step(1.0).soft(0.0..=256.0).group("Sheet"),
+    }
 }
 
 impl SpritesSpec {
@@ -166,7 +61,7 @@ impl SpritesSpec {
         let Some(frame) = picture.frame() else {
             return Err(fault("image", format!("{} has not been read", picture.name())));
         };
-        let [across, down] = self.sheet;
+        let [across, down] = [self.columns as usize, self.rows as usize];
         if across * down > MOST_LOOKS {
             return Err(fault("columns", format!("a sheet has at most {MOST_LOOKS} pictures")));
         }
@@ -217,17 +112,7 @@ impl Spec for SpritesSpec {
         let (looks, half) = self.looks(input)?;
         let cells = looks.len();
         let overlay = Overlay::lit(input, looks, self.light, 1, level)?;
-        Ok(Box::new(Sprites {
-            cells,
-            half,
-            position: self.position.clone(),
-            scale: self.scale.clone(),
-            stretch: self.stretch.clone(),
-            rotation: self.rotation.clone(),
-            fade: self.fade.clone(),
-            cell: self.cell.clone(),
-            overlay,
-        }))
+        Ok(Box::new(Sprites { cells, half, set: self.clone(), overlay }))
     }
 }
 
@@ -235,26 +120,21 @@ struct Sprites {
     overlay: Overlay,
     cells: usize,
     half: [f64; 2],
-    position: Option<Animated<[f64; 2]>>,
-    scale: Animated,
-    stretch: Animated,
-    rotation: Animated,
-    fade: Animated,
-    cell: Animated,
+    set: SpritesSpec,
 }
 
 impl Sprites {
     fn splat(&self, at: &Moment) -> Splat {
         let [w, h] = self.overlay.size();
-        let centre = self.position.as_ref().map_or([0.5 * w, 0.5 * h], |p| p.at(at));
-        let wide = self.stretch.at(at).sqrt();
+        let centre = self.set.position.as_ref().map_or([0.5 * w, 0.5 * h], |p| p.at(at));
+        let wide = self.set.stretch.at(at).sqrt();
         let half = [self.half[0] * wide, self.half[1] / wide];
         // No larger than can be, in its own proportions.
-        let scale = self.scale.at(at).min(LARGEST / half[0].max(half[1]));
-        let splat = self.overlay.splat(centre, half.map(|v| v * scale), self.rotation.at(at) / 360.0);
-        let cell = self.cell.at(at) as usize % self.cells.max(1);
+        let scale = self.set.scale.at(at).min(LARGEST / half[0].max(half[1]));
+        let splat = self.overlay.splat(centre, half.map(|v| v * scale), self.set.rotation.at(at) / 360.0);
+        let cell = self.set.cell.at(at) as usize % self.cells.max(1);
         let colour = self.overlay.painter.colour([1.0; 3]);
-        Splat { look: cell as u16, colour, ..splat }.faded(self.fade.at(at) as f32)
+        Splat { look: cell as u16, colour, ..splat }.faded(self.set.fade.at(at) as f32)
     }
 }
 
@@ -279,6 +159,7 @@ mod tests {
     use crate::frame::{Depth, PlaneSet, Scratch};
     use crate::lend::{Alone, Host, NoStore};
     use crate::ratio::Ratio;
+    use crate::settings::{Value, Values};
     use core::sync::atomic::AtomicBool;
 
     /// A chequered picture of R, G, B and alpha, 8 by 6.
@@ -301,15 +182,15 @@ mod tests {
     }
 
     fn drawn_on(format: Format, settings: &[(&str, &str)], picture: Option<Frame>, at: i64) -> Frame {
-        let mut values = Values::new(SETTINGS);
+        let mut values = Values::new(ENTRY.settings);
         for (id, text) in settings {
-            let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
+            let setting = ENTRY.settings.iter().find(|s| s.id == *id).unwrap();
             values.set(id, setting.parse(text).unwrap()).unwrap();
         }
         if let Some(frame) = picture {
             values.set("image", Value::Image(Picture::named("x.png").read(frame))).unwrap();
         }
-        let filter = build(&values).unwrap().bind(&format, 1, Level::best()).unwrap();
+        let filter = ENTRY.bind(&values, &format, 1, Level::best()).unwrap();
         let at = Moment::of_frame(at, Ratio::whole(24));
         let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
         let mut frame = Frame::new(format);
@@ -411,10 +292,10 @@ mod tests {
         assert_eq!(frame.row::<u8>(0, 0)[0], picture().row::<u8>(0, 2)[2]);
         assert!(drawn(&[("fade", "0")], Some(picture()), 0).row::<u8>(0, 15)[20] == 0);
         assert!(drawn(&[], None, 0).row::<u8>(0, 15)[20] > 220);
-        let mut values = Values::new(SETTINGS);
+        let mut values = Values::new(ENTRY.settings);
         values.set("image", Value::Image(Picture::named("not-read.png"))).unwrap();
         let format = Format::new(40, 30, Family::Gray, Depth::Bits(8), (0, 0));
-        let refused = build(&values).unwrap().bind(&format, 1, Level::best()).err().unwrap();
+        let refused = ENTRY.bind(&values, &format, 1, Level::best()).err().unwrap();
         assert_eq!(refused.setting, "image");
     }
 }

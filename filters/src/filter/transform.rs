@@ -12,149 +12,90 @@ mod tests;
 
 pub(super) use resampler::{Placement, Resampler};
 
-use super::effect::{choice, number, place, weights};
+use super::effect::weights;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
 use crate::frame::{Format, Moment, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
 use crate::pixel::resample::{Edge, Shape};
-use crate::settings::{Animated, Choice, Kind, Setting, SettingError, Unit, Value, Values};
+use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
+use crate::{choices, settings};
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "transform",
-    label: "Transform",
-    help: "Pans, zooms, rotates and crops; all of it may move",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry = Entry::new::<TransformSpec>(
+    "transform",
+    "Transform",
+    "Pans, zooms, rotates and crops; all of it may move",
+);
 
 /// The least zoom.
 const LEAST: f64 = 0.05;
 
-/// The words for the kernel, for every filter that resamples.
-pub(super) const SHAPES: Setting = choice(
-    "kernel",
-    "Kernel",
-    "How samples between samples are made.",
-    &[
-        Choice { id: "nearest", help: "the nearest sample: hard pixels" },
-        Choice { id: "bilinear", help: "straight lines: soft" },
-        Choice { id: "bicubic", help: "a cubic (Catmull-Rom): sharp, with hardly a halo" },
-        Choice { id: "lanczos", help: "Lanczos with three lobes: sharpest, with faint halos" },
-    ],
-    "bicubic",
-);
-
-/// The words for edges.
-pub(super) const EDGES: &[Choice] = &[
-    Choice { id: "color", help: "a colour, by `color`" },
-    Choice { id: "extend", help: "the outermost samples go on" },
-    Choice { id: "mirror", help: "the picture, mirrored" },
-    Choice { id: "wrap", help: "the picture again, from the other side" },
-];
-
-/// The colour beyond the edges.
-pub(super) const COLOR: Setting = Setting {
-    id: "color",
-    label: "Colour",
-    help: "What is beyond the edges with edge=color. Its alpha is what alpha is there.",
-    kind: Kind::Colour,
-    unit: Unit::None,
-    default: Some(Value::Colour(Animated::Constant([0.0, 0.0, 0.0, 1.0]))),
-};
-
-const fn crop(id: &'static str, label: &'static str, help: &'static str) -> Setting {
-    number(id, label, help, (0.0, 1.0), Unit::Fraction, 0.0)
-}
-
-const SETTINGS: &[Setting] = &[
-    number(
-        "zoom",
-        "Zoom",
-        "How much larger: 2 is twice as large, 0.5 half. zoom='0=1;100~=1.3' moves slowly in.",
-        (LEAST, 100.0),
-        Unit::None,
-        1.0,
-    ),
-    place(
-        "pan",
-        "Pan",
-        "How far the picture moves to the right and down, in parts of its width and height: 0.1,0 is a tenth to the \
-         right.",
-        (-10.0, 10.0),
-        [0.0, 0.0],
-    ),
-    number("rotate", "Rotate", "Turns the picture, clockwise.", (-36000.0, 36000.0), Unit::Degrees, 0.0),
-    place(
-        "anchor",
-        "Anchor",
-        "What stays in its place when the picture is zoomed and turned: parts of width and height, 0.5,0.5 is the \
-         middle.",
-        (-2.0, 3.0),
-        [0.5, 0.5],
-    ),
-    crop(
-        "crop-left",
-        "Crop left",
-        "Cuts off this part of the width on the left; what is cut off is beyond the edge.",
-    ),
-    crop("crop-right", "Crop right", "Cuts off this part of the width on the right."),
-    crop("crop-top", "Crop top", "Cuts off this part of the height above."),
-    crop("crop-bottom", "Crop bottom", "Cuts off this part of the height below."),
-    SHAPES,
-    choice("edge", "Edge", "What is beyond the edges of the picture.", EDGES, "color"),
-    COLOR,
-];
-
-pub(super) fn read_shape(values: &Values) -> Shape {
-    match values.choice("kernel") {
-        "nearest" => Shape::Nearest,
-        "bilinear" => Shape::Bilinear,
-        "lanczos" => Shape::Lanczos,
-        _ => Shape::Bicubic,
+settings! {
+    struct TransformSpec {
+        /// How much larger: 2 is twice as large, 0.5 half. zoom='0=1;100~=1.3' moves slowly in.
+        zoom: Animated = number(LEAST..=100.0).default(1.0).soft(0.25..=4.0).logarithmic(),
+        /// How far the picture moves to the right and down, in parts of its width and height: 0.1,0 is a tenth to the
+        /// right.
+        pan: Animated<[f64; 2]> = position(-10.0..=10.0).default([0.0; 2]).unit(Unit::Fraction).soft(-1.0..=1.0),
+        /// Turns the picture, clockwise.
+        rotate: Animated = number(-36000.0..=36000.0).default(0.0).unit(Unit::Degrees).soft(-180.0..=180.0),
+        /// What stays in its place when the picture is zoomed and turned: parts of width and height, 0.5,0.5 is the
+        /// middle.
+        anchor: Animated<[f64; 2]> = position(-2.0..=3.0).default([0.5; 2]).unit(Unit::Fraction).soft(0.0..=1.0),
+        /// Cuts off this part of the width on the left; what is cut off is beyond the edge.
+        crop_left as "crop-left": Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).group("Crop"),
+        /// Cuts off this part of the width on the right.
+        crop_right as "crop-right": Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).group("Crop"),
+        /// Cuts off this part of the height above.
+        crop_top as "crop-top": Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).group("Crop"),
+        /// Cuts off this part of the height below.
+        crop_bottom as "crop-bottom": Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).group("Crop"),
+        /// How samples between samples are made.
+        kernel: Shape = choice("bicubic"),
+        /// What is beyond the edges of the picture.
+        edge: Edge = choice("color"),
+        /// What is beyond the edges with edge=color. Its alpha is what alpha is there.
+        color: Animated<[f64; 4]> =
+            colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour").only_when("edge", &["color"]),
     }
 }
 
-pub(super) fn read_edge(values: &Values) -> Edge {
-    match values.choice("edge") {
-        "extend" => Edge::Extend,
-        "mirror" => Edge::Mirror,
-        "wrap" => Edge::Wrap,
-        _ => Edge::Color,
+choices! {
+    for Shape {
+        /// the nearest sample: hard pixels
+        Nearest = "nearest",
+        /// straight lines: soft
+        Bilinear = "bilinear",
+        /// a cubic (Catmull-Rom): sharp, with hardly a halo
+        Bicubic = "bicubic",
+        /// Lanczos with three lobes: sharpest, with faint halos
+        Lanczos = "lanczos",
     }
 }
 
-#[derive(Clone)]
-struct TransformSpec {
-    zoom: Animated,
-    pan: Animated<[f64; 2]>,
-    rotate: Animated,
-    anchor: Animated<[f64; 2]>,
-    crop: [Animated; 4],
-    color: Animated<[f64; 4]>,
-    shape: Shape,
-    edge: Edge,
-}
-
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let crop = ["crop-left", "crop-right", "crop-top", "crop-bottom"].map(|id| values.number(id));
-    Ok(Box::new(TransformSpec {
-        zoom: values.number("zoom"),
-        pan: values.position("pan"),
-        rotate: values.number("rotate"),
-        anchor: values.position("anchor"),
-        crop,
-        color: values.colour("color"),
-        shape: read_shape(values),
-        edge: read_edge(values),
-    }))
+choices! {
+    for Edge {
+        /// a colour, by `color`
+        Color = "color",
+        /// the outermost samples go on
+        Extend = "extend",
+        /// the picture, mirrored
+        Mirror = "mirror",
+        /// the picture again, from the other side
+        Wrap = "wrap",
+    }
 }
 
 impl Spec for TransformSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let by =
-            Resampler { format: *input, level, shape: self.shape, edge: self.edge, weights: weights(input)? };
+        let by = Resampler {
+            format: *input,
+            level,
+            shape: self.kernel,
+            edge: self.edge,
+            weights: weights(input)?,
+        };
         Ok(Box::new(Transform { set: self.clone(), by }))
     }
 }
@@ -194,7 +135,9 @@ impl Transform {
         // What is the middle in exact numbers must not move by their rounding.
         let same = matrix == Placement::SAME.matrix && pan == [0.0; 2];
         let shift = if same { [0.0; 2] } else { shift };
-        Placement { matrix, shift, crop: [0, 1, 2, 3].map(|i: usize| self.set.crop[i].at(at)) }
+        let set = &self.set;
+        let crop = [&set.crop_left, &set.crop_right, &set.crop_top, &set.crop_bottom].map(|v| v.at(at));
+        Placement { matrix, shift, crop }
     }
 }
 

@@ -6,79 +6,34 @@
 //! integers and its error are stated in [`crate::pixel::vignette`]. A slow ramp shows bands in 8 bits, so the chain works
 //! in 16 and ends with dither.
 
-use super::effect::{code, key, number, place, rows_of};
+use super::effect::{code, key, rows_of};
 use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
 use crate::frame::{Depth, Format, Moment, Scratch};
 use crate::lend::{Host, Stop};
 use crate::pixel::vignette::{Axis, Columns, shade_f32, shade_u8, shade_u16, term};
 use crate::ratio::Ratio;
-use crate::settings::{Animated, Setting, SettingError, Unit, Values};
+use crate::settings;
+use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "vignette",
-    label: "Vignette",
-    help: "Darkens the picture towards its edges",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry =
+    Entry::new::<VignetteSpec>("vignette", "Vignette", "Darkens the picture towards its edges");
 
-const SETTINGS: &[Setting] = &[
-    number(
-        "amount",
-        "Amount",
-        "How much is lost where it is darkest: 0 nothing, 1 all.",
-        (0.0, 1.0),
-        Unit::Fraction,
-        0.5,
-    ),
-    number(
-        "radius",
-        "Radius",
-        "Where darkening begins: 0 in the centre, 1 in the corners.",
-        (0.0, 2.0),
-        Unit::None,
-        0.35,
-    ),
-    number(
-        "softness",
-        "Softness",
-        "How far it is from there to where it is darkest: 1 is from the centre to a corner. 0 is a hard edge.",
-        (0.0, 4.0),
-        Unit::None,
-        0.75,
-    ),
-    number(
-        "roundness",
-        "Roundness",
-        "0 is an ellipse as wide and high as the picture, 1 a circle.",
-        (0.0, 1.0),
-        Unit::Fraction,
-        0.0,
-    ),
-    place(
-        "center",
-        "Centre",
-        "Where the centre is: parts of width and height, 0.5,0.5 is the middle.",
-        (-2.0, 3.0),
-        [0.5, 0.5],
-    ),
-];
-
-#[derive(Clone)]
-struct VignetteSpec {
-    amount: Animated,
-    radius: Animated,
-    softness: Animated,
-    roundness: Animated,
-    center: Animated<[f64; 2]>,
-}
-
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let [amount, radius, softness, roundness] =
-        ["amount", "radius", "softness", "roundness"].map(|id| values.number(id));
-    Ok(Box::new(VignetteSpec { amount, radius, softness, roundness, center: values.position("center") }))
+settings! {
+    struct VignetteSpec {
+        /// How much is lost where it is darkest: 0 nothing, 1 all.
+        amount: Animated = number(0.0..=1.0).default(0.5).unit(Unit::Fraction),
+        /// Where darkening begins: 0 in the centre, 1 in the corners.
+        radius: Animated = number(0.0..=2.0).default(0.35),
+        /// How far it is from there to where it is darkest: 1 is from the centre to a corner. 0 is a hard edge.
+        softness: Animated = number(0.0..=4.0).default(0.75).soft(0.0..=2.0),
+        /// 0 is an ellipse as wide and high as the picture, 1 a circle.
+        roundness: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction),
+        /// Where the centre is: parts of width and height, 0.5,0.5 is the middle.
+        center: Animated<[f64; 2]> =
+            position(-2.0..=3.0).default([0.5, 0.5]).label("Centre").unit(Unit::Fraction).soft(0.0..=1.0),
+    }
 }
 
 impl Spec for VignetteSpec {

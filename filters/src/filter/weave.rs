@@ -4,95 +4,46 @@
 //! three frames; all of it from the noise stream, so any frame can be asked for first. The picture is moved by parts of
 //! a sample, by the resampler of [`transform`](super::transform).
 
-use super::effect::{SEED, choice, number, weights};
+use super::effect::weights;
 use super::flicker::Phase;
-use super::transform::{COLOR, EDGES, Placement, Resampler, read_edge};
+use super::transform::{Placement, Resampler};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
 use crate::frame::{Format, Moment, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
 use crate::noise::seed::Layer;
 use crate::noise::wander::{Wander, Way, normal, uniform};
 use crate::pixel::resample::{Edge, Shape};
-use crate::settings::{Animated, Setting, SettingError, Unit, Values};
+use crate::settings;
+use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry {
-    name: "weave",
-    label: "Gate weave",
-    help: "Lets the picture wander and hop, as film in a worn gate",
-    settings: SETTINGS,
-    build,
-};
+pub const ENTRY: Entry =
+    Entry::new::<WeaveSpec>("weave", "Gate weave", "Lets the picture wander and hop, as film in a worn gate");
 
-const SETTINGS: &[Setting] = &[
-    number(
-        "across",
-        "Across",
-        "How far it wanders to the sides: the standard deviation as a part of the width. 0.001 is felt, 0.003 plain.",
-        (0.0, 0.25),
-        Unit::Fraction,
-        0.001,
-    ),
-    number(
-        "down",
-        "Down",
-        "How far it wanders up and down: the standard deviation as a part of the height.",
-        (0.0, 0.25),
-        Unit::Fraction,
-        0.0015,
-    ),
-    number(
-        "speed",
-        "Speed",
-        "How fast it wanders: new places a frame. 0.1 sways, 1 shakes.",
-        (0.0, 4.0),
-        Unit::None,
-        0.15,
-    ),
-    number(
-        "hop",
-        "Hop",
-        "How far a hop goes: the standard deviation as a part of the height.",
-        (0.0, 0.5),
-        Unit::Fraction,
-        0.01,
-    ),
-    number(
-        "hops",
-        "Hops",
-        "How often it hops: the chance in each frame. 0 is never, 0.02 about twice in a hundred frames.",
-        (0.0, 1.0),
-        Unit::Fraction,
-        0.0,
-    ),
-    choice("edge", "Edge", "What is beyond the edges of the picture.", EDGES, "extend"),
-    COLOR,
-    SEED,
-];
-
-#[derive(Clone)]
-struct WeaveSpec {
-    across: Animated,
-    down: Animated,
-    speed: Animated,
-    hop: Animated,
-    hops: Animated,
-    edge: Edge,
-    color: Animated<[f64; 4]>,
-    seed: Option<u64>,
-}
-
-fn build(values: &Values) -> Result<Box<dyn Spec>, SettingError> {
-    let [across, down, speed, hop, hops] =
-        ["across", "down", "speed", "hop", "hops"].map(|id| values.number(id));
-    let (edge, color, seed) = (read_edge(values), values.colour("color"), values.seed("seed"));
-    Ok(Box::new(WeaveSpec { across, down, speed, hop, hops, edge, color, seed }))
+settings! {
+    struct WeaveSpec {
+        /// How far it wanders to the sides: the standard deviation as a part of the width. 0.001 is felt, 0.003 plain.
+        across: Animated = number(0.0..=0.25).default(0.001).unit(Unit::Fraction).soft(0.0..=0.02),
+        /// How far it wanders up and down: the standard deviation as a part of the height.
+        down: Animated = number(0.0..=0.25).default(0.0015).unit(Unit::Fraction).soft(0.0..=0.02),
+        /// How fast it wanders: new places a frame. 0.1 sways, 1 shakes.
+        speed: Animated = number(0.0..=4.0).default(0.15).soft(0.0..=1.0),
+        /// How far a hop goes: the standard deviation as a part of the height.
+        hop: Animated = number(0.0..=0.5).default(0.01).unit(Unit::Fraction).soft(0.0..=0.1),
+        /// How often it hops: the chance in each frame. 0 is never, 0.02 about twice in a hundred frames.
+        hops: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).soft(0.0..=0.1),
+        /// What is beyond the edges of the picture.
+        edge: Edge = choice("extend"),
+        /// What is beyond the edges with edge=color. Its alpha is what alpha is there.
+        color: Animated<[f64; 4]> =
+            colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour").only_when("edge", &["color"]),
+    }
+    with seed
 }
 
 impl Spec for WeaveSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let seed = self.seed.unwrap_or(seed);
         let by = Resampler {
             format: *input,
             level,

@@ -42,9 +42,4 @@ impl Moment {
     pub const fn split(&self, picture: Picture) -> (i64, i64) {
         (self.index.div_euclid(picture.per_frame()), self.index.rem_euclid(picture.per_frame()))
     }
-
-    /// What keys noise: the index, or with `fixed` that of the same picture of frame 0.
-    pub const fn noise_index(&self, picture: Picture, fixed: bool) -> i64 {
-        if fixed { self.split(picture).1 } else { self.index }
-    }
 }

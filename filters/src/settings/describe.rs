@@ -3,11 +3,11 @@
 use super::Value;
 
 /// One setting of a filter, as shown to people and checked by machines. Ids are never reused.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// What recipes call it: lower case, `-` between words.
     pub id: &'static str,
-    /// What a window would call it.
+    /// What a window calls it; empty where that is the id in other letters. See [`label`](Setting::label).
     pub label: &'static str,
     /// One or two sentences: what it does, and what a larger value looks like.
     pub help: &'static str,
@@ -16,7 +16,91 @@ pub struct Setting {
     /// What a number counts.
     pub unit: Unit,
     /// The value when none is given; `None` when being absent is a meaning of its own (the help says which).
-    pub default: Option<Value>,
+    pub default: Option<Constant>,
+    /// The heading that a window puts it under; empty for none.
+    pub group: &'static str,
+    /// The part of the range that a slider spans, where that is not all of it.
+    pub soft: Option<(f64, f64)>,
+    /// What one step of a slider changes.
+    pub step: Option<f64>,
+    /// Whether a slider goes by ratios.
+    pub logarithmic: bool,
+    /// What another setting must be for this one to matter.
+    pub only_when: Option<OnlyWhen>,
+}
+
+impl Setting {
+    /// A setting of which nothing else is to be said.
+    pub const fn new(id: &'static str, help: &'static str, kind: Kind) -> Setting {
+        Setting {
+            id,
+            label: "",
+            help,
+            kind,
+            unit: Unit::None,
+            default: None,
+            group: "",
+            soft: None,
+            step: None,
+            logarithmic: false,
+            only_when: None,
+        }
+    }
+
+    /// What a window calls it: `Crop left` for `crop-left`.
+    pub fn label(&self) -> String {
+        if !self.label.is_empty() {
+            return self.label.into();
+        }
+        let text = self.id.replace(['-', '_'], " ");
+        text[..1].to_ascii_uppercase() + &text[1..]
+    }
+
+    /// The default as a value.
+    pub fn default(&self) -> Option<Value> {
+        self.default.map(Value::from)
+    }
+}
+
+/// A default.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Constant {
+    /// Of a [`Kind::Switch`].
+    Switch(bool),
+    /// Of a [`Kind::Whole`].
+    Whole(i64),
+    /// Of a [`Kind::Number`] or [`Kind::Fixed`].
+    Number(f64),
+    /// Of a [`Kind::Choice`].
+    Word(&'static str),
+    /// Of a [`Kind::Position`].
+    Position([f64; 2]),
+    /// Of a [`Kind::Colour`].
+    Colour([f64; 4]),
+}
+
+impl From<Constant> for Value {
+    fn from(constant: Constant) -> Value {
+        match constant {
+            Constant::Switch(v) => Value::Switch(v),
+            Constant::Whole(v) => Value::Whole(v),
+            Constant::Number(v) => Value::Number(v.into()),
+            Constant::Word(v) => Value::Choice(v),
+            Constant::Position(v) => Value::Position(v.into()),
+            Constant::Colour(v) => Value::Colour(v.into()),
+        }
+    }
+}
+
+/// A condition under which a setting matters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnlyWhen {
+    /// The id of the setting that it is about.
+    pub setting: &'static str,
+    /// The words that it may be.
+    pub words: &'static [&'static str],
+    /// Whether it is an error to give the setting otherwise.
+    pub refused: bool,
 }
 
 /// The values that a setting takes.
@@ -33,6 +117,13 @@ pub enum Kind {
     },
     /// A number that may move (a constant or a curve).
     Number {
+        /// Lowest.
+        min: f64,
+        /// Highest.
+        max: f64,
+    },
+    /// A number that stays the same over the clip.
+    Fixed {
         /// Lowest.
         min: f64,
         /// Highest.
@@ -77,6 +168,20 @@ pub struct Choice {
     pub id: &'static str,
     /// What it means.
     pub help: &'static str,
+    /// What a preset says of other settings, as in a chain: `strength=2.2:size=0.8`. Empty for other words.
+    pub sets: &'static str,
+}
+
+impl Choice {
+    /// A word.
+    pub const fn new(id: &'static str, help: &'static str) -> Choice {
+        Choice { id, help: help.trim_ascii(), sets: "" }
+    }
+
+    /// A word that stands for values of other settings.
+    pub const fn preset(id: &'static str, help: &'static str, sets: &'static str) -> Choice {
+        Choice { sets, ..Choice::new(id, help) }
+    }
 }
 
 /// What a number counts.

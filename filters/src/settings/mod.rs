@@ -1,17 +1,23 @@
 //! How a filter describes its settings, so that the command line, recipes, help and hosts are built from one list.
+//!
+//! A filter declares them once, with [`settings!`](crate::settings!).
 
 mod animated;
 pub mod common;
+pub mod declare;
 mod describe;
 mod document;
 mod picture;
 mod planes;
 mod points;
+#[cfg(test)]
+mod tests;
 mod text;
 mod values;
 
 pub use animated::Animated;
-pub use describe::{Choice, Kind, Setting, Unit};
+pub use declare::{Settings, Typed, Word};
+pub use describe::{Choice, Constant, Kind, OnlyWhen, Setting, Unit};
 pub use document::Document;
 pub use picture::Picture;
 pub use planes::{Planes, PlanesError};

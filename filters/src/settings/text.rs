@@ -123,7 +123,9 @@ impl Setting {
                 Ok(v) => err(ValueProblem::WholeOutside(v, min, max)),
                 Err(_) => err(ValueProblem::Whole),
             },
-            Kind::Number { min, max } => animated(text, min, max).map(Value::Number),
+            Kind::Number { min, max } | Kind::Fixed { min, max } => {
+                animated(text, min, max).map(Value::Number)
+            }
             Kind::Position { min, max } => animated(text, min, max).map(Value::Position),
             Kind::Colour => animated(text, 0.0, 1.0).map(Value::Colour),
             Kind::Seed => seed(text).map(Value::Seed).map_or_else(|| err(ValueProblem::Seed), Ok),
@@ -214,13 +216,13 @@ impl fmt::Display for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Unit;
 
-    const CHOICES: &[Choice] = &[Choice { id: "uniform", help: "" }, Choice { id: "binomial", help: "" }];
+    const CHOICES: &[Choice] = &[Choice::new("uniform", ""), Choice::new("binomial", "")];
 
     fn of(kind: Kind) -> Setting {
-        Setting { id: "x", label: "", help: "", kind, unit: Unit::None, default: None }
+        Setting::new("x", "", kind)
     }
+
     #[test]
     fn every_kind_reads_and_prints() {
         let number = Kind::Number { min: 0.0, max: 100.0 };
@@ -230,6 +232,7 @@ mod tests {
             (Kind::Whole { min: -2, max: 16 }, "+4", "4"),
             (number, "1e1", "10"),
             (number, "0=0; 48|=12", "0=0;48|=12"),
+            (Kind::Fixed { min: 0.0, max: 1.0 }, ".5", "0.5"),
             (Kind::Seed, "0xFF", "255"),
             (Kind::Seed, "18446744073709551615", "18446744073709551615"),
             (Kind::Choice(CHOICES), "binomial", "binomial"),
@@ -256,6 +259,7 @@ mod tests {
         for (kind, text, at, problem) in [
             (Kind::Switch, "maybe", 0..5, P::Switch),
             (Kind::Switch, "0=1", 0..3, P::Fixed),
+            (Kind::Fixed { min: 0.0, max: 1.0 }, "0=1", 0..3, P::Fixed),
             (Kind::Whole { min: 2, max: 16 }, " 17", 1..3, P::WholeOutside(17, 2, 16)),
             (Kind::Whole { min: 2, max: 16 }, "4.0", 0..3, P::Whole),
             (number, "  ", 2..2, P::Text(TextProblem::Missing)),

@@ -1,6 +1,6 @@
 //! Values of settings, checked against their description.
 
-use super::{Animated, Document, Kind, Picture, Planes, Points, Setting};
+use super::{Animated, Document, Kind, OnlyWhen, Picture, Planes, Points, Setting, Typed, common};
 use crate::curve::Animate;
 use crate::frame::Ranges;
 use core::fmt;
@@ -12,7 +12,7 @@ pub enum Value {
     Switch(bool),
     /// Of a [`Kind::Whole`].
     Whole(i64),
-    /// Of a [`Kind::Number`].
+    /// Of a [`Kind::Number`] or a [`Kind::Fixed`], which stays the same.
     Number(Animated),
     /// Of a [`Kind::Seed`].
     Seed(u64),
@@ -55,17 +55,32 @@ impl fmt::Display for SettingError {
 
 impl core::error::Error for SettingError {}
 
-/// The values of one filter's settings: those given, and the defaults of the rest.
+/// The values of one filter's settings: what was given, else what the preset says, else the default.
 #[derive(Clone, Debug)]
 pub struct Values {
     settings: &'static [Setting],
     given: Vec<Option<Value>>,
+    /// What stands where nothing is given.
+    rest: Vec<Option<Value>>,
 }
 
 impl Values {
     /// Nothing given yet.
     pub fn new(settings: &'static [Setting]) -> Values {
-        Values { settings, given: vec![None; settings.len()] }
+        let rest = settings.iter().map(Setting::default).collect();
+        Values { settings, given: vec![None; settings.len()], rest }
+    }
+
+    /// Values as presets say them, `strength=2.2:size=0.8`: those of a chain that need no quotes.
+    pub fn parse(settings: &'static [Setting], text: &str) -> Result<Values, SettingError> {
+        let mut values = Values::new(settings);
+        for part in text.split(':').filter(|part| !part.is_empty()) {
+            let (id, text) = part.split_once('=').unwrap_or((part, ""));
+            let Some(setting) = settings.iter().find(|s| s.id == id) else { return Err(unknown(id)) };
+            let problem = |e: super::ValueError| SettingError { setting: setting.id, problem: e.to_string() };
+            values.set(id, setting.parse(text).map_err(problem)?)?;
+        }
+        Ok(values)
     }
 
     /// The descriptions.
@@ -75,23 +90,67 @@ impl Values {
 
     /// Gives a value; refused when there is no such setting, or the value is of the wrong kind or out of range.
     pub fn set(&mut self, id: &str, value: Value) -> Result<(), SettingError> {
-        let Some(i) = self.settings.iter().position(|s| s.id == id) else {
-            return Err(SettingError { setting: "", problem: format!("there is no setting '{id}'") });
-        };
+        let Some(i) = self.settings.iter().position(|s| s.id == id) else { return Err(unknown(id)) };
         self.settings[i].check(&value)?;
+        if let (Kind::Choice(words), Value::Choice(word)) = (self.settings[i].kind, &value)
+            && let Some(preset) = words.iter().find(|c| c.id == *word && !c.sets.is_empty())
+        {
+            let preset = Values::parse(self.settings, preset.sets)?;
+            self.rest =
+                preset.given.into_iter().zip(preset.rest).map(|(given, rest)| given.or(rest)).collect();
+        }
         self.given[i] = Some(value);
         Ok(())
     }
 
-    /// The value that was given, if one was.
+    /// The value that was given, if one was. Panics, as the next ones, for a setting that is not described.
     pub fn given(&self, id: &str) -> Option<&Value> {
         self.given[self.index(id)].as_ref()
     }
 
-    /// The value given, or the default.
+    /// The value in effect: the one given, else the preset's, else the default.
     pub fn get(&self, id: &str) -> Option<&Value> {
         let i = self.index(id);
-        self.given[i].as_ref().or(self.settings[i].default.as_ref())
+        self.given[i].as_ref().or(self.rest[i].as_ref())
+    }
+
+    /// The value in effect as the type that the setting is declared with, a curve kept to the setting's range also
+    /// where a shape swings beyond its keys.
+    pub fn read<T: Typed>(&self, id: &str) -> T {
+        let value = match (self.settings[self.index(id)].kind, self.get(id)) {
+            (_, None) => T::absent(),
+            (Kind::Number { min, max }, Some(Value::Number(n))) => {
+                T::of(&Value::Number(n.clone().limited(min, max)))
+            }
+            (Kind::Position { min, max }, Some(Value::Position(p))) => {
+                T::of(&Value::Position(p.clone().limited(min, max)))
+            }
+            (Kind::Colour, Some(Value::Colour(c))) => T::of(&Value::Colour(c.clone().limited(0.0, 1.0))),
+            (_, Some(value)) => T::of(value),
+        };
+        value.unwrap_or_else(|| panic!("setting '{id}' is {:?}, which is of another type", self.get(id)))
+    }
+
+    /// The seed that was given, of a filter that has one.
+    pub fn seed(&self) -> Option<u64> {
+        if self.has(common::SEED.id) { self.read(common::SEED.id) } else { None }
+    }
+
+    /// Whether every frame is to get what frame 0 gets.
+    pub fn is_static(&self) -> bool {
+        self.has(common::STATIC.id) && self.read(common::STATIC.id)
+    }
+
+    /// Refuses what is given beside a choice that has no use for it.
+    pub fn check(&self) -> Result<(), SettingError> {
+        for (setting, _) in self.iter_given() {
+            let Some(OnlyWhen { setting: of, words, refused: true }) = setting.only_when else { continue };
+            if !matches!(self.get(of), Some(Value::Choice(word)) if words.contains(word)) {
+                let problem = format!("only {of}={} has it: give that too, or leave it out", words[0]);
+                return Err(SettingError { setting: setting.id, problem });
+            }
+        }
+        Ok(())
     }
 
     /// All settings that were given, in the order of the description.
@@ -114,6 +173,10 @@ impl Values {
         Ok(())
     }
 
+    fn has(&self, id: &str) -> bool {
+        self.settings.iter().any(|s| s.id == id)
+    }
+
     fn index(&self, id: &str) -> usize {
         // A filter asks only for what it describes itself; the catalog's test builds each with its defaults.
         self.settings
@@ -121,109 +184,10 @@ impl Values {
             .position(|s| s.id == id)
             .unwrap_or_else(|| panic!("no setting '{id}' is described"))
     }
+}
 
-    /// A number that may move, kept to the description's range also where a shape swings beyond its keys. Panics, as
-    /// the next ones, when the description says otherwise.
-    pub fn number(&self, id: &str) -> Animated {
-        match (self.get(id), self.settings[self.index(id)].kind) {
-            (Some(Value::Number(n)), Kind::Number { min, max }) => n.clone().limited(min, max),
-            (other, _) => panic!("setting '{id}' is {other:?}, not a number with a default"),
-        }
-    }
-
-    /// A whole number.
-    pub fn whole(&self, id: &str) -> i64 {
-        match self.get(id) {
-            Some(Value::Whole(n)) => *n,
-            other => panic!("setting '{id}' is {other:?}, not a whole number with a default"),
-        }
-    }
-
-    /// A switch.
-    pub fn switch(&self, id: &str) -> bool {
-        match self.get(id) {
-            Some(Value::Switch(b)) => *b,
-            other => panic!("setting '{id}' is {other:?}, not a switch with a default"),
-        }
-    }
-
-    /// A choice.
-    pub fn choice(&self, id: &str) -> &'static str {
-        match self.get(id) {
-            Some(Value::Choice(c)) => c,
-            other => panic!("setting '{id}' is {other:?}, not a choice with a default"),
-        }
-    }
-
-    /// A position that may move, kept to its range.
-    pub fn position(&self, id: &str) -> Animated<[f64; 2]> {
-        match (self.get(id), self.settings[self.index(id)].kind) {
-            (Some(Value::Position(p)), Kind::Position { min, max }) => p.clone().limited(min, max),
-            (other, _) => panic!("setting '{id}' is {other:?}, not a position with a default"),
-        }
-    }
-
-    /// A colour that may move, kept to 0..1.
-    pub fn colour(&self, id: &str) -> Animated<[f64; 4]> {
-        match self.get(id) {
-            Some(Value::Colour(c)) => c.clone().limited(0.0, 1.0),
-            other => panic!("setting '{id}' is {other:?}, not a colour with a default"),
-        }
-    }
-
-    /// Frame numbers, if some were given.
-    pub fn frames(&self, id: &str) -> Option<&Ranges> {
-        match self.get(id) {
-            Some(Value::Frames(r)) => Some(r),
-            None => None,
-            other => panic!("setting '{id}' is {other:?}, not frame numbers"),
-        }
-    }
-
-    /// Planes, if some were given.
-    pub fn planes(&self, id: &str) -> Option<Planes> {
-        match self.get(id) {
-            Some(Value::Planes(p)) => Some(*p),
-            None => None,
-            other => panic!("setting '{id}' is {other:?}, not planes"),
-        }
-    }
-
-    /// Points, if some were given.
-    pub fn points(&self, id: &str) -> Option<&Points> {
-        match self.get(id) {
-            Some(Value::Points(p)) => Some(p),
-            None => None,
-            other => panic!("setting '{id}' is {other:?}, not points"),
-        }
-    }
-
-    /// An image, if one was named.
-    pub fn image(&self, id: &str) -> Option<&Picture> {
-        match self.get(id) {
-            Some(Value::Image(p)) => Some(p),
-            None => None,
-            other => panic!("setting '{id}' is {other:?}, not an image"),
-        }
-    }
-
-    /// An effect file, if one was named.
-    pub fn effect(&self, id: &str) -> Option<&Document> {
-        match self.get(id) {
-            Some(Value::Effect(d)) => Some(d),
-            None => None,
-            other => panic!("setting '{id}' is {other:?}, not an effect file"),
-        }
-    }
-
-    /// A seed, if one was given.
-    pub fn seed(&self, id: &str) -> Option<u64> {
-        match self.get(id) {
-            Some(Value::Seed(s)) => Some(*s),
-            None => None,
-            other => panic!("setting '{id}' is {other:?}, not a seed"),
-        }
-    }
+fn unknown(id: &str) -> SettingError {
+    SettingError { setting: "", problem: format!("there is no setting '{id}'") }
 }
 
 impl PartialEq for Values {
@@ -251,6 +215,9 @@ impl Setting {
                 }
             }
             (Kind::Number { min, max }, Value::Number(n)) => self.check_range(n, min, max),
+            (Kind::Fixed { min, max }, Value::Number(n @ Animated::Constant(_))) => {
+                self.check_range(n, min, max)
+            }
             (Kind::Position { min, max }, Value::Position(p)) => self.check_range(p, min, max),
             (Kind::Colour, Value::Colour(c)) => self.check_range(c, 0.0, 1.0),
             (Kind::Points { min, max }, Value::Points(p)) => match p.outside(min, max) {

@@ -191,6 +191,7 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
         Kind::Number { min, max } if COUNTS.contains(&(entry.name, setting.id)) => {
             number(entry, setting.id, (min, max), random).to_string()
         }
+        Kind::Fixed { min, max } => number(entry, setting.id, (min, max), random).to_string(),
         Kind::Number { min, max } => moving(random, |r| number(entry, setting.id, (min, max), r).to_string()),
         Kind::Seed => random.next().to_string(),
         Kind::Choice(all) => random.pick(all).id.to_owned(),
@@ -233,10 +234,5 @@ pub(super) fn settings(
 
 /// Settings from `id=value:id=value`.
 pub(super) fn read(entry: &'static Entry, text: &str) -> Values {
-    let mut values = Values::new(entry.settings);
-    for (id, text) in text.split(':').filter_map(|part| part.split_once('=')) {
-        let setting = entry.settings.iter().find(|s| s.id == id).unwrap_or_else(|| panic!("no setting {id}"));
-        values.set(id, setting.parse(text).unwrap_or_else(|e| panic!("{id}={text}: {e:?}"))).unwrap();
-    }
-    values
+    Values::parse(entry.settings, text).unwrap_or_else(|e| panic!("{}={text}: {e}", entry.name))
 }

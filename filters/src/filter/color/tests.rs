@@ -130,7 +130,12 @@ fn what_is_added_to_multiplied_colour_is_multiplied() {
         let out = run(&*bind(&ENTRY, &given, &multiplied, Level::best()), &source, 0, &[4]);
         let filter = Color {
             format: multiplied,
-            set: ColorSpec { numbers: [0.1, 1.3, 0.6, 0.0, 0.5].map(Animated::Constant) },
+            set: {
+                let text = "brightness=0.1:contrast=1.3:saturation=0.6:temperature=0.5";
+                <ColorSpec as crate::settings::Settings>::read(
+                    &crate::settings::Values::parse(ENTRY.settings, text).unwrap(),
+                )
+            },
             weights: weights(&multiplied).unwrap(),
             level: Level::SCALAR,
         };

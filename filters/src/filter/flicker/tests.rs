@@ -47,7 +47,7 @@ fn exposures_have_the_amount_as_deviation() {
 fn a_speed_that_moves_is_summed() {
     let f = format("gray", 8, 8);
     let phase = |text: &str, n| {
-        let speed = SETTINGS[1].parse(text).unwrap();
+        let speed = ENTRY.settings[1].parse(text).unwrap();
         let crate::settings::Value::Number(speed) = speed else { panic!() };
         Phase::new(&speed, &f).at(&moment(n))
     };

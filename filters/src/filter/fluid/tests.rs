@@ -27,9 +27,9 @@ impl Store for Shelf {
 }
 
 fn values(settings: &[(&str, &str)]) -> Values {
-    let mut values = Values::new(SETTINGS);
+    let mut values = Values::new(ENTRY.settings);
     for (id, text) in settings {
-        let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
+        let setting = ENTRY.settings.iter().find(|s| s.id == *id).unwrap();
         values.set(id, setting.parse(text).unwrap()).unwrap();
     }
     values
@@ -40,7 +40,7 @@ fn small() -> Format {
 }
 
 pub(super) fn bound(settings: &[(&str, &str)], format: &Format, level: Level) -> Box<dyn Filter> {
-    build(&values(settings)).unwrap().bind(format, 3, level).unwrap()
+    ENTRY.bind(&values(settings), format, 3, level).unwrap()
 }
 
 /// A picture with something on it.
@@ -277,7 +277,7 @@ fn alpha_is_composited() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let refused = |settings: &[(&str, &str)], format: &Format| match build(&values(settings)) {
+    let refused = |settings: &[(&str, &str)], format: &Format| match (ENTRY.build)(&values(settings)) {
         Err(e) => e,
         Ok(spec) => spec.bind(format, 1, Level::best()).err().unwrap(),
     };
@@ -292,12 +292,12 @@ fn what_cannot_be_is_refused() {
     assert!(e.setting == "obstacle_frame" && e.problem.contains("one of the two"), "{e}");
     let long = Format { width: 2000, height: 20, ..small };
     assert!(refused(&[], &long).problem.contains("crop"));
-    let particles = SETTINGS.iter().find(|s| s.id == "particles").unwrap();
+    let particles = ENTRY.settings.iter().find(|s| s.id == "particles").unwrap();
     assert!(particles.parse("200001").is_err() && particles.parse("10000000000000").is_err());
     let mut dark = values(&[("scene", "shape")]);
     let black = Frame::new(Format::new(8, 8, Family::Gray, Depth::Bits(8), (0, 0)));
     dark.set("shape", Value::Image(Picture::named("b.png").read(black))).unwrap();
-    let e = build(&dark).unwrap().bind(&small, 1, Level::best()).err().unwrap();
+    let e = ENTRY.bind(&dark, &small, 1, Level::best()).err().unwrap();
     assert!(e.problem.contains("threshold"), "{e}");
     // Too far on.
     let filter = bound(DAM, &small, Level::best());
@@ -313,14 +313,14 @@ fn obstacles_shapes_and_sides_count() {
     let with = |settings: &[(&str, &str)], id: &str| {
         let mut values = values(settings);
         values.set(id, Value::Image(Picture::named("h.png").read(half.clone()))).unwrap();
-        build(&values).unwrap().bind(&small(), 3, Level::best()).unwrap()
+        ENTRY.bind(&values, &small(), 3, Level::best()).unwrap()
     };
     // However small a shape is, there is room for it.
     let mut dot = Frame::new(Format::new(30, 30, Family::Gray, Depth::Bits(8), (0, 0)));
     dot.row_mut::<u8>(0, 15)[15] = 255;
     let mut tiny = values(&[("scene", "shape"), ("particles", "200000")]);
     tiny.set("shape", Value::Image(Picture::named("d.png").read(dot))).unwrap();
-    let filter = build(&tiny).unwrap().bind(&small(), 3, Level::best()).unwrap();
+    let filter = ENTRY.bind(&tiny, &small(), 3, Level::best()).unwrap();
     assert!(render(&*filter, &mut None, 0, &NoStore, &[]) != picture(small()));
     // A shape is liquid where it is bright, and nowhere else.
     let filter = with(&[("scene", "shape"), ("particles", "700")], "shape");

@@ -264,9 +264,9 @@ impl Field {
     }
 
     /// All that a picture takes. With `fixed` every frame takes what frame 0 does.
-    pub(super) fn parts(&self, at: &Moment, fixed: bool) -> Parts<'_> {
+    pub(super) fn parts(&self, at: &Moment) -> Parts<'_> {
         let (t, parity) = at.split(self.picture);
-        let sum = self.way.temporal.sum(at, if fixed { 0 } else { t });
+        let sum = self.way.temporal.sum(at, t);
         let voices = self.way.temporal.voices() as usize;
         let octaves = self.streams.chunks(voices).map(|streams| {
             let part = |&(voice, t, w): &(u32, i64, f64)| {

@@ -9,7 +9,7 @@ use crate::ratio::Ratio;
 use crate::settings::{Value, Values};
 
 pub(super) fn values(given: &[(&str, Value)]) -> Values {
-    let mut values = Values::new(SETTINGS);
+    let mut values = Values::new(ENTRY.settings);
     for (id, value) in given {
         values.set(id, value.clone()).unwrap();
     }
@@ -21,7 +21,7 @@ pub(super) fn number(v: f64) -> Value {
 }
 
 pub(super) fn bind(given: &[(&str, Value)], format: &Format, level: Level) -> Box<dyn Filter> {
-    build(&values(given)).unwrap().bind(format, 42, level).unwrap()
+    ENTRY.bind(&values(given), format, 42, level).unwrap()
 }
 
 fn by(law: Law) -> Vec<(&'static str, Value)> {
@@ -241,7 +241,7 @@ fn limited_range_stays_legal_and_illegal_samples_are_not_pulled() {
 }
 
 #[test]
-fn frames_planes_and_seeds_differ_and_static_does_not() {
+fn frames_planes_and_seeds_differ() {
     let format = Format::from_name("gbrp", 64, 16).unwrap();
     let of = |given: &[(&str, Value)], n| {
         let mut frame = flat(format, 128);
@@ -254,7 +254,6 @@ fn frames_planes_and_seeds_differ_and_static_does_not() {
     assert_ne!(zero, of(&[], 1));
     assert_ne!(zero, of(&[("seed", Value::Seed(43))], 0));
     assert_eq!(zero, of(&[("seed", Value::Seed(42))], 0), "a seed given is used as it is");
-    assert_eq!(zero, of(&[("static", Value::Switch(true))], 99));
     assert_ne!(zero, of(&[("layout", Value::Choice("sequential"))], 0));
     let state = u64::from(Origin::Seed(42).state().unwrap());
     for layout in ["keyed", "sequential"] {
@@ -320,7 +319,7 @@ fn strength_moves_and_zero_is_idle() {
 
 #[test]
 fn settings_that_cannot_be() {
-    let problem = |given: &[(&str, Value)]| match build(&values(given)) {
+    let problem = |given: &[(&str, Value)]| match (ENTRY.build)(&values(given)) {
         Ok(_) => panic!("{given:?} should be refused"),
         Err(e) => e,
     };
@@ -332,7 +331,7 @@ fn settings_that_cannot_be() {
     let xs64 = ("generator", Value::Choice("xs64"));
     assert_eq!(problem(&[xs64.clone(), ("state", Value::Seed(5))]).setting, "state");
     assert_eq!(problem(&[xs64, ("layout", Value::Choice("keyed"))]).setting, "layout");
-    let mut values = Values::new(SETTINGS);
+    let mut values = Values::new(ENTRY.settings);
     for (id, value) in [
         ("strength", number(-1.0)),
         ("strength", number(f64::NAN)),

@@ -11,7 +11,6 @@ mod words;
 
 pub use draft::Draft;
 pub use table::LAYER;
-pub use words::{BLENDS, LIGHTS, blend, blend_word, light, light_word};
 
 use super::effect::Layer;
 use super::flow::peak;

@@ -240,13 +240,13 @@ mod tests {
     use super::super::super::overlay::Overlay;
     use super::super::effect::{Effect, Form, Layer, Page, Sprite, When};
     use super::super::lanes::Lanes;
-    use super::super::presets;
-    use super::super::tests::names;
+    use super::super::{Preset, presets};
     use super::*;
     use crate::frame::{Format, Frame, Parity};
     use crate::particle::Spread;
     use crate::particle::draw::{Blend, Look};
     use crate::settings::Picture;
+    use crate::settings::Word;
     use crate::simd::Level;
 
     /// Everything that a layer can have, at once.
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn lanes_are_one_by_one() {
-        let names = names().map(presets::preset);
+        let names = Preset::VALUES.iter().map(|p| presets::preset(*p));
         let frame = Format::from_name("gray", 320, 180).unwrap();
         let (mut seen, mut culled) = ([0; 4], 0);
         for mut effect in names.chain([all()]) {

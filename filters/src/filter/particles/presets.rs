@@ -6,29 +6,47 @@ mod light;
 mod weather;
 
 use super::effect::{Effect, Form, Layer, Over, Place, Tint, When};
+use crate::choices;
 use crate::particle::Spread;
 use crate::particle::draw::Blend;
-use crate::settings::Choice;
 
-/// Their names, and what each is.
-pub const PRESETS: &[Choice] = &[
-    Choice { id: "snow", help: "calm snow" },
-    Choice { id: "blizzard", help: "a snowstorm in strong wind" },
-    Choice { id: "rain", help: "rain, with splashes at the lower edge" },
-    Choice { id: "dust-motes", help: "dust that hangs in the light" },
-    Choice { id: "embers", help: "embers that rise from a fire below" },
-    Choice { id: "sparks", help: "a fountain of sparks" },
-    Choice { id: "fireflies", help: "fireflies at dusk" },
-    Choice { id: "confetti", help: "paper that tumbles down" },
-    Choice { id: "bubbles", help: "soap bubbles that rise" },
-    Choice { id: "smoke", help: "a plume of smoke from below" },
-    Choice { id: "bokeh", help: "large discs of light out of focus" },
-    Choice { id: "starfield", help: "a slow flight through stars" },
-    Choice { id: "leaves", help: "autumn leaves" },
-    Choice { id: "hyperspace", help: "stars that become streaks" },
-    Choice { id: "film-dust", help: "dust on a print: other specks in every frame" },
-    Choice { id: "film-hairs", help: "hairs in the gate, that quiver and go" },
-];
+choices! {
+    /// Effects that have names.
+    pub enum Preset {
+        /// calm snow
+        Snow = "snow",
+        /// a snowstorm in strong wind
+        Blizzard = "blizzard",
+        /// rain, with splashes at the lower edge
+        Rain = "rain",
+        /// dust that hangs in the light
+        DustMotes = "dust-motes",
+        /// embers that rise from a fire below
+        Embers = "embers",
+        /// a fountain of sparks
+        Sparks = "sparks",
+        /// fireflies at dusk
+        Fireflies = "fireflies",
+        /// paper that tumbles down
+        Confetti = "confetti",
+        /// soap bubbles that rise
+        Bubbles = "bubbles",
+        /// a plume of smoke from below
+        Smoke = "smoke",
+        /// large discs of light out of focus
+        Bokeh = "bokeh",
+        /// a slow flight through stars
+        Starfield = "starfield",
+        /// autumn leaves
+        Leaves = "leaves",
+        /// stars that become streaks
+        Hyperspace = "hyperspace",
+        /// dust on a print: other specks in every frame
+        FilmDust = "film-dust",
+        /// hairs in the gate, that quiver and go
+        FilmHairs = "film-hairs",
+    }
+}
 
 const fn rgb(hex: u32) -> [f64; 3] {
     [(hex >> 16 & 255) as f64 / 255.0, (hex >> 8 & 255) as f64 / 255.0, (hex & 255) as f64 / 255.0]
@@ -57,25 +75,25 @@ fn alive(count: f64, life: Spread) -> When {
 
 const UP: [f32; 3] = [0.0, -1.0, 0.0];
 
-/// The effect of a name; snow for one that is not known.
-pub(super) fn preset(name: &str) -> Effect {
-    let (layers, blend, wind) = match name {
-        "blizzard" => (weather::blizzard(), Blend::Over, 1.5),
-        "rain" => (weather::rain(), Blend::Screen, 0.5),
-        "dust-motes" => (light::dust_motes(), Blend::Screen, 0.02),
-        "embers" => (light::embers(), Blend::Add, 0.04),
-        "sparks" => (light::sparks(), Blend::Add, 0.0),
-        "fireflies" => (light::fireflies(), Blend::Add, 0.0),
-        "confetti" => (flying::confetti(), Blend::Over, 0.0),
-        "bubbles" => (flying::bubbles(), Blend::Screen, 0.0),
-        "smoke" => (flying::smoke(), Blend::Over, 0.03),
-        "bokeh" => (light::bokeh(), Blend::Screen, 0.0),
-        "starfield" => (light::starfield(), Blend::Screen, 0.0),
-        "leaves" => (weather::leaves(), Blend::Over, 0.12),
-        "hyperspace" => (light::hyperspace(), Blend::Add, 0.0),
-        "film-dust" => (film::film_dust(), Blend::Over, 0.0),
-        "film-hairs" => (film::film_hairs(), Blend::Over, 0.0),
-        _ => (weather::snow(), Blend::Over, 0.05),
+/// The effect of a name.
+pub(super) fn preset(preset: Preset) -> Effect {
+    let (layers, blend, wind) = match preset {
+        Preset::Blizzard => (weather::blizzard(), Blend::Over, 1.5),
+        Preset::Rain => (weather::rain(), Blend::Screen, 0.5),
+        Preset::DustMotes => (light::dust_motes(), Blend::Screen, 0.02),
+        Preset::Embers => (light::embers(), Blend::Add, 0.04),
+        Preset::Sparks => (light::sparks(), Blend::Add, 0.0),
+        Preset::Fireflies => (light::fireflies(), Blend::Add, 0.0),
+        Preset::Confetti => (flying::confetti(), Blend::Over, 0.0),
+        Preset::Bubbles => (flying::bubbles(), Blend::Screen, 0.0),
+        Preset::Smoke => (flying::smoke(), Blend::Over, 0.03),
+        Preset::Bokeh => (light::bokeh(), Blend::Screen, 0.0),
+        Preset::Starfield => (light::starfield(), Blend::Screen, 0.0),
+        Preset::Leaves => (weather::leaves(), Blend::Over, 0.12),
+        Preset::Hyperspace => (light::hyperspace(), Blend::Add, 0.0),
+        Preset::FilmDust => (film::film_dust(), Blend::Over, 0.0),
+        Preset::FilmHairs => (film::film_hairs(), Blend::Over, 0.0),
+        Preset::Snow => (weather::snow(), Blend::Over, 0.05),
     };
     Effect { layers, blend, wind, light: Default::default() }
 }

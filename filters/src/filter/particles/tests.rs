@@ -3,7 +3,7 @@
 use super::*;
 use crate::frame::{Alpha, Frame};
 use crate::lend::{Alone, NoStore, Spread};
-use crate::settings::Values;
+use crate::settings::{Value, Values, Word};
 use core::sync::atomic::AtomicBool;
 
 mod motion;
@@ -12,16 +12,12 @@ static GO: AtomicBool = AtomicBool::new(false);
 
 /// The names of all presets.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    PRESETS.iter().map(|p| p.id)
+    Preset::WORDS.iter().map(|p| p.id)
 }
 
 fn spec(given: &[(&str, &str)]) -> Result<Box<dyn Spec>, SettingError> {
-    let mut values = Values::new(SETTINGS);
-    for (id, text) in given {
-        let setting = SETTINGS.iter().find(|s| s.id == *id).unwrap();
-        values.set(id, setting.parse(text).unwrap()).unwrap();
-    }
-    build(&values)
+    let given: Vec<String> = given.iter().map(|(id, text)| format!("{id}={text}")).collect();
+    (ENTRY.build)(&Values::parse(ENTRY.settings, &given.join(":"))?)
 }
 
 fn bind(name: &str, format: &Format, level: Level) -> Box<dyn Filter> {
@@ -175,13 +171,13 @@ fn twice_the_speed_is_twice_the_time() {
 fn curves_of_wind_and_speed_are_integrated() {
     let format = Format { rate: Ratio::whole(24), ..Format::from_name("gray", 64, 36).unwrap() };
     let of = |id: &'static str, text: &str| {
-        let setting = SETTINGS.iter().find(|s| s.id == id).unwrap();
+        let setting = ENTRY.settings.iter().find(|s| s.id == id).unwrap();
         let Value::Number(n) = setting.parse(text).unwrap() else { unreachable!("a number") };
-        let mut spec = Particles::preset("snow");
+        let mut spec = Particles::preset(Preset::Snow);
         if id == "wind" {
-            spec.wind = Some(n)
+            spec.set.wind = Some(n)
         } else {
-            spec.speed = n
+            spec.set.speed = n
         }
         spec.bound(&format, 1, Level::SCALAR).unwrap()
     };
@@ -199,17 +195,18 @@ fn what_cannot_be_is_refused_before_the_first_frame() {
     assert!(many.err().unwrap().to_string().contains("4000000 is the most"));
     let both = spec(&[("wind", "0=0;9=1"), ("speed", "0=0;9=1")]);
     assert!(both.err().unwrap().problem.contains("only one of the two"));
-    let mut endless = presets::preset("snow");
+    let mut endless = presets::preset(Preset::Snow);
     endless.layers[0].when = When::Steady(1e12);
     assert!(Particles::new(endless).bind(&format, 1, Level::SCALAR).is_err());
-    assert!(names().all(|n| presets::preset(n).check().is_ok()));
+    assert!(Preset::VALUES.iter().all(|p| presets::preset(*p).check().is_ok()));
 }
 
 #[test]
 fn memory_is_a_bound() {
     let format = Format::from_name("gray", 320, 180).unwrap();
     for name in ["snow", "sparks", "rain"] {
-        let filter = Particles::preset(name).bound(&format, 1, Level::SCALAR).unwrap();
+        let filter =
+            Particles::preset(Preset::of_word(name).unwrap()).bound(&format, 1, Level::SCALAR).unwrap();
         let state = prepare(&filter, 100, None, &Alone);
         let kept = state.downcast_ref::<Kept>().unwrap();
         let pools: usize = kept.pools.iter().map(Pool::bytes).sum();
@@ -317,11 +314,12 @@ fn children_and_trails_do_not_depend_on_how_they_were_reached() {
         layer.life = crate::particle::Spread::between(0.2, 0.8);
     }
     let mut spec = Particles::new(effect);
-    let Value::Number(wind) = SETTINGS.iter().find(|s| s.id == "wind").unwrap().parse("0=0;48=1").unwrap()
+    let Value::Number(wind) =
+        ENTRY.settings.iter().find(|s| s.id == "wind").unwrap().parse("0=0;48=1").unwrap()
     else {
         unreachable!("a number")
     };
-    spec.wind = Some(wind);
+    spec.set.wind = Some(wind);
     let filter = spec.bind(&format, 7, Level::best()).unwrap();
     let numbers = [0, 1, 40, 39, -5, 10_000_000];
     let want: Vec<Frame> = numbers.iter().map(|n| frame(&*filter, *n)).collect();
@@ -377,7 +375,9 @@ fn samples_of_another_shape_change_places_across_alone() {
     let narrow = Format { aspect, ..Format::from_name("gray", 720, 576).unwrap() };
     for name in ["snow", "rain", "embers", "hyperspace"] {
         let at = Moment::of_frame(50, Ratio::whole(25));
-        let of = |format: &Format| Particles::preset(name).splats(format, 3, Level::best(), &at).unwrap();
+        let of = |format: &Format| {
+            Particles::preset(Preset::of_word(name).unwrap()).splats(format, 3, Level::best(), &at).unwrap()
+        };
         let (a, b) = (of(&square), of(&narrow));
         assert!(a.len() == b.len() && a.len() > 20, "{name}: {} {}", a.len(), b.len());
         for (a, b) in a.iter().zip(&b) {

@@ -82,10 +82,10 @@ fn strength_is_the_deviation_at_the_peak() {
 fn the_response_follows_the_curve() {
     let format = Format { range: ColorRange::Full, ..Format::from_name("gray", 1920, 200).unwrap() };
     for (given, curve) in [
-        ("strength=6", settings::read(&values("")).unwrap().curve),
-        ("strength=6:curve=shadows", settings::read(&values("curve=shadows")).unwrap().curve),
+        ("strength=6", GrainSpec::read(&values("")).response()),
+        ("strength=6:curve=shadows", GrainSpec::read(&values("curve=shadows")).response()),
         ("strength=6:points=0=0.5;0.3=1;0.31=0.2;1=0", {
-            settings::read(&values("points=0=0.5;0.3=1;0.31=0.2;1=0")).unwrap().curve
+            GrainSpec::read(&values("points=0=0.5;0.3=1;0.31=0.2;1=0")).response()
         }),
     ] {
         for code in [0u16, 30, 60, 75, 80, 120, 180, 230, 255] {

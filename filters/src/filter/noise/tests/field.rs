@@ -1,6 +1,7 @@
 //! Fields against their definitions, and against what they promise.
 
 use super::field::{Plane, Space, power, window};
+use super::settings::InTime;
 use super::tests::{at, bind, flat, measured, number, picture, render, values};
 use super::*;
 use crate::frame::{ColorRange, Frame, Parity, Picture};
@@ -8,7 +9,7 @@ use crate::noise::Layout;
 use crate::noise::xs64;
 use crate::pixel::field::{Pole, weight};
 use crate::pixel::grain::mirror;
-use crate::settings::{Value, Values};
+use crate::settings::{Animated, Settings, Value, Values};
 
 fn whole(v: i64) -> Value {
     Value::Whole(v)
@@ -43,19 +44,20 @@ fn sum(base: i16, parts: &[(i16, i16)]) -> i16 {
 
 /// Layer, frame and weight of what a frame sums in time.
 fn in_time(given: &Values, t: i64) -> Vec<(u32, i64, f64)> {
-    match given.choice("temporal") {
-        "ar1" => {
-            let rho = given.number("correlation").at(&at(0));
+    let given = NoiseSpec::read(given);
+    match given.temporal {
+        InTime::Ar1 => {
+            let rho = given.correlation.at(&at(0));
             let count = window(rho) as i32;
             let norm = (0..count).map(|j| rho.powi(2 * j)).sum::<f64>().sqrt();
             (0..count).map(|j| (0, t - i64::from(j), rho.powi(j) / norm)).collect()
         }
-        "pink" => {
+        InTime::Pink => {
             let frame =
                 |j: u32| (t as f64 / f64::from(1 << j) + if j == 0 { 0.0 } else { 0.5 }).floor() as i64;
             (0..10).map(|j| (j, frame(j), 0.1f64.sqrt())).collect()
         }
-        _ => vec![(0, t, 1.0)],
+        InTime::None => vec![(0, t, 1.0)],
     }
 }
 
@@ -74,9 +76,9 @@ fn reference(given: &Values, format: &Format, p: usize, frame: i64, law: Law) ->
         };
         sum(base, &parts.iter().map(part).collect::<Vec<_>>())
     };
-    let octaves = given.whole("octaves") as u32;
+    let octaves = given.read::<i64>("octaves") as u32;
     if octaves > 1 {
-        let persistence = given.number("persistence").at(&at(0));
+        let persistence = given.read::<Animated>("persistence").at(&at(0));
         let space = Space::Octaves(octaves, persistence.into());
         let weights = Plane::new((w, h), [sx, sy], &space).weights(persistence);
         let quarter = |near: i16, far: i16| near - (near >> 2) + (far >> 2);
@@ -103,7 +105,7 @@ fn reference(given: &Values, format: &Format, p: usize, frame: i64, law: Law) ->
         }
         return before;
     }
-    let length = |id: &str, s: u32| given.whole(id) as f64 / f64::from(1 << s);
+    let length = |id: &str, s: u32| given.read::<i64>(id) as f64 / f64::from(1 << s);
     let (across, down) = (length("across", sx), length("down", sy));
     let warm = |length: f64| if length > 0.0 { Pole::warm_up(length) } else { 0 };
     let (left, above) = (warm(across), warm(down));
@@ -356,20 +358,6 @@ fn monochrome_is_one_noise() {
 }
 
 #[test]
-fn static_fields_stand_still() {
-    let format = Format::from_name("yuv420p", 64, 64).unwrap();
-    let of = |given: &[(&str, Value)], n| -> Frame {
-        let mut frame = flat(format, 128);
-        render(&*bind(given, &format, Level::best()), &mut frame, n, &[]);
-        frame
-    };
-    for way in ways() {
-        let fixed = [way.clone(), vec![("static", Value::Switch(true))]].concat();
-        assert!(of(&fixed, 7) == of(&way, 0) && of(&way, 7) != of(&way, 0), "{way:?}");
-    }
-}
-
-#[test]
 fn presets_are_read_and_what_is_typed_wins() {
     let format = Format::from_name("gbrp", 64, 64).unwrap();
     let of = |given: &[(&str, Value)]| -> Frame {
@@ -414,20 +402,22 @@ fn presets_are_read_and_what_is_typed_wins() {
     }
     // Another way into space puts the preset's aside.
     let clouds = ("preset", Value::Choice("clouds"));
-    assert!(build(&values(&[clouds.clone(), ("down", whole(3))])).is_ok());
-    assert!(build(&values(&[clouds, ("temporal", Value::Choice("none")), ("octaves", whole(1))])).is_ok());
+    assert!((ENTRY.build)(&values(&[clouds.clone(), ("down", whole(3))])).is_ok());
+    assert!(
+        (ENTRY.build)(&values(&[clouds, ("temporal", Value::Choice("none")), ("octaves", whole(1))])).is_ok()
+    );
 }
 
 #[test]
 fn fields_that_cannot_be() {
-    let problem = |given: &[(&str, Value)]| match build(&values(given)) {
+    let problem = |given: &[(&str, Value)]| match (ENTRY.build)(&values(given)) {
         Ok(_) => panic!("{given:?} should be refused"),
         Err(e) => e.setting,
     };
     assert_eq!(problem(&[("octaves", whole(2)), ("down", whole(1))]), "octaves");
     assert_eq!(problem(&[("persistence", number(0.5))]), "persistence");
     assert_eq!(problem(&[("correlation", number(0.5))]), "correlation");
-    let mut values = Values::new(SETTINGS);
+    let mut values = Values::new(ENTRY.settings);
     for (id, value) in [
         ("octaves", whole(0)),
         ("octaves", whole(9)),
@@ -442,7 +432,7 @@ fn fields_that_cannot_be() {
     let format = Format::from_name("gray", 64, 64).unwrap();
     let bound = |way: Vec<(&'static str, Value)>| {
         let way = [way, vec![("layout", Value::Choice("sequential"))]].concat();
-        build(&super::tests::values(&way)).unwrap().bind(&format, 42, Level::best()).is_ok()
+        ENTRY.bind(&super::tests::values(&way), &format, 42, Level::best()).is_ok()
     };
     let found: Vec<bool> = ways().into_iter().map(bound).collect();
     assert_eq!(found, [true, false, false, false, false, true, true, true]);

@@ -1,51 +1,48 @@
 //! The table.
 
 use super::super::effect::{Form, Layer, Page, Place, Side, Sprite, Tint, When};
-use super::words::{BLENDS, blend, blend_word};
 use super::{Item, Key, Takes, exact};
-use crate::settings::Choice;
+use crate::particle::draw::Blend;
+use crate::settings::{Choice, Word};
 
 const PLACES: &[Choice] = &[
-    Choice {
-        id: "volume",
-        help: "anywhere the camera sees between two depths; who drifts out comes in again",
-    },
-    Choice { id: "tunnel", help: "the same, and who passes the camera begins again at the far end" },
-    Choice { id: "box", help: "in a box, which may be as flat as a line or a point" },
-    Choice { id: "disc", help: "in a disc" },
-    Choice { id: "edge", help: "just beyond an edge of the frame" },
-    Choice { id: "mask", help: "where a picture, laid over the frame, is bright" },
-    Choice { id: "path", help: "at a point that a curve moves" },
+    Choice::new("volume", "anywhere the camera sees between two depths; who drifts out comes in again"),
+    Choice::new("tunnel", "the same, and who passes the camera begins again at the far end"),
+    Choice::new("box", "in a box, which may be as flat as a line or a point"),
+    Choice::new("disc", "in a disc"),
+    Choice::new("edge", "just beyond an edge of the frame"),
+    Choice::new("mask", "where a picture, laid over the frame, is bright"),
+    Choice::new("path", "at a point that a curve moves"),
 ];
 
 const SIDES: &[Choice] = &[
-    Choice { id: "top", help: "above" },
-    Choice { id: "bottom", help: "below" },
-    Choice { id: "left", help: "on the left" },
-    Choice { id: "right", help: "on the right" },
+    Choice::new("top", "above"),
+    Choice::new("bottom", "below"),
+    Choice::new("left", "on the left"),
+    Choice::new("right", "on the right"),
 ];
 
 const SHAPES: &[Choice] = &[
-    Choice { id: "disc", help: "a disc" },
-    Choice { id: "ring", help: "a ring" },
-    Choice { id: "polygon", help: "a convex polygon" },
-    Choice { id: "hair", help: "a thin line that bends, of the first of the colours" },
-    Choice { id: "sprite", help: "a picture, which keeps its own colours" },
+    Choice::new("disc", "a disc"),
+    Choice::new("ring", "a ring"),
+    Choice::new("polygon", "a convex polygon"),
+    Choice::new("hair", "a thin line that bends, of the first of the colours"),
+    Choice::new("sprite", "a picture, which keeps its own colours"),
 ];
 
 const PAGES: &[Choice] = &[
-    Choice { id: "chance", help: "one, by chance" },
-    Choice { id: "life", help: "from the first at birth to the last at death" },
-    Choice { id: "time", help: "one after the other, beginning anywhere" },
+    Choice::new("chance", "one, by chance"),
+    Choice::new("life", "from the first at birth to the last at death"),
+    Choice::new("time", "one after the other, beginning anywhere"),
 ];
 
 /// The most columns and rows of a flip-book.
 const MOST_PAGES: u64 = 32;
 
 const COLOURINGS: &[Choice] = &[
-    Choice { id: "one", help: "one of the colours, by chance" },
-    Choice { id: "mix", help: "something between the first and the last, by chance" },
-    Choice { id: "life", help: "from the first at birth to the last at death" },
+    Choice::new("one", "one of the colours, by chance"),
+    Choice::new("mix", "something between the first and the last, by chance"),
+    Choice::new("life", "from the first at birth to the last at death"),
 ];
 
 macro_rules! number {
@@ -495,13 +492,13 @@ pub const LAYER: &[Key] = &[
     moved!("scroll-y", "heights a second", "The same, down.", scroll, 1),
     Key {
         id: "blend",
-        takes: Takes::Word(BLENDS),
+        takes: Takes::Word(Blend::WORDS),
         unit: "",
         help: "How they mix with the frame, where it is not as the effect says.",
-        get: |l| l.blend.map(|b| Item::Word(blend_word(b))),
+        get: |l| l.blend.map(|b| Item::Word(b.word())),
         set: Some(|l, i| {
             if let Item::Word(word) = i {
-                l.blend = blend(word);
+                l.blend = Blend::of_word(word);
             }
         }),
     },

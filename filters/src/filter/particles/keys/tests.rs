@@ -1,12 +1,13 @@
 //! Keys, values and layers.
 
-use super::super::presets;
+use super::super::{Preset, presets};
 use super::*;
+use crate::settings::Word;
 
 #[test]
 fn every_layer_is_what_its_keys_say() {
     for name in super::super::tests::names() {
-        for layer in presets::preset(name).layers {
+        for layer in presets::preset(Preset::of_word(name).unwrap()).layers {
             let mut draft = Draft::default();
             for (key, item) in said(&layer) {
                 draft.put(key, item).unwrap_or_else(|e| panic!("{name}: {}: {e}", key.id));

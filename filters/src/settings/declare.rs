@@ -1,0 +1,395 @@
+//! Settings declared once: what [`settings!`](crate::settings!) and [`choices!`](crate::choices!) are made of.
+
+use super::{
+    Animated, Choice, Constant, Document, Kind, OnlyWhen, Picture, Points, Setting, Unit, Value, Values,
+};
+use core::marker::PhantomData;
+use core::ops::RangeInclusive;
+
+/// The settings of one filter as typed values; [`settings!`](crate::settings!) implements it.
+pub trait Settings: Sized {
+    /// Their descriptions, in the order of the declaration.
+    const TABLE: &'static [Setting];
+
+    /// What is given, else what the preset says, else the default. Panics for values of another table.
+    fn read(values: &Values) -> Self;
+}
+
+/// A type that a setting's value can be read as.
+pub trait Typed: Sized {
+    /// The value; `None` for one of another kind.
+    fn of(value: &Value) -> Option<Self>;
+
+    /// What it is without any value; `None` when there must be one.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+/// One of a few words; [`choices!`](crate::choices!) implements it.
+pub trait Word: Copy + PartialEq + 'static {
+    /// The words, in the order of help.
+    const WORDS: &'static [Choice];
+    /// What each of them stands for.
+    const VALUES: &'static [Self];
+
+    /// What a word stands for.
+    fn of_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().position(|c| c.id == word).map(|i| Self::VALUES[i])
+    }
+
+    /// The word for it.
+    fn word(self) -> &'static str {
+        Self::VALUES.iter().position(|v| *v == self).map_or("", |i| Self::WORDS[i].id)
+    }
+}
+
+impl<T: Typed> Typed for Option<T> {
+    fn of(value: &Value) -> Option<Self> {
+        T::of(value).map(Some)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+}
+
+impl<W: Word> Typed for W {
+    fn of(value: &Value) -> Option<W> {
+        if let Value::Choice(word) = value { W::of_word(word) } else { None }
+    }
+}
+
+macro_rules! typed {
+    ($($variant:ident: $t:ty,)*) => {
+        $(impl Typed for $t {
+            fn of(value: &Value) -> Option<$t> {
+                if let Value::$variant(v) = value { Some(v.clone()) } else { None }
+            }
+        })*
+    };
+}
+
+typed! {
+    Switch: bool,
+    Whole: i64,
+    Number: Animated,
+    Seed: u64,
+    Position: Animated<[f64; 2]>,
+    Colour: Animated<[f64; 4]>,
+    Points: Points,
+    Image: Picture,
+    Effect: Document,
+}
+
+impl Typed for f64 {
+    fn of(value: &Value) -> Option<f64> {
+        if let Value::Number(Animated::Constant(v)) = value { Some(*v) } else { None }
+    }
+}
+
+/// A setting in the making, whose value is a `T`: `Option` of something until it has a default.
+#[derive(Debug)]
+pub struct Described<T> {
+    setting: Setting,
+    of: PhantomData<fn() -> T>,
+}
+
+const fn described<T>(kind: Kind) -> Described<T> {
+    Described { setting: Setting::new("", "", kind), of: PhantomData }
+}
+
+/// A number that may move.
+pub const fn number(range: RangeInclusive<f64>) -> Described<Option<Animated>> {
+    described(Kind::Number { min: *range.start(), max: *range.end() })
+}
+
+/// A number that stays the same over the clip.
+pub const fn fixed(range: RangeInclusive<f64>) -> Described<Option<f64>> {
+    described(Kind::Fixed { min: *range.start(), max: *range.end() })
+}
+
+/// A whole number that stays the same over the clip.
+pub const fn whole(range: RangeInclusive<i64>) -> Described<Option<i64>> {
+    described(Kind::Whole { min: *range.start(), max: *range.end() })
+}
+
+/// Yes or no.
+pub const fn switch() -> Described<Option<bool>> {
+    described(Kind::Switch)
+}
+
+/// One of the words of a type; without any this one.
+pub const fn choice<W: Word>(default: &'static str) -> Described<W> {
+    assert!(is_one_of(default, W::WORDS), "the default is none of the words");
+    optional_choice::<W>().by_default(Constant::Word(default))
+}
+
+/// One of the words of a type, or none of them.
+pub const fn optional_choice<W: Word>() -> Described<Option<W>> {
+    described(Kind::Choice(W::WORDS))
+}
+
+/// A place that may move.
+pub const fn position(range: RangeInclusive<f64>) -> Described<Option<Animated<[f64; 2]>>> {
+    described(Kind::Position { min: *range.start(), max: *range.end() })
+}
+
+/// A colour that may move.
+pub const fn colour() -> Described<Option<Animated<[f64; 4]>>> {
+    described(Kind::Colour)
+}
+
+/// A function of 0..1 as points.
+pub const fn points(range: RangeInclusive<f64>) -> Described<Option<Points>> {
+    described(Kind::Points { min: *range.start(), max: *range.end() })
+}
+
+/// Bits to start random numbers from.
+pub const fn bits() -> Described<Option<u64>> {
+    described(Kind::Seed)
+}
+
+/// An image file.
+pub const fn image() -> Described<Option<Picture>> {
+    described(Kind::Image)
+}
+
+/// A frame of the source, as an image.
+pub const fn source_frame() -> Described<Option<Picture>> {
+    described(Kind::SourceFrame)
+}
+
+/// An effect file.
+pub const fn effect() -> Described<Option<Document>> {
+    described(Kind::Effect)
+}
+
+impl<T> Described<T> {
+    const fn with(self, setting: Setting) -> Described<T> {
+        Described { setting, ..self }
+    }
+
+    const fn by_default<V>(self, default: Constant) -> Described<V> {
+        Described { setting: Setting { default: Some(default), ..self.setting }, of: PhantomData }
+    }
+
+    /// What a window calls it, where that is not its id in other letters.
+    pub const fn label(self, label: &'static str) -> Described<T> {
+        let setting = Setting { label, ..self.setting };
+        self.with(setting)
+    }
+
+    /// What its number counts.
+    pub const fn unit(self, unit: Unit) -> Described<T> {
+        let setting = Setting { unit, ..self.setting };
+        self.with(setting)
+    }
+
+    /// The heading that a window puts it under.
+    pub const fn group(self, group: &'static str) -> Described<T> {
+        let setting = Setting { group, ..self.setting };
+        self.with(setting)
+    }
+
+    /// The part of the range that a slider spans.
+    pub const fn soft(self, range: RangeInclusive<f64>) -> Described<T> {
+        let setting = Setting { soft: Some((*range.start(), *range.end())), ..self.setting };
+        self.with(setting)
+    }
+
+    /// What one step of a slider changes.
+    pub const fn step(self, step: f64) -> Described<T> {
+        let setting = Setting { step: Some(step), ..self.setting };
+        self.with(setting)
+    }
+
+    /// A slider goes by ratios, not by differences.
+    pub const fn logarithmic(self) -> Described<T> {
+        let setting = Setting { logarithmic: true, ..self.setting };
+        self.with(setting)
+    }
+
+    /// It matters only when the choice `setting` is one of `words`.
+    pub const fn only_when(self, setting: &'static str, words: &'static [&'static str]) -> Described<T> {
+        let only_when = Some(OnlyWhen { setting, words, refused: false });
+        let setting = Setting { only_when, ..self.setting };
+        self.with(setting)
+    }
+
+    /// The same, and giving it otherwise is an error.
+    pub const fn refused_unless(self, setting: &'static str, words: &'static [&'static str]) -> Described<T> {
+        let only_when = Some(OnlyWhen { setting, words, refused: true });
+        let setting = Setting { only_when, ..self.setting };
+        self.with(setting)
+    }
+
+    /// The whole description.
+    pub const fn named(self, id: &'static str, help: &'static str) -> Setting {
+        Setting { id, help: help.trim_ascii(), ..self.setting }
+    }
+}
+
+impl Described<Option<Animated>> {
+    /// What it is when neither given nor in a preset.
+    pub const fn default(self, v: f64) -> Described<Animated> {
+        self.by_default(Constant::Number(v))
+    }
+}
+
+impl Described<Option<f64>> {
+    /// What it is when neither given nor in a preset.
+    pub const fn default(self, v: f64) -> Described<f64> {
+        self.by_default(Constant::Number(v))
+    }
+}
+
+impl Described<Option<i64>> {
+    /// What it is when neither given nor in a preset.
+    pub const fn default(self, v: i64) -> Described<i64> {
+        self.by_default(Constant::Whole(v))
+    }
+}
+
+impl Described<Option<bool>> {
+    /// What it is when neither given nor in a preset.
+    pub const fn default(self, v: bool) -> Described<bool> {
+        self.by_default(Constant::Switch(v))
+    }
+}
+
+impl Described<Option<Animated<[f64; 2]>>> {
+    /// What it is when neither given nor in a preset.
+    pub const fn default(self, v: [f64; 2]) -> Described<Animated<[f64; 2]>> {
+        self.by_default(Constant::Position(v))
+    }
+}
+
+impl Described<Option<Animated<[f64; 4]>>> {
+    /// What it is when neither given nor in a preset.
+    pub const fn default(self, v: [f64; 4]) -> Described<Animated<[f64; 4]>> {
+        self.by_default(Constant::Colour(v))
+    }
+}
+
+const fn is_one_of(word: &str, words: &[Choice]) -> bool {
+    let mut i = 0;
+    while i < words.len() {
+        let (a, b) = (word.as_bytes(), words[i].id.as_bytes());
+        let mut same = a.len() == b.len();
+        let mut k = 0;
+        while same && k < a.len() {
+            same = a[k] == b[k];
+            k += 1;
+        }
+        if same {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Declares the settings of a filter once: what help, recipes and windows say of them, and the struct that the filter
+/// reads them from.
+///
+/// ```
+/// use grainfield_filters::settings::{Animated, Settings, Unit, Values};
+///
+/// grainfield_filters::choices! {
+///     /// How it blurs.
+///     pub enum Mode {
+///         /// softly in all directions
+///         Gaussian = "gaussian",
+///         /// along a line
+///         Directional = "directional",
+///     }
+/// }
+///
+/// grainfield_filters::settings! {
+///     /// What `blur` is asked for.
+///     pub struct Blur {
+///         /// How it blurs.
+///         mode: Mode = choice("gaussian"),
+///         /// How far: 1 is soft, 5 out of focus.
+///         sigma: Animated = number(0.0..=500.0).default(2.0).unit(Unit::Pixels).only_when("mode", &["gaussian"]),
+///         /// Stays within this part of the picture. Without it: everywhere.
+///         out_to as "out-to": Option<f64> = fixed(0.0..=1.0),
+///     }
+///     presets "A look in one word. What is typed beside it wins." {
+///         /// as through a wet pane
+///         "pane" = "sigma=7.5:out-to=0.9",
+///     }
+///     with seed
+/// }
+///
+/// let blur = Blur::read(&Values::parse(Blur::TABLE, "preset=pane:sigma=3").unwrap());
+/// assert_eq!((blur.mode, blur.sigma.constant(), blur.out_to), (Mode::Gaussian, Some(3.0), Some(0.9)));
+/// ```
+///
+/// A field's documentation is its help; its type and the type of the description must agree, so a field whose
+/// description has no default is an `Option`. `as "..."` names a setting that cannot be named as the field is. Presets
+/// become the setting `preset`. `with seed` adds the seed of a filter that draws random numbers, `with static` the
+/// switch that shows every frame what frame 0 gets; the chain does both, so the struct has no fields of them.
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[doc = $about:literal])*
+        $vis:vis struct $name:ident {
+            $( $(#[doc = $help:literal])+ $field:ident $(as $id:literal)? : $type:ty = $described:expr ),* $(,)?
+        }
+        $(presets $presets:literal { $( $(#[doc = $look:literal])+ $preset:literal = $sets:literal ),* $(,)? })?
+        $(with $($common:tt),+)?
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Debug)]
+        $vis struct $name { $( $(#[doc = $help])+ $vis $field: $type, )* }
+
+        impl $crate::settings::Settings for $name {
+            const TABLE: &'static [$crate::settings::Setting] = &[
+                $( $crate::settings::common::preset(
+                    &[$( $crate::settings::Choice::preset($preset, concat!($($look),+), $sets) ),*],
+                    $presets,
+                ), )?
+                $( {
+                    #[allow(unused_imports)]
+                    use $crate::settings::declare::*;
+                    let described: Described<$type> = $described;
+                    described.named($crate::settings!(@id $field $($id)?), concat!($($help),+))
+                }, )*
+                $( $( $crate::settings!(@common $common) ),+ )?
+            ];
+
+            fn read(values: &$crate::settings::Values) -> $name {
+                let _ = values;
+                $name { $( $field: values.read($crate::settings!(@id $field $($id)?)) ),* }
+            }
+        }
+    };
+    (@id $field:ident) => { stringify!($field) };
+    (@id $field:ident $id:literal) => { $id };
+    (@common seed) => { $crate::settings::common::SEED };
+    (@common static) => { $crate::settings::common::STATIC };
+}
+
+/// Defines an enum whose variants are the words of a choice, each documented by its help; or, with `for TYPE`, gives words
+/// to an enum that there is. See [`settings!`](crate::settings!).
+#[macro_export]
+macro_rules! choices {
+    (for $name:ident { $( $(#[doc = $help:literal])+ $value:ident = $word:literal ),* $(,)? }) => {
+        impl $crate::settings::Word for $name {
+            const WORDS: &'static [$crate::settings::Choice] =
+                &[$( $crate::settings::Choice::new($word, concat!($($help),+)) ),*];
+            const VALUES: &'static [$name] = &[$( $name::$value ),*];
+        }
+    };
+    (
+        $(#[doc = $about:literal])*
+        $vis:vis enum $name:ident { $( $(#[doc = $help:literal])+ $value:ident = $word:literal ),* $(,)? }
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        $vis enum $name { $( $(#[doc = $help])+ $value ),* }
+        $crate::choices! { for $name { $( $(#[doc = $help])+ $value = $word ),* } }
+    };
+}
