@@ -85,7 +85,7 @@ impl Tile {
             let [sx, sy] = group.cells.shift;
             let from = [x.start >> sx, y.start >> sy];
             // A bottom field may have a row of chroma less than its luma rows would need.
-            let (width, height) = painter.format.plane_size(mine.planes[0]);
+            let (width, height) = painter.format.plane_size(usize::from([sx, sy] != [0, 0]));
             let end = [x.end.div_ceil(1 << sx).min(width), y.end.div_ceil(1 << sy).min(height)];
             let size = [end[0].saturating_sub(from[0]), end[1].saturating_sub(from[1])];
             if size.contains(&0) {
