@@ -2,7 +2,7 @@
 
 use super::{Band, Memory, Plan, Render};
 use crate::choices;
-use crate::frame::{Format, Moment, Parity, Picture, PlaneSet, Scratch};
+use crate::frame::{Format, Moment, Parity, Picture, Scratch};
 use crate::lend::{Host, Stop};
 use crate::noise::seed::{GOLDEN, mix64};
 use crate::particle::draw::{Bins, Blend, Light, Look, Painter, Splat};
@@ -199,7 +199,7 @@ choices! {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::frame::{ColorRange, Depth, Family, Frame};
+    use crate::frame::{ColorRange, Depth, Family, Frame, PlaneSet};
     use crate::lend::{Alone, NoStore};
     use crate::particle::draw::Shape;
     use core::sync::atomic::AtomicBool;
