@@ -12,7 +12,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use frames::bind;
 use grainfield::job::{Job, Request, Step, Watch};
 use grainfield::recipe::Recipe;
-use grainfield_filters::filter::{Band, Filter, State};
+use grainfield_filters::filter::{Band, Filter, Now, State};
 use grainfield_filters::frame::{Format, Frame, Moment, Scratch};
 use grainfield_filters::lend::{Alone, Host, NoStore};
 use grainfield_filters::ratio::Ratio;
@@ -29,13 +29,17 @@ fn at(n: i64) -> Moment {
     Moment::of_frame(n, Ratio::whole(24))
 }
 
+fn now(filter: &dyn Filter, n: i64) -> Now {
+    filter.at(&at(n)).expect("fluid is never idle")
+}
+
 fn step(filter: &dyn Filter, n: i64, line: &mut Option<State>) -> State {
-    filter.step(&at(n), line, &HOST).expect("nobody stops it")
+    filter.step(&now(filter, n), line, &HOST).expect("nobody stops it")
 }
 
 fn surface(filter: &dyn Filter, n: i64, line: &mut Option<State>) -> State {
     let stepped = step(filter, n, line);
-    filter.prepare(&at(n), Some(stepped), &HOST).expect("nobody stops it")
+    filter.prepare(&now(filter, n), Some(stepped), &HOST).expect("nobody stops it")
 }
 
 struct Unwatched;
@@ -75,12 +79,13 @@ fn bench(c: &mut Criterion) {
     group.bench_function("surface", |b| b.iter(|| black_box(surface(filter, n, &mut line))));
     let state = surface(filter, n, &mut line);
     let (source, mut out, mut scratch) = (Frame::new(format), Frame::new(format), Scratch::default());
-    let writes = filter.plan(&at(n)).writes;
+    let now = now(filter, n);
+    let writes = now.plan.writes;
     group.bench_function("composite", |b| {
         b.iter(|| {
             let input = Some(source.as_ref());
             let mut band = Band { rows: 0..720, input, output: out.as_mut(), writes };
-            filter.render(&at(n), Some(&state), &mut band, &mut scratch);
+            filter.render(&now, Some(&state), &mut band, &mut scratch);
         });
     });
     group.bench_function("whole", |b| {

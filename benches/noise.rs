@@ -107,8 +107,9 @@ impl Planes {
         let empty = || PlaneMut::default();
         let output = FrameMut::new(format, [plane, empty(), empty(), empty()]);
         let at = Moment::of_frame(number, Ratio::whole(24));
+        let now = filter.at(&at).expect("an idle filter is not measured");
         filter.render(
-            &at,
+            &now,
             None,
             &mut Band { rows: 0..height, input: None, output, writes: PlaneSet::one(0) },
             scratch,

@@ -69,13 +69,15 @@ fn at(n: i64) -> Moment {
 
 fn prepare(filter: &dyn Filter, n: i64, near: Option<State>, spread: &dyn Spread) -> State {
     let host = Host { spread, store: &NoStore, stop: &GO };
-    filter.prepare(&at(n), near, &host).unwrap_or_else(|e| panic!("nobody stops it: {e}"))
+    let now = filter.at(&at(n)).unwrap_or_else(|| panic!("there is something to draw"));
+    filter.prepare(&now, near, &host).unwrap_or_else(|e| panic!("nobody stops it: {e}"))
 }
 
 fn draw(filter: &dyn Filter, n: i64, state: &State, output: FrameMut<'_>, scratch: &mut Scratch) {
     let rows = output.plane(0).rows();
-    let writes = filter.plan(&at(n)).writes;
-    filter.render(&at(n), Some(state), &mut Band { rows, input: None, output, writes }, scratch);
+    let now = filter.at(&at(n)).unwrap_or_else(|| panic!("there is something to draw"));
+    let writes = now.plan.writes;
+    filter.render(&now, Some(state), &mut Band { rows, input: None, output, writes }, scratch);
 }
 
 fn bench(c: &mut Criterion) {

@@ -1,7 +1,7 @@
 //! Frames to measure filters on: more of them than any cache holds.
 
 use grainfield_filters::catalog::find;
-use grainfield_filters::filter::{Band, Filter, Plan, Reach, State};
+use grainfield_filters::filter::{Band, Filter, Now, Reach, State};
 use grainfield_filters::frame::{Format, FrameMut, FrameRef, Moment, PlaneMut, PlaneRef, Scratch};
 use grainfield_filters::lend::{Alone, Host, NoStore};
 use grainfield_filters::ratio::Ratio;
@@ -68,9 +68,9 @@ impl Frames {
         let format = self.format;
         let (to, from) = self.pair();
         let at = Moment::of_frame(number, Ratio::whole(24));
-        let plan = filter.plan(&at);
-        assert!(plan.active, "an idle filter is not measured");
-        state.prepare(filter, &at, &plan);
+        let now = filter.at(&at).expect("an idle filter is not measured");
+        let plan = now.plan;
+        state.prepare(filter, &now);
         let mut rest = &mut *to;
         let planes = [0, 1, 2].map(|p| {
             let (width, height) = format.plane_size(p);
@@ -100,7 +100,7 @@ impl Frames {
             let (output_band, below) = output.split_at_row(end);
             output = below;
             let mut band = Band { rows: start..end, input, output: output_band, writes: plan.writes };
-            filter.render(&at, state.0.as_ref().map(|s| &s.1), &mut band, scratch);
+            filter.render(&now, state.0.as_ref().map(|s| &s.1), &mut band, scratch);
         }
     }
 }
@@ -110,14 +110,14 @@ impl Frames {
 pub(crate) struct Kept(Option<(u128, State)>);
 
 impl Kept {
-    fn prepare(&mut self, filter: &dyn Filter, at: &Moment, plan: &Plan) {
-        let Some(key) = plan.state else { return };
+    fn prepare(&mut self, filter: &dyn Filter, now: &Now) {
+        let Some(key) = now.plan.state else { return };
         if self.0.as_ref().is_some_and(|s| s.0 == key) {
             return;
         }
         let stop = AtomicBool::new(false);
         let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
-        let state = filter.prepare(at, None, &host).expect("nothing stops it");
+        let state = filter.prepare(now, None, &host).expect("nothing stops it");
         self.0 = Some((key, state));
     }
 }

@@ -1,5 +1,26 @@
 //! Grainfield's filters: no files, no threads, no clocks, no environment. What a filter needs of these is lent
-//! ([`lend`]).
+//! ([`lend`]). Any frame is a pure function of the source's frame, the steps, the seed and the frame's number:
+//!
+//! ```
+//! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Work};
+//! use grainfield_filters::lend::{Alone, Host, NoStore};
+//! use grainfield_filters::{catalog, frame, ratio::Ratio, settings::Values, simd::Level};
+//! use std::sync::atomic::AtomicBool;
+//!
+//! let grain = catalog::find("grain").expect("a filter of the catalog");
+//! let step = Step::new(grain, Values::parse(grain.settings, "preset=35mm:strength=6")?);
+//! let format = frame::Format::from_name("yuv420p", 1920, 1080)?;
+//! let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
+//! let chain = Chain::bind::<ChainError>(&[step], format, &options, |made| Ok(*made))?;
+//!
+//! let mut picture = frame::Frame::new(format);
+//! let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+//! let at = frame::Moment::of_frame(1200, Ratio::whole(24));
+//! chain.run(&at, Ratio::ZERO, &mut picture, &mut Work::default(), &States::default(), &host)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Filters are in [`mod@filter`], whose page shows how to write one.
 
 pub mod catalog;
 pub mod chain;

@@ -148,10 +148,11 @@ fn filtered(settings: &str, format: Format, odd: usize, level: Level, scratch: &
     let filter = step.filter.bind(&step.values, &format, 7, level).unwrap();
     let mut picture = Picture::new(format, odd);
     let at = Moment::of_frame(odd as i64 - 100, Ratio::whole(24));
-    let writes = filter.plan(&at).writes;
+    let Some(now) = filter.at(&at) else { return picture };
+    let writes = now.plan.writes;
     let rows = 0..format.plane_size(0).1;
     let mut band = Band { rows, input: None, output: picture.band(), writes };
-    filter.render(&at, None, &mut band, scratch);
+    filter.render(&now, None, &mut band, scratch);
     picture
 }
 
@@ -239,10 +240,11 @@ fn dither_is_the_same_at_every_level() {
                             let filter = step.filter.bind(&step.values, &from, 7, level).unwrap();
                             let mut out = Picture::new(*filter.output(), number + 1);
                             let at = Moment::of_frame(number as i64, Ratio::whole(24));
-                            let writes = filter.plan(&at).writes;
+                            let now = filter.at(&at).unwrap();
+                            let writes = now.plan.writes;
                             let input = Some(source.borrowed());
                             let mut band = Band { rows: 0..5, input, output: out.band(), writes };
-                            filter.render(&at, None, &mut band, scratch);
+                            filter.render(&now, None, &mut band, scratch);
                             out.bytes()
                         };
                         let want = made(Level::SCALAR, &mut scratch);

@@ -3,7 +3,7 @@
 use super::Step;
 use crate::filter::convert::{self, Convert, ConvertError};
 use crate::filter::dither::{Dither, Mode};
-use crate::filter::{Filter, Memory, Spec};
+use crate::filter::{Filter, Memory, Render, Spec};
 use crate::frame::{ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Ranges};
 use crate::noise::ShapeError;
 use crate::noise::seed::filter_seed;
@@ -242,7 +242,7 @@ impl Chain {
             if filters.is_empty() {
                 self.notes.push(dither.describe());
             }
-            filters.push(Box::new(dither));
+            filters.push(dither.boxed());
         }
         self.always(filters, still, to);
         Ok(())

@@ -33,3 +33,10 @@ pub struct Step {
     /// How much of the filter's result is taken, 0 to 1.
     pub opacity: Animated,
 }
+
+impl Step {
+    /// In every frame, on the planes that the filter takes by itself, in full.
+    pub fn new(filter: &'static Entry, values: Values) -> Step {
+        Step { filter, values, enable: None, planes: None, opacity: Animated::Constant(1.0) }
+    }
+}

@@ -5,7 +5,7 @@
 
 use super::bind::{Chain, Fields, Layer};
 use super::states::States;
-use crate::filter::{Band, Plan, Reach, State};
+use crate::filter::{Band, Now, Reach, State};
 use crate::frame::{Format, Frame, FrameMut, FrameRef, Moment, Parity, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
 use crate::pixel::blend::{Opacity, blend_row};
@@ -19,16 +19,25 @@ const BAND_BYTES: usize = 256 << 10;
 #[derive(Debug, Default)]
 pub struct Work {
     spare: Option<Frame>,
+    between: Option<Frame>,
     scratch: Mutex<Vec<(Scratch, Scratch)>>,
 }
 
 /// What one picture (the frame, or one field) of a layer does this time.
 struct Part {
     parity: Option<Parity>,
-    at: Moment,
-    plan: Plan,
+    index: i64,
+    /// What the filter does; `None`: nothing.
+    now: Option<Now>,
+    /// None where there is nothing to do.
     writes: PlaneSet,
     state: Option<State>,
+}
+
+/// Which of the passes of a frame one is.
+struct Place {
+    first: bool,
+    last: bool,
 }
 
 struct Active<'a> {
@@ -53,30 +62,78 @@ impl Chain {
         host: &Host<'_>,
     ) -> Result<(), Stop> {
         assert_eq!(frame.format(), &self.input, "the chain was bound to another format");
+        self.passes(at, duration, states, host, |pass, _| self.pass(pass, frame, work, host))
+    }
+
+    /// The same from buffers of a host's to others: `input` is of the format [`input`](Chain::input), `output`, which
+    /// becomes the result, of the format [`output`](Chain::output).
+    #[allow(clippy::too_many_arguments)] // those of `run`, with two buffers for one
+    pub fn run_between(
+        &self,
+        at: &Moment,
+        duration: Ratio,
+        input: FrameRef<'_>,
+        mut output: FrameMut<'_>,
+        work: &mut Work,
+        states: &States,
+        host: &Host<'_>,
+    ) -> Result<(), Stop> {
+        assert_eq!(input.format, self.input, "the chain was bound to another format");
+        assert_eq!(output.format, *self.output(), "the chain was bound to another format");
+        // What stands between the first pass and the last.
+        let mut between = work.between.take().unwrap_or_else(|| Frame::new(self.input));
+        let mut done = false;
+        let result = self.passes(at, duration, states, host, |pass, place| {
+            done = place.last;
+            match (place.first, place.last) {
+                (true, true) => self.pass_between(pass, input, output.reborrow(), work, host),
+                (true, false) => {
+                    between.reset(pass[0].layer.output);
+                    self.pass_between(pass, input, between.as_mut(), work, host);
+                }
+                (false, true) => self.pass_between(pass, between.as_ref(), output.reborrow(), work, host),
+                (false, false) => self.pass(pass, &mut between, work, host),
+            }
+        });
+        work.between = Some(between);
+        if result.is_ok() && !done {
+            (0..self.input.planes()).for_each(|p| copy_rows(&input, &mut output, p));
+        }
+        result
+    }
+
+    /// Calls `run` for each pass over the picture, when what it needs is prepared. A pass is one layer that is not local,
+    /// if it is first, and then local ones.
+    fn passes(
+        &self,
+        at: &Moment,
+        duration: Ratio,
+        states: &States,
+        host: &Host<'_>,
+        mut run: impl FnMut(&[Active<'_>], Place),
+    ) -> Result<(), Stop> {
         let mut active = self.active(at, duration);
         // Where no filter does anything, there is no need to convert to the working depth and back.
         if self.input == *self.output() && !active.iter().any(|a| a.layer.asked) {
             return Ok(());
         }
         let mut rest = &mut active[..];
+        let mut first = true;
         while !rest.is_empty() {
             host.check()?;
-            // A pass: one layer that is not local, if it is first, and then local ones. What the first one does not
-            // write gets to the output only after it is done, so then it stays alone.
+            // What the first one does not write gets to the output only after it is done, so then it stays alone.
             let alone = !rest[0].local && !rest[0].writes_all();
             let len = if alone { 1 } else { 1 + rest[1..].iter().take_while(|a| a.local).count() };
             let (pass, later) = rest.split_at_mut(len);
             for a in pass.iter_mut() {
                 a.prepare(states, host)?;
             }
-            self.pass(pass, frame, work, host);
+            run(pass, Place { first, last: later.is_empty() });
             for a in pass {
                 a.give_back(states);
             }
-            rest = later;
+            (rest, first) = (later, false);
         }
-        // what changes in place may change what the samples mean
-        frame.retag(*self.output());
         Ok(())
     }
 
@@ -96,15 +153,16 @@ impl Chain {
                 if layer.still {
                     at.index = at.split(filter.output().picture).1;
                 }
-                let plan = filter.plan(&at);
-                let writes = match layer.planes {
-                    Some(wanted) => wanted & (plan.writes | plan.on_request),
-                    None => plan.writes,
+                let now = filter.at(&at);
+                let writes = match (&now, layer.planes) {
+                    (None, _) => PlaneSet::NONE,
+                    (Some(now), Some(wanted)) => wanted & (now.plan.writes | now.plan.on_request),
+                    (Some(now), None) => now.plan.writes,
                 };
-                parts.push(Part { parity, at, plan, writes, state: None });
+                parts.push(Part { parity, index: at.index, now, writes, state: None });
             }
-            if parts.iter().any(|p| p.plan.active && !p.writes.is_empty()) {
-                let local = parts.iter().all(|p| !p.plan.active || p.plan.reach == Reach::Same);
+            if parts.iter().any(|p| !p.writes.is_empty()) {
+                let local = parts.iter().flat_map(|p| &p.now).all(|now| now.plan.reach == Reach::Same);
                 list.push(Active { number, layer, parts, opacity, local });
             }
         }
@@ -129,7 +187,7 @@ impl Chain {
     }
 
     fn pass(&self, pass: &[Active<'_>], frame: &mut Frame, work: &mut Work, host: &Host<'_>) {
-        let Work { spare, scratch } = work;
+        let Work { spare, scratch, .. } = work;
         if pass[0].local {
             let input = None;
             self.bands(pass, input, frame.as_mut(), scratch, host);
@@ -143,6 +201,26 @@ impl Chain {
             output.swap_plane(p, frame);
         }
         core::mem::swap(output, frame);
+    }
+
+    /// A pass from one picture to another.
+    fn pass_between(
+        &self,
+        pass: &[Active<'_>],
+        input: FrameRef<'_>,
+        mut output: FrameMut<'_>,
+        work: &Work,
+        host: &Host<'_>,
+    ) {
+        let head = &pass[0];
+        let planes = 0..head.layer.output.planes();
+        if head.local {
+            planes.for_each(|p| copy_rows(&input, &mut output, p));
+            self.bands(pass, None, output, &work.scratch, host);
+        } else {
+            planes.filter(|&p| !head.writes_plane(p)).for_each(|p| copy_rows(&input, &mut output, p));
+            self.bands(pass, Some(input), output, &work.scratch, host);
+        }
     }
 
     fn bands(
@@ -193,7 +271,7 @@ fn band_rows(format: &Format, fields: bool, threads: usize) -> usize {
 
 impl Active<'_> {
     fn writes_plane(&self, p: usize) -> bool {
-        self.parts.iter().any(|part| part.plan.active && part.writes.has(p))
+        self.parts.iter().any(|part| part.writes.has(p))
     }
 
     fn writes_all(&self) -> bool {
@@ -202,19 +280,21 @@ impl Active<'_> {
 
     fn prepare(&mut self, states: &States, host: &Host<'_>) -> Result<(), Stop> {
         for (i, part) in self.parts.iter_mut().enumerate() {
-            let (true, Some(key)) = (part.plan.active, part.plan.state) else { continue };
+            let Some((now, key)) = part.now.as_ref().and_then(|now| Some((now, now.plan.state?))) else {
+                continue;
+            };
             let filter = &self.layer.filters[i];
             if filter.stepped() {
                 let line = states.line(self.number);
                 let stepped =
-                    filter.step(&part.at, &mut line.lock().unwrap_or_else(PoisonError::into_inner), host)?;
-                part.state = Some(filter.prepare(&part.at, Some(stepped), host)?);
+                    filter.step(now, &mut line.lock().unwrap_or_else(PoisonError::into_inner), host)?;
+                part.state = Some(filter.prepare(now, Some(stepped), host)?);
                 continue;
             }
-            let (near, exact) = states.take((self.number, i), part.at.index, key);
+            let (near, exact) = states.take((self.number, i), part.index, key);
             part.state = match near {
                 Some(state) if exact => Some(state),
-                near => Some(filter.prepare(&part.at, near, host)?),
+                near => Some(filter.prepare(now, near, host)?),
             };
         }
         Ok(())
@@ -226,8 +306,9 @@ impl Active<'_> {
                 part.state = None;
                 continue;
             }
-            if let (Some(state), Some(key)) = (part.state.take(), part.plan.state) {
-                states.put((self.number, i), part.at.index, key, state);
+            let key = part.now.as_ref().and_then(|now| now.plan.state);
+            if let (Some(state), Some(key)) = (part.state.take(), key) {
+                states.put((self.number, i), part.index, key, state);
             }
         }
     }
@@ -247,7 +328,8 @@ impl Active<'_> {
                 None => f(band.reborrow()),
                 Some(parity) => f(band.reborrow().field(parity)),
             };
-            let idle = !part.plan.active || part.writes.is_empty();
+            let now = part.now.as_ref().filter(|_| !part.writes.is_empty());
+            let idle = now.is_none();
             let mut kept = 0;
             picture(band, &mut |mut output| {
                 // Planes that another field of this layer writes, or a field that is left alone, come over as they are.
@@ -260,11 +342,11 @@ impl Active<'_> {
                 } else if !idle && !self.opacity.is_full() {
                     kept = keep_rows(&output, part.writes, keep);
                 }
-                if !idle {
+                if let Some(now) = now {
                     let rows = output.plane(0).rows();
                     let writes = part.writes;
                     let mut band = Band { rows, input, output, writes };
-                    self.layer.filters[i].render(&part.at, part.state.as_ref(), &mut band, own);
+                    self.layer.filters[i].render(now, part.state.as_ref(), &mut band, own);
                 }
             });
             if !idle && !self.opacity.is_full() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalog::Entry;
-use crate::filter::{Band, Filter, Plan, Reach, Spec, State};
+use crate::filter::{Band, Filter, Plan, Reach, Render, Spec};
 use crate::frame::{FieldOrder, Format, Frame, Moment, PlaneSet, Scratch};
 use crate::lend::{Alone, Host, NoStore, Spread, Stop};
 use crate::ratio::Ratio;
@@ -15,39 +15,40 @@ struct Add(Format);
 /// Sets each sample to that of the row below (the last row stays).
 struct Up(Format);
 
-impl Filter for Add {
+impl Render for Add {
+    type Params = u8;
+    type State = u8;
     fn output(&self) -> &Format {
         &self.0
     }
-    fn plan(&self, at: &Moment) -> Plan {
+    fn at(&self, at: &Moment) -> Option<(Plan, u8)> {
         let on_request = self.0.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
-        Plan { on_request, state: Some(at.index as u128), ..Plan::in_place(self.0.color_planes()) }
+        let plan =
+            Plan { on_request, state: Some(at.index as u128), ..Plan::in_place(self.0.color_planes()) };
+        Some((plan, 1 + at.index.rem_euclid(50) as u8))
     }
-    fn prepare(&self, at: &Moment, near: Option<State>, _: &Host<'_>) -> Result<State, Stop> {
-        let mut state = near.unwrap_or_else(|| Box::new(0u8));
-        if let Some(v) = state.downcast_mut::<u8>() {
-            *v = 1 + at.index.rem_euclid(50) as u8;
-        }
-        Ok(state)
+    fn prepare(&self, now: &u8, _: u8, _: &Host<'_>) -> Result<u8, Stop> {
+        Ok(*now)
     }
-    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, _: &mut Scratch) {
-        let add = *state.and_then(|s| s.downcast_ref::<u8>()).unwrap();
+    fn render(&self, _: &u8, add: &u8, band: &mut Band<'_>, _: &mut Scratch) {
         for p in band.writes.iter().filter(|&p| p < self.0.planes()) {
             for y in band.output.plane(p).rows() {
-                band.output.plane_mut(p).row_mut::<u8>(y).iter_mut().for_each(|v| *v = v.wrapping_add(add));
+                band.output.plane_mut(p).row_mut::<u8>(y).iter_mut().for_each(|v| *v = v.wrapping_add(*add));
             }
         }
     }
 }
 
-impl Filter for Up {
+impl Render for Up {
+    type Params = ();
+    type State = ();
     fn output(&self) -> &Format {
         &self.0
     }
-    fn plan(&self, _: &Moment) -> Plan {
-        Plan { reach: Reach::Rows(1), ..Plan::in_place(PlaneSet::one(0)) }
+    fn at(&self, _: &Moment) -> Option<(Plan, ())> {
+        Some((Plan { reach: Reach::Rows(1), ..Plan::in_place(PlaneSet::one(0)) }, ()))
     }
-    fn render(&self, _: &Moment, _: Option<&State>, band: &mut Band<'_>, _: &mut Scratch) {
+    fn render(&self, (): &(), (): &(), band: &mut Band<'_>, _: &mut Scratch) {
         let input = band.input.unwrap().plane(0);
         for y in band.output.plane(0).rows() {
             let from = (y + 1).min(input.height() - 1);
@@ -60,12 +61,12 @@ struct AddSpec;
 struct UpSpec;
 impl Spec for AddSpec {
     fn bind(&self, input: &Format, _: u64, _: Level) -> Result<Box<dyn Filter>, SettingError> {
-        Ok(Box::new(Add(*input)))
+        Ok(Add(*input).boxed())
     }
 }
 impl Spec for UpSpec {
     fn bind(&self, input: &Format, _: u64, _: Level) -> Result<Box<dyn Filter>, SettingError> {
-        Ok(Box::new(Up(*input)))
+        Ok(Up(*input).boxed())
     }
 }
 
@@ -75,13 +76,7 @@ static UP: Entry =
     Entry { name: "up", label: "Up", help: "", settings: &[], build: |_| Ok(Box::new(UpSpec)) };
 
 fn step(filter: &'static Entry) -> Step {
-    Step {
-        filter,
-        values: Values::new(filter.settings),
-        enable: None,
-        planes: None,
-        opacity: Animated::Constant(1.0),
-    }
+    Step::new(filter, Values::new(filter.settings))
 }
 
 /// Threads that run the tasks backwards, to show that order does not matter.
@@ -255,6 +250,30 @@ fn static_filters_show_what_frame_0_gets() {
             let first = frame(&moving, 0);
             assert!(frame(&still, 7) == first && frame(&still, 0) == first, "{name} {given} {fields:?}");
             assert!(frame(&moving, 7) != first);
+        }
+    }
+}
+
+#[test]
+fn between_buffers_it_is_the_same_as_in_place() {
+    for steps in [&[][..], &[&ADD], &[&UP], &[&ADD, &UP], &[&UP, &ADD, &UP], &[&UP, &UP, &ADD]] {
+        let steps: Vec<Step> = steps.iter().map(|filter| step(filter)).collect();
+        for fields in [FieldOrder::Progressive, FieldOrder::TopFirst] {
+            let format = Format { fields, ..yuva() };
+            let want = run(&steps, format, 7, &Alone);
+            let options =
+                Options { seed: 0, level: Level::best(), last: Some(99), fields: Fields::of(fields) };
+            let chain = Chain::bind::<ChainError>(&steps, format, &options, |f| Ok(*f)).unwrap();
+            let (source, mut out) = (picture(format), Frame::new(format));
+            let stop = AtomicBool::new(false);
+            let host = Host { spread: &Backwards, store: &NoStore, stop: &stop };
+            let (at, mut work, states) =
+                (Moment::of_frame(7, format.rate), Work::default(), States::default());
+            for _ in 0..2 {
+                let (input, output) = (source.as_ref(), out.as_mut());
+                chain.run_between(&at, Ratio::ONE, input, output, &mut work, &states, &host).unwrap();
+                assert!(out == want && source == picture(format), "{} {fields:?}", steps.len());
+            }
         }
     }
 }

@@ -17,9 +17,8 @@ mod small;
 #[cfg(test)]
 mod tests;
 
-use super::effect::rows_of;
-use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
-use crate::frame::{Depth, Format, Moment, PlaneMut, PlaneRef, PlaneSet, Scratch};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
+use crate::frame::{Depth, Format, Moment, PlaneMut, PlaneRef, Scratch};
 use crate::pixel::resample::carry;
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -59,7 +58,7 @@ choices! {
 
 impl Spec for BlurSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        Ok(Box::new(Blur { format: *input, set: self.clone(), level }))
+        Ok(Blur { format: *input, set: self.clone(), level }.boxed())
     }
 }
 
@@ -86,14 +85,14 @@ struct Job<'a, 'b> {
 
 impl Blur {
     /// Sigma across and down in samples of plane `p`.
-    fn sigmas(&self, at: &Moment, p: usize) -> [f64; 2] {
-        self.steps(p).map(|step| self.set.sigma.at(at) / step)
+    fn sigmas(&self, sigma: f64, p: usize) -> [f64; 2] {
+        self.steps(p).map(|step| sigma / step)
     }
 
     /// Luma samples of the frame in one sample of plane `p`, across and down.
     fn steps(&self, p: usize) -> [f64; 2] {
         let (sx, sy) = self.format.plane_subsampling(p);
-        let (rows, _) = rows_of(&self.format);
+        let (rows, _) = self.format.field_rows();
         [f64::from(1u32 << sx), f64::from(1u32 << sy) * rows]
     }
 
@@ -110,35 +109,44 @@ impl Blur {
         [cos * length / sx, sin * length / sy]
     }
 
-    fn plane<T: large::Coarse>(&self, at: &Moment, p: usize, job: Job<'_, '_>, scratch: &mut Scratch) {
+    fn plane<T: large::Coarse>(&self, far: [f64; 2], job: Job<'_, '_>, scratch: &mut Scratch) {
         if self.set.mode == Mode::Directional {
-            line::render::<T>(job, self.vector(at, p), scratch);
+            line::render::<T>(job, far, scratch);
             return;
         }
-        let sigmas = self.sigmas(at, p);
-        if sigmas.iter().any(|&s| s > large::FROM) {
-            large::render::<T>(job, sigmas, scratch);
+        if far.iter().any(|&s| s > large::FROM) {
+            large::render::<T>(job, far, scratch);
         } else {
-            small::render::<T>(job, sigmas, scratch);
+            small::render::<T>(job, far, scratch);
         }
     }
 }
 
-impl Filter for Blur {
+impl Render for Blur {
+    /// For each plane the sigmas across and down, or the vector of the line.
+    type Params = Vec<[f64; 2]>;
+    type State = ();
+
     fn output(&self) -> &Format {
         &self.format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        let far =
-            if self.set.mode == Mode::Directional { self.set.length.at(at) } else { self.set.sigma.at(at) };
+    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+        let (far, reach) = match self.set.mode {
+            Mode::Gaussian => (self.set.sigma.at(at), 6.0 * self.set.sigma.at(at) + 4.0),
+            Mode::Directional => (self.set.length.at(at), self.set.length.at(at) / 2.0 + 2.0),
+        };
         if far < LEAST {
-            return Plan::IDLE;
+            return None;
         }
-        let reach = if self.set.mode == Mode::Directional { far / 2.0 + 2.0 } else { far * 6.0 + 4.0 };
-        let on_request = self.format.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
+        let planes = (0..self.format.planes()).map(|p| match self.set.mode {
+            Mode::Gaussian => self.sigmas(far, p),
+            Mode::Directional => self.vector(at, p),
+        });
+        let on_request = self.format.alpha_planes();
         let reach = Reach::Rows(libm::ceil(reach) as u32);
-        Plan { reach, on_request, ..Plan::in_place(self.format.color_planes()) }
+        let plan = Plan { reach, on_request, ..Plan::in_place(self.format.color_planes()) };
+        Some((plan, planes.collect()))
     }
 
     fn memory(&self) -> Memory {
@@ -147,7 +155,7 @@ impl Filter for Blur {
         Memory { fixed: 0, per_frame: (w + 64) * (h + 64) * 4 + 64 * (w + 4096) }
     }
 
-    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn render(&self, planes: &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let Some(input) = band.input else {
             unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
         };
@@ -160,10 +168,10 @@ impl Filter for Blur {
             let output = band.output.plane_mut(p);
             let job = Job { level: self.level, bits, input: input.plane(p), output, width };
             match self.format.depth {
-                Depth::Bits(8) => self.plane::<u8>(at, p, job, scratch),
-                Depth::Bits(_) => self.plane::<u16>(at, p, job, scratch),
+                Depth::Bits(8) => self.plane::<u8>(planes[p], job, scratch),
+                Depth::Bits(_) => self.plane::<u16>(planes[p], job, scratch),
                 Depth::Float => {
-                    self.plane::<f32>(at, p, job, scratch);
+                    self.plane::<f32>(planes[p], job, scratch);
                     let output = band.output.plane_mut(p);
                     output.rows().for_each(|y| carry(self.level, output.row_mut(y), input.plane(p).row(y)));
                 }

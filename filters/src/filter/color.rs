@@ -13,10 +13,10 @@
 
 mod over;
 
-use super::effect::{all_codes, alpha_row, code, weights};
-use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use super::effect::{alpha_row, weights};
+use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Alpha, Depth, Family, Format, Moment, PlaneSet, Sample, Scratch};
-use crate::pixel::convert::Coefficients;
+use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::grain::{Luma, mean_row};
 use crate::pixel::lift::Lifted;
 use crate::pixel::matrix::{MatrixRow, mix_f32, mix_u8, mix_u16};
@@ -47,7 +47,7 @@ settings! {
 
 impl Spec for ColorSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        Ok(Box::new(Color { format: *input, set: self.clone(), weights: weights(input)?, level }))
+        Ok(Color { format: *input, set: self.clone(), weights: weights(input)?, level }.boxed())
     }
 }
 
@@ -106,35 +106,37 @@ impl Color {
     }
 
     /// The rows of the matrix in codes, for each plane.
-    fn rows(&self, at: &Moment) -> [MatrixRow; 3] {
-        let map = map(self.weights, self.numbers(at));
-        let (m, offset) = if self.format.is_rgb() { map_rgb(self.weights, map) } else { map };
+    fn rows(&self, (m, offset): Map) -> [MatrixRow; 3] {
         let bits = self.format.depth.bits().unwrap_or(0);
         [0, 1, 2].map(|i: usize| {
             let p = i.min(self.format.planes() - 1);
-            let own = code(&self.format, p);
+            let own = Code::of(&self.format, p);
             let span = f64::from(own.span);
             let mut sum = f64::from(own.zero) + offset[i] * span;
             let row = [0, 1, 2].map(|j: usize| {
-                let from = code(&self.format, j.min(self.format.planes() - 1));
+                let from = Code::of(&self.format, j.min(self.format.planes() - 1));
                 let weight = m[i][j] * span / f64::from(from.span);
                 let weight = weight.clamp(-MatrixRow::LARGEST, MatrixRow::LARGEST);
                 sum -= weight * f64::from(from.zero);
                 weight
             });
-            let legal = self.format.legal(p).unwrap_or(all_codes(&self.format));
+            let legal = self.format.legal(p).unwrap_or(self.format.codes());
             MatrixRow::new(bits, row, sum, legal)
         })
     }
 }
 
-impl Filter for Color {
+impl Render for Color {
+    type Params = ([MatrixRow; 3], Option<OverMap>);
+    type State = ();
+
     fn output(&self) -> &Format {
         &self.format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        let [brightness, contrast, saturation, hue, temperature] = self.numbers(at);
+    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+        let numbers = self.numbers(at);
+        let [brightness, contrast, saturation, hue, temperature] = numbers;
         let luma = brightness != 0.0 || contrast != 1.0;
         let colour = contrast * saturation != 1.0 || hue.rem_euclid(360.0) != 0.0 || temperature != 0.0;
         let planes = match self.format.family {
@@ -143,22 +145,25 @@ impl Filter for Color {
             Family::Yuv | Family::Rgb => (luma, colour),
         };
         let writes = PlaneSet(u8::from(planes.0) | (0b110 * u8::from(planes.1)));
-        if writes.is_empty() { Plan::IDLE } else { Plan::in_place(writes) }
+        if writes.is_empty() {
+            return None;
+        }
+        let map = map(self.weights, numbers);
+        let map = if self.format.is_rgb() { map_rgb(self.weights, map) } else { map };
+        let multiplied = self.format.has_alpha() && self.format.alpha == Alpha::Premultiplied;
+        Some((Plan::in_place(writes), (self.rows(map), multiplied.then(|| OverMap::new(self, map)))))
     }
 
     fn memory(&self) -> Memory {
         Memory { fixed: 0, per_frame: 4 * (4 * self.format.width as usize + 64) }
     }
 
-    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        let rows = self.rows(at);
-        let multiplied = self.format.has_alpha() && self.format.alpha == Alpha::Premultiplied;
-        let over = multiplied.then(|| OverMap::new(self, at));
+    fn render(&self, (rows, over): &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let over = over.as_ref();
         match self.format.depth {
-            Depth::Bits(8) => self.planes::<u8>(&rows, over, band, scratch),
-            Depth::Bits(_) => self.planes::<u16>(&rows, over, band, scratch),
-            Depth::Float => self.planes::<f32>(&rows, over, band, scratch),
+            Depth::Bits(8) => self.planes::<u8>(rows, over, band, scratch),
+            Depth::Bits(_) => self.planes::<u16>(rows, over, band, scratch),
+            Depth::Float => self.planes::<f32>(rows, over, band, scratch),
         }
     }
 }

@@ -18,8 +18,8 @@ mod tests;
 pub use light::{displayed, path};
 pub use target::{assumed_matrix, retarget};
 
-use super::{Band, Filter, Memory, Plan, Reach, State};
-use crate::frame::{Format, FormatError, Matrix, Moment, PlaneSet, Primaries, Scratch, Transfer};
+use super::{Band, Filter, Memory, Plan, Reach, Render};
+use crate::frame::{Format, FormatError, Matrix, Moment, Primaries, Scratch, Transfer};
 use crate::ratio::Ratio;
 use crate::simd::Level;
 use core::fmt;
@@ -136,26 +136,29 @@ impl Convert {
 /// One step of a [`path`].
 pub fn bind(from: &Format, to: &Format, level: Level) -> Result<Box<dyn Filter>, ConvertError> {
     if let Some(light) = light::Light::between(from, to, level)? {
-        return Ok(Box::new(light));
+        return Ok(light.boxed());
     }
-    Ok(Box::new(Convert::new(from, to, level)?))
+    Ok(Convert::new(from, to, level)?.boxed())
 }
 
-impl Filter for Convert {
+impl Render for Convert {
+    type Params = ();
+    type State = ();
+
     fn output(&self) -> &Format {
         &self.to
     }
 
-    fn plan(&self, _: &Moment) -> Plan {
-        let writes = PlaneSet((1 << self.to.planes()) - 1);
-        Plan { reach: Reach::Rows(self.reach), ..Plan::in_place(writes) }
+    fn at(&self, _: &Moment) -> Option<(Plan, ())> {
+        let writes = self.to.all_planes();
+        Some((Plan { reach: Reach::Rows(self.reach), ..Plan::in_place(writes) }, ()))
     }
 
     fn memory(&self) -> Memory {
         Memory { fixed: 0, per_frame: rows::scratch_bytes(self.from.width as usize) }
     }
 
-    fn render(&self, _: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn render(&self, (): &(), (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let Some(input) = band.input else {
             unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
         };

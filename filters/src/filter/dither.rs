@@ -9,8 +9,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
-use crate::frame::{Depth, Format, Matrix, Moment, PlaneSet, Scratch};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
+use crate::frame::{Depth, Format, Moment, Scratch};
 use crate::noise::seed::{Layer, key};
 use crate::noise::{Generator, Law, Layout, Origin, Shape, ShapeError, Stream};
 use crate::pixel::convert::Code;
@@ -57,7 +57,7 @@ impl Spec for DitherSpec {
                 let to = Format { depth: Depth::Bits(bits as u8), ..*input };
                 let filter = Dither::new(input, &to, self.mode, seed, level)
                     .map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
-                Ok(Box::new(filter))
+                Ok(filter.boxed())
             }
             (Some(_), Depth::Float) => Err(SettingError {
                 setting: "bits",
@@ -65,7 +65,7 @@ impl Spec for DitherSpec {
                           leave bits out"
                     .into(),
             }),
-            _ => Ok(Box::new(Idle(*input))),
+            _ => Ok(Idle(*input).boxed()),
         }
     }
 
@@ -77,14 +77,16 @@ impl Spec for DitherSpec {
 /// Leaves everything as it is.
 struct Idle(Format);
 
-impl Filter for Idle {
+impl Render for Idle {
+    type Params = ();
+    type State = ();
     fn output(&self) -> &Format {
         &self.0
     }
-    fn plan(&self, _: &Moment) -> Plan {
-        Plan::IDLE
+    fn at(&self, _: &Moment) -> Option<(Plan, ())> {
+        None
     }
-    fn render(&self, _: &Moment, _: Option<&State>, _: &mut Band<'_>, _: &mut Scratch) {}
+    fn render(&self, (): &(), (): &(), _: &mut Band<'_>, _: &mut Scratch) {}
 }
 
 /// Reduces depth; everything else of the format stays.
@@ -121,51 +123,43 @@ impl Dither {
     }
 
     fn reduce(&self, p: usize) -> Reduce {
-        let (Depth::Bits(deep), Depth::Bits(bits)) = (self.from.depth, self.to.depth) else {
-            unreachable!("a reduction was bound to integer formats");
-        };
-        let full = self.from.full_range();
-        let code = |bits| match () {
-            () if self.from.alpha_plane() == Some(p) => Code::alpha(bits),
-            () if self.from.is_chroma(p) && self.from.matrix == Matrix::YCGCO => {
-                Code::chroma_ycgco(bits, full)
-            }
-            () if self.from.is_chroma(p) => Code::chroma(bits, full),
-            () => Code::luma(bits, full),
-        };
         let legal = self.to.legal(p).unwrap_or((0, u16::MAX));
-        Reduce::new(code(deep), code(bits), legal)
+        Reduce::new(Code::of(&self.from, p), Code::of(&self.to, p), legal)
     }
 }
 
-impl Filter for Dither {
+impl Render for Dither {
+    /// The number of the frame, and how each plane is rounded.
+    type Params = (i64, Vec<Reduce>);
+    type State = ();
+
     fn output(&self) -> &Format {
         &self.to
     }
 
-    fn plan(&self, _: &Moment) -> Plan {
-        let writes = PlaneSet(((1u16 << self.to.planes()) - 1) as u8);
-        Plan { reach: Reach::Rows(0), ..Plan::in_place(writes) }
+    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+        let writes = self.to.all_planes();
+        let plan = Plan { reach: Reach::Rows(0), ..Plan::in_place(writes) };
+        Some((plan, (at.index, (0..self.to.planes()).map(|p| self.reduce(p)).collect())))
     }
 
     fn memory(&self) -> Memory {
         Memory { fixed: 64 << 10, per_frame: 3 * 2 * (self.from.width as usize + 256) + 512 }
     }
 
-    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn render(&self, (index, reduce): &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let Some(input) = band.input else {
             unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
         };
-        let index = at.index;
-        let frame = self.stream.frame(index);
+        let frame = self.stream.frame(*index);
         let block = self.stream.block();
         for p in band.writes.iter().filter(|&p| p < self.to.planes()) {
-            let by = self.reduce(p);
+            let by = &reduce[p];
             let (width, _) = self.to.plane_size(p);
             let whole = (width + 1).next_multiple_of(block);
             let [words, noise] = scratch.buffers::<u16, 2>([2 * whole, whole]);
             let noise: &mut [i16] = bytemuck::cast_slice_mut(noise);
-            let offset = key(self.seed, index, Layer::DITHER_OFFSET.plane(p as u32), 0);
+            let offset = key(self.seed, *index, Layer::DITHER_OFFSET.plane(p as u32), 0);
             let mode = if self.to.alpha_plane() == Some(p) { Mode::None } else { self.mode };
             noise.fill(0);
             for y in band.output.plane(p).rows() {
@@ -184,8 +178,8 @@ impl Filter for Dither {
                 let (row, noise) = (input.plane(p).row::<u16>(y), &noise[..width]);
                 let plane = band.output.plane_mut(p);
                 match self.to.depth {
-                    Depth::Bits(8) => reduce_row::<u8>(self.level, plane.row_mut(y), row, noise, &by),
-                    _ => reduce_row::<u16>(self.level, plane.row_mut(y), row, noise, &by),
+                    Depth::Bits(8) => reduce_row::<u8>(self.level, plane.row_mut(y), row, noise, by),
+                    _ => reduce_row::<u16>(self.level, plane.row_mut(y), row, noise, by),
                 }
             }
         }

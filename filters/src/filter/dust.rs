@@ -6,7 +6,7 @@
 //! random, a blotch a heap of soft, thin pieces.
 
 use super::overlay::{Dice, Laid, Overlay};
-use super::{Entry, Filter, Spec};
+use super::{Entry, Filter, Render, Spec};
 use crate::frame::{Format, Moment};
 use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
 use crate::settings;
@@ -85,7 +85,7 @@ impl Spec for DustSpec {
         let looks = shapes.into_iter().map(|shape| Look::new(shape, Blend::Over)).collect();
         let most = (4.0 * MOST) as usize * PIECE;
         let overlay = Overlay::new(input, looks, most, level)?;
-        Ok(Box::new(Dust { overlay, set: self.clone(), seed }))
+        Ok(Dust { overlay, set: self.clone(), seed }.boxed())
     }
 }
 

@@ -2,31 +2,14 @@
 //! itself.
 
 use super::convert::assumed_matrix;
-use super::{Band, Filter, Memory, Plan, State};
-use crate::frame::{Depth, Format, Matrix, Moment, Picture, PlaneSet, Primaries, Scratch};
+use super::{Band, Memory, Plan, Render};
+use crate::frame::{Depth, Format, Matrix, Moment, Primaries, Scratch};
 use crate::lend::{Host, Stop};
 use crate::noise::seed::mix64;
-use crate::pixel::convert::{Code, Coefficients, coefficients};
+use crate::pixel::convert::{Coefficients, coefficients};
 use crate::pixel::tone::{Table, Tone};
 use crate::settings::SettingError;
 use crate::simd::Level;
-
-/// How the samples of plane `p` stand for nominal values.
-pub(super) fn code(format: &Format, p: usize) -> Code {
-    let Depth::Bits(bits) = format.depth else { return Code::FLOAT };
-    let full = format.full_range();
-    match () {
-        () if format.alpha_plane() == Some(p) => Code::alpha(bits),
-        () if !format.is_chroma(p) => Code::luma(bits, full),
-        () if format.matrix == Matrix::YCGCO => Code::chroma_ycgco(bits, full),
-        () => Code::chroma(bits, full),
-    }
-}
-
-/// The lowest and highest code that there are; for float none that counts.
-pub(super) fn all_codes(format: &Format) -> (u16, u16) {
-    (0, format.depth.bits().map_or(0, |bits| ((1u32 << bits) - 1) as u16))
-}
 
 /// How luma is made of red, green and blue: by the matrix, or for RGB by the primaries.
 pub(super) fn weights(format: &Format) -> Result<Coefficients, SettingError> {
@@ -71,14 +54,6 @@ pub(super) fn key(values: &[f64]) -> u128 {
     u128::from(half(1)) << 64 | u128::from(half(0x9e37_79b9_7f4a_7c15))
 }
 
-/// Rows of the whole frame in one of this picture, and the first of them: fields have every second row.
-pub(super) fn rows_of(format: &Format) -> (f64, f64) {
-    match format.picture {
-        Picture::Frame => (1.0, 0.0),
-        Picture::Field(parity) => (2.0, f64::from(u8::from(parity == crate::frame::Parity::Bottom))),
-    }
-}
-
 /// Alpha, 0 to 1, as the samples of row `y` of plane `p` see it: the mean over what each of them covers.
 pub(super) fn alpha_row(format: &Format, band: &Band<'_>, p: usize, y: usize, out: &mut [f32]) {
     let Some(a) = format.alpha_plane() else { return out.fill(1.0) };
@@ -104,17 +79,15 @@ pub(super) fn alpha_row(format: &Format, band: &Band<'_>, p: usize, y: usize, ou
 }
 
 /// Something that is done to every sample by itself.
-pub(super) trait Tones: Send + Sync {
-    /// The planes that it changes at a moment, and those that it can change beside them when asked to.
-    fn writes(&self, at: &Moment) -> (PlaneSet, PlaneSet);
+pub(super) trait Tones: Send + Sync + 'static {
+    /// What it is at a moment.
+    type Params: Send + Sync + 'static;
+
+    /// What it does at a moment. Where tables are looked up, the plan's state is what they hang on.
+    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)>;
 
     /// What is done to plane `p`.
-    fn tone(&self, at: &Moment, p: usize) -> Tone;
-
-    /// Where tables are looked up, what they hang on.
-    fn key(&self, _: &Moment) -> Option<u128> {
-        None
-    }
+    fn tone(&self, now: &Self::Params, p: usize) -> Tone;
 }
 
 /// The filter of it.
@@ -124,51 +97,45 @@ pub(super) struct ToneFilter<T> {
     pub(super) of: T,
 }
 
-impl<T: Tones> Filter for ToneFilter<T> {
+impl<T: Tones> ToneFilter<T> {
+    fn tones(&self, now: &T::Params) -> Vec<Tone> {
+        (0..self.format.planes()).map(|p| self.of.tone(now, p)).collect()
+    }
+}
+
+impl<T: Tones> Render for ToneFilter<T> {
+    /// With the tones, where they are not prepared.
+    type Params = (T::Params, Vec<Tone>);
+    type State = Vec<Tone>;
+
     fn output(&self) -> &Format {
         &self.format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        let (writes, on_request) = self.of.writes(at);
-        if (writes | on_request).is_empty() {
-            return Plan::IDLE;
-        }
-        Plan { on_request, state: self.of.key(at), ..Plan::in_place(writes) }
+    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+        let (plan, now) = self.of.at(at)?;
+        let tones = if plan.state.is_none() { self.tones(&now) } else { Vec::new() };
+        Some((plan, (now, tones)))
     }
 
     fn memory(&self) -> Memory {
         Memory { fixed: 0, per_frame: Table::BYTES * self.format.planes() }
     }
 
-    fn prepare(&self, at: &Moment, _: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+    fn prepare(&self, (now, _): &Self::Params, _: Vec<Tone>, host: &Host<'_>) -> Result<Vec<Tone>, Stop> {
         host.check()?;
-        let tones: Vec<Tone> = (0..self.format.planes()).map(|p| self.of.tone(at, p)).collect();
-        Ok(Box::new(tones))
+        Ok(self.tones(now))
     }
 
-    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, _: &mut Scratch) {
-        let made = state.and_then(|s| s.downcast_ref::<Vec<Tone>>());
+    fn render(&self, (_, own): &Self::Params, made: &Vec<Tone>, band: &mut Band<'_>, _: &mut Scratch) {
+        let tones = if own.is_empty() { made } else { own };
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
-            let own;
-            let tone = match made {
-                Some(tones) => &tones[p],
-                None => {
-                    own = self.of.tone(at, p);
-                    &own
-                }
-            };
             let plane = band.output.plane_mut(p);
             for y in plane.rows() {
-                tone.apply(self.level, self.format.depth, plane.row_bytes_mut(y));
+                tones[p].apply(self.level, self.format.depth, plane.row_bytes_mut(y));
             }
         }
     }
-}
-
-/// The planes of a set for which something holds.
-pub(super) fn planes_where(all: PlaneSet, holds: impl Fn(usize) -> bool) -> PlaneSet {
-    all.iter().filter(|&p| holds(p)).fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p))
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@
 //! integers it is rounded once, halves up, from sums that are exact to 2^-14 of a code ([`crate::pixel::tone::Affine`]);
 //! at 1 every sample is the colour. Where colour is premultiplied, so is the colour it fades to.
 
-use super::effect::{ToneFilter, Tones, all_codes, alpha_row, code, nominal, planes_where, weights};
-use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use super::effect::{alpha_row, nominal, weights};
+use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet, Scratch};
-use crate::pixel::convert::Coefficients;
+use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::tone::{Affine, Over, Tone};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -46,8 +46,8 @@ impl Spec for FadeSpec {
             return Err(SettingError { setting: "to", problem });
         }
         let weights = weights(input)?;
-        let of = Fade { format: *input, set: self.clone(), weights };
-        Ok(Box::new(FadeFilter(ToneFilter { format: *input, level, of })))
+        let of = Fade { format: *input, set: self.clone(), weights, level };
+        Ok(of.boxed())
     }
 }
 
@@ -55,16 +55,22 @@ struct Fade {
     format: Format,
     set: FadeSpec,
     weights: Coefficients,
+    level: Level,
+}
+
+/// What is done to a plane at a moment.
+enum How {
+    Tone(Tone),
+    /// Towards a colour that is multiplied by alpha first.
+    Over(Over),
+    /// The same of float samples: what they and alpha are multiplied by.
+    OverReal(f32, f32),
 }
 
 impl Fade {
-    fn amount(&self, at: &Moment) -> f64 {
-        self.set.amount.at(at)
-    }
-
     /// The code of the colour in plane `p`, not rounded.
     fn target(&self, at: &Moment, p: usize) -> f64 {
-        let code = code(&self.format, p);
+        let code = Code::of(&self.format, p);
         let zero = f64::from(code.zero);
         if self.set.to == To::Alpha {
             return zero;
@@ -72,103 +78,100 @@ impl Fade {
         zero + nominal(&self.format, self.weights, self.set.color.at(at))[p] * f64::from(code.span)
     }
 
-    /// Whether plane `p` fades to a colour that is multiplied by alpha first.
-    fn over(&self, at: &Moment, p: usize) -> bool {
-        self.format.alpha == Alpha::Premultiplied
+    fn how(&self, at: &Moment, amount: f64, p: usize) -> How {
+        let (target, zero) = (self.target(at, p), f64::from(Code::of(&self.format, p).zero));
+        let over = self.format.alpha == Alpha::Premultiplied
             && self.format.alpha_plane() != Some(p)
             && self.set.to != To::Alpha
-            && self.target(at, p) != f64::from(code(&self.format, p).zero)
+            && target != zero;
+        // What a full alpha adds, in codes.
+        let full = (target - zero) * amount;
+        let (lo, hi) = self.format.codes();
+        match self.format.depth {
+            Depth::Float if over => How::OverReal((1.0 - amount) as f32, full as f32),
+            Depth::Bits(bits) if over => {
+                How::Over(Over::new(bits, 1.0 - amount, zero * amount, full / f64::from(hi)))
+            }
+            Depth::Bits(_) if amount >= 1.0 => {
+                How::Tone(Tone::Code(libm::floor(target + 0.5).clamp(lo.into(), hi.into()) as u16))
+            }
+            Depth::Bits(bits) => {
+                How::Tone(Tone::line(Affine::new(bits, 1.0 - amount, target * amount, (lo, hi), false)))
+            }
+            Depth::Float if amount >= 1.0 => How::Tone(Tone::Value(target as f32)),
+            Depth::Float => {
+                How::Tone(Tone::Real { gain: (1.0 - amount) as f32, offset: (target * amount) as f32 })
+            }
+        }
     }
 }
 
-impl Tones for Fade {
-    fn writes(&self, at: &Moment) -> (PlaneSet, PlaneSet) {
-        if self.amount(at) <= 0.0 {
-            return (PlaneSet::NONE, PlaneSet::NONE);
+impl Render for Fade {
+    type Params = Vec<How>;
+    type State = ();
+
+    fn output(&self) -> &Format {
+        &self.format
+    }
+
+    fn at(&self, at: &Moment) -> Option<(Plan, Vec<How>)> {
+        let amount = self.set.amount.at(at);
+        if amount <= 0.0 {
+            return None;
         }
-        let alpha = self.format.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
-        match (self.set.to, self.format.alpha) {
+        let alpha = self.format.alpha_planes();
+        let (writes, on_request) = match (self.set.to, self.format.alpha) {
             (To::Alpha, Alpha::Premultiplied) => (alpha | self.format.color_planes(), PlaneSet::NONE),
             (To::Alpha, _) => (alpha, PlaneSet::NONE),
             (To::Color, _) => (self.format.color_planes(), alpha),
-        }
-    }
-
-    fn tone(&self, at: &Moment, p: usize) -> Tone {
-        let (amount, target) = (self.amount(at), self.target(at, p));
-        let (lo, hi) = all_codes(&self.format);
-        match self.format.depth {
-            Depth::Bits(_) if amount >= 1.0 => {
-                Tone::Code(libm::floor(target + 0.5).clamp(lo.into(), hi.into()) as u16)
-            }
-            Depth::Bits(bits) => {
-                Tone::line(Affine::new(bits, 1.0 - amount, target * amount, (lo, hi), false))
-            }
-            Depth::Float if amount >= 1.0 => Tone::Value(target as f32),
-            Depth::Float => Tone::Real { gain: (1.0 - amount) as f32, offset: (target * amount) as f32 },
-        }
-    }
-}
-
-/// Fades by tones, but where the colour has to be multiplied by alpha.
-struct FadeFilter(ToneFilter<Fade>);
-
-impl Filter for FadeFilter {
-    fn output(&self) -> &Format {
-        self.0.output()
-    }
-
-    fn plan(&self, at: &Moment) -> Plan {
-        self.0.plan(at)
+        };
+        let planes = (0..self.format.planes()).map(|p| self.how(at, amount, p)).collect();
+        Some((Plan { on_request, ..Plan::in_place(writes) }, planes))
     }
 
     fn memory(&self) -> Memory {
-        Memory { fixed: 0, per_frame: 4 * self.0.format.width as usize + 128 }
+        Memory { fixed: 0, per_frame: 4 * self.format.width as usize + 128 }
     }
 
-    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        let fade = &self.0.of;
-        let writes = band.writes;
-        let over = planes_where(writes, |p| p < self.0.format.planes() && fade.over(at, p));
-        for p in over.iter() {
+    fn render(&self, planes: &Vec<How>, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
+        // Those that follow alpha first: alpha may fade, too.
+        let writes = |over: bool| {
+            let which = move |p: usize| p < planes.len() && over != matches!(planes[p], How::Tone(_));
+            band.writes.filter(which)
+        };
+        for p in writes(true).iter().chain(writes(false).iter()) {
             for y in band.output.plane(p).rows() {
-                fade.over_row(at, p, y, band, scratch);
+                if let How::Tone(tone) = &planes[p] {
+                    tone.apply(self.level, self.format.depth, band.output.plane_mut(p).row_bytes_mut(y));
+                } else {
+                    let [alpha] = scratch.buffers::<f32, 1>([self.format.plane_size(p).0]);
+                    alpha_row(&self.format, band, p, y, alpha);
+                    self.over_row(&planes[p], band.output.plane_mut(p).row_bytes_mut(y), alpha);
+                }
             }
         }
-        band.writes = planes_where(writes, |p| !over.has(p));
-        self.0.render(at, state, band, scratch);
-        band.writes = writes;
     }
 }
 
 impl Fade {
-    fn over_row(&self, at: &Moment, p: usize, y: usize, band: &mut Band<'_>, s: &mut Scratch) {
-        let (amount, code) = (self.amount(at), code(&self.format, p));
-        let zero = f64::from(code.zero);
-        // What a full alpha adds, in codes.
-        let full = (self.target(at, p) - zero) * amount;
-        let [alpha] = s.buffers::<f32, 1>([self.format.plane_size(p).0]);
-        alpha_row(&self.format, band, p, y, alpha);
-        let row = band.output.plane_mut(p);
-        match self.format.depth {
-            Depth::Float => {
-                let (gain, weight) = ((1.0 - amount) as f32, full as f32);
-                for (x, a) in row.row_mut::<f32>(y).iter_mut().zip(&*alpha) {
+    fn over_row(&self, how: &How, row: &mut [u8], alpha: &[f32]) {
+        let top = f32::from(self.format.codes().1);
+        let codes = alpha.iter().map(|a| (*a * top + 0.5) as u16);
+        match (how, self.format.depth.bytes()) {
+            (How::Over(by), 1) => {
+                row.iter_mut().zip(codes).for_each(|(x, a)| *x = by.of((*x).into(), a) as u8);
+            }
+            (How::Over(by), _) => {
+                let row: &mut [u16] = bytemuck::cast_slice_mut(row);
+                row.iter_mut().zip(codes).for_each(|(x, a)| *x = by.of(*x, a));
+            }
+            (How::OverReal(gain, weight), _) => {
+                for (x, a) in bytemuck::cast_slice_mut::<u8, f32>(row).iter_mut().zip(alpha) {
                     let sum = *x * gain + *a * weight;
                     *x = if sum.is_finite() && x.is_finite() { sum } else { *x };
                 }
             }
-            Depth::Bits(bits) => {
-                let top = f64::from(all_codes(&self.format).1);
-                let by = Over::new(bits, 1.0 - amount, zero * amount, full / top);
-                let codes = alpha.iter().map(|a| (*a * top as f32 + 0.5) as u16);
-                if bits == 8 {
-                    let pairs = row.row_mut::<u8>(y).iter_mut().zip(codes);
-                    pairs.for_each(|(x, a)| *x = by.of((*x).into(), a) as u8);
-                } else {
-                    row.row_mut::<u16>(y).iter_mut().zip(codes).for_each(|(x, a)| *x = by.of(*x, a));
-                }
-            }
+            (How::Tone(_), _) => {}
         }
     }
 }

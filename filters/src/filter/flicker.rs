@@ -5,12 +5,13 @@
 //! are scaled from black, colour differences from no colour; the result keeps to the legal codes, where the sample
 //! was legal.
 
-use super::effect::{ToneFilter, Tones, code};
-use super::{Entry, Filter, Spec};
+use super::effect::{ToneFilter, Tones};
+use super::{Entry, Filter, Plan, Render, Spec};
 use crate::curve::Integral;
-use crate::frame::{Depth, Format, Moment, PlaneSet};
+use crate::frame::{Depth, Format, Moment};
 use crate::noise::seed::Layer;
 use crate::noise::wander::{Wander, Way};
+use crate::pixel::convert::Code;
 use crate::pixel::tone::{Affine, Tone};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -49,7 +50,7 @@ impl Spec for FlickerSpec {
         let wander = Wander::new(seed, Layer::EXPOSURE, self.mode);
         let phase = Phase::new(&self.speed, input);
         let of = Flicker { format: *input, amount: self.amount.clone(), phase, wander };
-        Ok(Box::new(ToneFilter { format: *input, level, of }))
+        Ok(ToneFilter { format: *input, level, of }.boxed())
     }
 }
 
@@ -98,16 +99,18 @@ impl Flicker {
 }
 
 impl Tones for Flicker {
-    fn writes(&self, at: &Moment) -> (PlaneSet, PlaneSet) {
-        let writes = if self.exposure(at) == 1.0 { PlaneSet::NONE } else { self.format.color_planes() };
-        (writes, PlaneSet::NONE)
+    /// The exposure.
+    type Params = f64;
+
+    fn at(&self, at: &Moment) -> Option<(Plan, f64)> {
+        let gain = self.exposure(at);
+        (gain != 1.0).then(|| (Plan::in_place(self.format.color_planes()), gain))
     }
 
-    fn tone(&self, at: &Moment, p: usize) -> Tone {
-        let gain = self.exposure(at);
+    fn tone(&self, &gain: &f64, p: usize) -> Tone {
         match (self.format.depth, self.format.legal(p)) {
             (Depth::Bits(bits), Some(legal)) => {
-                let zero = f64::from(code(&self.format, p).zero);
+                let zero = f64::from(Code::of(&self.format, p).zero);
                 Tone::line(Affine::new(bits, gain, zero * (1.0 - gain), legal, true))
             }
             _ => Tone::Real { gain: gain as f32, offset: 0.0 },

@@ -21,8 +21,8 @@ mod surface;
 mod tests;
 
 use super::effect::{key, weights};
-use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
-use crate::frame::{Alpha, Family, Format, Frame, Moment, PlaneSet, Scratch};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Simulate, Spec};
+use crate::frame::{Alpha, Family, Format, Frame, Moment, Scratch};
 use crate::lend::{Host, Stop};
 use crate::particle::fluid::{EVERY, Flat};
 use crate::pixel::convert::Coefficients;
@@ -223,7 +223,7 @@ impl Spec for FluidSpec {
         let key = state::key(&scene.words());
         // Some pictures have no colours.
         let weights = weights(input)?;
-        Ok(Box::new(Fluid {
+        let fluid = Fluid {
             set: self.clone(),
             format: *input,
             level,
@@ -234,7 +234,8 @@ impl Spec for FluidSpec {
             ahead,
             key,
             weights,
-        }))
+        };
+        Ok(fluid.boxed_simulation())
     }
 }
 
@@ -256,6 +257,21 @@ struct Fluid {
 
 /// Where parcels are, in frame heights from the frame's corner.
 type Places = Arc<Vec<Place>>;
+
+/// What a frame shows.
+#[derive(Default)]
+struct Shown {
+    places: Places,
+    surface: Option<Surface>,
+}
+
+/// What fluid is at a moment.
+struct AtFrame {
+    steps: u64,
+    look: Look,
+    /// Red, green, blue, alpha.
+    tint: [f64; 4],
+}
 
 /// What is moved on from frame to frame.
 struct Line {
@@ -281,8 +297,7 @@ impl Fluid {
         Arc::new(flat.places().map(|(id, [x, y])| Place { at: [x - left, y - top], id }).collect())
     }
 
-    fn look(&self, at: &Moment) -> Look {
-        let alpha = self.set.tint.at(at)[3];
+    fn look(&self, at: &Moment, alpha: f64) -> Look {
         Look {
             tint: paint::layer(self.set.depth.at(at) * alpha),
             bend: if self.set.draft { 0.0 } else { (0.035 * self.set.refraction.at(at)) as f32 },
@@ -308,16 +323,21 @@ impl Fluid {
     }
 }
 
-impl Filter for Fluid {
+impl Render for Fluid {
+    type Params = AtFrame;
+    type State = Shown;
+
     fn output(&self) -> &Format {
         &self.format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        let all = PlaneSet(((1u16 << self.format.planes()) - 1) as u8);
-        let state = key(&[self.steps(at) as f64]);
+    fn at(&self, at: &Moment) -> Option<(Plan, AtFrame)> {
+        let all = self.format.all_planes();
+        let (steps, tint) = (self.steps(at), self.set.tint.at(at));
         let rows = f64::from(FARTHEST) * f64::from(self.format.height) + 2.0;
-        Plan { reach: Reach::Rows(rows as u32), state: Some(state), ..Plan::in_place(all) }
+        let state = Some(key(&[steps as f64]));
+        let plan = Plan { reach: Reach::Rows(rows as u32), state, ..Plan::in_place(all) };
+        Some((plan, AtFrame { steps, look: self.look(at, tint[3]), tint }))
     }
 
     fn memory(&self) -> Memory {
@@ -333,70 +353,18 @@ impl Filter for Fluid {
         }
     }
 
-    fn stepped(&self) -> bool {
-        true
-    }
-
-    fn step(&self, at: &Moment, line: &mut Option<State>, host: &Host<'_>) -> Result<State, Stop> {
-        let target = self.steps(at);
-        if target - self.ahead > LAST * self.scene.steps {
-            let text =
-                format!("fluid is stepped from the first frame on, and goes no further than {LAST} frames");
-            return Err(Stop::Failed(text));
-        }
-        let failed = |e: crate::particle::fluid::FluidError| Stop::Failed(e.to_string());
-        let kept = line.take().and_then(|l| l.downcast::<Line>().ok()).filter(|l| l.key == self.key);
-        if let Some(kept) = kept {
-            if let Some((_, places)) = kept.recent.iter().find(|(steps, _)| *steps == target) {
-                let places = places.clone();
-                *line = Some(kept);
-                return Ok(Box::new(places));
-            }
-            *line = Some(kept);
-        }
-        // Whatever happens from here on, what stands in `line` is a state, if there is one.
-        let now = line.as_ref().and_then(|l| l.downcast_ref::<Line>()).map(|l| l.flat.steps());
-        let usable = now.filter(|n| *n <= target);
-        let flat = match self.stored(usable, target, host)? {
-            Some(flat) => Some(flat),
-            None if usable.is_some() => None,
-            None => Some(self.scene.start(self.level).map_err(failed)?),
-        };
-        let mut kept = match line.take().and_then(|l| l.downcast::<Line>().ok()) {
-            Some(mut kept) => {
-                if let Some(flat) = flat {
-                    kept.flat = flat;
-                }
-                kept
-            }
-            None => {
-                let Some(flat) = flat else { return Err(Stop::Failed("no state to start from".into())) };
-                Box::new(Line { key: self.key, flat, recent: VecDeque::new() })
-            }
-        };
-        let done = self.go(&mut kept, target, host);
-        let places = kept.recent.back().map(|(_, places)| places.clone());
-        // What has failed half way is no state.
-        if !matches!(done, Err(Stop::Failed(_))) {
-            *line = Some(kept);
-        }
-        done?;
-        Ok(Box::new(places.unwrap_or_default()))
-    }
-
-    fn prepare(&self, _: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+    fn prepare(&self, _: &AtFrame, near: Shown, host: &Host<'_>) -> Result<Shown, Stop> {
         host.check()?;
-        let places = near.and_then(|s| s.downcast::<Places>().ok()).unwrap_or_default();
-        Ok(Box::new(self.surface.surface(self.level, &places)))
+        Ok(Shown { surface: Some(self.surface.surface(self.level, &near.places)), ..near })
     }
 
-    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        let Some(surface) = state.and_then(|s| s.downcast_ref::<Surface>()) else { return };
+    fn render(&self, now: &AtFrame, shown: &Shown, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let Some(surface) = &shown.surface else { return };
         let film = Film {
             format: &self.format,
             level: self.level,
-            look: self.look(at),
-            tint: self.set.tint.at(at),
+            look: now.look,
+            tint: now.tint,
             weights: self.weights,
             sample: self.sample,
         };
@@ -405,6 +373,47 @@ impl Filter for Fluid {
             2 => film.lay::<u16>(surface, band, scratch),
             _ => film.lay::<f32>(surface, band, scratch),
         }
+    }
+}
+
+impl Simulate for Fluid {
+    type Line = Line;
+
+    fn step(&self, now: &AtFrame, line: &mut Option<Line>, host: &Host<'_>) -> Result<Shown, Stop> {
+        let target = now.steps;
+        if target - self.ahead > LAST * self.scene.steps {
+            let text =
+                format!("fluid is stepped from the first frame on, and goes no further than {LAST} frames");
+            return Err(Stop::Failed(text));
+        }
+        let failed = |e: crate::particle::fluid::FluidError| Stop::Failed(e.to_string());
+        let shown = |places: Places| Shown { places, surface: None };
+        line.take_if(|kept| kept.key != self.key);
+        let recent = line.iter().flat_map(|kept| &kept.recent).find(|(steps, _)| *steps == target);
+        if let Some((_, places)) = recent {
+            return Ok(shown(places.clone()));
+        }
+        // Whatever happens from here on, what stands in `line` is a state, if there is one.
+        let usable = line.as_ref().map(|kept| kept.flat.steps()).filter(|n| *n <= target);
+        let flat = match self.stored(usable, target, host)? {
+            Some(flat) => Some(flat),
+            None if usable.is_some() => None,
+            None => Some(self.scene.start(self.level).map_err(failed)?),
+        };
+        let mut kept = match (line.take(), flat) {
+            (Some(kept), None) => kept,
+            (Some(kept), Some(flat)) => Line { flat, ..kept },
+            (None, Some(flat)) => Line { key: self.key, flat, recent: VecDeque::new() },
+            (None, None) => return Err(Stop::Failed("no state to start from".into())),
+        };
+        let done = self.go(&mut kept, target, host);
+        let places = kept.recent.back().map(|(_, places)| places.clone());
+        // What has failed half way is no state.
+        if !matches!(done, Err(Stop::Failed(_))) {
+            *line = Some(kept);
+        }
+        done?;
+        Ok(shown(places.unwrap_or_default()))
     }
 }
 

@@ -21,7 +21,7 @@ mod space;
 #[cfg(test)]
 mod tests;
 
-use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Depth, Family, Format, Moment, Parity, Picture, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{Law, Layout, Origin, Shape, Stream};
@@ -35,7 +35,7 @@ use field::{Rows, White};
 use look::{Axis, Field};
 use settings::{Curve, GrainSpec};
 use space::Space;
-use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<GrainSpec>(
@@ -65,11 +65,11 @@ impl Spec for GrainSpec {
             let look = grain.look_of(size, sharpness);
             let (strength, chroma) = (self.strength.constant(), self.chroma.constant());
             if let (Some(strength), Some(chroma)) = (strength, chroma) {
-                grain.gains = Some(grain.gains_of(&look, strength, chroma));
+                grain.gains = Some(Arc::new(grain.gains_of(&look, strength, chroma)));
             }
-            grain.look = Some(look);
+            grain.look = Some(Arc::new(look));
         }
-        Ok(Box::new(grain))
+        Ok(grain.boxed())
     }
 }
 
@@ -104,8 +104,8 @@ struct Grain {
     seed: u64,
     level: Level,
     /// When it never changes.
-    look: Option<Look>,
-    gains: Option<Gains>,
+    look: Option<Arc<Look>>,
+    gains: Option<Arc<Gains>>,
 }
 
 /// Samples of 16 bits from black to white.
@@ -183,18 +183,14 @@ impl Grain {
         Gains { luma: response(luma), chroma: response(chroma) }
     }
 
-    fn look(&self, at: &Moment) -> Cow<'_, Look> {
-        match &self.look {
-            Some(look) => Cow::Borrowed(look),
-            None => Cow::Owned(self.look_of(self.set.size.at(at), self.set.sharpness.at(at))),
-        }
+    fn look(&self, at: &Moment) -> Arc<Look> {
+        let made = || Arc::new(self.look_of(self.set.size.at(at), self.set.sharpness.at(at)));
+        self.look.clone().unwrap_or_else(made)
     }
 
-    fn gains(&self, at: &Moment, look: &Look) -> Cow<'_, Gains> {
-        match &self.gains {
-            Some(gains) => Cow::Borrowed(gains),
-            None => Cow::Owned(self.gains_of(look, self.set.strength.at(at), self.set.chroma.at(at))),
-        }
+    fn gains(&self, at: &Moment, look: &Look) -> Arc<Gains> {
+        let made = || Arc::new(self.gains_of(look, self.set.strength.at(at), self.set.chroma.at(at)));
+        self.gains.clone().unwrap_or_else(made)
     }
 
     /// The number of the pattern that a picture shows. Fields of a frame keep patterns of their own.
@@ -203,31 +199,47 @@ impl Grain {
         frame.div_euclid(self.set.hold) * self.format.picture.per_frame() + field
     }
 
-    /// The white numbers of plane `p`: of one frame, or of a window of frames whose weights fall by the correlation;
-    /// of RGB what all channels have in common and what each has for itself.
-    fn white<'a>(&self, look: &'a Look, at: &Moment, p: usize) -> White<'a> {
+    /// What the frames of a window weigh, by the correlation; the squares sum to 1.
+    fn weights(&self, at: &Moment) -> Vec<f64> {
         let rho = self.set.temporal.at(at);
         let mut weights = vec![1.0; window(rho)];
         for j in 1..weights.len() {
             weights[j] = weights[j - 1] * rho;
         }
         let norm = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
+        weights.iter().map(|w| w / norm).collect()
+    }
+
+    /// The white numbers of plane `p`: of one frame, or of a window of frames; of RGB what all channels have in common
+    /// and what each has for itself.
+    fn white<'a>(&self, now: &'a AtFrame, p: usize) -> White<'a> {
+        let look = &*now.look;
+        let step = self.format.picture.per_frame();
         let streams = if self.format.is_rgb() {
-            let own = if self.set.monochrome { 0.0 } else { self.set.chroma.at(at).min(1.0) };
-            [(&look.common, 0, (1.0 - own * own).sqrt()), (&look.own, p, own)]
+            [(&look.common, 0, (1.0 - now.own * now.own).sqrt()), (&look.own, p, now.own)]
         } else {
             [(&look.own, p, 1.0), (&look.own, p, 0.0)]
         };
-        let (first, step) = (self.pattern(at), self.format.picture.per_frame());
         let mut parts = Vec::new();
         for (stream, plane, share) in streams.into_iter().filter(|s| s.2 > 0.0) {
-            for (j, weight) in (0..).zip(&weights) {
-                let fixed = libm::floor(weight / norm * share * 32768.0 + 0.5).min(32767.0);
-                parts.push((stream.frame(first.wrapping_sub(j * step)), plane, fixed as i16));
+            for (j, weight) in (0..).zip(&now.weights) {
+                let fixed = libm::floor(weight * share * 32768.0 + 0.5).min(32767.0);
+                parts.push((stream.frame(now.pattern.wrapping_sub(j * step)), plane, fixed as i16));
             }
         }
         White { parts, block: look.own.block() }
     }
+}
+
+/// What grain is at a moment.
+struct AtFrame {
+    look: Arc<Look>,
+    gains: Arc<Gains>,
+    /// The number of the pattern, and the weights of it and of those before.
+    pattern: i64,
+    weights: Vec<f64>,
+    /// The part of the grain that each channel of RGB has for itself.
+    own: f64,
 }
 
 /// Frames that correlated grain sums.
@@ -242,12 +254,15 @@ fn window(rho: f64) -> usize {
     }
 }
 
-impl Filter for Grain {
+impl Render for Grain {
+    type Params = AtFrame;
+    type State = ();
+
     fn output(&self) -> &Format {
         &self.format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
+    fn at(&self, at: &Moment) -> Option<(Plan, AtFrame)> {
         let look = self.look(at);
         let gains = self.gains(at, &look);
         let wanted = |p: &usize| {
@@ -256,7 +271,12 @@ impl Filter for Grain {
         };
         let writes = self.format.color_planes().iter().filter(wanted);
         let writes = writes.fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
-        if writes.is_empty() { Plan::IDLE } else { Plan::in_place(writes) }
+        if writes.is_empty() {
+            return None;
+        }
+        let own = if self.set.monochrome { 0.0 } else { self.set.chroma.at(at).min(1.0) };
+        let (pattern, weights) = (self.pattern(at), self.weights(at));
+        Some((Plan::in_place(writes), AtFrame { look, gains, pattern, weights, own }))
     }
 
     fn memory(&self) -> Memory {
@@ -265,16 +285,15 @@ impl Filter for Grain {
         Memory { fixed: 256 << 10, per_frame: 2 * (2 * width + 1024) * (2 + 5 + 4 + 27 + 3) }
     }
 
-    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        let look = self.look(at);
-        let gains = self.gains(at, &look);
+    fn render(&self, now: &AtFrame, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
+        let AtFrame { look, gains, .. } = now;
         // Luma last: chroma follows the luma of the source.
         let planes = band.writes.iter().filter(|&p| p < self.format.planes());
         let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
         for p in chroma.into_iter().chain(others) {
             let field = &look.fields[p];
             let gain = if self.format.is_chroma(p) { &gains.chroma } else { &gains.luma };
-            let white = self.white(&look, at, p);
+            let white = self.white(now, p);
             let (width, _) = field.size;
             let room = [Rows::room(field, white.block), width.div_ceil(2), width];
             let [room, n, light] = scratch.buffers::<i32, 3>(room);

@@ -10,9 +10,10 @@
 //! Integers go along a straight line with one rounding, or through a table of the exact values rounded halves up; float
 //! samples are not limited, and below black they go on along the line.
 
-use super::effect::{ToneFilter, Tones, all_codes, code, key, planes_where};
-use super::{Entry, Filter, Spec};
+use super::effect::{ToneFilter, Tones, key};
+use super::{Entry, Filter, Plan, Render, Spec};
 use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet};
+use crate::pixel::convert::Code;
 use crate::pixel::tone::{Affine, Power, Table, Tone};
 use crate::settings::{Animated, Planes, SettingError, Unit, Word};
 use crate::simd::Level;
@@ -78,12 +79,12 @@ impl Spec for LevelsSpec {
             return Err(SettingError { setting: "channel", problem });
         }
         let of = Levels { format: *input, set: self.clone(), planes, all };
-        let colour = !planes_where(planes, |p| input.alpha_plane() != Some(p)).is_empty();
+        let colour = !planes.filter(|p| input.alpha_plane() != Some(p)).is_empty();
         let filter = ToneFilter { format: *input, level, of };
         if input.has_alpha() && input.alpha == Alpha::Premultiplied && colour {
-            return Ok(Box::new(over::Over(filter)));
+            return Ok(over::Over(filter).boxed());
         }
-        Ok(Box::new(filter))
+        Ok(filter.boxed())
     }
 }
 
@@ -145,22 +146,27 @@ impl Levels {
 }
 
 impl Tones for Levels {
-    fn writes(&self, at: &Moment) -> (PlaneSet, PlaneSet) {
+    type Params = Now;
+
+    fn at(&self, at: &Moment) -> Option<(Plan, Now)> {
         let now = self.now(at);
         let changes = |p| if self.follows(p) { now.gain() != 1.0 } else { now != Now::SAME };
-        (planes_where(self.planes, changes), PlaneSet::NONE)
+        let writes = self.planes.filter(changes);
+        let prepared = self.planes.iter().any(|p| !self.is_line(now, p));
+        let state = prepared.then(|| key(&[now.black, now.width, now.gamma, now.out.0, now.out.1]));
+        (!writes.is_empty()).then(|| (Plan { state, ..Plan::in_place(writes) }, now))
     }
 
-    fn tone(&self, at: &Moment, p: usize) -> Tone {
+    fn tone(&self, &now: &Now, p: usize) -> Tone {
         if !self.planes.has(p) {
             return Tone::Same;
         }
-        let (now, code) = (self.now(at), code(&self.format, p));
+        let code = Code::of(&self.format, p);
         let difference = self.is_difference(p);
         let span = f64::from(code.span);
         // Of a colour difference 0 is half of its range below the middle.
         let zero = f64::from(code.zero) - if difference { span / 2.0 } else { 0.0 };
-        let (lo, hi) = all_codes(&self.format);
+        let (lo, hi) = self.format.codes();
         let Depth::Bits(bits) = self.format.depth else {
             let zero = zero as f32;
             let (gain, out) = (now.gain(), now.out);
@@ -190,12 +196,6 @@ impl Tones for Levels {
             return Tone::line(Affine::new(bits, gain, offset, kept, false));
         }
         Tone::Table(Table::new(bits, |x| round(zero + now.of((f64::from(x) - zero) / span) * span)))
-    }
-
-    fn key(&self, at: &Moment) -> Option<u128> {
-        let now = self.now(at);
-        let prepared = self.planes.iter().any(|p| !self.is_line(now, p));
-        prepared.then(|| key(&[now.black, now.width, now.gamma, now.out.0, now.out.1]))
     }
 }
 

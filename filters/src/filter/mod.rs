@@ -1,7 +1,98 @@
 //! The filter interface. **A newcomer starts here.**
 //!
-//! A filter is described by its [`Setting`]s (in the [`catalog`](crate::catalog)), parsed into a [`Spec`], and bound
-//! to a picture format as a [`Filter`], which can then be asked for any frame, from any thread, in any order.
+//! A filter is three things: its **settings**, declared once with [`settings!`](crate::settings!); what it is at a
+//! **moment**, asked once for each frame; and its **rows**, written band by band from any thread. This is a whole one:
+//!
+//! ```
+//! use grainfield_filters::filter::{Band, Entry, Filter, Plan, Render, Spec};
+//! use grainfield_filters::frame::{Format, Moment, Scratch};
+//! use grainfield_filters::pixel::convert::Code;
+//! use grainfield_filters::pixel::tone::{Affine, Tone};
+//! use grainfield_filters::settings;
+//! use grainfield_filters::settings::{Animated, SettingError, Unit};
+//! use grainfield_filters::simd::Level;
+//!
+//! settings! {
+//!     /// What `invert` is asked for.
+//!     pub struct Invert {
+//!         /// How far: 0 is the picture as it was, 0.5 grey, 1 the negative.
+//!         amount: Animated = number(0.0..=1.0).default(1.0).unit(Unit::Fraction),
+//!     }
+//! }
+//!
+//! pub const ENTRY: Entry = Entry::new::<Invert>("invert", "Invert", "Turns light to dark and dark to light");
+//!
+//! impl Spec for Invert {
+//!     fn bind(&self, input: &Format, _seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+//!         Ok(Inverter { format: *input, set: self.clone(), level }.boxed())
+//!     }
+//! }
+//!
+//! struct Inverter {
+//!     format: Format,
+//!     set: Invert,
+//!     level: Level,
+//! }
+//!
+//! impl Render for Inverter {
+//!     /// What is done to the samples of each plane.
+//!     type Params = Vec<Tone>;
+//!     type State = ();
+//!
+//!     fn output(&self) -> &Format {
+//!         &self.format
+//!     }
+//!
+//!     fn at(&self, at: &Moment) -> Option<(Plan, Vec<Tone>)> {
+//!         let gain = 1.0 - 2.0 * self.set.amount.at(at);
+//!         let tone = |p| {
+//!             let code = Code::of(&self.format, p);
+//!             // Colour differences turn about their zero, all others about the middle between black and white.
+//!             let half = if self.format.is_chroma(p) { 0.0 } else { 0.5 };
+//!             let middle = f64::from(code.zero) + half * f64::from(code.span);
+//!             match self.format.depth.bits() {
+//!                 Some(bits) => Tone::line(Affine::new(bits, gain, middle - middle * gain, self.format.codes(), false)),
+//!                 None => Tone::Real { gain: gain as f32, offset: (middle - middle * gain) as f32 },
+//!             }
+//!         };
+//!         let planes = (0..self.format.planes()).map(tone).collect();
+//!         (gain != 1.0).then(|| (Plan::in_place(self.format.color_planes()), planes))
+//!     }
+//!
+//!     fn render(&self, planes: &Vec<Tone>, (): &(), band: &mut Band<'_>, _: &mut Scratch) {
+//!         for p in band.writes.iter().filter(|&p| p < planes.len()) {
+//!             let plane = band.output.plane_mut(p);
+//!             for y in plane.rows() {
+//!                 planes[p].apply(self.level, self.format.depth, plane.row_bytes_mut(y));
+//!             }
+//!         }
+//!     }
+//! }
+//!
+//! // What a test asks of it: white becomes black at frame 24 of a curve.
+//! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Work};
+//! use grainfield_filters::{frame::Frame, lend::Alone, lend::Host, lend::NoStore, ratio::Ratio, settings::Values};
+//! static INVERT: Entry = ENTRY;
+//! let step = Step::new(&INVERT, Values::parse(INVERT.settings, "amount=0=0;24=1").unwrap());
+//! let format = Format::from_name("gray", 16, 8).unwrap();
+//! let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+//! let chain = Chain::bind::<ChainError>(&[step], format, &options, |made| Ok(*made)).unwrap();
+//! let mut frame = Frame::new(format);
+//! (0..8).for_each(|y| frame.row_mut::<u8>(0, y).fill(235));
+//! let (at, go) = (Moment::of_frame(24, Ratio::whole(24)), std::sync::atomic::AtomicBool::new(false));
+//! let host = Host { spread: &Alone, store: &NoStore, stop: &go };
+//! chain.run(&at, Ratio::ZERO, &mut frame, &mut Work::default(), &States::default(), &host).unwrap();
+//! assert_eq!(frame.row::<u8>(0, 7), [16; 16]);
+//! ```
+//!
+//! To become one of the program's filters it goes into a file of its own, with a `mod` line here and a row in the
+//! [`catalog`](crate::catalog). The chain does for it what it does for all: `enable`, `planes`, `opacity`, fields, the
+//! seed (`with seed`) and `static` (`with static`).
+//!
+//! - A filter that looks beyond its own sample says so in its [`Plan`] and finds the picture before in [`Band::input`].
+//! - What takes long to make and often stays the same from frame to frame is its [`State`](Render::State), made by
+//!   [`prepare`](Render::prepare) and kept under the plan's key.
+//! - What must follow from the frame before it is a [`Simulate`]d filter.
 
 pub mod blur;
 pub mod color;
@@ -9,6 +100,7 @@ pub mod convert;
 pub mod dither;
 pub mod dust;
 mod effect;
+mod erased;
 pub mod fade;
 pub mod flicker;
 pub mod fluid;
@@ -23,11 +115,12 @@ pub mod transform;
 pub mod vignette;
 pub mod weave;
 
+pub use erased::{Filter, Now, State};
+
 use crate::frame::{Format, FrameMut, FrameRef, Moment, PlaneSet, Scratch};
 use crate::lend::{Host, Stop};
 use crate::settings::{Setting, SettingError, Settings, Values};
 use crate::simd::Level;
-use core::any::Any;
 use core::ops::Range;
 
 /// How far from its own row, in luma rows, a filter looks into its input.
@@ -41,11 +134,9 @@ pub enum Reach {
     Whole,
 }
 
-/// What a filter will do to one frame. Asked once a frame before any band; a curve may change the answer.
+/// What a filter does to one frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Whether it changes anything; `false`: the output is the input.
-    pub active: bool,
     /// How far it looks.
     pub reach: Reach,
     /// The planes it writes. With [`Reach::Same`] the others stay as they are; otherwise they pass by reference,
@@ -58,18 +149,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A frame left as it is.
-    pub const IDLE: Plan = Plan {
-        active: false,
-        reach: Reach::Same,
-        writes: PlaneSet::NONE,
-        on_request: PlaneSet::NONE,
-        state: None,
-    };
-
     /// Changes `writes` in place, with nothing prepared.
     pub const fn in_place(writes: PlaneSet) -> Plan {
-        Plan { active: true, writes, ..Plan::IDLE }
+        Plan { reach: Reach::Same, writes, on_request: PlaneSet::NONE, state: None }
     }
 }
 
@@ -81,9 +163,6 @@ pub struct Memory {
     /// In each frame that is being worked on at the same time (states, scratch).
     pub per_frame: usize,
 }
-
-/// What [`Filter::prepare`] made for one frame.
-pub type State = Box<dyn Any + Send + Sync>;
 
 /// The rows to be made. All row numbers are of the whole picture (frame or field).
 #[derive(Debug)]
@@ -124,13 +203,19 @@ pub trait Spec: Send + Sync {
     }
 }
 
-/// Bound to a format. `&self` everywhere: no interior mutability, no clock, no file, no thread of its own.
-pub trait Filter: Send + Sync {
+/// A filter bound to a format, as its author writes it. `&self` everywhere: no interior mutability, no clock, no file,
+/// no thread of its own.
+pub trait Render: Send + Sync + 'static {
+    /// What it is at a moment: all that its rows need and that follows from the settings and the time.
+    type Params: Send + Sync + 'static;
+    /// What is prepared for a frame and may serve others: tables, sorted splats. `()` for most filters.
+    type State: Default + Send + Sync + 'static;
+
     /// What comes out.
     fn output(&self) -> &Format;
 
-    /// What it will do to this frame.
-    fn plan(&self, at: &Moment) -> Plan;
+    /// What it does at a moment; `None`: nothing. Asked once for each picture, before any band.
+    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)>;
 
     /// What it needs at most.
     fn memory(&self) -> Memory {
@@ -138,32 +223,50 @@ pub trait Filter: Send + Sync {
     }
 
     /// Makes what the bands of a frame share; called only when the plan has a state key. `near` is any older state
-    /// of this filter, of whatever frame, to be moved on or overwritten: the result may depend on it in speed alone.
-    /// Never sees the picture.
-    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
-        let _ = (at, near);
+    /// of this filter, of whatever frame, to be moved on or overwritten, or the default: the result may depend on it in
+    /// speed alone. Never sees the picture.
+    fn prepare(&self, now: &Self::Params, near: Self::State, host: &Host<'_>) -> Result<Self::State, Stop> {
+        let _ = now;
         host.check()?;
-        Ok(Box::new(()))
-    }
-
-    /// Whether a frame follows from those before it (a simulation). Then [`step`](Filter::step) is called before
-    /// [`prepare`](Filter::prepare), one frame at a time, and what it gives is `prepare`'s `near`.
-    fn stepped(&self) -> bool {
-        false
-    }
-
-    /// Moves what all frames share on to a frame: `line` is what the last call left there, of whatever frame (`None` at
-    /// first; of another filter of this kind it may be, too), and the result may depend on it, and on what the host's
-    /// store has, in speed alone. Gives what `prepare` makes its state of. The chain sees to it that calls for one layer
-    /// never overlap; where it fails, `line` is dropped or still a state.
-    fn step(&self, at: &Moment, line: &mut Option<State>, host: &Host<'_>) -> Result<State, Stop> {
-        let _ = (at, line);
-        host.check()?;
-        Ok(Box::new(()))
+        Ok(near)
     }
 
     /// Writes the band's rows of the planes in `band.writes`. Called concurrently for disjoint bands.
-    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch);
+    fn render(&self, now: &Self::Params, state: &Self::State, band: &mut Band<'_>, scratch: &mut Scratch);
+
+    /// For the chain.
+    fn boxed(self) -> Box<dyn Filter>
+    where
+        Self: Sized,
+    {
+        Box::new(erased::Plain(self))
+    }
+}
+
+/// A filter whose frames follow from those before them. [`step`](Simulate::step) is called before
+/// [`prepare`](Render::prepare), one frame at a time, and what it gives is `prepare`'s `near`.
+pub trait Simulate: Render {
+    /// What is moved on from frame to frame.
+    type Line: Send + Sync + 'static;
+
+    /// Moves what all frames share on to a frame: `line` is what the last call left there, of whatever frame (`None` at
+    /// first; of another filter of this kind it may be, too), and the result may depend on it, and on what the host's
+    /// store has, in speed alone. The chain sees to it that calls for one layer never overlap; where it fails, `line` is
+    /// nothing or still a state.
+    fn step(
+        &self,
+        now: &Self::Params,
+        line: &mut Option<Self::Line>,
+        host: &Host<'_>,
+    ) -> Result<Self::State, Stop>;
+
+    /// For the chain.
+    fn boxed_simulation(self) -> Box<dyn Filter>
+    where
+        Self: Sized,
+    {
+        Box::new(erased::Simulation(self))
+    }
 }
 
 /// Makes a spec of checked settings; refuses combinations that each setting alone allows.

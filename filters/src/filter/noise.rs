@@ -7,7 +7,7 @@
 mod field;
 mod settings;
 
-use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Depth, Format, Moment, PlaneMut, PlaneSet, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{Law, Origin, Place, Shape, ShapeError, Stream};
@@ -55,7 +55,7 @@ impl Spec for NoiseSpec {
             level,
         };
         noise.scale = self.strength.constant().map(|s| noise.gain_of(s));
-        Ok(Box::new(noise))
+        Ok(noise.boxed())
     }
 }
 
@@ -159,8 +159,7 @@ impl Noise {
         }
     }
 
-    fn field(&self, field: &Field, at: &Moment, band: &mut Band<'_>, scratch: &mut Scratch) {
-        let gain = self.gain(at);
+    fn field(&self, field: &Field, (gain, at): &(Gain, Moment), band: &mut Band<'_>, scratch: &mut Scratch) {
         let parts = field.parts(at);
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let (width, _) = self.format.plane_size(p);
@@ -170,26 +169,30 @@ impl Noise {
             let plane = band.output.plane_mut(p);
             for y in plane.rows() {
                 rows.row(y, n);
-                self.add(plane, p, (y, 0), Row::Centred(n), gain);
+                self.add(plane, p, (y, 0), Row::Centred(n), *gain);
             }
         }
     }
 }
 
-impl Filter for Noise {
+impl Render for Noise {
+    type Params = (Gain, Moment);
+    type State = ();
+
     fn output(&self) -> &Format {
         &self.format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        if self.gain(at).is_zero() {
-            return Plan::IDLE;
+    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+        let gain = self.gain(at);
+        if gain.is_zero() {
+            return None;
         }
-        let on_request = self.format.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
+        let on_request = self.format.alpha_planes();
         let luma = |p: &usize| !(self.monochrome && self.format.is_chroma(*p));
         let writes = self.format.color_planes().iter().filter(luma);
         let writes = writes.fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
-        Plan { on_request, ..Plan::in_place(writes) }
+        Some((Plan { on_request, ..Plan::in_place(writes) }, (gain, *at)))
     }
 
     fn memory(&self) -> Memory {
@@ -203,13 +206,12 @@ impl Filter for Noise {
         }
     }
 
-    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn render(&self, now: &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let stream = match &self.made {
             Made::White(stream) => stream,
-            Made::Field(field) => return self.field(field, at, band, scratch),
+            Made::Field(field) => return self.field(field, now, band, scratch),
         };
-        let gain = self.gain(at);
-        let frame = stream.frame(at.index);
+        let (gain, frame) = (now.0, stream.frame(now.1.index));
         let (law, block) = (stream.law(), stream.block());
         // Pixels of a chunk, whole blocks of them.
         let pixels = CHUNK / law.words() as usize / block * block;

@@ -1,10 +1,11 @@
 //! What filters that lay splats over the picture have in common.
 
-use super::{Band, Filter, Memory, Plan, State};
-use crate::frame::{Format, Moment, Parity, Picture, PlaneSet, Scratch};
+use super::{Band, Memory, Plan, Render};
+use crate::choices;
+use crate::frame::{Format, Moment, Parity, Picture, Scratch};
 use crate::lend::{Host, Stop};
 use crate::noise::seed::{GOLDEN, mix64};
-use crate::particle::draw::{Bins, Light, Look, Painter, Splat};
+use crate::particle::draw::{Bins, Blend, Light, Look, Painter, Splat};
 use crate::settings::{Animated, SettingError};
 use crate::simd::Level;
 
@@ -82,7 +83,7 @@ impl Overlay {
 
     /// The plan of a frame with something to draw: all planes, alpha too.
     pub(super) fn plan(&self, at: &Moment) -> Plan {
-        let all = PlaneSet(((1u16 << self.format.planes()) - 1) as u8);
+        let all = self.format.all_planes();
         let parts = [at.frame.num(), at.frame.den(), at.time.num(), at.time.den()];
         let hash = |seed: u64| parts.iter().fold(seed, |h, p| mix64(h ^ *p as u64).wrapping_add(GOLDEN));
         let key = u128::from(hash(1)) << 64 | u128::from(hash(2));
@@ -99,27 +100,15 @@ impl Overlay {
     }
 
     /// Sorts the splats of a frame.
-    pub(super) fn prepare(
-        &self,
-        near: Option<State>,
-        host: &Host<'_>,
-        splats: &[Splat],
-    ) -> Result<State, Stop> {
+    fn prepare(&self, mut bins: Bins, host: &Host<'_>, splats: &[Splat]) -> Result<Bins, Stop> {
         host.check()?;
-        let mut bins = near.and_then(|s| s.downcast::<Bins>().ok()).unwrap_or_default();
         self.painter.bin(&splats[..splats.len().min(self.most)], &mut bins, host.spread);
         Ok(bins)
-    }
-
-    pub(super) fn render(&self, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        if let Some(bins) = state.and_then(|s| s.downcast_ref::<Bins>()) {
-            self.painter.draw(bins, &mut band.output, band.writes, scratch);
-        }
     }
 }
 
 /// A filter that is an overlay of few splats, made anew for each frame.
-pub(super) trait Laid: Send + Sync {
+pub(super) trait Laid: Send + Sync + 'static {
     fn overlay(&self) -> &Overlay;
 
     /// Whether a frame has something to draw.
@@ -129,25 +118,28 @@ pub(super) trait Laid: Send + Sync {
     fn splats(&self, at: &Moment) -> Vec<Splat>;
 }
 
-impl<T: Laid> Filter for T {
+impl<T: Laid> Render for T {
+    type Params = Moment;
+    type State = Bins;
+
     fn output(&self) -> &Format {
         &self.overlay().format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        if self.shows(at) { self.overlay().plan(at) } else { Plan::IDLE }
+    fn at(&self, at: &Moment) -> Option<(Plan, Moment)> {
+        self.shows(at).then(|| (self.overlay().plan(at), *at))
     }
 
     fn memory(&self) -> Memory {
         self.overlay().memory()
     }
 
-    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+    fn prepare(&self, at: &Moment, near: Bins, host: &Host<'_>) -> Result<Bins, Stop> {
         self.overlay().prepare(near, host, &self.splats(at))
     }
 
-    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        self.overlay().render(state, band, scratch);
+    fn render(&self, _: &Moment, bins: &Bins, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.overlay().painter.draw(bins, &mut band.output, band.writes, scratch);
     }
 }
 
@@ -182,10 +174,32 @@ pub(super) fn bounds(value: &Animated) -> (f64, f64) {
     }
 }
 
+choices! {
+    for Blend {
+        /// it covers the frame
+        Over = "over",
+        /// its light is added
+        Add = "add",
+        /// its light is added, and what is white stays white
+        Screen = "screen",
+        /// it lies on the frame as a slide
+        Multiply = "multiply",
+    }
+}
+
+choices! {
+    for Light {
+        /// in the values that the picture holds
+        Gamma = "gamma",
+        /// in light itself, as it adds up and covers in front of a lens
+        Linear = "linear",
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::frame::{ColorRange, Depth, Family, Frame};
+    use crate::frame::{ColorRange, Depth, Family, Frame, PlaneSet};
     use crate::lend::{Alone, NoStore};
     use crate::particle::draw::Shape;
     use core::sync::atomic::AtomicBool;
@@ -225,9 +239,9 @@ pub(super) mod tests {
         let mut frame = Frame::new(format);
         (0..height).for_each(|y| frame.row_mut::<u8>(0, y).fill(code));
         let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
-        let state = laid.prepare(at, None, &host).unwrap();
+        let bins = laid.prepare(at, Bins::default(), &host).unwrap();
         let mut band = Band { rows: 0..height, input: None, output: frame.as_mut(), writes: PlaneSet::ALL };
-        laid.render(at, Some(&state), &mut band, &mut Scratch::default());
+        laid.render(at, &bins, &mut band, &mut Scratch::default());
 
         let (black, span) = if format.range == ColorRange::Full { (0.0, 255.0) } else { (16.0, 219.0) };
         let mut want = vec![(f64::from(code) - black) / span; width * height];

@@ -30,7 +30,7 @@ pub use effect::{
 pub use presets::Preset;
 
 use super::overlay::{Overlay, bounds};
-use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::curve::Integral;
 use crate::frame::{Format, Moment, Scratch};
 use crate::lend::{Host, Stop};
@@ -271,7 +271,7 @@ impl Particles {
 
 impl Spec for Particles {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        Ok(Box::new(self.bound(input, seed, level)?))
+        Ok(self.bound(input, seed, level)?.boxed())
     }
 }
 
@@ -294,7 +294,8 @@ struct Drawn {
     alive: i64,
 }
 
-/// What is kept from frame to frame.
+/// What is kept from frame to frame; no pools at first.
+#[derive(Default)]
 struct Kept {
     pools: Vec<Pool>,
     bins: Bins,
@@ -354,23 +355,19 @@ impl Drawn {
             views: self.layers.iter().map(|l| l.view(now, tall)).collect(),
         }
     }
-
-    fn kept(&self, near: Option<State>) -> Result<Box<Kept>, Stop> {
-        if let Some(kept) = near.and_then(|s| s.downcast::<Kept>().ok()) {
-            return Ok(kept);
-        }
-        let pools = self.layers.iter().map(Bound::pool).collect::<Result<_, _>>().map_err(Stop::Failed)?;
-        Ok(Box::new(Kept { pools, bins: Bins::default() }))
-    }
 }
 
-impl Filter for Drawn {
+impl Render for Drawn {
+    type Params = Now;
+    type State = Kept;
+
     fn output(&self) -> &Format {
         &self.overlay.format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        if self.amount.at(at) > 0.0 && self.size.at(at) > 0.0 { self.overlay.plan(at) } else { Plan::IDLE }
+    fn at(&self, at: &Moment) -> Option<(Plan, Now)> {
+        let shows = self.amount.at(at) > 0.0 && self.size.at(at) > 0.0;
+        shows.then(|| (self.overlay.plan(at), self.now(at)))
     }
 
     fn memory(&self) -> Memory {
@@ -378,11 +375,13 @@ impl Filter for Drawn {
         Memory { per_frame: base.per_frame + self.pools, ..base }
     }
 
-    fn prepare(&self, at: &Moment, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+    fn prepare(&self, now: &Now, mut kept: Kept, host: &Host<'_>) -> Result<Kept, Stop> {
         host.check()?;
-        let now = self.now(at);
-        let mut kept = self.kept(near)?;
-        let Kept { pools, bins } = &mut *kept;
+        if kept.pools.is_empty() {
+            kept.pools =
+                self.layers.iter().map(Bound::pool).collect::<Result<_, _>>().map_err(Stop::Failed)?;
+        }
+        let Kept { pools, bins } = &mut kept;
         {
             // Each pool goes there on its own.
             let pools: Vec<Mutex<&mut Pool>> = pools.iter_mut().map(Mutex::new).collect();
@@ -391,7 +390,7 @@ impl Filter for Drawn {
             });
         }
         host.check()?;
-        let scene = self.scene(&now);
+        let scene = self.scene(now);
         // Parts of whole blocks of one layer.
         let step = Painter::PART / BLOCK;
         let parts: Vec<(usize, usize)> = pools
@@ -407,7 +406,7 @@ impl Filter for Drawn {
             let pool = &pools[layer];
             let mut lanes = Box::new(Lanes::EMPTY);
             for block in first..(first + step).min(pool.blocks()) {
-                self.layers[layer].splats(pool, block, &now, &scene, &mut lanes, out);
+                self.layers[layer].splats(pool, block, now, &scene, &mut lanes, out);
             }
         };
         self.overlay.painter.bin_made(parts.len(), &make, bins, host.spread);
@@ -415,9 +414,7 @@ impl Filter for Drawn {
         Ok(kept)
     }
 
-    fn render(&self, _: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        if let Some(kept) = state.and_then(|s| s.downcast_ref::<Kept>()) {
-            self.overlay.painter.draw(&kept.bins, &mut band.output, band.writes, scratch);
-        }
+    fn render(&self, _: &Now, kept: &Kept, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.overlay.painter.draw(&kept.bins, &mut band.output, band.writes, scratch);
     }
 }

@@ -6,7 +6,7 @@
 //! born at an even rate along the strip, in closed form: which ones touch a frame follows from its number alone.
 
 use super::overlay::{Dice, Laid, Overlay, bounds};
-use super::{Entry, Filter, Spec};
+use super::{Entry, Filter, Render, Spec};
 use crate::frame::{Format, Moment};
 use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
 use crate::particle::{Births, FLICKS, Steady, flicks};
@@ -68,7 +68,7 @@ impl Spec for ScratchSpec {
         let alive = (rate * (longest * SPREAD + 1.0)).ceil().min(f64::from(YOUNGEST as u32));
         let most = alive as usize * PIECES;
         let overlay = Overlay::new(input, vec![Look::new(shape, Blend::Over)], most, level)?;
-        Ok(Box::new(Scratches { overlay, births, rate, set: self.clone(), seed }))
+        Ok(Scratches { overlay, births, rate, set: self.clone(), seed }.boxed())
     }
 }
 

@@ -4,7 +4,7 @@
 //! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters.
 
 use super::overlay::{Laid, Overlay};
-use super::{Entry, Filter, Spec};
+use super::{Entry, Filter, Render, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, Moment, Transfer};
 use crate::particle::draw::{Blend, Image, Light, Look, MOST_LOOKS, Shape, Splat};
 use crate::settings;
@@ -112,7 +112,7 @@ impl Spec for SpritesSpec {
         let (looks, half) = self.looks(input)?;
         let cells = looks.len();
         let overlay = Overlay::lit(input, looks, self.light, 1, level)?;
-        Ok(Box::new(Sprites { cells, half, set: self.clone(), overlay }))
+        Ok(Sprites { cells, half, set: self.clone(), overlay }.boxed())
     }
 }
 
@@ -194,10 +194,10 @@ mod tests {
         let at = Moment::of_frame(at, Ratio::whole(24));
         let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
         let mut frame = Frame::new(format);
-        if filter.plan(&at).active {
-            let state = filter.prepare(&at, None, &host).unwrap();
+        if let Some(now) = filter.at(&at) {
+            let state = filter.prepare(&now, None, &host).unwrap();
             let mut band = Band { rows: 0..30, input: None, output: frame.as_mut(), writes: PlaneSet::ALL };
-            filter.render(&at, Some(&state), &mut band, &mut Scratch::default());
+            filter.render(&now, Some(&state), &mut band, &mut Scratch::default());
         }
         frame
     }

@@ -10,11 +10,11 @@ mod resampler;
 #[cfg(test)]
 mod tests;
 
-pub(super) use resampler::{Placement, Resampler};
+pub(super) use resampler::{Placement, Plans, Resampler};
 
 use super::effect::weights;
-use super::{Band, Entry, Filter, Memory, Plan, Reach, Spec, State};
-use crate::frame::{Format, Moment, PlaneSet, Scratch};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
+use crate::frame::{Format, Moment, Scratch};
 use crate::lend::{Host, Stop};
 use crate::pixel::resample::{Edge, Shape};
 use crate::settings::{Animated, SettingError, Unit};
@@ -96,7 +96,7 @@ impl Spec for TransformSpec {
             edge: self.edge,
             weights: weights(input)?,
         };
-        Ok(Box::new(Transform { set: self.clone(), by }))
+        Ok(Transform { set: self.clone(), by }.boxed())
     }
 }
 
@@ -141,30 +141,35 @@ impl Transform {
     }
 }
 
-impl Filter for Transform {
+impl Render for Transform {
+    /// With the colour beyond the edges.
+    type Params = (Placement, [f64; 4]);
+    type State = Plans;
+
     fn output(&self) -> &Format {
         &self.by.format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
+    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
         let placement = self.placement(at);
         if placement == Placement::SAME {
-            return Plan::IDLE;
+            return None;
         }
-        let writes = PlaneSet(((1u16 << self.by.format.planes()) - 1) as u8);
-        Plan { reach: Reach::Whole, state: Some(placement.key()), ..Plan::in_place(writes) }
+        let writes = self.by.format.all_planes();
+        let plan = Plan { reach: Reach::Whole, state: Some(placement.key()), ..Plan::in_place(writes) };
+        Some((plan, (placement, self.set.color.at(at))))
     }
 
     fn memory(&self) -> Memory {
         Memory { fixed: 0, per_frame: self.by.memory(1.0 / LEAST + 2.0) }
     }
 
-    fn prepare(&self, at: &Moment, _: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+    fn prepare(&self, (placement, _): &Self::Params, _: Plans, host: &Host<'_>) -> Result<Plans, Stop> {
         host.check()?;
-        Ok(self.by.prepare(&self.placement(at)))
+        Ok(self.by.prepare(placement))
     }
 
-    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
-        self.by.render(&self.placement(at), self.set.color.at(at), state, band, scratch);
+    fn render(&self, now: &Self::Params, plans: &Plans, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.by.render(now, plans, band, scratch);
     }
 }

@@ -6,10 +6,11 @@
 //! integers and its error are stated in [`crate::pixel::vignette`]. A slow ramp shows bands in 8 bits, so the chain works
 //! in 16 and ends with dither.
 
-use super::effect::{code, key, rows_of};
-use super::{Band, Entry, Filter, Memory, Plan, Spec, State};
+use super::effect::key;
+use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Depth, Format, Moment, Scratch};
 use crate::lend::{Host, Stop};
+use crate::pixel::convert::Code;
 use crate::pixel::vignette::{Axis, Columns, shade_f32, shade_u8, shade_u16, term};
 use crate::ratio::Ratio;
 use crate::settings;
@@ -38,7 +39,7 @@ settings! {
 
 impl Spec for VignetteSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        Ok(Box::new(Vignette { format: *input, set: self.clone(), level }))
+        Ok(Vignette { format: *input, set: self.clone(), level }.boxed())
     }
 
     fn wants_16_bits(&self) -> bool {
@@ -95,70 +96,70 @@ impl Vignette {
     /// The term of row `y` of plane `p`.
     fn row(&self, shape: &Shape, p: usize, y: usize) -> i32 {
         let (_, sy) = self.format.plane_subsampling(p);
-        let (rows, first) = rows_of(&self.format);
+        let (rows, first) = self.format.field_rows();
         let place = (rows * y as f64 + first + 0.5) * f64::from(1u32 << sy) - 0.5;
         term(shape.down.square(place) - shape.begin, shape.scale)
     }
 }
 
-impl Filter for Vignette {
+impl Render for Vignette {
+    /// With the amount.
+    type Params = (Shape, f64);
+    /// Of luma's and of chroma's columns.
+    type State = Vec<Columns>;
+
     fn output(&self) -> &Format {
         &self.format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        if self.set.amount.at(at) <= 0.0 {
-            return Plan::IDLE;
+    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+        let amount = self.set.amount.at(at);
+        if amount <= 0.0 {
+            return None;
         }
         let s = self.shape(at);
         let state = key(&[s.across.centre, s.across.radius, s.scale]);
-        Plan { state: Some(state), ..Plan::in_place(self.format.color_planes()) }
+        Some((Plan { state: Some(state), ..Plan::in_place(self.format.color_planes()) }, (s, amount)))
     }
 
     fn memory(&self) -> Memory {
         Memory { fixed: 0, per_frame: 2 * Columns::bytes(self.format.width as usize) + 64 }
     }
 
-    fn prepare(&self, at: &Moment, _: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+    fn prepare(
+        &self,
+        (shape, _): &Self::Params,
+        _: Vec<Columns>,
+        host: &Host<'_>,
+    ) -> Result<Vec<Columns>, Stop> {
         host.check()?;
-        Ok(Box::new(self.both(&self.shape(at))))
+        let planes = if self.format.is_chroma(1) { 2 } else { 1 };
+        Ok((0..planes).map(|p| self.columns(shape, p)).collect())
     }
 
-    fn render(&self, at: &Moment, state: Option<&State>, band: &mut Band<'_>, _: &mut Scratch) {
-        let shape = self.shape(at);
-        let own;
-        let columns = match state.and_then(|s| s.downcast_ref::<[Columns; 2]>()) {
-            Some(columns) => columns,
-            None => {
-                own = self.both(&shape);
-                &own
-            }
-        };
-        let amount = self.set.amount.at(at);
+    fn render(
+        &self,
+        (shape, amount): &Self::Params,
+        columns: &Vec<Columns>,
+        band: &mut Band<'_>,
+        _: &mut Scratch,
+    ) {
         let fixed = libm::floor(amount * 65535.0 + 0.5) as u16;
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let columns = &columns[usize::from(self.format.is_chroma(p))];
-            let zero = code(&self.format, p).zero;
+            let zero = Code::of(&self.format, p).zero;
             let plane = band.output.plane_mut(p);
             for y in plane.rows() {
-                let row = self.row(&shape, p, y);
+                let row = self.row(shape, p, y);
                 match self.format.depth {
                     Depth::Bits(8) => shade_u8(self.level, plane.row_mut(y), columns, row, fixed, zero as u8),
                     Depth::Bits(_) => {
                         shade_u16(self.level, plane.row_mut(y), columns, row, fixed, zero as u16)
                     }
-                    Depth::Float => shade_f32(self.level, plane.row_mut(y), columns, row, amount as f32),
+                    Depth::Float => shade_f32(self.level, plane.row_mut(y), columns, row, *amount as f32),
                 }
             }
         }
-    }
-}
-
-impl Vignette {
-    /// The terms of luma's and of chroma's columns.
-    fn both(&self, shape: &Shape) -> [Columns; 2] {
-        let chroma = if self.format.is_chroma(1) { self.columns(shape, 1) } else { Columns::new(Vec::new()) };
-        [self.columns(shape, 0), chroma]
     }
 }
 

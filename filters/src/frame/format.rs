@@ -113,6 +113,12 @@ impl PlaneSet {
         self.0 == 0
     }
 
+    /// Those of its planes for which something holds.
+    #[must_use]
+    pub fn filter(self, holds: impl Fn(usize) -> bool) -> PlaneSet {
+        self.iter().filter(|&p| holds(p)).fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p))
+    }
+
     /// The planes, lowest first.
     pub fn iter(self) -> impl Iterator<Item = usize> {
         (0..4).filter(move |&p| self.has(p))
@@ -259,6 +265,16 @@ impl Format {
         if self.has_alpha() { Some(self.planes() - 1) } else { None }
     }
 
+    /// Every plane, alpha too.
+    pub const fn all_planes(&self) -> PlaneSet {
+        PlaneSet(((1u16 << self.planes()) - 1) as u8)
+    }
+
+    /// Alpha alone, or no plane.
+    pub const fn alpha_planes(&self) -> PlaneSet {
+        PlaneSet(self.all_planes().0 & !self.color_planes().0)
+    }
+
     /// Every plane but alpha.
     pub const fn color_planes(&self) -> PlaneSet {
         PlaneSet((1 << (self.planes() - self.has_alpha() as usize)) - 1)
@@ -320,6 +336,23 @@ impl Format {
             ColorRange::Unspecified => {
                 matches!(self.family, Family::Rgb) || matches!(self.depth, Depth::Float)
             }
+        }
+    }
+
+    /// The lowest and highest code that there are; 0 and 0 for float.
+    pub const fn codes(&self) -> (u16, u16) {
+        match self.depth {
+            Depth::Bits(bits) => (0, ((1u32 << bits) - 1) as u16),
+            Depth::Float => (0, 0),
+        }
+    }
+
+    /// Luma rows of the frame from one row of this picture to the next, and the first: a field has every second one.
+    pub const fn field_rows(&self) -> (f64, f64) {
+        match self.picture {
+            Picture::Frame => (1.0, 0.0),
+            Picture::Field(Parity::Top) => (2.0, 0.0),
+            Picture::Field(Parity::Bottom) => (2.0, 1.0),
         }
     }
 

@@ -20,7 +20,7 @@ impl Planes {
     /// `y` is luma and grey, `u` and `v` the colour differences, `r`, `g`, `b` the colours, `a` alpha wherever it
     /// stands; a number is a plane in the order of the file format (`Y U V A`, `G B R A`, `Y A`).
     pub fn resolve(self, format: &Format) -> PlaneSet {
-        let there = PlaneSet(((1u16 << format.planes()) - 1) as u8);
+        let there = format.all_planes();
         if self == Planes::ALL {
             return there;
         }

@@ -4,7 +4,7 @@
 //! tracks asks nothing and works on several at once. Of what is none Bezier curves are asked several at a time, and eases one
 //! by one.
 
-use super::general::Hot;
+use super::stretch::Hot;
 use crate::curve::bezier::{self, Bezier, TOGETHER};
 use crate::curve::piece::Piece;
 use crate::simd::Level;

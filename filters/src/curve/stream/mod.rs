@@ -52,6 +52,7 @@ mod lanes;
 mod play;
 mod read;
 mod state;
+mod stretch;
 mod write;
 
 pub use arrange::{arrange, restore};

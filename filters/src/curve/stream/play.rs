@@ -1,8 +1,9 @@
 //! A place in time, which moves on.
 
 use super::fast::{Fast, Stop, Where};
-use super::general::{General, plain};
+use super::general::General;
 use super::state::Active;
+use super::stretch::plain;
 use crate::curve::Key;
 use crate::ratio::Ratio;
 use crate::simd::Level;

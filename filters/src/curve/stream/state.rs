@@ -1,7 +1,7 @@
 //! The active part of one track, and how it moves on.
 
 use super::format::{AHEAD, BEHIND, Bytes, KEPT, StreamError, cyclic, fault, put_key, rules, rules_of};
-use super::general::Ready;
+use super::stretch::Ready;
 use crate::curve::piece::{Piece, length, piece, reach};
 use crate::curve::{At, Extend, Key, Shape};
 use crate::ratio::Ratio;

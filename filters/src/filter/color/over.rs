@@ -1,9 +1,8 @@
 //! Colour of pictures that are multiplied by alpha: what is added is multiplied too, and limits are those of the straight
 //! colour.
 
-use super::super::effect::{all_codes, code};
-use super::{Color, map, map_rgb};
-use crate::frame::Moment;
+use super::{Color, Map};
+use crate::pixel::convert::Code;
 use crate::pixel::lift::Lifted;
 
 /// The map of nominal values in f32.
@@ -18,19 +17,17 @@ pub(super) struct OverMap {
 }
 
 impl OverMap {
-    pub(super) fn new(color: &Color, at: &Moment) -> OverMap {
-        let map = map(color.weights, color.numbers(at));
-        let (m, offset) = if color.format.is_rgb() { map_rgb(color.weights, map) } else { map };
+    pub(super) fn new(color: &Color, (m, offset): Map) -> OverMap {
         let plane = |i: usize| i.min(color.format.planes() - 1);
         let codes = [0, 1, 2].map(|i| {
-            let code = code(&color.format, plane(i));
+            let code = Code::of(&color.format, plane(i));
             (code.zero as f32, code.span as f32)
         });
         let limit = |i| if color.format.is_chroma(plane(i)) { 0.5 } else { 0.0 };
         OverMap {
             rows: [0, 1, 2].map(|i: usize| (m[i].map(|v| v as f32), offset[i] as f32)),
             codes,
-            top: color.format.depth.bits().map_or(f32::INFINITY, |_| all_codes(&color.format).1.into()),
+            top: color.format.depth.bits().map_or(f32::INFINITY, |_| color.format.codes().1.into()),
             limits: color.format.depth.bits().map(|_| [0, 1, 2].map(|i| (-limit(i), 1.0 - limit(i)))),
         }
     }

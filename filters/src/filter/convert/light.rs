@@ -8,7 +8,7 @@
 //! number stays to the bit, one with such an alpha is neither divided nor multiplied, and none is made.
 
 use super::ConvertError;
-use crate::filter::{Band, Filter, Memory, Plan, State};
+use crate::filter::{Band, Memory, Plan, Render};
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix, Moment, Scratch, Siting, Transfer};
 use crate::pixel::transfer::Curve;
 use crate::simd::Level;
@@ -101,20 +101,23 @@ impl Light {
     }
 }
 
-impl Filter for Light {
+impl Render for Light {
+    type Params = ();
+    type State = ();
+
     fn output(&self) -> &Format {
         &self.to
     }
 
-    fn plan(&self, _: &Moment) -> Plan {
-        Plan::in_place(self.to.color_planes())
+    fn at(&self, _: &Moment) -> Option<(Plan, ())> {
+        Some((Plan::in_place(self.to.color_planes()), ()))
     }
 
     fn memory(&self) -> Memory {
         Memory { fixed: 0, per_frame: 2 * (self.to.width as usize * 4 + 64) }
     }
 
-    fn render(&self, _: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn render(&self, (): &(), (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let width = self.to.width as usize;
         let [before, alpha] = scratch.buffers::<f32, 2>([width; 2]);
         let alpha_plane = self.to.alpha_plane();

@@ -12,7 +12,8 @@ fn through(input: &Frame, to: &Format, level: Level) -> Frame {
     for next in path(input.format(), to).unwrap() {
         let step = bind(frame.format(), &next, level).unwrap();
         let mut out = Frame::new(next);
-        let beside = matches!(step.plan(&moment()).reach, crate::filter::Reach::Rows(_));
+        let now = step.at(&moment()).unwrap();
+        let beside = matches!(now.plan.reach, crate::filter::Reach::Rows(_));
         if !beside {
             out = frame.clone();
             out.retag(next);
@@ -20,7 +21,7 @@ fn through(input: &Frame, to: &Format, level: Level) -> Frame {
         let rows = 0..next.height as usize;
         let input = beside.then(|| frame.as_ref());
         let mut band = Band { rows, input, output: out.as_mut(), writes: PlaneSet::ALL };
-        step.render(&moment(), None, &mut band, &mut Scratch::default());
+        step.render(&now, None, &mut band, &mut Scratch::default());
         frame = out;
     }
     frame

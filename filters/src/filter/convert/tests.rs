@@ -1,7 +1,7 @@
 //! Against a reference in f64 that shares no code with the conversion: per sample, from the definitions.
 
 use super::*;
-use crate::frame::{ColorRange, Depth, Family, Frame, Parity, Picture, PlaneRef, Siting};
+use crate::frame::{ColorRange, Depth, Family, Frame, Parity, Picture, PlaneRef, PlaneSet, Siting};
 
 struct Random(u64);
 
@@ -61,7 +61,7 @@ fn run(convert: &Convert, input: &Frame, height: usize) -> Frame {
         };
         let mut band =
             Band { rows: top..bottom, input: Some(input.as_ref()), output: part, writes: PlaneSet::ALL };
-        convert.render(&moment(), None, &mut band, &mut scratch);
+        convert.render(&(), &(), &mut band, &mut scratch);
         top = bottom;
         match below {
             Some(b) => rest = b,
@@ -378,7 +378,7 @@ fn rows_beyond_the_reach_do_not_matter() {
                 let from = tagged(a, &mut random, (6, 96), picture);
                 let to = tagged(b, &mut random, (6, 96), picture);
                 let c = convert(&from, &to, Level::best());
-                let Reach::Rows(reach) = c.plan(&moment()).reach else { panic!("no rows") };
+                let Reach::Rows(reach) = c.at(&moment()).unwrap().0.reach else { panic!("no rows") };
                 assert!(reach <= 16, "{reach}");
                 let mut input = random_frame(from, 1);
                 let want = run(&c, &input, 1000);

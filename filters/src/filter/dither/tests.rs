@@ -35,10 +35,11 @@ fn dithered(source: &Frame, bits: u8, mode: Mode, number: i64, level: Level, cut
     let mut first = 0;
     for &cut in cuts.iter().chain([&height]) {
         let (mut output, below) = rest.split_at_row(cut);
-        let writes = dither.plan(&at).writes;
+        let (plan, now) = dither.at(&at).unwrap();
+        let writes = plan.writes;
         let mut band =
             Band { rows: first..cut, input: Some(source.as_ref()), output: output.reborrow(), writes };
-        dither.render(&at, None, &mut band, &mut scratch);
+        dither.render(&now, &(), &mut band, &mut scratch);
         (rest, first) = (below, cut);
     }
     assert!(scratch.bytes() <= dither.memory().per_frame);

@@ -2,9 +2,10 @@
 //! sample should be in f64.
 
 use super::*;
-use crate::filter::{Entry, Reach};
+use crate::filter::{Entry, Filter, Reach};
 use crate::frame::{ColorRange, Family, Frame};
 use crate::lend::{Alone, NoStore};
+use crate::pixel::convert::Code;
 use crate::ratio::Ratio;
 use crate::settings::Values;
 use core::sync::atomic::AtomicBool;
@@ -76,7 +77,7 @@ pub(crate) fn try_bind(
         values.set(id, setting.parse(text).unwrap()).unwrap();
     }
     values.resolve(Some(99)).unwrap();
-    (entry.build)(&values).unwrap().bind(format, 42, level)
+    entry.bind(&values, format, 42, level)
 }
 
 pub(crate) fn moment(number: i64) -> Moment {
@@ -86,14 +87,12 @@ pub(crate) fn moment(number: i64) -> Moment {
 /// Runs a frame in bands that are cut before the given luma rows.
 pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usize]) -> Frame {
     let at = moment(number);
-    let plan = filter.plan(&at);
     let mut out = source.clone();
-    if !plan.active {
-        return out;
-    }
+    let Some(now) = filter.at(&at) else { return out };
+    let plan = now.plan;
     let stop = AtomicBool::new(false);
     let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
-    let state = plan.state.map(|_| filter.prepare(&at, None, &host).unwrap());
+    let state = plan.state.map(|_| filter.prepare(&now, None, &host).unwrap());
     let mut scratch = Scratch::default();
     let height = filter.output().plane_size(0).1;
     let mut rest = out.as_mut();
@@ -102,7 +101,7 @@ pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usiz
         let (mut output, below) = rest.split_at_row(cut);
         let input = (plan.reach != Reach::Same).then(|| source.as_ref());
         let mut band = Band { rows: first..cut, input, output: output.reborrow(), writes: plan.writes };
-        filter.render(&at, state.as_ref(), &mut band, &mut scratch);
+        filter.render(&now, state.as_ref(), &mut band, &mut scratch);
         (rest, first) = (below, cut);
     }
     assert!(scratch.bytes() <= filter.memory().per_frame, "{} bytes of scratch", scratch.bytes());
@@ -176,7 +175,7 @@ fn codes_are_the_standards() {
     for &(name, width, height) in FORMATS {
         let f = format(name, width, height);
         for p in 0..f.planes() {
-            let c = code(&f, p);
+            let c = Code::of(&f, p);
             assert_eq!((f64::from(c.zero), f64::from(c.span)), zero_span(&f, p), "{name} {p}");
         }
     }

@@ -1,11 +1,11 @@
 //! Rows of a band, plane by plane.
 
 use super::super::Band;
-use super::super::effect::{all_codes, code, nominal, rows_of};
+use super::super::effect::nominal;
 use super::paint::{self, Behind, Code, Inks, Look, Row, Seen, Veil};
 use super::surface::{Node, Surface};
 use crate::frame::{Alpha, Format, FrameRef, Scratch, Siting};
-use crate::pixel::convert::Coefficients;
+use crate::pixel::convert::{self, Coefficients};
 use crate::simd::Level;
 
 /// What the frame is laid over with.
@@ -55,10 +55,10 @@ fn behind<'a, T: Code>(input: &FrameRef<'a>, p: usize) -> Behind<'a, T> {
 
 impl Film<'_> {
     fn inks(&self, p: usize) -> Inks {
-        let c = code(self.format, p);
+        let c = convert::Code::of(self.format, p);
         let of = |rgba: [f64; 4]| (nominal(self.format, self.weights, rgba)[p] * f64::from(c.span)) as f32;
         let [r, g, b, _] = self.tint;
-        let top = f32::from(all_codes(self.format).1);
+        let top = f32::from(self.format.codes().1);
         let still = self.look.bend == 0.0;
         Inks { zero: c.zero as f32, tint: of([r, g, b, 1.0]), white: of([1.0; 4]), top, still }
     }
@@ -74,7 +74,7 @@ impl Film<'_> {
             scratch.buffers::<f32, 7>([4 * surface.size[0], n, n, n, n, n, n]);
         let line: &mut [Node] = bytemuck::cast_slice_mut(line);
         let mut all = Seen { cover, x, y, back, tint, white };
-        let (rows, offset) = rows_of(format);
+        let (rows, offset) = format.field_rows();
         let (rows, offset) = (rows as f32, offset as f32);
         let tall = format.height as f32;
         let inks: [Inks; 4] = core::array::from_fn(|p| self.inks(p.min(format.planes() - 1)));
@@ -110,7 +110,7 @@ impl Film<'_> {
                             let first = [0, 1].map(|i: usize| (cells.first[i] - to.first[i]) / to.step[i]);
                             let veil = Veil {
                                 alpha: behind::<T>(&input, a),
-                                full: f32::from(all_codes(format).1).max(1.0),
+                                full: f32::from(format.codes().1).max(1.0),
                                 by,
                                 first,
                                 straight: format.alpha == Alpha::Straight,

@@ -1,6 +1,7 @@
 mod twins;
 
 use super::*;
+use crate::filter::State;
 use crate::frame::{Depth, Primaries};
 use crate::lend::{Alone, NoStore, Store};
 use crate::settings::Value;
@@ -68,16 +69,17 @@ fn render(filter: &dyn Filter, line: &mut Option<State>, n: i64, store: &dyn Sto
     let stop = AtomicBool::new(false);
     let host = Host { spread: &Alone, store, stop: &stop };
     let source = picture(format);
-    let stepped = filter.step(&at, line, &host).unwrap();
-    let state = filter.prepare(&at, Some(stepped), &host).unwrap();
+    let now = filter.at(&at).unwrap();
+    let stepped = filter.step(&now, line, &host).unwrap();
+    let state = filter.prepare(&now, Some(stepped), &host).unwrap();
     let mut out = Frame::new(format);
     let mut rest = out.as_mut();
     let mut scratch = Scratch::default();
     let mut lay = |band: crate::frame::FrameMut<'_>| {
         let rows = band.plane(0).rows();
-        let writes = filter.plan(&at).writes;
+        let writes = now.plan.writes;
         let mut band = Band { rows, input: Some(source.as_ref()), output: band, writes };
-        filter.render(&at, Some(&state), &mut band, &mut scratch);
+        filter.render(&now, Some(&state), &mut band, &mut scratch);
     };
     for cut in cuts {
         let (band, below) = rest.split_at_row(*cut);
@@ -148,7 +150,7 @@ fn it_stops_at_once_and_goes_on_from_there() {
     let store = Halt(&stop, 30);
     let host = Host { spread: &Alone, store: &store, stop: &stop };
     let far = Moment::of_frame(90, Ratio::whole(24));
-    assert!(matches!(filter.step(&far, &mut line, &host), Err(Stop::Cancelled)));
+    assert!(matches!(filter.step(&filter.at(&far).unwrap(), &mut line, &host), Err(Stop::Cancelled)));
     for n in [31, 30, 2] {
         let want = render(&*filter, &mut None, n, &NoStore, &[]);
         assert!(render(&*filter, &mut line, n, &NoStore, &[]) == want, "{n}");
@@ -182,7 +184,7 @@ fn a_second_field_is_half_a_frame_later() {
     let filter = bound(DAM, &small(), Level::best());
     let key = |halves: i64| {
         let (frame, time) = (Ratio::new(halves, 2).unwrap(), Ratio::new(halves, 48).unwrap());
-        filter.plan(&Moment { index: halves, frame, time, late: Ratio::ZERO }).state
+        filter.at(&Moment { index: halves, frame, time, late: Ratio::ZERO }).unwrap().plan.state
     };
     assert!(key(20) != key(21) && key(21) != key(22) && key(20).is_some());
 }
@@ -249,12 +251,13 @@ fn alpha_is_composited() {
         let filter = bound(DAM, &format, Level::best());
         let at = Moment::of_frame(12, Ratio::whole(24));
         let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
-        let stepped = filter.step(&at, &mut None, &host).unwrap();
-        let state = filter.prepare(&at, Some(stepped), &host).unwrap();
+        let now = filter.at(&at).unwrap();
+        let stepped = filter.step(&now, &mut None, &host).unwrap();
+        let state = filter.prepare(&now, Some(stepped), &host).unwrap();
         let mut out = Frame::new(format);
-        let writes = filter.plan(&at).writes;
+        let writes = now.plan.writes;
         let mut band = Band { rows: 0..48, input: Some(source.as_ref()), output: out.as_mut(), writes };
-        filter.render(&at, Some(&state), &mut band, &mut Scratch::default());
+        filter.render(&now, Some(&state), &mut band, &mut Scratch::default());
         out
     };
     for alpha in [0.0, 0.3, 1.0] {
@@ -303,7 +306,7 @@ fn what_cannot_be_is_refused() {
     let filter = bound(DAM, &small, Level::best());
     let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
     let far = Moment::of_frame(i64::MAX / 1001, Ratio::whole(24));
-    assert!(matches!(filter.step(&far, &mut None, &host), Err(Stop::Failed(_))));
+    assert!(matches!(filter.step(&filter.at(&far).unwrap(), &mut None, &host), Err(Stop::Failed(_))));
 }
 
 #[test]

@@ -59,9 +59,10 @@ fn render(filter: &dyn Filter, frame: &mut Frame, n: i64, cuts: &[usize]) {
     for &cut in cuts.iter().chain([&height]) {
         let (mut output, below) = rest.split_at_row(cut);
         let rows = first..cut;
-        let writes = filter.plan(&at(n)).writes;
+        let Some(now) = filter.at(&at(n)) else { return };
+        let writes = now.plan.writes;
         let mut band = Band { rows, input: None, output: output.reborrow(), writes };
-        filter.render(&at(n), None, &mut band, &mut scratch);
+        filter.render(&now, None, &mut band, &mut scratch);
         (rest, first) = (below, cut);
     }
     assert!(scratch.bytes() <= filter.memory().per_frame, "{} bytes", scratch.bytes());
@@ -329,14 +330,14 @@ fn settings_that_cannot_be() {
 #[test]
 fn nothing_to_do() {
     let format = Format::from_name("yuv420p", 16, 16).unwrap();
-    let plan = |given: &str| bind(given, &format, Level::SCALAR).plan(&at(0));
-    assert!(!plan("strength=0").active);
-    assert!(!plan("points=0.5=0").active);
-    assert_eq!(plan("").writes, PlaneSet(0b111));
-    assert_eq!(plan("monochrome=1").writes, PlaneSet(0b001));
-    assert_eq!(plan("chroma=0").writes, PlaneSet(0b001));
+    let writes = |given: &str| bind(given, &format, Level::SCALAR).at(&at(0)).map(|now| now.plan.writes);
+    assert_eq!(writes("strength=0"), None);
+    assert_eq!(writes("points=0.5=0"), None);
+    assert_eq!(writes(""), Some(PlaneSet(0b111)));
+    assert_eq!(writes("monochrome=1"), Some(PlaneSet(0b001)));
+    assert_eq!(writes("chroma=0"), Some(PlaneSet(0b001)));
     let alpha = Format::from_name("gbrap", 16, 16).unwrap();
-    assert_eq!(bind("", &alpha, Level::SCALAR).plan(&at(0)).writes, PlaneSet(0b111));
+    assert_eq!(bind("", &alpha, Level::SCALAR).at(&at(0)).unwrap().plan.writes, PlaneSet(0b111));
 }
 
 #[test]

@@ -1,41 +1,47 @@
 //! Levels of pictures whose colour is multiplied by alpha: in f32, sample by sample, with the straight colour.
 
-use super::super::effect::{ToneFilter, Tones, alpha_row, code};
-use super::super::{Band, Filter, Memory, Plan, State};
+use super::super::effect::{ToneFilter, Tones, alpha_row};
+use super::super::{Band, Memory, Plan, Render};
 use super::{Levels, Now};
 use crate::frame::{Depth, Format, Moment, Scratch};
+use crate::pixel::convert::Code;
 use crate::pixel::lift::Lifted;
 use crate::pixel::tone::{Nominal, Power, Scale};
 
 /// [`Levels`] where alpha is to be divided out.
 pub(super) struct Over(pub(super) ToneFilter<Levels>);
 
-impl Filter for Over {
+impl Render for Over {
+    /// What is done to the nominal values of each plane.
+    type Params = Vec<(Nominal, Scale)>;
+    type State = ();
+
     fn output(&self) -> &Format {
-        self.0.output()
+        &self.0.format
     }
 
-    fn plan(&self, at: &Moment) -> Plan {
-        let writes = self.0.of.writes(at).0;
-        if writes.is_empty() { Plan::IDLE } else { Plan::in_place(writes) }
+    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+        let (plan, now) = self.0.of.at(at)?;
+        let planes = (0..self.0.format.planes()).map(|p| self.0.of.over(now, p)).collect();
+        Some((Plan { state: None, ..plan }, planes))
     }
 
     fn memory(&self) -> Memory {
         Memory { fixed: 0, per_frame: 4 * self.0.format.width as usize + 128 }
     }
 
-    fn render(&self, at: &Moment, _: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn render(&self, planes: &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let format = self.0.format;
         for p in band.writes.iter().filter(|&p| p < format.planes() && format.alpha_plane() != Some(p)) {
-            let (how, by) = self.0.of.over(at, p);
+            let (how, by) = &planes[p];
             let [alpha] = scratch.buffers::<f32, 1>([format.plane_size(p).0]);
             for y in band.output.plane(p).rows() {
                 alpha_row(&format, band, p, y, alpha);
                 let plane = band.output.plane_mut(p);
                 match format.depth {
-                    Depth::Bits(8) => row::<u8>(plane.row_mut(y), alpha, &how, by),
-                    Depth::Bits(_) => row::<u16>(plane.row_mut(y), alpha, &how, by),
-                    Depth::Float => row::<f32>(plane.row_mut(y), alpha, &how, by),
+                    Depth::Bits(8) => row::<u8>(plane.row_mut(y), alpha, how, *by),
+                    Depth::Bits(_) => row::<u16>(plane.row_mut(y), alpha, how, *by),
+                    Depth::Float => row::<f32>(plane.row_mut(y), alpha, how, *by),
                 }
             }
         }
@@ -48,8 +54,8 @@ fn row<T: Lifted>(row: &mut [T], alpha: &[f32], how: &Nominal, by: Scale) {
 
 impl Levels {
     /// What is done to nominal values of plane `p`, and how its samples stand for them.
-    fn over(&self, at: &Moment, p: usize) -> (Nominal, Scale) {
-        let (now, code) = (self.now(at), code(&self.format, p));
+    fn over(&self, now: Now, p: usize) -> (Nominal, Scale) {
+        let code = Code::of(&self.format, p);
         let span = f64::from(code.span);
         let whole = self.format.depth.bits().is_some();
         let top = self.format.depth.bits().map(|bits| ((1u32 << bits) - 1) as f32);

@@ -64,10 +64,10 @@ fn one_channel_alone() {
     let f = format("gbrp", 8, 8);
     let filter = try_bind(&ENTRY, &[("channel", "r"), ("gamma", "2")], &f, Level::best()).unwrap();
     let at = super::super::effect::tests::moment(0);
-    assert_eq!(filter.plan(&at).writes, PlaneSet(0b100));
+    assert_eq!(filter.at(&at).unwrap().plan.writes, PlaneSet(0b100));
     let yuva = format("yuva420p", 8, 8);
     let filter = try_bind(&ENTRY, &[("channel", "a"), ("gamma", "2")], &yuva, Level::best()).unwrap();
-    assert_eq!(filter.plan(&at).writes, PlaneSet(0b1000));
+    assert_eq!(filter.at(&at).unwrap().plan.writes, PlaneSet(0b1000));
     let problem = try_bind(&ENTRY, &[("channel", "u")], &f, Level::best()).err().unwrap();
     assert!(problem.problem.contains("no channel 'u'"), "{problem}");
     // The middle of a colour difference stays where black and white lie even about it.

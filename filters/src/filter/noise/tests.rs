@@ -82,9 +82,10 @@ pub(super) fn render(filter: &dyn Filter, frame: &mut Frame, n: i64, cuts: &[usi
     for &cut in cuts.iter().chain([&height]) {
         let (mut output, below) = rest.split_at_row(cut);
         let rows = first..cut;
-        let writes = filter.plan(&at(n)).writes;
+        let Some(now) = filter.at(&at(n)) else { return };
+        let writes = now.plan.writes;
         filter.render(
-            &at(n),
+            &now,
             None,
             &mut Band { rows, input: None, output: output.reborrow(), writes },
             &mut scratch,
@@ -148,7 +149,7 @@ fn levels_bands_and_closed_form_agree() {
                 for y in 0..22 {
                     assert_eq!(whole.plane(alpha).row_bytes(y), source.plane(alpha).row_bytes(y));
                 }
-                assert!(!bind(&given, &format, Level::best()).plan(&at(0)).writes.has(alpha));
+                assert!(!bind(&given, &format, Level::best()).at(&at(0)).unwrap().plan.writes.has(alpha));
             }
         }
     }
@@ -288,13 +289,9 @@ fn fields_are_pictures_of_their_own() {
         moment.index = i as i64;
         let output = frame.as_mut().field(parity);
         let rows = 0..field.plane_size(0).1;
-        let writes = filter.plan(&moment).writes;
-        filter.render(
-            &moment,
-            None,
-            &mut Band { rows, input: None, output, writes },
-            &mut Scratch::default(),
-        );
+        let now = filter.at(&moment).unwrap();
+        let writes = now.plan.writes;
+        filter.render(&now, None, &mut Band { rows, input: None, output, writes }, &mut Scratch::default());
     }
     assert!((0..21).all(|y| frame.row::<u8>(0, y).iter().any(|s| *s != 128)));
     assert_ne!(frame.row::<u8>(0, 0), frame.row::<u8>(0, 1));
@@ -306,15 +303,14 @@ fn strength_moves_and_zero_is_idle() {
     let key = |n, value| Key { at: At::Frame(n), value, shape: Ease::Linear };
     let ramp = Animated::Curve(Curve::new(vec![key(0, 0.0), key(10, 20.0)]).unwrap());
     let filter = bind(&[("strength", Value::Number(ramp))], &format, Level::best());
-    assert_eq!(filter.plan(&at(0)), Plan::IDLE);
-    assert!(filter.plan(&at(1)).active);
+    assert!(filter.at(&at(0)).is_none() && filter.at(&at(1)).is_some());
     let mut moving = flat(format, 128);
     render(&*filter, &mut moving, 5, &[]);
     let mut fixed = flat(format, 128);
     render(&*bind(&[("strength", number(10.0))], &format, Level::best()), &mut fixed, 5, &[]);
     assert_eq!(moving, fixed);
     // So little that no sample can move.
-    assert!(!bind(&[("strength", number(0.0))], &format, Level::best()).plan(&at(0)).active);
+    assert!(bind(&[("strength", number(0.0))], &format, Level::best()).at(&at(0)).is_none());
 }
 
 #[test]

@@ -7,7 +7,6 @@ mod draft;
 mod table;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub use draft::Draft;
 pub use table::LAYER;

@@ -1,6 +1,7 @@
 //! The filter as the chain uses it.
 
 use super::*;
+use crate::filter::State;
 use crate::frame::{Alpha, Frame};
 use crate::lend::{Alone, NoStore, Spread};
 use crate::settings::{Value, Values, Word};
@@ -46,13 +47,14 @@ impl Spread for Backwards {
 
 fn prepare(filter: &dyn Filter, n: i64, near: Option<State>, spread: &dyn Spread) -> State {
     let host = Host { spread, store: &NoStore, stop: &GO };
-    filter.prepare(&at(n), near, &host).unwrap()
+    filter.prepare(&filter.at(&at(n)).unwrap(), near, &host).unwrap()
 }
 
 /// Draws frame `n` from a state, in bands cut at these rows, the last first.
 fn drawn(filter: &dyn Filter, n: i64, state: &State, cuts: &[usize]) -> Frame {
     let mut frame = Frame::new(*filter.output());
-    let writes = filter.plan(&at(n)).writes;
+    let now = filter.at(&at(n)).unwrap();
+    let writes = now.plan.writes;
     let mut scratch = Scratch::default();
     let mut bands = Vec::new();
     let mut rest = frame.as_mut();
@@ -65,7 +67,7 @@ fn drawn(filter: &dyn Filter, n: i64, state: &State, cuts: &[usize]) -> Frame {
     for output in bands.into_iter().rev() {
         let rows = output.plane(0).rows();
         let mut band = Band { rows, input: None, output, writes };
-        filter.render(&at(n), Some(state), &mut band, &mut scratch);
+        filter.render(&now, Some(state), &mut band, &mut scratch);
     }
     frame
 }
@@ -207,8 +209,8 @@ fn memory_is_a_bound() {
     for name in ["snow", "sparks", "rain"] {
         let filter =
             Particles::preset(Preset::of_word(name).unwrap()).bound(&format, 1, Level::SCALAR).unwrap();
-        let state = prepare(&filter, 100, None, &Alone);
-        let kept = state.downcast_ref::<Kept>().unwrap();
+        let host = Host { spread: &Alone, store: &NoStore, stop: &GO };
+        let kept = filter.prepare(&filter.now(&at(100)), Kept::default(), &host).unwrap();
         let pools: usize = kept.pools.iter().map(Pool::bytes).sum();
         assert_eq!(pools, filter.pools);
         assert!(filter.memory().per_frame > pools);

@@ -1,9 +1,9 @@
 //! Moving whole pictures: what `transform` and `weave` share.
 
-use super::super::effect::{code, key, nominal, rows_of};
-use crate::filter::{Band, State};
+use super::super::effect::{key, nominal};
+use crate::filter::Band;
 use crate::frame::{Depth, Format, PlaneMut, PlaneRef, Scratch};
-use crate::pixel::convert::Coefficients;
+use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::resample::{
     Edge, Patch, Phases, Quads, Shape, Walk, Walked, Way, dot_row, weigh_rows, weigh_shifts,
 };
@@ -47,12 +47,22 @@ pub(in crate::filter) struct Resampler {
 const WIDEST: f64 = 80.0;
 
 /// A plane's walk, and what is the same in all its rows.
-struct Plan<T: Walked> {
+pub(in crate::filter) struct Plan<T: Walked> {
     start: Walk,
     /// From row to row: columns, rows.
     down: (i64, i64),
     phases: (Phases<T::Sum>, Phases<T::Sum>),
     columns: Option<Columns<T>>,
+}
+
+/// The walks of luma and of chroma.
+#[derive(Default)]
+pub(in crate::filter) enum Plans {
+    #[default]
+    None,
+    U8([Plan<u8>; 2]),
+    U16([Plan<u16>; 2]),
+    F32([Plan<f32>; 2]),
 }
 
 /// The windows of all columns, where rows stay level.
@@ -86,11 +96,11 @@ impl Resampler {
             + 4 * (6 * width + (width as f64 * farthest) as usize + 4 * taps + 4096)
     }
 
-    pub(in crate::filter) fn prepare(&self, placement: &Placement) -> State {
+    pub(in crate::filter) fn prepare(&self, placement: &Placement) -> Plans {
         match self.format.depth {
-            Depth::Bits(8) => Box::new(self.plans::<u8>(placement)),
-            Depth::Bits(_) => Box::new(self.plans::<u16>(placement)),
-            Depth::Float => Box::new(self.plans::<f32>(placement)),
+            Depth::Bits(8) => Plans::U8(self.plans(placement)),
+            Depth::Bits(_) => Plans::U16(self.plans(placement)),
+            Depth::Float => Plans::F32(self.plans(placement)),
         }
     }
 
@@ -101,7 +111,7 @@ impl Resampler {
 
     fn plan<T: Walked>(&self, placement: &Placement, p: usize) -> Plan<T> {
         let (sx, sy) = self.format.plane_subsampling(p);
-        let (rows, first) = rows_of(&self.format);
+        let (rows, first) = self.format.field_rows();
         // Luma place of sample i: step * i + half.
         let step = [f64::from(1u32 << sx), f64::from(1u32 << sy) * rows];
         let half = [0.5 * step[0], (first + 0.5) * f64::from(1u32 << sy)];
@@ -123,16 +133,16 @@ impl Resampler {
     /// The rows of a band, of the planes that are written.
     pub(in crate::filter) fn render(
         &self,
-        placement: &Placement,
-        color: [f64; 4],
-        state: Option<&State>,
+        (placement, color): &(Placement, [f64; 4]),
+        plans: &Plans,
         band: &mut Band<'_>,
         scratch: &mut Scratch,
     ) {
-        match self.format.depth {
-            Depth::Bits(8) => self.planes::<u8>(placement, color, state, band, scratch),
-            Depth::Bits(_) => self.planes::<u16>(placement, color, state, band, scratch),
-            Depth::Float => self.planes::<f32>(placement, color, state, band, scratch),
+        match plans {
+            Plans::None => {}
+            Plans::U8(plans) => self.planes(placement, *color, plans, band, scratch),
+            Plans::U16(plans) => self.planes(placement, *color, plans, band, scratch),
+            Plans::F32(plans) => self.planes(placement, *color, plans, band, scratch),
         }
     }
 
@@ -140,20 +150,12 @@ impl Resampler {
         &self,
         placement: &Placement,
         color: [f64; 4],
-        state: Option<&State>,
+        plans: &[Plan<T>; 2],
         band: &mut Band<'_>,
         scratch: &mut Scratch,
     ) {
         let Some(input) = band.input else {
             unreachable!("the plan's reach is the whole picture, so the input is handed in beside the output")
-        };
-        let own;
-        let plans = match state.and_then(|s| s.downcast_ref::<[Plan<T>; 2]>()) {
-            Some(plans) => plans,
-            None => {
-                own = self.plans::<T>(placement);
-                &own
-            }
         };
         let values = nominal(&self.format, self.weights, color);
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
@@ -161,7 +163,7 @@ impl Resampler {
             if width == 0 || height == 0 {
                 continue;
             }
-            let own = code(&self.format, p);
+            let own = Code::of(&self.format, p);
             let value = f64::from(own.zero) + values[p] * f64::from(own.span);
             let bits = self.format.depth.bits().unwrap_or(0);
             let value = match self.format.depth {

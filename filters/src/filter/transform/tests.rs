@@ -159,9 +159,9 @@ fn whole_turns_and_whole_samples_are_exact() {
         }
     }
     assert!(
-        !bind(&ENTRY, &[("zoom", "1"), ("rotate", "360")], &f, Level::best())
-            .plan(&super::super::effect::tests::moment(0))
-            .active
+        bind(&ENTRY, &[("zoom", "1"), ("rotate", "360")], &f, Level::best())
+            .at(&super::super::effect::tests::moment(0))
+            .is_none()
     );
 }
 

@@ -23,6 +23,8 @@ pub use resample::{Num, PAD, Weigh, pad};
 pub use scale::{CodeSample, Scale};
 pub use taps::{Phase, Taps};
 
+use crate::frame::{Depth, Format, Matrix};
+
 /// How the samples of a plane stand for nominal values: `nominal = (code - zero) / span`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Code {
@@ -37,6 +39,18 @@ pub struct Code {
 impl Code {
     /// Float: the sample is the nominal value.
     pub const FLOAT: Code = Code { zero: 0, span: 1, top: 0 };
+
+    /// How the samples of plane `p` of a format stand for nominal values.
+    pub fn of(format: &Format, p: usize) -> Code {
+        let Depth::Bits(bits) = format.depth else { return Code::FLOAT };
+        let full = format.full_range();
+        match () {
+            () if format.alpha_plane() == Some(p) => Code::alpha(bits),
+            () if !format.is_chroma(p) => Code::luma(bits, full),
+            () if format.matrix == Matrix::YCGCO => Code::chroma_ycgco(bits, full),
+            () => Code::chroma(bits, full),
+        }
+    }
 
     const fn highest(bits: u8) -> i32 {
         (1 << bits) - 1

@@ -104,9 +104,10 @@ fn draw(effect: Effect) {
     let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
     for number in [0, -1, i64::MAX / 1001] {
         let at = Moment::of_frame(number, Ratio::whole(24));
-        let state = filter.prepare(&at, None, &host).expect("nobody stops it");
+        let Some(now) = filter.at(&at) else { continue };
+        let state = filter.prepare(&now, None, &host).expect("nobody stops it");
         let mut frame = Frame::new(format);
         let mut band = Band { rows: 0..18, input: None, output: frame.as_mut(), writes: PlaneSet::ALL };
-        filter.render(&at, Some(&state), &mut band, &mut scratch);
+        filter.render(&now, Some(&state), &mut band, &mut scratch);
     }
 }

@@ -7,10 +7,11 @@ use super::super::paint::{FARTHEST, layer};
 use super::super::surface::{EDGE, Place, Shape, Surface};
 use super::super::*;
 use super::{bound, picture};
-use crate::filter::effect::{code, nominal, rows_of, weights};
+use crate::filter::effect::{nominal, weights};
 use crate::frame::{FrameRef, Siting};
 use crate::lend::{Alone, NoStore};
 use crate::noise::seed::mix64;
+use crate::pixel::convert::Code;
 use std::sync::atomic::AtomicBool;
 
 type Grid = Vec<Vec<f64>>;
@@ -287,15 +288,17 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
     let filter = bound(settings, &format, Level::best());
     let at = Moment::of_frame(n, Ratio::whole(24));
     let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
-    let stepped = filter.step(&at, &mut None, &host).unwrap();
-    let state = filter.prepare(&at, Some(stepped), &host).unwrap();
-    let surface: &Surface = state.downcast_ref().unwrap();
+    let now = filter.at(&at).unwrap();
+    let stepped = filter.step(&now, &mut None, &host).unwrap();
+    let state = filter.prepare(&now, Some(stepped), &host).unwrap();
+    let shown: &Shown = state.downcast_ref().unwrap();
+    let surface: &Surface = shown.surface.as_ref().unwrap();
     let source = picture(format);
     let mut out = Frame::new(format);
     let rows = out.as_mut().plane(0).rows();
-    let writes = filter.plan(&at).writes;
+    let writes = now.plan.writes;
     let mut band = Band { rows, input: Some(source.as_ref()), output: out.as_mut(), writes };
-    filter.render(&at, Some(&state), &mut band, &mut Scratch::default());
+    filter.render(&now, Some(&state), &mut band, &mut Scratch::default());
     let number = |id: &str, usual: f64| {
         settings.iter().find(|(k, _)| *k == id).map_or(usual, |(_, v)| v.parse().unwrap())
     };
@@ -304,9 +307,9 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
     let round = format.depth.bits().map_or(0.0, |_| 0.5);
     let colour = [0.05, 0.33, 0.56, 1.0];
     let inks = |rgba: [f64; 4], p: usize| {
-        nominal(&format, weights(&format).unwrap(), rgba)[p] * f64::from(code(&format, p).span)
+        nominal(&format, weights(&format).unwrap(), rgba)[p] * f64::from(Code::of(&format, p).span)
     };
-    let (apart, offset) = rows_of(&format);
+    let (apart, offset) = format.field_rows();
     let tall = f64::from(format.height);
     let aspect = if format.aspect > Ratio::ZERO { format.aspect.to_f64() } else { 1.0 };
     let (mut worst, mut wet) = (0f64, 0);
@@ -316,7 +319,7 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
         let (sx, sy) = format.plane_subsampling(p);
         let [wide, high] = [sx, sy].map(|s| f64::from(1u32 << s));
         let [x0, y0] = first(&format, p);
-        let zero = f64::from(code(&format, p).zero);
+        let zero = f64::from(Code::of(&format, p).zero);
         let veil = format.alpha_plane().map(|a| Plane::of(&source.as_ref(), a));
         for (j, i) in (0..behind.size[1]).flat_map(|j| (0..behind.size[0]).map(move |i| (j, i))) {
             let (x, y) = (x0 + i as f64 * wide, y0 + j as f64 * high);

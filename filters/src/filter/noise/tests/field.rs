@@ -206,11 +206,12 @@ fn fields_of_an_interlaced_picture_are_the_definition_too() {
             let filter = bind(&way, &field, Level::best());
             let mut moment = at(0);
             moment.index = 6 + i as i64;
-            let writes = filter.plan(&moment).writes;
+            let now = filter.at(&moment).unwrap();
+            let writes = now.plan.writes;
             let rows = 0..field.plane_size(0).1;
             let output = frame.as_mut().field(parity);
             let mut band = Band { rows, input: None, output, writes };
-            filter.render(&moment, None, &mut band, &mut Scratch::default());
+            filter.render(&now, None, &mut band, &mut Scratch::default());
             let want = reference(&values(&way), &field, 0, moment.index, Law::H8);
             let scale = codes(&field, 6.0);
             for (y, row) in want.iter().enumerate() {
@@ -353,7 +354,7 @@ fn monochrome_is_one_noise() {
         }
         assert!(frame.row::<u8>(0, 0).iter().any(|&s| s != 128));
         let yuv = Format::from_name("yuv420p", 64, 16).unwrap();
-        assert_eq!(bind(&given, &yuv, Level::best()).plan(&at(0)).writes, PlaneSet::one(0));
+        assert_eq!(bind(&given, &yuv, Level::best()).at(&at(0)).unwrap().plan.writes, PlaneSet::one(0));
     }
 }
 
