@@ -89,6 +89,8 @@ struct Use {
 pub struct Uses {
     reads: Vec<Use>,
     writes: Vec<Use>,
+    /// Those of them that others write, who replace what exists.
+    asked: Vec<Use>,
     /// Folders whose content is the job's own.
     folders: Vec<Use>,
 }
@@ -113,6 +115,11 @@ pub enum SameFile {
     /// It is written as two things.
     #[error("{0} and {1} are the same file: choose another name")]
     Twice(String, String),
+    /// It exists, and `-y` was not said.
+    #[error(
+        "{0} exists and would be replaced: name another file, or delete it (render, frame and sheet take -y too)"
+    )]
+    Exists(String),
     /// It is read from a folder that a job empties when it is done.
     #[error("{folder} is the folder that {read} is read from ({place}): move that file to another folder")]
     Folder {
@@ -129,6 +136,13 @@ fn also(place: Option<&String>) -> String {
     place.map_or(String::new(), |place| format!(" ({place})"))
 }
 
+fn named(u: &Use) -> String {
+    match &u.place {
+        Place::Path(path) => format!("{} {}", u.role, path.display()),
+        place => format!("{} ({place})", u.role),
+    }
+}
+
 impl Uses {
     /// The job reads this. `role` is what messages call it: `the input`.
     pub fn read(&mut self, role: impl Into<String>, place: Place) {
@@ -138,6 +152,21 @@ impl Uses {
     /// The job may write this. `role` is what messages call it: `the output`.
     pub fn write(&mut self, role: impl Into<String>, place: Place) {
         self.writes.push(Use { role: role.into(), place });
+    }
+
+    /// The same for what a library writes, which replaces what exists: that has to be asked for.
+    pub fn write_asked(&mut self, role: impl Into<String>, path: PathBuf) {
+        let one = Use { role: role.into(), place: Place::Path(path) };
+        self.asked.push(one.clone());
+        self.writes.push(one);
+    }
+
+    /// Refuses a file that exists and that a library would replace.
+    pub fn check_asked(&self) -> Result<(), SameFile> {
+        match self.asked.iter().find(|u| matches!(u.place.identity(), Some(Identity::File(..)))) {
+            Some(there) => Err(SameFile::Exists(named(there))),
+            None => Ok(()),
+        }
     }
 
     /// The job makes and removes files in this folder.
@@ -154,6 +183,7 @@ impl Uses {
     pub fn extend(&mut self, other: Uses) {
         self.reads.extend(other.reads);
         self.writes.extend(other.writes);
+        self.asked.extend(other.asked);
         self.folders.extend(other.folders);
     }
 
@@ -165,10 +195,6 @@ impl Uses {
     /// The same for one of several jobs, the last first: none may write what it or one before it reads, or what another
     /// one writes. `later` is what the later ones write, and then this one as well.
     pub fn check_before(&self, later: &mut Written) -> Result<(), SameFile> {
-        let named = |u: &Use| match &u.place {
-            Place::Path(path) => format!("{} {}", u.role, path.display()),
-            place => format!("{} ({place})", u.role),
-        };
         let written = &mut later.0;
         for w in &self.writes {
             if let Some(identity) = w.place.identity()
@@ -208,6 +234,29 @@ impl Uses {
         }
         Ok(())
     }
+}
+
+/// Takes from the front of `text` what stands before one of `ends`, quoted as FFmpeg has it: `'...'` as it is, `\\`
+/// before a sign, blanks around it left out.
+pub(crate) fn token(text: &mut &str, ends: &str) -> String {
+    let blank = |c: char| " \n\t\r".contains(c);
+    let mut signs = text.trim_start_matches(blank).chars();
+    let (mut token, mut quoted) = (String::new(), 0);
+    while let Some(sign) = signs.clone().next().filter(|c| !ends.contains(*c)) {
+        signs.next();
+        match sign {
+            '\\' => token.extend(signs.next()),
+            '\'' => token.extend(signs.by_ref().take_while(|c| *c != '\'')),
+            sign => {
+                token.push(sign);
+                continue;
+            }
+        }
+        quoted = token.len();
+    }
+    *text = signs.as_str();
+    token.truncate(token.trim_end_matches(blank).len().max(quoted));
+    token
 }
 
 /// The files that stand in the text of an input or option which is no plain path: after `file:` and other protocols,
