@@ -91,6 +91,8 @@ pub struct Uses {
     writes: Vec<Use>,
     /// Those of them that others write, who replace what exists.
     asked: Vec<Use>,
+    /// Those of them that lie beside an output: no other job may read them either.
+    left: Vec<Use>,
     /// Folders whose content is the job's own.
     folders: Vec<Use>,
 }
@@ -98,6 +100,17 @@ pub struct Uses {
 /// What several jobs write.
 #[derive(Clone, Debug, Default)]
 pub struct Written(BTreeMap<Identity, Use>);
+
+impl Written {
+    /// What a job leaves beside its output, which none of the jobs may read, whichever comes first.
+    pub fn leave(&mut self, uses: &Uses) {
+        for one in &uses.left {
+            if let Some(identity) = one.place.identity() {
+                self.0.entry(identity).or_insert_with(|| one.clone());
+            }
+        }
+    }
+}
 
 /// A file that would be read and written, or written twice.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -174,7 +187,24 @@ impl Uses {
         self.folders.push(Use { role: role.into(), place: Place::Path(folder) });
     }
 
+    /// The same for what lies beside an output and is nobody's to read.
+    pub fn leave(&mut self, role: impl Into<String>, path: PathBuf) {
+        let one = Use { role: role.into(), place: Place::Path(path) };
+        self.left.push(one.clone());
+        self.writes.push(one);
+    }
+
+    /// The same, said of a job among several.
+    pub fn of_job(mut self, job: &str) -> Uses {
+        let Uses { reads, writes, asked, left, folders } = &mut self;
+        for one in [reads, writes, asked, left, folders].into_iter().flatten() {
+            one.role = format!("{} of {job}", one.role);
+        }
+        self
+    }
+
     /// What may be written.
+    #[cfg(test)]
     pub fn written(self) -> impl Iterator<Item = Place> {
         self.writes.into_iter().map(|w| w.place)
     }
@@ -184,6 +214,7 @@ impl Uses {
         self.reads.extend(other.reads);
         self.writes.extend(other.writes);
         self.asked.extend(other.asked);
+        self.left.extend(other.left);
         self.folders.extend(other.folders);
     }
 
@@ -280,6 +311,15 @@ pub fn inside(text: &OsStr) -> Vec<PathBuf> {
         let end = bytes[at..].iter().position(|&b| b == b'|').map_or(bytes.len(), |n| at + n);
         add(&bytes[at..end]);
     }
+    // a list of names, a line each
+    if let (true, Some(list)) = (bytes.starts_with(b"concatf:"), found.first().cloned()) {
+        let text = File::open(list).and_then(|f| {
+            let mut text = Vec::new();
+            std::io::Read::read_to_end(&mut std::io::Read::take(f, PLAYLIST), &mut text).map(|_| text)
+        });
+        let named = |line: &[u8]| inside(OsStr::from_bytes(line.trim_ascii()));
+        found.extend(text.unwrap_or_default().split(|b| *b == b'\n').flat_map(named));
+    }
     found
 }
 
@@ -316,7 +356,11 @@ fn playlist(path: &Path) -> Option<String> {
     let mut file = Some(path).filter(|p| p.is_file()).and_then(|p| File::open(p).ok())?;
     let mut head = [0; 8];
     file.read_exact(&mut head).ok()?;
-    if !head.starts_with(b"#EXTM3U") && &head != b"ffconcat" {
+    if !head.starts_with(b"#EXTM3U")
+        && &head != b"ffconcat"
+        && !head.starts_with(b"<?xml")
+        && !head.starts_with(b"<MPD")
+    {
         return None;
     }
     let mut rest = Vec::new();
@@ -325,11 +369,15 @@ fn playlist(path: &Path) -> Option<String> {
 }
 
 /// What a line of a playlist may name.
-fn names(line: &str) -> Vec<&str> {
+fn names(line: &str) -> Vec<String> {
     let line = line.trim();
-    let plain = line.strip_prefix("file ").unwrap_or(line).trim().trim_matches(['\'', '"']);
-    let mut names = vec![plain.strip_prefix("file:").unwrap_or(plain)];
-    names.extend(line.split("URI=\"").skip(1).filter_map(|rest| rest.split('"').next()));
+    let plain = match line.strip_prefix("file") {
+        Some(mut rest) if rest.starts_with([' ', '\t']) => token(&mut rest, " \n\t\r"),
+        _ => line.to_owned(),
+    };
+    let mut names = vec![plain.strip_prefix("file:").unwrap_or(&plain).to_owned()];
+    // attributes of HLS, and all of MPEG-DASH
+    names.extend(line.split(['"', '\'', '<', '>']).skip(1).map(|piece| piece.trim().to_owned()));
     names
 }
 
@@ -397,6 +445,15 @@ mod tests {
         all.sort();
         assert_eq!(all, ["a.ts", "b.ts", "low.m3u8", "top.m3u8"].map(at));
         assert_eq!(listed(&at("list")), [at("a.ts"), at("c:d.ts")]);
+        for line in ["file a.ts # mine", "file\ta.ts", "file 'a'.ts", "file a.\\ts", "  file 'a.ts'  "] {
+            std::fs::write(at("list"), format!("ffconcat version 1.0\n{line}\n")).unwrap();
+            assert_eq!(listed(&at("list")), [at("a.ts")], "{line}");
+        }
+        std::fs::write(at("x.mpd"), "<?xml?>\n<MPD><BaseURL>a.ts</BaseURL><S media=\"b.ts\"/></MPD>")
+            .unwrap();
+        assert_eq!(listed(&at("x.mpd")), [at("a.ts"), at("b.ts")]);
+        std::fs::write(at("f"), format!("{root}/a.ts\n{root}/b.ts\n")).unwrap();
+        assert_eq!(inside(OsStr::new(&format!("concatf:{root}/f"))), ["f", "a.ts", "b.ts"].map(at));
         assert_eq!(listed(&at("a.ts")), [""; 0].map(at));
     }
 }

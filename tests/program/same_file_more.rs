@@ -69,3 +69,65 @@ fn graphs_are_for_what_ffmpeg_reads() {
         ",
     );
 }
+
+/// Manifests, notes, status files and folders of segments that are not ours stay, and are named.
+#[test]
+fn what_only_bears_our_names_stays() {
+    let s = made(
+        "
+        cp c.y4m .m.y4m.0.manifest
+        cp c.y4m .n.y4m.0.manifest
+        cp c.y4m w.1-of-2.y4m.shard
+        printf '[[job]]\\ninput = \"c.y4m\"\\noutput = \"out.y4m\"\\n' > mine.toml
+        cp c.y4m mine.toml.status
+    ",
+    );
+    ends(&s, 1, ".m.y4m.0.manifest", "render c.y4m m.y4m --resume");
+    ends(&s, 1, "w.1-of-2.y4m.shard", "render c.y4m w.y4m --shard 1/2");
+    ends(&s, 1, "mine.toml.status", "batch mine.toml");
+    refuses(&s, "render .n.y4m.0.manifest n.y4m --resume --rate 24");
+}
+
+/// What is left of an output that is a link lies where the link leads.
+#[test]
+fn partial_outputs_of_links() {
+    let s = made("mkdir p; cp c.y4m p/r.y4m; cp c.y4m p/r.partial.y4m; ln -s p/r.y4m z.y4m");
+    refuses(&s, "render p/r.partial.y4m z.y4m -y");
+}
+
+#[test]
+fn jobs_of_a_batch() {
+    let job = |input: &str, output: &str, more: &str| {
+        format!("[[job]]\ninput = \"{input}\"\noutput = \"{output}\"\n{more}\n")
+    };
+    let s = made("printf 'nonsense' > slip.toml");
+    s.write("status.toml", job("c.y4m", "hash:status.toml.status", ""));
+    s.write("partial.toml", job("c.y4m", "q.y4m", "") + &job("q.partial.y4m", "new.y4m", ""));
+    s.write(
+        "slipped.toml",
+        job("c.y4m", "n.y4m", "recipe = \"slip.toml\"") + &job("c.y4m", "hash:slip.toml", ""),
+    );
+    s.write("chained.toml", job("c.y4m", "one.y4m", "") + &job("one.y4m", "two.y4m", ""));
+    refuses(
+        &s,
+        "
+        batch status.toml -y
+        batch partial.toml -y
+        batch slipped.toml -y
+        ",
+    );
+    for _ in 0..2 {
+        let (code, said) = shell(&s, "gf batch chained.toml");
+        assert_eq!(code, Some(0), "{said}");
+    }
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn folders_of_segments_that_are_not_ours() {
+    let s = made(
+        "mkdir f.mkv.segments; cp c.y4m f.mkv.segments/mine.tmp; mkdir g.mkv.segments; cp c.y4m g.mkv.segments/lock",
+    );
+    ends(&s, 1, "mine.tmp", "render c.y4m f.mkv --segments -y");
+    ends(&s, 1, "lock", "render c.y4m g.mkv --segments -y");
+}
