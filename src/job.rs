@@ -4,9 +4,11 @@ mod early;
 mod files;
 mod request;
 mod select;
+mod written;
 
 pub(crate) use files::{load_files, named};
 pub use request::{Cache, Fields, Light, OnError, Request, TransferChoice};
+pub(crate) use written::by_graph;
 
 use crate::disk::SameFile;
 use crate::pipeline::{self, Failure, Setup};
@@ -106,6 +108,7 @@ impl JobError {
     pub fn is_usage(&self) -> bool {
         match self {
             JobError::Usage(_) | JobError::SameFile(_) | JobError::Chain(_) | JobError::PixFmt(_) => true,
+            JobError::Source(e) => e.is_usage(),
             JobError::Sink(e) => e.is_usage(),
             JobError::Attach(e) => e.is_usage(),
             JobError::Effect(e) => e.is_usage(),

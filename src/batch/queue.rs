@@ -22,6 +22,8 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// What a status file begins with.
+const HEAD: &[u8] = b"{\"id\":\"";
 /// The most bytes of a status file.
 const MAX_BYTES: u64 = 1 << 30;
 
@@ -119,6 +121,12 @@ impl Queue {
         &self.status
     }
 
+    /// What is written for jobs of these [ids](id): the status file and the locks.
+    pub fn writes<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
+        let lock = |name: &str| self.locks.join(format!("{name}.lock"));
+        [self.status.clone(), lock("status")].into_iter().chain(ids.map(lock)).collect()
+    }
+
     /// What was last said of each job, by [`id`]. A line that was torn by a crash is left out.
     pub fn read(&self) -> io::Result<BTreeMap<String, Record>> {
         let mut bytes = Vec::new();
@@ -127,6 +135,10 @@ impl Queue {
             Err(e) => return Err(e),
             Ok(file) => file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?,
         };
+        if !bytes.starts_with(HEAD) && !HEAD.starts_with(&bytes) {
+            let problem = "it is there and is no status of a batch: give it another name";
+            return Err(io::Error::new(ErrorKind::InvalidData, problem));
+        }
         if bytes.len() as u64 > MAX_BYTES {
             return Err(io::Error::new(ErrorKind::FileTooLarge, "the status file has more than 1 GiB"));
         }

@@ -177,19 +177,29 @@ pub(super) fn run(typed: Batch, around: &Surroundings) -> Exit {
 /// read what one before it has written.
 fn unread(typed: &Batch, plan: &Plan) -> Result<(), SameFile> {
     let mut later = Written::default();
-    for (_, job) in plan.jobs.iter().rev() {
+    let mut own = Uses::default();
+    for file in plan.queue.writes(plan.jobs.iter().map(|(id, _)| id.as_str())) {
+        own.leave("a file of the batch,", file);
+    }
+    own.check_before(&mut later)?;
+    let mut all = Vec::new();
+    for (_, job) in &plan.jobs {
         // what is wrong with its name is told when it is its turn
         let Ok(output) = place(&plan.folder, &job.output, typed.outside, false) else { continue };
-        let mut uses = Uses::default();
-        for written in sink::writes(&output, plan.shard).unwrap_or_default().written() {
-            uses.write(format!("the output of {}", job.name), written);
+        let mut uses = sink::writes(&output, plan.shard).unwrap_or_default();
+        source::reads(&job.input).into_iter().for_each(|place| uses.read("the input", place));
+        // a recipe with a slip in it is read as well
+        if let Some(recipe) = render(typed, plan, job, output).ok().and_then(|render| render.filters.recipe) {
+            uses.read("the recipe", Place::Path(recipe));
         }
-        for read in source::reads(&job.input) {
-            uses.read(format!("the input of {}", job.name), read);
-        }
+        let mut uses = uses.of_job(&job.name);
         if plan.listed {
             uses.read("the list of jobs", Place::Path(plan.list.clone()));
         }
+        later.leave(&uses);
+        all.push(uses);
+    }
+    for uses in all.iter().rev() {
         uses.check_before(&mut later)?;
     }
     Ok(())

@@ -172,11 +172,14 @@ fn probe(typed: args::Probe, around: &Surroundings) -> Exit {
     if let Err(error) = resolve::check_input(&typed.input, around) {
         return complain(error.exit(), &chain(&error));
     }
-    if let Err(error) = prints(source::reads(&typed.input), "the input") {
+    let mut uses = typed.source.lavfi.as_deref().map(crate::job::by_graph).unwrap_or_default();
+    source::reads(&typed.input).into_iter().for_each(|place| uses.read("the input", place));
+    uses.write("the report", Place::Output);
+    if let Err(error) = uses.check().and_then(|()| uses.check_asked()) {
         return complain(Exit::Usage, &chain(&error));
     }
     match crate::job::probe(&typed.input, &resolve::source_options(&typed.source, around)) {
-        Err(error) => complain(Exit::Failed, &chain(&error)),
+        Err(error) => complain(if error.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&error)),
         Ok(info) if typed.json => printed(terminal::print(probe::json(&info).as_bytes())),
         Ok(info) => {
             for note in &info.notes {

@@ -122,11 +122,7 @@ impl Output {
         if !overwrite && path.symlink_metadata().is_ok() {
             return Err(DiskError::Exists(path.into()));
         }
-        // what a link points to is replaced, not the link
-        let path = match meta {
-            Some(_) => path.canonicalize().map_err(io)?,
-            None => path.to_path_buf(),
-        };
+        let path = behind(path).map_err(io)?;
         let folder = match path.parent() {
             Some(p) if !p.as_os_str().is_empty() => p,
             _ => Path::new("."),
@@ -368,6 +364,11 @@ fn place(temp: Temporary, path: &Path, overwrite: bool) -> Result<(), (Temporary
         let _ = File::open(folder).and_then(|f| f.sync_all());
     }
     Ok(())
+}
+
+/// What is written for an output of this name: what a link points to is replaced, not the link.
+pub fn behind(path: &Path) -> io::Result<PathBuf> {
+    if path.exists() { path.canonicalize() } else { Ok(path.to_path_buf()) }
 }
 
 /// `out.y4m` is `out.partial.y4m` while it is not whole, `out` is `out.partial`.

@@ -89,6 +89,10 @@ struct Use {
 pub struct Uses {
     reads: Vec<Use>,
     writes: Vec<Use>,
+    /// Those of them that others write, who replace what exists.
+    asked: Vec<Use>,
+    /// Those of them that lie beside an output: no other job may read them either.
+    left: Vec<Use>,
     /// Folders whose content is the job's own.
     folders: Vec<Use>,
 }
@@ -96,6 +100,17 @@ pub struct Uses {
 /// What several jobs write.
 #[derive(Clone, Debug, Default)]
 pub struct Written(BTreeMap<Identity, Use>);
+
+impl Written {
+    /// What a job leaves beside its output, which none of the jobs may read, whichever comes first.
+    pub fn leave(&mut self, uses: &Uses) {
+        for one in &uses.left {
+            if let Some(identity) = one.place.identity() {
+                self.0.entry(identity).or_insert_with(|| one.clone());
+            }
+        }
+    }
+}
 
 /// A file that would be read and written, or written twice.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -113,6 +128,11 @@ pub enum SameFile {
     /// It is written as two things.
     #[error("{0} and {1} are the same file: choose another name")]
     Twice(String, String),
+    /// It exists, and `-y` was not said.
+    #[error(
+        "{0} exists and would be replaced: name another file, or delete it (render, frame and sheet take -y too)"
+    )]
+    Exists(String),
     /// It is read from a folder that a job empties when it is done.
     #[error("{folder} is the folder that {read} is read from ({place}): move that file to another folder")]
     Folder {
@@ -129,6 +149,13 @@ fn also(place: Option<&String>) -> String {
     place.map_or(String::new(), |place| format!(" ({place})"))
 }
 
+fn named(u: &Use) -> String {
+    match &u.place {
+        Place::Path(path) => format!("{} {}", u.role, path.display()),
+        place => format!("{} ({place})", u.role),
+    }
+}
+
 impl Uses {
     /// The job reads this. `role` is what messages call it: `the input`.
     pub fn read(&mut self, role: impl Into<String>, place: Place) {
@@ -140,12 +167,44 @@ impl Uses {
         self.writes.push(Use { role: role.into(), place });
     }
 
+    /// The same for what a library writes, which replaces what exists: that has to be asked for.
+    pub fn write_asked(&mut self, role: impl Into<String>, path: PathBuf) {
+        let one = Use { role: role.into(), place: Place::Path(path) };
+        self.asked.push(one.clone());
+        self.writes.push(one);
+    }
+
+    /// Refuses a file that exists and that a library would replace.
+    pub fn check_asked(&self) -> Result<(), SameFile> {
+        match self.asked.iter().find(|u| matches!(u.place.identity(), Some(Identity::File(..)))) {
+            Some(there) => Err(SameFile::Exists(named(there))),
+            None => Ok(()),
+        }
+    }
+
     /// The job makes and removes files in this folder.
     pub fn own(&mut self, role: impl Into<String>, folder: PathBuf) {
         self.folders.push(Use { role: role.into(), place: Place::Path(folder) });
     }
 
+    /// The same for what lies beside an output and is nobody's to read.
+    pub fn leave(&mut self, role: impl Into<String>, path: PathBuf) {
+        let one = Use { role: role.into(), place: Place::Path(path) };
+        self.left.push(one.clone());
+        self.writes.push(one);
+    }
+
+    /// The same, said of a job among several.
+    pub fn of_job(mut self, job: &str) -> Uses {
+        let Uses { reads, writes, asked, left, folders } = &mut self;
+        for one in [reads, writes, asked, left, folders].into_iter().flatten() {
+            one.role = format!("{} of {job}", one.role);
+        }
+        self
+    }
+
     /// What may be written.
+    #[cfg(test)]
     pub fn written(self) -> impl Iterator<Item = Place> {
         self.writes.into_iter().map(|w| w.place)
     }
@@ -154,6 +213,8 @@ impl Uses {
     pub fn extend(&mut self, other: Uses) {
         self.reads.extend(other.reads);
         self.writes.extend(other.writes);
+        self.asked.extend(other.asked);
+        self.left.extend(other.left);
         self.folders.extend(other.folders);
     }
 
@@ -165,10 +226,6 @@ impl Uses {
     /// The same for one of several jobs, the last first: none may write what it or one before it reads, or what another
     /// one writes. `later` is what the later ones write, and then this one as well.
     pub fn check_before(&self, later: &mut Written) -> Result<(), SameFile> {
-        let named = |u: &Use| match &u.place {
-            Place::Path(path) => format!("{} {}", u.role, path.display()),
-            place => format!("{} ({place})", u.role),
-        };
         let written = &mut later.0;
         for w in &self.writes {
             if let Some(identity) = w.place.identity()
@@ -210,6 +267,29 @@ impl Uses {
     }
 }
 
+/// Takes from the front of `text` what stands before one of `ends`, quoted as FFmpeg has it: `'...'` as it is, `\\`
+/// before a sign, blanks around it left out.
+pub(crate) fn token(text: &mut &str, ends: &str) -> String {
+    let blank = |c: char| " \n\t\r".contains(c);
+    let mut signs = text.trim_start_matches(blank).chars();
+    let (mut token, mut quoted) = (String::new(), 0);
+    while let Some(sign) = signs.clone().next().filter(|c| !ends.contains(*c)) {
+        signs.next();
+        match sign {
+            '\\' => token.extend(signs.next()),
+            '\'' => token.extend(signs.by_ref().take_while(|c| *c != '\'')),
+            sign => {
+                token.push(sign);
+                continue;
+            }
+        }
+        quoted = token.len();
+    }
+    *text = signs.as_str();
+    token.truncate(token.trim_end_matches(blank).len().max(quoted));
+    token
+}
+
 /// The files that stand in the text of an input or option which is no plain path: after `file:` and other protocols,
 /// in `concat:a|b`, in `movie=a.mkv`. Those that exist.
 pub fn inside(text: &OsStr) -> Vec<PathBuf> {
@@ -230,6 +310,15 @@ pub fn inside(text: &OsStr) -> Vec<PathBuf> {
         at += next + 1;
         let end = bytes[at..].iter().position(|&b| b == b'|').map_or(bytes.len(), |n| at + n);
         add(&bytes[at..end]);
+    }
+    // a list of names, a line each
+    if let (true, Some(list)) = (bytes.starts_with(b"concatf:"), found.first().cloned()) {
+        let text = File::open(list).and_then(|f| {
+            let mut text = Vec::new();
+            std::io::Read::read_to_end(&mut std::io::Read::take(f, PLAYLIST), &mut text).map(|_| text)
+        });
+        let named = |line: &[u8]| inside(OsStr::from_bytes(line.trim_ascii()));
+        found.extend(text.unwrap_or_default().split(|b| *b == b'\n').flat_map(named));
     }
     found
 }
@@ -267,7 +356,11 @@ fn playlist(path: &Path) -> Option<String> {
     let mut file = Some(path).filter(|p| p.is_file()).and_then(|p| File::open(p).ok())?;
     let mut head = [0; 8];
     file.read_exact(&mut head).ok()?;
-    if !head.starts_with(b"#EXTM3U") && &head != b"ffconcat" {
+    if !head.starts_with(b"#EXTM3U")
+        && &head != b"ffconcat"
+        && !head.starts_with(b"<?xml")
+        && !head.starts_with(b"<MPD")
+    {
         return None;
     }
     let mut rest = Vec::new();
@@ -276,11 +369,15 @@ fn playlist(path: &Path) -> Option<String> {
 }
 
 /// What a line of a playlist may name.
-fn names(line: &str) -> Vec<&str> {
+fn names(line: &str) -> Vec<String> {
     let line = line.trim();
-    let plain = line.strip_prefix("file ").unwrap_or(line).trim().trim_matches(['\'', '"']);
-    let mut names = vec![plain.strip_prefix("file:").unwrap_or(plain)];
-    names.extend(line.split("URI=\"").skip(1).filter_map(|rest| rest.split('"').next()));
+    let plain = match line.strip_prefix("file") {
+        Some(mut rest) if rest.starts_with([' ', '\t']) => token(&mut rest, " \n\t\r"),
+        _ => line.to_owned(),
+    };
+    let mut names = vec![plain.strip_prefix("file:").unwrap_or(&plain).to_owned()];
+    // attributes of HLS, and all of MPEG-DASH
+    names.extend(line.split(['"', '\'', '<', '>']).skip(1).map(|piece| piece.trim().to_owned()));
     names
 }
 
@@ -348,6 +445,15 @@ mod tests {
         all.sort();
         assert_eq!(all, ["a.ts", "b.ts", "low.m3u8", "top.m3u8"].map(at));
         assert_eq!(listed(&at("list")), [at("a.ts"), at("c:d.ts")]);
+        for line in ["file a.ts # mine", "file\ta.ts", "file 'a'.ts", "file a.\\ts", "  file 'a.ts'  "] {
+            std::fs::write(at("list"), format!("ffconcat version 1.0\n{line}\n")).unwrap();
+            assert_eq!(listed(&at("list")), [at("a.ts")], "{line}");
+        }
+        std::fs::write(at("x.mpd"), "<?xml?>\n<MPD><BaseURL>a.ts</BaseURL><S media=\"b.ts\"/></MPD>")
+            .unwrap();
+        assert_eq!(listed(&at("x.mpd")), [at("a.ts"), at("b.ts")]);
+        std::fs::write(at("f"), format!("{root}/a.ts\n{root}/b.ts\n")).unwrap();
+        assert_eq!(inside(OsStr::new(&format!("concatf:{root}/f"))), ["f", "a.ts", "b.ts"].map(at));
         assert_eq!(listed(&at("a.ts")), [""; 0].map(at));
     }
 }

@@ -1,7 +1,7 @@
 //! What settings name, read before the first frame: images, effect files, and frames of the source.
 
-use super::{JobError, Request};
-use crate::disk::{Place, Uses, same};
+use super::{JobError, Request, written};
+use crate::disk::{Place, Uses};
 use crate::images;
 use crate::recipe::Recipe;
 use crate::sink;
@@ -12,7 +12,6 @@ use grainfield_filters::lend::{Alone, Host, NoStore};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Kind, Picture, Setting, Value};
 use grainfield_filters::simd::Level;
-use std::ffi::OsStr;
 use std::path::Path;
 
 /// Refuses frames of the source where it can be read only once: before anything of it is read.
@@ -39,20 +38,18 @@ impl Request {
         let mut uses = sink::writes(&self.output, self.shard)?;
         source::reads(&self.input).into_iter().for_each(|place| uses.read("the input", place));
         uses.extend(named(&self.recipe));
-        for file in self.lavfi.iter().flat_map(|text| same::inside(OsStr::new(text))) {
-            uses.read("an FFmpeg filter", Place::Path(file));
-        }
-        // logs and statistics
-        for file in self.encoding.options.iter().flat_map(|(_, value)| same::inside(OsStr::new(value))) {
-            uses.write("the file of an encoder's option,", Place::Path(file));
-        }
+        self.lavfi.iter().for_each(|graph| uses.extend(written::by_graph(graph)));
+        uses.extend(written::by_encoder(&self.encoding.options));
         uses.extend(self.beside.clone());
         Ok(uses)
     }
 
-    /// Refuses a job that would write a file which it reads, by whatever names. Nothing is created.
+    /// Refuses a job that would write a file which it reads, by whatever names, or whose FFmpeg filters or encoder
+    /// would replace one unasked. Nothing is created.
     pub fn check_files(&self) -> Result<(), JobError> {
-        Ok(self.uses()?.check()?)
+        let uses = self.uses()?;
+        uses.check()?;
+        if self.overwrite { Ok(()) } else { Ok(uses.check_asked()?) }
     }
 }
 

@@ -234,6 +234,11 @@ fn one(
         note
     });
     let ledger = Arc::new(Ledger::new(&path, made, Origins::One(origin), all.to_string()));
+    if note.is_some() {
+        Note::check(&path).map_err(|cause| resume::ResumeError::Read { path: note::beside(&path), cause })?;
+    }
+    // and a manifest that is none
+    ledger.read().map_err(|cause| manifest(&path, cause))?;
     let folder = segments::folder(&path);
     if request.resume != Resume::No {
         let verify = request.resume == Resume::Verify;

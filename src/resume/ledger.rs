@@ -42,16 +42,7 @@ struct Own {
 impl Ledger {
     /// For an output: a file, or a pattern's name with anything in the number's place. Nothing is touched yet.
     pub fn new(output: &Path, made: Made, origins: Origins, frames: String) -> Ledger {
-        let folder = match output.parent() {
-            Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
-            _ => PathBuf::from("."),
-        };
-        let name = output.file_name().unwrap_or_default();
-        let mut stem = name.to_string_lossy().into_owned();
-        // names have at most 255 bytes
-        if stem.len() > 180 || name.to_str().is_none() {
-            stem = format!("{:.60}-{:016x}", stem, xxh64(name.as_encoded_bytes()));
-        }
+        let (folder, stem) = place(output);
         Ledger { folder, stem, made, origins, frames, own: Mutex::default() }
     }
 
@@ -66,7 +57,7 @@ impl Ledger {
     }
 
     fn path(&self, number: u32) -> PathBuf {
-        self.folder.join(format!(".{}.{number}.manifest", self.stem))
+        named(&self.folder, &self.stem, number)
     }
 
     /// All that the manifests say.
@@ -80,6 +71,7 @@ impl Ledger {
                 Err(e) => return Err(e),
                 Ok(file) => file.take(MAX_BYTES - total + 1).read_to_end(&mut bytes)?,
             };
+            check(&self.path(number), &bytes)?;
             total += bytes.len() as u64;
             if total > MAX_BYTES {
                 let problem =
@@ -153,6 +145,9 @@ impl Ledger {
                 Err(TryLockError::Error(_)) if len > 0 => continue,
                 Err(TryLockError::Error(_)) => {}
             }
+            let mut head = Vec::new();
+            Read::by_ref(&mut file).take(HEAD.len() as u64).read_to_end(&mut head)?;
+            check(&path, &head)?;
             let mut start = line(HEAD);
             if len > 0 {
                 start = String::new();
@@ -220,6 +215,42 @@ impl Ledger {
             None => Ok(()),
         }
     }
+}
+
+/// The folder of an output's manifests, and what their names hold of it.
+fn place(output: &Path) -> (PathBuf, String) {
+    let folder = match output.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let name = output.file_name().unwrap_or_default();
+    let mut stem = name.to_string_lossy().into_owned();
+    // names have at most 255 bytes
+    if stem.len() > 180 || name.to_str().is_none() {
+        stem = format!("{:.60}-{:016x}", stem, xxh64(name.as_encoded_bytes()));
+    }
+    (folder, stem)
+}
+
+fn named(folder: &Path, stem: &str, number: u32) -> PathBuf {
+    folder.join(format!(".{stem}.{number}.manifest"))
+}
+
+/// The manifests of an output that may be written: those that are there, and the first that is not.
+pub fn manifests(output: &Path) -> Vec<PathBuf> {
+    let (folder, stem) = place(output);
+    let there = (0..MOST).take_while(|n| named(&folder, &stem, *n).exists()).count() as u32;
+    (0..=there).map(|n| named(&folder, &stem, n)).collect()
+}
+
+/// Refuses a file that begins as no manifest does: somebody else's.
+fn check(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // a crash may have torn the first line
+    if bytes.starts_with(HEAD.as_bytes()) || HEAD.as_bytes().starts_with(bytes) {
+        return Ok(());
+    }
+    let problem = format!("{} is there and is no manifest: give it another name", path.display());
+    Err(io::Error::new(ErrorKind::InvalidData, problem))
 }
 
 /// Opens a file that is no link: whoever may write to the folder could else lead us elsewhere.

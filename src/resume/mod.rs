@@ -11,7 +11,7 @@ pub mod manifest;
 mod origin;
 mod xxh64;
 
-pub use ledger::Ledger;
+pub use ledger::{Ledger, manifests};
 pub use made::{Made, format_text, unlike};
 pub use manifest::Manifest;
 pub use origin::{FileOf, Origins, changed};

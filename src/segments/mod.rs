@@ -167,6 +167,11 @@ impl Grid {
             }
             Err(e) => return Err(e),
         };
+        if let Some(other) = std::fs::read_dir(&self.folder)?.flatten().find(|entry| !is_ours(entry)) {
+            let problem =
+                format!("{} is there and is none of its files: move it away", other.path().display());
+            return Err(io::Error::new(ErrorKind::AlreadyExists, problem));
+        }
         let lock =
             OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join(LOCK))?;
         match lock.try_lock() {
@@ -183,7 +188,7 @@ impl Grid {
         }
         for entry in std::fs::read_dir(&self.folder)? {
             let entry = entry?;
-            if entry.file_name().as_encoded_bytes().ends_with(TEMPORARY.as_bytes()) {
+            if is_ours(&entry) && entry.file_name().as_encoded_bytes().ends_with(TEMPORARY.as_bytes()) {
                 std::fs::remove_file(entry.path())?;
             }
         }
@@ -204,6 +209,23 @@ fn unlike(ours: &str, theirs: &str) -> String {
 
 /// The name of the file that says who works in the folder.
 const LOCK: &str = "lock";
+
+/// Whether an entry of a folder of segments bears a name that we give: others belong to somebody else.
+fn is_ours(entry: &std::fs::DirEntry) -> bool {
+    let name = entry.file_name();
+    let Some(name) = name.to_str() else { return false };
+    let number = |cell: &str| cell.parse::<i64>().is_ok_and(|n| format!("{n:08}") == cell);
+    match entry.metadata() {
+        Ok(meta) if meta.is_file() => {
+            name.strip_suffix(".segment").is_some_and(number)
+                || (name.starts_with('.') && name.ends_with(TEMPORARY))
+                || (name == LOCK && meta.len() == 0)
+        }
+        // gone by now
+        Err(e) => e.kind() == ErrorKind::NotFound,
+        Ok(_) => false,
+    }
+}
 
 /// A folder of segments that is ours.
 #[derive(Debug)]
@@ -227,9 +249,7 @@ pub fn discard(folder: &Path) {
     }
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.as_encoded_bytes();
-        if name.ends_with(b".segment") || name.ends_with(TEMPORARY.as_bytes()) || name == LOCK.as_bytes() {
+        if is_ours(&entry) {
             let _ = std::fs::remove_file(entry.path());
         }
     }

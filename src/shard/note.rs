@@ -13,6 +13,9 @@ const VERSION: u32 = 1;
 /// The most bytes of a note: some two million pictures of a video.
 pub const MAX_BYTES: u64 = 64 << 20;
 
+/// What a note begins with.
+const HEAD: &[u8] = b"{\"grainfield_shard\":";
+
 /// What is known of a shard.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Note {
@@ -167,8 +170,24 @@ impl Note {
         Note::parse(&text).map_err(|problem| NoteError::Bad { path, problem })
     }
 
+    /// Refuses a file in the note's place that begins as no note does: somebody else's.
+    pub fn check(shard: &Path) -> io::Result<()> {
+        let path = beside(shard);
+        let mut head = Vec::new();
+        match File::open(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            file => file?.take(HEAD.len() as u64).read_to_end(&mut head)?,
+        };
+        if HEAD.starts_with(&head) {
+            return Ok(());
+        }
+        let problem = format!("{} is there and is no note of a shard: give it another name", path.display());
+        Err(io::Error::new(io::ErrorKind::InvalidData, problem))
+    }
+
     /// Writes the note beside a shard, in one step.
     pub fn write(&self, shard: &Path) -> io::Result<()> {
+        Note::check(shard)?;
         let path = beside(shard);
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let text = serde_json::to_vec(self)?;

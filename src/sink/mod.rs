@@ -9,9 +9,10 @@ pub mod y4m;
 
 pub use encoding::Encoding;
 
-use crate::disk::output::{is_descriptor, partial_name};
+use crate::disk::output::{behind, is_descriptor, partial_name};
 use crate::disk::{DiskError, Output, Place, Uses};
 use crate::images::pattern::Pattern;
+use crate::resume::manifests;
 use crate::shard::Shard;
 use crate::source::{Carried, Stamp};
 use grainfield_filters::filter::convert::displayed;
@@ -246,7 +247,6 @@ fn open(output: &OsStr, plan: &Plan) -> Result<Output, SinkError> {
 /// beside it. Of numbered files those that exist already, whatever frames will be asked for.
 pub fn writes(output: &OsStr, shard: Option<Shard>) -> Result<Uses, SinkError> {
     let mut uses = Uses::default();
-    let mut path = |role: &str, path: PathBuf| uses.write(role, Place::Path(path));
     match files(output)? {
         Files::None => {
             let name = match kind(output)? {
@@ -257,27 +257,33 @@ pub fn writes(output: &OsStr, shard: Option<Shard>) -> Result<Uses, SinkError> {
             if name.is_empty() || name == "-" {
                 uses.write("the output", Place::Output);
             } else {
-                path("the output", name.into());
+                uses.write("the output", Place::Path(name.into()));
             }
         }
-        Files::Image(image) => path("the output", image),
+        Files::Image(image) => {
+            manifests(&image).into_iter().for_each(|file| uses.leave("a manifest of the output", file));
+            uses.write("the output", Place::Path(image));
+        }
         Files::Many(pattern) => {
             // a folder that cannot be read is the sink's to complain of
             let there = pattern.scan().unwrap_or_default();
-            there.into_iter().for_each(|n| path("the output", pattern.path(n)));
+            there.into_iter().for_each(|n| uses.write("the output", Place::Path(pattern.path(n))));
+            manifests(&pattern.open()).into_iter().for_each(|f| uses.leave("a manifest of the output", f));
         }
         Files::One(one, _) => {
             let one = match shard {
                 Some(shard) => {
                     let named = PathBuf::from(shard.named(one.as_os_str()));
-                    path("the note beside the output", crate::shard::note::beside(&named));
+                    uses.leave("the note beside the output", crate::shard::note::beside(&named));
                     named
                 }
                 None => one,
             };
-            path("the partial output", partial_name(&one));
+            let real = behind(&one).unwrap_or_else(|_| one.clone());
+            uses.leave("the partial output", partial_name(&real));
+            manifests(&one).into_iter().for_each(|file| uses.leave("a manifest of the output", file));
             let folder = crate::segments::folder(&one);
-            path("the output", one);
+            uses.write("the output", Place::Path(one));
             uses.own("the folder of segments", folder);
         }
     }

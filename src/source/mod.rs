@@ -103,6 +103,14 @@ pub enum SourceError {
         #[source]
         cause: std::io::Error,
     },
+    /// It is asked for in a way that cannot be right. The text says what is wrong and what would be right.
+    #[error("{name}: {problem}")]
+    Usage {
+        /// What was to be read.
+        name: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
     /// It is not what it should be. The text says what is wrong, where, and what would be right.
     #[error("{name}: {problem}")]
     Bad {
@@ -133,6 +141,13 @@ pub enum SourceError {
         /// Bytes a frame has.
         want: u64,
     },
+}
+
+impl SourceError {
+    /// Whether asking differently would help, as against the world being otherwise.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, SourceError::Usage { .. })
+    }
 }
 
 /// Where frames come from.
@@ -263,6 +278,23 @@ pub fn reads(input: &OsStr) -> Vec<Place> {
 /// Opens whatever `input` names: `-` (a y4m stream or any other on standard input), `pattern:...`, an image or image
 /// sequence, a y4m file, or any other video.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+    let source = by_kind(input, options)?;
+    let info = source.info();
+    if options.lavfi.is_some() && info.kind != VIDEO {
+        let problem = format!(
+            "--lavfi is for video that FFmpeg reads, and this is read without it ({}): give filters of our own by -f, or \
+             let FFmpeg filter: ffmpeg -i INPUT -vf GRAPH -f yuv4mpegpipe - | grainfield render - OUTPUT",
+            info.kind
+        );
+        return Err(SourceError::Usage { name: info.name.clone(), problem });
+    }
+    Ok(source)
+}
+
+/// What [`Info::kind`] says of what FFmpeg reads.
+pub(crate) const VIDEO: &str = "video";
+
+fn by_kind(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     if input.as_encoded_bytes().starts_with(b"pattern:") {
         return pattern::open(input, options);
     }

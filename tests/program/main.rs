@@ -22,6 +22,7 @@ mod images;
 mod plates;
 mod readme;
 mod same_file;
+mod same_file_more;
 mod settings_cli;
 mod shards;
 mod signals;

@@ -130,7 +130,7 @@ const REFUSED: &str = "
 ";
 
 /// Everything below a folder but manifests, with its bytes and links.
-fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -149,7 +149,7 @@ fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// A line as one types it in a shell, `gf` being the program.
-fn shell(s: &Session, line: &str) -> (Option<i32>, String) {
+pub(crate) fn shell(s: &Session, line: &str) -> (Option<i32>, String) {
     let plain = s.command("");
     let mut command = Command::new("bash");
     command.args(["-c", &format!("set -e; gf() {{ \"$0\" \"$@\"; }}\n{line}")]).arg(plain.get_program());
@@ -158,7 +158,7 @@ fn shell(s: &Session, line: &str) -> (Option<i32>, String) {
     (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
 }
 
-fn made(more: &str) -> Session {
+pub(crate) fn made(more: &str) -> Session {
     let s = Session::new();
     let (code, said) = shell(&s, &format!("{MAKE}{more}"));
     assert_eq!(code, Some(0), "{said}");
@@ -166,7 +166,7 @@ fn made(more: &str) -> Session {
 }
 
 /// None of the lines does anything but to say that it would be wrong.
-fn refuses(s: &Session, lines: &str) {
+pub(crate) fn refuses(s: &Session, lines: &str) {
     let before = all(&s.path(""));
     let mut faults = Vec::new();
     for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {

@@ -234,7 +234,7 @@ impl Video {
         let bytes = demuxer.bytes();
         let info = Info {
             name: name.clone(),
-            kind: "video",
+            kind: crate::source::VIDEO,
             format,
             first: 0,
             last: None,

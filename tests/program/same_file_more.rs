@@ -1,0 +1,133 @@
+//! Nothing of a user's is written over unasked, whoever would do it: FFmpeg's filters, encoders, our own notes.
+
+use crate::same_file::{all, made, refuses, shell};
+use crate::util::Session;
+
+/// Each line ends so, and nothing changes.
+fn ends(s: &Session, code: i32, part: &str, lines: &str) {
+    let before = all(&s.path(""));
+    for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {
+        let (ended, said) = shell(s, &format!("gf {line}"));
+        assert!(ended == Some(code) && said.contains(part), "{line}: {ended:?} {said}");
+        assert!(all(&s.path("")) == before, "{line}: something has changed");
+    }
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn what_ffmpeg_writes_on_its_own() {
+    let s = made(
+        "
+        gf render pattern:ramp:size=64x36:frames=3 in.mkv -q --lossless
+        gf render pattern:ramp:size=64x36:frames=3 other.mkv -q
+        ln -s in.mkv link.mkv
+    ",
+    );
+    refuses(
+        &s,
+        "
+        hash in.mkv --lavfi 'signalstats,metadata=mode=print:file=in.mkv'
+        hash in.mkv --lavfi \"signalstats , metadata@a=mode=print:file='link.mkv'\"
+        probe in.mkv --lavfi 'metadata=mode=print:file=d/in.mkv'
+        analyze in.mkv --lavfi 'metadata=mode=print:file=in.mkv'
+        sheet in.mkv new.png --lavfi 'metadata=mode=print:file=in.mkv' -y
+        render in.mkv new.mkv --lavfi 'metadata=mode=print:file=new.mkv'
+        render in.mkv new.mkv --lavfi 'split[a][b];[a][b]psnr=stats_file=in.mkv' -y
+        render in.mkv new.mkv --lavfi 'split[a][b];[a][b]ssim=in.mkv' -y
+        render in.mkv new.mkv -y --lavfi 'movie=other.mkv[x];[in][x]overlay,metadata=mode=print:file=other.mkv'
+        ",
+    );
+    ends(
+        &s,
+        2,
+        "exists and would be replaced",
+        "
+        hash in.mkv --lavfi metadata=mode=print:file=t.csv
+        probe in.mkv --lavfi metadata=mode=print:file=t.csv
+        render in.mkv new.mkv --codec libx264 --codec-opt x264-params=pass=1:stats=t.csv
+        ",
+    );
+    let (code, said) =
+        shell(&s, "gf render in.mkv new.mkv -y --lavfi signalstats,metadata=mode=print:file=t.csv");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(s.read("t.csv").starts_with(b"frame:0"));
+}
+
+#[test]
+fn graphs_are_for_what_ffmpeg_reads() {
+    let s = made("");
+    ends(
+        &s,
+        2,
+        "--lavfi is for video",
+        "
+        hash c.y4m --lavfi hflip
+        hash - --lavfi hflip < c.y4m
+        hash pattern:ramp:frames=1 --lavfi hflip
+        hash s/c.####.png --lavfi hflip
+        probe card.png --lavfi hflip
+        ",
+    );
+}
+
+/// Manifests, notes, status files and folders of segments that are not ours stay, and are named.
+#[test]
+fn what_only_bears_our_names_stays() {
+    let s = made(
+        "
+        cp c.y4m .m.y4m.0.manifest
+        cp c.y4m .n.y4m.0.manifest
+        cp c.y4m w.1-of-2.y4m.shard
+        printf '[[job]]\\ninput = \"c.y4m\"\\noutput = \"out.y4m\"\\n' > mine.toml
+        cp c.y4m mine.toml.status
+    ",
+    );
+    ends(&s, 1, ".m.y4m.0.manifest", "render c.y4m m.y4m --resume");
+    ends(&s, 1, "w.1-of-2.y4m.shard", "render c.y4m w.y4m --shard 1/2");
+    ends(&s, 1, "mine.toml.status", "batch mine.toml");
+    refuses(&s, "render .n.y4m.0.manifest n.y4m --resume --rate 24");
+}
+
+/// What is left of an output that is a link lies where the link leads.
+#[test]
+fn partial_outputs_of_links() {
+    let s = made("mkdir p; cp c.y4m p/r.y4m; cp c.y4m p/r.partial.y4m; ln -s p/r.y4m z.y4m");
+    refuses(&s, "render p/r.partial.y4m z.y4m -y");
+}
+
+#[test]
+fn jobs_of_a_batch() {
+    let job = |input: &str, output: &str, more: &str| {
+        format!("[[job]]\ninput = \"{input}\"\noutput = \"{output}\"\n{more}\n")
+    };
+    let s = made("printf 'nonsense' > slip.toml");
+    s.write("status.toml", job("c.y4m", "hash:status.toml.status", ""));
+    s.write("partial.toml", job("c.y4m", "q.y4m", "") + &job("q.partial.y4m", "new.y4m", ""));
+    s.write(
+        "slipped.toml",
+        job("c.y4m", "n.y4m", "recipe = \"slip.toml\"") + &job("c.y4m", "hash:slip.toml", ""),
+    );
+    s.write("chained.toml", job("c.y4m", "one.y4m", "") + &job("one.y4m", "two.y4m", ""));
+    refuses(
+        &s,
+        "
+        batch status.toml -y
+        batch partial.toml -y
+        batch slipped.toml -y
+        ",
+    );
+    for _ in 0..2 {
+        let (code, said) = shell(&s, "gf batch chained.toml");
+        assert_eq!(code, Some(0), "{said}");
+    }
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn folders_of_segments_that_are_not_ours() {
+    let s = made(
+        "mkdir f.mkv.segments; cp c.y4m f.mkv.segments/mine.tmp; mkdir g.mkv.segments; cp c.y4m g.mkv.segments/lock",
+    );
+    ends(&s, 1, "mine.tmp", "render c.y4m f.mkv --segments -y");
+    ends(&s, 1, "lock", "render c.y4m g.mkv --segments -y");
+}
