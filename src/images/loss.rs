@@ -1,6 +1,6 @@
 //! What a picture carries and a file of another kind cannot hold.
 
-use super::{Kind, Meta, Unit, fitting_icc, says_orientation};
+use super::{Kind, Meta, Unit, fitting_icc, says_orientation, tags};
 use grainfield_filters::frame::Format;
 
 /// What of `meta` is lost in a file of this kind with pictures of this format, in a few words each.
@@ -15,8 +15,13 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
         list.push(format!("the colour profile{why}"));
     }
     let exif = matches!(kind, Kind::Png | Kind::Jpeg | Kind::Webp);
-    if meta.exif.is_some() && !exif {
-        list.push(if says_orientation(kind, meta) { "Exif but for the orientation" } else { "Exif" }.into());
+    if let Some(data) = meta.exif.as_ref().filter(|_| !exif) {
+        let turned = says_orientation(kind, meta);
+        match (tags::is_orientation_alone(data), turned) {
+            (true, true) => {}
+            (false, true) => list.push("Exif but for the orientation".into()),
+            (_, false) => list.push("Exif".into()),
+        }
     }
     let dense = matches!(kind, Kind::Png | Kind::Tiff | Kind::Jpeg | Kind::Cineon);
     // one sample to one without a length says nothing, and what scanners write into their headers is told with these
