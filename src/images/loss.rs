@@ -1,7 +1,39 @@
 //! What a picture carries and a file of another kind cannot hold.
 
-use super::{Kind, Meta, Unit, fitting_icc, says_orientation};
-use grainfield_filters::frame::Format;
+use super::{Kind, Meta, Unit, fitting_icc, says_orientation, tags};
+use grainfield_filters::frame::{Format, Transfer};
+
+/// What of `meta` is lost in a video, in a few words each: the picture is turned upright, and has no length on paper.
+pub fn lost_in_video(meta: &Meta) -> Vec<String> {
+    let mut list = Vec::new();
+    list.extend(meta.icc.is_some().then(|| "the colour profile".into()));
+    let exif = meta.exif.as_ref().filter(|data| !tags::is_orientation_alone(data));
+    list.extend(exif.map(|_| "Exif".into()));
+    list.extend(meta.png.as_ref().and_then(|png| texts(png)));
+    list.extend(meta.tiff.iter().flat_map(|tiff| tiff.lost(false)));
+    list.extend(meta.fields.iter().cloned());
+    list
+}
+
+/// The colour tags that are lost where a file has no place for them, but for those whose colours are near to what a
+/// reader takes who is told nothing.
+pub fn lost_color(format: &Format) -> Option<String> {
+    // H.273: BT.709, unspecified, and the two of standard definition
+    let primaries = !matches!(format.primaries.0, 1 | 2 | 5 | 6);
+    let transfer = [Transfer::PQ, Transfer::HLG].contains(&format.transfer);
+    let lost = [primaries.then_some("primaries"), transfer.then_some("transfer")];
+    let lost: Vec<&str> = lost.into_iter().flatten().collect();
+    (!lost.is_empty()).then(|| format!("colour tags ({})", lost.join(", ")))
+}
+
+/// The texts of a PNG.
+fn texts(png: &::png::Info<'_>) -> Option<String> {
+    let texts = png.uncompressed_latin1_text.iter().map(|t| &t.keyword);
+    let texts = texts.chain(png.compressed_latin1_text.iter().map(|t| &t.keyword));
+    let texts: Vec<&str> =
+        texts.chain(png.utf8_text.iter().map(|t| &t.keyword)).map(String::as_str).collect();
+    (!texts.is_empty()).then(|| format!("texts ({})", texts.join(", ")))
+}
 
 /// What of `meta` is lost in a file of this kind with pictures of this format, in a few words each.
 pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
@@ -15,8 +47,13 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
         list.push(format!("the colour profile{why}"));
     }
     let exif = matches!(kind, Kind::Png | Kind::Jpeg | Kind::Webp);
-    if meta.exif.is_some() && !exif {
-        list.push(if says_orientation(kind, meta) { "Exif but for the orientation" } else { "Exif" }.into());
+    if let Some(data) = meta.exif.as_ref().filter(|_| !exif) {
+        let turned = says_orientation(kind, meta);
+        match (tags::is_orientation_alone(data), turned) {
+            (true, true) => {}
+            (false, true) => list.push("Exif but for the orientation".into()),
+            (_, false) => list.push("Exif".into()),
+        }
     }
     let dense = matches!(kind, Kind::Png | Kind::Tiff | Kind::Jpeg | Kind::Cineon);
     // one sample to one without a length says nothing, and what scanners write into their headers is told with these
@@ -25,13 +62,7 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
         list.push(format!("the resolution ({} by {})", d.x, d.y));
     }
     if let Some(png) = meta.png.as_ref().filter(|_| kind != Kind::Png) {
-        let texts = png.uncompressed_latin1_text.iter().map(|t| &t.keyword);
-        let texts = texts.chain(png.compressed_latin1_text.iter().map(|t| &t.keyword));
-        let texts: Vec<&str> =
-            texts.chain(png.utf8_text.iter().map(|t| &t.keyword)).map(String::as_str).collect();
-        if !texts.is_empty() {
-            list.push(format!("texts ({})", texts.join(", ")));
-        }
+        list.extend(texts(png));
         if png.mastering_display_color_volume.is_some() || png.content_light_level.is_some() {
             list.push("HDR10 data".into());
         }

@@ -19,7 +19,7 @@ pub mod tags;
 pub mod tiff;
 mod turn;
 
-pub use loss::lost;
+pub use loss::{lost, lost_color, lost_in_video};
 
 use grainfield_filters::frame::{ColorRange, Family, Format, Frame, MAX_SIDE, Matrix, Transfer};
 use std::ffi::OsStr;

@@ -1,4 +1,5 @@
-//! What the image library does not hand over: JFIF's density, and whether a WebP moves.
+//! What the image library does not hand over: JFIF's density, whether Exif says more than how the picture is turned, and
+//! whether a WebP moves.
 
 use super::{Density, Unit};
 
@@ -19,7 +20,45 @@ pub fn jfif_density(file: &[u8]) -> Option<Density> {
     (density.x > 0.0 && density.y > 0.0).then_some(density)
 }
 
+/// Whether the orientation is all that Exif says.
+pub fn is_orientation_alone(exif: &[u8]) -> bool {
+    let little = exif.starts_with(b"II");
+    let bytes = |at: usize, count: usize| exif.get(at..at.checked_add(count)?);
+    let number = |at, count| {
+        let sum = |sum: usize, byte: &u8| (sum << 8) | usize::from(*byte);
+        let bytes: &[u8] = bytes(at, count)?;
+        Some(if little { bytes.iter().rev().fold(0, sum) } else { bytes.iter().fold(0, sum) })
+    };
+    let alone = || {
+        let start = number(4, 4)?;
+        let count = number(start, 2)?;
+        let orientation = number(start.checked_add(2)?, 2)? == 274;
+        let next = number(start.checked_add(14)?, 4).unwrap_or(0);
+        Some(count == 1 && orientation && next == 0)
+    };
+    alone() == Some(true)
+}
+
 /// Whether a WebP is an animation.
 pub fn moves_in_webp(file: &[u8]) -> bool {
     file.get(12..16) == Some(b"VP8X") && file.get(20).is_some_and(|flags| flags & 2 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exif_of_an_orientation_alone() {
+        let little = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+        let big = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+        assert!(is_orientation_alone(little) && is_orientation_alone(big));
+        // two tags, another tag, a second directory, a cut
+        for (at, byte) in [(8, 2), (10, 0x13), (22, 1)] {
+            let mut more = *little;
+            more[at] = byte;
+            assert!(!is_orientation_alone(&more), "{at}");
+        }
+        assert!(!is_orientation_alone(&little[..9]) && !is_orientation_alone(b""));
+    }
 }

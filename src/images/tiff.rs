@@ -43,7 +43,7 @@ impl std::fmt::Debug for Kept {
 
 /// Whether a tag says where and how the samples lie, or is written on its own.
 fn is_structure(tag: u16) -> bool {
-    matches!(tag, 254..=259 | 262..=266 | 273 | 274 | 277..=284 | 288..=293 | 296 | 320..=325 | 332..=334 | 336..=347)
+    matches!(tag, 254..=259 | 262..=266 | 273 | 274 | 277..=284 | 288..=293 | 296 | 317 | 320..=325 | 332..=334 | 336..=347)
         || matches!(tag, 512..=532 | 34675)
 }
 

@@ -6,6 +6,7 @@
 
 use super::{Encode, Plain, Plan, Sink, SinkError};
 use crate::disk::Output;
+use crate::images::{Meta, lost_color, lost_in_video};
 use crate::source::Stamp;
 use crate::source::y4m::header::{FRAME, parse};
 use crate::source::y4m::{Y4mFrame, Y4mHeader};
@@ -83,7 +84,10 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let parameters = repeated.is_some() || (plan.format.fields == FieldOrder::Mixed && carried.is_some());
     let mut out = super::open(output, plan)?;
     out.put(&header)?;
-    Ok(Box::new(Y4m { out, format: plan.format, parameters }))
+    let picture = plan.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
+    let lost = picture.map(lost_in_video).unwrap_or_default();
+    let lost = lost.into_iter().chain(lost_color(&plan.format)).collect();
+    Ok(Box::new(Y4m { out, format: plan.format, parameters, lost }))
 }
 
 fn same_meaning(line: &[u8], format: &Format) -> bool {
@@ -191,11 +195,20 @@ struct Y4m {
     format: Format,
     /// Whether what stood on FRAME lines is repeated.
     parameters: bool,
+    /// What the source's pictures carry and y4m cannot hold.
+    lost: Vec<String>,
 }
 
 impl Sink for Y4m {
     fn encoder(&self) -> Arc<dyn Encode> {
         Arc::new(Plain)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let lost = (!self.lost.is_empty()).then(|| self.lost.join(", "));
+        lost.map(|lost| format!("y4m does not hold what its source has, which is lost: {lost}"))
+            .into_iter()
+            .collect()
     }
 
     fn write(&mut self, stamp: &Stamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {

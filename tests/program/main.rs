@@ -19,6 +19,7 @@ mod ffmpeg_odds;
 mod ffmpeg_sink;
 mod ffmpeg_time;
 mod images;
+mod losses;
 mod plates;
 mod readme;
 mod same_file;

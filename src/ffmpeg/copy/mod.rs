@@ -15,7 +15,7 @@ use crate::ffmpeg::carry::Container;
 use crate::ffmpeg::error::{AvError, check};
 use crate::ffmpeg::interrupt::Interrupt;
 use crate::ffmpeg::own::NO_MEMORY;
-use crate::ffmpeg::sink::handles::Dict;
+use crate::ffmpeg::sink::handles::{Dict, entries};
 use ffmpeg_sys_next as sys;
 use std::ptr;
 
@@ -58,6 +58,16 @@ impl Input {
     pub(crate) fn streams(&self) -> &[*mut sys::AVStream] {
         // SAFETY: our own context; libav says how many there are.
         unsafe { std::slice::from_raw_parts((*self.context).streams, (*self.context).nb_streams as usize) }
+    }
+
+    /// Whether it says which time code its first picture has.
+    pub(crate) fn has_timecode(&self) -> bool {
+        // SAFETY: streams live as long as the context.
+        let of_streams = self.streams().iter().map(|s| unsafe { (**s).metadata });
+        // SAFETY: an open context.
+        let all = of_streams.chain([unsafe { (*self.context).metadata }]);
+        // SAFETY: dictionaries of the open input.
+        all.flat_map(|tags| unsafe { entries(tags) }).any(|tag| tag.0.eq_ignore_ascii_case("timecode"))
     }
 
     /// A stream.

@@ -162,10 +162,12 @@ impl Copies {
         let (mut count, mut bytes) = (0, 0);
         while !unseen.is_empty() && count < AHEAD.0 && bytes < AHEAD.1 {
             let Some(packet) = self.read()? else { break };
-            // SAFETY: our own packet, and a stream of ours.
-            let (index, pts, size) =
-                unsafe { ((*packet.0).stream_index as usize, (*packet.0).pts, (*packet.0).size) };
+            let p = self.look(&packet).0;
+            let (index, pts, size) = (p.stream_index as usize, p.pts, p.size);
             (count, bytes) = (count + 1, bytes + size as usize);
+            if self.is_hidden(&packet) {
+                continue;
+            }
             if unseen.contains(&index) {
                 unseen.retain(|&i| i != index);
                 self.lead_in(index, pts, muxer);
@@ -178,6 +180,21 @@ impl Copies {
     fn is_sound(&self, i: usize) -> bool {
         let route = self.routes.get(i).and_then(Option::as_ref);
         route.is_some_and(|r| r.kind == AVMediaType::AVMEDIA_TYPE_AUDIO && matches!(r.how, How::Copy))
+    }
+
+    /// Whether it is copied sound that an edit list hides, and not what the decoder needs to get going: one packet, and
+    /// what the codec asks for.
+    fn is_hidden(&self, packet: &Packet) -> bool {
+        let (p, base) = self.look(packet);
+        let index = p.stream_index as usize;
+        let Some(stream) = self.input.stream(index) else { return false };
+        if p.flags & sys::AV_PKT_FLAG_DISCARD == 0 || p.pts == NONE || !self.is_sound(index) {
+            return false;
+        }
+        // SAFETY: every stream has parameters.
+        let (preroll, rate) = unsafe { ((*stream.codecpar).seek_preroll, (*stream.codecpar).sample_rate) };
+        let preroll = rescale(preroll.max(0).into(), AVRational { num: 1, den: rate.max(1) }, base);
+        p.pts.saturating_add(p.duration).saturating_add(preroll.max(p.duration)) <= 0
     }
 
     /// Sound that begins before zero has so many samples of the codec's own in front: the container is told, where
@@ -323,6 +340,9 @@ impl Copies {
     /// Writes a packet, unless it is outside the span. `false` when it is behind its end.
     fn pass(&mut self, packet: Packet, muxer: &mut Muxer) -> Result<bool, AvError> {
         let Some(span) = self.span else { return Ok(true) };
+        if self.is_hidden(&packet) {
+            return Ok(true);
+        }
         // SAFETY: our own packet.
         let p = unsafe { &mut *packet.0 };
         let index = p.stream_index as usize;

@@ -59,24 +59,36 @@ pub(crate) fn plan(
         }
     }
     let mut said: Vec<String> = chosen.iter().filter_map(|way| way.1.clone()).collect();
-    if !container.keeps_language() {
-        let lost = plans.iter().enumerate().filter(|(i, plan)| {
-            let left = !matches!(plan, Planned::Picture | Planned::Drop);
-            left && input.stream(*i).is_some_and(|s| language(s).is_some())
-        });
+    let mut lost = |what: &str, is: &dyn Fn(&sys::AVStream, Planned) -> bool| {
+        let kept = plans.iter().enumerate().filter(|(_, plan)| **plan != Planned::Drop);
+        let lost = kept.filter(|(i, plan)| input.stream(*i).is_some_and(|s| is(s, **plan)));
         let lost: Vec<String> = lost.map(|(i, _)| i.to_string()).collect();
         if !lost.is_empty() {
-            said.push(format!("the language is lost of stream {}", lost.join(", ")));
+            said.push(format!("{what} is lost of stream {}", lost.join(", ")));
         }
+    };
+    if !container.keeps_language() {
+        lost("the language", &|s, plan| plan != Planned::Picture && language(s).is_some());
+    }
+    if !container.keeps_title() {
+        lost("the title", &|s, _| tag(s, "title").is_some());
+    }
+    if !container.keeps_forced() {
+        lost("'forced'", &|s, _| s.disposition & sys::AV_DISPOSITION_FORCED != 0);
     }
     (plans, said)
 }
 
 /// What a stream says of its language.
 fn language(stream: &sys::AVStream) -> Option<String> {
+    tag(stream, "language").filter(|l| l != "und")
+}
+
+/// One of a stream's tags.
+fn tag(stream: &sys::AVStream, name: &str) -> Option<String> {
     // SAFETY: the stream's own tags.
     let tags = unsafe { entries(stream.metadata) };
-    tags.into_iter().find(|t| t.0 == "language" && t.1 != "und").map(|t| t.1)
+    tags.into_iter().find(|t| t.0.eq_ignore_ascii_case(name)).map(|t| t.1)
 }
 
 /// The ways for a stream, the best first; the last leaves it out.
@@ -117,7 +129,9 @@ fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding) ->
             let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
             let way = match (cover, to.kin()) {
                 (true, Kin::Mkv) => Some((Planned::Attach, None)),
-                (true, Kin::Mp4 | Kin::Mov) if is_cover(id) => Some((Planned::Copy, None)),
+                (true, Kin::Mp4) if is_cover(id) && !to.name().starts_with("3g") => {
+                    Some((Planned::Copy, None))
+                }
                 (false, _) => copy,
                 _ => None,
             };
@@ -131,7 +145,8 @@ fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding) ->
             // A chapter track has been read as chapters, a time code track as a tag: the muxer makes them anew.
             let tag = par.codec_tag.to_le_bytes();
             let chapters = id == AVCodecID::AV_CODEC_ID_BIN_DATA && &tag == b"text";
-            if chapters || (&tag == b"tmcd" && matches!(to.kin(), Kin::Mp4 | Kin::Mov)) {
+            let timed = &tag == b"tmcd" && to.kin() != Kin::Other;
+            if chapters || timed {
                 return vec![(Planned::Drop, None)];
             }
             let copy = copy.filter(|_| id != AVCodecID::AV_CODEC_ID_NONE && to.kin() != Kin::Mov);

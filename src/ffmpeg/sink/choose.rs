@@ -85,6 +85,11 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         if !container.takes(codec.id) {
             return Err(bad(cannot_hold(container, codec, encoding)));
         }
+        // it takes no smaller pictures
+        if name == "libsvtav1" && !asked && format.width.min(format.height) < 64 {
+            refused.push(codec);
+            continue;
+        }
         let picked = if encoding.lossless { pick_same(codec, format) } else { pick(codec, format) };
         match picked.filter(|_| alpha_fits(container, name, format)) {
             Some(choice) => return Ok(choice),

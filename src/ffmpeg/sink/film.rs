@@ -94,6 +94,9 @@ impl Film {
         let no_chapters = encoding.no_chapters || alone;
         if !alone && let Some(input) = &input {
             said.extend(lost_words(input, container, !no_chapters, whole.1));
+            if !whole.0 && input.has_timecode() {
+                said.push("the time code stays that of the input's first frame".into());
+            }
         }
         let copies = match input {
             None => {

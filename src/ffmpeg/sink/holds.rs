@@ -3,11 +3,12 @@
 
 use super::choose::Choice;
 use super::container::{Container, Kin};
+use super::encoder::WHOLE_FRAMES;
 use super::hdr::Hdr;
 use crate::ffmpeg::copy::{Input, tags};
 use crate::ffmpeg::versions;
 use ffmpeg_sys_next as sys;
-use grainfield_filters::frame::{ColorRange, Family, Format, Matrix, Primaries, Transfer};
+use grainfield_filters::frame::{ColorRange, Family, FieldOrder, Format, Matrix, Primaries, Transfer};
 use grainfield_filters::ratio::Ratio;
 use sys::AVPacketSideDataType;
 
@@ -45,17 +46,27 @@ impl Container {
         let among = |list: &str| list.split_whitespace().any(|known| known.eq_ignore_ascii_case(name));
         match (self.kin(), self.name().as_str()) {
             (_, "3gp" | "3g2") => among("copyright creation_time location"),
-            (_, "mp4") if name == "timecode" => true,
+            (_, "mp4") if name.eq_ignore_ascii_case("timecode") => true,
             (Kin::Mp4, _) => among(MP4),
             (Kin::Mov, _) => among(MOV),
             (_, "asf") => name != "creation_time",
             (Kin::Mkv | Kin::Webm, _) | (_, "nut" | "ogg" | "ogv" | "flv") => true,
             (_, "avi") => among(AVI),
             (_, "mxf" | "mxf_d10" | "mxf_opatom") => {
-                name == "timecode" || name.to_ascii_lowercase().starts_with("comment_")
+                name.eq_ignore_ascii_case("timecode") || name.to_ascii_lowercase().starts_with("comment_")
             }
             _ => false,
         }
+    }
+
+    /// Whether the title of a stream is kept.
+    pub(crate) fn keeps_title(self) -> bool {
+        self.is_matroska() || ["nut", "avi", "ogg", "ogv"].contains(&self.name().as_str())
+    }
+
+    /// Whether it is kept that a stream is meant to be shown unasked.
+    pub(crate) fn keeps_forced(self) -> bool {
+        self.is_matroska() || ["mp4", "ipod", "nut"].contains(&self.name().as_str())
     }
 
     /// Whether the language of a stream is kept.
@@ -110,9 +121,40 @@ pub(super) fn lost_picture(
     if hdr.says() != (false, false) && !boxed && !coded {
         said.push("HDR10 data is lost (.mp4, .mov, .mkv and .webm keep it)".into());
     }
+    said.extend(lost_fields(to, choice));
     said.extend(lost_aspect(to, choice));
     said.extend(lost_color(to, choice));
     said
+}
+
+/// Encoders whose streams say of fields what they are, whatever the container.
+const FIELDED: [&str; 10] = [
+    "libx264",
+    "libx264rgb",
+    "mpeg2video",
+    "mpeg4",
+    "prores_ks",
+    "prores",
+    "prores_aw",
+    "dnxhd",
+    "dvvideo",
+    "ffv1",
+];
+
+/// Whether the order of fields is lost.
+fn lost_fields(to: Container, choice: &Choice) -> Option<String> {
+    let name = choice.name.as_str();
+    let fields = choice.format.fields;
+    if !matches!(fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed) {
+        return None;
+    }
+    if WHOLE_FRAMES.contains(&name) {
+        return Some(format!("that frames are interlaced is lost, {name} codes whole frames"));
+    }
+    // QuickTime and Matroska have a place of their own for it, which MPEG-4's readers overrule
+    let boxed = to.is_matroska() || (matches!(to.kin(), Kin::Mp4 | Kin::Mov) && name != "libxvid");
+    let kept = boxed || FIELDED.contains(&name);
+    (!kept).then(|| format!("that frames are interlaced is lost, {name} does not say it in {}", to.name()))
 }
 
 /// What becomes of the shape of samples.
@@ -149,6 +191,8 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
             return (becomes != own).then_some(said);
         }
         (_, "mxf") => displayed(1 << 20) && stream,
+        // readers believe the stream where it has a shape of its own
+        (_, "avi") if ["mpeg4", "libxvid"].contains(&choice.name.as_str()) => stream,
         (_, "avi") => displayed(65535) || stream,
         _ => stream,
     };

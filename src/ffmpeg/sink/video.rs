@@ -3,7 +3,7 @@
 use super::choose::{Choice, choose};
 use super::clock::Clock;
 use super::container::Container;
-use super::encoder::{Encoder, OpenError, WHOLE_FRAMES, rational, threads};
+use super::encoder::{Encoder, OpenError, rational, threads};
 use super::film::{Cast, Film};
 use super::handles::Packet;
 use super::hdr::Hdr;
@@ -14,10 +14,11 @@ use crate::ffmpeg::carry::{self, FrameCarry};
 use crate::ffmpeg::copy::video_tags;
 use crate::ffmpeg::error::{AvError, check};
 use crate::ffmpeg::versions;
+use crate::images::{Meta, lost_in_video};
 use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
 use crate::source::Stamp;
 use ffmpeg_sys_next as sys;
-use grainfield_filters::frame::{FieldOrder, Frame, Transfer};
+use grainfield_filters::frame::{Frame, Transfer};
 use grainfield_filters::ratio::Ratio;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr};
@@ -85,13 +86,11 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let pq = choice.format.transfer == Transfer::PQ;
     let hdr = source.filter(|_| pq).map_or(hdr, |source| hdr.or(source.hdr));
     let mut said = lost_picture(from, container, &choice, &hdr);
+    let picture = plan.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
+    let lost = picture.map(lost_in_video).unwrap_or_default();
+    said.extend((!lost.is_empty()).then(|| format!("what its source has is lost ({})", lost.join(", "))));
     if source.is_some_and(|s| s.captions) && !has_option(&choice, c"a53cc") {
         said.push(format!("closed captions are lost, {} does not write them", choice.name));
-    }
-    let fields =
-        matches!(choice.format.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed);
-    if fields && WHOLE_FRAMES.contains(&choice.name.as_str()) {
-        said.push(format!("that frames are interlaced is lost, {} codes whole frames", choice.name));
     }
     if clock.grid.is_some() && source.is_some_and(|s| s.variable) {
         said.push(format!(

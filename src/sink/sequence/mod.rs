@@ -7,7 +7,7 @@ use super::{Encode, Plan, Sink, SinkError};
 use crate::disk::Temporary;
 use crate::images::files::{is_glob, shown};
 use crate::images::pattern::Pattern;
-use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, tagged};
+use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
 use crate::resume::manifest::Entry;
 use crate::resume::{Ledger, xxh64};
 use crate::source::{Carried, Stamp};
@@ -170,7 +170,9 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     };
     let overwrite = plan.overwrite;
     let lost = carried.as_ref().and_then(|c| c.downcast_ref::<Meta>()).map(|m| lost(kind, m, &plan.format));
-    let lost = lost.unwrap_or_default();
+    let mut lost = lost.unwrap_or_default();
+    // a PNG says both
+    lost.extend(lost_color(&plan.format).filter(|_| kind != Kind::Png));
     let encoder = Arc::new(Encoder { kind, name, target, folder, overwrite, carried, ready, ledger, prefix });
     Ok(Box::new(Sequence { written: 0, encoder, lost }))
 }

@@ -1,0 +1,147 @@
+//! What an output does not hold is named once, and nothing that is kept.
+#![cfg(feature = "ffmpeg")]
+
+use crate::util::Session;
+
+const FF: &str = "-nostdin -v error -y";
+const PICTURE: &str = "-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.8";
+
+#[test]
+fn a_tiff_is_not_said_to_lose_its_own_encoding() {
+    let s = Session::new();
+    s.tool("ffmpeg", &format!("{FF} {PICTURE} -frames:v 1 -pix_fmt rgb24 -compression_algo lzw in.tif"));
+    s.run("render in.tif own.tif").ok();
+    let said = s.run("render own.tif out.exr").ok().err;
+    assert!(!said.contains("tag "), "{said}");
+}
+
+#[test]
+fn fields_and_sample_shapes_are_kept_or_named() {
+    let s = Session::new();
+    s.tool(
+        "ffmpeg",
+        &format!(
+            "{FF} -f lavfi -i testsrc2=size=128x64:rate=50:duration=0.2,interlace=scan=tff -pix_fmt yuv420p -c:v \
+             mpeg2video -flags +ildct+ilme -top 1 tff.mkv"
+        ),
+    );
+    let codecs =
+        [("huffyuv", "--pix-fmt yuv422p"), ("rawvideo", ""), ("mjpeg", ""), ("mpeg4", ""), ("ffv1", "")];
+    for container in ["avi", "nut", "mkv"] {
+        for (codec, more) in codecs {
+            let file = format!("{codec}.{container}");
+            let said = s.run(&format!("render tff.mkv {file} --codec {codec} {more}")).ok().err;
+            let kept = s.run(&format!("probe {file}")).ok().text().contains("top field first");
+            assert_eq!(said.contains("interlaced is lost"), !kept, "{file}: {said}");
+        }
+    }
+    s.run("render tff.mkv strict.avi --codec rawvideo --strict").ends(1);
+    s.tool(
+        "ffmpeg",
+        &format!("{FF} {PICTURE} -vf setsar=r=717/400:max=1000 -c:v ffv1 -pix_fmt yuv420p sar.mkv"),
+    );
+    s.run("render sar.mkv sar.avi --codec mpeg4").ok().says("the sample aspect 717:400");
+}
+
+/// Streams' titles, `forced`, covers: read back with ffprobe.
+#[test]
+fn what_streams_say_is_kept_or_named() {
+    let s = Session::new();
+    s.write("s.srt", "1\n00:00:00,000 --> 00:00:00,500\nhello\n");
+    s.tool(
+        "ffmpeg",
+        &format!(
+            "{FF} {PICTURE} -f lavfi -i sine=440:duration=0.8 -i s.srt -map 0 -map 1 -map 2 -pix_fmt yuv420p -c:v libx264 \
+             -preset ultrafast -c:a aac -c:s srt -metadata:s:a title=A-title -disposition:s:0 forced in.mkv"
+        ),
+    );
+    s.tool(
+        "ffmpeg",
+        &format!(
+            "{FF} {PICTURE} -f lavfi -i color=red:s=64x64 -map 0 -map 1 -frames:v:1 1 -pix_fmt:v:0 yuv420p -c:v:0 libx264 \
+             -c:v:1 png -disposition:v:1 attached_pic cover.mp4"
+        ),
+    );
+    for container in ["mp4", "mov", "mkv", "ts", "nut", "avi", "flv"] {
+        let codec = if container == "nut" { "--codec libx264" } else { "" };
+        let file = format!("out.{container}");
+        let said = s.run(&format!("render in.mkv {file} {codec}")).ok().err;
+        let text = s.tool("ffprobe", &format!("-v error -show_streams -of json {file}")).text();
+        assert_eq!(said.contains("the title is lost"), !text.contains("A-title"), "{file}: {said}");
+        let forced = text.contains("\"forced\": 1");
+        let named = said.contains("'forced' is lost") || said.contains("subtitle 2 (subrip) is left out");
+        assert_eq!(named, !forced, "{file}: {said}");
+        let file = format!("cover.out.{container}");
+        let said = s.run(&format!("render cover.mp4 {file} {codec}")).ok().err;
+        let text = s.tool("ffprobe", &format!("-v error -show_streams -of json {file}")).text();
+        let kept = text.contains("\"attached_pic\": 1");
+        assert_eq!(said.contains("cover 1 (png) is left out"), !kept, "{file}: {said}");
+    }
+}
+
+#[test]
+fn hidden_sound_does_not_come_back() {
+    let s = Session::new();
+    let picture = PICTURE.replace("0.8", "2");
+    s.tool(
+        "ffmpeg",
+        &format!("{FF} {picture} -f lavfi -i sine=440:duration=2 -pix_fmt yuv420p -c:v libx264 -g 50 -c:a aac in.mp4"),
+    );
+    s.tool("ffmpeg", &format!("{FF} -ss 0.3 -i in.mp4 -c copy cut.mp4"));
+    s.run("render cut.mp4 cut.mkv").ok();
+    let start = s.tool("ffprobe", "-v error -show_entries format=start_time -of csv=p=0 cut.mkv").text();
+    // no more than what the decoder needs to get going
+    assert!(start.trim().parse::<f64>().unwrap() > -0.05, "{start}");
+}
+
+#[test]
+fn what_pictures_do_not_hold_of_colour_is_named() {
+    let s = Session::new();
+    let colour = |tags: [&str; 3], file: &str| {
+        let [primaries, transfer, matrix] = tags;
+        let tags = format!("-color_primaries {primaries} -color_trc {transfer} -colorspace {matrix}");
+        s.tool("ffmpeg", &format!("{FF} {PICTURE} -frames:v 1 -pix_fmt yuv444p -c:v libx264 {tags} {file}"));
+    };
+    colour(["bt2020", "smpte2084", "bt2020nc"], "hdr.mp4");
+    colour(["bt709", "bt709", "bt709"], "hd.mp4");
+    colour(["smpte170m", "smpte170m", "smpte170m"], "sd.mp4");
+    for kind in ["y4m", "tif", "jpg"] {
+        s.run(&format!("render hdr.mp4 hdr.{kind}")).ok().says("colour tags (primaries, transfer)");
+        for input in ["hd", "sd"] {
+            let said = s.run(&format!("render {input}.mp4 {input}.{kind}")).ok().err;
+            assert!(!said.contains("colour tags"), "{input}.{kind}: {said}");
+        }
+    }
+}
+
+#[test]
+fn what_films_and_photographs_say_is_named_in_videos() {
+    let s = Session::new();
+    s.tool("ffmpeg", &format!("{FF} {PICTURE} -frames:v 1 -pix_fmt rgb24 in.dpx"));
+    // the project's name, 200 bytes from 260 on
+    let mut dpx = s.read("in.dpx");
+    dpx[260..265].copy_from_slice(b"Ocean");
+    std::fs::write(s.path("in.dpx"), dpx).unwrap();
+    for out in ["out.mp4", "out.mov", "out.y4m"] {
+        let more = if out.ends_with("y4m") { "" } else { "--pix-fmt yuv420p" };
+        s.run(&format!("render in.dpx {out} {more}")).ok().says("project");
+    }
+}
+
+#[test]
+fn time_codes_of_a_part_are_named() {
+    let s = Session::new();
+    s.tool("ffmpeg", &format!("{FF} {PICTURE} -pix_fmt yuv420p -c:v libx264 -timecode 01:02:03:04 tc.mov"));
+    s.run("render tc.mov part.mov --frames 10-19").ok().says("the time code stays");
+    let whole = s.run("render tc.mov whole.mov").ok().err;
+    assert!(!whole.contains("time code"), "{whole}");
+    let kept = s.run("render tc.mov whole.mkv").ok().err;
+    assert!(!kept.contains("data 1"), "{kept}");
+}
+
+#[test]
+fn webm_has_an_encoder_for_small_pictures() {
+    let s = Session::new();
+    s.tool("ffmpeg", &format!("{FF} {PICTURE} -frames:v 2 -pix_fmt yuv420p -c:v libx264 in.mp4"));
+    s.run("render in.mp4 out.webm").ok().says("libvpx-vp9");
+}
