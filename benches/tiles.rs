@@ -132,7 +132,8 @@ fn main() {
     }
     // More of them, as far as one effect goes.
     for (name, amount) in [("snow", 40.0), ("dust-motes", 100.0), ("starfield", 40.0)] {
-        let mut many = Particles::preset(Preset::of_word(name).expect("a preset"));
+        let Some(preset) = Preset::of_word(name) else { panic!("{name} is no preset") };
+        let mut many = Particles::preset(preset);
         many.set.amount = grainfield_filters::settings::Animated::Constant(amount);
         row(&format!("{name}, amount {amount}"), &many, 2400, &mut sheet);
     }

@@ -61,12 +61,14 @@ fn the_same_frames_are_the_same_from_every_container() {
             ("a.ts", avc),
         ] {
             make(name, codec);
-            if ["a.avi", "b.mkv"].contains(&name) {
-                // AVI does not tell the range, and x264 makes Y, U and V of grey: other pictures from here on
+            if name == "b.mkv" {
+                // x264 makes Y, U and V of grey: other pictures from here on
                 s.run(&format!("render {name} same.y4m -y")).ok();
                 wanted = lines(&s.run(&format!("hash same.y4m {CHAIN}")).ok().text());
             }
-            let got = lines(&s.run(&format!("hash {name} {CHAIN}")).ok().text());
+            // AVI does not tell the range
+            let range = if name == "a.avi" { "--range full" } else { "" };
+            let got = lines(&s.run(&format!("hash {name} {CHAIN} {range}")).ok().text());
             assert_eq!(got, wanted, "{name} at {rate}");
             if name.ends_with("mkv") || name.ends_with("ts") || name.ends_with("nut") {
                 let got = lines(&s.piped(&format!("hash - {CHAIN}"), &s.read(name)).ok().text());

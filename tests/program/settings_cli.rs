@@ -48,11 +48,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
         "",
         &["points: stand in the place of the curve: give one of the two"],
     ),
-    (
-        "noise=samples=3",
-        "",
-        &["only distribution=binomial has it: give that too, or leave it out"],
-    ),
+    ("noise=samples=3", "", &["only distribution=binomial has it: give that too, or leave it out"]),
     ("noise=persistence=2", "", &["a single octave has none: give octaves=2 or more"]),
     ("noise=correlation=0.3", "", &["only temporal=ar1 has it"]),
     ("noise=octaves=3:across=5", "", &["by octaves or by lengths: give octaves, or across and down"]),
