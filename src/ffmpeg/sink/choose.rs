@@ -316,7 +316,7 @@ mod tests {
     ) -> Result<(String, String), String> {
         let mut encoding = Encoding::default();
         change(&mut encoding);
-        let format = Format::from_name(format, 64, 48).unwrap();
+        let format = Format::from_name(format, 128, 72).unwrap();
         let choice = choose(OsStr::new(output), &format, &encoding).map_err(|e| e.to_string())?;
         let again = choose(OsStr::new(output), &choice.format, &encoding).unwrap();
         assert_eq!(again.format, choice.format, "what is accepted stays");
@@ -347,6 +347,9 @@ mod tests {
                 "{output} {format}"
             );
         }
+        let small = Format::from_name("yuv420p", 64, 48).unwrap();
+        let choice = choose(OsStr::new("a.webm"), &small, &Encoding::default()).unwrap();
+        assert_eq!(choice.name, "libvpx-vp9", "SVT-AV1 takes 64 rows and more");
         let lossless = |format| chosen("a.mkv", format, |e| e.lossless = true).unwrap();
         assert_eq!(lossless("gbrp"), ("ffv1".into(), "bgr0".into()));
         assert_eq!(lossless("gbrap16"), ("ffv1".into(), "gbrap16le".into()));
