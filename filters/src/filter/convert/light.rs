@@ -37,7 +37,7 @@ pub(super) fn curves(from: &Format, to: &Format) -> Result<Option<(Curve, Curve)
 }
 
 /// The formats that a conversion goes through, the last being `to`: one step, or three where light or alpha change,
-/// the middle one of which is [`Light`].
+/// the middle one of which is `Light`.
 pub fn path(from: &Format, to: &Format) -> Result<Vec<Format>, ConvertError> {
     let alpha = from.has_alpha() && to.has_alpha() && from.alpha != to.alpha;
     let curves = curves(from, to)?;
