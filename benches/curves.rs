@@ -19,7 +19,7 @@
 #![allow(missing_docs)]
 
 use grainfield_filters::curve::stream::{Tracks, write};
-use grainfield_filters::curve::{At, Curve, Ease, Handles, Key, Shape};
+use grainfield_filters::curve::{Curve, Ease, Handles, Key, KeyTime, Shape};
 use grainfield_filters::ratio::Ratio;
 use std::hint::black_box;
 
@@ -56,7 +56,7 @@ fn tracks(count: usize, frames: i64, step: i64) -> Vec<Curve> {
             let value = (random() % 1000) as f64 / 10.0;
             let slope = (random() % 100) as f64 / 500.0 - 0.1;
             let shape = Shape::Hermite { leave: slope, arrive: -slope };
-            keys.push(Key { at: At::Frame(at.max(-1) + 1), value, shape });
+            keys.push(Key { at: KeyTime::Frame(at.max(-1) + 1), value, shape });
             if at > frames {
                 break;
             }
@@ -79,7 +79,7 @@ struct ByTime {
 
 fn points(curve: &Curve) -> Vec<Point> {
     let of = |k: &Key| {
-        let (At::Frame(n), Shape::Hermite { leave, arrive }) = (k.at, k.shape) else {
+        let (KeyTime::Frame(n), Shape::Hermite { leave, arrive }) = (k.at, k.shape) else {
             unreachable!("made so")
         };
         Point { time: n as f64, value: k.value, leave, arrive }
@@ -92,7 +92,7 @@ impl Arrays {
         Arrays { tracks: tracks.iter().map(points).collect(), at: vec![0; tracks.len()] }
     }
 
-    fn go(&mut self, now: f64, out: &mut [f64]) {
+    fn seek(&mut self, now: f64, out: &mut [f64]) {
         for ((keys, at), out) in self.tracks.iter().zip(&mut self.at).zip(out) {
             while keys.get(*at as usize + 1).is_some_and(|k| k.time <= now) {
                 *at += 1;
@@ -132,7 +132,7 @@ impl ByTime {
         ByTime { points, at: next }
     }
 
-    fn go(&mut self, now: f64, out: &mut [f64]) {
+    fn seek(&mut self, now: f64, out: &mut [f64]) {
         for (at, out) in self.at.iter_mut().zip(out) {
             let (mut key, mut next) = self.points[*at as usize];
             *out = loop {
@@ -177,10 +177,10 @@ fn play(count: usize, step: i64, cold: bool) {
             for (way, sum) in sums.iter_mut().enumerate() {
                 over.iter_mut().for_each(|v| *v = v.wrapping_add(1));
                 *sum += time(|| match way {
-                    0 => all.go(&mut head, Ratio::whole(f)).expect("played"),
-                    1 => arrays.go(now, &mut out),
+                    0 => all.seek(&mut head, Ratio::whole(f)).expect("played"),
+                    1 => arrays.seek(now, &mut out),
                     2 => search.search(now, &mut out),
-                    _ => by_time.go(now, &mut out),
+                    _ => by_time.seek(now, &mut out),
                 });
                 black_box(&mut out);
                 if f % 10 == 5 && way > 0 {
@@ -239,7 +239,7 @@ fn shapes() {
                         over.iter_mut().for_each(|v| *v = v.wrapping_add(1));
                     }
                     sum += time(|| match way {
-                        0 | 1 => stream.go(&mut head, now).expect("played"),
+                        0 | 1 => stream.seek(&mut head, now).expect("played"),
                         _ => tracks.iter().for_each(|t| {
                             black_box(t.value_at(now));
                         }),
@@ -266,7 +266,7 @@ fn seek() {
         let mut taken = Vec::new();
         for k in 0..60i64 {
             let to = Ratio::whole((k * 7919 * 13) % frames);
-            taken.push(1e3 * time(|| all.go(&mut head, to).expect("sought")));
+            taken.push(1e3 * time(|| all.seek(&mut head, to).expect("sought")));
         }
         let worst = taken.iter().copied().fold(0.0, f64::max);
         println!("   {every:10} {:17} {:20.3} {worst:11.3}", bytes.len(), median(taken));

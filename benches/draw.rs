@@ -7,9 +7,9 @@
 #![allow(unsafe_code)] // the clock of this thread
 
 use grainfield_filters::frame::{Format, Frame, PlaneSet, Scratch};
-use grainfield_filters::lend::{Alone, Spread};
+use grainfield_filters::lend::{CurrentThread, Executor};
 use grainfield_filters::noise::seed::mix64;
-use grainfield_filters::particle::draw::{Bins, Blend, Look, Painter, Shape, Splat};
+use grainfield_filters::particle::draw::{Bins, Blend, Painter, Shape, Splat, SplatStyle};
 use grainfield_filters::simd::Level;
 use std::hint::black_box;
 
@@ -84,8 +84,8 @@ fn skia_solid(splats: &[Splat], pixmap: &mut tiny_skia::Pixmap) {
 
 fn table(count: usize, level: Level) {
     let format = right(Format::from_name("yuv420p", WIDTH, HEIGHT));
-    let look = Look::new(right(Shape::disc(1.0)), Blend::Over);
-    let painter = right(Painter::new(&format, vec![look], level));
+    let style = SplatStyle::new(right(Shape::disc(1.0)), Blend::Over);
+    let painter = right(Painter::new(&format, vec![style], level));
     let splats = splats(count);
     let (mut bins, mut scratch) = (Bins::default(), Scratch::default());
     let mut frame = Frame::new(format);
@@ -94,8 +94,8 @@ fn table(count: usize, level: Level) {
     let mut pixmap = right(tiny_skia::Pixmap::new(WIDTH, HEIGHT).ok_or("no pixmap"));
     let mut t: [Vec<f64>; 6] = Default::default();
     for _ in 0..ROUNDS {
-        painter.bin(&splats, &mut bins, &Alone);
-        t[0].push(time(|| painter.bin(black_box(&splats), &mut bins, &Alone)));
+        painter.bin(&splats, &mut bins, &CurrentThread);
+        t[0].push(time(|| painter.bin(black_box(&splats), &mut bins, &CurrentThread)));
         t[1].push(time(|| painter.draw(&bins, &mut frame.as_mut(), PlaneSet::ALL, &mut scratch)));
         t[2].push(time(|| {
             for p in 0..3 {
@@ -146,7 +146,7 @@ fn both(painter: &Painter, splats: &[Splat], bins: &mut Bins, frame: &mut Frame)
         rest = below;
     }
     bands.push(Mutex::new(rest));
-    Two.spread(bands.len(), &|i| {
+    Two.execute(bands.len(), &|i| {
         let mut band = bands[i].lock().unwrap_or_else(PoisonError::into_inner);
         painter.draw(bins, &mut band, PlaneSet::ALL, &mut Scratch::default());
     });

@@ -21,9 +21,9 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A title, a filter and what is given.
-type Way = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+type Pass = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-const WAYS: &[Way] = &[
+const WAYS: &[Pass] = &[
     ("fade to black", "fade", &[("amount", "0.4")]),
     ("fade to red", "fade", &[("amount", "0.4"), ("color", "red")]),
     ("levels, straight", "levels", &[("black", "0.1"), ("white", "0.9")]),

@@ -10,11 +10,11 @@ mod frames;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use frames::bind;
-use grainfield::job::{Job, Request, Step, Watch};
+use grainfield::job::{FrameDone, Job, Progress, Request};
 use grainfield::recipe::Recipe;
 use grainfield_filters::filter::{Band, Filter, Now, State};
-use grainfield_filters::frame::{Format, Frame, Moment, Scratch};
-use grainfield_filters::lend::{Alone, Host, NoStore};
+use grainfield_filters::frame::{Format, Frame, FrameTime, Scratch};
+use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::hint::black_box;
@@ -23,10 +23,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 static GO: AtomicBool = AtomicBool::new(false);
-const HOST: Host<'_> = Host { spread: &Alone, store: &NoStore, stop: &GO };
+const HOST: Host<'_> = Host { executor: &CurrentThread, cache: &NoCache, stop: &GO };
 
-fn at(n: i64) -> Moment {
-    Moment::of_frame(n, Ratio::whole(24))
+fn at(n: i64) -> FrameTime {
+    FrameTime::of_frame(n, Ratio::whole(24))
 }
 
 fn now(filter: &dyn Filter, n: i64) -> Now {
@@ -43,8 +43,8 @@ fn surface(filter: &dyn Filter, n: i64, line: &mut Option<State>) -> State {
 }
 
 struct Unwatched;
-impl Watch for Unwatched {
-    fn step(&self, _: &Step) {}
+impl Progress for Unwatched {
+    fn step(&self, _: &FrameDone) {}
     fn note(&self, _: &str) {}
 }
 

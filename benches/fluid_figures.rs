@@ -11,7 +11,7 @@ mod native;
 mod rows;
 mod timing;
 
-use grainfield_filters::lend::Alone;
+use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::particle::fluid::{Fluid, Parcel, Phase, block};
 use grainfield_filters::simd::Level;
 use native::{Native, Policy, Scene};
@@ -86,7 +86,7 @@ fn figure_5() {
             took[phase as usize] = now - last;
             last = now;
         };
-        fluid.step_within(&Alone, f64::INFINITY, &mut done).unwrap_or_else(|e| panic!("{e}"));
+        fluid.step_within(&CurrentThread, f64::INFINITY, &mut done).unwrap_or_else(|e| panic!("{e}"));
         fluid.parcels().for_each(|p| by_id[p.id as usize] = *p);
         // The rival's array is as it sorted it the last time, with the new places and velocities.
         dense.iter_mut().for_each(|p| *p = by_id[p.id as usize]);
@@ -145,7 +145,7 @@ fn figure_6() {
         }
         times[4].push(time(|| {
             for _ in 0..ROUND {
-                fluid.step(&Alone).unwrap_or_else(|e| panic!("{e}"));
+                fluid.step(&CurrentThread).unwrap_or_else(|e| panic!("{e}"));
             }
         }));
     }

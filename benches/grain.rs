@@ -23,7 +23,7 @@ use frames::{Frames, Kept, bind};
 use grainfield_filters::filter::Filter;
 use grainfield_filters::frame::Scratch;
 use grainfield_filters::noise::seed::Layer;
-use grainfield_filters::noise::{Generator, Law, Layout, Origin, Shape, Stream};
+use grainfield_filters::noise::{CycleStart, Distribution, Generator, Layout, Shape, Stream};
 use grainfield_filters::pixel::grain::{
     Codes, Gain, MARGIN, Ramp, Sources, Taps, across, add_u8, add_u16, down, finish_u8, finish_u16, mean_row,
 };
@@ -103,8 +103,10 @@ fn parts() {
     let mut row8: Vec<u8> = (0..width).map(|x| (16 + x / 9) as u8).collect();
     let mut row10: Vec<u16> = (0..width).map(|x| (64 + x / 3) as u16).collect();
     let gain = Gain::new(true, |u| 4.0 * u * (1.0 - u) / 3000.0);
-    let (shape, taps) =
-        (Shape::new(&[(1920, 1080)], Layout::Keyed, Law::H8).expect("a shape"), Taps::new(0.21, 0.0));
+    let (shape, taps) = (
+        Shape::new(&[(1920, 1080)], Layout::Keyed, Distribution::H8).expect("a shape"),
+        Taps::new(0.21, 0.0),
+    );
     let rows = [(); 5].map(|()| vec![500i16; width]);
     let (upper, lower, mut light) = (vec![90u8; width], vec![91u8; width], vec![0u8; width / 2]);
     let (mut halves, mut fresh, mut room) =
@@ -117,7 +119,7 @@ fn parts() {
         (
             "white",
             Box::new(|level| {
-                let stream = Stream::new(Generator::Xs64, &shape, Origin::Seed(1), Layer::BASE, level);
+                let stream = Stream::new(Generator::Xs64, &shape, CycleStart::Seed(1), Layer::BASE, level);
                 stream.expect("a stream").frame(0).row(0, 1, 0).centred(&mut words, &mut white);
                 black_box(&white);
             }),
@@ -165,7 +167,7 @@ fn parts() {
         (
             "white, halved",
             Box::new(|level| {
-                let stream = Stream::new(Generator::Xs64, &shape, Origin::Seed(1), Layer::BASE, level);
+                let stream = Stream::new(Generator::Xs64, &shape, CycleStart::Seed(1), Layer::BASE, level);
                 let out = &mut halves[MARGIN..MARGIN + 2048];
                 stream.expect("a stream").frame(0).halves(0, 1, &mut words_too, out);
                 black_box(&halves);

@@ -14,11 +14,11 @@ use criterion::{Criterion, Throughput};
 use grainfield_filters::catalog::find;
 use grainfield_filters::filter::{Band, Filter};
 use grainfield_filters::frame::{
-    Block, ColorRange, Depth, Format, FrameMut, Moment, PlaneMut, PlaneSet, Scratch,
+    CacheLine, ColorRange, Depth, Format, FrameMut, FrameTime, PlaneMut, PlaneSet, Scratch,
 };
 use grainfield_filters::noise::lfsr31::{self, Lanes, Lfsr31};
 use grainfield_filters::noise::seed::{Layer, mix64};
-use grainfield_filters::noise::{Law, Layout, Origin, Shape, xs64};
+use grainfield_filters::noise::{CycleStart, Distribution, Layout, Shape, xs64};
 use grainfield_filters::pixel::add::{
     Scale, add_constant_u8, add_constant_u16, add_lfsr31_u8, add_lfsr31_u16,
 };
@@ -29,8 +29,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// Settings of the `noise` filter that are measured: a name and what is given.
-type Way = (&'static str, &'static [(&'static str, &'static str)]);
-const WAYS: &[Way] = &[
+type FieldSettings = (&'static str, &'static [(&'static str, &'static str)]);
+const WAYS: &[FieldSettings] = &[
     ("uniform", &[]),
     ("gaussian", &[("distribution", "gaussian")]),
     ("binomial 4", &[("distribution", "binomial")]),
@@ -48,7 +48,7 @@ const PLANES: &[(&str, &str, u32, u32)] = &[
 /// A gibibyte of planes of one format, handed out in turn.
 struct Planes {
     format: Format,
-    blocks: Vec<Block>,
+    blocks: Vec<CacheLine>,
     plane: usize,
     next: usize,
 }
@@ -62,7 +62,7 @@ impl Planes {
         let plane = format.frame_bytes();
         let count = ((mib << 20) / plane).max(2);
         // Rows of these sizes are whole cache lines, and start on one as a frame's do.
-        let mut blocks = vec![Block::ZERO; count * plane / 64];
+        let mut blocks = vec![CacheLine::ZERO; count * plane / 64];
         bytemuck::cast_slice_mut::<_, u8>(&mut blocks).fill(64);
         Planes { format, blocks, plane, next: 0 }
     }
@@ -106,7 +106,7 @@ impl Planes {
         let plane = PlaneMut::new(self.plane(), stride, stride, height);
         let empty = || PlaneMut::default();
         let output = FrameMut::new(format, [plane, empty(), empty(), empty()]);
-        let at = Moment::of_frame(number, Ratio::whole(24));
+        let at = FrameTime::of_frame(number, Ratio::whole(24));
         let now = filter.at(&at).expect("an idle filter is not measured");
         filter.render(
             &now,
@@ -183,21 +183,35 @@ fn level_one(c: &mut Criterion) {
         .sample_size(15)
         .measurement_time(Duration::from_millis(300))
         .warm_up_time(Duration::from_millis(100));
-    let scale = Scale::new(Law::UNIFORM, 6.0);
-    let mut row = vec![Block::ZERO; 7680 * 2 / 64];
+    let scale = Scale::new(Distribution::UNIFORM, 6.0);
+    let mut row = vec![CacheLine::ZERO; 7680 * 2 / 64];
     // The scalar level has no fused kernel: it leaves the row to the two passes.
     for &level in Level::available().iter().filter(|l| **l != Level::SCALAR) {
         for width in [1920, 7680] {
             let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut row)[..width];
             group.bench_function(format!("u8 {width} {level}"), |b| {
                 b.iter(|| {
-                    black_box(add_lfsr31_u8(level, bytes, black_box(&start), Law::UNIFORM, scale, (16, 235)))
+                    black_box(add_lfsr31_u8(
+                        level,
+                        bytes,
+                        black_box(&start),
+                        Distribution::UNIFORM,
+                        scale,
+                        (16, 235),
+                    ))
                 });
             });
             let words: &mut [u16] = &mut bytemuck::cast_slice_mut(&mut row)[..width];
             group.bench_function(format!("u16 {width} {level}"), |b| {
                 b.iter(|| {
-                    black_box(add_lfsr31_u16(level, words, black_box(&start), Law::UNIFORM, scale, (64, 940)))
+                    black_box(add_lfsr31_u16(
+                        level,
+                        words,
+                        black_box(&start),
+                        Distribution::UNIFORM,
+                        scale,
+                        (64, 940),
+                    ))
                 });
             });
         }
@@ -210,9 +224,10 @@ fn level_one(c: &mut Criterion) {
         .sample_size(15)
         .measurement_time(Duration::from_millis(300))
         .warm_up_time(Duration::from_millis(100));
-    let shape = Shape::new(&[(1920, 1080)], Layout::Keyed, Law::UNIFORM).expect("a shape");
+    let shape = Shape::new(&[(1920, 1080)], Layout::Keyed, Distribution::UNIFORM).expect("a shape");
     for &level in Level::available() {
-        let stream = Lfsr31::new(&shape, Origin::Seed(1), Layer::BASE, level).expect("a seed is an origin");
+        let stream =
+            Lfsr31::new(&shape, CycleStart::Seed(1), Layer::BASE, level).expect("a seed is an origin");
         let frame = stream.frame(0);
         let mut y = 0;
         group.bench_function(format!("lfsr31 {level}"), |b| {
@@ -228,7 +243,7 @@ fn level_one(c: &mut Criterion) {
                 y = (y + 32) % 1024;
                 frame.states(0, y, &mut states);
                 for state in states {
-                    black_box(frame.fan(0, state));
+                    black_box(frame.all_lanes(0, state));
                 }
             });
         });

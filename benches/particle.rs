@@ -86,7 +86,7 @@ fn generators() {
             let spreads = [Spread { base: 0.0, offset: 1.0 }; 16];
             Box::new(move || {
                 for _ in 0..N / BLOCK / 16 {
-                    go_on(level, &spreads, &mut bits, &mut out);
+                    continue_draws(level, &spreads, &mut bits, &mut out);
                     black_box(&mut out);
                 }
             })
@@ -109,7 +109,7 @@ fn generators() {
 
 fn kind(extra: usize) -> Kind {
     let mut spreads = [Spread { base: 1.0, offset: 0.5 }; STANDARD];
-    spreads[Slot::Life as usize] = Spread::between(1.2, 1.6);
+    spreads[Parameter::Life as usize] = Spread::between(1.2, 1.6);
     right(Kind::new(spreads, vec![Spread { base: 1.0, offset: 0.5 }; extra]))
 }
 
@@ -142,10 +142,10 @@ fn regeneration() {
 fn closed_form(count: usize) {
     let level = Level::best();
     let kind = kind(0);
-    let nozzle = right(Nozzle::new([0.0; 3], [100.0; 3], [0.0, -1.0, 0.0], Spray::Cone(0.1)));
-    let births = right(Steady::new(count as f64 / 1.4));
-    let emitter = Emitter { seed: 1, kind: 0, births: Arc::new(births), nozzle };
-    let lives = Lives::of(&kind, None);
+    let shape = right(EmitterShape::new([0.0; 3], [100.0; 3], [0.0, -1.0, 0.0], Directions::Cone(0.1)));
+    let births = right(ConstantRate::new(count as f64 / 1.4));
+    let emitter = Emitter { seed: 1, kind: 0, births: Arc::new(births), shape };
+    let lives = LiveWindow::of(&kind, None);
     let at = 100 * FLICKS;
     let window = lives.window(&emitter, at);
     // Records of those that live, in order of birth: the rival's best case.
@@ -174,7 +174,7 @@ fn closed_form(count: usize) {
             Box::new(move || {
                 for index in 0..blocks {
                     pool.place(index, &View::ALL, &mut block);
-                    pool.dress(&mut block);
+                    pool.set_size_and_angle(&mut block);
                     rows.iter_mut().zip(&block.position).for_each(|(r, p)| r[index] = *p);
                 }
                 black_box(&mut rows);
@@ -185,7 +185,7 @@ fn closed_form(count: usize) {
             Box::new(move || {
                 for index in 0..blocks {
                     pool.place(index, &View::ALL, &mut block);
-                    pool.dress(&mut block);
+                    pool.set_size_and_angle(&mut block);
                     black_box(&mut block);
                 }
             })
@@ -198,7 +198,7 @@ fn closed_form(count: usize) {
                     let start = (first + index) * BLOCK as i64;
                     emitter.fill(level, first + index, &mut columns);
                     place(level, &kind, &columns, at, &View::ALL, lanes(start, &window), &mut block);
-                    dress(level, &kind, &mut block);
+                    set_size_and_angle(level, &kind, &mut block);
                     black_box(&mut block);
                 }
             })

@@ -7,14 +7,14 @@
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use grainfield_filters::filter::particles::{Effect, Form, Layer, Particles, Place, When};
+use grainfield_filters::filter::particles::{Appearance, Effect, Emission, Layer, Particles, SpawnArea};
 use grainfield_filters::filter::{Band, Filter, Spec, State};
-use grainfield_filters::frame::{Format, Frame, FrameMut, Moment, Scratch};
-use grainfield_filters::lend::{Alone, Host, NoStore, Spread};
+use grainfield_filters::frame::{Format, Frame, FrameMut, FrameTime, Scratch};
+use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache};
 use grainfield_filters::noise::seed::mix64;
 use grainfield_filters::particle::{
-    Emitter, FLICKS, Kind, LAST, Nozzle, PlacedBlock, Pool, STANDARD, Slot, Spray, Spread as Values, Steady,
-    View, draw::Blend,
+    ConstantRate, Directions, Emitter, EmitterShape, FLICKS, Kind, LAST, Parameter, PlacedBlock, Pool,
+    STANDARD, Spread as Values, View, draw::Blend,
 };
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
@@ -30,15 +30,15 @@ static GO: AtomicBool = AtomicBool::new(false);
 /// So many at a time, all over the frame.
 fn discs(count: usize) -> Box<dyn Filter> {
     let layer = Layer {
-        when: When::Steady(count as f64 / 5.0),
-        place: Place::Box { x: [0.0, 1.0], y: [0.0, 1.0], z: [1.0, 1.0] },
+        when: Emission::Steady(count as f64 / 5.0),
+        place: SpawnArea::Box { x: [0.0, 1.0], y: [0.0, 1.0], z: [1.0, 1.0] },
         // In the plane, so that they stay 3 samples large; a size that is rounded up to just that.
         direction: [0.6, 0.8, 0.0],
         life: Values::between(4.9, 5.1),
         speed: Values::between(-0.02, 0.02),
         size: Values::fixed(1.499 / 1080.0),
         opacity: Values::between(0.3, 1.0),
-        form: Form::Disc(1.0),
+        form: Appearance::Disc(1.0),
         ..Layer::default()
     };
     let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.01, light: Default::default() };
@@ -53,22 +53,22 @@ fn pool(count: usize) -> Pool {
         made.unwrap_or_else(|e| panic!("the bench's own settings are right: {e:?}"))
     }
     let mut spreads = [Values::default(); STANDARD];
-    spreads[Slot::Life as usize] = Values::between(4.9, 5.1);
-    spreads[Slot::Speed as usize] = Values::between(-0.02, 0.02);
-    spreads[Slot::Size as usize] = Values::fixed(1.5 / 1080.0);
+    spreads[Parameter::Life as usize] = Values::between(4.9, 5.1);
+    spreads[Parameter::Speed as usize] = Values::between(-0.02, 0.02);
+    spreads[Parameter::Size as usize] = Values::fixed(1.5 / 1080.0);
     let kind = right(Kind::new(spreads, vec![]));
-    let nozzle = right(Nozzle::new([0.0; 3], [0.8, 0.5, 0.0], [0.6, 0.8, 0.0], Spray::Cone(0.0)));
-    let births = Arc::new(right(Steady::new(count as f64 / 5.0)));
-    let emitter = Emitter { seed: 1, kind: 0, births, nozzle };
+    let shape = right(EmitterShape::new([0.0; 3], [0.8, 0.5, 0.0], [0.6, 0.8, 0.0], Directions::Cone(0.0)));
+    let births = Arc::new(right(ConstantRate::new(count as f64 / 5.0)));
+    let emitter = Emitter { seed: 1, kind: 0, births, shape };
     right(Pool::new(emitter, kind, None, -LAST..LAST, 2 * count as u32, Level::best()))
 }
 
-fn at(n: i64) -> Moment {
-    Moment::of_frame(n, Ratio::whole(24))
+fn at(n: i64) -> FrameTime {
+    FrameTime::of_frame(n, Ratio::whole(24))
 }
 
-fn prepare(filter: &dyn Filter, n: i64, near: Option<State>, spread: &dyn Spread) -> State {
-    let host = Host { spread, store: &NoStore, stop: &GO };
+fn prepare(filter: &dyn Filter, n: i64, near: Option<State>, executor: &dyn Executor) -> State {
+    let host = Host { executor, cache: &NoCache, stop: &GO };
     let now = filter.at(&at(n)).unwrap_or_else(|| panic!("there is something to draw"));
     filter.prepare(&now, near, &host).unwrap_or_else(|e| panic!("nobody stops it: {e}"))
 }
@@ -95,29 +95,29 @@ fn bench(c: &mut Criterion) {
                 pool.seek(n * FLICKS / 24);
                 for index in 0..pool.blocks() {
                     pool.place(index, &View::ALL, &mut block);
-                    pool.dress(&mut block);
+                    pool.set_size_and_angle(&mut block);
                     black_box(&block);
                 }
             });
         });
-        let mut state = Some(prepare(filter, 0, None, &Alone));
+        let mut state = Some(prepare(filter, 0, None, &CurrentThread));
         group.bench_function(BenchmarkId::new("bin, next", count), |b| {
             b.iter(|| {
                 n += 1;
-                state = Some(prepare(filter, n, state.take(), &Alone));
+                state = Some(prepare(filter, n, state.take(), &CurrentThread));
             });
         });
         group.bench_function(BenchmarkId::new("bin, random", count), |b| {
             b.iter(|| {
                 n = (mix64(n as u64) % 10_000_000) as i64;
-                state = Some(prepare(filter, n, state.take(), &Alone));
+                state = Some(prepare(filter, n, state.take(), &CurrentThread));
             });
         });
         n = 10_000_000;
         group.bench_function(BenchmarkId::new("bin, next, late", count), |b| {
             b.iter(|| {
                 n += 1;
-                state = Some(prepare(filter, n, state.take(), &Alone));
+                state = Some(prepare(filter, n, state.take(), &CurrentThread));
             });
         });
         group.bench_function(BenchmarkId::new("draw", count), |b| {

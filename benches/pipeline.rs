@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use grainfield::job::{Job, Request, Step, Watch};
+use grainfield::job::{FrameDone, Job, Progress, Request};
 use grainfield::recipe::Recipe;
 use std::hint::black_box;
 use std::io::Read;
@@ -13,8 +13,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 struct Unwatched;
-impl Watch for Unwatched {
-    fn step(&self, _: &Step) {}
+impl Progress for Unwatched {
+    fn step(&self, _: &FrameDone) {}
     fn note(&self, _: &str) {}
 }
 

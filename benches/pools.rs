@@ -350,13 +350,13 @@ impl<const COLD: usize> Form for Arrays<COLD> {
 
 fn emitter(scene: Scene) -> (Emitter, Kind) {
     let mut spreads = [Spread { base: 1.0, offset: 0.5 }; STANDARD];
-    spreads[Slot::Life as usize] = Spread::between(scene.life[0], scene.life[1]);
-    let nozzle = Nozzle::new([0.0; 3], [100.0; 3], [0.0, -1.0, 0.0], Spray::Cone(0.1));
-    let births = Steady::new(scene.rate());
-    let (Ok(nozzle), Ok(births), Ok(kind)) = (nozzle, births, Kind::new(spreads, vec![])) else {
+    spreads[Parameter::Life as usize] = Spread::between(scene.life[0], scene.life[1]);
+    let shape = EmitterShape::new([0.0; 3], [100.0; 3], [0.0, -1.0, 0.0], Directions::Cone(0.1));
+    let births = ConstantRate::new(scene.rate());
+    let (Ok(shape), Ok(births), Ok(kind)) = (shape, births, Kind::new(spreads, vec![])) else {
         panic!("the bench's own settings are right")
     };
-    (Emitter { seed: 1, kind: 0, births: Arc::new(births), nozzle }, kind)
+    (Emitter { seed: 1, kind: 0, births: Arc::new(births), shape }, kind)
 }
 
 /// Positions in blocks, x, y and z, and the bits that say who lives.
@@ -412,7 +412,7 @@ impl Form for Ours {
         for index in 0..self.pool.blocks() {
             self.pool.place(index, &View::ALL, &mut self.out.block);
             if self.what == What::Dress {
-                self.pool.dress(&mut self.out.block);
+                self.pool.set_size_and_angle(&mut self.out.block);
             }
             if self.what == What::Keep {
                 n += self.out.keep(index);
@@ -429,7 +429,7 @@ impl Form for Ours {
 struct Closed {
     emitter: Emitter,
     kind: Kind,
-    lives: Lives,
+    live_window: LiveWindow,
     frame: i64,
     out: Positions,
     level: Level,
@@ -438,9 +438,9 @@ struct Closed {
 impl Closed {
     fn new(scene: Scene, level: Level) -> Closed {
         let (emitter, kind) = emitter(scene);
-        let lives = Lives::of(&kind, None);
-        let blocks = lives.most(&emitter, 0..LAST) as usize / BLOCK + 2;
-        Closed { emitter, kind, lives, frame: 0, out: Positions::new(blocks), level }
+        let live_window = LiveWindow::of(&kind, None);
+        let blocks = live_window.most(&emitter, 0..LAST) as usize / BLOCK + 2;
+        Closed { emitter, kind, live_window, frame: 0, out: Positions::new(blocks), level }
     }
 }
 
@@ -448,7 +448,7 @@ impl Form for Closed {
     fn frame(&mut self) -> usize {
         self.frame += 1;
         let at = self.frame * (FLICKS / FPS);
-        let window = self.lives.window(&self.emitter, at);
+        let window = self.live_window.window(&self.emitter, at);
         let (first, last) =
             (window.start.div_euclid(BLOCK as i64), (window.end - 1).div_euclid(BLOCK as i64));
         let (mut n, mut columns) = (0, Columns::EMPTY);

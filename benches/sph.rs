@@ -12,9 +12,9 @@ mod native;
 mod rows;
 mod timing;
 
-use grainfield_filters::lend::Alone;
+use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::particle::fluid::{
-    Fluid, Grid, Layout, List, Phase, Room, Search, Settings, block, pairs,
+    Candidates, Fluid, Grid, Layout, List, Phase, Search, Settings, block, pairs,
 };
 use grainfield_filters::simd::Level;
 use native::{Bodies, Chains, Native, Near, Rng, hashing};
@@ -80,7 +80,7 @@ fn table_3() {
     let (mut on_sparse, mut filled) = (vec![], vec![]);
     let mut chains = [vec![], vec![], vec![]];
     let mut hashed = vec![];
-    let (mut list, mut room) = (List::default(), Room::default());
+    let (mut list, mut room) = (List::default(), Candidates::default());
     let mut found = vec![];
     for _ in 0..rounds {
         for (k, (search, layout)) in layouts.iter().enumerate() {
@@ -194,7 +194,7 @@ fn table_4() {
             ours[phase as usize] += now - last;
             last = now;
         };
-        fluid.step_within(&Alone, f64::INFINITY, &mut done).unwrap_or_else(|e| panic!("{e}"));
+        fluid.step_within(&CurrentThread, f64::INFINITY, &mut done).unwrap_or_else(|e| panic!("{e}"));
         moved += fluid.moved();
     }
     let mut native = Native::sorted(&settings, &parcels);

@@ -9,10 +9,10 @@
 #![allow(unsafe_code)] // the clock of this thread
 
 use grainfield_filters::filter::particles::{Particles, Preset};
-use grainfield_filters::frame::{Format, Moment};
-use grainfield_filters::lend::Alone;
-use grainfield_filters::particle::draw::{Bins, Blend, Look, Painter, Shape, Splat};
-use grainfield_filters::pma::{CellPma, CellSettings, Fate};
+use grainfield_filters::frame::{Format, FrameTime};
+use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::particle::draw::{Bins, Blend, Painter, Shape, Splat, SplatStyle};
+use grainfield_filters::pma::{CellPma, CellSettings, UpdateAction};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::Word;
 use grainfield_filters::simd::Level;
@@ -48,15 +48,15 @@ fn row(name: &str, effect: &Particles, start: i64, sheet: &mut Sheet) {
     let format = right(Format::from_name("yuv420p", 1920, 1080));
     let level = Level::best();
     let splats = |n: i64| -> Vec<Splat> {
-        let all = right(effect.splats(&format, 1, level, &Moment::of_frame(n, Ratio::whole(24))));
+        let all = right(effect.splats(&format, 1, level, &FrameTime::of_frame(n, Ratio::whole(24))));
         all.into_iter().map(|s| Splat { half: [8; 2], ..s }).collect()
     };
-    let looks = vec![Look::new(right(Shape::disc(1.0)), Blend::Over); 64];
-    let painter = right(Painter::new(&format, looks, level));
+    let styles = vec![SplatStyle::new(right(Shape::disc(1.0)), Blend::Over); 64];
+    let painter = right(Painter::new(&format, styles, level));
     let mut bins = Bins::default();
     let mut array = right(CellPma::<Splat>::new((ACROSS * DOWN) as u32, CellSettings::default(), level));
     let first: Vec<(u32, Splat)> = splats(start).iter().map(|s| (tile(s), *s)).collect();
-    right(array.update(&first, &Alone, |_, _| Fate::Stay));
+    right(array.update(&first, &CurrentThread, |_, _| UpdateAction::Stay));
     let mut best = [f64::INFINITY; 3];
     let (mut count, mut moved, mut changed) = (0usize, 0usize, 0usize);
     for n in start + 1..=start + ROUNDS {
@@ -81,15 +81,15 @@ fn row(name: &str, effect: &Particles, start: i64, sheet: &mut Sheet) {
         let per = 1e9 / now.len().max(1) as f64;
         let mut sum = 0;
         let step = time(|| {
-            right(array.update(&births, &Alone, |s, cell| match tile(s) {
-                _ if s.opacity == 0 => Fate::Gone,
-                to if to == cell => Fate::Stay,
-                to => Fate::Move(to),
+            right(array.update(&births, &CurrentThread, |s, cell| match tile(s) {
+                _ if s.opacity == 0 => UpdateAction::Gone,
+                to if to == cell => UpdateAction::Stay,
+                to => UpdateAction::Move(to),
             }));
         });
         let read = time(|| array.for_each_in_order(|_, _, s| sum ^= s.x));
         let sort = time(|| {
-            painter.bin(&now, &mut bins, &Alone);
+            painter.bin(&now, &mut bins, &CurrentThread);
             bins.for_each(|_, splats| splats.iter().for_each(|s| sum ^= s.x));
         });
         black_box(sum);

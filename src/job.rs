@@ -1,7 +1,7 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
-mod early;
 mod files;
+mod preflight;
 mod request;
 mod select;
 mod written;
@@ -12,14 +12,14 @@ pub(crate) use written::by_graph;
 
 use crate::disk::SameFile;
 use crate::pipeline::{self, Failure, Setup};
-use crate::resume::{Ledger, Origins, ResumeError};
+use crate::resume::{ManifestFiles, ResumeError, SourceIds};
 use crate::sink::{self, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
-use crate::store::Jumps;
+use crate::store::DiskStateCache;
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{Depth, Format, NameError, Parity, Ranges};
-use grainfield_filters::lend::{NoStore, Store};
+use grainfield_filters::lend::{NoCache, StateCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
 use std::ffi::{OsStr, OsString};
@@ -29,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 
 /// One frame has been written (or left out).
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct FrameDone {
     /// Frames written so far.
     pub done: u64,
     /// Frames left out because they failed.
@@ -45,14 +45,14 @@ pub struct Step {
 }
 
 /// Is told how a job goes on. Called from the thread that [`Job::run`] is called on, one call at a time.
-pub trait Watch: Sync {
+pub trait Progress: Sync {
     /// A frame has been written or left out.
-    fn step(&self, step: &Step);
+    fn step(&self, step: &FrameDone);
     /// Something the user should know (an assumption, a frame left out).
     fn note(&self, text: &str);
     /// No frame comes for a while: one is being stepped to, and `done` frames of `all` have been. Ends with the next
-    /// [`step`](Watch::step).
-    fn stepping(&self, done: u64, all: u64) {
+    /// [`step`](Progress::step).
+    fn simulating(&self, done: u64, all: u64) {
         let _ = (done, all);
     }
 }
@@ -150,7 +150,7 @@ pub struct Job {
     output: OsString,
     resumable: bool,
     /// Where states are kept, where they are.
-    jumps: Option<Arc<Jumps>>,
+    jumps: Option<Arc<DiskStateCache>>,
     notes: Vec<String>,
     warnings: Vec<String>,
     total: Option<u64>,
@@ -165,7 +165,7 @@ pub const LAST_NUMBER: i64 = 1 << 53;
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
 /// What stands at the two ends of a job, for who wants something else there than [`Job::prepare`] takes.
-pub trait Ends {
+pub trait Endpoints {
     /// Is given the input, opened, and gives what frames are really read from. May still change which frames are asked
     /// for.
     fn source(
@@ -188,11 +188,11 @@ pub trait Ends {
 }
 
 /// The input that a request names, and the output.
-struct Named {
+struct NamedEndpoints {
     output: OsString,
 }
 
-impl Ends for Named {
+impl Endpoints for NamedEndpoints {
     fn source(
         &mut self,
         opened: Box<dyn Source>,
@@ -218,11 +218,11 @@ impl Job {
     /// Opens, resolves and checks everything. Nothing bears the output's name yet.
     pub fn prepare(request: Request) -> Result<Job, JobError> {
         let output = request.output.clone();
-        Job::between(request, &mut Named { output })
+        Job::with_endpoints(request, &mut NamedEndpoints { output })
     }
 
     /// The same, with other ends. The request's output then only tells which formats are accepted.
-    pub fn between(mut request: Request, ends: &mut dyn Ends) -> Result<Job, JobError> {
+    pub fn with_endpoints(mut request: Request, ends: &mut dyn Endpoints) -> Result<Job, JobError> {
         // Whoever has loaded them already has spared the reading here.
         crate::store::attach(&mut request.recipe)?;
         files::check(&request)?;
@@ -273,22 +273,28 @@ impl Job {
             warnings.extend(left_behind(&info));
         }
         let frames = match (request.frames.clone(), options.last) {
-            (Some(ranges), Some(last)) => Some(ranges.ended(last)),
+            (Some(ranges), Some(last)) => Some(ranges.bounded(last)),
             (ranges, _) => ranges,
         };
         let total = match &frames {
-            Some(ranges) if ranges.is_open() => None,
+            Some(ranges) if ranges.is_unbounded() => None,
             Some(ranges) => Some(ranges.count()),
             None if request.missing == Missing::Skip => None,
             None => info.last.map(|last| last.abs_diff(info.first) + 1),
         };
         let whole = whole(frames.as_ref(), info.first + request.frame_offset, options.last);
-        let given =
-            select::Given { request: &request, source: &*source, info: &info, chain: &chain, frames, whole };
+        let given = select::SelectionInput {
+            request: &request,
+            source: &*source,
+            info: &info,
+            chain: &chain,
+            frames,
+            whole,
+        };
         let selected = select::select(&given)?;
         let (given_files, wanted) = (source.files(), &selected.wanted);
-        early::in_the_way(&request, &info, wanted, given_files.as_ref())?;
-        if let Some(hole) = early::hole(&request, &info, wanted, given_files.as_ref()) {
+        preflight::check_existing(&request, &info, wanted, given_files.as_ref())?;
+        if let Some(hole) = preflight::hole(&request, &info, wanted, given_files.as_ref()) {
             // the source says it best
             source.seek(hole)?;
             source.next(&mut source::Slot::default())?;
@@ -311,8 +317,9 @@ impl Job {
             keep: selected.keep,
         };
         let output = plan.keep.output.clone().unwrap_or_else(|| request.output.clone());
-        let known = |ledger: &Arc<Ledger>| !matches!(ledger.origins(), Origins::Unknown);
-        let resumable = plan.keep.ledger.as_ref().is_some_and(known)
+        let known =
+            |manifest_files: &Arc<ManifestFiles>| !matches!(manifest_files.source_ids(), SourceIds::Unknown);
+        let resumable = plan.keep.manifest_files.as_ref().is_some_and(known)
             || plan.keep.segments.as_ref().is_some_and(|grid| grid.origin != 0);
         // before anything is created that would have to be taken away again
         strict(&request, &warnings)?;
@@ -320,13 +327,13 @@ impl Job {
         notes.extend(sink.notes());
         warnings.extend(sink.warnings());
         strict(&request, &warnings)?;
-        let to_end = request.frames.as_ref().is_none_or(Ranges::is_open);
+        let to_end = request.frames.as_ref().is_none_or(Ranges::is_unbounded);
         let wanted = selected.wanted;
         let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total, to_end };
-        let (chain, jumps) = (Arc::new(chain), cache.map(|cache| Arc::new(Jumps::new(cache))));
-        let store: Arc<dyn Store + Send + Sync> = match &jumps {
+        let (chain, jumps) = (Arc::new(chain), cache.map(|cache| Arc::new(DiskStateCache::new(cache))));
+        let store: Arc<dyn StateCache + Send + Sync> = match &jumps {
             Some(jumps) => Arc::clone(jumps) as _,
-            None => Arc::new(NoStore),
+            None => Arc::new(NoCache),
         };
         let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store };
         Ok(Job { setup, jumps, output, resumable, notes, warnings, total, skipped: selected.skipped, rate })
@@ -368,11 +375,11 @@ impl Job {
     }
 
     /// Runs to the end, an error, or `stop`.
-    pub fn run(self, watch: &dyn Watch, stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
-        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, watch, stop);
+    pub fn run(self, progress: &dyn Progress, stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
+        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, progress, stop);
         let summary = Summary { skipped: self.skipped, ..summary };
-        if let Some(trouble) = self.jumps.as_ref().and_then(|j| j.trouble()) {
-            watch.note(&format!(
+        if let Some(trouble) = self.jumps.as_ref().and_then(|j| j.take_failure()) {
+            progress.note(&format!(
                 "the cache could not keep everything, so frames far in may be stepped to again: {trouble}"
             ));
         }
@@ -395,7 +402,7 @@ fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
 /// Whether the first frame wanted is the first there is, and the last wanted the last.
 fn whole(frames: Option<&Ranges>, first: i64, last: Option<i64>) -> (bool, bool) {
     let Some(frames) = frames else { return (true, true) };
-    let to_end = frames.is_open() || last.is_some_and(|last| frames.max() == Some(last));
+    let to_end = frames.is_unbounded() || last.is_some_and(|last| frames.max() == Some(last));
     (frames.min() == Some(first), to_end)
 }
 
@@ -493,7 +500,7 @@ fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
         )));
     }
     let Some(ranges) = &request.frames else { return Ok(()) };
-    let ranges = info.last.map_or_else(|| ranges.clone(), |last| ranges.ended(last + offset));
+    let ranges = info.last.map_or_else(|| ranges.clone(), |last| ranges.bounded(last + offset));
     let (Some(min), Some(max)) = (ranges.min(), ranges.max()) else {
         return Err(JobError::Usage(format!("--frames: {} has none of the frames asked for", info.name)));
     };
@@ -545,6 +552,6 @@ fn slots(
     let wanted = threads + usize::from(files && threads > 1);
     let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
     // A frame that is stepped keeps the others waiting, and their threads should not stand idle.
-    let helpers = if chain.is_stepped() { threads - 1 } else { threads.saturating_sub(slots) };
+    let helpers = if chain.is_simulation() { threads - 1 } else { threads.saturating_sub(slots) };
     Ok((slots, helpers))
 }

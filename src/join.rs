@@ -3,8 +3,8 @@
 
 use crate::disk::{DiskError, Output, Place, SameFile};
 use crate::images::pattern::Pattern;
-use crate::resume::{Ledger, Made, Origins, Why, sum, unlike};
-use crate::shard::note::{Kind, Note, NoteError, beside};
+use crate::resume::{JobSettings, ManifestFiles, Mismatch, SourceIds, difference, sum};
+use crate::shard::sidecar::{Kind, Sidecar, SidecarError, beside};
 use crate::sink::{self, Files, SinkError};
 use crate::source::{self, SourceError};
 use grainfield_filters::frame::Ranges;
@@ -26,7 +26,7 @@ pub enum JoinError {
     SameFile(#[from] SameFile),
     /// What is said of a shard cannot be read.
     #[error(transparent)]
-    Note(#[from] NoteError),
+    Note(#[from] SidecarError),
     /// A shard is missing.
     #[error("shard {index} of {count} is missing{}", others(*more))]
     Missing {
@@ -159,7 +159,7 @@ pub fn join(
     }
 }
 
-fn total(all: &[(PathBuf, Note)], of: impl Fn(&Note) -> u64) -> u64 {
+fn total(all: &[(PathBuf, Sidecar)], of: impl Fn(&Sidecar) -> u64) -> u64 {
     all.iter().map(|(_, note)| of(note)).fold(0, u64::saturating_add)
 }
 
@@ -170,7 +170,7 @@ fn unread(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> {
         uses.read("a shard", Place::Path(shard.clone()));
         uses.read("the note of a shard", Place::Path(beside(shard)));
         // a shard without a note is refused when it is its turn
-        let input = Note::read(shard).map(|note| source::reads(OsStr::new(&note.input)));
+        let input = Sidecar::read(shard).map(|note| source::reads(OsStr::new(&note.input)));
         input.into_iter().flatten().for_each(|place| uses.read("the source of the shards", place));
     }
     Ok(uses.check()?)
@@ -206,14 +206,14 @@ fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
 }
 
 /// All shards of one render, in order.
-fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<(PathBuf, Note)>, JoinError> {
-    let mut all: BTreeMap<u32, (PathBuf, Note)> = BTreeMap::new();
-    let mut first: Option<(PathBuf, Note)> = None;
+fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<(PathBuf, Sidecar)>, JoinError> {
+    let mut all: BTreeMap<u32, (PathBuf, Sidecar)> = BTreeMap::new();
+    let mut first: Option<(PathBuf, Sidecar)> = None;
     for path in paths {
-        let note = Note::read(path)?;
+        let note = Sidecar::read(path)?;
         let (first_path, head) = first.get_or_insert_with(|| (path.clone(), note.clone()));
         let problem = if note.key != head.key {
-            Some(format!("other settings ({})", unlike(&head.made, Some(&note.made))))
+            Some(format!("other settings ({})", difference(&head.made, Some(&note.made))))
         } else if note.origin != head.origin {
             Some("it was made from another source, or the source was changed between".into())
         } else if (note.count, note.kind) != (head.count, head.kind) {
@@ -254,7 +254,7 @@ fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<(PathBuf, Note)>,
 fn plain(
     output: &OsStr,
     overwrite: bool,
-    all: &[(PathBuf, Note)],
+    all: &[(PathBuf, Sidecar)],
     header: bool,
     stop: &AtomicBool,
 ) -> Result<Joined, JoinError> {
@@ -295,13 +295,13 @@ fn plain(
 }
 
 #[cfg(feature = "ffmpeg")]
-fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Note)]) -> Result<Joined, JoinError> {
+fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Sidecar)]) -> Result<Joined, JoinError> {
     use crate::ffmpeg::sink::join::{Shard, join};
     let mut shards = Vec::new();
     for (path, note) in all {
         let Some(video) = &note.video else {
             let problem = "its note says nothing of its pictures' times".into();
-            return Err(JoinError::Bad { path: crate::shard::note::beside(path), problem });
+            return Err(JoinError::Bad { path: crate::shard::sidecar::beside(path), problem });
         };
         shards.push(Shard { path: path.clone(), video: video.clone() });
     }
@@ -317,7 +317,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Note)]) -> Result<Joi
         false => {
             let options = crate::source::Options { allow_protocol: protocols, ..Default::default() };
             let source = crate::source::open(&input, &options)?;
-            let origin = Origins::of(&input, &*source, 0);
+            let origin = SourceIds::of(&input, &*source, 0);
             if format!("{:016x}", origin.get(0)) != note.origin {
                 let problem = "it has been changed since the shards were made".into();
                 return Err(JoinError::Bad { path: input.into(), problem });
@@ -330,7 +330,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Note)]) -> Result<Joi
 }
 
 #[cfg(not(feature = "ffmpeg"))]
-fn video(output: &OsStr, _: bool, _: &[(PathBuf, Note)]) -> Result<Joined, JoinError> {
+fn video(output: &OsStr, _: bool, _: &[(PathBuf, Sidecar)]) -> Result<Joined, JoinError> {
     Err(JoinError::Usage(format!("{}: this program was built without FFmpeg", output.display())))
 }
 
@@ -339,7 +339,8 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     let name = pattern.open();
     let io = |cause| JoinError::Io { path: name.clone(), cause };
     let bad = |path: &Path, problem: String| JoinError::Bad { path: path.to_path_buf(), problem };
-    let reader = Ledger::new(&name, Made::new(BTreeMap::new()), Origins::Unknown, String::new());
+    let reader =
+        ManifestFiles::new(&name, JobSettings::new(BTreeMap::new()), SourceIds::Unknown, String::new());
     let manifest = reader.read().map_err(io)?;
     if manifest.entries.is_empty() {
         return Err(bad(&name, "there is no manifest beside it, so nothing is known of it".into()));
@@ -360,7 +361,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     let ours = manifest.made.get(&key).cloned().unwrap_or_default();
     let mut numbers: Vec<i64> = Vec::new();
     for ranges in &asked {
-        let ended = ranges.ended(there.last().copied().unwrap_or(0));
+        let ended = ranges.bounded(there.last().copied().unwrap_or(0));
         numbers.extend(ended.iter());
     }
     numbers.sort_unstable();
@@ -377,14 +378,14 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
         let path = pattern.path(number);
         let meta = path.symlink_metadata().map_err(|cause| JoinError::Io { path: path.clone(), cause })?;
         let Some(entry) = manifest.find(number, meta.len(), crate::resume::changed(&meta)) else {
-            return Err(bad(&path, Why::Unknown.to_string()));
+            return Err(bad(&path, Mismatch::Unknown.to_string()));
         };
         if entry.key != key {
             let theirs = manifest.made.get(&entry.key).map(String::as_str);
-            return Err(bad(&path, Why::Settings(unlike(&ours, theirs)).to_string()));
+            return Err(bad(&path, Mismatch::Settings(difference(&ours, theirs)).to_string()));
         }
         if sum(&path).map_err(|cause| JoinError::Io { path: path.clone(), cause })? != entry.hash {
-            return Err(bad(&path, Why::Damaged.to_string()));
+            return Err(bad(&path, Mismatch::Damaged.to_string()));
         }
     }
     let mut warnings = Vec::new();

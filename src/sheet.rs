@@ -4,10 +4,10 @@
 //! through the source alone first.
 
 use crate::analyze::plot::{self, FONT, PlotError};
-use crate::job::{Ends, Job, JobError, Request, Step, Watch};
+use crate::job::{Endpoints, FrameDone, Job, JobError, Progress, Request};
 use crate::recipe::Recipe;
 use crate::sink::{self, Encode, Sink, SinkError};
-use crate::source::{Decode, Info, Slot, Source, SourceError, Stamp};
+use crate::source::{Decode, FrameStamp, Info, Slot, Source, SourceError};
 use grainfield_filters::frame::{Format, Frame, Ranges};
 use grainfield_filters::ratio::Ratio;
 use image::imageops::{FilterType, resize};
@@ -90,17 +90,17 @@ impl Grid {
     }
 }
 
-struct Shot {
+struct Thumbnail {
     time: Ratio,
     picture: RgbImage,
 }
 
 /// Frames as they come.
 #[derive(Default)]
-struct Taken {
+struct ThumbnailState {
     grid: Option<Grid>,
     source: BTreeMap<i64, RgbImage>,
-    shots: BTreeMap<i64, Shot>,
+    thumbnails: BTreeMap<i64, Thumbnail>,
     /// The frames in the order they were asked for; one that was asked for twice comes twice.
     order: Vec<i64>,
     format: String,
@@ -108,9 +108,9 @@ struct Taken {
 
 /// Where the thumbnails will be when the job has run.
 #[derive(Clone, Default)]
-pub struct Shots(Arc<Mutex<Taken>>);
+pub struct Thumbnails(Arc<Mutex<ThumbnailState>>);
 
-impl std::fmt::Debug for Shots {
+impl std::fmt::Debug for Thumbnails {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shots").finish_non_exhaustive()
     }
@@ -120,17 +120,18 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Quiet;
+struct NoProgress;
 
-impl Watch for Quiet {
-    fn step(&self, _: &Step) {}
+impl Progress for NoProgress {
+    fn step(&self, _: &FrameDone) {}
     fn note(&self, _: &str) {}
 }
 
 /// A job whose frames become thumbnails; the request's output only names the sheet, which [`png()`] draws afterwards.
-pub fn prepare(mut request: Request, layout: Layout, shots: &Shots) -> Result<Job, JobError> {
+pub fn prepare(mut request: Request, layout: Layout, thumbnails: &Thumbnails) -> Result<Job, JobError> {
     request.pix_fmt = Some("gbrp".into());
-    let ends = |is_source| Sheet { layout, offset: request.frame_offset, is_source, shots: shots.clone() };
+    let ends =
+        |is_source| Sheet { layout, offset: request.frame_offset, is_source, thumbnails: thumbnails.clone() };
     let (mut source, mut filtered) = (ends(true), ends(false));
     if layout.compare.is_some() {
         if request.recipe.steps.is_empty() {
@@ -143,12 +144,12 @@ pub fn prepare(mut request: Request, layout: Layout, shots: &Shots) -> Result<Jo
         }
         let plain = Request { recipe: Recipe::default(), ..request.clone() };
         let stop = Arc::new(AtomicBool::new(false));
-        Job::between(plain, &mut source)?.run(&Quiet, &stop).map_err(|e| {
+        Job::with_endpoints(plain, &mut source)?.run(&NoProgress, &stop).map_err(|e| {
             let name = request.input.to_string_lossy().into_owned();
             JobError::Sink(SinkError::Bad { name, problem: e.to_string() })
         })?;
     }
-    Job::between(request, &mut filtered)
+    Job::with_endpoints(request, &mut filtered)
 }
 
 /// The ends of a job that makes thumbnails.
@@ -157,17 +158,17 @@ struct Sheet {
     offset: i64,
     /// Of the source, to be compared with.
     is_source: bool,
-    shots: Shots,
+    thumbnails: Thumbnails,
 }
 
-impl Ends for Sheet {
+impl Endpoints for Sheet {
     fn source(
         &mut self,
         opened: Box<dyn Source>,
         frames: &mut Option<Ranges>,
     ) -> Result<Box<dyn Source>, JobError> {
         let mut info = opened.info().clone();
-        lock(&self.shots.0).format =
+        lock(&self.thumbnails.0).format =
             format!("{}\u{d7}{} {}", info.format.width, info.format.height, info.format.name());
         let mut left = None;
         if frames.is_none() {
@@ -208,10 +209,10 @@ impl Ends for Sheet {
                     .into(),
             ));
         }
-        lock(&self.shots.0).grid = Some(grid);
-        let (shots, is_source, compare) = (self.shots.clone(), self.is_source, self.layout.compare);
-        let encoder = Arc::new(Taking { shots, is_source, compare, grid });
-        Ok(Box::new(TakingSink { encoder }))
+        lock(&self.thumbnails.0).grid = Some(grid);
+        let (thumbnails, is_source, compare) = (self.thumbnails.clone(), self.is_source, self.layout.compare);
+        let encoder = Arc::new(ThumbnailEncoder { thumbnails, is_source, compare, grid });
+        Ok(Box::new(ThumbnailSink { encoder }))
     }
 
     fn per_frame(&self, output: &Format) -> usize {
@@ -235,7 +236,7 @@ impl Source for Limited {
         self.source.seek(number)
     }
 
-    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
         if self.left == Some(0) {
             return Ok(None);
         }
@@ -249,26 +250,26 @@ impl Source for Limited {
 }
 
 /// Makes thumbnails, on many threads.
-struct Taking {
-    shots: Shots,
+struct ThumbnailEncoder {
+    thumbnails: Thumbnails,
     is_source: bool,
     compare: Option<Compare>,
     grid: Grid,
 }
 
-impl Encode for Taking {
-    fn encode(&self, stamp: &Stamp, frame: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
+impl Encode for ThumbnailEncoder {
+    fn encode(&self, stamp: &FrameStamp, frame: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
         let number = stamp.number;
         let full = rgb(frame);
         let small =
             |picture: &RgbImage| resize(picture, self.grid.thumb.0, self.grid.thumb.1, FilterType::Lanczos3);
         if self.is_source {
             let kept = if self.compare == Some(Compare::Diff) { full } else { small(&full) };
-            lock(&self.shots.0).source.insert(number, kept);
+            lock(&self.thumbnails.0).source.insert(number, kept);
             return Ok(());
         }
         // it may be asked for once more
-        let before = lock(&self.shots.0).source.get(&number).cloned();
+        let before = lock(&self.thumbnails.0).source.get(&number).cloned();
         let (w, h) = self.grid.thumb;
         let picture = match (self.compare, before) {
             (Some(Compare::Diff), Some(before)) => small(&difference(&before, &full)),
@@ -287,7 +288,7 @@ impl Encode for Taking {
             }
             _ => small(&full),
         };
-        lock(&self.shots.0).shots.insert(number, Shot { time: stamp.time, picture });
+        lock(&self.thumbnails.0).thumbnails.insert(number, Thumbnail { time: stamp.time, picture });
         Ok(())
     }
 }
@@ -312,18 +313,18 @@ fn difference(a: &RgbImage, b: &RgbImage) -> RgbImage {
     out
 }
 
-struct TakingSink {
-    encoder: Arc<Taking>,
+struct ThumbnailSink {
+    encoder: Arc<ThumbnailEncoder>,
 }
 
-impl Sink for TakingSink {
+impl Sink for ThumbnailSink {
     fn encoder(&self) -> Arc<dyn Encode> {
         Arc::clone(&self.encoder) as Arc<dyn Encode>
     }
 
-    fn write(&mut self, stamp: &Stamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, stamp: &FrameStamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
         if !self.encoder.is_source {
-            lock(&self.encoder.shots.0).order.push(stamp.number);
+            lock(&self.encoder.thumbnails.0).order.push(stamp.number);
         }
         Ok(())
     }
@@ -346,12 +347,12 @@ fn clock(time: Ratio) -> String {
 }
 
 /// Draws the sheet of a job that has run.
-pub fn png(shots: &Shots, layout: &Layout, title: &str) -> Result<Vec<u8>, PlotError> {
+pub fn png(thumbnails: &Thumbnails, layout: &Layout, title: &str) -> Result<Vec<u8>, PlotError> {
     plot::fonts()?;
-    let taken = lock(&shots.0);
-    let shots: Vec<(i64, &Shot)> =
-        taken.order.iter().filter_map(|n| Some((*n, taken.shots.get(n)?))).collect();
-    let count = shots.len() as u32;
+    let taken = lock(&thumbnails.0);
+    let thumbnails: Vec<(i64, &Thumbnail)> =
+        taken.order.iter().filter_map(|n| Some((*n, taken.thumbnails.get(n)?))).collect();
+    let count = thumbnails.len() as u32;
     let Some(grid) = taken.grid else { return plot::packed((1, 1), &PAPER.0) };
     let cell = grid.cell();
     let columns = grid.columns.min(count.max(1));
@@ -362,7 +363,7 @@ pub fn png(shots: &Shots, layout: &Layout, title: &str) -> Result<Vec<u8>, PlotE
     );
     let mut sheet = RgbImage::from_pixel(size.0, size.1, PAPER);
     let place = |i: u32| (MARGIN + i % columns * (cell.0 + GAP), HEAD + i / columns * (cell.1 + GAP));
-    for (i, (_, shot)) in shots.iter().enumerate() {
+    for (i, (_, shot)) in thumbnails.iter().enumerate() {
         let (x, y) = place(i as u32);
         image::imageops::replace(&mut sheet, &shot.picture, i64::from(x), i64::from(y));
     }
@@ -394,7 +395,7 @@ pub fn png(shots: &Shots, layout: &Layout, title: &str) -> Result<Vec<u8>, PlotE
         let s = if count == 1 { "" } else { "s" };
         let about = format!("{} \u{b7} {count} frame{s}{how}", taken.format);
         write(fits(&about, room, 14), (MARGIN, 38), 14, FontStyle::Normal, &SOFT)?;
-        for (i, (number, shot)) in shots.iter().enumerate() {
+        for (i, (number, shot)) in thumbnails.iter().enumerate() {
             let (x, y) = place(i as u32);
             let y = y + grid.thumb.1 + 5;
             // As much of it as there is room for.
@@ -416,14 +417,14 @@ mod tests {
     use super::*;
 
     /// What a sheet of a test signal shows: numbers in their order, and pictures by number.
-    fn shown(frames: Option<&str>, offset: i64, compare: Option<Compare>) -> Taken {
+    fn shown(frames: Option<&str>, offset: i64, compare: Option<Compare>) -> ThumbnailState {
         let recipe = Recipe::parse_chain("noise=strength=100").unwrap();
         let frames = frames.map(|f| f.parse().unwrap());
         let request = Request::new("pattern:grey:size=32x16:frames=3", "sheet.png");
         let request = Request { recipe, frames, frame_offset: offset, ..request };
-        let (layout, shots) = (Layout { width: 400, columns: Some(1), compare }, Shots::default());
-        prepare(request, layout, &shots).unwrap().run(&Quiet, &Arc::default()).unwrap();
-        std::mem::take(&mut *lock(&shots.0))
+        let (layout, thumbnails) = (Layout { width: 400, columns: Some(1), compare }, Thumbnails::default());
+        prepare(request, layout, &thumbnails).unwrap().run(&NoProgress, &Arc::default()).unwrap();
+        std::mem::take(&mut *lock(&thumbnails.0))
     }
 
     #[test]
@@ -433,7 +434,7 @@ mod tests {
             assert_eq!(shown(Some("1002,1001"), 1000, compare).order, [1002, 1001]);
         }
         let twice = shown(Some("1,1"), 0, Some(Compare::Split));
-        let (w, shot) = (twice.grid.unwrap().thumb.0, &twice.shots[&1].picture);
+        let (w, shot) = (twice.grid.unwrap().thumb.0, &twice.thumbnails[&1].picture);
         assert_eq!(twice.order, [1, 1]);
         // the line between the two halves, and the source's grey to its left
         assert!((0..shot.height()).all(|y| shot.get_pixel(w / 2, y) == &Rgb([255; 3])));

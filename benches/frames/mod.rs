@@ -2,8 +2,8 @@
 
 use grainfield_filters::catalog::find;
 use grainfield_filters::filter::{Band, Filter, Now, Reach, State};
-use grainfield_filters::frame::{Format, FrameMut, FrameRef, Moment, PlaneMut, PlaneRef, Scratch};
-use grainfield_filters::lend::{Alone, Host, NoStore};
+use grainfield_filters::frame::{Format, FrameMut, FrameRef, FrameTime, PlaneMut, PlaneRef, Scratch};
+use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::Values;
 use grainfield_filters::simd::Level;
@@ -67,7 +67,7 @@ impl Frames {
     ) {
         let format = self.format;
         let (to, from) = self.pair();
-        let at = Moment::of_frame(number, Ratio::whole(24));
+        let at = FrameTime::of_frame(number, Ratio::whole(24));
         let now = filter.at(&at).expect("an idle filter is not measured");
         let plan = now.plan;
         state.prepare(filter, &now);
@@ -116,7 +116,7 @@ impl Kept {
             return;
         }
         let stop = AtomicBool::new(false);
-        let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
         let state = filter.prepare(now, None, &host).expect("nothing stops it");
         self.0 = Some((key, state));
     }

@@ -2,7 +2,7 @@
 //! paper's reference (pairs of cell and place, qsort, gather, copy), or kept in a packed memory array.
 
 use super::{Bodies, Body, Chains, Hold, Near};
-use grainfield_filters::lend::Alone;
+use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::particle::fluid::{Grid, Parcel, Settings};
 use grainfield_filters::pma::{CellBatch, CellIndex, CellPma, CellSettings, Ranked};
 use grainfield_filters::simd::Level;
@@ -109,7 +109,7 @@ impl Native {
                 CellPma::new(curve.numbers(), cells, Level::best()).unwrap_or_else(|e| panic!("{e}"));
             let mut batch = CellBatch::default();
             batch.inserts.extend(bodies.iter().map(|b| (number(&curve, b.pos), *b)));
-            pma.apply(&batch, &Alone).unwrap_or_else(|e| panic!("{e}"));
+            pma.apply(&batch, &CurrentThread).unwrap_or_else(|e| panic!("{e}"));
             batch.clear();
             let mut index = CellIndex::default();
             pma.index(&mut index);
@@ -153,7 +153,7 @@ impl Native {
                         }
                     }
                 }
-                p.pma.apply(&p.batch, &Alone).unwrap_or_else(|e| panic!("{e}"));
+                p.pma.apply(&p.batch, &CurrentThread).unwrap_or_else(|e| panic!("{e}"));
                 p.batch.clear();
             }
             _ => {}

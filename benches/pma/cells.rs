@@ -3,7 +3,7 @@
 use super::rivals::qsort_pairs;
 use super::rows::{Sheet, gate, gate_at_most};
 use super::{Asked, Rng, Table};
-use grainfield_filters::lend::Alone;
+use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::pma::{CellBatch, CellPma, CellSettings, Ranked};
 use grainfield_filters::simd::Level;
 
@@ -185,7 +185,7 @@ impl Bench {
         }
         let settings = CellSettings { fill, ..CellSettings::default() };
         let mut pma = CellPma::new(cells, settings, Level::best()).unwrap_or_else(|e| panic!("{e}"));
-        pma.apply(&batch, &Alone).unwrap_or_else(|e| panic!("{e}"));
+        pma.apply(&batch, &CurrentThread).unwrap_or_else(|e| panic!("{e}"));
         batch.inserts.sort_unstable();
         let dense = Dense {
             cells: batch.inserts.iter().map(|i| i.0).collect(),
@@ -212,7 +212,7 @@ impl Bench {
             self.pma.for_each(|_, cell, p| sum ^= u64::from(cell) ^ p.id);
             std::hint::black_box(sum);
             let (pma, batch) = (&mut self.pma, &self.batch);
-            table.time(OURS, || pma.apply(batch, &Alone)).unwrap_or_else(|e| panic!("{e}"));
+            table.time(OURS, || pma.apply(batch, &CurrentThread)).unwrap_or_else(|e| panic!("{e}"));
         }
         for (rival, name) in self.rivals.iter_mut().zip(&NAMES[1..]) {
             for step in 0..BURST {

@@ -3,7 +3,7 @@
 use super::rivals::{extract, isort, merge, qsort, radix};
 use super::rows::{Sheet, gate, gate_at_most};
 use super::{Asked, Rng, Table, simd};
-use grainfield_filters::lend::Alone;
+use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::pma::{Batch, Bounds, Pma};
 use grainfield_filters::simd::Level;
 
@@ -29,7 +29,7 @@ impl Bench {
         let mut batch = Batch::default();
         batch.inserts.extend(sorted.iter().map(|k| (*k, ())));
         let mut pma = Pma::new(Bounds::default(), Level::best()).unwrap_or_else(|e| panic!("{e}"));
-        pma.apply(&batch, &Alone).unwrap_or_else(|e| panic!("{e}"));
+        pma.apply(&batch, &CurrentThread).unwrap_or_else(|e| panic!("{e}"));
         sorted.sort_unstable();
         let work = vec![0; n];
         Bench {
@@ -92,7 +92,7 @@ impl Bench {
 
     fn ours(&mut self, table: &mut Table) {
         let (pma, batch) = (&mut self.pma, &self.batch);
-        table.time(OURS, || pma.apply(batch, &Alone)).unwrap_or_else(|e| panic!("{e}"));
+        table.time(OURS, || pma.apply(batch, &CurrentThread)).unwrap_or_else(|e| panic!("{e}"));
         // The last rival's result is the truth.
         self.sorted.copy_from_slice(&self.work);
         assert!(self.pma.iter().map(|(k, ())| k).eq(self.sorted.iter().copied()));

@@ -1,13 +1,13 @@
 //! Threads for benches that lend them.
 
-use grainfield_filters::lend::Spread;
+use grainfield_filters::lend::Executor;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Two threads that take tasks one by one.
 pub(crate) struct Two;
 
-impl Spread for Two {
-    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+impl Executor for Two {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         let next = AtomicUsize::new(0);
         let work = || {
             loop {

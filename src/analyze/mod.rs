@@ -4,4 +4,4 @@ pub mod plot;
 mod run;
 
 pub use grainfield_measure::*;
-pub use run::{DEFAULT_FRAMES, Verdict, prepare};
+pub use run::{DEFAULT_FRAMES, ReportHandle, prepare};

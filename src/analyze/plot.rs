@@ -96,7 +96,7 @@ fn averaged(fine: &[u8], size: (u32, u32)) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Judge, Tools};
+    use super::super::{Accumulator, Tools};
     use super::*;
     use grainfield_filters::frame::{Format, Frame};
 
@@ -106,7 +106,7 @@ mod tests {
         for (name, w, h, frames) in [("gray", 1, 1, 0), ("gray", 2, 3, 1), ("yuva420p10", 70, 80, 3)] {
             let format = Format::from_name(name, w, h).unwrap();
             let tools = Tools::new(&format, None);
-            let mut judge = Judge::new(&tools);
+            let mut accumulator = Accumulator::new(&tools);
             for n in 0..frames {
                 let mut frame = Frame::new(format);
                 for p in 0..format.planes() {
@@ -116,9 +116,9 @@ mod tests {
                         .enumerate()
                         .for_each(|(i, b)| *b = (i as i64 + n) as u8 & 3);
                 }
-                judge.add(n, tools.measure(&frame, None));
+                accumulator.add(n, tools.measure(&frame, None));
             }
-            let bytes = png(&judge.report(), "a test").unwrap();
+            let bytes = png(&accumulator.report(), "a test").unwrap();
             let decoder = png::Decoder::new(std::io::Cursor::new(bytes));
             let reader = decoder.read_info().unwrap();
             assert_eq!((reader.info().width, reader.info().height), SIZE, "{name}");

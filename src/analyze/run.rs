@@ -2,10 +2,10 @@
 //! measures. Between them is the same pipeline as for any render, so reading, filtering and measuring go on in
 //! parallel.
 
-use super::{Judge, Measures, Report, Tools};
-use crate::job::{Ends, Job, JobError, Request};
+use super::{Accumulator, Measures, Report, Tools};
+use crate::job::{Endpoints, Job, JobError, Request};
 use crate::sink::{self, Encode, Sink, SinkError};
-use crate::source::{self, Decode, Info, Slot, Source, SourceError, Stamp};
+use crate::source::{self, Decode, FrameStamp, Info, Slot, Source, SourceError};
 use grainfield_filters::frame::{Format, Frame, Ranges};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
@@ -17,12 +17,12 @@ pub const DEFAULT_FRAMES: i64 = 24;
 
 /// Where the report will be when the job has run.
 #[derive(Clone, Debug, Default)]
-pub struct Verdict(Arc<Mutex<Option<Judge>>>);
+pub struct ReportHandle(Arc<Mutex<Option<Accumulator>>>);
 
-impl Verdict {
+impl ReportHandle {
     /// The report on the frames that have come so far; `None` before the job has been prepared.
     pub fn report(&self) -> Option<Report> {
-        lock(&self.0).as_ref().map(Judge::report)
+        lock(&self.0).as_ref().map(Accumulator::report)
     }
 }
 
@@ -35,7 +35,11 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 /// into the filters if there are any; else the picture itself.
 ///
 /// When the request says no frames, the first [`DEFAULT_FRAMES`] are taken.
-pub fn prepare(mut request: Request, clean: Option<OsString>, verdict: &Verdict) -> Result<Job, JobError> {
+pub fn prepare(
+    mut request: Request,
+    clean: Option<OsString>,
+    report_handle: &ReportHandle,
+) -> Result<Job, JobError> {
     if clean.as_ref().is_some_and(|c| c == "-") && request.input == "-" {
         return Err(JobError::Usage("INPUT and --clean cannot both be standard input".into()));
     }
@@ -47,31 +51,34 @@ pub fn prepare(mut request: Request, clean: Option<OsString>, verdict: &Verdict)
         stop: request.stop.clone(),
         ..Default::default()
     };
-    let twin = match clean {
-        Some(name) => Twin::Other(name, options),
-        None if request.recipe.steps.is_empty() => Twin::None,
-        None => Twin::Itself,
+    let reference = match clean {
+        Some(name) => Reference::Other(name, options),
+        None if request.recipe.steps.is_empty() => Reference::None,
+        None => Reference::Itself,
     };
     let offset = request.frame_offset;
-    Job::between(request, &mut Measured { twin, offset, clean: None, verdict: verdict.clone() })
+    Job::with_endpoints(
+        request,
+        &mut Measured { reference, offset, clean: None, report_handle: report_handle.clone() },
+    )
 }
 
 /// What a picture is compared with.
-enum Twin {
+enum Reference {
     None,
     Itself,
     Other(OsString, source::Options),
 }
 
 struct Measured {
-    twin: Twin,
+    reference: Reference,
     offset: i64,
     /// The name and the format of the clean picture, once it is known.
     clean: Option<(String, Format)>,
-    verdict: Verdict,
+    report_handle: ReportHandle,
 }
 
-impl Ends for Measured {
+impl Endpoints for Measured {
     fn source(
         &mut self,
         noisy: Box<dyn Source>,
@@ -99,13 +106,13 @@ impl Ends for Measured {
                 }
             }
         }
-        let clean = match &self.twin {
-            Twin::None => None,
-            Twin::Itself => {
+        let clean = match &self.reference {
+            Reference::None => None,
+            Reference::Itself => {
                 self.clean = Some((info.name.clone(), info.format));
                 None
             }
-            Twin::Other(name, options) => {
+            Reference::Other(name, options) => {
                 let clean = source::open(name, options)?;
                 let other = clean.info();
                 info.notes.extend(other.notes.iter().map(|n| format!("{}: {n}", other.name)));
@@ -119,7 +126,7 @@ impl Ends for Measured {
                 Some(Other { at: Some(other.first), source: clean })
             }
         };
-        let itself = matches!(self.twin, Twin::Itself);
+        let itself = matches!(self.reference, Reference::Itself);
         Ok(Box::new(Paired { info, noisy, clean, itself, left }))
     }
 
@@ -140,9 +147,9 @@ impl Ends for Measured {
             )));
         }
         let tools = Tools::new(format, clean.as_ref().map(|c| &c.1));
-        *lock(&self.verdict.0) = Some(Judge::new(&tools));
+        *lock(&self.report_handle.0) = Some(Accumulator::new(&tools));
         let encoder = Arc::new(Measuring { tools, done: Mutex::default() });
-        Ok(Box::new(MeasureSink { encoder, verdict: self.verdict.clone() }))
+        Ok(Box::new(MeasureSink { encoder, report_handle: self.report_handle.clone() }))
     }
 
     fn per_frame(&self, output: &Format) -> usize {
@@ -167,7 +174,7 @@ struct Other {
 }
 
 /// A clean picture that has been read, and may have to be decoded.
-struct Waiting(Mutex<(Stamp, Slot)>);
+struct Waiting(Mutex<(FrameStamp, Slot)>);
 
 /// A clean picture.
 struct Clean(Frame);
@@ -181,7 +188,7 @@ impl Source for Paired {
         self.noisy.seek(number)
     }
 
-    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
         if self.left == Some(0) {
             return Ok(None);
         }
@@ -214,7 +221,7 @@ impl Source for Paired {
 
 impl Other {
     /// The frame at a place, counted from the first; `None` where there is none.
-    fn next(&mut self, place: i64) -> Result<Option<(Stamp, Slot)>, SourceError> {
+    fn next(&mut self, place: i64) -> Result<Option<(FrameStamp, Slot)>, SourceError> {
         let info = self.source.info();
         let number = info.first + place;
         if info.last.is_some_and(|last| number > last) {
@@ -238,7 +245,7 @@ struct PairedDecode {
 }
 
 impl Decode for PairedDecode {
-    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError> {
+    fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError> {
         self.noisy.decode(stamp, slot)?;
         slot.carried = None;
         let waiting = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<Waiting>());
@@ -261,7 +268,7 @@ struct Measuring {
 }
 
 impl Encode for Measuring {
-    fn encode(&self, stamp: &Stamp, frame: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
+    fn encode(&self, stamp: &FrameStamp, frame: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
         let clean = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<Clean>());
         let measures = self.tools.measure(frame, clean.map(|c| &c.0));
         lock(&self.done).entry(stamp.number).or_default().push_back(measures);
@@ -272,7 +279,7 @@ impl Encode for Measuring {
 /// Puts the measures together, in order.
 struct MeasureSink {
     encoder: Arc<Measuring>,
-    verdict: Verdict,
+    report_handle: ReportHandle,
 }
 
 impl Sink for MeasureSink {
@@ -280,15 +287,15 @@ impl Sink for MeasureSink {
         Arc::clone(&self.encoder) as Arc<dyn Encode>
     }
 
-    fn write(&mut self, stamp: &Stamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, stamp: &FrameStamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let mut done = lock(&self.encoder.done);
         let measures = done.get_mut(&stamp.number).and_then(VecDeque::pop_front);
         if done.get(&stamp.number).is_some_and(VecDeque::is_empty) {
             done.remove(&stamp.number);
         }
         drop(done);
-        if let (Some(judge), Some(measures)) = (lock(&self.verdict.0).as_mut(), measures) {
-            judge.add(stamp.number, measures);
+        if let (Some(accumulator), Some(measures)) = (lock(&self.report_handle.0).as_mut(), measures) {
+            accumulator.add(stamp.number, measures);
         }
         Ok(())
     }

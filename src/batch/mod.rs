@@ -2,7 +2,7 @@
 
 pub mod jobs;
 pub mod list;
-pub mod place;
+pub mod output_path;
 pub mod queue;
 
 use crate::job::Summary;

@@ -2,9 +2,9 @@
 
 use super::args::{CommonArgs, FilterArgs, SpanArgs};
 use super::exit::Exit;
-use super::{chain, complain, job, printed, resolve, terminal};
-use crate::analyze::{self, Report, Verdict};
-use crate::cli::resolve::Surroundings;
+use super::{chain, job, printed, report_error, resolve, terminal};
+use crate::analyze::{self, Report, ReportHandle};
+use crate::cli::resolve::Environment;
 use crate::disk::Output;
 use clap::Args;
 use std::ffi::{OsStr, OsString};
@@ -51,34 +51,37 @@ pub(super) struct Analyze {
 }
 
 /// Measures, then draws, then prints: what is printed is true of what is there.
-pub(super) fn run(typed: Analyze, around: &Surroundings) -> Exit {
-    let verdict = Verdict::default();
+pub(super) fn run(typed: Analyze, environment: &Environment) -> Exit {
+    let report_handle = ReportHandle::default();
     let (other, json, name, overwrite) =
         (typed.clean.clone(), typed.json, typed.plot.clone(), typed.overwrite);
     if let Some(name) = &name
         && !name.to_str().is_some_and(|p| p.to_ascii_lowercase().ends_with(".png"))
     {
         let name = name.to_string_lossy();
-        return complain(Exit::Usage, &format!("--plot {name}: the plot is a PNG image: call it NAME.png"));
+        return report_error(
+            Exit::Usage,
+            &format!("--plot {name}: the plot is a PNG image: call it NAME.png"),
+        );
     }
     let title = title(&typed.input, other.as_deref(), &typed.filters.chain);
     let (say, mut plot) = (typed.common.say, None);
     let begin = || {
-        let resolved = resolve::analyze(typed, around)?;
+        let resolved = resolve::analyze(typed, environment)?;
         resolved.request.check_files()?;
         // Held open from the beginning: better to fail now than after the measuring.
         plot = name.map(|name| Output::create(&name, overwrite)).transpose()?;
         Ok(resolved)
     };
-    let sight = verdict.clone();
+    let sight = report_handle.clone();
     let exit = job(say, true, begin, move |request| analyze::prepare(request, other, &sight));
-    let (Exit::Done, Some(report)) = (exit, verdict.report()) else {
+    let (Exit::Done, Some(report)) = (exit, report_handle.report()) else {
         return exit;
     };
     if let Some(plot) = plot
         && let Err(error) = draw(plot, &report, &title)
     {
-        return complain(Exit::Failed, &error);
+        return report_error(Exit::Failed, &error);
     }
     printed(if json {
         print_json(&report, &title)

@@ -4,7 +4,7 @@
 //! looks at every page). The first line of a doc comment is the short help (`-h`) and should fit one line beside its
 //! option; the rest is for `--help`.
 
-use super::values::{self, Words};
+use super::values::{self, Keywords};
 use crate::job::{Fields, OnError};
 use crate::shard::Choice;
 use crate::sink::encoding::{Audio, Subs};
@@ -16,37 +16,37 @@ use grainfield_filters::simd::Isa;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-const FIELDS: Words<Fields> = Words(&[
+const FIELDS: Keywords<Fields> = Keywords(&[
     ("auto", Fields::Auto, "As the input is tagged"),
     ("frame", Fields::Frame, "Whole frames, whatever the tag says"),
     ("field", Fields::Field, "Two fields; the top one first unless the input says otherwise"),
 ]);
-const MISSING: Words<Missing> = Words(&[
+const MISSING: Keywords<Missing> = Keywords(&[
     ("error", Missing::Error, "Stop there"),
     ("hold", Missing::Hold, "Repeat the picture before it"),
     ("black", Missing::Black, "A black picture (transparent if there is alpha)"),
     ("skip", Missing::Skip, "No frame at all"),
 ]);
-const ON_ERROR: Words<OnError> = Words(&[
+const ON_ERROR: Keywords<OnError> = Keywords(&[
     ("stop", OnError::Stop, "End the render; what there is is kept as NAME.partial.EXT"),
     ("skip", OnError::Skip, "Leave the frame out, say so, and go on"),
 ]);
-const RANGE: Words<ColorRange> = Words(&[
+const RANGE: Keywords<ColorRange> = Keywords(&[
     ("limited|tv", ColorRange::Limited, "16-235 in 8 bits, FFmpeg's tv"),
     ("full|pc", ColorRange::Full, "0-255 in 8 bits, FFmpeg's pc"),
 ]);
-const AUDIO: Words<Audio> = Words(&[
+const AUDIO: Keywords<Audio> = Keywords(&[
     ("auto", Audio::Auto, "Copied where the container takes it, else encoded"),
     ("copy", Audio::Copy, "Copied or left out"),
     ("encode", Audio::Encode, "Encoded in any case"),
     ("none", Audio::None, "Left out"),
 ]);
-const SUBS: Words<Subs> = Words(&[
+const SUBS: Keywords<Subs> = Keywords(&[
     ("auto", Subs::Auto, "Copied where the container takes them, else text is rewritten"),
     ("copy", Subs::Copy, "Copied or left out"),
     ("none", Subs::None, "Left out"),
 ]);
-const LEVEL: Words<Isa> = Words(&[
+const LEVEL: Keywords<Isa> = Keywords(&[
     ("scalar", Isa::Scalar, ""),
     ("sse2", Isa::Sse2, ""),
     ("avx2", Isa::Avx2, ""),
@@ -466,7 +466,7 @@ pub(super) struct CommonArgs {
     #[command(flatten)]
     pub(super) machine: MachineArgs,
     #[command(flatten)]
-    pub(super) say: SayArgs,
+    pub(super) say: ReportArgs,
 }
 
 /// What the samples mean.
@@ -535,10 +535,10 @@ pub(super) struct MachineArgs {
 /// What is said on standard error.
 #[derive(Args, Debug, Clone, Copy)]
 #[command(next_help_heading = "Messages (on standard error)")]
-pub(super) struct SayArgs {
+pub(super) struct ReportArgs {
     /// How progress is told
     #[arg(long, value_name = "HOW", default_value = "auto")]
-    pub(super) progress: Progress,
+    pub(super) progress: ProgressFormat,
     /// Only errors
     #[arg(short, long, conflicts_with = "verbose")]
     pub(super) quiet: bool,
@@ -549,7 +549,7 @@ pub(super) struct SayArgs {
 
 /// `--progress`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum Progress {
+pub(super) enum ProgressFormat {
     /// A bar if standard error is a terminal and no frames are printed on it
     Auto,
     /// A bar, on a terminal

@@ -4,17 +4,17 @@ use super::args::{
     Cli, Command, CommonArgs, EncodingArgs, FilterArgs, Render, ResumeArgs, ShardArgs, SpanArgs,
 };
 use super::exit::Exit;
-use super::report::{Ending, Many, Start};
-use super::resolve::{self, Resolved, Surroundings};
+use super::report::{BatchReporter, JobEnd, Start};
+use super::resolve::{self, Environment, Resolved};
 use super::signals::Signals;
-use super::{chain, complain, printed, prints, terminal};
+use super::{chain, printed, prints, report_error, terminal};
 use crate::batch::jobs::{self, Job, Jobs};
 use crate::batch::list;
-use crate::batch::place::place;
+use crate::batch::output_path::output_path;
 use crate::batch::queue::{Queue, Record, State, id};
 use crate::batch::{self, End, Event, Tally};
 use crate::disk::{Place, SameFile, Uses, Written};
-use crate::job::{DEFAULT_MEMORY, Job as Rendering, RunError, Summary, Watch};
+use crate::job::{DEFAULT_MEMORY, Job as Rendering, Progress, RunError, Summary};
 use crate::resume::Resume;
 use crate::shard::Shard;
 use crate::sink::{self, Files};
@@ -117,10 +117,10 @@ struct Plan {
     listed: bool,
 }
 
-pub(super) fn run(typed: Batch, around: &Surroundings) -> Exit {
+pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
     let plan = match plan(&typed) {
         Ok(plan) => plan,
-        Err((exit, text)) => return complain(exit, &text),
+        Err((exit, text)) => return report_error(exit, &text),
     };
     let uses = if typed.status || typed.dry_run {
         prints([Place::Path(plan.list.clone())], "the list of jobs")
@@ -128,17 +128,17 @@ pub(super) fn run(typed: Batch, around: &Surroundings) -> Exit {
         unread(&typed, &plan)
     };
     if let Err(error) = uses {
-        return complain(Exit::Usage, &chain(&error));
+        return report_error(Exit::Usage, &chain(&error));
     }
     if typed.status || typed.dry_run {
-        return look(&typed, &plan, around);
+        return look(&typed, &plan, environment);
     }
     let signals = match Signals::watch() {
         Ok(signals) => signals,
-        Err(error) => return complain(Exit::Failed, &format!("signals cannot be watched: {error}")),
+        Err(error) => return report_error(Exit::Failed, &format!("signals cannot be watched: {error}")),
     };
-    let report = Many::new(typed.common.say, plan.jobs.len());
-    let perform = |_: usize, job: &Job| perform(&typed, &plan, around, &signals, &report, job);
+    let report = BatchReporter::new(typed.common.say, plan.jobs.len());
+    let perform = |_: usize, job: &Job| perform(&typed, &plan, environment, &signals, &report, job);
     let tell = |_: usize, job: &Job, event: &Event| {
         report.over();
         match event {
@@ -160,7 +160,7 @@ pub(super) fn run(typed: Batch, around: &Surroundings) -> Exit {
         tell: &tell,
     };
     match batch.run() {
-        Err(error) => complain(Exit::Failed, &format!("{}: {error}", plan.queue.status().display())),
+        Err(error) => report_error(Exit::Failed, &format!("{}: {error}", plan.queue.status().display())),
         Ok(tally) => {
             let exit = match &tally {
                 Tally { left: 1.., .. } => signals.exit(),
@@ -185,7 +185,7 @@ fn unread(typed: &Batch, plan: &Plan) -> Result<(), SameFile> {
     let mut all = Vec::new();
     for (_, job) in &plan.jobs {
         // what is wrong with its name is told when it is its turn
-        let Ok(output) = place(&plan.folder, &job.output, typed.outside, false) else { continue };
+        let Ok(output) = output_path(&plan.folder, &job.output, typed.outside, false) else { continue };
         let mut uses = sink::writes(&output, plan.shard).unwrap_or_default();
         source::reads(&job.input).into_iter().for_each(|place| uses.read("the input", place));
         // a recipe with a slip in it is read as well
@@ -356,17 +356,17 @@ fn render(typed: &Batch, plan: &Plan, job: &Job, output: OsString) -> Result<Ren
 fn request(
     typed: &Batch,
     plan: &Plan,
-    around: &Surroundings,
+    environment: &Environment,
     job: &Job,
     make: bool,
 ) -> Result<Resolved, String> {
-    let output = place(&plan.folder, &job.output, typed.outside, make).map_err(|e| chain(&e))?;
+    let output = output_path(&plan.folder, &job.output, typed.outside, make).map_err(|e| chain(&e))?;
     if job.input == OsStr::new("-") {
         return Err("a job reads files, not standard input".into());
     }
     let typed_render = render(typed, plan, job, output)?;
     let threads = typed_render.common.machine.threads;
-    let mut resolved = resolve::render(typed_render, around).map_err(|e| chain(&e))?;
+    let mut resolved = resolve::render(typed_render, environment).map_err(|e| chain(&e))?;
     let request = &mut resolved.request;
     request.shard = plan.shard;
     let at_once = usize::from(typed.jobs).min(plan.jobs.len()).max(1);
@@ -385,16 +385,16 @@ fn request(
 fn perform(
     typed: &Batch,
     plan: &Plan,
-    around: &Surroundings,
+    environment: &Environment,
     signals: &Signals,
-    report: &Many,
+    report: &BatchReporter,
     job: &Job,
 ) -> End {
     let told = report.one(&job.name);
     let nothing = Summary::default();
     let fail = |text: String, summary: Summary| {
         let error = Some(text.as_str());
-        told.end(&Ending {
+        told.end(&JobEnd {
             exit: Exit::Failed,
             error,
             partial: None,
@@ -405,7 +405,7 @@ fn perform(
     };
     let stopped = |summary: Summary| {
         let error = Some("interrupted");
-        told.end(&Ending {
+        told.end(&JobEnd {
             exit: signals.exit(),
             error,
             partial: None,
@@ -414,7 +414,7 @@ fn perform(
         });
         End::Stopped(summary)
     };
-    let Resolved { mut request, notes } = match request(typed, plan, around, job, true) {
+    let Resolved { mut request, notes } = match request(typed, plan, environment, job, true) {
         Ok(resolved) => resolved,
         Err(text) => return fail(text, nothing),
     };
@@ -432,7 +432,7 @@ fn perform(
     told.begin(&Start { input, output, recipe, total: rendering.total(), rate: rendering.output_rate() });
     match rendering.run(&told, &Arc::clone(&signals.stop)) {
         Ok(summary) => {
-            let ending = Ending {
+            let ending = JobEnd {
                 exit: Exit::Done,
                 error: None,
                 partial: None,
@@ -465,10 +465,12 @@ struct Line<'a> {
 }
 
 /// `--status` and `--dry-run`.
-fn look(typed: &Batch, plan: &Plan, around: &Surroundings) -> Exit {
+fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exit {
     let records = match plan.queue.read() {
         Ok(records) => records,
-        Err(error) => return complain(Exit::Failed, &format!("{}: {error}", plan.queue.status().display())),
+        Err(error) => {
+            return report_error(Exit::Failed, &format!("{}: {error}", plan.queue.status().display()));
+        }
     };
     let mut text = String::new();
     let mut counts = [0usize; 4];
@@ -482,7 +484,8 @@ fn look(typed: &Batch, plan: &Plan, around: &Surroundings) -> Exit {
             None => State::Waiting,
         };
         counts[state as usize] += 1;
-        let asked = if typed.dry_run { request(typed, plan, around, job, false) } else { Err(String::new()) };
+        let asked =
+            if typed.dry_run { request(typed, plan, environment, job, false) } else { Err(String::new()) };
         let error = asked.as_ref().err().filter(|_| typed.dry_run).cloned();
         wrong += usize::from(error.is_some());
         let line = Line {

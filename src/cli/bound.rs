@@ -59,7 +59,7 @@ fn bound(step: &Step) -> Result<(Memory, Option<i64>), BoundError> {
     let spec = (step.filter.build)(&step.values).map_err(fault)?;
     let memory = spec.bind(&picture(), 0, Level::best()).map_err(fault)?.memory();
     let alive = match step.filter.name {
-        "particles" => Some(particles::most_alive(&step.values, &picture()).map_err(fault)?),
+        "particles" => Some(particles::max_alive(&step.values, &picture()).map_err(fault)?),
         _ => None,
     };
     Ok((memory, alive))
@@ -70,7 +70,11 @@ pub(super) fn text(step: &Step) -> Result<String, BoundError> {
     let (memory, alive) = bound(step)?;
     let mut out = format!("{} with these settings, at 1920x1080 in yuv420p:\n", step.filter.name);
     if let Some(alive) = alive {
-        let _ = writeln!(out, "  particles  at most {alive} at a time ({} is the limit)", particles::MOST);
+        let _ = writeln!(
+            out,
+            "  particles  at most {alive} at a time ({} is the limit)",
+            particles::MAX_PARTICLES
+        );
     }
     let _ = writeln!(
         out,
@@ -93,7 +97,7 @@ pub(super) fn json(step: &Step) -> Result<String, BoundError> {
     });
     if let Some(alive) = alive {
         object["most_alive"] = json!(alive);
-        object["limit"] = json!(particles::MOST);
+        object["limit"] = json!(particles::MAX_PARTICLES);
     }
     Ok(format!("{object:#}\n"))
 }

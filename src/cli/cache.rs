@@ -1,8 +1,8 @@
 //! `cache`: what is kept between runs.
 
 use super::exit::Exit;
-use super::resolve::{self, Surroundings};
-use super::{complain, printed, terminal};
+use super::resolve::{self, Environment};
+use super::{printed, report_error, terminal};
 use crate::disk::cache::{Cache, DEFAULT_LIMIT};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -36,19 +36,19 @@ struct Place {
     cache: Option<PathBuf>,
 }
 
-pub(super) fn run(typed: Cached, around: &Surroundings) -> Exit {
+pub(super) fn run(typed: Cached, environment: &Environment) -> Exit {
     let (place, clear) = match typed.what {
         What::Info(place) => (place, false),
         What::Clear(place) => (place, true),
     };
-    let Some(folder) = resolve::cache_folder(place.cache, around) else {
-        return complain(Exit::Usage, "there is no cache folder: name one with --cache DIR");
+    let Some(folder) = resolve::cache_folder(place.cache, environment) else {
+        return report_error(Exit::Usage, "there is no cache folder: name one with --cache DIR");
     };
     let cache = Cache::new(&folder, DEFAULT_LIMIT);
     let result = if clear { cache.clear() } else { cache.usage() };
     let name = folder.display();
     match result {
-        Err(error) => complain(Exit::Failed, &format!("{name}: {error}")),
+        Err(error) => report_error(Exit::Failed, &format!("{name}: {error}")),
         Ok(usage) => {
             let what = if clear { "deleted" } else { "holds" };
             let text = format!("{name} {what} {} files, {:.1} MB\n", usage.files, usage.bytes as f64 / 1e6);

@@ -1,12 +1,12 @@
 //! `curve`: fitting, telling about and drawing curves.
 
 use super::exit::Exit;
-use super::{chain, complain, eprintln_quietly, printed, terminal};
+use super::{chain, eprintln_quietly, printed, report_error, terminal};
 use crate::disk::{Output, Place, Uses};
 use crate::store::{self, Table, TrackFile};
 use clap::{Args, Subcommand};
 use grainfield_filters::curve::fit::{FitShape, Sample, deviation, fit};
-use grainfield_filters::curve::{At, Curve};
+use grainfield_filters::curve::{Curve, KeyTime};
 use grainfield_filters::ratio::Ratio;
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 mod draw;
 
-use super::values::Words;
+use super::values::Keywords;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -29,7 +29,7 @@ Examples:
     grainfield curve plot track.csv track.png --error 0.5
     grainfield curve plot '0~=0;48~=12;96=4' curve.png";
 
-const SHAPES: Words<FitShape> = Words(&[
+const SHAPES: Keywords<FitShape> = Keywords(&[
     ("linear", FitShape::Linear, "Straight lines"),
     ("smooth", FitShape::Smooth, "Never beyond its keys; what rises stays rising"),
     ("hermite", FitShape::Hermite, "Cubics with a slope at each key; the fewest keys of most camera paths"),
@@ -168,7 +168,7 @@ pub(super) fn run(typed: Curves) -> Exit {
     };
     match done {
         Ok(text) => printed(terminal::print(text.as_bytes())),
-        Err((exit, text)) => complain(exit, &text),
+        Err((exit, text)) => report_error(exit, &text),
     }
 }
 
@@ -422,7 +422,7 @@ fn run_plot(typed: &Plot) -> Result<String, Fault> {
     } else {
         match samples(&typed.input, &typed.fit.track) {
             Ok(table) => {
-                for track in table.into_iter().take(draw::MOST) {
+                for track in table.into_iter().take(draw::MAX_TRACKS) {
                     all.push(Fitted::new(track, &typed.fit, FitShape::Smooth)?);
                 }
                 Ok(Vec::new())
@@ -432,9 +432,9 @@ fn run_plot(typed: &Plot) -> Result<String, Fault> {
             Err(fault) => Err(fault),
         }
     };
-    for (name, curve) in found?.into_iter().take(draw::MOST) {
+    for (name, curve) in found?.into_iter().take(draw::MAX_TRACKS) {
         if typed.fit.track.is_empty() || typed.fit.track.contains(&name) {
-            if curve.keys().iter().any(|k| matches!(k.at, At::Frame(n) if n < 0)) {
+            if curve.keys().iter().any(|k| matches!(k.at, KeyTime::Frame(n) if n < 0)) {
                 return Err(usage("a key that counts from the end has no place in a plot: write its number"));
             }
             all.push(Fitted { name, samples: Vec::new(), curve, bound: 0.0 });

@@ -3,7 +3,7 @@
 use super::exit::Exit;
 use super::signals::Signals;
 use super::terminal::Style;
-use super::{chain, complain, eprintln_quietly};
+use super::{chain, eprintln_quietly, report_error};
 use crate::join::{JoinError, join};
 use clap::Args;
 use grainfield_filters::frame::Ranges;
@@ -41,7 +41,7 @@ pub(super) struct Join {
 pub(super) fn run(typed: Join) -> Exit {
     let signals = match Signals::watch() {
         Ok(signals) => signals,
-        Err(error) => return complain(Exit::Failed, &format!("signals cannot be watched: {error}")),
+        Err(error) => return report_error(Exit::Failed, &format!("signals cannot be watched: {error}")),
     };
     let Join { output, shards, frames, overwrite, quiet } = typed;
     let name = output.to_string_lossy().into_owned();
@@ -60,10 +60,10 @@ pub(super) fn run(typed: Join) -> Exit {
             }
             Exit::Done
         }
-        Err(JoinError::Stopped) => complain(signals.exit(), "interrupted"),
+        Err(JoinError::Stopped) => report_error(signals.exit(), "interrupted"),
         Err(error) => {
             let exit = if error.is_usage() { Exit::Usage } else { Exit::Failed };
-            complain(exit, &chain(&error))
+            report_error(exit, &chain(&error))
         }
     }
 }

@@ -21,13 +21,13 @@ mod values;
 pub use exit::Exit;
 
 use crate::disk::{Place, SameFile, Uses};
-use crate::job::{Job, JobError, Request, RunError, Summary, Watch};
+use crate::job::{Job, JobError, Progress, Request, RunError, Summary};
 use crate::source;
-use args::{Cli, Command, SayArgs};
+use args::{Cli, Command, ReportArgs};
 use clap::Parser;
 use grainfield_filters::catalog::{FILTERS, find};
-use report::{Ending, Report, Start};
-use resolve::{ResolveError, Resolved, Surroundings};
+use report::{JobEnd, Reporter, Start};
+use resolve::{Environment, ResolveError, Resolved};
 use signals::Signals;
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -48,25 +48,27 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 fn command(command: Command) -> Exit {
-    let around = Surroundings::look();
+    let environment = Environment::look();
     match command {
         Command::Render(typed) => {
             let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
-            job(say, prints, || resolve::render(typed, &around), Job::prepare)
+            job(say, prints, || resolve::render(typed, &environment), Job::prepare)
         }
-        Command::Hash(typed) => job(typed.common.say, true, || resolve::hash(typed, &around), Job::prepare),
+        Command::Hash(typed) => {
+            job(typed.common.say, true, || resolve::hash(typed, &environment), Job::prepare)
+        }
         Command::Frame(typed) => {
             let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
-            job(say, prints, || resolve::frame(typed, &around), Job::prepare)
+            job(say, prints, || resolve::frame(typed, &environment), Job::prepare)
         }
-        Command::Batch(typed) => batch::run(*typed, &around),
+        Command::Batch(typed) => batch::run(*typed, &environment),
         Command::Join(typed) => join::run(typed),
-        Command::Cache(typed) => cache::run(typed, &around),
-        Command::Analyze(typed) => analyze::run(typed, &around),
+        Command::Cache(typed) => cache::run(typed, &environment),
+        Command::Analyze(typed) => analyze::run(typed, &environment),
         Command::Curve(typed) => curve::run(typed),
-        Command::Sheet(typed) => sheet::run(typed, &around),
+        Command::Sheet(typed) => sheet::run(typed, &environment),
         Command::Filters(typed) => filters(&typed),
-        Command::Probe(typed) => probe(typed, &around),
+        Command::Probe(typed) => probe(typed, &environment),
         Command::Completions { shell } => printed(terminal::print(&manual::completions(shell))),
         Command::Man => printed(manual::page().and_then(|page| terminal::print(&page))),
     }
@@ -74,12 +76,12 @@ fn command(command: Command) -> Exit {
 
 /// `render`, `hash`, `frame` and `analyze`.
 fn job(
-    say: SayArgs,
+    say: ReportArgs,
     prints: bool,
     resolve: impl FnOnce() -> Result<Resolved, ResolveError>,
     prepare: impl FnOnce(Request) -> Result<Job, JobError> + Send + 'static,
 ) -> Exit {
-    let report = Report::new(say, prints);
+    let report = Reporter::new(say, prints);
     let fail = |exit, text: &str| {
         report.fail(exit, text);
         exit
@@ -118,7 +120,7 @@ fn job(
 }
 
 /// Tells how a job ended.
-fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>, resumable: bool) -> Exit {
+fn ended(report: &Reporter, signals: &Signals, result: Result<Summary, RunError>, resumable: bool) -> Exit {
     let kept = |text: String, summary: &Summary| match summary.frames + summary.skipped {
         n if resumable && n > 0 => {
             text + "\n  what is whole stays: the same command with --resume makes the rest"
@@ -129,7 +131,7 @@ fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>, 
         Ok(summary) => (Exit::Done, None, None, summary),
         Err(RunError::ClosedPipe) => {
             let summary = report.so_far();
-            report.end(&Ending { exit: Exit::Done, error: None, partial: None, summary, hushed: true });
+            report.end(&JobEnd { exit: Exit::Done, error: None, partial: None, summary, hushed: true });
             return Exit::Done;
         }
         Err(RunError::Failed { failure, partial, summary }) => {
@@ -140,7 +142,7 @@ fn ended(report: &Report, signals: &Signals, result: Result<Summary, RunError>, 
         }
     };
     let (error, partial) = (error.as_deref(), partial.as_deref());
-    report.end(&Ending { exit, error, partial, summary, hushed: false });
+    report.end(&JobEnd { exit, error, partial, summary, hushed: false });
     exit
 }
 
@@ -153,14 +155,14 @@ fn filters(typed: &args::Filters) -> Exit {
         });
         return match said {
             Ok(text) => printed(terminal::print(text.as_bytes())),
-            Err(e) => complain(if e.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&e)),
+            Err(e) => report_error(if e.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&e)),
         };
     }
     let text = match (&typed.name, typed.json) {
         (None, false) => catalog::list(FILTERS),
         (None, true) => catalog::list_json(FILTERS),
         (Some(name), json) => match find(name) {
-            None => return complain(Exit::Usage, &catalog::unknown(name, FILTERS)),
+            None => return report_error(Exit::Usage, &catalog::unknown(name, FILTERS)),
             Some(filter) if json => catalog::page_json(filter),
             Some(filter) => catalog::page(filter),
         },
@@ -168,18 +170,18 @@ fn filters(typed: &args::Filters) -> Exit {
     printed(terminal::print(text.as_bytes()))
 }
 
-fn probe(typed: args::Probe, around: &Surroundings) -> Exit {
-    if let Err(error) = resolve::check_input(&typed.input, around) {
-        return complain(error.exit(), &chain(&error));
+fn probe(typed: args::Probe, environment: &Environment) -> Exit {
+    if let Err(error) = resolve::check_input(&typed.input, environment) {
+        return report_error(error.exit(), &chain(&error));
     }
     let mut uses = typed.source.lavfi.as_deref().map(crate::job::by_graph).unwrap_or_default();
     source::reads(&typed.input).into_iter().for_each(|place| uses.read("the input", place));
     uses.write("the report", Place::Output);
     if let Err(error) = uses.check().and_then(|()| uses.check_asked()) {
-        return complain(Exit::Usage, &chain(&error));
+        return report_error(Exit::Usage, &chain(&error));
     }
-    match crate::job::probe(&typed.input, &resolve::source_options(&typed.source, around)) {
-        Err(error) => complain(if error.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&error)),
+    match crate::job::probe(&typed.input, &resolve::source_options(&typed.source, environment)) {
+        Err(error) => report_error(if error.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&error)),
         Ok(info) if typed.json => printed(terminal::print(probe::json(&info).as_bytes())),
         Ok(info) => {
             for note in &info.notes {
@@ -199,7 +201,7 @@ fn prints(reads: impl IntoIterator<Item = Place>, role: &str) -> Result<(), Same
 }
 
 /// An error, and how it ends the program.
-fn complain(exit: Exit, text: &str) -> Exit {
+fn report_error(exit: Exit, text: &str) -> Exit {
     eprintln_quietly(&format!("{} {text}", Style::of_stderr().error()));
     exit
 }
@@ -214,7 +216,7 @@ fn eprintln_quietly(line: &str) {
 fn printed(result: io::Result<()>) -> Exit {
     match result {
         Ok(()) => Exit::Done,
-        Err(error) => complain(Exit::Failed, &format!("standard output: {error}")),
+        Err(error) => report_error(Exit::Failed, &format!("standard output: {error}")),
     }
 }
 

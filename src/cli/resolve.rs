@@ -74,7 +74,7 @@ impl ResolveError {
 
 /// What there is around the program.
 #[derive(Clone, Debug)]
-pub(super) struct Surroundings {
+pub(super) struct Environment {
     pub(super) level: Option<OsString>,
     /// Where things are kept unless something else is said.
     pub(super) cache: Option<PathBuf>,
@@ -82,9 +82,9 @@ pub(super) struct Surroundings {
     pub(super) stdout_is_terminal: bool,
 }
 
-impl Surroundings {
-    pub(super) fn look() -> Surroundings {
-        Surroundings {
+impl Environment {
+    pub(super) fn look() -> Environment {
+        Environment {
             cache: std::env::var_os(CACHE_VARIABLE)
                 .filter(|v| !v.is_empty())
                 .map(PathBuf::from)
@@ -103,9 +103,9 @@ pub(super) struct Resolved {
     pub(super) notes: Vec<String>,
 }
 
-pub(super) fn render(typed: Render, around: &Surroundings) -> Result<Resolved, ResolveError> {
+pub(super) fn render(typed: Render, environment: &Environment) -> Result<Resolved, ResolveError> {
     let Render { input, output, overwrite, filters, span, shard, resume, encoding, common } = typed;
-    let mut resolved = request(input, output, overwrite, filters, Some(span), common, around)?;
+    let mut resolved = request(input, output, overwrite, filters, Some(span), common, environment)?;
     resolved.request.encoding = encoding_of(encoding);
     resolved.request.shard = shard_of(&shard)?;
     let ResumeArgs { resume, verify, segments, segment_frames } = resume;
@@ -119,9 +119,9 @@ pub(super) fn render(typed: Render, around: &Surroundings) -> Result<Resolved, R
     Ok(resolved)
 }
 
-pub(super) fn hash(typed: Hash, around: &Surroundings) -> Result<Resolved, ResolveError> {
+pub(super) fn hash(typed: Hash, environment: &Environment) -> Result<Resolved, ResolveError> {
     let Hash { input, filters, span, shard, common } = typed;
-    let mut resolved = request(input, "hash:".into(), false, filters, Some(span), common, around)?;
+    let mut resolved = request(input, "hash:".into(), false, filters, Some(span), common, environment)?;
     resolved.request.shard = shard_of(&shard)?;
     Ok(resolved)
 }
@@ -135,12 +135,12 @@ pub(super) fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, ResolveError>
         .map_err(ResolveError::Shard)
 }
 
-pub(super) fn frame(typed: Frame, around: &Surroundings) -> Result<Resolved, ResolveError> {
+pub(super) fn frame(typed: Frame, environment: &Environment) -> Result<Resolved, ResolveError> {
     let Frame { input, number, output, overwrite, filters, common } = typed;
     let frames: Ranges =
         format!("{number}-{number}").parse().map_err(|cause| ResolveError::Number { number, cause })?;
     let span = SpanArgs { frames: Some(frames), on_error: OnError::Stop };
-    request(input, output, overwrite, filters, Some(span), common, around)
+    request(input, output, overwrite, filters, Some(span), common, environment)
 }
 
 fn encoding_of(typed: EncodingArgs) -> Encoding {
@@ -158,24 +158,24 @@ fn encoding_of(typed: EncodingArgs) -> Encoding {
     }
 }
 
-pub(super) fn analyze(typed: Analyze, around: &Surroundings) -> Result<Resolved, ResolveError> {
+pub(super) fn analyze(typed: Analyze, environment: &Environment) -> Result<Resolved, ResolveError> {
     let Analyze { input, clean, plot, filters, span, common, .. } = typed;
-    let mut resolved = request(input, "null:".into(), false, filters, Some(span), common, around)?;
+    let mut resolved = request(input, "null:".into(), false, filters, Some(span), common, environment)?;
     let beside = &mut resolved.request.beside;
     beside.write("the report", Place::Output);
     if let Some(plot) = plot {
         beside.write("the plot", Place::Path(plot.into()));
     }
     if let Some(clean) = clean {
-        check_input(&clean, around)?;
+        check_input(&clean, environment)?;
         source::reads(&clean).into_iter().for_each(|place| beside.read("the input of --clean", place));
     }
     Ok(resolved)
 }
 
-pub(super) fn sheet(typed: Sheet, around: &Surroundings) -> Result<Resolved, ResolveError> {
+pub(super) fn sheet(typed: Sheet, environment: &Environment) -> Result<Resolved, ResolveError> {
     let Sheet { input, output, overwrite, filters, span, common, .. } = typed;
-    request(input, output, overwrite, filters, Some(span), common, around)
+    request(input, output, overwrite, filters, Some(span), common, environment)
 }
 
 /// Whether frames, or lines for them, go to standard output.
@@ -184,8 +184,8 @@ pub(super) fn prints(output: &OsStr) -> bool {
 }
 
 /// How `probe` opens its input.
-pub(super) fn source_options(typed: &SourceArgs, around: &Surroundings) -> source::Options {
-    let cache = Cache { folder: cache_folder(None, around), limit: None };
+pub(super) fn source_options(typed: &SourceArgs, environment: &Environment) -> source::Options {
+    let cache = Cache { folder: cache_folder(None, environment), limit: None };
     source::Options {
         rate: typed.rate,
         missing: typed.missing,
@@ -201,8 +201,8 @@ pub(super) fn source_options(typed: &SourceArgs, around: &Surroundings) -> sourc
 }
 
 /// Refuses to wait for somebody to type a y4m stream.
-pub(super) fn check_input(input: &OsStr, around: &Surroundings) -> Result<(), ResolveError> {
-    if input == "-" && around.stdin_is_terminal { Err(ResolveError::TerminalIn) } else { Ok(()) }
+pub(super) fn check_input(input: &OsStr, environment: &Environment) -> Result<(), ResolveError> {
+    if input == "-" && environment.stdin_is_terminal { Err(ResolveError::TerminalIn) } else { Ok(()) }
 }
 
 fn request(
@@ -212,17 +212,17 @@ fn request(
     filters: FilterArgs,
     span: Option<SpanArgs>,
     common: CommonArgs,
-    around: &Surroundings,
+    environment: &Environment,
 ) -> Result<Resolved, ResolveError> {
     let CommonArgs { source, frame_offset, picture, machine, say: _ } = common;
-    let (level, notes) = level(machine.level, around.level.as_deref())?;
+    let (level, notes) = level(machine.level, environment.level.as_deref())?;
     let recipe = recipe(&filters)?;
     let mut beside = Uses::default();
     if let Some(path) = filters.recipe {
         beside.read("the recipe", Place::Path(path));
     }
-    check_input(&input, around)?;
-    if output == "-" && around.stdout_is_terminal {
+    check_input(&input, environment)?;
+    if output == "-" && environment.stdout_is_terminal {
         return Err(ResolveError::TerminalOut);
     }
     let (frames, on_error) = span.map_or((None, OnError::Stop), |s| (s.frames, s.on_error));
@@ -251,7 +251,7 @@ fn request(
         shard: None,
         resume: Resume::No,
         segments: None,
-        cache: Cache { folder: cache_folder(machine.cache, around), limit: machine.cache_limit },
+        cache: Cache { folder: cache_folder(machine.cache, environment), limit: machine.cache_limit },
         beside,
         stop: Arc::default(),
     };
@@ -294,8 +294,8 @@ fn read_recipe(path: &Path) -> Result<String, ResolveError> {
 }
 
 /// The folder for what can be made again: as typed, else as found; `none` is none.
-pub(super) fn cache_folder(typed: Option<PathBuf>, around: &Surroundings) -> Option<PathBuf> {
-    typed.or_else(|| around.cache.clone()).filter(|folder| folder.as_os_str() != "none")
+pub(super) fn cache_folder(typed: Option<PathBuf>, environment: &Environment) -> Option<PathBuf> {
+    typed.or_else(|| environment.cache.clone()).filter(|folder| folder.as_os_str() != "none")
 }
 
 /// The lower of what the machine has, `--level` and the environment say.
@@ -324,16 +324,16 @@ mod tests {
     use clap::Parser;
     use grainfield_filters::frame::ColorRange;
 
-    fn pipes() -> Surroundings {
-        Surroundings { cache: None, level: None, stdin_is_terminal: false, stdout_is_terminal: false }
+    fn pipes() -> Environment {
+        Environment { cache: None, level: None, stdin_is_terminal: false, stdout_is_terminal: false }
     }
 
-    fn resolve(line: &str, around: &Surroundings) -> Result<Resolved, ResolveError> {
+    fn resolve(line: &str, environment: &Environment) -> Result<Resolved, ResolveError> {
         let words = std::iter::once("grainfield").chain(line.split_whitespace());
         match Cli::try_parse_from(words).unwrap().command {
-            Command::Render(r) => render(r, around),
-            Command::Hash(h) => hash(h, around),
-            Command::Frame(f) => frame(f, around),
+            Command::Render(r) => render(r, environment),
+            Command::Hash(h) => hash(h, environment),
+            Command::Frame(f) => frame(f, environment),
             other => panic!("{other:?}"),
         }
     }
@@ -429,7 +429,7 @@ mod tests {
 
     #[test]
     fn terminals_are_no_pipes() {
-        let terminal = Surroundings { stdin_is_terminal: true, stdout_is_terminal: true, ..pipes() };
+        let terminal = Environment { stdin_is_terminal: true, stdout_is_terminal: true, ..pipes() };
         assert!(matches!(resolve("render - out.y4m", &terminal), Err(ResolveError::TerminalIn)));
         assert!(matches!(resolve("render in.y4m -", &terminal), Err(ResolveError::TerminalOut)));
         assert!(resolve("render in.y4m out.y4m", &terminal).is_ok());

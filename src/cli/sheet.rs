@@ -2,11 +2,11 @@
 
 use super::args::{CommonArgs, FilterArgs, SpanArgs};
 use super::exit::Exit;
-use super::values::Words;
-use super::{chain, complain, job, resolve};
-use crate::cli::resolve::Surroundings;
+use super::values::Keywords;
+use super::{chain, job, report_error, resolve};
+use crate::cli::resolve::Environment;
 use crate::disk::Output;
-use crate::sheet::{self, Compare, Layout, Shots};
+use crate::sheet::{self, Compare, Layout, Thumbnails};
 use clap::Args;
 use std::ffi::OsString;
 
@@ -19,7 +19,7 @@ Examples:
   Where does it change anything?
     grainfield sheet clip.mp4 sheet.png -f noise=strength=8 --compare diff --columns 2";
 
-const COMPARE: Words<Compare> = Words(&[
+const COMPARE: Keywords<Compare> = Keywords(&[
     ("side", Compare::Side, "The source to the left, filtered to the right"),
     ("split", Compare::Split, "The source's left half, the filtered right half"),
     ("diff", Compare::Diff, "How far they are apart, 8 times"),
@@ -52,11 +52,11 @@ pub(super) struct Sheet {
     pub(super) common: CommonArgs,
 }
 
-pub(super) fn run(typed: Sheet, around: &Surroundings) -> Exit {
+pub(super) fn run(typed: Sheet, environment: &Environment) -> Exit {
     let png = typed.output.to_str().is_some_and(|p| p.to_ascii_lowercase().ends_with(".png"));
     if !png {
         let name = typed.output.to_string_lossy();
-        return complain(Exit::Usage, &format!("{name}: a sheet is a PNG image: call it NAME.png"));
+        return report_error(Exit::Usage, &format!("{name}: a sheet is a PNG image: call it NAME.png"));
     }
     let layout = Layout { width: typed.width, columns: typed.columns, compare: typed.compare };
     let mut title = typed.input.to_string_lossy().into_owned();
@@ -65,11 +65,11 @@ pub(super) fn run(typed: Sheet, around: &Surroundings) -> Exit {
     if !with.is_empty() {
         title = format!("{title} with {}", with.join(", "));
     }
-    let (say, shots) = (typed.common.say, Shots::default());
-    let (taken, mut output) = (shots.clone(), None);
+    let (say, thumbnails) = (typed.common.say, Thumbnails::default());
+    let (taken, mut output) = (thumbnails.clone(), None);
     let begin = || {
         let (name, overwrite) = (typed.output.clone(), typed.overwrite);
-        let resolved = resolve::sheet(typed, around)?;
+        let resolved = resolve::sheet(typed, environment)?;
         resolved.request.check_files()?;
         // Held open from the beginning: better to fail now than after the rendering.
         output = Some(Output::create(&name, overwrite)?);
@@ -79,9 +79,9 @@ pub(super) fn run(typed: Sheet, around: &Surroundings) -> Exit {
     let (Exit::Done, Some(mut output)) = (exit, output) else {
         return exit;
     };
-    let drawn = sheet::png(&shots, &layout, &title).map_err(|e| chain(&e));
+    let drawn = sheet::png(&thumbnails, &layout, &title).map_err(|e| chain(&e));
     match drawn.and_then(|png| output.put(&png).and_then(|()| output.finish()).map_err(|e| chain(&e))) {
         Ok(()) => Exit::Done,
-        Err(text) => complain(Exit::Failed, &text),
+        Err(text) => report_error(Exit::Failed, &text),
     }
 }

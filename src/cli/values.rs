@@ -11,9 +11,9 @@ use std::ffi::OsStr;
 /// One of a few words, each with its value and a line of help. A word may be followed by other spellings, with `|`
 /// between them, that are understood but not advertised.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words<T: 'static>(pub(super) &'static [(&'static str, T, &'static str)]);
+pub(super) struct Keywords<T: 'static>(pub(super) &'static [(&'static str, T, &'static str)]);
 
-impl<T> Words<T> {
+impl<T> Keywords<T> {
     fn possible(&self) -> impl Iterator<Item = PossibleValue> + '_ {
         self.0.iter().map(|(spellings, _, help)| {
             let mut spellings = spellings.split('|');
@@ -23,7 +23,7 @@ impl<T> Words<T> {
     }
 }
 
-impl<T: Copy + Send + Sync + 'static> TypedValueParser for Words<T> {
+impl<T: Copy + Send + Sync + 'static> TypedValueParser for Keywords<T> {
     type Value = T;
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {

@@ -1,9 +1,9 @@
 //! The documentation of effect files, from the table that they are read by.
 
 use super::print::text;
-use grainfield_filters::filter::particles::keys::{LAYER, Takes};
-use grainfield_filters::filter::particles::{Layer, MOST, MOST_LAYERS, WIND};
-use grainfield_filters::particle::draw::{Blend, Light};
+use grainfield_filters::filter::particles::keys::{KeyType, LAYER};
+use grainfield_filters::filter::particles::{Layer, MAX_LAYERS, MAX_PARTICLES, WIND};
+use grainfield_filters::particle::draw::{Blend, BlendSpace};
 use grainfield_filters::settings::{Choice, Word};
 use std::fmt::Write;
 
@@ -43,7 +43,7 @@ pub fn page() -> String {
     row(
         &mut out,
         "blend",
-        &Takes::Word(Blend::WORDS).to_string(),
+        &KeyType::Word(Blend::WORDS).to_string(),
         "",
         "\"over\"",
         &words("How they mix with the frame:", Blend::WORDS),
@@ -51,10 +51,10 @@ pub fn page() -> String {
     row(
         &mut out,
         "light",
-        &Takes::Word(Light::WORDS).to_string(),
+        &KeyType::Word(BlendSpace::WORDS).to_string(),
         "",
         "\"gamma\"",
-        &words("In what they mix with the frame:", Light::WORDS),
+        &words("In what they mix with the frame:", BlendSpace::WORDS),
     );
     row(
         &mut out,
@@ -66,25 +66,25 @@ pub fn page() -> String {
     );
     let _ = writeln!(
         out,
-        "\n## A layer\n\nAn effect has 1 to {MOST_LAYERS} layers, each written `[[layer]]` with its keys below it: an emitter with \
-         one kind of particle.\nAt most {MOST} particles may live at a time in all of them.\n\n| key | takes | unit | \
+        "\n## A layer\n\nAn effect has 1 to {MAX_LAYERS} layers, each written `[[layer]]` with its keys below it: an emitter with \
+         one kind of particle.\nAt most {MAX_PARTICLES} particles may live at a time in all of them.\n\n| key | takes | unit | \
          default | what it does |\n|---|---|---|---|---|"
     );
     let usual = Layer::default();
     for key in LAYER {
         let default = key.get(&usual).map_or(String::new(), |item| text(&item));
-        let help = match key.takes {
-            Takes::Word(all) => words(key.help.trim_end_matches('.'), all),
+        let help = match key.key_type {
+            KeyType::Word(all) => words(key.help.trim_end_matches('.'), all),
             _ => key.help.to_owned(),
         };
-        row(&mut out, key.id, &key.takes.to_string(), key.unit, &default, &help);
+        row(&mut out, key.id, &key.key_type.to_string(), key.unit, &default, &help);
     }
     out
 }
 
-fn row(out: &mut String, id: &str, takes: &str, unit: &str, default: &str, help: &str) {
+fn row(out: &mut String, id: &str, key_type: &str, unit: &str, default: &str, help: &str) {
     let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
-    let _ = writeln!(out, "| `{id}` | {takes} | {unit} | {default} | {help} |");
+    let _ = writeln!(out, "| `{id}` | {key_type} | {unit} | {default} | {help} |");
 }
 
 fn words(help: &str, all: &[Choice]) -> String {

@@ -3,9 +3,9 @@
 use super::VERSION;
 use crate::recipe::toml_string;
 use grainfield_filters::filter::particles::Effect;
-use grainfield_filters::filter::particles::keys::{Item, Key, said};
+use grainfield_filters::filter::particles::keys::{Key, KeyValue, explicit_keys};
 use grainfield_filters::particle::Spread;
-use grainfield_filters::particle::draw::Light;
+use grainfield_filters::particle::draw::BlendSpace;
 use grainfield_filters::settings::Word;
 use std::fmt::Write;
 
@@ -26,13 +26,13 @@ fn written(effect: &Effect, explained: bool) -> String {
     let mut out = format!("version = {VERSION}\n");
     line(&mut out, &format!("blend = \"{}\"", effect.blend.word()), explained.then_some(BLEND));
     // Left out where it is as usual: the keys of recipes hang on this text.
-    if explained || effect.light != Light::default() {
+    if explained || effect.light != BlendSpace::default() {
         line(&mut out, &format!("light = \"{}\"", effect.light.word()), explained.then_some(LIGHT));
     }
     line(&mut out, &format!("wind = {}", number(&effect.wind)), explained.then_some(WIND));
     for layer in &effect.layers {
         out += "\n[[layer]]\n";
-        for (key, item) in said(layer) {
+        for (key, item) in explicit_keys(layer) {
             let help = explained.then(|| explanation(key));
             line(&mut out, &format!("{} = {}", key.id, text(&item)), help.as_deref());
         }
@@ -59,22 +59,22 @@ fn explanation(key: &Key) -> String {
 }
 
 /// A value as it is written.
-pub(super) fn text(item: &Item) -> String {
+pub(super) fn text(item: &KeyValue) -> String {
     fn list<T>(all: &[T], one: impl Fn(&T) -> String) -> String {
         format!("[{}]", all.iter().map(one).collect::<Vec<_>>().join(", "))
     }
     match item {
-        Item::Number(v) => number(v),
-        Item::Whole(v) => v.to_string(),
-        Item::Spread(s) => spread(*s),
-        Item::Numbers(all) => list(all, number),
-        Item::Points(all) => list(all, |p| list(p, number)),
-        Item::Colours(all) => list(all, colour),
-        Item::Name(name) => toml_string(name),
-        Item::Curve(curve) => toml_string(&curve.to_string()),
-        Item::Path(curve) => toml_string(&curve.to_string()),
-        Item::Word(word) => format!("\"{word}\""),
-        Item::Picture(picture) => toml_string(picture.name()),
+        KeyValue::Number(v) => number(v),
+        KeyValue::Whole(v) => v.to_string(),
+        KeyValue::Spread(s) => spread(*s),
+        KeyValue::Numbers(all) => list(all, number),
+        KeyValue::Points(all) => list(all, |p| list(p, number)),
+        KeyValue::Colours(all) => list(all, colour),
+        KeyValue::Name(name) => toml_string(name),
+        KeyValue::Curve(curve) => toml_string(&curve.to_string()),
+        KeyValue::Path(curve) => toml_string(&curve.to_string()),
+        KeyValue::Word(word) => format!("\"{word}\""),
+        KeyValue::Picture(picture) => toml_string(picture.name()),
     }
 }
 

@@ -3,11 +3,11 @@
 use super::{Load, MAX_TEXT, VERSION};
 use crate::recipe::{Problem, RecipeError, nearest};
 use grainfield_filters::curve::{Animate, Curve, TextError};
-use grainfield_filters::filter::particles::keys::{self, Draft, Item, Key, LAYER, Takes};
-use grainfield_filters::filter::particles::{Effect, EffectError, Layer, MOST_LAYERS, WIND};
+use grainfield_filters::filter::particles::keys::{self, Key, KeyType, KeyValue, LAYER, LayerBuilder};
+use grainfield_filters::filter::particles::{Effect, EffectError, Layer, MAX_LAYERS, WIND};
 use grainfield_filters::particle::Spread;
-use grainfield_filters::particle::draw::{Blend, Light};
-use grainfield_filters::settings::{Choice, Picture, Word};
+use grainfield_filters::particle::draw::{Blend, BlendSpace};
+use grainfield_filters::settings::{Choice, ImageAsset, Word};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -41,7 +41,7 @@ fn fault(at: Range<usize>, what: impl ToString) -> Fault {
 }
 
 fn effect(table: &DeTable<'_>, load: Load<'_>) -> Result<Effect, Fault> {
-    let mut effect = Effect { layers: Vec::new(), blend: Blend::Over, wind: 0.0, light: Light::Gamma };
+    let mut effect = Effect { layers: Vec::new(), blend: Blend::Over, wind: 0.0, light: BlendSpace::Gamma };
     for (key, value) in in_order(table) {
         match key.get_ref().as_ref() {
             "version" if number(value) == Some(VERSION as f64) => {}
@@ -50,17 +50,19 @@ fn effect(table: &DeTable<'_>, load: Load<'_>) -> Result<Effect, Fault> {
                 return Err(fault(value.span(), what));
             }
             "blend" => effect.blend = Blend::of_word(word(Blend::WORDS, value)?).unwrap_or(Blend::Over),
-            "light" => effect.light = Light::of_word(word(Light::WORDS, value)?).unwrap_or_default(),
+            "light" => {
+                effect.light = BlendSpace::of_word(word(BlendSpace::WORDS, value)?).unwrap_or_default()
+            }
             "wind" => {
                 effect.wind = number(value).ok_or_else(|| expected(value, WIND))?;
-                let fits = WIND.check(&Item::Number(effect.wind));
+                let fits = WIND.check(&KeyValue::Number(effect.wind));
                 fits.map_err(|e| fault(value.span(), format!("wind: {e}")))?;
             }
             "layer" => {
                 let what = "this should be written [[layer]], once for each";
                 let all = value.get_ref().as_array().ok_or_else(|| fault(value.span(), what))?;
-                if all.len() > MOST_LAYERS {
-                    return Err(fault(value.span(), format!("an effect has 1 to {MOST_LAYERS} layers")));
+                if all.len() > MAX_LAYERS {
+                    return Err(fault(value.span(), format!("an effect has 1 to {MAX_LAYERS} layers")));
                 }
                 for value in all {
                     effect.layers.push(layer(value, effect.layers.len() + 1, load)?);
@@ -92,7 +94,7 @@ fn effect(table: &DeTable<'_>, load: Load<'_>) -> Result<Effect, Fault> {
 fn layer(value: &Value<'_>, number: usize, load: Load<'_>) -> Result<Layer, Fault> {
     let what = "this should be written [[layer]], with keys below it";
     let table = value.get_ref().as_table().ok_or_else(|| fault(value.span(), what))?;
-    let mut draft = Draft::default();
+    let mut draft = LayerBuilder::default();
     for (key, value) in in_order(table) {
         let name = key.get_ref().as_ref();
         let Some(known) = keys::find(name) else {
@@ -116,43 +118,43 @@ fn layer(value: &Value<'_>, number: usize, load: Load<'_>) -> Result<Layer, Faul
     Ok(layer)
 }
 
-fn expected(value: &Value<'_>, takes: Takes) -> Fault {
-    fault(value.span(), format!("this should be {takes}"))
+fn expected(value: &Value<'_>, key_type: KeyType) -> Fault {
+    fault(value.span(), format!("this should be {key_type}"))
 }
 
-fn item(key: &Key, value: &Value<'_>, load: Load<'_>) -> Result<Item, Fault> {
-    let wrong = || expected(value, key.takes);
-    match key.takes {
-        Takes::Number { .. } => number(value).map(Item::Number).ok_or_else(wrong),
-        Takes::Whole { max } => {
+fn item(key: &Key, value: &Value<'_>, load: Load<'_>) -> Result<KeyValue, Fault> {
+    let wrong = || expected(value, key.key_type);
+    match key.key_type {
+        KeyType::Number { .. } => number(value).map(KeyValue::Number).ok_or_else(wrong),
+        KeyType::Whole { max } => {
             let n = number(value).ok_or_else(wrong)?;
             if !(0.0..=max as f64).contains(&n) || n != n.trunc() {
                 return Err(wrong());
             }
-            Ok(Item::Whole(n as u64))
+            Ok(KeyValue::Whole(n as u64))
         }
-        Takes::Spread { .. } => spread(key, value).map(Item::Spread),
-        Takes::Numbers { .. } => numbers(value).map(Item::Numbers).ok_or_else(wrong),
-        Takes::Over { .. } | Takes::Corners | Takes::Bursts => {
-            points(value).map(Item::Points).ok_or_else(wrong)
+        KeyType::Spread { .. } => spread(key, value).map(KeyValue::Spread),
+        KeyType::Numbers { .. } => numbers(value).map(KeyValue::Numbers).ok_or_else(wrong),
+        KeyType::Over { .. } | KeyType::Corners | KeyType::Bursts => {
+            points(value).map(KeyValue::Points).ok_or_else(wrong)
         }
-        Takes::Rate { .. } => match value.get_ref().as_str() {
-            Some(text) => curve(key, text, value).map(Item::Curve),
-            None => number(value).map(Item::Number).ok_or_else(wrong),
+        KeyType::Rate { .. } => match value.get_ref().as_str() {
+            Some(text) => curve(key, text, value).map(KeyValue::Curve),
+            None => number(value).map(KeyValue::Number).ok_or_else(wrong),
         },
-        Takes::Name => {
+        KeyType::Name => {
             let name = value.get_ref().as_str().ok_or_else(wrong)?;
-            Ok(Item::Name(name.to_owned()))
+            Ok(KeyValue::Name(name.to_owned()))
         }
-        Takes::Path => curve(key, value.get_ref().as_str().ok_or_else(wrong)?, value).map(Item::Path),
-        Takes::Colours => colours(value).map(Item::Colours),
-        Takes::Word(all) => word(all, value).map(Item::Word),
-        Takes::Picture => {
+        KeyType::Path => curve(key, value.get_ref().as_str().ok_or_else(wrong)?, value).map(KeyValue::Path),
+        KeyType::Colours => colours(value).map(KeyValue::Colours),
+        KeyType::Word(all) => word(all, value).map(KeyValue::Word),
+        KeyType::Picture => {
             let name = value.get_ref().as_str().filter(|name| !name.is_empty()).ok_or_else(wrong)?;
-            let picture = Picture::named(name);
+            let picture = ImageAsset::named(name);
             match load(name) {
-                Ok(Some(frame)) => Ok(Item::Picture(picture.read(frame))),
-                Ok(None) => Ok(Item::Picture(picture)),
+                Ok(Some(frame)) => Ok(KeyValue::Picture(picture.read(frame))),
+                Ok(None) => Ok(KeyValue::Picture(picture)),
                 Err(problem) => Err(fault(value.span(), problem)),
             }
         }
@@ -185,7 +187,7 @@ fn points(value: &Value<'_>) -> Option<Vec<[f64; 2]>> {
 
 /// A number, `[lowest, highest]` or `{ base = B, offset = O }`.
 fn spread(key: &Key, value: &Value<'_>) -> Result<Spread, Fault> {
-    let wrong = || expected(value, key.takes);
+    let wrong = || expected(value, key.key_type);
     if let Some(v) = number(value) {
         return Ok(Spread::fixed(v as f32));
     }
@@ -232,12 +234,12 @@ fn colour(value: &Value<'_>) -> Result<[f64; 3], Fault> {
 }
 
 fn word(all: &'static [Choice], value: &Value<'_>) -> Result<&'static str, Fault> {
-    let takes = Takes::Word(all);
-    let text = value.get_ref().as_str().ok_or_else(|| expected(value, takes))?;
+    let key_type = KeyType::Word(all);
+    let text = value.get_ref().as_str().ok_or_else(|| expected(value, key_type))?;
     match all.iter().find(|c| c.id == text) {
         Some(choice) => Ok(choice.id),
         None => {
-            let (at, problem, _) = expected(value, takes);
+            let (at, problem, _) = expected(value, key_type);
             Err((at, problem, nearest(text, all.iter().map(|c| c.id))))
         }
     }

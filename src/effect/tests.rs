@@ -64,7 +64,7 @@ fn odd_numbers_read_back() {
 #[test]
 fn light_is_said_where_it_is_not_as_usual() {
     let effect = parse("light = \"linear\"\n[[layer]]\nrate = 3").unwrap();
-    assert_eq!(effect.light, grainfield_filters::particle::draw::Light::Linear);
+    assert_eq!(effect.light, grainfield_filters::particle::draw::BlendSpace::Linear);
     assert!(print(&effect).contains("light = \"linear\""));
     assert_eq!(parse(&print(&effect)).as_ref(), Ok(&effect));
     let usual = parse("light = \"gamma\"\n[[layer]]\nrate = 3").unwrap();

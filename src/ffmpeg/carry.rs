@@ -1,6 +1,6 @@
-//! What an FFmpeg source hands to an FFmpeg sink past the filters, by way of `Info::carried` and `Stamp::carried`.
+//! What an FFmpeg source hands to an FFmpeg sink past the filters, by way of `Info::carried` and `FrameStamp::carried`.
 
-use super::interrupt::Stop;
+use super::interrupt::StopFlag;
 use super::sink::hdr::Hdr;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
@@ -15,7 +15,7 @@ pub struct Container {
     /// Protocols that may be used for it, as libav's `protocol_whitelist`.
     pub protocols: CString,
     /// Ends reads that stand still.
-    pub stop: Stop,
+    pub stop: StopFlag,
     /// The stream that is filtered.
     pub video: usize,
     /// Seconds a tick of that stream.

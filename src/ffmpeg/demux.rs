@@ -1,10 +1,10 @@
 //! An input opened: its streams, and the packets of the one that is filtered.
 
 use super::error::{AvError, check};
+use super::input_url::InputUrl;
 use super::interrupt::Interrupt;
 use super::log::Log;
-use super::own::{Decoder, NO_MEMORY, Packet};
-use super::place::Place;
+use super::owned::{Decoder, NO_MEMORY, Packet};
 use super::timeline::Timeline;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
@@ -42,9 +42,9 @@ impl From<AvError> for OpenError {
 }
 
 /// Where bytes come from.
-pub(crate) enum Origin {
+pub(crate) enum ByteSource {
     /// libav opens it itself.
-    Place(Place),
+    Place(InputUrl),
     /// Bytes that can be read once, forwards.
     Reader(Box<dyn Read + Send>),
 }
@@ -68,17 +68,17 @@ unsafe impl Send for Demuxer {}
 impl Demuxer {
     /// Opens an input and chooses the stream: of those that are not a single attached picture the one marked as
     /// default, then the largest.
-    pub(crate) fn open(from: Origin) -> Result<Demuxer, OpenError> {
+    pub(crate) fn open(from: ByteSource) -> Result<Demuxer, OpenError> {
         Demuxer::open_for(from, None)
     }
 
     /// Opens an input again for its packets alone. Where the container's head says all that takes, libav is not made
     /// to decode pictures to find out more.
-    pub(crate) fn packets(place: &Place, video: usize) -> Result<Demuxer, OpenError> {
-        Demuxer::open_for(Origin::Place(place.clone()), Some(video))
+    pub(crate) fn packets(place: &InputUrl, video: usize) -> Result<Demuxer, OpenError> {
+        Demuxer::open_for(ByteSource::Place(place.clone()), Some(video))
     }
 
-    fn open_for(from: Origin, video: Option<usize>) -> Result<Demuxer, OpenError> {
+    fn open_for(from: ByteSource, video: Option<usize>) -> Result<Demuxer, OpenError> {
         super::init();
         // SAFETY: `own` frees what has been made whenever this returns early; a failed open has freed the context
         // itself and leaves null, which closing accepts.
@@ -93,14 +93,14 @@ impl Demuxer {
                 Demuxer { context, _pipe: None, interrupt: None, video: 0, ended: false, timeline: None };
             let mut options = ptr::null_mut();
             let url = match from {
-                Origin::Place(place) => {
+                ByteSource::Place(place) => {
                     let key = c"protocol_whitelist".as_ptr();
                     let set = sys::av_dict_set(&mut options, key, place.protocols.as_ptr(), 0);
                     check(set)?;
                     own.interrupt = Some(Interrupt::watch(&place.stop, context));
                     place.url
                 }
-                Origin::Reader(reader) => {
+                ByteSource::Reader(reader) => {
                     let pipe = Pipe::new(reader)?;
                     (*context).pb = pipe.0;
                     own._pipe = Some(pipe);

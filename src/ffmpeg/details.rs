@@ -2,8 +2,8 @@
 
 use super::color::Tag;
 use super::demux::{Demuxer, text};
-use super::graph::Feed;
-use super::own::Picture;
+use super::graph::GraphInput;
+use super::owned::AvFrame;
 use super::pixfmt::Layout;
 use super::versions::stream_side_data;
 use ffmpeg_sys_next as sys;
@@ -60,7 +60,7 @@ pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
 }
 
 /// What filters are told of the frames that come.
-pub(crate) fn feed(demuxer: &Demuxer) -> Feed {
+pub(crate) fn feed(demuxer: &Demuxer) -> GraphInput {
     let i = demuxer.video();
     let stream = demuxer.stream(i);
     // SAFETY: an open context and its stream; without a frame the container alone is asked.
@@ -71,7 +71,7 @@ pub(crate) fn feed(demuxer: &Demuxer) -> Feed {
             sys::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut()),
         )
     };
-    Feed {
+    GraphInput {
         time_base: (stream.time_base.num, stream.time_base.den),
         rate: (rate.num, rate.den),
         aspect: (aspect.num, aspect.den.max(1)),
@@ -79,7 +79,7 @@ pub(crate) fn feed(demuxer: &Demuxer) -> Feed {
 }
 
 /// What every frame is, but for the rate: the decoded frame's tags, and the container's where it says nothing.
-pub(crate) fn format(demuxer: &Demuxer, first: &Picture, layout: &Layout) -> Format {
+pub(crate) fn format(demuxer: &Demuxer, first: &AvFrame, layout: &Layout) -> Format {
     let f = first.get();
     let p = demuxer.parameters(demuxer.video());
     let mut format = layout.format(f.width.max(0) as u32, f.height.max(0) as u32);
@@ -132,7 +132,7 @@ pub(crate) fn format(demuxer: &Demuxer, first: &Picture, layout: &Layout) -> For
 
 /// Everything else, as name and value: the container, its tags, chapters, every stream, and what goes with the
 /// pictures.
-pub(crate) fn details(demuxer: &Demuxer, first: &Picture) -> Vec<(String, String)> {
+pub(crate) fn details(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String)> {
     let mut list = Vec::new();
     let mut add = |name: String, value: String| list.push((name, value));
     let context = demuxer.context();
@@ -242,7 +242,7 @@ const DISPOSITIONS: &[(i32, &str)] = &[
 ];
 
 /// What goes with the pictures: rotation, HDR10 and the rest, by the container and by the first of them.
-fn side_data(demuxer: &Demuxer, first: &Picture) -> Vec<(String, String)> {
+fn side_data(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String)> {
     use sys::AVFrameSideDataType as Frame;
     use sys::AVPacketSideDataType as Stream;
     let mut list: Vec<(String, String)> = Vec::new();

@@ -1,7 +1,7 @@
 //! FFmpeg's own filters between decoding and everything else (`--lavfi`).
 
 use super::error::{AvError, check};
-use super::own::{Got, NO_MEMORY, Picture};
+use super::owned::{AvFrame, NO_MEMORY, Received};
 use super::versions::set_duration;
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString};
@@ -84,13 +84,13 @@ const MORE_THAN_A_FRAME: &[&str] = &["n", "N", "random", "st", "ld", "pos"];
 
 /// What frames a graph is made for.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Feed {
+pub(crate) struct GraphInput {
     pub(crate) time_base: (i32, i32),
     pub(crate) rate: (i32, i32),
     pub(crate) aspect: (i32, i32),
 }
 
-impl Feed {
+impl GraphInput {
     /// Ticks of a frame at the nominal rate.
     fn step(&self) -> i64 {
         let [num, den, tick_num, tick_den] =
@@ -122,7 +122,7 @@ fn looks_beyond(text: &str) -> bool {
 
 impl Graph {
     /// Builds the graph for pictures like `first`.
-    pub(crate) fn new(text: &CStr, first: &Picture, feed: Feed) -> Result<Graph, AvError> {
+    pub(crate) fn new(text: &CStr, first: &AvFrame, feed: GraphInput) -> Result<Graph, AvError> {
         let f = first.get();
         let mut arguments = format!(
             "video_size={}x{}:pix_fmt={}:time_base={}/{}:pixel_aspect={}/{}",
@@ -200,7 +200,7 @@ impl Graph {
     }
 
     /// Hands over a picture, with its timestamp; `None`: there are no more.
-    pub(crate) fn push(&mut self, picture: Option<&Picture>) -> Result<(), AvError> {
+    pub(crate) fn push(&mut self, picture: Option<&AvFrame>) -> Result<(), AvError> {
         const KEEP_REF: i32 = 8; // AV_BUFFERSRC_FLAG_KEEP_REF
         let Some(picture) = picture else {
             // Filters that make frames at a rate of their own want to know when the last one ends.
@@ -219,7 +219,7 @@ impl Graph {
     }
 
     /// Asks for a picture.
-    pub(crate) fn pull(&mut self, into: &mut Picture) -> Result<Got, AvError> {
+    pub(crate) fn pull(&mut self, into: &mut AvFrame) -> Result<Received, AvError> {
         // SAFETY: a configured graph and a blank frame.
         match check(unsafe { sys::av_buffersink_get_frame(self.sink, into.as_ptr()) }) {
             Ok(_) => {
@@ -232,10 +232,10 @@ impl Graph {
                         set_duration(&mut *frame, 0);
                     }
                 }
-                Ok(Got::Frame)
+                Ok(Received::Frame)
             }
-            Err(AvError::AGAIN) => Ok(Got::Hungry),
-            Err(AvError::EOF) => Ok(Got::End),
+            Err(AvError::AGAIN) => Ok(Received::Hungry),
+            Err(AvError::EOF) => Ok(Received::End),
             Err(error) => Err(error),
         }
     }

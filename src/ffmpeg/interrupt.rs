@@ -20,11 +20,11 @@ const GRACE: Duration = Duration::from_secs(1);
 const TICK: c_int = 50;
 
 /// Set when a job is to end.
-pub type Stop = Arc<AtomicBool>;
+pub type StopFlag = Arc<AtomicBool>;
 
 /// What libav asks while it waits.
 pub(crate) struct Interrupt {
-    stop: Stop,
+    stop: StopFlag,
     /// Since when the read that is under way has known of the stop.
     since: Mutex<Option<Instant>>,
 }
@@ -35,7 +35,7 @@ impl Interrupt {
     ///
     /// # Safety
     /// `context` must be valid.
-    pub(crate) unsafe fn watch(stop: &Stop, context: *mut sys::AVFormatContext) -> Box<Interrupt> {
+    pub(crate) unsafe fn watch(stop: &StopFlag, context: *mut sys::AVFormatContext) -> Box<Interrupt> {
         let own = Box::new(Interrupt { stop: Arc::clone(stop), since: Mutex::default() });
         let opaque = (&raw const *own).cast_mut().cast();
         // SAFETY: valid as promised; everything that the context opens gets a copy of the callback and goes with it.
@@ -65,12 +65,12 @@ unsafe extern "C" fn ask(opaque: *mut c_void) -> c_int {
 /// A named pipe that can be waited for: nobody may write to it yet, or any more.
 struct Fifo {
     file: File,
-    stop: Stop,
+    stop: StopFlag,
 }
 
 /// Opens a named pipe without waiting for whoever writes to it. Its reads wait, until there is something or the stop
 /// comes, which is an error.
-pub fn fifo(path: &Path, stop: Stop) -> io::Result<Box<dyn Read + Send>> {
+pub fn fifo(path: &Path, stop: StopFlag) -> io::Result<Box<dyn Read + Send>> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     Ok(Box::new(Fifo { file, stop }))
 }
@@ -116,7 +116,7 @@ mod tests {
     fn a_pipe_is_read_as_a_file_is() {
         use std::io::Write;
         let (_dir, path) = pipe();
-        let mut reader = fifo(&path, Stop::default()).unwrap();
+        let mut reader = fifo(&path, StopFlag::default()).unwrap();
         let writer = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(120));
             let mut file = OpenOptions::new().write(true).open(path).unwrap();
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_silent_pipe_ends_with_the_stop() {
         let (_dir, path) = pipe();
-        let stop = Stop::default();
+        let stop = StopFlag::default();
         let mut reader = fifo(&path, Arc::clone(&stop)).unwrap();
         let reading = std::thread::spawn(move || reader.read_to_end(&mut Vec::new()));
         std::thread::sleep(Duration::from_millis(120));

@@ -13,11 +13,11 @@ mod details;
 pub mod error;
 mod graph;
 mod index;
+mod input_url;
 pub mod interrupt;
 mod log;
-mod own;
+mod owned;
 pub mod pixfmt;
-mod place;
 mod reader;
 pub mod sink;
 pub mod source;
@@ -26,7 +26,7 @@ mod timeline;
 mod unpack;
 pub mod versions;
 
-pub use place::protocol;
+pub use input_url::protocol;
 
 use std::ffi::OsStr;
 use std::sync::Once;

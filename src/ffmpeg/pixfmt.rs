@@ -200,7 +200,7 @@ impl Layout {
                     Kind::Planar => {
                         to.copy_from_slice(&row[..to.len()]);
                         if let Depth::Bits(bits @ 9..=15) = format.depth {
-                            settle(bytemuck::cast_slice_mut(to), (1 << bits) - 1);
+                            clamp_row(bytemuck::cast_slice_mut(to), (1 << bits) - 1);
                         }
                     }
                     Kind::Bits(black) => {
@@ -311,7 +311,7 @@ impl Component {
 }
 
 /// No sample is above `top`: raw video may hold what no code is ready for.
-fn settle(row: &mut [u16], top: u16) {
+fn clamp_row(row: &mut [u16], top: u16) {
     if row.iter().fold(0, |all, x| all | x) > top {
         row.iter_mut().for_each(|x| *x = (*x).min(top));
     }

@@ -1,15 +1,15 @@
 //! Pictures out of an input, from the start or from any number on.
 
-use super::demux::{Demuxer, OpenError, Origin};
+use super::demux::{ByteSource, Demuxer, OpenError};
 use super::error::AvError;
-use super::graph::{Feed, Graph};
+use super::graph::{Graph, GraphInput};
 use super::index::Index;
 use super::index::entry::intra_only;
 use super::index::exact::MAX_FRAMES;
-use super::index::exact::Spot;
+use super::index::exact::SeekPoint;
+use super::input_url::InputUrl;
 use super::log::{Log, drain, said};
-use super::own::{Decoder, Got, Packet, Picture};
-use super::place::Place;
+use super::owned::{AvFrame, Decoder, Packet, Received};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 use std::ffi::CString;
@@ -17,7 +17,7 @@ use std::ffi::CString;
 /// What comes out of decoding.
 pub(crate) enum Item {
     /// A picture.
-    Picture(Picture),
+    Picture(AvFrame),
     /// Data between two pictures that could not be decoded, and what libav said about it.
     Damage(String),
     /// The input could not be read any further.
@@ -38,9 +38,9 @@ struct Stage {
     graph: Option<Graph>,
     /// Size and pixel format that the graph was made for.
     made_for: (i32, i32, i32),
-    feed: Feed,
+    feed: GraphInput,
     /// What an older graph still had.
-    ready: VecDeque<Picture>,
+    ready: VecDeque<AvFrame>,
     ended: bool,
 }
 
@@ -50,14 +50,14 @@ pub(crate) struct Reader {
     decoder: Decoder,
     threads: usize,
     /// To begin anew.
-    place: Option<Place>,
+    place: Option<InputUrl>,
     /// Errors that the decoder had told of when it was last known to be sound; `None` while that is not known. What
     /// decoders make of damage on several threads differs from run to run, so from the first error on there is but one.
     sound: Option<u32>,
     /// Pictures since the start; `None` after a jump.
     given: Option<u64>,
     packet: Packet,
-    picture: Picture,
+    picture: AvFrame,
     /// All packets have been sent.
     drained: bool,
     /// Nothing more will come.
@@ -80,15 +80,15 @@ pub(crate) struct Reader {
     /// Rank of the next packet.
     rank: u32,
     /// Key packets that went by since this is wanted.
-    spots: Option<Vec<Spot>>,
+    seek_points: Option<Vec<SeekPoint>>,
     stage: Option<Stage>,
 }
 
 impl Reader {
-    pub(crate) fn open(from: Origin, threads: usize) -> Result<Reader, OpenError> {
+    pub(crate) fn open(from: ByteSource, threads: usize) -> Result<Reader, OpenError> {
         let place = match &from {
-            Origin::Place(place) => Some(place.clone()),
-            Origin::Reader(_) => None,
+            ByteSource::Place(place) => Some(place.clone()),
+            ByteSource::Reader(_) => None,
         };
         let demuxer = Demuxer::open(from)?;
         let place = place.filter(|_| demuxer.seekable());
@@ -104,7 +104,7 @@ impl Reader {
             sound: Some(0),
             given: Some(0),
             packet: Packet::new()?,
-            picture: Picture::new()?,
+            picture: AvFrame::new()?,
             drained: false,
             ended: false,
             begun: false,
@@ -116,16 +116,16 @@ impl Reader {
             wounded: false,
             marking: false,
             rank: 0,
-            spots: None,
+            seek_points: None,
             stage: None,
         })
     }
 
     /// Begins anew with a freshly opened input.
-    pub(crate) fn restart(&mut self, place: &Place) -> Result<(), OpenError> {
+    pub(crate) fn restart(&mut self, place: &InputUrl) -> Result<(), OpenError> {
         let stage = self.stage.take();
         let marking = self.marking;
-        *self = Reader::open(Origin::Place(place.clone()), self.threads)?;
+        *self = Reader::open(ByteSource::Place(place.clone()), self.threads)?;
         (self.stage, self.marking) = (stage, marking);
         self.renew();
         Ok(())
@@ -143,7 +143,7 @@ impl Reader {
             self.wounded = true;
             return Ok(false);
         };
-        let (stage, marking, spots) = (self.stage.take(), self.marking, self.spots.take());
+        let (stage, marking, seek_points) = (self.stage.take(), self.marking, self.seek_points.take());
         // What the old decoder's threads say until they have ended would be told twice.
         let plain = |e| match e {
             OpenError::Av(error) => error,
@@ -151,8 +151,8 @@ impl Reader {
         };
         self.decoder = self.demuxer.decoder(1).map_err(plain)?;
         drain();
-        *self = Reader::open(Origin::Place(place), 1).map_err(plain)?;
-        (self.marking, self.spots) = (marking, spots.map(|_| Vec::new()));
+        *self = Reader::open(ByteSource::Place(place), 1).map_err(plain)?;
+        (self.marking, self.seek_points) = (marking, seek_points.map(|_| Vec::new()));
         while self.given.is_some_and(|n| n < given) {
             if self.decoded()?.is_none() {
                 break;
@@ -163,7 +163,7 @@ impl Reader {
     }
 
     /// Puts FFmpeg's own filters behind the decoder. Before the first picture.
-    pub(crate) fn filter(&mut self, text: CString, feed: Feed) {
+    pub(crate) fn filter(&mut self, text: CString, feed: GraphInput) {
         let ready = VecDeque::new();
         self.stage = Some(Stage { text, graph: None, made_for: (0, 0, 0), feed, ready, ended: false });
     }
@@ -198,14 +198,14 @@ impl Reader {
                 return Ok(None);
             }
             if let Some(graph) = &mut stage.graph {
-                let mut picture = Picture::new()?;
+                let mut picture = AvFrame::new()?;
                 match graph.pull(&mut picture)? {
-                    Got::Frame => return Ok(Some(Item::Picture(picture))),
-                    Got::End => {
+                    Received::Frame => return Ok(Some(Item::Picture(picture))),
+                    Received::End => {
                         stage.ended = true;
                         continue;
                     }
-                    Got::Hungry => {}
+                    Received::Hungry => {}
                 }
             }
             match self.decoded()? {
@@ -239,26 +239,26 @@ impl Reader {
     fn decoded(&mut self) -> Result<Option<Item>, AvError> {
         while !self.ended {
             let got = self.decoder.receive(&mut self.picture);
-            if !matches!(got, Ok(Got::Hungry)) && self.unsound() {
+            if !matches!(got, Ok(Received::Hungry)) && self.unsound() {
                 if self.alone()? {
                     continue;
                 }
                 return Ok(Some(Item::Anew));
             }
             match got {
-                Ok(Got::Frame) => {
+                Ok(Received::Frame) => {
                     self.given = self.given.map(|n| n + 1);
                     (self.begun, self.hurt, self.errors) = (true, false, 0);
                     let words = self.decoder.words();
                     if !words.is_empty() {
-                        self.picture.spoil();
+                        self.picture.mark_damaged();
                         self.words = format!(" ({})", words.join("; "));
                     }
                     return Ok(Some(Item::Picture(self.picture.take()?)));
                 }
-                Ok(Got::End) => return Ok(self.end()),
-                Ok(Got::Hungry) if self.drained => return Ok(self.end()),
-                Ok(Got::Hungry) => {
+                Ok(Received::End) => return Ok(self.end()),
+                Ok(Received::Hungry) if self.drained => return Ok(self.end()),
+                Ok(Received::Hungry) => {
                     if let Some(item) = self.feed() {
                         return Ok(Some(item));
                     }
@@ -323,13 +323,13 @@ impl Reader {
         if self.marking {
             let rank = self.rank;
             self.rank = rank.saturating_add(1);
-            if let Some(spots) = &mut self.spots
+            if let Some(seek_points) = &mut self.seek_points
                 && let p = self.packet.get()
                 && p.flags & sys::AV_PKT_FLAG_KEY != 0
-                && spots.len() < MAX_FRAMES
+                && seek_points.len() < MAX_FRAMES
             {
                 let seek = if p.dts == sys::AV_NOPTS_VALUE { p.pts } else { p.dts };
-                spots.push(Spot { rank, size: p.size.max(0) as u32, pos: p.pos, seek, doubt: 0 });
+                seek_points.push(SeekPoint { rank, size: p.size.max(0) as u32, pos: p.pos, seek, doubt: 0 });
             }
             self.packet.mark(rank)?;
         }
@@ -341,14 +341,14 @@ impl Reader {
         (self.marking, self.rank) = (true, 0);
     }
 
-    /// Key packets that go by are written down for [`take_spots`](Self::take_spots).
-    pub(crate) fn note_spots(&mut self) {
-        self.spots = Some(Vec::new());
+    /// Key packets that go by are written down for [`take_seek_points`](Self::take_seek_points).
+    pub(crate) fn record_seek_points(&mut self) {
+        self.seek_points = Some(Vec::new());
     }
 
     /// The key packets that went by.
-    pub(crate) fn take_spots(&mut self) -> Vec<Spot> {
-        self.spots.take().unwrap_or_default()
+    pub(crate) fn take_seek_points(&mut self) -> Vec<SeekPoint> {
+        self.seek_points.take().unwrap_or_default()
     }
 
     /// How many packets, from the first of the stream on, the decoder has got or jumped over.
@@ -368,7 +368,7 @@ impl Reader {
 
     /// Goes to where `target` can be decoded from, and decodes until it comes: `Ok(None)` when it does not come clean
     /// from any place but the start.
-    pub(crate) fn seek(&mut self, index: &Index, target: i64) -> Option<Picture> {
+    pub(crate) fn seek(&mut self, index: &Index, target: i64) -> Option<AvFrame> {
         let mut limit = index.entries.len();
         // The start is a place too, but going there needs no seeking.
         while let Some(i) = index.entry_before(target, limit).filter(|&i| index.entries[i].order > 0) {
@@ -389,7 +389,7 @@ impl Reader {
     }
 
     /// Decodes up to the picture with that timestamp, if it comes and is whole.
-    fn until(&mut self, target: i64, entry: i64) -> Option<Picture> {
+    fn until(&mut self, target: i64, entry: i64) -> Option<AvFrame> {
         // Complaints about pictures that lead the entry are to be expected.
         let mut faults = None;
         loop {
@@ -444,12 +444,12 @@ impl Reader {
     }
 
     /// Makes the packet of a place the first that the decoder gets.
-    pub(crate) fn land_at(&mut self, spot: &Spot) -> bool {
+    pub(crate) fn land_at(&mut self, seek_point: &SeekPoint) -> bool {
         let tick = {
             let tb = self.demuxer.stream(self.demuxer.video()).time_base;
             (i64::from(tb.den.max(1)) / i64::from(tb.num.max(1))).max(1)
         };
-        let timed = spot.seek != sys::AV_NOPTS_VALUE;
+        let timed = seek_point.seek != sys::AV_NOPTS_VALUE;
         // Streams that can be entered anywhere are; elsewhere the container's own ways come first.
         let stream = ["mpegts", "mpeg", "h264", "hevc", "mpegvideo", "m4v", "cavsvideo", "vc1", "obu"];
         let by_place = stream.contains(&self.demuxer.container().as_str());
@@ -457,14 +457,14 @@ impl Reader {
             // A little earlier each time, since what reading begins with is often half a packet.
             let moved = if by_place == (attempt < 3) {
                 let back = [0, 1 << 14, 1 << 20][attempt as usize % 3];
-                self.demuxer.seek_byte((spot.pos - back).max(0)).is_ok()
+                self.demuxer.seek_byte((seek_point.pos - back).max(0)).is_ok()
             } else {
                 let back = tick * [0, 1, 4][attempt as usize % 3];
-                timed && self.demuxer.seek(spot.seek.saturating_sub(back)).is_ok()
+                timed && self.demuxer.seek(seek_point.seek.saturating_sub(back)).is_ok()
             };
-            if moved && self.walk_to(spot) {
+            if moved && self.walk_to(seek_point) {
                 self.renewed();
-                self.rank = spot.rank;
+                self.rank = seek_point.rank;
                 return self.send().is_ok();
             }
         }
@@ -472,16 +472,16 @@ impl Reader {
     }
 
     /// Reads up to the packet of a place; `false` when reading begins behind it.
-    fn walk_to(&mut self, spot: &Spot) -> bool {
+    fn walk_to(&mut self, seek_point: &SeekPoint) -> bool {
         for _ in 0..MAX_WALK {
             if !matches!(self.demuxer.read(&mut self.packet), Ok(true)) {
                 return false;
             }
             let p = self.packet.get();
-            if p.pos == spot.pos && p.size.max(0) as u32 == spot.size {
+            if p.pos == seek_point.pos && p.size.max(0) as u32 == seek_point.size {
                 return true;
             }
-            if p.pos > spot.pos {
+            if p.pos > seek_point.pos {
                 return false;
             }
         }
@@ -510,10 +510,10 @@ impl Stage {
         if let Some(mut graph) = self.graph.take() {
             graph.push(None)?;
             loop {
-                let mut picture = Picture::new()?;
+                let mut picture = AvFrame::new()?;
                 match graph.pull(&mut picture)? {
-                    Got::Frame => self.ready.push_back(picture),
-                    Got::Hungry | Got::End => break,
+                    Received::Frame => self.ready.push_back(picture),
+                    Received::Hungry | Received::End => break,
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::color::Tag;
 use super::error::{AvError, check};
 use super::log::{Log, said};
-use super::own::{NO_MEMORY, Packet, Picture};
+use super::owned::{AvFrame, NO_MEMORY, Packet};
 use super::pixfmt::{self, Layout, Unsupported};
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Format, Frame, Primaries, Transfer};
@@ -76,7 +76,7 @@ impl Drop for Context {
 
 /// A decoded picture.
 pub struct Decoded {
-    picture: Picture,
+    picture: AvFrame,
     layout: Layout,
     /// What it is; range and rate are not the file's.
     pub format: Format,
@@ -102,7 +102,7 @@ pub fn decode(still: Still, file: &[u8]) -> Result<Decoded, StillError> {
     let _log = Log::new().enter();
     let size = i32::try_from(file.len()).map_err(|_| AvError(-libc::EFBIG))?;
     let packet = Packet::new()?;
-    let picture = Picture::new()?;
+    let picture = AvFrame::new()?;
     // SAFETY: the packet gets a buffer of the file's size, with libav's padding; the decoder is open when used.
     unsafe {
         let codec = sys::avcodec_find_decoder(still.codec());
@@ -150,7 +150,7 @@ pub fn encode(
     let found = if packed.is_empty() { pixfmt::exact(format) } else { pixfmt::by_name(packed) };
     let pix_fmt = found.ok_or_else(shape)?;
     let packet = Packet::new()?;
-    let picture = Picture::new()?;
+    let picture = AvFrame::new()?;
     // SAFETY: the frame gets buffers of the size and format that are then written; the encoder is open when used.
     unsafe {
         let jpeg = matches!(still, Still::J2k | Still::Jp2);

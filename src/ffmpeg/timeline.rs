@@ -214,7 +214,7 @@ fn rescale(t: i64, from: sys::AVRational, to: sys::AVRational) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ffmpeg::own::Packet;
+    use crate::ffmpeg::owned::Packet;
 
     const BASE: sys::AVRational = sys::AVRational { num: 1, den: 1000 };
 

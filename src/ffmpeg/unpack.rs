@@ -1,15 +1,15 @@
 //! The part of reading video that many threads do at the same time: samples out of libav's frames.
 
 use super::carry::FrameCarry;
-use super::own::Picture;
+use super::owned::AvFrame;
 use super::pixfmt::Layout;
-use crate::source::{Decode, Pending, Slot, SourceError, Stamp};
+use crate::source::{Decode, FrameStamp, Pending, Slot, SourceError};
 use grainfield_filters::frame::Format;
 use std::sync::Arc;
 
 /// What is left to be done outside the lock.
 pub(crate) struct Decoded {
-    pub(crate) picture: Picture,
+    pub(crate) picture: AvFrame,
     pub(crate) pts: i64,
     pub(crate) duration: i64,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Unpack {
 }
 
 impl Decode for Unpack {
-    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError> {
+    fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError> {
         let Some(Pending::Opaque(work)) = slot.pending.take() else { return Ok(()) };
         let Ok(work) = work.downcast::<Decoded>() else { return Ok(()) };
         let bad = |problem: String| SourceError::Bad { name: self.name.clone(), problem };

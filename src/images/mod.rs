@@ -7,9 +7,9 @@ pub mod cineon;
 pub mod dpx;
 pub mod exr;
 pub mod files;
-#[cfg(feature = "ffmpeg")]
-mod film;
 mod head;
+#[cfg(feature = "ffmpeg")]
+mod libav;
 mod loss;
 pub mod other;
 pub mod pattern;
@@ -264,7 +264,7 @@ pub fn probe(path: &Path) -> Result<Header, Fault> {
         Kind::Exr => exr::probe(input),
         Kind::Cineon => cineon::probe(input),
         #[cfg(feature = "ffmpeg")]
-        Kind::Dpx | Kind::J2k | Kind::Jp2 => film::probe(kind, input),
+        Kind::Dpx | Kind::J2k | Kind::Jp2 => libav::probe(kind, input),
         _ => other::probe(kind, input),
     };
     let mut header = header?;
@@ -288,7 +288,7 @@ pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fau
         Kind::Exr => exr::decode(input, want, frame),
         Kind::Cineon => cineon::decode(input, want, frame),
         #[cfg(feature = "ffmpeg")]
-        Kind::Dpx | Kind::J2k | Kind::Jp2 => film::decode(kind, input, want, frame),
+        Kind::Dpx | Kind::J2k | Kind::Jp2 => libav::decode(kind, input, want, frame),
         _ => other::decode(kind, input, want, frame),
     };
     let meta = Meta { transfer: want.transfer, ..meta? };
@@ -321,7 +321,7 @@ pub fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>)
         Kind::Exr => exr::encode(frame, meta, out),
         Kind::Cineon => cineon::encode(frame, meta, out),
         #[cfg(feature = "ffmpeg")]
-        Kind::J2k | Kind::Jp2 => film::encode(kind, frame, out),
+        Kind::J2k | Kind::Jp2 => libav::encode(kind, frame, out),
         Kind::Dpx => dpx::encode(frame, meta, out),
         _ => other::encode(kind, frame, meta, out),
     }

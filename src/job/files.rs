@@ -6,11 +6,11 @@ use crate::images;
 use crate::recipe::Recipe;
 use crate::sink;
 use crate::source::{self, Slot, SourceError};
-use grainfield_filters::chain::{Chain, Fields, Options, States, Step, Work};
-use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Moment};
-use grainfield_filters::lend::{Alone, Host, NoStore};
+use grainfield_filters::chain::{Chain, Fields, Options, States, Step, Workspace};
+use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime};
+use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::{Kind, Picture, Setting, Value};
+use grainfield_filters::settings::{ImageAsset, Kind, Setting, Value};
 use grainfield_filters::simd::Level;
 use std::path::Path;
 
@@ -141,7 +141,7 @@ fn still(
     request: &Request,
     filter: &str,
     setting: &Setting,
-    picture: &Picture,
+    picture: &ImageAsset,
     input: &Format,
     options: &source::Options,
 ) -> Result<Frame, JobError> {
@@ -176,9 +176,9 @@ fn still(
     };
     let how = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
     let chain = Chain::bind::<JobError>(&[], *input, &how, |_| Ok(grey))?;
-    let host = Host { spread: &Alone, store: &NoStore, stop: &request.stop };
-    let at = Moment::of_frame(0, Ratio::whole(24));
-    let (mut work, states) = (Work::default(), States::default());
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &request.stop };
+    let at = FrameTime::of_frame(0, Ratio::whole(24));
+    let (mut work, states) = (Workspace::default(), States::default());
     chain
         .run(&at, stamp.duration, &mut frame, &mut work, &states, &host)
         .map_err(|e| JobError::Usage(format!("{filter}: {e}")))?;

@@ -1,10 +1,10 @@
 //! Which frames are left to be made: those asked for, of these the shard's, of these what is not whole yet.
 
 use super::{Fields, JobError, OnError, Request};
-use crate::pipeline::{Listed, Wanted};
-use crate::resume::{self, Ledger, Made, Origins, Resume, STREAM_VERSION, State, Xxh64};
+use crate::pipeline::{FrameList, FrameSelection};
+use crate::resume::{self, JobSettings, ManifestFiles, Resume, STREAM_VERSION, SourceIds, State, Xxh64};
 use crate::segments::{self, Grid};
-use crate::shard::note::{self, Kind, Note};
+use crate::shard::sidecar::{self, Kind, Sidecar};
 use crate::sink::keep::{Keep, Seal};
 use crate::sink::{self, Files};
 use crate::source::{self, Info, Source, SourceError};
@@ -15,8 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// What is left to do.
-pub(super) struct Selected {
-    pub(super) wanted: Wanted,
+pub(super) struct Selection {
+    pub(super) wanted: FrameSelection,
     /// How many frames are left, if that is known.
     pub(super) total: Option<u64>,
     /// How many are whole already.
@@ -28,7 +28,7 @@ pub(super) struct Selected {
 }
 
 /// What the selection is made from.
-pub(super) struct Given<'a> {
+pub(super) struct SelectionInput<'a> {
     pub(super) request: &'a Request,
     pub(super) source: &'a dyn Source,
     pub(super) info: &'a Info,
@@ -64,8 +64,8 @@ fn usage<T>(text: impl Into<String>) -> Result<T, JobError> {
     Err(JobError::Usage(text.into()))
 }
 
-pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
-    let Given { request, info, frames, .. } = given;
+pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> {
+    let SelectionInput { request, info, frames, .. } = given;
     let typed = request.output.as_os_str();
     let files = sink::files(typed)?;
     let video = matches!(files, Files::One(_, Kind::Video));
@@ -97,24 +97,24 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
             }
         }
     };
-    if request.shard.is_some() && all.is_open() {
+    if request.shard.is_some() && all.is_unbounded() {
         return usage(
             "--shard: the number of frames has to be known, and this input does not tell it; say --frames A-B",
         );
     }
     let grid = (video && asked).then(|| request.segments.unwrap_or(segments::DEFAULT_FRAMES));
-    let mut part = Listed::all(all.clone());
+    let mut part = FrameList::all(all.clone());
     if let Some(shard) = request.shard {
         part = match grid {
             None => {
                 let (first, end) = shard.part(all.count());
-                Listed { part: (first, end), ..part }
+                FrameList { part: (first, end), ..part }
             }
             Some(frames) => {
                 let cells = segments::cells(&all, frames, request.frame_offset);
                 let (first, end) = shard.part(cells.len() as u64);
                 let within = cells.get(first as usize..end as usize).unwrap_or_default();
-                Listed { within: segments::span(within, frames, request.frame_offset), ..part }
+                FrameList { within: segments::span(within, frames, request.frame_offset), ..part }
             }
         };
     }
@@ -122,8 +122,8 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
         Some(shard) => Some(sink::sharded(typed, shard)?),
         None => None,
     };
-    let origins = Origins::of(&request.input, given.source, request.frame_offset);
-    if matches!(origins, Origins::Unknown) && request.resume != Resume::No {
+    let source_ids = SourceIds::of(&request.input, given.source, request.frame_offset);
+    if matches!(source_ids, SourceIds::Unknown) && request.resume != Resume::No {
         return usage("--resume: whether the source is still the same cannot be told of a pipe; name a file");
     }
     match files {
@@ -134,49 +134,49 @@ pub(super) fn select(given: &Given<'_>) -> Result<Selected, JobError> {
         Files::Many(pattern) => {
             let made = made(given, "image sequence", &pattern.extension(), &[]);
             let name = pattern.open();
-            let ledger = Ledger::new(&name, made, origins, all.to_string());
+            let manifest_files = ManifestFiles::new(&name, made, source_ids, all.to_string());
             let mut whole = Vec::new();
             if request.resume != Resume::No {
                 let verify = request.resume == Resume::Verify;
                 let path = |n| pattern.path(n);
-                let open = all.is_open();
+                let open = all.is_unbounded();
                 whole = match open {
-                    false => resume::whole(&ledger, part.iter(), path, verify, request.overwrite)?,
+                    false => resume::whole(&manifest_files, part.iter(), path, verify, request.overwrite)?,
                     true => {
                         let there = pattern.scan().map_err(|cause| manifest(&name, cause))?;
                         let there = there.into_iter().filter(|n| part.numbers.contains(*n));
-                        resume::whole(&ledger, there, path, verify, request.overwrite)?
+                        resume::whole(&manifest_files, there, path, verify, request.overwrite)?
                     }
                 };
                 // the folder has to be there for this; if not, the sink says so
                 if name.parent().is_none_or(|p| p.as_os_str().is_empty() || p.is_dir()) {
-                    ledger.tidy().map_err(|cause| manifest(&name, cause))?;
+                    manifest_files.tidy().map_err(|cause| manifest(&name, cause))?;
                 }
             }
-            let keep = Keep { output, ledger: Some(Arc::new(ledger)), ..Keep::default() };
+            let keep = Keep { output, manifest_files: Some(Arc::new(manifest_files)), ..Keep::default() };
             if !asked {
-                return Ok(Selected { keep, ..plain(frames.clone()) });
+                return Ok(Selection { keep, ..plain(frames.clone()) });
             }
             Ok(finish(part, whole, keep))
         }
         Files::Image(path) => {
             let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
             let made = made(given, "image", &extension, &[]);
-            let ledger = Ledger::new(&path, made, origins, all.to_string());
+            let manifest_files = ManifestFiles::new(&path, made, source_ids, all.to_string());
             let (verify, at) = (request.resume == Resume::Verify, |_| path.clone());
-            let whole = resume::whole(&ledger, part.iter().take(1), at, verify, request.overwrite)?;
+            let whole = resume::whole(&manifest_files, part.iter().take(1), at, verify, request.overwrite)?;
             let done = !whole.is_empty();
-            let ledger = Some(Arc::new(ledger));
-            Ok(Selected { done, ..finish(part, whole, Keep { output, ledger, ..Keep::default() }) })
+            let manifest_files = Some(Arc::new(manifest_files));
+            Ok(Selection { done, ..finish(part, whole, Keep { output, manifest_files, ..Keep::default() }) })
         }
-        Files::One(path, kind) => one(given, part, &all, (&path, kind), output, origins, grid),
+        Files::One(path, kind) => one(given, part, &all, (&path, kind), output, source_ids, grid),
     }
 }
 
 /// Everything that is asked for, and nothing is kept.
-fn plain(frames: Option<Ranges>) -> Selected {
-    let wanted = frames.map_or(Wanted::All, Wanted::Frames);
-    Selected { wanted, total: None, skipped: 0, keep: Keep::default(), done: false, notes: Vec::new() }
+fn plain(frames: Option<Ranges>) -> Selection {
+    let wanted = frames.map_or(FrameSelection::All, FrameSelection::Frames);
+    Selection { wanted, total: None, skipped: 0, keep: Keep::default(), done: false, notes: Vec::new() }
 }
 
 fn manifest(path: &Path, cause: std::io::Error) -> JobError {
@@ -186,7 +186,7 @@ fn manifest(path: &Path, cause: std::io::Error) -> JobError {
 /// Pictures of a video come in order of time.
 fn ascending(request: &Request, frames: &Ranges) -> Result<(), JobError> {
     // a range without end is the last that is come to, so some numbers behind those that have one tell
-    let enough = usize::try_from(frames.ended(i64::MIN).count()).unwrap_or(usize::MAX).saturating_add(1);
+    let enough = usize::try_from(frames.bounded(i64::MIN).count()).unwrap_or(usize::MAX).saturating_add(1);
     if frames.iter().take(enough).eq(frames.ascending().take(enough)) {
         return Ok(());
     }
@@ -199,20 +199,20 @@ fn ascending(request: &Request, frames: &Ranges) -> Result<(), JobError> {
 
 /// An output that is one file.
 fn one(
-    given: &Given<'_>,
-    part: Listed,
+    given: &SelectionInput<'_>,
+    part: FrameList,
     all: &Ranges,
     (path, kind): (&Path, Kind),
     output: Option<std::ffi::OsString>,
-    origins: Origins,
+    source_ids: SourceIds,
     grid: Option<u64>,
-) -> Result<Selected, JobError> {
-    let Given { request, .. } = given;
+) -> Result<Selection, JobError> {
+    let SelectionInput { request, .. } = given;
     let path = match request.shard {
         Some(shard) => shard.named(path.as_os_str()).into(),
         None => path.to_path_buf(),
     };
-    let origin = together(&origins, all);
+    let origin = together(&source_ids, all);
     let mut more = vec![("frames", all.to_string())];
     if let Some(frames) = grid {
         more.push(("segment frames", frames.to_string()));
@@ -229,22 +229,23 @@ fn one(
     let key = made.key();
     let mut note = request.shard.map(|shard| {
         let input = request.input.to_string_lossy();
-        let mut note = Note::new(shard, kind, key, made.json(), origin, &input, all.to_string());
+        let mut note = Sidecar::new(shard, kind, key, made.json(), origin, &input, all.to_string());
         note.wanted = part.iter().count() as u64;
         note
     });
-    let ledger = Arc::new(Ledger::new(&path, made, Origins::One(origin), all.to_string()));
+    let manifest_files = Arc::new(ManifestFiles::new(&path, made, SourceIds::One(origin), all.to_string()));
     if note.is_some() {
-        Note::check(&path).map_err(|cause| resume::ResumeError::Read { path: note::beside(&path), cause })?;
+        Sidecar::check(&path)
+            .map_err(|cause| resume::ResumeError::Read { path: sidecar::beside(&path), cause })?;
     }
     // and a manifest that is none
-    ledger.read().map_err(|cause| manifest(&path, cause))?;
+    manifest_files.read().map_err(|cause| manifest(&path, cause))?;
     let folder = segments::folder(&path);
     if request.resume != Resume::No {
         let verify = request.resume == Resume::Verify;
-        let manifest = ledger.read().map_err(|cause| manifest(&path, cause))?;
-        let whole = match resume::state(&ledger, &manifest, 0, &path, verify)? {
-            State::Whole => note.is_none() || note::beside(&path).exists(),
+        let manifest = manifest_files.read().map_err(|cause| manifest(&path, cause))?;
+        let whole = match resume::state(&manifest_files, &manifest, 0, &path, verify)? {
+            State::Whole => note.is_none() || sidecar::beside(&path).exists(),
             State::Missing => false,
             State::Other(_) if request.overwrite => false,
             State::Other(why) => return Err(resume::ResumeError::Other { path, why, more: 0 }.into()),
@@ -253,16 +254,16 @@ fn one(
             // what a crash after the last step has left
             segments::discard(&folder);
             let skipped = part.iter().count() as u64;
-            let mut done = finish(Listed { part: (0, 0), ..part }, Vec::new(), Keep::default());
+            let mut done = finish(FrameList { part: (0, 0), ..part }, Vec::new(), Keep::default());
             done.notes = vec![format!("{} is whole already", path.display())];
-            return Ok(Selected { skipped, done: true, ..done });
+            return Ok(Selection { skipped, done: true, ..done });
         }
     }
     let mut keep = Keep { output, ..Keep::default() };
     let mut whole = Vec::new();
     if let Some(frames) = grid {
         if let Some(note) = &mut note {
-            note.video = Some(note::Video {
+            note.video = Some(sidecar::Video {
                 tick: (0, 1),
                 times: Vec::new(),
                 whole: given.whole,
@@ -276,7 +277,7 @@ fn one(
             frames,
             offset: request.frame_offset,
             key,
-            made: ledger.made().json().to_owned(),
+            made: manifest_files.made().json().to_owned(),
             origin,
             folder,
             verify: request.resume == Resume::Verify,
@@ -288,39 +289,44 @@ fn one(
         whole = grid.whole(request.overwrite)?;
         keep.segments = Some(Arc::new(grid));
     }
-    keep.seal = Some(Seal { ledger, note: note.map(|note| (path, note)) });
+    keep.seal = Some(Seal { manifest_files, note: note.map(|note| (path, note)) });
     Ok(finish(part, whole, keep))
 }
 
 /// What the source as a whole is known by.
-fn together(origins: &Origins, all: &Ranges) -> u64 {
-    match origins {
-        Origins::Unknown => 0,
-        Origins::One(known) => *known,
-        Origins::Each(..) if all.is_open() => 0,
-        Origins::Each(..) => {
+fn together(source_ids: &SourceIds, all: &Ranges) -> u64 {
+    match source_ids {
+        SourceIds::Unknown => 0,
+        SourceIds::One(known) => *known,
+        SourceIds::Each(..) if all.is_unbounded() => 0,
+        SourceIds::Each(..) => {
             let mut sum = Xxh64::default();
-            all.iter().for_each(|n| sum.update(&origins.get(n).to_le_bytes()));
+            all.iter().for_each(|n| sum.update(&source_ids.get(n).to_le_bytes()));
             sum.finish().max(2)
         }
     }
 }
 
-fn finish(mut part: Listed, whole: Vec<i64>, keep: Keep) -> Selected {
+fn finish(mut part: FrameList, whole: Vec<i64>, keep: Keep) -> Selection {
     let skipped = whole.len() as u64;
     part.skip = whole;
-    let total = (!part.numbers.is_open()).then(|| part.iter().count() as u64);
+    let total = (!part.numbers.is_unbounded()).then(|| part.iter().count() as u64);
     let mut notes = Vec::new();
     if skipped > 0 {
         let of = total.map_or(String::new(), |t| format!(" of {}", t + skipped));
         notes.push(format!("{skipped}{of} frames are whole already"));
     }
-    Selected { wanted: Wanted::Listed(part), total, skipped, keep, done: false, notes }
+    Selection { wanted: FrameSelection::Listed(part), total, skipped, keep, done: false, notes }
 }
 
 /// All that decides over what is in the output, but for the source.
-fn made(given: &Given<'_>, kind: &str, extension: &str, more: &[(&'static str, String)]) -> Made {
-    let Given { request, chain, .. } = given;
+fn made(
+    given: &SelectionInput<'_>,
+    kind: &str,
+    extension: &str,
+    more: &[(&'static str, String)],
+) -> JobSettings {
+    let SelectionInput { request, chain, .. } = given;
     let recipe = &request.recipe;
     let mut all: BTreeMap<&str, String> = BTreeMap::new();
     all.insert("output", format!("{kind} {extension}"));
@@ -346,7 +352,7 @@ fn made(given: &Given<'_>, kind: &str, extension: &str, more: &[(&'static str, S
     all.insert("missing", missing.into());
     all.insert("lavfi", request.lavfi.clone().unwrap_or_default());
     all.extend(more.iter().cloned());
-    Made::new(all)
+    JobSettings::new(all)
 }
 
 #[cfg(test)]
@@ -359,11 +365,11 @@ mod tests {
         let path = folder.path().to_path_buf();
         std::fs::write(path.join("1"), b"a").unwrap();
         let files: resume::FileOf = Arc::new(move |n| Some(path.join(n.to_string())));
-        let origins = Origins::Each(files, 0);
+        let source_ids = SourceIds::Each(files, 0);
         let all: Ranges = "1-2".parse().unwrap();
-        let before = together(&origins, &all);
-        assert_eq!(before, together(&origins, &all));
+        let before = together(&source_ids, &all);
+        assert_eq!(before, together(&source_ids, &all));
         std::fs::write(folder.path().join("2"), b"b").unwrap();
-        assert_ne!(before, together(&origins, &all));
+        assert_ne!(before, together(&source_ids, &all));
     }
 }

@@ -1,7 +1,7 @@
 //! The judge: measures noise, and says what is wrong with it.
 //!
 //! It looks at one picture that is more or less flat, or, better, at the difference of a noisy picture and its clean
-//! twin. What it measures is in the modules; [`Judge`] does it all to frames one after the other, and `grainfield::analyze` to
+//! twin. What it measures is in the modules; [`Accumulator`] does it all to frames one after the other, and `grainfield::analyze` to
 //! whole inputs. These are reports, not samples: numbers are `f64` with the standard library's functions, sums are
 //! made in the order of frames, and what is printed is rounded so that no last bit shows.
 //!
@@ -10,12 +10,12 @@
 //! Memory does not grow with the number of frames: beside the frames being worked on there is a limit of about
 //! 200 MB for whatever is kept from frame to frame.
 
+mod accumulator;
 pub mod bands;
 pub mod boxes;
 pub mod correlation;
 pub mod fft;
 mod field;
-mod judge;
 pub mod measure;
 mod moments;
 pub mod normal;
@@ -25,8 +25,8 @@ pub mod spectrum;
 #[cfg(test)]
 mod testing;
 
+pub use accumulator::{Accumulator, FramePeak};
 pub use field::Field;
-pub use judge::{FramePeak, Judge};
 pub use measure::{Measures, Tools};
 pub use moments::Moments;
 pub use report::Report;

@@ -1,5 +1,5 @@
 //! What is measured of one frame: done on many threads at the same time, and put together in order by the
-//! [`Judge`](super::Judge).
+//! [`Accumulator`](super::Accumulator).
 
 use super::bands::Bands;
 use super::boxes;

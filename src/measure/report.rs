@@ -1,9 +1,9 @@
 //! What came of it, as plain data: JSON, table and plot are made of this.
 
+use super::accumulator::{Accumulator, PlaneSums};
 use super::bands::BANDS;
 use super::boxes;
 use super::correlation::LAGS;
-use super::judge::{Judge, PlaneSums};
 use super::measure::pairs;
 use super::spectrum::flatness_db;
 use grainfield_filters::frame::{Family, Format};
@@ -63,7 +63,7 @@ pub struct PlaneReport {
     /// Alikeness to itself, shifted.
     pub autocorrelation: AutocorrelationReport,
     /// Alikeness to the frames 1, 2, .. before.
-    pub temporal: Vec<Back>,
+    pub temporal: Vec<FrameLag>,
     /// Where one frame stands in another, if there are two frames.
     pub peak: Option<PeakReport>,
     /// Sums over boxes.
@@ -135,7 +135,7 @@ pub struct LagReport {
 
 /// Correlation with an earlier frame.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Back {
+pub struct FrameLag {
     /// So many frames before (of those measured).
     pub frames: usize,
     /// The coefficient.
@@ -201,7 +201,7 @@ pub fn names(format: &Format) -> Vec<&'static str> {
     colour.iter().copied().chain(format.has_alpha().then_some("A")).collect()
 }
 
-pub(super) fn make(judge: &Judge, format: &Format) -> Report {
+pub(super) fn make(accumulator: &Accumulator, format: &Format) -> Report {
     let names = names(format);
     let plane = |(p, sums): (usize, &PlaneSums)| plane(names[p], format.plane_size(p), sums);
     let channel = |((a, b), pair): ((usize, usize), &super::correlation::Pair)| Channels {
@@ -210,14 +210,14 @@ pub(super) fn make(judge: &Judge, format: &Format) -> Report {
         sigmas: pair.sigmas(),
     };
     Report {
-        frames: judge.frames,
-        first: judge.first,
-        last: judge.last,
+        frames: accumulator.frames,
+        first: accumulator.first,
+        last: accumulator.last,
         width: format.width,
         height: format.height,
         pix_fmt: format.name(),
-        planes: judge.planes.iter().enumerate().map(plane).collect(),
-        channels: pairs(names.len()).zip(&judge.channels).map(channel).collect(),
+        planes: accumulator.planes.iter().enumerate().map(plane).collect(),
+        channels: pairs(names.len()).zip(&accumulator.channels).map(channel).collect(),
     }
 }
 
@@ -264,7 +264,9 @@ fn plane(name: &'static str, (width, height): (usize, usize), plane: &PlaneSums)
                 .map(|dy| (-(LAGS as i64)..=LAGS as i64).map(|dx| s.auto.at(dx, dy).value).collect())
                 .collect(),
         },
-        temporal: back.map(|(i, b)| Back { frames: i + 1, value: b.value(), sigmas: b.sigmas() }).collect(),
+        temporal: back
+            .map(|(i, b)| FrameLag { frames: i + 1, value: b.value(), sigmas: b.sigmas() })
+            .collect(),
         peak: plane.peak.map(|p| PeakReport {
             frames: p.frames,
             dx: p.peak.dx,

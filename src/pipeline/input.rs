@@ -1,23 +1,23 @@
 //! Which frames come, in which order.
 
 use super::FrameError;
-use crate::source::{Slot, Source, SourceError, Stamp};
+use crate::source::{FrameStamp, Slot, Source, SourceError};
 use grainfield_filters::frame::Ranges;
 
 /// Which frames are wanted, by the numbers the user sees (after the offset).
 #[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum FrameSelection {
     /// Everything, first to last.
     All,
     /// These, in this order.
     Frames(Ranges),
     /// A part of these.
-    Listed(Listed),
+    Listed(FrameList),
 }
 
 /// A part of some frames, in their order.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct FrameList {
     /// What the part is of.
     pub numbers: Ranges,
     /// Places in `numbers`: the first, and one behind the last.
@@ -28,13 +28,13 @@ pub struct Listed {
     pub skip: Vec<i64>,
 }
 
-impl Listed {
+impl FrameList {
     /// All of them.
-    pub fn all(numbers: Ranges) -> Listed {
-        Listed { numbers, part: (0, u64::MAX), within: (i64::MIN, i64::MAX), skip: Vec::new() }
+    pub fn all(numbers: Ranges) -> FrameList {
+        FrameList { numbers, part: (0, u64::MAX), within: (i64::MIN, i64::MAX), skip: Vec::new() }
     }
 
-    /// What [`within`](Listed::within) and two more bounds leave.
+    /// What [`within`](FrameList::within) and two more bounds leave.
     pub fn meet(&self, first: i64, last: i64) -> (i64, i64) {
         (self.within.0.max(first), self.within.1.min(last))
     }
@@ -55,7 +55,7 @@ impl Listed {
 
     /// The numbers, for whoever keeps them.
     fn into_iter(self) -> Box<dyn Iterator<Item = i64> + Send> {
-        let Listed { numbers, part, within: (first, last), skip: left_out } = self;
+        let FrameList { numbers, part, within: (first, last), skip: left_out } = self;
         let skip = usize::try_from(part.0).unwrap_or(usize::MAX);
         let take = usize::try_from(part.1 - part.0).unwrap_or(usize::MAX);
         let kept = move |n: &i64| left_out.binary_search(n).is_err();
@@ -74,7 +74,7 @@ pub struct Plan {
     /// Opened.
     pub source: Box<dyn Source>,
     /// Which frames.
-    pub wanted: Wanted,
+    pub wanted: FrameSelection,
     /// Added to the source's numbers before anything looks at them.
     pub offset: i64,
     /// How many frames there will be, if that is known.
@@ -102,9 +102,9 @@ pub(super) struct Input {
 /// What came.
 pub(super) enum Next {
     /// A frame, in the slot.
-    Frame(Stamp),
+    Frame(FrameStamp),
     /// A frame that the decoder calls damaged, in the slot, and what it says.
-    Damaged(Stamp, FrameError),
+    Damaged(FrameStamp, FrameError),
     /// A frame that cannot be read (its number), and others may follow.
     Failed(i64, FrameError),
     /// No more.
@@ -114,14 +114,14 @@ pub(super) enum Next {
 impl Input {
     pub(super) fn new(plan: Plan) -> Input {
         let (open, resumed) = match &plan.wanted {
-            Wanted::All => (false, false),
-            Wanted::Frames(ranges) => (ranges.is_open(), false),
-            Wanted::Listed(list) => (list.numbers.is_open(), !list.skip.is_empty()),
+            FrameSelection::All => (false, false),
+            FrameSelection::Frames(ranges) => (ranges.is_unbounded(), false),
+            FrameSelection::Listed(list) => (list.numbers.is_unbounded(), !list.skip.is_empty()),
         };
         let wanted = match plan.wanted {
-            Wanted::All => None,
-            Wanted::Frames(ranges) => Some(ranges.into_iter()),
-            Wanted::Listed(list) => Some(list.into_iter()),
+            FrameSelection::All => None,
+            FrameSelection::Frames(ranges) => Some(ranges.into_iter()),
+            FrameSelection::Listed(list) => Some(list.into_iter()),
         };
         let at = Some(plan.source.info().first);
         Input {
@@ -138,8 +138,8 @@ impl Input {
     }
 
     /// What the source has to tell.
-    pub(super) fn news(&mut self) -> Vec<String> {
-        self.source.news()
+    pub(super) fn drain_notes(&mut self) -> Vec<String> {
+        self.source.drain_notes()
     }
 
     /// The next wanted frame; its stamp bears the source's number.
@@ -222,7 +222,7 @@ impl Input {
             Ok(None) => Next::End,
             Err(error) => {
                 if let SourceError::Damaged { stamp, .. } = &error {
-                    let stamp = Stamp::clone(stamp);
+                    let stamp = FrameStamp::clone(stamp);
                     self.at = stamp.number.checked_add(1);
                     return Next::Damaged(stamp, error.into());
                 }

@@ -11,20 +11,20 @@
 //! Stopping never joins a thread that may be stuck in a read or a write: workers own what they use, and are left
 //! behind if they do not come back.
 
+mod executor;
 mod input;
-mod spread;
 mod worker;
 
-pub use input::{Listed, Plan, Wanted};
+pub use input::{FrameList, FrameSelection, Plan};
 
-use crate::job::{OnError, Step, Summary, Watch};
+use crate::job::{FrameDone, OnError, Progress, Summary};
 use crate::sink::{Encode, Sink, SinkError};
 use crate::source::{Decode, SourceError};
+use executor::HelperPool;
 use grainfield_filters::chain::{Chain, States};
-use grainfield_filters::lend::{Stop, Store};
+use grainfield_filters::lend::{PrepareError, StateCache};
 use grainfield_filters::ratio::Ratio;
 use input::Input;
-use spread::Threads;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,7 @@ pub struct Setup {
     /// What to do when one frame fails.
     pub on_error: OnError,
     /// Where states of what must be stepped are kept.
-    pub store: Arc<dyn Store + Send + Sync>,
+    pub store: Arc<dyn StateCache + Send + Sync>,
 }
 
 /// Why one frame failed.
@@ -59,7 +59,7 @@ pub enum FrameError {
     Sink(#[from] SinkError),
     /// A filter gave up.
     #[error("{0}")]
-    Filter(Stop),
+    Filter(PrepareError),
     /// A fault of ours.
     #[error("internal error: {0}. Please report it with the command that led to it")]
     Panic(String),
@@ -150,21 +150,21 @@ struct Shared {
     states: States,
     decoder: Arc<dyn Decode>,
     encoder: Arc<dyn Encode>,
-    threads: Threads,
-    store: Arc<dyn Store + Send + Sync>,
+    threads: HelperPool,
+    store: Arc<dyn StateCache + Send + Sync>,
     on_error: OnError,
     total: Option<u64>,
     offset: i64,
-    news: Mutex<News>,
+    news: Mutex<PendingNotes>,
 }
 
 /// What the caller has not been told yet.
 #[derive(Default)]
-struct News {
-    steps: Vec<Step>,
+struct PendingNotes {
+    steps: Vec<FrameDone>,
     notes: Vec<String>,
     /// How far stepping has come, if it has been told after the last frame.
-    stepping: Option<(u64, u64)>,
+    simulating: Option<(u64, u64)>,
 }
 
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -177,7 +177,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const TICK: Duration = Duration::from_millis(20);
 
 /// Runs to the end, a failure, or `stop`. The sink is finished or abandoned accordingly.
-pub fn run(setup: Setup, watch: &dyn Watch, stop: &Arc<AtomicBool>) -> Outcome {
+pub fn run(setup: Setup, progress: &dyn Progress, stop: &Arc<AtomicBool>) -> Outcome {
     let decoder = setup.plan.source.decoder();
     let shared = Arc::new(Shared {
         decoder,
@@ -201,7 +201,7 @@ pub fn run(setup: Setup, watch: &dyn Watch, stop: &Arc<AtomicBool>) -> Outcome {
         stop: Arc::clone(stop),
         chain: setup.chain,
         states: States::default(),
-        threads: Threads::new(setup.helpers),
+        threads: HelperPool::new(setup.helpers),
         on_error: setup.on_error,
         store: setup.store,
         news: Mutex::default(),
@@ -225,12 +225,12 @@ pub fn run(setup: Setup, watch: &dyn Watch, stop: &Arc<AtomicBool>) -> Outcome {
             }
         }
     }
-    wait(&shared, watch);
+    wait(&shared, progress);
     conclude(&shared)
 }
 
 /// Passes events on until all workers have ended, or have been asked to and do not come back.
-fn wait(shared: &Shared, watch: &dyn Watch) {
+fn wait(shared: &Shared, progress: &dyn Progress) {
     let mut since: Option<Instant> = None;
     loop {
         let mut alive = lock(&shared.alive);
@@ -240,10 +240,10 @@ fn wait(shared: &Shared, watch: &dyn Watch) {
         let done = *alive == 0;
         drop(alive);
         let news = std::mem::take(&mut *lock(&shared.news));
-        news.notes.iter().for_each(|text| watch.note(text));
-        news.steps.iter().for_each(|step| watch.step(step));
-        if let Some((done, all)) = news.stepping {
-            watch.stepping(done, all);
+        news.notes.iter().for_each(|text| progress.note(text));
+        news.steps.iter().for_each(|step| progress.step(step));
+        if let Some((done, all)) = news.simulating {
+            progress.simulating(done, all);
         }
         if done {
             return;

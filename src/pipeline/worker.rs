@@ -2,12 +2,12 @@
 
 use super::input::Next;
 use super::{Failure, FrameError, Shared, lock};
-use crate::job::{OnError, Step};
+use crate::job::{FrameDone, OnError};
 use crate::sink::SinkError;
-use crate::source::{Slot, Stamp};
-use grainfield_filters::chain::Work;
-use grainfield_filters::frame::{Frame, Moment};
-use grainfield_filters::lend::{Host, Stop, Store};
+use crate::source::{FrameStamp, Slot};
+use grainfield_filters::chain::Workspace;
+use grainfield_filters::frame::{Frame, FrameTime};
+use grainfield_filters::lend::{Host, PrepareError, StateCache};
 use grainfield_filters::ratio::Ratio;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,24 +15,24 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 /// Buffers of a worker.
-struct Own {
+struct WorkerBuffers {
     slot: Slot,
-    work: Work,
+    work: Workspace,
     encoded: Vec<u8>,
 }
 
 /// The store that was lent to the pipeline; what is told on the way to a state is passed on.
-struct Told<'a>(&'a Shared);
+struct NotifyingCache<'a>(&'a Shared);
 
-impl Store for Told<'_> {
+impl StateCache for NotifyingCache<'_> {
     fn get(&self, key: u128) -> Option<Vec<u8>> {
         self.0.store.get(key)
     }
     fn put(&self, key: u128, bytes: &[u8]) {
         self.0.store.put(key, bytes);
     }
-    fn stepping(&self, done: u64, all: u64) {
-        lock(&self.0.news).stepping = Some((done, all));
+    fn simulating(&self, done: u64, all: u64) {
+        lock(&self.0.news).simulating = Some((done, all));
     }
 }
 
@@ -40,7 +40,7 @@ impl Store for Told<'_> {
 pub(super) fn work(shared: &Shared) {
     let frame = Frame::new(*shared.chain.input());
     let slot = Slot { frame, ..Slot::default() };
-    let mut own = Own { slot, work: Work::default(), encoded: Vec::new() };
+    let mut own = WorkerBuffers { slot, work: Workspace::default(), encoded: Vec::new() };
     while let Some((ticket, next)) = take_ticket(shared, &mut own.slot) {
         let result = match next {
             Next::End => return,
@@ -52,7 +52,7 @@ pub(super) fn work(shared: &Shared) {
                 let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut own.slot)?));
                 // The numbers that everything looks at from here on are the user's.
                 let carried = own.slot.carried.take().or(stamp.carried);
-                let stamp = Stamp { number: stamp.number + shared.offset, carried, ..stamp };
+                let stamp = FrameStamp { number: stamp.number + shared.offset, carried, ..stamp };
                 match decoded.and_then(|()| guarded(|| make(shared, &mut own, &stamp))) {
                     Ok(()) => Ok(stamp),
                     Err(error) => Err((stamp.number, Some(stamp.time), error)),
@@ -72,7 +72,7 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
         return None;
     }
     let next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
-    let mut news = input.news();
+    let mut news = input.drain_notes();
     if let Next::Damaged(_, error) = &next
         && shared.on_error == OnError::Skip
     {
@@ -102,12 +102,12 @@ fn guarded<T>(f: impl FnOnce() -> Result<T, FrameError>) -> Result<T, FrameError
 }
 
 /// Filters and encodes: what needs no order.
-fn make(shared: &Shared, own: &mut Own, stamp: &Stamp) -> Result<(), FrameError> {
+fn make(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Result<(), FrameError> {
     let frame = &mut own.slot.frame;
     // Tags may have been overridden by the user.
     frame.retag(*shared.chain.input());
-    let at = Moment::of_time(stamp.number, stamp.time);
-    let host = Host { spread: &shared.threads, store: &Told(shared), stop: &shared.stop };
+    let at = FrameTime::of_time(stamp.number, stamp.time);
+    let host = Host { executor: &shared.threads, cache: &NotifyingCache(shared), stop: &shared.stop };
     shared
         .chain
         .run(&at, stamp.duration, frame, &mut own.work, &shared.states, &host)
@@ -121,8 +121,8 @@ fn make(shared: &Shared, own: &mut Own, stamp: &Stamp) -> Result<(), FrameError>
 fn write(
     shared: &Shared,
     ticket: u64,
-    result: Result<Stamp, (i64, Option<Ratio>, FrameError)>,
-    own: &Own,
+    result: Result<FrameStamp, (i64, Option<Ratio>, FrameError)>,
+    own: &WorkerBuffers,
 ) -> bool {
     let mut writing = lock(&shared.writing);
     while writing.turn != ticket {
@@ -154,7 +154,7 @@ fn write(
                 let skip = shared.on_error == OnError::Skip && !fatal && skippable(&error);
                 let failure = match error {
                     FrameError::Sink(SinkError::Closed { .. }) => Failure::Closed,
-                    FrameError::Filter(Stop::Cancelled) => Failure::Stopped,
+                    FrameError::Filter(PrepareError::Cancelled) => Failure::Stopped,
                     // sound that was being read for the output, and is not there any more
                     FrameError::Sink(SinkError::Io { cause, .. })
                         if cause.kind() == ErrorKind::Interrupted && shared.stop.load(Ordering::Relaxed) =>
@@ -186,7 +186,7 @@ fn write(
 fn skippable(error: &FrameError) -> bool {
     !matches!(
         error,
-        FrameError::Filter(Stop::Cancelled) | FrameError::Nothing { .. } | FrameError::Short { .. }
+        FrameError::Filter(PrepareError::Cancelled) | FrameError::Nothing { .. } | FrameError::Short { .. }
     )
 }
 
@@ -197,8 +197,8 @@ fn about_frame(error: &FrameError) -> bool {
 
 fn report(shared: &Shared, writing: &super::Writing, number: i64, left_out: bool) {
     let mut news = lock(&shared.news);
-    news.stepping = None;
-    news.steps.push(Step {
+    news.simulating = None;
+    news.steps.push(FrameDone {
         done: writing.summary.frames,
         failed: writing.summary.failed,
         total: shared.total,

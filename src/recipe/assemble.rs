@@ -33,17 +33,17 @@ pub(super) fn value_hint(problem: &ValueProblem, typed: &str) -> Option<String> 
 }
 
 /// A step in the making.
-pub(super) struct Draft {
+pub(super) struct StepBuilder {
     step: Step,
     seen: Vec<&'static str>,
     links: Vec<Link>,
 }
 
-impl Draft {
-    pub(super) fn new(filter: &'static Entry) -> Draft {
+impl StepBuilder {
+    pub(super) fn new(filter: &'static Entry) -> StepBuilder {
         let values = Values::new(filter.settings);
         let step = Step { filter, values, enable: None, planes: None, opacity: Animated::Constant(1.0) };
-        Draft { step, seen: Vec::new(), links: Vec::new() }
+        StepBuilder { step, seen: Vec::new(), links: Vec::new() }
     }
 
     pub(super) fn filter(&self) -> &'static Entry {

@@ -1,6 +1,6 @@
 //! The `-f` chain.
 
-use super::assemble::{Draft, find, setting, value_hint};
+use super::assemble::{StepBuilder, find, setting, value_hint};
 use super::error::{Problem, RecipeError, nearest};
 use super::lex::{Cell, Token, lex};
 use super::{HEAD, MAX_STEPS, MAX_TEXT, Recipe, VERSION};
@@ -130,7 +130,7 @@ fn read(tokens: &[Token], end: usize, table: &'static [Entry]) -> Result<Recipe,
 
 /// What is being read: a filter, or the pseudo filter that holds what belongs to the whole recipe.
 enum Part {
-    Step(Draft),
+    Step(StepBuilder),
     Head { seed: Option<u64>, seen: Vec<&'static str> },
 }
 
@@ -148,7 +148,7 @@ fn begin(piece: &Piece<'_>, ends: bool, first: bool, table: &'static [Entry]) ->
         }
         Part::Head { seed: None, seen: Vec::new() }
     } else {
-        Part::Step(Draft::new(find(table, &text).map_err(|(p, hint)| (name.span(), p, hint))?))
+        Part::Step(StepBuilder::new(find(table, &text).map_err(|(p, hint)| (name.span(), p, hint))?))
     };
     match rest {
         Some(rest) => part.argument(&rest, true)?,

@@ -1,11 +1,11 @@
 //! TOML recipes.
 
-use super::assemble::{Draft, find, setting, value_hint};
+use super::assemble::{StepBuilder, find, setting, value_hint};
 use super::error::{Problem, RecipeError, nearest};
 use super::{MAX_STEPS, MAX_TEXT, Recipe, VERSION};
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::curve::{
-    Animate, At, Curve, Extend, Key, Shape, TextError, TextProblem, shape_names,
+    Animate, Curve, Extrapolation, Key, KeyTime, Shape, TextError, TextProblem, shape_names,
 };
 use grainfield_filters::settings::{Animated, Kind, Setting, Value, ValueError, ValueProblem};
 use std::ops::Range;
@@ -76,7 +76,7 @@ impl Reader<'_> {
         Ok(recipe)
     }
 
-    fn step(&self, item: &Item<'_>) -> Result<Draft, Fault> {
+    fn step(&self, item: &Item<'_>) -> Result<StepBuilder, Fault> {
         let Some(table) = item.get_ref().as_table() else {
             return Err((item.span(), Problem::Expected("a table with a name and settings"), None));
         };
@@ -87,7 +87,7 @@ impl Reader<'_> {
             return Err((name.span(), Problem::Expected("the name of a filter, in quotes"), None));
         };
         let filter = find(self.table, text).map_err(|(p, hint)| (name.span(), p, hint))?;
-        let mut draft = Draft::new(filter);
+        let mut draft = StepBuilder::new(filter);
         for (key, item) in in_order(table) {
             let id = key.get_ref().as_ref();
             if id == "name" {
@@ -147,7 +147,7 @@ impl Reader<'_> {
         item: &Item<'_>,
         wrap: fn(Animated<T>) -> Value,
     ) -> Result<Value, Fault> {
-        let mut rules = [Extend::Hold; 2];
+        let mut rules = [Extrapolation::Hold; 2];
         let keys = match item.get_ref() {
             DeValue::Table(table) => {
                 let mut found = None;
@@ -171,7 +171,7 @@ impl Reader<'_> {
             let at = e.key().and_then(|i| all.get(i)).map_or(keys.span(), Spanned::span);
             fault(setting, at, ValueProblem::Text(TextProblem::Curve(e)))
         })?;
-        Ok(wrap(Animated::Curve(curve.extended(rules[0], rules[1]))))
+        Ok(wrap(Animated::Curve(curve.with_extrapolation(rules[0], rules[1]))))
     }
 
     fn key<T: Animate>(
@@ -201,7 +201,7 @@ impl Reader<'_> {
             _ => literal(when),
         };
         let time = time.ok_or_else(|| fault(setting, when.span(), ValueProblem::Text(TextProblem::Time)))?;
-        let at: At = time.parse().map_err(|e| text_fault(when, e))?;
+        let at: KeyTime = time.parse().map_err(|e| text_fault(when, e))?;
         let what = entry("value")?;
         let text = literal(what).ok_or_else(|| fault(setting, what.span(), number_expected()))?;
         let value = T::parse(text.trim_ascii()).map_err(|e| text_fault(what, e))?;
@@ -233,8 +233,8 @@ fn is_curve(item: &Item<'_>) -> bool {
     }
 }
 
-fn rule(item: &Item<'_>) -> Result<Extend, Fault> {
-    let rule = item.get_ref().as_str().and_then(Extend::of_name);
+fn rule(item: &Item<'_>) -> Result<Extrapolation, Fault> {
+    let rule = item.get_ref().as_str().and_then(Extrapolation::of_name);
     let problem = Problem::Expected("hold, repeat, mirror or extrapolate, in quotes");
     rule.ok_or((item.span(), problem, None))
 }

@@ -2,7 +2,7 @@
 
 use super::Recipe;
 use grainfield_filters::settings::common::OPACITY;
-use grainfield_filters::settings::{Document, Picture, Setting, Value};
+use grainfield_filters::settings::{FileAsset, ImageAsset, Setting, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -67,8 +67,8 @@ impl Recipe {
                 Some((
                     setting.id,
                     match value {
-                        Value::Image(p) => Value::Image(Picture::named(&moved(p.name()))),
-                        Value::Effect(d) => Value::Effect(Document::named(&moved(d.name()))),
+                        Value::Image(p) => Value::Image(ImageAsset::named(&moved(p.name()))),
+                        Value::Effect(d) => Value::Effect(FileAsset::named(&moved(d.name()))),
                         _ => return None,
                     },
                 ))

@@ -76,7 +76,7 @@ fn normal(value: &Value) -> Value {
         Value::Number(v) => Value::Number(still(v)),
         Value::Position(v) => Value::Position(still(v)),
         Value::Colour(v) => Value::Colour(still(v)),
-        Value::Frames(r) => Value::Frames(r.normal()),
+        Value::Frames(r) => Value::Frames(r.normalized()),
         Value::Switch(_)
         | Value::Whole(_)
         | Value::Seed(_)
@@ -134,7 +134,7 @@ impl Recipe {
 
     /// One text for all recipes that mean the same, however they were spelled: a chain that says the seed (0 where
     /// none is given) and every setting that has a value, defaults too, in the order of their description; curves
-    /// that never move as numbers; frame ranges in [normal form](grainfield_filters::frame::Ranges::normal). It
+    /// that never move as numbers; frame ranges in [normal form](grainfield_filters::frame::Ranges::normalized). It
     /// reads back as a recipe of the same meaning, and stays right should a default ever change.
     pub fn canonical(&self) -> String {
         let steps = self.steps.iter().enumerate().map(|(i, s)| (s.filter.name, complete(self, i)));

@@ -2,7 +2,7 @@
 
 use super::*;
 use grainfield_filters::catalog::Entry;
-use grainfield_filters::curve::{Animate, At, Curve, Ease, Extend, Handles, Key, Shape};
+use grainfield_filters::curve::{Animate, Curve, Ease, Extrapolation, Handles, Key, KeyTime, Shape};
 use grainfield_filters::filter::Spec;
 use grainfield_filters::frame::Ranges;
 use grainfield_filters::ratio::Ratio;
@@ -280,9 +280,10 @@ fn no_filter_has_a_name_or_setting_of_the_chain() {
     }
 }
 
-fn at(seconds: bool) -> impl Strategy<Value = At> {
-    (0i64..100_000, 1i64..2000)
-        .prop_map(move |(n, d)| if seconds { At::Seconds(Ratio::new(n, d).unwrap()) } else { At::Frame(n) })
+fn at(seconds: bool) -> impl Strategy<Value = KeyTime> {
+    (0i64..100_000, 1i64..2000).prop_map(move |(n, d)| {
+        if seconds { KeyTime::Seconds(Ratio::new(n, d).unwrap()) } else { KeyTime::Frame(n) }
+    })
 }
 
 fn animated<T: Animate>(value: impl Strategy<Value = T> + Clone) -> impl Strategy<Value = Animated<T>> {
@@ -297,10 +298,10 @@ fn animated<T: Animate>(value: impl Strategy<Value = T> + Clone) -> impl Strateg
         (0.0f64..=1.0, value.clone(), 0.0f64..=1.0, value.clone()).prop_map(handles).prop_map(Shape::Bezier),
     ];
     let rule = prop_oneof![
-        Just(Extend::Hold),
-        Just(Extend::Repeat),
-        Just(Extend::Mirror),
-        Just(Extend::Extrapolate)
+        Just(Extrapolation::Hold),
+        Just(Extrapolation::Repeat),
+        Just(Extrapolation::Mirror),
+        Just(Extrapolation::Extrapolate)
     ];
     let keys = |seconds| proptest::collection::vec((at(seconds), value.clone(), shape.clone()), 1..5);
     let curve =
@@ -308,11 +309,11 @@ fn animated<T: Animate>(value: impl Strategy<Value = T> + Clone) -> impl Strateg
             let mut keys: Vec<Key<T>> =
                 all.into_iter().map(|(at, value, shape)| Key { at, value, shape }).collect();
             keys.sort_by_key(|k| match k.at {
-                At::Frame(n) => Ratio::whole(n),
-                At::Seconds(s) => s,
+                KeyTime::Frame(n) => Ratio::whole(n),
+                KeyTime::Seconds(s) => s,
             });
             keys.dedup_by_key(|k| k.at);
-            Animated::Curve(Curve::new(keys).unwrap().extended(before, after))
+            Animated::Curve(Curve::new(keys).unwrap().with_extrapolation(before, after))
         });
     prop_oneof![value.clone().prop_map(Animated::Constant), curve]
 }

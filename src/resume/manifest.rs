@@ -11,7 +11,7 @@
 //! [XXH64](super::xxh64) in hexadecimal, so that a line which a crash has torn, or two that ran into each other, are
 //! seen as such and left out. A later line about a file takes the place of an earlier one.
 //!
-//! `FRAMES` are all frames of the render, whatever part of them a shard makes. `KEY` is that of the settings ([`Made`](super::Made)), 32 digits; `ORIGIN` of the source's file, `HASH` of the
+//! `FRAMES` are all frames of the render, whatever part of them a shard makes. `KEY` is that of the settings ([`JobSettings`](super::JobSettings)), 32 digits; `ORIGIN` of the source's file, `HASH` of the
 //! file's bytes, 16 digits each; `SIZE` bytes; `TIME` nanoseconds since 1970.
 
 use super::xxh64;

@@ -1,20 +1,20 @@
 //! Going on where a job was broken off: what is whole already, by whose making, and from what.
 //!
 //! Beside an image sequence (and any file that was rendered with `--resume`, `--segments` or `--shard`) lies a hidden
-//! [manifest], with a line for each file that says what made it ([`Made`]), from what ([`Origins`]), how many bytes it
+//! [manifest], with a line for each file that says what made it ([`JobSettings`]), from what ([`SourceIds`]), how many bytes it
 //! has, when it was written, and their checksum. A file is whole when a line fits its size and time, and it is the one
 //! wanted when the line's key and origin are those of the job.
 
-mod ledger;
-mod made;
+mod job_settings;
 pub mod manifest;
-mod origin;
+mod manifest_files;
+mod source_ids;
 mod xxh64;
 
-pub use ledger::{Ledger, manifests};
-pub use made::{Made, format_text, unlike};
+pub use job_settings::{JobSettings, difference, format_text};
 pub use manifest::Manifest;
-pub use origin::{FileOf, Origins, changed};
+pub use manifest_files::{ManifestFiles, manifests};
+pub use source_ids::{FileOf, SourceIds, changed};
 pub use xxh64::{Xxh64, xxh64};
 
 use std::fmt;
@@ -45,12 +45,12 @@ pub enum State {
     /// Whole, and as wanted.
     Whole,
     /// Something that may not be replaced unasked.
-    Other(Why),
+    Other(Mismatch),
 }
 
 /// Why a file is not the one that is wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Why {
+pub enum Mismatch {
     /// No manifest tells of it, or it was changed since.
     Unknown,
     /// Made by other settings.
@@ -61,13 +61,13 @@ pub enum Why {
     Damaged,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Unknown => f.write_str("is not in the manifest, or was changed since"),
-            Why::Settings(how) => write!(f, "was made by other settings ({how})"),
-            Why::Source => f.write_str("was made from another source, or the source was changed since"),
-            Why::Damaged => f.write_str("is damaged: its bytes are not those that were written"),
+            Mismatch::Unknown => f.write_str("is not in the manifest, or was changed since"),
+            Mismatch::Settings(how) => write!(f, "was made by other settings ({how})"),
+            Mismatch::Source => f.write_str("was made from another source, or the source was changed since"),
+            Mismatch::Damaged => f.write_str("is damaged: its bytes are not those that were written"),
         }
     }
 }
@@ -81,7 +81,7 @@ pub enum ResumeError {
         /// The first of them.
         path: PathBuf,
         /// What is wrong with it.
-        why: Why,
+        why: Mismatch,
         /// How many more there are.
         more: u64,
     },
@@ -115,7 +115,7 @@ fn others(more: u64) -> String {
 
 /// What the file of a number is. `verify`: its bytes are read.
 pub fn state(
-    ledger: &Ledger,
+    manifest_files: &ManifestFiles,
     manifest: &Manifest,
     number: i64,
     path: &Path,
@@ -129,18 +129,20 @@ pub fn state(
     };
     let other = |why| Ok(State::Other(why));
     if !meta.is_file() {
-        return other(Why::Unknown);
+        return other(Mismatch::Unknown);
     }
-    let Some(entry) = manifest.find(number, meta.len(), changed(&meta)) else { return other(Why::Unknown) };
-    if entry.key != ledger.made().key() {
+    let Some(entry) = manifest.find(number, meta.len(), changed(&meta)) else {
+        return other(Mismatch::Unknown);
+    };
+    if entry.key != manifest_files.made().key() {
         let theirs = manifest.made.get(&entry.key).map(String::as_str);
-        return other(Why::Settings(ledger.made().unlike(theirs)));
+        return other(Mismatch::Settings(manifest_files.made().difference(theirs)));
     }
-    if entry.origin != ledger.origins().get(number) {
-        return other(Why::Source);
+    if entry.origin != manifest_files.source_ids().get(number) {
+        return other(Mismatch::Source);
     }
     if verify && sum(path).map_err(read)? != entry.hash {
-        return other(Why::Damaged);
+        return other(Mismatch::Damaged);
     }
     Ok(State::Whole)
 }
@@ -162,19 +164,19 @@ pub fn sum(path: &Path) -> io::Result<u64> {
 
 /// Which of some numbered files are whole, ascending. What does not fit is an error, unless it may be replaced.
 pub fn whole(
-    ledger: &Ledger,
+    manifest_files: &ManifestFiles,
     numbers: impl Iterator<Item = i64>,
     path: impl Fn(i64) -> PathBuf,
     verify: bool,
     replace: bool,
 ) -> Result<Vec<i64>, ResumeError> {
-    let manifest = ledger.read().map_err(|cause| ResumeError::Manifest { path: path(0), cause })?;
+    let manifest = manifest_files.read().map_err(|cause| ResumeError::Manifest { path: path(0), cause })?;
     let mut whole = Vec::new();
-    let mut first: Option<(PathBuf, Why)> = None;
+    let mut first: Option<(PathBuf, Mismatch)> = None;
     let mut others = 0;
     for number in numbers {
         let path = path(number);
-        match state(ledger, &manifest, number, &path, verify)? {
+        match state(manifest_files, &manifest, number, &path, verify)? {
             State::Missing => {}
             State::Whole => whole.push(number),
             State::Other(why) => {

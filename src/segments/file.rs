@@ -77,7 +77,7 @@ pub struct Packet {
 
 /// What is wrong with a segment.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum SegmentError {
     /// The system said no.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -181,44 +181,45 @@ struct Raw<'a, R> {
 }
 
 impl<R: Read> Raw<'_, R> {
-    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], SegmentError> {
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;
         Ok(bytes)
     }
 
-    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
-        *self.left = self.left.checked_sub(bytes.len() as u64).ok_or(Fault::Bad("it ends too early"))?;
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), SegmentError> {
+        *self.left =
+            self.left.checked_sub(bytes.len() as u64).ok_or(SegmentError::Bad("it ends too early"))?;
         self.from.read_exact(bytes).map_err(|e| match e.kind() {
-            io::ErrorKind::UnexpectedEof => Fault::Bad("it ends too early"),
+            io::ErrorKind::UnexpectedEof => SegmentError::Bad("it ends too early"),
             _ => e.into(),
         })?;
         self.sum.update(bytes);
         Ok(())
     }
 
-    fn u32(&mut self) -> Result<u32, Fault> {
+    fn u32(&mut self) -> Result<u32, SegmentError> {
         self.bytes().map(u32::from_le_bytes)
     }
 
-    fn i64(&mut self) -> Result<i64, Fault> {
+    fn i64(&mut self) -> Result<i64, SegmentError> {
         self.bytes().map(i64::from_le_bytes)
     }
 
-    fn piece(&mut self, most: u32) -> Result<Vec<u8>, Fault> {
+    fn piece(&mut self, most: u32) -> Result<Vec<u8>, SegmentError> {
         let len = self.u32()?;
         if len > most || u64::from(len) > *self.left {
-            return Err(Fault::Bad("a length that cannot be"));
+            return Err(SegmentError::Bad("a length that cannot be"));
         }
         let mut bytes = vec![0; len as usize];
         self.fill(&mut bytes)?;
         Ok(bytes)
     }
 
-    fn side(&mut self) -> Result<Vec<Side>, Fault> {
+    fn side(&mut self) -> Result<Vec<Side>, SegmentError> {
         let count = self.u32()?;
         if count > MAX_SIDE {
-            return Err(Fault::Bad("too much side data"));
+            return Err(SegmentError::Bad("too much side data"));
         }
         (0..count).map(|_| Ok((self.u32()?, self.piece(MAX_PIECE)?))).collect()
     }
@@ -226,7 +227,7 @@ impl<R: Read> Raw<'_, R> {
 
 impl Reader<BufReader<File>> {
     /// Opens a segment.
-    pub fn open(path: &Path) -> Result<Self, Fault> {
+    pub fn open(path: &Path) -> Result<Self, SegmentError> {
         let file = File::open(path)?;
         let len = file.metadata()?.len();
         Reader::new(BufReader::with_capacity(1 << 18, file), len)
@@ -235,24 +236,25 @@ impl Reader<BufReader<File>> {
 
 impl<R: Read> Reader<R> {
     /// Reads the head of a segment of so many bytes.
-    pub fn new(mut from: R, len: u64) -> Result<Reader<R>, Fault> {
-        let mut left = len.checked_sub(TAIL).ok_or(Fault::Bad("it is too short"))?;
+    pub fn new(mut from: R, len: u64) -> Result<Reader<R>, SegmentError> {
+        let mut left = len.checked_sub(TAIL).ok_or(SegmentError::Bad("it is too short"))?;
         let mut sum = Xxh64::default();
         let mut raw = Raw { from: &mut from, left: &mut left, sum: &mut sum };
         if raw.bytes::<8>()? != *MAGIC {
-            return Err(Fault::Bad("it does not begin as a segment"));
+            return Err(SegmentError::Bad("it does not begin as a segment"));
         }
         let head = raw.piece(MAX_HEAD)?;
-        let head: Head = serde_json::from_slice(&head).map_err(|_| Fault::Bad("its head cannot be read"))?;
+        let head: Head =
+            serde_json::from_slice(&head).map_err(|_| SegmentError::Bad("its head cannot be read"))?;
         if head.tick.0 <= 0 || head.tick.1 <= 0 {
-            return Err(Fault::Bad("its tick is none"));
+            return Err(SegmentError::Bad("its tick is none"));
         }
         let stream = Stream { extra: raw.piece(MAX_PIECE)?, side: raw.side()? };
         Ok(Reader { from, left, sum, head, stream, packets: 0, pictures: 0, ended: false })
     }
 
     /// The next packet; `None` at the end, which has been checked then.
-    pub fn next_packet(&mut self) -> Result<Option<Packet>, Fault> {
+    pub fn next_packet(&mut self) -> Result<Option<Packet>, SegmentError> {
         if self.ended {
             return Ok(None);
         }
@@ -261,7 +263,7 @@ impl<R: Read> Reader<R> {
         }
         let mut raw = Raw { from: &mut self.from, left: &mut self.left, sum: &mut self.sum };
         if raw.bytes::<1>()? != [1] {
-            return Err(Fault::Bad("something is between its packets"));
+            return Err(SegmentError::Bad("something is between its packets"));
         }
         let packet = Packet {
             pts: raw.i64()?,
@@ -275,12 +277,12 @@ impl<R: Read> Reader<R> {
         Ok(Some(packet))
     }
 
-    fn end(&mut self) -> Result<(), Fault> {
+    fn end(&mut self) -> Result<(), SegmentError> {
         let mut tail = [0; TAIL as usize];
         self.from.read_exact(&mut tail)?;
-        let (packets, pictures, sum) = tail_of(&tail).ok_or(Fault::Bad("its end is missing"))?;
+        let (packets, pictures, sum) = tail_of(&tail).ok_or(SegmentError::Bad("its end is missing"))?;
         if packets != self.packets || sum != self.sum.finish() {
-            return Err(Fault::Bad("its checksum is another"));
+            return Err(SegmentError::Bad("its checksum is another"));
         }
         self.pictures = pictures;
         self.ended = true;
@@ -295,7 +297,7 @@ fn tail_of(tail: &[u8]) -> Option<(u64, u64, u64)> {
 
 /// What a segment says at its two ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ends {
+pub struct SegmentSummary {
     /// What it is of.
     pub head: Head,
     /// How many packets it has.
@@ -305,25 +307,25 @@ pub struct Ends {
 }
 
 /// Reads head and end of a segment; `verify`: and all between, against the checksum.
-pub fn ends(path: &Path, verify: bool) -> Result<Ends, Fault> {
+pub fn ends(path: &Path, verify: bool) -> Result<SegmentSummary, SegmentError> {
     if !path.symlink_metadata()?.is_file() {
-        return Err(Fault::Bad("it is no file"));
+        return Err(SegmentError::Bad("it is no file"));
     }
     let mut reader = Reader::open(path)?;
     if verify {
         while reader.next_packet()?.is_some() {}
-        return Ok(Ends { packets: reader.packets, pictures: reader.pictures, head: reader.head });
+        return Ok(SegmentSummary { packets: reader.packets, pictures: reader.pictures, head: reader.head });
     }
     let mut tail = [0; TAIL as usize];
     reader.from.seek(SeekFrom::End(-(TAIL as i64)))?;
     reader.from.read_exact(&mut tail)?;
-    let (packets, pictures, _) = tail_of(&tail).ok_or(Fault::Bad("its end is missing"))?;
-    Ok(Ends { head: reader.head, packets, pictures })
+    let (packets, pictures, _) = tail_of(&tail).ok_or(SegmentError::Bad("its end is missing"))?;
+    Ok(SegmentSummary { head: reader.head, packets, pictures })
 }
 
 /// When each packet of a segment is shown and how long, and how many pictures went into it. Of the packets themselves
 /// only the lengths are read.
-pub fn times(path: &Path) -> Result<(Vec<(i64, i64)>, u64), Fault> {
+pub fn times(path: &Path) -> Result<(Vec<(i64, i64)>, u64), SegmentError> {
     let mut reader = Reader::open(path)?;
     let mut times = Vec::new();
     while reader.left > 0 {
@@ -331,19 +333,19 @@ pub fn times(path: &Path) -> Result<(Vec<(i64, i64)>, u64), Fault> {
     }
     let mut tail = [0; TAIL as usize];
     reader.from.read_exact(&mut tail)?;
-    let (packets, pictures, _) = tail_of(&tail).ok_or(Fault::Bad("its end is missing"))?;
+    let (packets, pictures, _) = tail_of(&tail).ok_or(SegmentError::Bad("its end is missing"))?;
     if packets != times.len() as u64 {
-        return Err(Fault::Bad("packets are missing"));
+        return Err(SegmentError::Bad("packets are missing"));
     }
     Ok((times, pictures))
 }
 
 impl<R: Read + Seek> Reader<BufReader<R>> {
     /// Goes behind the next packet.
-    fn pass(&mut self) -> Result<(i64, i64), Fault> {
+    fn pass(&mut self) -> Result<(i64, i64), SegmentError> {
         let mut raw = Raw { from: &mut self.from, left: &mut self.left, sum: &mut self.sum };
         if raw.bytes::<1>()? != [1] {
-            return Err(Fault::Bad("something is between its packets"));
+            return Err(SegmentError::Bad("something is between its packets"));
         }
         let (pts, _, duration, _) = (raw.i64()?, raw.i64()?, raw.i64()?, raw.u32()?);
         raw.leap()?;
@@ -357,9 +359,9 @@ impl<R: Read + Seek> Reader<BufReader<R>> {
 
 impl<R: Read + Seek> Raw<'_, BufReader<R>> {
     /// Goes behind a piece.
-    fn leap(&mut self) -> Result<(), Fault> {
+    fn leap(&mut self) -> Result<(), SegmentError> {
         let len = self.u32()?;
-        *self.left = self.left.checked_sub(len.into()).ok_or(Fault::Bad("a length that cannot be"))?;
+        *self.left = self.left.checked_sub(len.into()).ok_or(SegmentError::Bad("a length that cannot be"))?;
         Ok(self.from.seek_relative(len.into())?)
     }
 }
@@ -387,7 +389,7 @@ mod tests {
         (writer.finish().unwrap(), packets)
     }
 
-    fn read(bytes: &[u8]) -> Result<Vec<Packet>, Fault> {
+    fn read(bytes: &[u8]) -> Result<Vec<Packet>, SegmentError> {
         let mut reader = Reader::new(bytes, bytes.len() as u64)?;
         let mut packets = Vec::new();
         while let Some(packet) = reader.next_packet()? {

@@ -11,9 +11,9 @@ pub mod file;
 pub mod timeline;
 
 use crate::disk::TEMPORARY;
-use crate::pipeline::Listed;
-use crate::resume::{ResumeError, Why};
-use file::Ends;
+use crate::pipeline::FrameList;
+use crate::resume::{Mismatch, ResumeError};
+use file::SegmentSummary;
 use grainfield_filters::frame::Ranges;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -47,7 +47,7 @@ pub struct Grid {
     /// The picture alone: a shard.
     pub alone: bool,
     /// The frames of this job.
-    pub asked: Listed,
+    pub asked: FrameList,
     /// Whether every frame asked for will come.
     pub exact: bool,
 }
@@ -129,7 +129,7 @@ impl Grid {
         let there = self.there().map_err(|cause| ResumeError::Read { path: self.folder.clone(), cause })?;
         for cell in there {
             let (first, last) = ends_of(cell, self.frames, self.offset);
-            let asked = Listed { within: self.asked.meet(first, last), ..self.asked.clone() };
+            let asked = FrameList { within: self.asked.meet(first, last), ..self.asked.clone() };
             let path = self.path(cell);
             match self.state(cell, &path, &asked) {
                 Ok(true) => whole.extend(asked.iter()),
@@ -142,20 +142,22 @@ impl Grid {
     }
 
     /// Whether a segment holds all it should.
-    fn state(&self, cell: i64, path: &Path, asked: &Listed) -> Result<bool, Why> {
-        let Ok(Ends { head, pictures, .. }) = file::ends(path, self.verify) else { return Err(Why::Damaged) };
+    fn state(&self, cell: i64, path: &Path, asked: &FrameList) -> Result<bool, Mismatch> {
+        let Ok(SegmentSummary { head, pictures, .. }) = file::ends(path, self.verify) else {
+            return Err(Mismatch::Damaged);
+        };
         if head.key != format!("{:032x}", self.key) {
-            return Err(Why::Settings(unlike(&self.made, &head.made)));
+            return Err(Mismatch::Settings(difference(&self.made, &head.made)));
         }
         if head.origin != format!("{:016x}", self.origin) {
-            return Err(Why::Source);
+            return Err(Mismatch::Source);
         }
         // a segment that lacks a frame was left out of by an error; it is made again
         Ok(head.cell == cell && (!self.exact || pictures == asked.iter().count() as u64))
     }
 
-    /// Makes the folder ours until the [`Hold`] is dropped, and removes what was left unfinished in it.
-    pub fn hold(&self, replace: bool) -> Result<Hold, io::Error> {
+    /// Makes the folder ours until the [`FolderLock`] is dropped, and removes what was left unfinished in it.
+    pub fn acquire(&self, replace: bool) -> Result<FolderLock, io::Error> {
         let fresh = match std::fs::create_dir(&self.folder) {
             Ok(()) => true,
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {
@@ -194,17 +196,17 @@ impl Grid {
         }
         for cell in there {
             let (first, end) = ends_of(cell, self.frames, self.offset);
-            let asked = Listed { within: self.asked.meet(first, end), ..self.asked.clone() };
+            let asked = FrameList { within: self.asked.meet(first, end), ..self.asked.clone() };
             if !self.resume || self.state(cell, &self.path(cell), &asked) != Ok(true) {
                 std::fs::remove_file(self.path(cell))?;
             }
         }
-        Ok(Hold { folder: self.folder.clone(), _lock: lock })
+        Ok(FolderLock { folder: self.folder.clone(), _lock: lock })
     }
 }
 
-fn unlike(ours: &str, theirs: &str) -> String {
-    crate::resume::unlike(ours, Some(theirs))
+fn difference(ours: &str, theirs: &str) -> String {
+    crate::resume::difference(ours, Some(theirs))
 }
 
 /// The name of the file that says who works in the folder.
@@ -229,13 +231,13 @@ fn is_ours(entry: &std::fs::DirEntry) -> bool {
 
 /// A folder of segments that is ours.
 #[derive(Debug)]
-pub struct Hold {
+pub struct FolderLock {
     folder: PathBuf,
     /// Gone with the program, however that ends.
     _lock: File,
 }
 
-impl Hold {
+impl FolderLock {
     /// All has been joined: the folder goes.
     pub fn discard(self) {
         discard(&self.folder);

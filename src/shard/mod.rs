@@ -5,7 +5,7 @@
 //! `I * count / N`, so that no two shards differ by more than one frame. Video is cut on the segment grid by the same
 //! rule with segments in place of frames.
 
-pub mod note;
+pub mod sidecar;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;

@@ -6,7 +6,7 @@
 
 use super::{Encode, Plan, Sink, SinkError};
 use crate::disk::Output;
-use crate::source::Stamp;
+use crate::source::FrameStamp;
 use grainfield_filters::frame::{Family, Frame};
 use md5::{Digest, Md5};
 use std::ffi::OsStr;
@@ -29,7 +29,7 @@ impl Sink for Hash {
         Arc::new(Lines)
     }
 
-    fn write(&mut self, _: &Stamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, _: &FrameStamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
         self.out.put(encoded)?;
         Ok(self.out.mark()?)
     }
@@ -47,7 +47,7 @@ impl Sink for Hash {
 struct Lines;
 
 impl Encode for Lines {
-    fn encode(&self, stamp: &Stamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
+    fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
         // writing to memory does not fail
         let _ = write!(out, "{} ", stamp.number);
         for byte in digest(frame) {
@@ -99,7 +99,7 @@ mod tests {
         let mut frame = Frame::new(Format::from_name(format, width, 1).unwrap());
         fill(&mut frame);
         let carried: Carried = None;
-        let stamp = Stamp { number: -3, time: Ratio::ZERO, duration: Ratio::ONE, carried };
+        let stamp = FrameStamp { number: -3, time: Ratio::ZERO, duration: Ratio::ONE, carried };
         let mut out = Vec::new();
         Lines.encode(&stamp, &frame, &mut out).unwrap();
         String::from_utf8(out).unwrap()

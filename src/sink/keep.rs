@@ -1,8 +1,8 @@
 //! What a sink does beside writing, so that a job can be resumed, shared and joined.
 
-use crate::resume::{Ledger, sum};
+use crate::resume::{ManifestFiles, sum};
 use crate::segments::Grid;
-use crate::shard::note::Note;
+use crate::shard::sidecar::Sidecar;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ pub struct Keep {
     /// The output's real name, where that is not the one typed (a shard's).
     pub output: Option<OsString>,
     /// Where frames that are files of their own are recorded.
-    pub ledger: Option<Arc<Ledger>>,
+    pub manifest_files: Option<Arc<ManifestFiles>>,
     /// What is written down of the one file that an output is.
     pub seal: Option<Seal>,
     /// Video is rendered in segments.
@@ -26,9 +26,9 @@ pub struct Keep {
 #[derive(Clone, Debug)]
 pub struct Seal {
     /// Where.
-    pub ledger: Arc<Ledger>,
+    pub manifest_files: Arc<ManifestFiles>,
     /// The note that lies beside a shard, and the shard's name.
-    pub note: Option<(PathBuf, Note)>,
+    pub note: Option<(PathBuf, Sidecar)>,
 }
 
 impl Seal {
@@ -40,7 +40,7 @@ impl Seal {
     /// Records a file that is whole, has a temporary name, and holds so many frames.
     pub fn set(mut self, file: &File, path: &Path, frames: u64) -> io::Result<()> {
         let hash = sum(path)?;
-        let entry = self.ledger.entry(0, file, hash)?;
+        let entry = self.manifest_files.entry(0, file, hash)?;
         if let Some((shard, note)) = &mut self.note {
             if note.video.is_none() {
                 note.written = frames;
@@ -49,7 +49,7 @@ impl Seal {
             note.hash = format!("{hash:016x}");
             note.write(shard)?;
         }
-        self.ledger.record(&entry)?;
-        self.ledger.sync()
+        self.manifest_files.record(&entry)?;
+        self.manifest_files.sync()
     }
 }

@@ -14,7 +14,7 @@ use crate::disk::{DiskError, Output, Place, Uses};
 use crate::images::pattern::Pattern;
 use crate::resume::manifests;
 use crate::shard::Shard;
-use crate::source::{Carried, Stamp};
+use crate::source::{Carried, FrameStamp};
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::{OsStr, OsString};
@@ -116,7 +116,7 @@ pub trait Sink: Send {
     fn encoder(&self) -> Arc<dyn Encode>;
 
     /// Takes the next frame: its picture, and what the encoder made of it.
-    fn write(&mut self, stamp: &Stamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError>;
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError>;
 
     /// What the source has and this output cannot hold, one line a warning. Asked before the first frame.
     fn warnings(&self) -> Vec<String> {
@@ -139,7 +139,7 @@ pub trait Sink: Send {
 /// The part of writing that many threads may do at the same time, and without the sink.
 pub trait Encode: Send + Sync {
     /// Appends to `out` (empty when called) what [`Sink::write`] will want.
-    fn encode(&self, stamp: &Stamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError>;
+    fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError>;
 }
 
 /// Nothing to do beforehand: for sinks that write a frame's rows as they are.
@@ -147,7 +147,7 @@ pub trait Encode: Send + Sync {
 pub struct Plain;
 
 impl Encode for Plain {
-    fn encode(&self, _: &Stamp, _: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
+    fn encode(&self, _: &FrameStamp, _: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
         Ok(())
     }
 }
@@ -274,7 +274,7 @@ pub fn writes(output: &OsStr, shard: Option<Shard>) -> Result<Uses, SinkError> {
             let one = match shard {
                 Some(shard) => {
                     let named = PathBuf::from(shard.named(one.as_os_str()));
-                    uses.leave("the note beside the output", crate::shard::note::beside(&named));
+                    uses.leave("the note beside the output", crate::shard::sidecar::beside(&named));
                     named
                 }
                 None => one,
@@ -300,7 +300,7 @@ pub enum Files {
     /// None that has a name of its own: a pipe, a device, nothing.
     None,
     /// One.
-    One(PathBuf, crate::shard::note::Kind),
+    One(PathBuf, crate::shard::sidecar::Kind),
     /// An image.
     Image(PathBuf),
     /// One for each frame.
@@ -309,7 +309,7 @@ pub enum Files {
 
 /// What files an output becomes.
 pub fn files(output: &OsStr) -> Result<Files, SinkError> {
-    use crate::shard::note::Kind as One;
+    use crate::shard::sidecar::Kind as One;
     let one = |name: &OsStr, kind| {
         let path = PathBuf::from(name);
         let plain = path.metadata().map_or(true, |m| m.is_file());
@@ -332,7 +332,7 @@ pub fn files(output: &OsStr) -> Result<Files, SinkError> {
 /// What a shard of an output is called: `NAME.I-of-N.EXT` for one file, else as the output.
 pub fn sharded(output: &OsStr, shard: Shard) -> Result<OsString, SinkError> {
     Ok(match files(output)? {
-        Files::One(path, crate::shard::note::Kind::Hash) => {
+        Files::One(path, crate::shard::sidecar::Kind::Hash) => {
             let mut name = OsString::from("hash:");
             name.push(shard.named(path.as_os_str()));
             name

@@ -1,7 +1,7 @@
 //! `null:`: frames are taken and forgotten.
 
 use super::{Encode, Plain, Sink, SinkError};
-use crate::source::Stamp;
+use crate::source::FrameStamp;
 use grainfield_filters::frame::Frame;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl Sink for Null {
         Arc::new(Plain)
     }
 
-    fn write(&mut self, _: &Stamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, _: &FrameStamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
         Ok(())
     }
 

@@ -7,7 +7,7 @@
 use super::{Encode, Plain, Plan, Sink, SinkError};
 use crate::disk::Output;
 use crate::images::{Meta, lost_color, lost_in_video};
-use crate::source::Stamp;
+use crate::source::FrameStamp;
 use crate::source::y4m::header::{FRAME, parse};
 use crate::source::y4m::{Y4mFrame, Y4mHeader};
 use grainfield_filters::frame::{
@@ -211,7 +211,7 @@ impl Sink for Y4m {
             .collect()
     }
 
-    fn write(&mut self, stamp: &Stamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let carried = stamp.carried.as_ref().filter(|_| self.parameters);
         let parameters =
             carried.and_then(|c| c.downcast_ref::<Y4mFrame>()).map_or(&[][..], |f| &f.parameters);

@@ -47,7 +47,7 @@ pub type Carried = Option<Arc<dyn Any + Send + Sync>>;
 
 /// The place of a frame in its source.
 #[derive(Clone, Debug)]
-pub struct Stamp {
+pub struct FrameStamp {
     /// The frame's number (before `--frame-offset`).
     pub number: i64,
     /// Exact seconds since the source's first frame.
@@ -65,7 +65,7 @@ pub struct Slot {
     pub frame: Frame,
     /// What [`Source::next`] left to be done by [`Decode::decode`], outside the lock.
     pub pending: Option<Pending>,
-    /// What [`Decode::decode`] found beside the picture, to be moved into [`Stamp::carried`]; `None` leaves the stamp
+    /// What [`Decode::decode`] found beside the picture, to be moved into [`FrameStamp::carried`]; `None` leaves the stamp
     /// as [`Source::next`] made it.
     pub carried: Carried,
 }
@@ -127,7 +127,7 @@ pub enum SourceError {
         /// Which frame, and what the decoder says.
         problem: String,
         /// The frame's place.
-        stamp: Box<Stamp>,
+        stamp: Box<FrameStamp>,
     },
     /// The input ended inside a frame.
     #[error("{name}: ends inside frame {number}, after {got} of {want} bytes")]
@@ -162,7 +162,7 @@ pub trait Source: Send {
     /// is reset to the source's format by whoever fills it.
     ///
     /// After an error the source stands behind the faulty frame where that is possible; otherwise it has ended.
-    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError>;
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError>;
 
     /// The part of reading that many threads may do at the same time.
     fn decoder(&self) -> Arc<dyn Decode>;
@@ -173,7 +173,7 @@ pub trait Source: Send {
     }
 
     /// What there is to be told since this was last asked, beside [`Info::notes`].
-    fn news(&mut self) -> Vec<String> {
+    fn drain_notes(&mut self) -> Vec<String> {
         Vec::new()
     }
 }
@@ -181,7 +181,7 @@ pub trait Source: Send {
 /// The part of reading that many threads may do at the same time, and without the source.
 pub trait Decode: Send + Sync {
     /// Finishes what `slot.pending` asks for; nothing to do when it is `None`.
-    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError>;
+    fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError>;
 }
 
 /// Nothing left to do: for sources whose `next` does it all.
@@ -189,7 +189,7 @@ pub trait Decode: Send + Sync {
 pub struct Done;
 
 impl Decode for Done {
-    fn decode(&self, _: &Stamp, _: &mut Slot) -> Result<(), SourceError> {
+    fn decode(&self, _: &FrameStamp, _: &mut Slot) -> Result<(), SourceError> {
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{TrackFile, TrackFileError, lottie};
 use crate::recipe::{Link, Recipe};
-use grainfield_filters::curve::{Animate, At, Curve, Handles, Key, Shape, TextError};
+use grainfield_filters::curve::{Animate, Curve, Handles, Key, KeyTime, Shape, TextError};
 use grainfield_filters::settings::{Animated, Kind, SettingError, Value};
 use md5::{Digest, Md5};
 use std::io::{self, Read};
@@ -109,14 +109,14 @@ fn together<T: Animate>(curves: &[Curve]) -> Option<Curve<T>> {
     let same = |c: &Curve| {
         (c.keys().len(), c.before(), c.after()) == (first.keys().len(), first.before(), first.after())
     };
-    if curves.len() != T::PARTS || !curves.iter().all(same) {
+    if curves.len() != T::COMPONENTS || !curves.iter().all(same) {
         return None;
     }
     let keys = (0..first.keys().len()).map(|i| {
         let all: Vec<&Key> = curves.iter().map(|c| &c.keys()[i]).collect();
         let of = |get: fn(&Shape) -> Option<f64>| -> Option<T> {
             let all: Vec<f64> = all.iter().map(|k| get(&k.shape)).collect::<Option<_>>()?;
-            Some(T::from_parts(|part| all[part]))
+            Some(T::from_components(|part| all[part]))
         };
         let like = all.iter().all(|k| k.at == all[0].at);
         let equal = all.iter().all(|k| k.shape == all[0].shape);
@@ -142,11 +142,11 @@ fn together<T: Animate>(curves: &[Curve]) -> Option<Curve<T>> {
             }
             _ => return None,
         };
-        let at: At = all[0].at;
-        like.then(|| Key { at, value: T::from_parts(|part| all[part].value), shape })
+        let at: KeyTime = all[0].at;
+        like.then(|| Key { at, value: T::from_components(|part| all[part].value), shape })
     });
     let curve = Curve::new(keys.collect::<Option<Vec<_>>>()?).ok()?;
-    Some(curve.extended(first.before(), first.after()))
+    Some(curve.with_extrapolation(first.before(), first.after()))
 }
 
 /// One curve from a track file, a Lottie keyframe list (`.json`) or a file that holds a keyframe string.

@@ -1,7 +1,7 @@
 //! Entries for fuzzing: each takes any bytes, and neither panics, nor hangs, nor takes memory that the bytes do not
 //! account for.
 
-use super::{Packed, lottie, read_samples, to_lottie};
+use super::{PackedReader, lottie, read_samples, to_lottie};
 use grainfield_filters::curve::fit::{FitShape, fit};
 use grainfield_filters::curve::stream::{Tracks, reindex};
 use grainfield_filters::curve::{Animate, Curve};
@@ -10,7 +10,7 @@ use md5::Digest;
 
 /// A `.gfa` file: opened, its names read, all its blocks looked at, played and sought.
 pub fn gfa(bytes: &[u8]) {
-    let Ok(packed) = Packed::open(bytes.to_vec()) else { return };
+    let Ok(packed) = PackedReader::open(bytes.to_vec()) else { return };
     let _ = packed.verify();
     if let Ok(all) = Tracks::open(packed) {
         play(&all);
@@ -46,7 +46,7 @@ fn play<R: grainfield_filters::lend::ReadAt>(all: &Tracks<R>) {
     let _ = all.track(0);
     let Ok(mut head) = all.start() else { return };
     for n in [0, 1, 2, 7, 30, 500, 3, 100_000, 12, -5] {
-        if all.go(&mut head, Ratio::whole(n)).is_err() {
+        if all.seek(&mut head, Ratio::whole(n)).is_err() {
             return;
         }
     }
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn damaged_examples_do_no_harm() {
         let mut gfa = Vec::new();
-        let mut packer = super::super::Packer::new(&mut gfa).unwrap();
+        let mut packer = super::super::PackedWriter::new(&mut gfa).unwrap();
         let tracks = ["0=1;10~=2;20(bspline)=3;30=5", "3=0;9~=1;12=5;>repeat"].map(|t| t.parse().unwrap());
         grainfield_filters::curve::stream::write(&tracks, super::Ratio::whole(8), &mut packer).unwrap();
         packer.finish(["a", "b"].into_iter()).unwrap();

@@ -21,7 +21,7 @@
 use super::check_name;
 use grainfield_filters::curve::fit::Sample;
 use grainfield_filters::curve::stream::MAX_TRACKS;
-use grainfield_filters::curve::{At, MAX_KEYS, MAX_VALUE};
+use grainfield_filters::curve::{KeyTime, MAX_KEYS, MAX_VALUE};
 use grainfield_filters::ratio::Ratio;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ pub enum ImportProblem {
     Name(String),
     /// Times that do not grow.
     #[error("track '{0}' has two samples at {1}, or goes back in time there")]
-    Order(String, At),
+    Order(String, KeyTime),
     /// Too many tracks or samples.
     #[error("more than {MAX_TRACKS} tracks, or {MAX_KEYS} samples of one")]
     Many,
@@ -114,12 +114,12 @@ pub fn read_samples(bytes: &[u8]) -> Result<Table, ImportError> {
 
 /// Tracks in the making.
 #[derive(Default)]
-struct Gather {
+struct TrackBuilder {
     names: BTreeMap<String, usize>,
     tracks: Table,
 }
 
-impl Gather {
+impl TrackBuilder {
     fn track(&mut self, name: &str, line: Option<usize>) -> Result<usize, ImportError> {
         if let Some(i) = self.names.get(name) {
             return Ok(*i);
@@ -135,11 +135,11 @@ impl Gather {
         Ok(self.tracks.len() - 1)
     }
 
-    fn add(&mut self, track: usize, at: At, value: f64, line: Option<usize>) -> Result<(), ImportError> {
+    fn add(&mut self, track: usize, at: KeyTime, value: f64, line: Option<usize>) -> Result<(), ImportError> {
         let (name, samples) = &mut self.tracks[track];
         let later = samples.last().is_none_or(|last| match (last.0, at) {
-            (At::Frame(a), At::Frame(b)) => a < b,
-            (At::Seconds(a), At::Seconds(b)) => a < b,
+            (KeyTime::Frame(a), KeyTime::Frame(b)) => a < b,
+            (KeyTime::Seconds(a), KeyTime::Seconds(b)) => a < b,
             _ => false,
         });
         if !later {
@@ -167,15 +167,15 @@ fn unit(name: &str) -> Option<bool> {
     }
 }
 
-fn time(text: &str, seconds: bool, line: Option<usize>) -> Result<At, ImportError> {
+fn time(text: &str, seconds: bool, line: Option<usize>) -> Result<KeyTime, ImportError> {
     let at = if !seconds {
         let whole =
             text.split_once('.').filter(|(_, part)| part.bytes().all(|b| b == b'0')).map_or(text, |t| t.0);
-        whole.parse().ok().map(At::Frame)
+        whole.parse().ok().map(KeyTime::Frame)
     } else if text.contains(':') {
         text.parse().ok()
     } else {
-        text.trim_end_matches('s').parse().ok().filter(|t| *t >= Ratio::ZERO).map(At::Seconds)
+        text.trim_end_matches('s').parse().ok().filter(|t| *t >= Ratio::ZERO).map(KeyTime::Seconds)
     };
     let what = if seconds { "time: write 1.5, 1001/24 or 00:00:01.5" } else { "frame: a whole number" };
     at.ok_or_else(|| ImportError { line, problem: P::Time(text.chars().take(40).collect(), what) })
@@ -230,7 +230,7 @@ pub fn csv(text: &str) -> Result<Table, ImportError> {
             None => return fault(first_line, P::NoTime(names[0].chars().take(40).collect())),
         }
     }
-    let mut gather = Gather::default();
+    let mut gather = TrackBuilder::default();
     let lower: Vec<String> = names.iter().map(|n| n.to_ascii_lowercase()).collect();
     let long = !headless && lower.len() == 3 && lower[1] == "name" && lower[2] == "value";
     let mut columns = Vec::new();
@@ -267,7 +267,7 @@ pub fn json(text: &str) -> Result<Table, ImportError> {
         .map_err(|e| ImportError { line: Some(e.line()), problem: P::Json(e.to_string()) })?;
     let form = |what: &str| ImportError { line: None, problem: P::Form(what.into()) };
     let finite = |v: &Value, name: &str| number(&v.to_string(), name, None);
-    let mut gather = Gather::default();
+    let mut gather = TrackBuilder::default();
     match &value {
         Value::Object(tracks) => {
             for (name, list) in tracks {
@@ -280,7 +280,7 @@ pub fn json(text: &str) -> Result<Table, ImportError> {
                         Value::Array(pair) if pair.len() == 2 => {
                             (time(&pair[0].to_string(), false, None)?, &pair[1])
                         }
-                        Value::Number(_) => (At::Frame(i as i64), sample),
+                        Value::Number(_) => (KeyTime::Frame(i as i64), sample),
                         _ => return Err(form("a sample is a number, or a frame and a number")),
                     };
                     gather.add(track, at, finite(value, name)?, None)?;

@@ -13,7 +13,7 @@
 //!
 //! A value of several numbers makes a curve of each: `position.x`, `position.y`; three or more are numbered.
 
-use grainfield_filters::curve::{At, Curve, Handles, Key, MAX_KEYS, Shape};
+use grainfield_filters::curve::{Curve, Handles, Key, KeyTime, MAX_KEYS, Shape};
 use grainfield_filters::ratio::Ratio;
 use serde_json::{Value, json};
 
@@ -109,13 +109,13 @@ fn property_of(value: &Value, name: &str, rate: Option<Ratio>) -> Result<Vec<(St
     Ok(all)
 }
 
-fn time(key: &Value, rate: Option<Ratio>) -> Result<At, &'static str> {
+fn time(key: &Value, rate: Option<Ratio>) -> Result<KeyTime, &'static str> {
     let t = key.get("t").filter(|t| t.is_number()).ok_or("\"t\" should be the frame")?.to_string();
     let t: Ratio = t.parse().map_err(|_| "\"t\" should be a plain number")?;
     match rate {
-        Some(rate) if t >= Ratio::ZERO => t.checked_div(rate).map(At::Seconds).ok_or("the rate is 0"),
+        Some(rate) if t >= Ratio::ZERO => t.checked_div(rate).map(KeyTime::Seconds).ok_or("the rate is 0"),
         Some(_) => Err("seconds begin at 0"),
-        None if t.den() == 1 && t.num() >= 0 => Ok(At::Frame(t.num())),
+        None if t.den() == 1 && t.num() >= 0 => Ok(KeyTime::Frame(t.num())),
         None if t.den() == 1 => Err("its frame is before the first"),
         None => Err("its frame is no whole number: give the rate (--rate), then times are seconds"),
     }
@@ -163,7 +163,7 @@ pub fn to_lottie(curve: &Curve) -> Result<Value, LottieError> {
     let keys = curve.keys();
     let mut list = Vec::new();
     for (i, key) in keys.iter().enumerate() {
-        let At::Frame(t) = key.at else { return Err(LottieError::Seconds) };
+        let KeyTime::Frame(t) = key.at else { return Err(LottieError::Seconds) };
         let next = keys.get(i + 1);
         let way = next.map_or(0.0, |next| next.value - key.value);
         // A handle's part of the way; where there is no way no handle can lead off it.
@@ -186,7 +186,7 @@ pub fn to_lottie(curve: &Curve) -> Result<Value, LottieError> {
             }
             (Shape::Bezier(h), _) => handles(h.leave, h.leave_by, h.arrive, h.arrive_by)?,
             (Shape::Hermite { leave, arrive }, Some(next)) => {
-                let (At::Frame(a), At::Frame(b)) = (key.at, next.at) else { return Err(LottieError::Seconds) };
+                let (KeyTime::Frame(a), KeyTime::Frame(b)) = (key.at, next.at) else { return Err(LottieError::Seconds) };
                 let h = (b - a) as f64;
                 handles(1.0 / 3.0, leave * h / 3.0, 2.0 / 3.0, -arrive * h / 3.0)?
             }

@@ -1,7 +1,7 @@
 //! What is kept on disk: [states](Jumps) of what must be stepped, and tracks: `.gfa` files.
 //!
 //! A `.gfa` file is the [stream](grainfield_filters::curve::stream) of some tracks, packed piece by piece, with the
-//! tracks' names. It is played from disk: [`Packed`] unpacks the one piece that is asked for, so memory does not grow
+//! tracks' names. It is played from disk: [`PackedReader`] unpacks the one piece that is asked for, so memory does not grow
 //! with the file.
 //!
 //! # The bytes
@@ -26,20 +26,20 @@
 mod attach;
 pub mod fuzz;
 mod import;
-mod jump;
 mod lottie;
 mod pack;
+mod state_cache;
 mod tracks;
 mod unpack;
 
 pub(crate) use attach::one;
 pub use attach::{AttachError, AttachProblem, attach};
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
-pub use jump::{Jumps, pack as pack_state, unpack as unpack_state};
 pub use lottie::{LottieError, lottie, to_lottie};
-pub use pack::Packer;
+pub use pack::PackedWriter;
+pub use state_cache::{DiskStateCache, pack as pack_state, unpack as unpack_state};
 pub use tracks::{TrackFile, TrackFileError, check_name, reindex, write};
-pub use unpack::{FileAt, Packed, StoreError, StoreProblem};
+pub use unpack::{PackedReader, RandomAccessFile, StoreError, StoreProblem};
 
 const MAGIC: [u8; 8] = *b"\x89GFP\r\n\x1a\n";
 /// The version of the format.

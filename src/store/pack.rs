@@ -3,7 +3,7 @@
 use super::{HEAD_BYTES, MAGIC, VERSION};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use grainfield_filters::curve::stream::arrange;
+use grainfield_filters::curve::stream::to_columns;
 use std::io::{self, Error, ErrorKind, Write};
 
 /// Bytes of the stream's head and of a chunk's, and where in these the kind and length stand.
@@ -11,8 +11,8 @@ const STREAM_HEAD: usize = 16;
 const CHUNK_HEAD: usize = 16;
 const INDEX: u32 = 3;
 
-/// Takes the bytes of a stream, in pieces of any size, and writes them packed. [`finish`](Packer::finish) ends the file.
-pub struct Packer<'a> {
+/// Takes the bytes of a stream, in pieces of any size, and writes them packed. [`finish`](PackedWriter::finish) ends the file.
+pub struct PackedWriter<'a> {
     to: &'a mut dyn Write,
     at: u64,
     /// What has not made a whole piece yet.
@@ -25,19 +25,19 @@ pub struct Packer<'a> {
     last: bool,
 }
 
-impl std::fmt::Debug for Packer<'_> {
+impl std::fmt::Debug for PackedWriter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Packer").field("at", &self.at).field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 
-impl<'a> Packer<'a> {
+impl<'a> PackedWriter<'a> {
     /// Begins a file.
-    pub fn new(to: &'a mut dyn Write) -> io::Result<Packer<'a>> {
+    pub fn new(to: &'a mut dyn Write) -> io::Result<PackedWriter<'a>> {
         to.write_all(&MAGIC)?;
         to.write_all(&VERSION.to_le_bytes())?;
         let (rest, table) = (Vec::new(), Vec::new());
-        Ok(Packer { to, at: HEAD_BYTES, rest, table, rows: 0, length: 0, seconds: false, last: false })
+        Ok(PackedWriter { to, at: HEAD_BYTES, rest, table, rows: 0, length: 0, seconds: false, last: false })
     }
 
     /// Length of the next piece, if that can be told.
@@ -73,7 +73,7 @@ impl<'a> Packer<'a> {
             self.last = piece.starts_with(&INDEX.to_le_bytes());
         }
         self.length += piece.len() as u64;
-        self.block(&arrange(piece, self.seconds), piece.len())
+        self.block(&to_columns(piece, self.seconds), piece.len())
     }
 
     /// Ends the file.
@@ -92,7 +92,7 @@ impl<'a> Packer<'a> {
     }
 }
 
-impl Write for Packer<'_> {
+impl Write for PackedWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.rest.extend(bytes);
         while let Some(length) = self.piece().filter(|n| *n <= self.rest.len()) {

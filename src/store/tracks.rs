@@ -1,6 +1,6 @@
 //! Track files, opened and written.
 
-use super::{FileAt, MAX_NAME, Packed, Packer, StoreError, StoreProblem};
+use super::{MAX_NAME, PackedReader, PackedWriter, RandomAccessFile, StoreError, StoreProblem};
 use crate::disk::{DiskError, Output};
 use grainfield_filters::curve::Curve;
 use grainfield_filters::curve::stream::{self, StreamError, TrackError, Tracks};
@@ -51,16 +51,17 @@ pub fn check_name(name: &str) -> Result<(), TrackFileError> {
 #[derive(Clone, Debug)]
 pub struct TrackFile {
     /// The stream, to be played.
-    pub tracks: Tracks<Arc<Packed<FileAt>>>,
-    packed: Arc<Packed<FileAt>>,
+    pub tracks: Tracks<Arc<PackedReader<RandomAccessFile>>>,
+    packed: Arc<PackedReader<RandomAccessFile>>,
     names: Arc<[String]>,
 }
 
 impl TrackFile {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<TrackFile, TrackFileError> {
-        let file = FileAt::open(path).map_err(|e| StoreError { at: 0, problem: StoreProblem::Read(e) })?;
-        let packed = Arc::new(Packed::open(file)?);
+        let file =
+            RandomAccessFile::open(path).map_err(|e| StoreError { at: 0, problem: StoreProblem::Read(e) })?;
+        let packed = Arc::new(PackedReader::open(file)?);
         let tracks = Tracks::open(Arc::clone(&packed)).map_err(unwrapped)?;
         let names = packed.names(tracks.tracks())?.into();
         Ok(TrackFile { tracks, packed, names })
@@ -132,9 +133,9 @@ fn packed(
     stream: impl FnOnce(&mut dyn Write) -> Result<(), TrackError>,
 ) -> Result<(), TrackFileError> {
     let mut output = Output::create(path, overwrite)?;
-    let mut to = Into { output: &mut output, fault: None };
+    let mut to = OutputWriter { output: &mut output, fault: None };
     let done = (|| {
-        let mut packer = Packer::new(&mut to).map_err(TrackError::Write)?;
+        let mut packer = PackedWriter::new(&mut to).map_err(TrackError::Write)?;
         stream(&mut packer)?;
         packer.finish(names.iter().copied()).map_err(TrackError::Write)
     })();
@@ -146,12 +147,12 @@ fn packed(
 }
 
 /// An output as something to write to.
-struct Into<'a> {
+struct OutputWriter<'a> {
     output: &'a mut Output,
     fault: Option<DiskError>,
 }
 
-impl Write for Into<'_> {
+impl Write for OutputWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.output.put(bytes) {
             Ok(()) => Ok(bytes.len()),

@@ -2,7 +2,7 @@
 
 use super::{ARRANGED, HEAD_BYTES, MAGIC, MAX_PIECE, ROW_BYTES, TAIL_BYTES, VERSION};
 use flate2::read::DeflateDecoder;
-use grainfield_filters::curve::stream::restore;
+use grainfield_filters::curve::stream::from_columns;
 use grainfield_filters::lend::ReadAt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -54,23 +54,23 @@ fn fault<T>(at: u64, problem: StoreProblem) -> Result<T, StoreError> {
 
 /// A file that is read at any place.
 #[derive(Debug)]
-pub struct FileAt {
+pub struct RandomAccessFile {
     file: Mutex<File>,
     len: u64,
 }
 
-impl FileAt {
+impl RandomAccessFile {
     /// Opens a file. What is no file (a pipe, a folder) cannot be read at any place and is refused.
-    pub fn open(path: &Path) -> io::Result<FileAt> {
+    pub fn open(path: &Path) -> io::Result<RandomAccessFile> {
         let meta = std::fs::metadata(path)?;
         if !meta.is_file() {
             return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file"));
         }
-        Ok(FileAt { file: Mutex::new(File::open(path)?), len: meta.len() })
+        Ok(RandomAccessFile { file: Mutex::new(File::open(path)?), len: meta.len() })
     }
 }
 
-impl ReadAt for FileAt {
+impl ReadAt for RandomAccessFile {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))?;
@@ -94,7 +94,7 @@ struct Row {
 
 /// The stream in a file. Holds the table of blocks, and the piece that was asked for last.
 #[derive(Debug)]
-pub struct Packed<R> {
+pub struct PackedReader<R> {
     reader: R,
     rows: Vec<Row>,
     names: Row,
@@ -103,10 +103,10 @@ pub struct Packed<R> {
     last: Mutex<(usize, Vec<u8>)>,
 }
 
-impl<R: ReadAt> Packed<R> {
+impl<R: ReadAt> PackedReader<R> {
     /// Opens a file; refuses one that is cut off, of another version, or whose table is damaged. Damage in a block is
-    /// found when it is come to, or by [`verify`](Packed::verify).
-    pub fn open(reader: R) -> Result<Packed<R>, StoreError> {
+    /// found when it is come to, or by [`verify`](PackedReader::verify).
+    pub fn open(reader: R) -> Result<PackedReader<R>, StoreError> {
         let length = reader.len();
         let mut head = [0; HEAD_BYTES as usize];
         let present = length.min(HEAD_BYTES) as usize;
@@ -160,7 +160,7 @@ impl<R: ReadAt> Packed<R> {
         let Some(names) = rows.pop().filter(|names| next == place && names.from == stream) else {
             return fault(place, StoreProblem::Content("its blocks do not make the stream"));
         };
-        Ok(Packed { reader, rows, names, length: stream, last: Mutex::new((usize::MAX, Vec::new())) })
+        Ok(PackedReader { reader, rows, names, length: stream, last: Mutex::new((usize::MAX, Vec::new())) })
     }
 
     fn unpacked(&self, row: &Row, names: bool) -> Result<Vec<u8>, StoreError> {
@@ -173,7 +173,7 @@ impl<R: ReadAt> Packed<R> {
         let most = u64::from(row.piece) + u64::from(ARRANGED);
         let done = DeflateDecoder::new(&packed[..]).take(most + 1).read_to_end(&mut content);
         let piece = done.ok().filter(|n| *n as u64 <= most);
-        let piece = piece.and_then(|_| if names { Some(content) } else { restore(&content) });
+        let piece = piece.and_then(|_| if names { Some(content) } else { from_columns(&content) });
         match piece.filter(|p| p.len() == row.piece as usize) {
             Some(piece) => Ok(piece),
             None => fault(row.place, StoreProblem::Content("a block cannot be unpacked")),
@@ -226,7 +226,7 @@ fn read(reader: &impl ReadAt, place: u64, into: &mut [u8]) -> Result<(), StoreEr
     reader.read_at(place, into).map_err(|e| StoreError { at: place, problem: StoreProblem::Read(e) })
 }
 
-impl<R: ReadAt> ReadAt for Packed<R> {
+impl<R: ReadAt> ReadAt for PackedReader<R> {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let end = offset.checked_add(buf.len() as u64).filter(|end| *end <= self.length);
         let end = end.ok_or(ErrorKind::UnexpectedEof)?;

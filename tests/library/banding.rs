@@ -7,10 +7,10 @@
 //!   its square, which would make the noise come and go with the signal.
 
 use grainfield::recipe::Recipe;
-use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Work};
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::filter::convert::retarget;
-use grainfield_filters::frame::{ColorRange, Format, Frame, Moment};
-use grainfield_filters::lend::{Alone, Host, NoStore};
+use grainfield_filters::frame::{ColorRange, Format, Frame, FrameTime};
+use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::sync::atomic::AtomicBool;
@@ -120,9 +120,9 @@ fn rounded_to_8(source: &Picture, mode: &str, range: ColorRange) -> (Vec<f64>, V
         }
     }
     let stop = AtomicBool::new(false);
-    let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
-    let at = Moment::of_frame(0, Ratio::whole(24));
-    chain.run(&at, Ratio::ONE, &mut frame, &mut Work::default(), &States::default(), &host).unwrap();
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
+    let at = FrameTime::of_frame(0, Ratio::whole(24));
+    chain.run(&at, Ratio::ONE, &mut frame, &mut Workspace::default(), &States::default(), &host).unwrap();
     (exact, (0..source.height).flat_map(|y| frame.row::<u8>(0, y).to_vec()).collect())
 }
 

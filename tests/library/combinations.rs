@@ -7,7 +7,7 @@
 use grainfield::recipe::Recipe;
 use grainfield_filters::filter::Band;
 use grainfield_filters::frame::{
-    ColorRange, Depth, Format, FrameMut, FrameRef, Moment, PlaneMut, PlaneRef, Scratch,
+    ColorRange, Depth, Format, FrameMut, FrameRef, FrameTime, PlaneMut, PlaneRef, Scratch,
 };
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
@@ -147,7 +147,7 @@ fn filtered(settings: &str, format: Format, odd: usize, level: Level, scratch: &
     let step = &recipe.steps[0];
     let filter = step.filter.bind(&step.values, &format, 7, level).unwrap();
     let mut picture = Picture::new(format, odd);
-    let at = Moment::of_frame(odd as i64 - 100, Ratio::whole(24));
+    let at = FrameTime::of_frame(odd as i64 - 100, Ratio::whole(24));
     let Some(now) = filter.at(&at) else { return picture };
     let writes = now.plan.writes;
     let rows = 0..format.plane_size(0).1;
@@ -239,7 +239,7 @@ fn dither_is_the_same_at_every_level() {
                         let made = |level: Level, scratch: &mut Scratch| {
                             let filter = step.filter.bind(&step.values, &from, 7, level).unwrap();
                             let mut out = Picture::new(*filter.output(), number + 1);
-                            let at = Moment::of_frame(number as i64, Ratio::whole(24));
+                            let at = FrameTime::of_frame(number as i64, Ratio::whole(24));
                             let now = filter.at(&at).unwrap();
                             let writes = now.plan.writes;
                             let input = Some(source.borrowed());

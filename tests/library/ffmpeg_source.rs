@@ -63,7 +63,7 @@ fn check(file: &Path, expect: Expect) {
     // To the end and back.
     let last = whole.len() - 1;
     assert_eq!(source.info().last, Some(last as i64), "{name}: known by now");
-    let told = source.news();
+    let told = source.drain_notes();
     assert_eq!(told.len(), usize::from(!expect.indexed), "{name}: {told:?}");
     assert_eq!(seen_from(&mut *source, last as i64), whole[last], "{name}: the last");
     assert!(next(&mut *source, &mut Slot::default()).unwrap().is_none(), "{name}: behind the last");

@@ -3,7 +3,7 @@
 
 use crate::support::hashes;
 use grainfield::disk::cache::{self, DEFAULT_LIMIT};
-use grainfield::job::{Cache, Job, JobError, Request, RunError, Step, Watch};
+use grainfield::job::{Cache, FrameDone, Job, JobError, Progress, Request, RunError};
 use grainfield::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::path::Path;
@@ -127,10 +127,10 @@ struct Ear {
     stop: Arc<AtomicBool>,
 }
 
-impl Watch for Ear {
-    fn step(&self, _: &Step) {}
+impl Progress for Ear {
+    fn step(&self, _: &FrameDone) {}
     fn note(&self, _: &str) {}
-    fn stepping(&self, done: u64, all: u64) {
+    fn simulating(&self, done: u64, all: u64) {
         self.told.lock().unwrap().push((done, all));
         self.stop.fetch_or(done >= self.enough, Ordering::Relaxed);
     }

@@ -12,7 +12,7 @@ use grainfield::source::Slot;
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
 use grainfield_filters::frame::{Format, Frame};
-use grainfield_filters::lend::Alone;
+use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::noise::seed::fnv1a64;
 use grainfield_filters::simd::Level;
 use rayon::prelude::*;
@@ -104,7 +104,7 @@ fn not_finite(level: Level) -> String {
             let format = Format::from_name(name, 67, 35).unwrap();
             let source = walk::picture(&format, &mut walk::Random(1));
             let chain_of = walk::bind(&steps, format, level, None).unwrap();
-            let made = walk::frames(&chain_of, &source, [0, 3], &Alone);
+            let made = walk::frames(&chain_of, &source, [0, 3], &CurrentThread);
             let [a, b] = made.map(|frame| {
                 let mut bytes = Vec::new();
                 for (p, y) in walk::rows(frame.format()) {
@@ -153,7 +153,7 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
             let options = Options { seed: 0, level, last: Some(3), fields: Fields::of(input.fields) };
             let chain_of = Chain::bind::<ChainError>(&steps, input, &options, |made| Ok(*made)).unwrap();
             let list = frames.iter().zip([0, 3]).map(|(frame, n)| {
-                let [made] = walk::frames(&chain_of, frame, [n], &Alone);
+                let [made] = walk::frames(&chain_of, frame, [n], &CurrentThread);
                 let hash: String = digest(&made).iter().map(|b| format!("{b:02x}")).collect();
                 format!("{n} {hash}")
             });

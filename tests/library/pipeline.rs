@@ -1,9 +1,9 @@
 //! The pipeline with sources and sinks made to misbehave: order, faults, stops, stuck reads.
 
-use grainfield::job::{OnError, Step, Watch};
-use grainfield::pipeline::{Failure, FrameError, Outcome, Plan, Setup, Wanted, run};
+use grainfield::job::{FrameDone, OnError, Progress};
+use grainfield::pipeline::{Failure, FrameError, FrameSelection, Outcome, Plan, Setup, run};
 use grainfield::sink::{Encode, Sink, SinkError};
-use grainfield::source::{Decode, Info, Pending, Slot, Source, SourceError, Stamp};
+use grainfield::source::{Decode, FrameStamp, Info, Pending, Slot, Source, SourceError};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::ratio::Ratio;
@@ -32,7 +32,7 @@ struct FakeDecode {
 }
 
 impl Decode for FakeDecode {
-    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError> {
+    fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError> {
         assert_ne!(Some(stamp.number), self.panics, "a fault on purpose");
         slot.frame.reset(format());
         // Later frames overtake earlier ones.
@@ -52,7 +52,7 @@ impl Source for Fake {
         self.at = number;
         Ok(())
     }
-    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
         if self.info.last.is_some_and(|last| self.at > last) {
             return Ok(None);
         }
@@ -68,7 +68,7 @@ impl Source for Fake {
         }
         slot.pending = Some(Pending::Number(number));
         let time = Ratio::new(number, 24).unwrap();
-        Ok(Some(Stamp { number, time, duration: Ratio::new(1, 24).unwrap(), carried: None }))
+        Ok(Some(FrameStamp { number, time, duration: Ratio::new(1, 24).unwrap(), carried: None }))
     }
     fn decoder(&self) -> Arc<dyn Decode> {
         Arc::new(FakeDecode { panics: self.info.notes.first().and_then(|n| n.parse().ok()) })
@@ -89,7 +89,7 @@ struct Note {
 
 struct Copy;
 impl Encode for Copy {
-    fn encode(&self, _: &Stamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
+    fn encode(&self, _: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
         out.extend_from_slice(frame.row::<u8>(0, 0));
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Sink for Note {
     fn encoder(&self) -> Arc<dyn Encode> {
         Arc::new(Copy)
     }
-    fn write(&mut self, stamp: &Stamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
         let mut log = self.log.lock().unwrap();
         if log.frames.len() == self.full_after {
             return Err(SinkError::Io { name: "fake".into(), cause: std::io::ErrorKind::StorageFull.into() });
@@ -119,12 +119,12 @@ impl Sink for Note {
 }
 
 #[derive(Default)]
-struct Quiet {
-    steps: Mutex<Vec<Step>>,
+struct NoProgress {
+    steps: Mutex<Vec<FrameDone>>,
     notes: Mutex<Vec<String>>,
 }
-impl Watch for Quiet {
-    fn step(&self, step: &Step) {
+impl Progress for NoProgress {
+    fn step(&self, step: &FrameDone) {
         self.steps.lock().unwrap().push(*step);
     }
     fn note(&self, text: &str) {
@@ -134,7 +134,7 @@ impl Watch for Quiet {
 
 struct Case {
     last: Option<i64>,
-    wanted: Wanted,
+    wanted: FrameSelection,
     offset: i64,
     bad: Vec<i64>,
     panics: Option<i64>,
@@ -148,7 +148,7 @@ impl Default for Case {
     fn default() -> Case {
         Case {
             last: Some(99),
-            wanted: Wanted::All,
+            wanted: FrameSelection::All,
             offset: 0,
             bad: Vec::new(),
             panics: None,
@@ -160,7 +160,7 @@ impl Default for Case {
     }
 }
 
-fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, Quiet) {
+fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProgress) {
     let info = Info {
         name: "fake".into(),
         kind: "fake",
@@ -186,21 +186,21 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, Quiet)
         slots: case.slots,
         helpers: 0,
         on_error: case.on_error,
-        store: Arc::new(grainfield_filters::lend::NoStore),
+        store: Arc::new(grainfield_filters::lend::NoCache),
     };
-    let quiet = Quiet::default();
+    let quiet = NoProgress::default();
     let outcome = run(setup, &quiet, stop);
     (outcome, log, quiet)
 }
 
-fn go(case: Case) -> (Outcome, Log, Quiet) {
+fn go(case: Case) -> (Outcome, Log, NoProgress) {
     let (outcome, log, quiet) = play(case, &Arc::new(AtomicBool::new(false)));
     let log = std::mem::take(&mut *log.lock().unwrap());
     (outcome, log, quiet)
 }
 
-fn frames(wanted: &str) -> Wanted {
-    Wanted::Frames(wanted.parse().unwrap())
+fn frames(wanted: &str) -> FrameSelection {
+    FrameSelection::Frames(wanted.parse().unwrap())
 }
 
 #[test]

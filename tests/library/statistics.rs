@@ -18,9 +18,9 @@ use grainfield::analyze::peak::{Correlator, Fingerprint, Spare};
 use grainfield::analyze::spectrum::{Plan, Spectrum, flatness_db};
 use grainfield::analyze::{Field, Moments, boxes};
 use grainfield::recipe::Recipe;
-use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Work};
-use grainfield_filters::frame::{Depth, Family, Format, Frame, Moment};
-use grainfield_filters::lend::{Alone, Host, NoStore};
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
+use grainfield_filters::frame::{Depth, Family, Format, Frame, FrameTime};
+use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +37,7 @@ fn both_with_all_laws() -> impl Iterator<Item = String> {
 /// The filter, bound to pictures of a size.
 struct Noise {
     chain: Chain,
-    work: Work,
+    work: Workspace,
     frame: Frame,
 }
 
@@ -46,7 +46,7 @@ impl Noise {
         let recipe = Recipe::parse_chain(&format!("noise=strength=20:{settings}")).unwrap();
         let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
         let chain = Chain::bind::<ChainError>(&recipe.steps, format, &options, |f| Ok(*f)).unwrap();
-        Noise { chain, work: Work::default(), frame: Frame::new(format) }
+        Noise { chain, work: Workspace::default(), frame: Frame::new(format) }
     }
 
     fn gray(settings: &str, width: u32, height: u32) -> Noise {
@@ -66,8 +66,8 @@ impl Noise {
             }
         }
         let stop = AtomicBool::new(false);
-        let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
-        let at = Moment::of_frame(number, Ratio::whole(24));
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
+        let at = FrameTime::of_frame(number, Ratio::whole(24));
         let Noise { chain, work, frame } = self;
         chain.run(&at, Ratio::ONE, frame, work, &States::default(), &host).unwrap();
         frame
@@ -261,9 +261,9 @@ fn sequential_echoes() {
 /// triples. xs64 has none.
 #[test]
 fn rows_of_lfsr31_are_skewed() {
-    for law in LAWS {
+    for distribution in LAWS {
         let z = |generator: &str| {
-            let mut noise = Noise::hd(&format!("{generator}:{law}"));
+            let mut noise = Noise::hd(&format!("{generator}:{distribution}"));
             let mut rows = Moments::default();
             for frame in 0..16 {
                 rows.merge(&boxes::sums(&noise.plane(frame, 0), 0, 1));
@@ -271,7 +271,9 @@ fn rows_of_lfsr31_are_skewed() {
             rows.skew_z(0.0)
         };
         let [lfsr31, xs64] = GENERATORS.map(z);
-        println!("{law}, rows of 16 frames: z of the skew {lfsr31:.1} for lfsr31, {xs64:.1} for xs64");
-        assert!(lfsr31.abs() > 4.0 && xs64.abs() < 4.0, "{law}: {lfsr31} {xs64}");
+        println!(
+            "{distribution}, rows of 16 frames: z of the skew {lfsr31:.1} for lfsr31, {xs64:.1} for xs64"
+        );
+        assert!(lfsr31.abs() > 4.0 && xs64.abs() < 4.0, "{distribution}: {lfsr31} {xs64}");
     }
 }

@@ -14,9 +14,9 @@ use grainfield::analyze::peak::{Correlator, Fingerprint, Spare};
 use grainfield::analyze::spectrum::{Plan, Spectrum, distance_db};
 use grainfield::analyze::{Field, Moments};
 use grainfield::recipe::Recipe;
-use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Work};
-use grainfield_filters::frame::{Depth, Family, Format, Frame, Moment};
-use grainfield_filters::lend::{Alone, Host, NoStore};
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
+use grainfield_filters::frame::{Depth, Family, Format, Frame, FrameTime};
+use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::sync::atomic::AtomicBool;
@@ -26,7 +26,7 @@ const GENERATORS: [&str; 2] = ["generator=xs64", "generator=lfsr31"];
 /// The filter, bound to pictures of a size.
 struct Grain {
     chain: Chain,
-    work: Work,
+    work: Workspace,
     frame: Frame,
 }
 
@@ -35,7 +35,7 @@ impl Grain {
         let recipe = Recipe::parse_chain(&format!("grain=strength=20:curve=flat:{settings}")).unwrap();
         let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
         let chain = Chain::bind::<ChainError>(&recipe.steps, format, &options, |f| Ok(*f)).unwrap();
-        Grain { chain, work: Work::default(), frame: Frame::new(format) }
+        Grain { chain, work: Workspace::default(), frame: Frame::new(format) }
     }
 
     fn gray(settings: &str, width: u32, height: u32) -> Grain {
@@ -51,8 +51,8 @@ impl Grain {
             (0..format.plane_size(p).1).for_each(|y| frame.row_mut::<f32>(p, y).fill(0.5));
         }
         let stop = AtomicBool::new(false);
-        let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
-        let at = Moment::of_frame(number, Ratio::whole(24));
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
+        let at = FrameTime::of_frame(number, Ratio::whole(24));
         chain.run(&at, Ratio::ONE, frame, work, &States::default(), &host).unwrap();
         let mut field = Field::of(frame, p);
         field.centre();

@@ -1,15 +1,15 @@
 //! What the integration tests share: renders to hashes, through the library.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
-use grainfield::job::{Job, Request, Step, Watch};
+use grainfield::job::{FrameDone, Job, Progress, Request};
 use grainfield::recipe::Recipe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Watches nothing.
 pub struct Unwatched;
-impl Watch for Unwatched {
-    fn step(&self, _: &Step) {}
+impl Progress for Unwatched {
+    fn step(&self, _: &FrameDone) {}
     fn note(&self, _: &str) {}
 }
 

@@ -10,9 +10,9 @@ mod twins;
 pub(crate) use made::{Random, picture};
 
 use grainfield_filters::catalog::{Entry, FILTERS};
-use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Work};
-use grainfield_filters::frame::{Depth, Format, Frame, Moment};
-use grainfield_filters::lend::{Alone, Host, NoStore, Spread};
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};
+use grainfield_filters::frame::{Depth, Format, Frame, FrameTime};
+use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Animated, Value, Values};
 use grainfield_filters::simd::Level;
@@ -29,8 +29,8 @@ const FRAME: i64 = 1;
 
 /// Threads that run the tasks backwards, in many bands.
 struct Backwards;
-impl Spread for Backwards {
-    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+impl Executor for Backwards {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         (0..count).rev().for_each(task);
     }
     fn width(&self) -> usize {
@@ -55,15 +55,15 @@ pub(crate) fn frames<const N: usize>(
     chain: &Chain,
     source: &Frame,
     numbers: [i64; N],
-    spread: &dyn Spread,
+    executor: &dyn Executor,
 ) -> [Frame; N] {
-    let (mut work, states, stop) = (Work::default(), States::default(), AtomicBool::new(false));
-    let host = Host { spread, store: &NoStore, stop: &stop };
+    let (mut work, states, stop) = (Workspace::default(), States::default(), AtomicBool::new(false));
+    let host = Host { executor, cache: &NoCache, stop: &stop };
     let rate = source.format().rate;
     numbers.map(|n| {
         let mut frame = source.clone();
         let duration = Ratio::ONE.checked_div(rate).unwrap();
-        chain.run(&Moment::of_frame(n, rate), duration, &mut frame, &mut work, &states, &host).unwrap();
+        chain.run(&FrameTime::of_frame(n, rate), duration, &mut frame, &mut work, &states, &host).unwrap();
         frame
     })
 }
@@ -140,7 +140,7 @@ impl Case {
     /// Everything that is promised.
     fn check(&self, turn: usize) -> Result<(), String> {
         let chain = self.chain(Level::best());
-        let [_, made] = frames(&chain, &self.source, [2, FRAME], &Alone);
+        let [_, made] = frames(&chain, &self.source, [2, FRAME], &CurrentThread);
         self.codes(&made)?;
         self.alpha(&made)?;
         self.finite(&made)?;
@@ -165,7 +165,7 @@ impl Case {
         if *chain.output() != self.format {
             return Ok(());
         }
-        let [got] = frames(&chain, &self.source, [FRAME], &Alone);
+        let [got] = frames(&chain, &self.source, [FRAME], &CurrentThread);
         first_difference(&got, &self.source).map_or(Ok(()), |at| Err(format!("{at}: changed despite {what}")))
     }
 

@@ -3,7 +3,7 @@
 use crate::walk::{Random, bind, frames, picture};
 use grainfield::recipe::Recipe;
 use grainfield_filters::frame::{Depth, Format};
-use grainfield_filters::lend::Alone;
+use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::simd::Level;
 use std::path::Path;
 
@@ -25,9 +25,9 @@ fn every_sample_recipe_works_on_every_kind_of_format() {
             // A simulation of full size takes too long for this. A blur leaves samples alone that have NaN near them,
             // and the light of this one stands outside so small a picture.
             let outside = file.ends_with("sprites.toml");
-            if !chain.is_stepped() && format.depth != Depth::Float && !outside {
+            if !chain.is_simulation() && format.depth != Depth::Float && !outside {
                 let source = picture(&format, &mut Random(1));
-                let [made] = frames(&chain, &source, [10], &Alone);
+                let [made] = frames(&chain, &source, [10], &CurrentThread);
                 assert!(made != source, "{} on {name} does nothing", file.display());
             }
         }

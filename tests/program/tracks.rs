@@ -3,7 +3,7 @@
 use crate::bound::peak_of;
 use crate::util::Session;
 use grainfield::store::{self, TrackFile};
-use grainfield_filters::curve::{At, Curve, Key, Shape};
+use grainfield_filters::curve::{Curve, Key, KeyTime, Shape};
 use grainfield_filters::ratio::Ratio;
 
 const FRAMES: i64 = 100_000;
@@ -21,7 +21,7 @@ fn tracks() -> Vec<(String, Curve)> {
         let (mut at, mut keys, step) = (0, Vec::new(), 40 + 12 * (i as i64 % 80));
         while at <= FRAMES {
             let value = (random() % 100_000) as f64 / 1000.0;
-            keys.push(Key { at: At::Frame(at), value, shape: shapes[i % 4] });
+            keys.push(Key { at: KeyTime::Frame(at), value, shape: shapes[i % 4] });
             at += 1 + random() % (2 * step);
         }
         (format!("t{i}"), Curve::new(keys).expect("a curve"))
@@ -56,17 +56,17 @@ fn a_large_file_is_played_and_sought_in_little_memory() {
         let mut head = file.tracks.start().expect("started");
         // Played: every eleventh frame.
         for (i, sum_there) in played.iter_mut().enumerate() {
-            file.tracks.go(&mut head, Ratio::whole(11 * i as i64)).expect("played");
+            file.tracks.seek(&mut head, Ratio::whole(11 * i as i64)).expect("played");
             *sum_there = sum(head.values());
         }
         // Sought: frames all over the file, backwards and forwards.
         for k in 0..120i64 {
             let i = (k * 7907) % (FRAMES / 11);
-            file.tracks.go(&mut head, Ratio::whole(11 * i)).expect("sought");
+            file.tracks.seek(&mut head, Ratio::whole(11 * i)).expect("sought");
             assert_eq!(sum(head.values()), played[i as usize], "frame {}", 11 * i);
         }
         for (n, want) in asked {
-            file.tracks.go(&mut head, Ratio::whole(n)).expect("sought");
+            file.tracks.seek(&mut head, Ratio::whole(n)).expect("sought");
             assert_eq!(sum(head.values()), want, "frame {n}");
         }
     });
@@ -87,7 +87,7 @@ fn a_large_file_is_played_and_sought_in_little_memory() {
     assert!(other.tracks.jumps() < file.tracks.jumps());
     let mut head = other.tracks.start().expect("started");
     for i in [9000, 5, 4711] {
-        other.tracks.go(&mut head, Ratio::whole(11 * i)).expect("sought");
+        other.tracks.seek(&mut head, Ratio::whole(11 * i)).expect("sought");
         assert_eq!(sum(head.values()), played[i as usize]);
     }
 

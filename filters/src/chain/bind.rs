@@ -78,7 +78,7 @@ impl fmt::Display for ChainError {
 impl core::error::Error for ChainError {}
 
 /// One filter, and what is done around it.
-pub(super) struct Layer {
+pub(super) struct Stage {
     /// One for whole frames, two (top, bottom) for fields.
     pub filters: Vec<Box<dyn Filter>>,
     pub enable: Option<Ranges>,
@@ -95,7 +95,7 @@ pub(super) struct Layer {
 /// Filters in order, bound to a format; any frame can be run through it, on any thread.
 pub struct Chain {
     pub(super) input: Format,
-    pub(super) layers: Vec<Layer>,
+    pub(super) layers: Vec<Stage>,
     pub(super) fields: Fields,
     pub(super) level: Level,
     notes: Vec<String>,
@@ -136,7 +136,7 @@ impl Chain {
         })?;
         let target = target(&natural)?;
 
-        let ending = ending(steps, &specs).map_err(|(i, error)| fail(i, error))?;
+        let ending = final_dithering(steps, &specs).map_err(|(i, error)| fail(i, error))?;
         // Dither alone has nothing to do on what the source has exactly.
         let by_yuv =
             |step: &Step, format: &Format| format.is_rgb() && step.planes.is_some_and(Planes::name_yuv);
@@ -203,12 +203,12 @@ impl Chain {
                 return Err(fail(i, SettingError { setting, problem }).into());
             }
             let (enable, still) = (step.enable.clone(), step.values.is_static());
-            chain.layers.push(Layer { filters, enable, planes, opacity, still, output, asked: true });
+            chain.layers.push(Stage { filters, enable, planes, opacity, still, output, asked: true });
         }
         let made = *chain.output();
         let target = Format { rate: made.rate, aspect: made.aspect, fields: made.fields, ..target };
         // A last filter that only says how to end is the one that ends; any other draws noise of its own.
-        let only = specs.last().and_then(|s| s.ending()).is_some_and(|(_, only)| only);
+        let only = specs.last().and_then(|s| s.final_dithering()).is_some_and(|(_, only)| only);
         let nth = before.iter().filter(|n| **n == "dither").count() - usize::from(only);
         let asked = steps.last().map(|last| &last.values);
         let seed = asked.filter(|_| only).and_then(Values::seed);
@@ -250,7 +250,7 @@ impl Chain {
 
     /// A layer of our own, that no setting of the chain's touches.
     fn always(&mut self, filters: Vec<Box<dyn Filter>>, still: bool, output: Format) {
-        self.layers.push(Layer {
+        self.layers.push(Stage {
             filters,
             enable: None,
             planes: None,
@@ -290,8 +290,8 @@ impl Chain {
     }
 
     /// Whether a frame follows from those before it: one of the filters is a simulation.
-    pub fn is_stepped(&self) -> bool {
-        self.layers.iter().flat_map(|l| &l.filters).any(|f| f.stepped())
+    pub fn is_simulation(&self) -> bool {
+        self.layers.iter().flat_map(|l| &l.filters).any(|f| f.is_simulation())
     }
 
     /// Conversions that happen, one line each, to be announced.
@@ -326,10 +326,10 @@ fn as_yuv(rgb: &Format) -> Format {
 }
 
 /// What the last filter says about how depth is reduced; refuses a `dither` that could not do what it is asked for.
-fn ending(steps: &[Step], specs: &[Box<dyn Spec>]) -> Result<Option<Mode>, (usize, SettingError)> {
+fn final_dithering(steps: &[Step], specs: &[Box<dyn Spec>]) -> Result<Option<Mode>, (usize, SettingError)> {
     let mut last = None;
     for (i, (step, spec)) in steps.iter().zip(specs).enumerate() {
-        let Some((mode, only)) = spec.ending() else { continue };
+        let Some((mode, only)) = spec.final_dithering() else { continue };
         let fail = |setting, problem: &str| Err((i, SettingError { setting, problem: problem.into() }));
         if i + 1 == steps.len() {
             last = Some(mode);

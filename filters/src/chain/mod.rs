@@ -11,7 +11,7 @@ mod states;
 mod tests;
 
 pub use bind::{Chain, ChainError, Fields, Options};
-pub use run::Work;
+pub use run::Workspace;
 pub use states::States;
 
 use crate::catalog::Entry;

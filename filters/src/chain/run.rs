@@ -3,11 +3,11 @@
 //! Layers that work in place are fused: each band goes through all of them while it is in the cache. A layer that
 //! looks beyond its own row needs the whole of its input first, so it starts a new pass over the picture.
 
-use super::bind::{Chain, Fields, Layer};
+use super::bind::{Chain, Fields, Stage};
 use super::states::States;
 use crate::filter::{Band, Now, Reach, State};
-use crate::frame::{Format, Frame, FrameMut, FrameRef, Moment, Parity, PlaneSet, Scratch};
-use crate::lend::{Host, Stop};
+use crate::frame::{Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneSet, Scratch};
+use crate::lend::{Host, PrepareError};
 use crate::pixel::blend::{Opacity, blend_row};
 use crate::ratio::Ratio;
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,7 @@ const BAND_BYTES: usize = 256 << 10;
 
 /// The memory that a worker lends to [`Chain::run`], used again for each frame.
 #[derive(Debug, Default)]
-pub struct Work {
+pub struct Workspace {
     spare: Option<Frame>,
     between: Option<Frame>,
     scratch: Mutex<Vec<(Scratch, Scratch)>>,
@@ -40,9 +40,9 @@ struct Place {
     last: bool,
 }
 
-struct Active<'a> {
+struct ActiveStage<'a> {
     number: usize,
-    layer: &'a Layer,
+    layer: &'a Stage,
     parts: Vec<Part>,
     opacity: Opacity,
     local: bool,
@@ -54,13 +54,13 @@ impl Chain {
     /// places a second field in time.
     pub fn run(
         &self,
-        at: &Moment,
+        at: &FrameTime,
         duration: Ratio,
         frame: &mut Frame,
-        work: &mut Work,
+        work: &mut Workspace,
         states: &States,
         host: &Host<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), PrepareError> {
         assert_eq!(frame.format(), &self.input, "the chain was bound to another format");
         self.passes(at, duration, states, host, |pass, _| self.pass(pass, frame, work, host))
     }
@@ -70,14 +70,14 @@ impl Chain {
     #[allow(clippy::too_many_arguments)] // those of `run`, with two buffers for one
     pub fn run_between(
         &self,
-        at: &Moment,
+        at: &FrameTime,
         duration: Ratio,
         input: FrameRef<'_>,
         mut output: FrameMut<'_>,
-        work: &mut Work,
+        work: &mut Workspace,
         states: &States,
         host: &Host<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), PrepareError> {
         assert_eq!(input.format, self.input, "the chain was bound to another format");
         assert_eq!(output.format, *self.output(), "the chain was bound to another format");
         // What stands between the first pass and the last.
@@ -106,12 +106,12 @@ impl Chain {
     /// if it is first, and then local ones.
     fn passes(
         &self,
-        at: &Moment,
+        at: &FrameTime,
         duration: Ratio,
         states: &States,
         host: &Host<'_>,
-        mut run: impl FnMut(&[Active<'_>], Place),
-    ) -> Result<(), Stop> {
+        mut run: impl FnMut(&[ActiveStage<'_>], Place),
+    ) -> Result<(), PrepareError> {
         let mut active = self.active(at, duration);
         // Where no filter does anything, there is no need to convert to the working depth and back.
         if self.input == *self.output() && !active.iter().any(|a| a.layer.asked) {
@@ -137,7 +137,7 @@ impl Chain {
         Ok(())
     }
 
-    fn active(&self, at: &Moment, duration: Ratio) -> Vec<Active<'_>> {
+    fn active(&self, at: &FrameTime, duration: Ratio) -> Vec<ActiveStage<'_>> {
         let mut list = Vec::new();
         for (number, layer) in self.layers.iter().enumerate() {
             if layer.enable.as_ref().is_some_and(|e| !e.contains(at.index)) {
@@ -163,13 +163,19 @@ impl Chain {
             }
             if parts.iter().any(|p| !p.writes.is_empty()) {
                 let local = parts.iter().flat_map(|p| &p.now).all(|now| now.plan.reach == Reach::Same);
-                list.push(Active { number, layer, parts, opacity, local });
+                list.push(ActiveStage { number, layer, parts, opacity, local });
             }
         }
         list
     }
 
-    fn moment(&self, at: &Moment, duration: Ratio, pictures: usize, i: usize) -> (Option<Parity>, Moment) {
+    fn moment(
+        &self,
+        at: &FrameTime,
+        duration: Ratio,
+        pictures: usize,
+        i: usize,
+    ) -> (Option<Parity>, FrameTime) {
         let Fields::First(first) = self.fields else { return (None, *at) };
         if pictures == 1 {
             return (None, *at);
@@ -177,7 +183,7 @@ impl Chain {
         let parity = if i == 0 { Parity::Top } else { Parity::Bottom };
         let second = i64::from(parity != first);
         let half = |whole: Ratio| whole * Ratio::whole(second) * Ratio::HALF;
-        let moment = Moment {
+        let moment = FrameTime {
             index: at.index.wrapping_mul(2).wrapping_add(second),
             frame: at.frame + half(Ratio::ONE),
             time: at.time + half(duration),
@@ -186,8 +192,8 @@ impl Chain {
         (Some(parity), moment)
     }
 
-    fn pass(&self, pass: &[Active<'_>], frame: &mut Frame, work: &mut Work, host: &Host<'_>) {
-        let Work { spare, scratch, .. } = work;
+    fn pass(&self, pass: &[ActiveStage<'_>], frame: &mut Frame, work: &mut Workspace, host: &Host<'_>) {
+        let Workspace { spare, scratch, .. } = work;
         if pass[0].local {
             let input = None;
             self.bands(pass, input, frame.as_mut(), scratch, host);
@@ -206,10 +212,10 @@ impl Chain {
     /// A pass from one picture to another.
     fn pass_between(
         &self,
-        pass: &[Active<'_>],
+        pass: &[ActiveStage<'_>],
         input: FrameRef<'_>,
         mut output: FrameMut<'_>,
-        work: &Work,
+        work: &Workspace,
         host: &Host<'_>,
     ) {
         let head = &pass[0];
@@ -225,7 +231,7 @@ impl Chain {
 
     fn bands(
         &self,
-        pass: &[Active<'_>],
+        pass: &[ActiveStage<'_>],
         input: Option<FrameRef<'_>>,
         output: FrameMut<'_>,
         scratch: &Mutex<Vec<(Scratch, Scratch)>>,
@@ -236,7 +242,7 @@ impl Chain {
         let mut bands = Vec::new();
         let mut rest = output;
         let (_, height) = format.plane_size(0);
-        let step = band_rows(&format, fields, host.spread.width());
+        let step = band_rows(&format, fields, host.executor.width());
         let mut start = step;
         while start < height {
             let (band, below) = rest.split_at_row(start);
@@ -245,7 +251,7 @@ impl Chain {
             start += step;
         }
         bands.push(Mutex::new(Some(rest)));
-        host.spread.spread(bands.len(), &|i| {
+        host.executor.execute(bands.len(), &|i| {
             let Some(mut band) = bands[i].lock().unwrap_or_else(PoisonError::into_inner).take() else {
                 return;
             };
@@ -269,7 +275,7 @@ fn band_rows(format: &Format, fields: bool, threads: usize) -> usize {
     rows.next_multiple_of(block).max(block)
 }
 
-impl Active<'_> {
+impl ActiveStage<'_> {
     fn writes_plane(&self, p: usize) -> bool {
         self.parts.iter().any(|part| part.writes.has(p))
     }
@@ -278,13 +284,13 @@ impl Active<'_> {
         (0..self.layer.output.planes()).all(|p| self.writes_plane(p))
     }
 
-    fn prepare(&mut self, states: &States, host: &Host<'_>) -> Result<(), Stop> {
+    fn prepare(&mut self, states: &States, host: &Host<'_>) -> Result<(), PrepareError> {
         for (i, part) in self.parts.iter_mut().enumerate() {
             let Some((now, key)) = part.now.as_ref().and_then(|now| Some((now, now.plan.state?))) else {
                 continue;
             };
             let filter = &self.layer.filters[i];
-            if filter.stepped() {
+            if filter.is_simulation() {
                 let line = states.line(self.number);
                 let stepped =
                     filter.step(now, &mut line.lock().unwrap_or_else(PoisonError::into_inner), host)?;
@@ -302,7 +308,7 @@ impl Active<'_> {
 
     fn give_back(&mut self, states: &States) {
         for (i, part) in self.parts.iter_mut().enumerate() {
-            if self.layer.filters[i].stepped() {
+            if self.layer.filters[i].is_simulation() {
                 part.state = None;
                 continue;
             }
@@ -340,7 +346,7 @@ impl Active<'_> {
                         }
                     }
                 } else if !idle && !self.opacity.is_full() {
-                    kept = keep_rows(&output, part.writes, keep);
+                    kept = save_rows(&output, part.writes, keep);
                 }
                 if let Some(now) = now {
                     let rows = output.plane(0).rows();
@@ -390,7 +396,7 @@ fn copy_rows(input: &FrameRef<'_>, output: &mut FrameMut<'_>, p: usize) {
 }
 
 /// Copies the rows of some planes, each row at a multiple of 64 bytes; returns the bytes used.
-fn keep_rows(output: &FrameMut<'_>, planes: PlaneSet, keep: &mut Scratch) -> usize {
+fn save_rows(output: &FrameMut<'_>, planes: PlaneSet, keep: &mut Scratch) -> usize {
     let planes = || planes.iter().filter(|&p| p < output.format.planes());
     let size = |p: usize| {
         let plane = output.plane(p);

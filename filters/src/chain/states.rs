@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Whose state: the layer's number in the chain, and which field (0 for whole frames).
 pub(super) type Owner = (usize, usize);
 
-struct Kept {
+struct PooledState {
     owner: Owner,
     index: i64,
     key: u128,
@@ -17,7 +17,7 @@ struct Kept {
 /// A pool of prepared states: whichever is nearest is moved on. What is in it changes speed alone.
 #[derive(Default)]
 pub struct States {
-    kept: Mutex<Vec<Kept>>,
+    kept: Mutex<Vec<PooledState>>,
     /// What layers that are stepped move on, by the layer's number.
     lines: Mutex<BTreeMap<usize, Line>>,
 }
@@ -26,7 +26,7 @@ pub struct States {
 pub(super) type Line = Arc<Mutex<Option<State>>>;
 
 /// More than any sensible number of workers times layers; beyond it the oldest goes.
-const MOST: usize = 256;
+const MAX_STATES: usize = 256;
 
 impl States {
     /// The state with this key, or else the nearest of the same owner (preferring the past).
@@ -54,10 +54,10 @@ impl States {
 
     pub(super) fn put(&self, owner: Owner, index: i64, key: u128, state: State) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MOST {
+        if kept.len() >= MAX_STATES {
             kept.remove(0);
         }
-        kept.push(Kept { owner, index, key, state });
+        kept.push(PooledState { owner, index, key, state });
     }
 }
 

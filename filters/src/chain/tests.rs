@@ -3,8 +3,8 @@
 use super::*;
 use crate::catalog::Entry;
 use crate::filter::{Band, Filter, Plan, Reach, Render, Spec};
-use crate::frame::{FieldOrder, Format, Frame, Moment, PlaneSet, Scratch};
-use crate::lend::{Alone, Host, NoStore, Spread, Stop};
+use crate::frame::{FieldOrder, Format, Frame, FrameTime, PlaneSet, Scratch};
+use crate::lend::{CurrentThread, Executor, Host, NoCache, PrepareError};
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};
 use crate::simd::Level;
@@ -21,13 +21,13 @@ impl Render for Add {
     fn output(&self) -> &Format {
         &self.0
     }
-    fn at(&self, at: &Moment) -> Option<(Plan, u8)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, u8)> {
         let on_request = self.0.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
         let plan =
             Plan { on_request, state: Some(at.index as u128), ..Plan::in_place(self.0.color_planes()) };
         Some((plan, 1 + at.index.rem_euclid(50) as u8))
     }
-    fn prepare(&self, now: &u8, _: u8, _: &Host<'_>) -> Result<u8, Stop> {
+    fn prepare(&self, now: &u8, _: u8, _: &Host<'_>) -> Result<u8, PrepareError> {
         Ok(*now)
     }
     fn render(&self, _: &u8, add: &u8, band: &mut Band<'_>, _: &mut Scratch) {
@@ -45,7 +45,7 @@ impl Render for Up {
     fn output(&self) -> &Format {
         &self.0
     }
-    fn at(&self, _: &Moment) -> Option<(Plan, ())> {
+    fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
         Some((Plan { reach: Reach::Rows(1), ..Plan::in_place(PlaneSet::one(0)) }, ()))
     }
     fn render(&self, (): &(), (): &(), band: &mut Band<'_>, _: &mut Scratch) {
@@ -81,8 +81,8 @@ fn step(filter: &'static Entry) -> Step {
 
 /// Threads that run the tasks backwards, to show that order does not matter.
 struct Backwards;
-impl Spread for Backwards {
-    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+impl Executor for Backwards {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         (0..count).rev().for_each(task);
     }
     fn width(&self) -> usize {
@@ -107,18 +107,18 @@ fn picture(format: Format) -> Frame {
     frame
 }
 
-fn run(steps: &[Step], format: Format, index: i64, spread: &dyn Spread) -> Frame {
+fn run(steps: &[Step], format: Format, index: i64, executor: &dyn Executor) -> Frame {
     let options =
         Options { seed: 0, level: Level::best(), last: Some(99), fields: Fields::of(format.fields) };
     let chain = Chain::bind::<ChainError>(steps, format, &options, |f| Ok(*f)).unwrap();
     let mut frame = picture(format);
     let stop = AtomicBool::new(false);
-    let host = Host { spread, store: &NoStore, stop: &stop };
-    let (mut work, states) = (Work::default(), States::default());
-    let at = Moment::of_frame(index, format.rate);
+    let host = Host { executor, cache: &NoCache, stop: &stop };
+    let (mut work, states) = (Workspace::default(), States::default());
+    let at = FrameTime::of_frame(index, format.rate);
     // an older state, to be moved on
     chain
-        .run(&Moment::of_frame(3, format.rate), Ratio::ZERO, &mut frame.clone(), &mut work, &states, &host)
+        .run(&FrameTime::of_frame(3, format.rate), Ratio::ZERO, &mut frame.clone(), &mut work, &states, &host)
         .unwrap();
     chain.run(&at, Ratio::ONE, &mut frame, &mut work, &states, &host).unwrap();
     frame
@@ -144,10 +144,10 @@ fn check(got: &Frame, format: Format, expect: impl Fn(usize, usize, usize, &Fram
 #[test]
 fn in_place_leaves_alpha_alone_unless_asked() {
     let add = |v: u8| v.wrapping_add(8);
-    let got = run(&[step(&ADD)], yuva(), 7, &Alone);
+    let got = run(&[step(&ADD)], yuva(), 7, &CurrentThread);
     check(&got, yuva(), |p, x, y, b| if p == 3 { b.row::<u8>(p, y)[x] } else { add(b.row::<u8>(p, y)[x]) });
     let asked = Step { planes: Some("ya".parse().unwrap()), ..step(&ADD) };
-    let got = run(&[asked], yuva(), 7, &Alone);
+    let got = run(&[asked], yuva(), 7, &CurrentThread);
     check(
         &got,
         yuva(),
@@ -160,8 +160,8 @@ fn in_place_leaves_alpha_alone_unless_asked() {
 #[test]
 fn fused_and_whole_passes_do_the_same_in_any_order_of_bands() {
     let steps = [step(&ADD), step(&UP), step(&ADD), step(&ADD), step(&UP)];
-    for spread in [&Alone as &dyn Spread, &Backwards] {
-        let got = run(&steps, yuva(), 7, spread);
+    for executor in [&CurrentThread as &dyn Executor, &Backwards] {
+        let got = run(&steps, yuva(), 7, executor);
         let (_, h) = yuva().plane_size(0);
         check(&got, yuva(), |p, x, y, b| match p {
             0 => b.row::<u8>(0, (y + 2).min(h - 1))[x].wrapping_add(24),
@@ -191,13 +191,13 @@ fn fields_are_pictures_of_their_own() {
 #[test]
 fn opacity_blends_both_kinds() {
     let half = Animated::Constant(0.5);
-    let got = run(&[Step { opacity: half.clone(), ..step(&ADD) }], yuva(), 7, &Alone);
+    let got = run(&[Step { opacity: half.clone(), ..step(&ADD) }], yuva(), 7, &CurrentThread);
     let mix = |b: u8, a: u8| (u32::from(b) + u32::from(a)).div_ceil(2) as u8;
     check(&got, yuva(), |p, x, y, b| {
         let v = b.row::<u8>(p, y)[x];
         if p == 3 { v } else { mix(v, v.wrapping_add(8)) }
     });
-    let got = run(&[Step { opacity: half, ..step(&UP) }], yuva(), 7, &Alone);
+    let got = run(&[Step { opacity: half, ..step(&UP) }], yuva(), 7, &CurrentThread);
     check(&got, yuva(), |p, x, y, b| {
         let v = b.row::<u8>(p, y)[x];
         if p == 0 { mix(v, b.row::<u8>(0, (y + 1).min(1000))[x]) } else { v }
@@ -207,8 +207,8 @@ fn opacity_blends_both_kinds() {
 #[test]
 fn enable_limits_to_frames() {
     let limited = Step { enable: Some("5-6".parse().unwrap()), ..step(&ADD) };
-    assert_eq!(run(std::slice::from_ref(&limited), yuva(), 7, &Alone), picture(yuva()));
-    assert_ne!(run(&[limited], yuva(), 5, &Alone), picture(yuva()));
+    assert_eq!(run(std::slice::from_ref(&limited), yuva(), 7, &CurrentThread), picture(yuva()));
+    assert_ne!(run(&[limited], yuva(), 5, &CurrentThread), picture(yuva()));
 }
 
 #[test]
@@ -217,11 +217,17 @@ fn a_stop_ends_the_frame() {
     let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
     let chain = Chain::bind::<ChainError>(&[step(&ADD)], format, &options, |f| Ok(*f)).unwrap();
     let stop = AtomicBool::new(true);
-    let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
-    let at = Moment::of_frame(0, format.rate);
-    let got =
-        chain.run(&at, Ratio::ONE, &mut picture(format), &mut Work::default(), &States::default(), &host);
-    assert_eq!(got, Err(Stop::Cancelled));
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
+    let at = FrameTime::of_frame(0, format.rate);
+    let got = chain.run(
+        &at,
+        Ratio::ONE,
+        &mut picture(format),
+        &mut Workspace::default(),
+        &States::default(),
+        &host,
+    );
+    assert_eq!(got, Err(PrepareError::Cancelled));
 }
 
 #[test]
@@ -246,7 +252,7 @@ fn static_filters_show_what_frame_0_gets() {
         let (moving, still) = (of(given), of(&format!("{given}:static=1")));
         for fields in [FieldOrder::Progressive, FieldOrder::BottomFirst] {
             let format = Format { fields, ..Format::from_name("gray10", 64, 48).unwrap() };
-            let frame = |step: &Step, n| run(core::slice::from_ref(step), format, n, &Alone);
+            let frame = |step: &Step, n| run(core::slice::from_ref(step), format, n, &CurrentThread);
             let first = frame(&moving, 0);
             assert!(frame(&still, 7) == first && frame(&still, 0) == first, "{name} {given} {fields:?}");
             assert!(frame(&moving, 7) != first);
@@ -260,15 +266,15 @@ fn between_buffers_it_is_the_same_as_in_place() {
         let steps: Vec<Step> = steps.iter().map(|filter| step(filter)).collect();
         for fields in [FieldOrder::Progressive, FieldOrder::TopFirst] {
             let format = Format { fields, ..yuva() };
-            let want = run(&steps, format, 7, &Alone);
+            let want = run(&steps, format, 7, &CurrentThread);
             let options =
                 Options { seed: 0, level: Level::best(), last: Some(99), fields: Fields::of(fields) };
             let chain = Chain::bind::<ChainError>(&steps, format, &options, |f| Ok(*f)).unwrap();
             let (source, mut out) = (picture(format), Frame::new(format));
             let stop = AtomicBool::new(false);
-            let host = Host { spread: &Backwards, store: &NoStore, stop: &stop };
+            let host = Host { executor: &Backwards, cache: &NoCache, stop: &stop };
             let (at, mut work, states) =
-                (Moment::of_frame(7, format.rate), Work::default(), States::default());
+                (FrameTime::of_frame(7, format.rate), Workspace::default(), States::default());
             for _ in 0..2 {
                 let (input, output) = (source.as_ref(), out.as_mut());
                 chain.run_between(&at, Ratio::ONE, input, output, &mut work, &states, &host).unwrap();

@@ -6,13 +6,13 @@ use core::fmt;
 /// A value that a curve can lead through time. Every part (coordinate, channel) moves by itself, by the same shape.
 pub trait Animate: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// How many numbers it is made of: 1 to 4.
-    const PARTS: usize;
+    const COMPONENTS: usize;
 
-    /// Number `i`, below [`PARTS`](Animate::PARTS).
-    fn part(&self, i: usize) -> f64;
+    /// Number `i`, below [`COMPONENTS`](Animate::COMPONENTS).
+    fn component(&self, i: usize) -> f64;
 
-    /// The value whose number `i` is `part(i)`.
-    fn from_parts(part: impl FnMut(usize) -> f64) -> Self;
+    /// The value whose number `i` is `component(i)`.
+    fn from_components(component: impl FnMut(usize) -> f64) -> Self;
 
     /// Reads it from a text without white space round it.
     fn parse(text: &str) -> Result<Self, TextError>;
@@ -22,14 +22,14 @@ pub trait Animate: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
 }
 
 impl Animate for f64 {
-    const PARTS: usize = 1;
+    const COMPONENTS: usize = 1;
 
-    fn part(&self, _: usize) -> f64 {
+    fn component(&self, _: usize) -> f64 {
         *self
     }
 
-    fn from_parts(mut part: impl FnMut(usize) -> f64) -> f64 {
-        part(0)
+    fn from_components(mut component: impl FnMut(usize) -> f64) -> f64 {
+        component(0)
     }
 
     fn parse(text: &str) -> Result<f64, TextError> {
@@ -43,14 +43,14 @@ impl Animate for f64 {
 
 /// A position, `x` to the right and `y` down.
 impl Animate for [f64; 2] {
-    const PARTS: usize = 2;
+    const COMPONENTS: usize = 2;
 
-    fn part(&self, i: usize) -> f64 {
+    fn component(&self, i: usize) -> f64 {
         self[i]
     }
 
-    fn from_parts(part: impl FnMut(usize) -> f64) -> [f64; 2] {
-        core::array::from_fn(part)
+    fn from_components(component: impl FnMut(usize) -> f64) -> [f64; 2] {
+        core::array::from_fn(component)
     }
 
     fn parse(text: &str) -> Result<[f64; 2], TextError> {
@@ -64,14 +64,14 @@ impl Animate for [f64; 2] {
 
 /// A colour: red, green, blue as displayed (not linear light) and alpha, 0 to 1, colour not multiplied by alpha.
 impl Animate for [f64; 4] {
-    const PARTS: usize = 4;
+    const COMPONENTS: usize = 4;
 
-    fn part(&self, i: usize) -> f64 {
+    fn component(&self, i: usize) -> f64 {
         self[i]
     }
 
-    fn from_parts(part: impl FnMut(usize) -> f64) -> [f64; 4] {
-        core::array::from_fn(part)
+    fn from_components(component: impl FnMut(usize) -> f64) -> [f64; 4] {
+        core::array::from_fn(component)
     }
 
     fn parse(text: &str) -> Result<[f64; 4], TextError> {

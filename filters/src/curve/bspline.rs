@@ -56,6 +56,6 @@ impl<T: Animate> Row<'_, T> {
     }
 
     fn value(&self, j: isize) -> f64 {
-        self.get(j, &|key| key.value.part(self.part))
+        self.get(j, &|key| key.value.component(self.part))
     }
 }

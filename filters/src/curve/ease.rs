@@ -134,7 +134,7 @@ impl Ease {
     }
 
     /// Whether it leaves 0..1 on its way.
-    pub const fn swings(self) -> bool {
+    pub const fn overshoots(self) -> bool {
         matches!(self.kind, EaseKind::Back | EaseKind::Elastic)
     }
 

@@ -25,10 +25,10 @@ pub(super) fn value(kind: EaseKind, u: f64) -> f64 {
         EaseKind::Cubic => u * u * u,
         EaseKind::Quart => (u * u) * (u * u),
         EaseKind::Quint => (u * u) * (u * u) * u,
-        EaseKind::Expo => grown(u),
+        EaseKind::Expo => exponential(u),
         EaseKind::Circ => 1.0 - (1.0 - u * u).sqrt(),
         EaseKind::Back => back(u, BACK),
-        EaseKind::Elastic => grown(u) * libm::cos((1.0 - u) * SWING),
+        EaseKind::Elastic => exponential(u) * libm::cos((1.0 - u) * SWING),
         EaseKind::Bounce => 1.0 - bounce(1.0 - u),
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn integral_of_half(kind: EaseKind, u: f64) -> f64 {
 }
 
 /// 2^(10u - 10), moved to begin at 0 and scaled to end at 1.
-fn grown(u: f64) -> f64 {
+fn exponential(u: f64) -> f64 {
     if u == 1.0 { 1.0 } else { EXPO * (libm::exp2(10.0 * u - 10.0) - EXPO_0) }
 }
 
@@ -74,7 +74,7 @@ fn back_integral(u: f64, by: f64) -> f64 {
     u * u * u * ((by + 1.0) * u / 4.0 - by / 3.0)
 }
 
-/// Of `grown(u) * cos((1 - u) * SWING)`: with k = 10 ln 2, the antiderivative of e^(k(u-1)) cos(w(u-1)) is
+/// Of `exponential(u) * cos((1 - u) * SWING)`: with k = 10 ln 2, the antiderivative of e^(k(u-1)) cos(w(u-1)) is
 /// e^(k(u-1)) (k cos + w sin) / (k^2 + w^2).
 fn elastic_integral(u: f64) -> f64 {
     let k = 10.0 * LN_2;

@@ -1,9 +1,9 @@
 //! Curves summed over time.
 
-use super::extend::fold;
-use super::keyed::Place;
-use super::piece::length;
-use super::{Animate, Curve, Extend};
+use super::extrapolation::fold;
+use super::keyed::Position;
+use super::segment::length;
+use super::{Animate, Curve, Extrapolation};
 use crate::ratio::Ratio;
 
 /// The integral of a curve over time, from time 0, in closed form for every shape: the time it takes does not depend
@@ -24,13 +24,13 @@ pub struct Integral<T = f64> {
 impl<T: Animate> Integral<T> {
     /// Of a curve whose keys are [resolved](Curve::resolve). Goes through the keys once.
     pub fn new(curve: &Curve<T>) -> Integral<T> {
-        let mut sum = T::from_parts(|_| 0.0);
+        let mut sum = T::from_components(|_| 0.0);
         let mut sums = vec![sum];
         for i in 1..curve.keys().len() {
-            sum = T::from_parts(|part| sum.part(part) + whole(curve, i - 1, part));
+            sum = T::from_components(|part| sum.component(part) + whole(curve, i - 1, part));
             sums.push(sum);
         }
-        let mut all = Integral { curve: curve.clone(), sums, zero: T::from_parts(|_| 0.0) };
+        let mut all = Integral { curve: curve.clone(), sums, zero: T::from_components(|_| 0.0) };
         all.zero = all.since_first(Ratio::ZERO);
         all
     }
@@ -43,7 +43,7 @@ impl<T: Animate> Integral<T> {
     /// From time 0 to a time of the keys' own kind.
     pub fn value_at(&self, now: Ratio) -> T {
         let sum = self.since_first(now);
-        T::from_parts(|part| sum.part(part) - self.zero.part(part))
+        T::from_components(|part| sum.component(part) - self.zero.component(part))
     }
 
     fn since_first(&self, now: Ratio) -> T {
@@ -57,30 +57,32 @@ impl<T: Animate> Integral<T> {
             if now < start { (self.curve.before(), start, 0) } else { (self.curve.after(), end, last) };
         let x = (now - near).to_f64();
         match rule {
-            Extend::Repeat | Extend::Mirror if last > 0 => {
-                let f = fold(now - start, self.curve.length(), rule == Extend::Mirror);
+            Extrapolation::Repeat | Extrapolation::Mirror if last > 0 => {
+                let f = fold(now - start, self.curve.length(), rule == Extrapolation::Mirror);
                 let (turns, rest) = (f.turns as f64, self.inside(start + f.since));
-                T::from_parts(|part| {
-                    let all = self.sums[last].part(part);
-                    turns * all + if f.backwards { all - rest.part(part) } else { rest.part(part) }
+                T::from_components(|part| {
+                    let all = self.sums[last].component(part);
+                    turns * all + if f.backwards { all - rest.component(part) } else { rest.component(part) }
                 })
             }
-            Extend::Extrapolate if last > 0 => T::from_parts(|part| {
+            Extrapolation::Extrapolate if last > 0 => T::from_components(|part| {
                 let (at, slope) = self.curve.line(if x < 0.0 { 0 } else { last - 1 }, x, part);
-                self.sums[key].part(part) + x * (at + 0.5 * slope * x)
+                self.sums[key].component(part) + x * (at + 0.5 * slope * x)
             }),
-            _ => T::from_parts(|part| self.sums[key].part(part) + keys[key].value.part(part) * x),
+            _ => T::from_components(|part| {
+                self.sums[key].component(part) + keys[key].value.component(part) * x
+            }),
         }
     }
 
     fn inside(&self, now: Ratio) -> T {
-        let Place::In(i, u) = self.curve.inside(now) else {
+        let Position::In(i, u) = self.curve.inside(now) else {
             unreachable!("a time between keys is in a stretch")
         };
-        T::from_parts(|part| {
-            let sum = self.sums[i].part(part);
+        T::from_components(|part| {
+            let sum = self.sums[i].component(part);
             let Some(next) = self.curve.keys().get(i + 1) else { return sum };
-            let piece = self.curve.piece(i, part);
+            let piece = self.curve.segment(i, part);
             let passed = length(&self.curve.keys()[i], next) * piece.integral(u);
             // Rounding must not carry it beyond the next key's.
             if piece.is_positive() {
@@ -94,5 +96,5 @@ impl<T: Animate> Integral<T> {
 
 /// The integral of one whole stretch.
 fn whole<T: Animate>(curve: &Curve<T>, i: usize, part: usize) -> f64 {
-    length(&curve.keys()[i], &curve.keys()[i + 1]) * curve.piece(i, part).integral(1.0)
+    length(&curve.keys()[i], &curve.keys()[i + 1]) * curve.segment(i, part).integral(1.0)
 }

@@ -1,13 +1,13 @@
 //! One point of a curve.
 
-use super::{At, Shape};
+use super::{KeyTime, Shape};
 use crate::ratio::Ratio;
 
 /// One point of a curve.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Key<T = f64> {
     /// When.
-    pub at: At,
+    pub at: KeyTime,
     /// What.
     pub value: T,
     /// How it goes on to the next key.
@@ -18,8 +18,8 @@ impl<T> Key<T> {
     /// The time as a number, in frames or seconds.
     pub(crate) const fn when(&self) -> Ratio {
         match self.at {
-            At::Frame(n) => Ratio::whole(n),
-            At::Seconds(s) => s,
+            KeyTime::Frame(n) => Ratio::whole(n),
+            KeyTime::Seconds(s) => s,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Keys in order, and the value at a time.
 
-use super::extend::fold;
-use super::piece::{Piece, length, piece};
-use super::{Animate, At, CurveError, Extend, Key, Shape};
+use super::extrapolation::fold;
+use super::segment::{Segment, length, segment};
+use super::{Animate, CurveError, Extrapolation, Key, KeyTime, Shape};
 use crate::ratio::Ratio;
 
 /// Most keys of one curve.
@@ -15,14 +15,14 @@ pub const MAX_VALUE: f64 = 1e100;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve<T = f64> {
     keys: Vec<Key<T>>,
-    before: Extend,
-    after: Extend,
+    before: Extrapolation,
+    after: Extrapolation,
     limits: Option<(f64, f64)>,
 }
 
 /// Where a time falls.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// In the stretch that begins with this key, which part of it has passed.
     In(usize, f64),
     /// On the straight line through the end of this stretch, so much time before its begin or after its end.
@@ -30,7 +30,7 @@ pub(super) enum Place {
 }
 
 fn is_good<T: Animate>(value: &T) -> bool {
-    (0..T::PARTS).all(|i| value.part(i).abs() <= MAX_VALUE)
+    (0..T::COMPONENTS).all(|i| value.component(i).abs() <= MAX_VALUE)
 }
 
 impl<T: Animate> Curve<T> {
@@ -40,23 +40,23 @@ impl<T: Animate> Curve<T> {
         let mut keys = keys;
         for key in &mut keys {
             // A negative zero would be another bit pattern of the same value.
-            key.value = T::from_parts(|i| key.value.part(i) + 0.0);
+            key.value = T::from_components(|i| key.value.component(i) + 0.0);
         }
-        let curve = Curve { keys, before: Extend::Hold, after: Extend::Hold, limits: None };
+        let curve = Curve { keys, before: Extrapolation::Hold, after: Extrapolation::Hold, limits: None };
         curve.check()?;
         Ok(curve)
     }
 
     /// The same curve with other rules before the first and after the last key.
     #[must_use]
-    pub fn extended(self, before: Extend, after: Extend) -> Curve<T> {
+    pub fn with_extrapolation(self, before: Extrapolation, after: Extrapolation) -> Curve<T> {
         Curve { before, after, ..self }
     }
 
     /// The same curve, every part of its value kept from `min` to `max`: shapes that swing and curves that go on
     /// straight may leave the range that their keys keep to. No text says it; a setting's description does.
     #[must_use]
-    pub fn limited(self, min: f64, max: f64) -> Curve<T> {
+    pub fn clamped(self, min: f64, max: f64) -> Curve<T> {
         Curve { limits: Some((min, max)), ..self }
     }
 
@@ -82,18 +82,18 @@ impl<T: Animate> Curve<T> {
             if !good {
                 return Err(CurveError::Shape(i));
             }
-            if matches!(key.at, At::Seconds(s) if s < Ratio::ZERO) {
+            if matches!(key.at, KeyTime::Seconds(s) if s < Ratio::ZERO) {
                 return Err(CurveError::Negative(i));
             }
         }
         for (i, pair) in self.keys.windows(2).enumerate() {
             match (pair[0].at, pair[1].at) {
                 // One that counts from the end cannot be compared yet with one that counts from the start.
-                (At::Frame(a), At::Frame(b)) if (a < 0) != (b < 0) => {}
-                (At::Frame(a), At::Frame(b)) if a < b => {}
+                (KeyTime::Frame(a), KeyTime::Frame(b)) if (a < 0) != (b < 0) => {}
+                (KeyTime::Frame(a), KeyTime::Frame(b)) if a < b => {}
                 // Times so near that their distance is lost are not apart.
-                (At::Seconds(a), At::Seconds(b)) if a < b && b - a > Ratio::ZERO => {}
-                (At::Frame(_), At::Seconds(_)) | (At::Seconds(_), At::Frame(_)) => {
+                (KeyTime::Seconds(a), KeyTime::Seconds(b)) if a < b && b - a > Ratio::ZERO => {}
+                (KeyTime::Frame(_), KeyTime::Seconds(_)) | (KeyTime::Seconds(_), KeyTime::Frame(_)) => {
                     return Err(CurveError::Mixed(i + 1));
                 }
                 _ => return Err(CurveError::Order(i + 1)),
@@ -108,24 +108,24 @@ impl<T: Animate> Curve<T> {
     }
 
     /// What holds before the first key.
-    pub const fn before(&self) -> Extend {
+    pub const fn before(&self) -> Extrapolation {
         self.before
     }
 
     /// What holds after the last key.
-    pub const fn after(&self) -> Extend {
+    pub const fn after(&self) -> Extrapolation {
         self.after
     }
 
     /// Whether its times are seconds, not frames.
     pub fn in_seconds(&self) -> bool {
-        matches!(self.keys[0].at, At::Seconds(_))
+        matches!(self.keys[0].at, KeyTime::Seconds(_))
     }
 
     /// The value if it is the same at every time.
     pub fn constant(&self) -> Option<T> {
         let first = self.keys[0].value;
-        let still = |v: &T| (0..T::PARTS).all(|i| v.part(i) == 0.0);
+        let still = |v: &T| (0..T::COMPONENTS).all(|i| v.component(i) == 0.0);
         let flat = |k: &Key<T>| match &k.shape {
             Shape::Hermite { leave, arrive } => still(leave) && still(arrive),
             Shape::Bezier(h) => still(&h.leave_by) && still(&h.arrive_by),
@@ -139,7 +139,7 @@ impl<T: Animate> Curve<T> {
     pub fn resolve(&self, last: Option<i64>) -> Result<Curve<T>, CurveError> {
         let mut curve = self.clone();
         for key in &mut curve.keys {
-            if let At::Frame(n) = &mut key.at
+            if let KeyTime::Frame(n) = &mut key.at
                 && *n < 0
             {
                 *n = last.ok_or(CurveError::NoLength)?.saturating_add(*n + 1);
@@ -161,31 +161,31 @@ impl<T: Animate> Curve<T> {
     /// The value at a time of the keys' own kind.
     pub fn value_at(&self, now: Ratio) -> T {
         let place = self.place(now);
-        let value = T::from_parts(|part| match place {
-            Place::In(i, u) => self.piece(i, part).value(u),
-            Place::Beyond(i, x) => {
+        let value = T::from_components(|part| match place {
+            Position::In(i, u) => self.segment(i, part).value(u),
+            Position::Beyond(i, x) => {
                 let (at, slope) = self.line(i, x, part);
                 at + slope * x
             }
         });
         match self.limits {
             None => value,
-            Some((min, max)) => T::from_parts(|part| value.part(part).max(min).min(max)),
+            Some((min, max)) => T::from_components(|part| value.component(part).max(min).min(max)),
         }
     }
 
-    pub(super) fn piece(&self, i: usize, part: usize) -> Piece {
-        piece(&self.keys, i, part)
+    pub(super) fn segment(&self, i: usize, part: usize) -> Segment {
+        segment(&self.keys, i, part)
     }
 
     /// The value and slope (by time) with which the curve goes on beyond its ends.
     pub(super) fn line(&self, i: usize, x: f64, part: usize) -> (f64, f64) {
         let h = length(&self.keys[i], &self.keys[i + 1]);
-        let (first, last) = self.piece(i, part).ends();
+        let (first, last) = self.segment(i, part).ends();
         if x < 0.0 {
-            (self.keys[i].value.part(part), first / h)
+            (self.keys[i].value.component(part), first / h)
         } else {
-            (self.keys[i + 1].value.part(part), last / h)
+            (self.keys[i + 1].value.component(part), last / h)
         }
     }
 
@@ -194,7 +194,7 @@ impl<T: Animate> Curve<T> {
         self.keys[self.keys.len() - 1].when() - self.keys[0].when()
     }
 
-    pub(super) fn place(&self, now: Ratio) -> Place {
+    pub(super) fn place(&self, now: Ratio) -> Position {
         let last = self.keys.len() - 1;
         let (start, end) = (self.keys[0].when(), self.keys[last].when());
         let rule = if now < start {
@@ -206,22 +206,22 @@ impl<T: Animate> Curve<T> {
         };
         let near = if now < start { start } else { end };
         match rule {
-            _ if last == 0 => Place::In(0, 0.0),
-            Extend::Hold => self.inside(near),
-            Extend::Extrapolate => {
-                Place::Beyond(if now < start { 0 } else { last - 1 }, (now - near).to_f64())
+            _ if last == 0 => Position::In(0, 0.0),
+            Extrapolation::Hold => self.inside(near),
+            Extrapolation::Extrapolate => {
+                Position::Beyond(if now < start { 0 } else { last - 1 }, (now - near).to_f64())
             }
-            Extend::Repeat | Extend::Mirror => {
-                self.inside(start + fold(now - start, self.length(), rule == Extend::Mirror).since)
+            Extrapolation::Repeat | Extrapolation::Mirror => {
+                self.inside(start + fold(now - start, self.length(), rule == Extrapolation::Mirror).since)
             }
         }
     }
 
     /// Where a time between the first and the last key falls.
-    pub(super) fn inside(&self, now: Ratio) -> Place {
+    pub(super) fn inside(&self, now: Ratio) -> Position {
         let i = self.keys.partition_point(|k| k.when() <= now).saturating_sub(1);
-        let Some(next) = self.keys.get(i + 1) else { return Place::In(i, 0.0) };
+        let Some(next) = self.keys.get(i + 1) else { return Position::In(i, 0.0) };
         let passed = (now - self.keys[i].when()).to_f64();
-        Place::In(i, (passed / length(&self.keys[i], next)).clamp(0.0, 1.0))
+        Position::In(i, (passed / length(&self.keys[i], next)).clamp(0.0, 1.0))
     }
 }

@@ -169,18 +169,18 @@ fn numbers<const N: usize>(text: &str, problem: TextProblem) -> Result<([f64; N]
 
 /// The numbers that a value is made of, commas between them.
 pub(crate) fn parts<T: Animate>(text: &str) -> Result<T, TextError> {
-    let problem = TextProblem::Parts(T::PARTS);
+    let problem = TextProblem::Parts(T::COMPONENTS);
     match numbers::<4>(text, problem.clone())? {
-        (all, count) if count == T::PARTS => Ok(T::from_parts(|i| all[i])),
+        (all, count) if count == T::COMPONENTS => Ok(T::from_components(|i| all[i])),
         _ => Err(TextError::new(0..text.len(), problem)),
     }
 }
 
 /// Prints what [`parts`] reads.
 pub(crate) fn print_parts<T: Animate>(value: &T, out: &mut dyn fmt::Write) -> fmt::Result {
-    for i in 0..T::PARTS {
+    for i in 0..T::COMPONENTS {
         out.write_str(if i > 0 { "," } else { "" })?;
-        print_number(value.part(i), out)?;
+        print_number(value.component(i), out)?;
     }
     Ok(())
 }

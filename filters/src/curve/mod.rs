@@ -1,6 +1,6 @@
 //! Curves: values that move with time, their integrals, and their text.
 //!
-//! A [`Curve`] is a list of [`Key`]s; the [`Shape`] of a key says how the value goes on to the next, an [`Extend`]
+//! A [`Curve`] is a list of [`Key`]s; the [`Shape`] of a key says how the value goes on to the next, an [`Extrapolation`]
 //! what holds before the first key and after the last. Times are exact [ratios](crate::ratio::Ratio), so a value
 //! depends on the time alone and never on how it was reached. At a key the value is the key's to the bit (but inside
 //! a row of [`Shape::BSpline`], which keys only draw towards themselves).
@@ -38,13 +38,13 @@ mod bspline;
 mod ease;
 mod easing;
 mod error;
-mod extend;
+mod extrapolation;
 pub mod fit;
 mod integral;
 mod key;
 mod keyed;
 mod literal;
-mod piece;
+mod segment;
 mod shape;
 mod smooth;
 pub mod stream;
@@ -54,7 +54,7 @@ mod time;
 pub use animate::Animate;
 pub use ease::{Ease, EaseEnd, EaseKind};
 pub use error::CurveError;
-pub use extend::Extend;
+pub use extrapolation::Extrapolation;
 pub use integral::Integral;
 pub use key::Key;
 pub use keyed::{Curve, MAX_KEYS, MAX_VALUE};
@@ -62,7 +62,7 @@ pub use literal::{TextError, TextProblem};
 pub use shape::{Handles, Shape};
 pub use text::shape_names;
 pub(crate) use text::{parse as parse_spanned, trim};
-pub use time::At;
+pub use time::KeyTime;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 //! for Constructing Local Monotone Piecewise Cubic Interpolants", SIAM J. Sci. Stat. Comput. 5 (1984): slopes inside
 //! that region from the two neighbouring secants alone, so a stretch needs one key more on either side and no more.
 
-use super::piece::length;
+use super::segment::length;
 use super::{Animate, Key, Shape};
 
 /// Length and secant's slope.
@@ -15,7 +15,7 @@ type Chord = (f64, f64);
 pub(super) fn slopes<T: Animate>(keys: &[Key<T>], i: usize, part: usize) -> (f64, f64) {
     let chord = |i: usize| -> Chord {
         let h = length(&keys[i], &keys[i + 1]);
-        (h, (keys[i + 1].value.part(part) - keys[i].value.part(part)) / h)
+        (h, (keys[i + 1].value.component(part) - keys[i].value.component(part)) / h)
     };
     // Beyond a stretch that holds, the value jumps: nothing there says where this one is going.
     let counts = |i: usize| i + 1 < keys.len() && keys[i].shape != Shape::Hold;

@@ -1,6 +1,6 @@
 //! What every shape promises, on random curves.
 
-use super::piece::{piece, reach};
+use super::segment::{reach, segment};
 use super::*;
 use crate::ratio::Ratio;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn r(n: i64, d: i64) -> Ratio {
 }
 
 fn value<T: Animate>(range: core::ops::Range<f64>) -> impl Strategy<Value = T> {
-    proptest::array::uniform4(range).prop_map(|all| T::from_parts(|i| all[i]))
+    proptest::array::uniform4(range).prop_map(|all| T::from_components(|i| all[i]))
 }
 
 /// Any shape, slopes and handles near the keys' own values.
@@ -34,8 +34,13 @@ pub(super) fn shape<T: Animate>() -> impl Strategy<Value = Shape<T>> {
     ]
 }
 
-fn rule() -> impl Strategy<Value = Extend> {
-    prop_oneof![Just(Extend::Hold), Just(Extend::Repeat), Just(Extend::Mirror), Just(Extend::Extrapolate)]
+fn rule() -> impl Strategy<Value = Extrapolation> {
+    prop_oneof![
+        Just(Extrapolation::Hold),
+        Just(Extrapolation::Repeat),
+        Just(Extrapolation::Mirror),
+        Just(Extrapolation::Extrapolate)
+    ]
 }
 
 pub(super) fn curve_of<T: Animate>(
@@ -47,9 +52,9 @@ pub(super) fn curve_of<T: Animate>(
         let mut at = start;
         let keys = keys.into_iter().map(|(step, value, shape)| {
             at += step;
-            Key { at: if seconds { At::Seconds(r(at, den)) } else { At::Frame(at) }, value, shape }
+            Key { at: if seconds { KeyTime::Seconds(r(at, den)) } else { KeyTime::Frame(at) }, value, shape }
         });
-        Curve::new(keys.collect()).unwrap().extended(b, a)
+        Curve::new(keys.collect()).unwrap().with_extrapolation(b, a)
     })
 }
 
@@ -131,7 +136,7 @@ fn rules_beyond_the_ends() {
 fn limits_hold_where_shapes_swing() {
     let c: Curve = "0(back-in-out)=0;10=1;>extrapolate".parse().unwrap();
     assert!(c.value_at(r(2, 1)) < 0.0 && c.value_at(r(12, 1)) > 1.0);
-    let c = c.limited(0.0, 1.0);
+    let c = c.clamped(0.0, 1.0);
     assert_eq!([c.value_at(r(2, 1)), c.value_at(r(12, 1))], [0.0, 1.0]);
 }
 
@@ -215,7 +220,7 @@ proptest! {
     fn values_arrive_at_the_next_key(c in curve::<f64>()) {
         for (i, k) in c.keys().iter().enumerate().skip(1) {
             if c.keys()[i - 1].shape != Shape::Hold {
-                let just_before = c.piece(i - 1, 0).value(1.0);
+                let just_before = c.segment(i - 1, 0).value(1.0);
                 let there = c.value_at(k.when());
                 prop_assert!((just_before - there).abs() < 1e-12, "{} {}", just_before, there);
             }
@@ -226,7 +231,7 @@ proptest! {
     fn smooth_never_leaves_its_keys_and_keeps_their_order(c in curve_of::<f64>(Just(Shape::Smooth), -10.0..10.0)) {
         for (i, pair) in c.keys().windows(2).enumerate() {
             let (a, b): (f64, f64) = (pair[0].value, pair[1].value);
-            let p = c.piece(i, 0);
+            let p = c.segment(i, 0);
             let all: Vec<f64> = (0..=200).map(|j| p.value(f64::from(j) / 200.0)).collect();
             for w in all.windows(2) {
                 prop_assert!(w[1] >= a.min(b) && w[1] <= a.max(b));
@@ -239,7 +244,7 @@ proptest! {
     fn smooth_has_no_corner(c in curve_of::<f64>(Just(Shape::Smooth), -10.0..10.0)) {
         for i in 1..c.keys().len().saturating_sub(1) {
             let h = |i: usize| (c.keys()[i + 1].when() - c.keys()[i].when()).to_f64();
-            let (left, right) = (c.piece(i - 1, 0).ends().1 / h(i - 1), c.piece(i, 0).ends().0 / h(i));
+            let (left, right) = (c.segment(i - 1, 0).ends().1 / h(i - 1), c.segment(i, 0).ends().0 / h(i));
             prop_assert!((left - right).abs() < 1e-9 * (1.0 + left.abs()), "{} {}", left, right);
         }
     }
@@ -251,15 +256,15 @@ proptest! {
         for (i, k) in c.keys().iter().enumerate().take(c.keys().len() - 1) {
             let Shape::Hermite { leave, arrive } = k.shape else { panic!("{:?}", k.shape) };
             let h = (c.keys()[i + 1].when() - k.when()).to_f64();
-            let (first, last) = c.piece(i, 0).ends();
+            let (first, last) = c.segment(i, 0).ends();
             prop_assert!((first / h - leave).abs() < 1e-9 && (last / h - arrive).abs() < 1e-9 * (1.0 + 40.0 / h));
         }
     }
 
     #[test]
     fn a_bspline_has_no_break_in_slope_or_curvature(c in curve_of::<f64>(Just(Shape::BSpline), -10.0..10.0)) {
-        let cubic = |i| match c.piece(i, 0) {
-            super::piece::Piece::Cubic(k) => k,
+        let cubic = |i| match c.segment(i, 0) {
+            super::segment::Segment::Cubic(k) => k,
             other => panic!("{other:?}"),
         };
         for i in 1..c.keys().len().saturating_sub(1) {
@@ -289,7 +294,7 @@ proptest! {
         for (i, k) in keys.iter().enumerate() {
             let n = reach(&k.shape);
             let (from, to) = (i.saturating_sub(n), (i + 2 + n).min(keys.len()));
-            prop_assert_eq!(piece(&keys[from..to], i - from, 0), piece(keys, i, 0));
+            prop_assert_eq!(segment(&keys[from..to], i - from, 0), segment(keys, i, 0));
         }
     }
 
@@ -297,8 +302,8 @@ proptest! {
     fn repeating_and_mirroring_are_exact(c in curve::<f64>(), n in -5i64..6) {
         prop_assume!(c.keys().len() > 1);
         let (start, length) = (c.keys()[0].when(), c.length());
-        let repeat = c.clone().extended(Extend::Repeat, Extend::Repeat);
-        let mirror = c.clone().extended(Extend::Mirror, Extend::Mirror);
+        let repeat = c.clone().with_extrapolation(Extrapolation::Repeat, Extrapolation::Repeat);
+        let mirror = c.clone().with_extrapolation(Extrapolation::Mirror, Extrapolation::Mirror);
         for i in 1..20 {
             let inside = start + length * r(i, 20);
             let value = c.value_at(inside);
@@ -351,8 +356,8 @@ proptest! {
     {
         // Some keys at 0, so that there are stretches where next to nothing is added.
         let keys = c.keys().iter().enumerate().map(|(i, k)| Key { value: if zeros >> (i % 8) & 1 == 1 { 0.0 } else { k.value }, ..*k });
-        let rule = |e| if e == Extend::Extrapolate { Extend::Hold } else { e };
-        let c = Curve::new(keys.collect()).unwrap().extended(rule(c.before()), rule(c.after()));
+        let rule = |e| if e == Extrapolation::Extrapolate { Extrapolation::Hold } else { e };
+        let c = Curve::new(keys.collect()).unwrap().with_extrapolation(rule(c.before()), rule(c.after()));
         let sums = Integral::new(&c);
         let (start, length) = (c.keys()[0].when(), c.length());
         let mut before = f64::NEG_INFINITY;

@@ -1,7 +1,7 @@
 //! Curves as text; the grammar stands at the head of [`curve`](super).
 
 use super::literal::{self, TextError, TextProblem};
-use super::{Animate, At, Curve, CurveError, Ease, Extend, Handles, Key, MAX_KEYS, Shape, ease};
+use super::{Animate, Curve, CurveError, Ease, Extrapolation, Handles, Key, KeyTime, MAX_KEYS, Shape, ease};
 use core::fmt;
 use core::ops::Range;
 use core::str::FromStr;
@@ -12,7 +12,7 @@ pub(crate) type Spanned<T> = (Curve<T>, Vec<Range<usize>>);
 /// Reads a curve, keeping where its keys stand.
 pub(crate) fn parse<T: Animate>(text: &str) -> Result<Spanned<T>, TextError> {
     let (mut keys, mut spans) = (Vec::new(), Vec::new());
-    let (mut before, mut after) = (Extend::Hold, None);
+    let (mut before, mut after) = (Extrapolation::Hold, None);
     let mut at = 0;
     for piece in text.split(';') {
         let span = trim(piece, at);
@@ -37,7 +37,7 @@ pub(crate) fn parse<T: Animate>(text: &str) -> Result<Spanned<T>, TextError> {
         }
     }
     match Curve::new(keys) {
-        Ok(curve) => Ok((curve.extended(before, after.unwrap_or_default()), spans)),
+        Ok(curve) => Ok((curve.with_extrapolation(before, after.unwrap_or_default()), spans)),
         Err(e) => {
             let at = e.key().and_then(|i| spans.get(i).cloned()).unwrap_or(0..text.len());
             Err(TextError::new(at, TextProblem::Curve(e)))
@@ -45,15 +45,15 @@ pub(crate) fn parse<T: Animate>(text: &str) -> Result<Spanned<T>, TextError> {
     }
 }
 
-/// Where the text without white space round it stands, `piece` itself standing at `at`.
+/// Where the text without white space round it stands, `segment` itself standing at `at`.
 pub(crate) fn trim(piece: &str, at: usize) -> Range<usize> {
     let start = at + (piece.len() - piece.trim_ascii_start().len());
     start..start.max(at + piece.trim_ascii_end().len())
 }
 
-fn extend(rule: &str) -> Result<Extend, TextError> {
+fn extend(rule: &str) -> Result<Extrapolation, TextError> {
     let at = trim(rule, 0);
-    Extend::of_name(&rule[at.clone()]).ok_or_else(|| TextError::new(at, TextProblem::Extend))
+    Extrapolation::of_name(&rule[at.clone()]).ok_or_else(|| TextError::new(at, TextProblem::Extend))
 }
 
 fn key<T: Animate>(text: &str) -> Result<Key<T>, TextError> {
@@ -62,7 +62,7 @@ fn key<T: Animate>(text: &str) -> Result<Key<T>, TextError> {
     };
     let (time, shape) = mark(left)?;
     let when = trim(time, 0);
-    let at: At = text[when.clone()].parse().map_err(|e: TextError| e.shifted(when.start))?;
+    let at: KeyTime = text[when.clone()].parse().map_err(|e: TextError| e.shifted(when.start))?;
     let value = trim(right, left.len() + 1);
     if value.is_empty() {
         return Err(TextError::new(value, TextProblem::Missing));
@@ -180,7 +180,7 @@ impl<T: Animate> FromStr for Curve<T> {
 /// Prints what parses back to the same curve.
 impl<T: Animate> fmt::Display for Curve<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.before() != Extend::Hold {
+        if self.before() != Extrapolation::Hold {
             write!(f, "<{};", self.before().name())?;
         }
         for (i, key) in self.keys().iter().enumerate() {
@@ -189,7 +189,7 @@ impl<T: Animate> fmt::Display for Curve<T> {
                 Shape::Hold => f.write_str("|")?,
                 Shape::Linear => {}
                 Shape::Smooth => f.write_str("~")?,
-                Shape::Ease(e) if e.letter() != 's' || matches!(key.at, At::Seconds(_)) => {
+                Shape::Ease(e) if e.letter() != 's' || matches!(key.at, KeyTime::Seconds(_)) => {
                     write!(f, "{}", e.letter())?;
                 }
                 other => write!(f, "({other})")?,
@@ -197,7 +197,7 @@ impl<T: Animate> fmt::Display for Curve<T> {
             f.write_str("=")?;
             key.value.print(f)?;
         }
-        if self.after() != Extend::Hold {
+        if self.after() != Extrapolation::Hold {
             write!(f, ";>{}", self.after().name())?;
         }
         Ok(())
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn reads_what_mlt_writes() {
         let c: Curve = " 0=0; 48 |= 12 ;-1=4;".parse().unwrap();
-        let key = |n, value, shape| Key { at: At::Frame(n), value, shape };
+        let key = |n, value, shape| Key { at: KeyTime::Frame(n), value, shape };
         assert_eq!(
             c.keys(),
             [key(0, 0.0, Shape::Linear), key(48, 12.0, Shape::Hold), key(-1, 4.0, Shape::Linear)]

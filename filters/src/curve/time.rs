@@ -6,7 +6,7 @@ use core::fmt;
 
 /// When a key is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum At {
+pub enum KeyTime {
     /// A frame number; negative counts from the end, -1 is the last frame.
     Frame(i64),
     /// Seconds since the source's first frame, 0 or more.
@@ -14,11 +14,11 @@ pub enum At {
 }
 
 /// `48`, `1.5s`, or `1001/24s` where no decimal is exact. Reads back to the same.
-impl fmt::Display for At {
+impl fmt::Display for KeyTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            At::Frame(n) => write!(f, "{n}"),
-            At::Seconds(s) => match decimal(*s) {
+            KeyTime::Frame(n) => write!(f, "{n}"),
+            KeyTime::Seconds(s) => match decimal(*s) {
                 Some((n, 0)) => write!(f, "{n}s"),
                 Some((n, digits)) => {
                     let one = 10u64.pow(digits);
@@ -41,11 +41,11 @@ fn decimal(r: Ratio) -> Option<(i64, u32)> {
     })
 }
 
-impl core::str::FromStr for At {
+impl core::str::FromStr for KeyTime {
     type Err = TextError;
 
     /// A frame (`48`, `-1`), seconds (`1.5s`, `1001/24s`) or a timecode (`hh:mm:ss.fff`, `mm:ss`).
-    fn from_str(text: &str) -> Result<At, TextError> {
+    fn from_str(text: &str) -> Result<KeyTime, TextError> {
         let err = |problem| Err(TextError::new(0..text.len(), problem));
         if text.is_empty() {
             return err(TextProblem::Time);
@@ -55,16 +55,16 @@ impl core::str::FromStr for At {
         }
         if let Some(seconds) = text.strip_suffix('s') {
             return match seconds.parse::<Ratio>() {
-                Ok(r) => Ok(At::Seconds(r)),
+                Ok(r) => Ok(KeyTime::Seconds(r)),
                 Err(_) if seconds.len() > 15 => err(TextProblem::TimeRange),
                 Err(_) => err(TextProblem::Time),
             };
         }
-        text.parse().map(At::Frame).or_else(|_| err(TextProblem::Time))
+        text.parse().map(KeyTime::Frame).or_else(|_| err(TextProblem::Time))
     }
 }
 
-fn timecode(text: &str) -> Result<At, TextError> {
+fn timecode(text: &str) -> Result<KeyTime, TextError> {
     let err = |problem| Err(TextError::new(0..text.len(), problem));
     let parts: Vec<&str> = text.splitn(5, ':').collect();
     let (hours, minutes, seconds) = match parts[..] {
@@ -87,7 +87,7 @@ fn timecode(text: &str) -> Result<At, TextError> {
     if (parts.len() == 3 && m > 59) || s >= Ratio::whole(60) {
         return err(TextProblem::TimeRange);
     }
-    Ok(At::Seconds(Ratio::whole(i64::from(h) * 3600 + i64::from(m) * 60) + s))
+    Ok(KeyTime::Seconds(Ratio::whole(i64::from(h) * 3600 + i64::from(m) * 60) + s))
 }
 
 #[cfg(test)]
@@ -95,15 +95,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn seconds(n: i64, d: i64) -> At {
-        At::Seconds(Ratio::new(n, d).unwrap())
+    fn seconds(n: i64, d: i64) -> KeyTime {
+        KeyTime::Seconds(Ratio::new(n, d).unwrap())
     }
 
     #[test]
     fn times_of_every_spelling() {
         for (text, at, printed) in [
-            ("48", At::Frame(48), "48"),
-            ("-1", At::Frame(-1), "-1"),
+            ("48", KeyTime::Frame(48), "48"),
+            ("-1", KeyTime::Frame(-1), "-1"),
             ("1.50s", seconds(3, 2), "1.5s"),
             (".5s", seconds(1, 2), "0.5s"),
             ("1001/24s", seconds(1001, 24), "1001/24s"),
@@ -137,7 +137,7 @@ mod tests {
             ("9999999999:00:00", TimeRange),
             ("0.1234567890123456s", TimeRange),
         ] {
-            assert_eq!(text.parse::<At>().map_err(|e| e.problem), Err(problem), "{text}");
+            assert_eq!(text.parse::<KeyTime>().map_err(|e| e.problem), Err(problem), "{text}");
         }
     }
 
@@ -151,13 +151,13 @@ mod tests {
 
         #[test]
         fn printing_reads_back(n in any::<i64>(), d in 1i64..200_000, frame in any::<bool>()) {
-            let at = if frame { At::Frame(n) } else { seconds(n, d) };
+            let at = if frame { KeyTime::Frame(n) } else { seconds(n, d) };
             prop_assert_eq!(at.to_string().parse(), Ok(at));
         }
 
         #[test]
         fn no_text_panics(t in "[-0-9:.s/é]{0,20}") {
-            let _ = t.parse::<At>();
+            let _ = t.parse::<KeyTime>();
         }
     }
 }

@@ -18,7 +18,7 @@ mod small;
 mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
-use crate::frame::{Depth, Format, Moment, PlaneMut, PlaneRef, Scratch};
+use crate::frame::{Depth, Format, FrameTime, PlaneMut, PlaneRef, Scratch};
 use crate::pixel::resample::carry;
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -97,7 +97,7 @@ impl Blur {
     }
 
     /// The vector of the line in samples of plane `p`.
-    fn vector(&self, at: &Moment, p: usize) -> [f64; 2] {
+    fn vector(&self, at: &FrameTime, p: usize) -> [f64; 2] {
         let angle = self.set.angle.at(at).rem_euclid(360.0);
         let length = self.set.length.at(at);
         let (sin, cos) = match angle {
@@ -131,7 +131,7 @@ impl Render for Blur {
         &self.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let (far, reach) = match self.set.mode {
             Mode::Gaussian => (self.set.sigma.at(at), 6.0 * self.set.sigma.at(at) + 4.0),
             Mode::Directional => (self.set.length.at(at), self.set.length.at(at) / 2.0 + 2.0),

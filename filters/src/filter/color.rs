@@ -11,19 +11,19 @@
 //! ([`crate::pixel::matrix`]), rounded once and kept to the legal codes; the luma that subsampled chroma sees is the mean
 //! of its block. Where colour is multiplied by alpha, so is what is added to it.
 
-mod over;
+mod premultiplied;
 
 use super::effect::{alpha_row, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Alpha, Depth, Family, Format, Moment, PlaneSet, Sample, Scratch};
+use crate::frame::{Alpha, Depth, Family, Format, FrameTime, PlaneSet, Sample, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
+use crate::pixel::f32_rows::ConvertF32;
 use crate::pixel::grain::{Luma, mean_row};
-use crate::pixel::lift::Lifted;
 use crate::pixel::matrix::{MatrixRow, mix_f32, mix_u8, mix_u16};
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
-use over::OverMap;
+use premultiplied::PremultipliedMap;
 
 /// The catalog's entry.
 pub const ENTRY: Entry =
@@ -100,7 +100,7 @@ fn map_rgb(weights: Coefficients, (m, offset): Map) -> Map {
 }
 
 impl Color {
-    fn numbers(&self, at: &Moment) -> [f64; 5] {
+    fn numbers(&self, at: &FrameTime) -> [f64; 5] {
         let set = &self.set;
         [&set.brightness, &set.contrast, &set.saturation, &set.hue, &set.temperature].map(|v| v.at(at))
     }
@@ -116,7 +116,7 @@ impl Color {
             let row = [0, 1, 2].map(|j: usize| {
                 let from = Code::of(&self.format, j.min(self.format.planes() - 1));
                 let weight = m[i][j] * span / f64::from(from.span);
-                let weight = weight.clamp(-MatrixRow::LARGEST, MatrixRow::LARGEST);
+                let weight = weight.clamp(-MatrixRow::MAX_WEIGHT, MatrixRow::MAX_WEIGHT);
                 sum -= weight * f64::from(from.zero);
                 weight
             });
@@ -127,14 +127,14 @@ impl Color {
 }
 
 impl Render for Color {
-    type Params = ([MatrixRow; 3], Option<OverMap>);
+    type Params = ([MatrixRow; 3], Option<PremultipliedMap>);
     type State = ();
 
     fn output(&self) -> &Format {
         &self.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let numbers = self.numbers(at);
         let [brightness, contrast, saturation, hue, temperature] = numbers;
         let luma = brightness != 0.0 || contrast != 1.0;
@@ -151,7 +151,7 @@ impl Render for Color {
         let map = map(self.weights, numbers);
         let map = if self.format.is_rgb() { map_rgb(self.weights, map) } else { map };
         let multiplied = self.format.has_alpha() && self.format.alpha == Alpha::Premultiplied;
-        Some((Plan::in_place(writes), (self.rows(map), multiplied.then(|| OverMap::new(self, map)))))
+        Some((Plan::in_place(writes), (self.rows(map), multiplied.then(|| PremultipliedMap::new(self, map)))))
     }
 
     fn memory(&self) -> Memory {
@@ -169,33 +169,33 @@ impl Render for Color {
 }
 
 /// A sample that matrices are for.
-trait Mixed: Sample + Luma + Lifted {
+trait MatrixSample: Sample + Luma + ConvertF32 {
     fn mix(level: Level, out: &mut [Self], rows: [&[Self]; 3], by: &MatrixRow);
 }
 
-impl Mixed for u8 {
+impl MatrixSample for u8 {
     fn mix(level: Level, out: &mut [u8], rows: [&[u8]; 3], by: &MatrixRow) {
         mix_u8(level, out, rows, by);
     }
 }
 
-impl Mixed for u16 {
+impl MatrixSample for u16 {
     fn mix(level: Level, out: &mut [u16], rows: [&[u16]; 3], by: &MatrixRow) {
         mix_u16(level, out, rows, by);
     }
 }
 
-impl Mixed for f32 {
+impl MatrixSample for f32 {
     fn mix(level: Level, out: &mut [f32], rows: [&[f32]; 3], by: &MatrixRow) {
         mix_f32(level, out, rows, by);
     }
 }
 
 impl Color {
-    fn planes<T: Mixed>(
+    fn planes<T: MatrixSample>(
         &self,
         by: &[MatrixRow; 3],
-        over: Option<&OverMap>,
+        over: Option<&PremultipliedMap>,
         band: &mut Band<'_>,
         scratch: &mut Scratch,
     ) {
@@ -242,7 +242,7 @@ impl Color {
     }
 
     /// Luma as chroma's row `y` sees it; of RGB simply plane 0.
-    fn luma<T: Mixed>(&self, out: &mut [T], y: usize, band: &Band<'_>) {
+    fn luma<T: MatrixSample>(&self, out: &mut [T], y: usize, band: &Band<'_>) {
         let (sx, sy) = self.format.plane_subsampling(1);
         let plane = band.output.plane(0);
         // A band is whole blocks, so that its last row of luma is the picture's where a block is cut.

@@ -19,7 +19,7 @@ pub use light::{displayed, path};
 pub use target::{assumed_matrix, retarget};
 
 use super::{Band, Filter, Memory, Plan, Reach, Render};
-use crate::frame::{Format, FormatError, Matrix, Moment, Primaries, Scratch, Transfer};
+use crate::frame::{Format, FormatError, FrameTime, Matrix, Primaries, Scratch, Transfer};
 use crate::ratio::Ratio;
 use crate::simd::Level;
 use core::fmt;
@@ -149,7 +149,7 @@ impl Render for Convert {
         &self.to
     }
 
-    fn at(&self, _: &Moment) -> Option<(Plan, ())> {
+    fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
         let writes = self.to.all_planes();
         Some((Plan { reach: Reach::Rows(self.reach), ..Plan::in_place(writes) }, ()))
     }

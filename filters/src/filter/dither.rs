@@ -10,9 +10,9 @@
 mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
-use crate::frame::{Depth, Format, Moment, Scratch};
+use crate::frame::{Depth, Format, FrameTime, Scratch};
 use crate::noise::seed::{Layer, key};
-use crate::noise::{Generator, Law, Layout, Origin, Shape, ShapeError, Stream};
+use crate::noise::{CycleStart, Distribution, Generator, Layout, Shape, ShapeError, Stream};
 use crate::pixel::convert::Code;
 use crate::pixel::dither::{Reduce, blue, high_pass, reduce_row};
 use crate::settings::{SettingError, Word};
@@ -69,7 +69,7 @@ impl Spec for DitherSpec {
         }
     }
 
-    fn ending(&self) -> Option<(Mode, bool)> {
+    fn final_dithering(&self) -> Option<(Mode, bool)> {
         Some((self.mode, self.bits.is_none()))
     }
 }
@@ -83,7 +83,7 @@ impl Render for Idle {
     fn output(&self) -> &Format {
         &self.0
     }
-    fn at(&self, _: &Moment) -> Option<(Plan, ())> {
+    fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
         None
     }
     fn render(&self, (): &(), (): &(), _: &mut Band<'_>, _: &mut Scratch) {}
@@ -111,9 +111,9 @@ impl Dither {
         assert_eq!(Format { depth: from.depth, ..*to }, *from, "dither changes nothing but depth");
         let shrinks = matches!((from.depth, to.depth), (Depth::Bits(a), Depth::Bits(b)) if b < a);
         assert!(shrinks, "dither takes {:?} to less than that, not to {:?}", from.depth, to.depth);
-        let law = if mode == Mode::Tpdf { Law::Sum(2) } else { Law::UNIFORM };
-        let shape = Shape::of(from, Layout::Keyed, law)?;
-        let stream = Stream::new(Generator::Xs64, &shape, Origin::Seed(seed), Layer::DITHER, level)?;
+        let distribution = if mode == Mode::Tpdf { Distribution::Sum(2) } else { Distribution::UNIFORM };
+        let shape = Shape::of(from, Layout::Keyed, distribution)?;
+        let stream = Stream::new(Generator::Xs64, &shape, CycleStart::Seed(seed), Layer::DITHER, level)?;
         Ok(Dither { from: *from, to: *to, mode, seed, stream, level })
     }
 
@@ -137,7 +137,7 @@ impl Render for Dither {
         &self.to
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let writes = self.to.all_planes();
         let plan = Plan { reach: Reach::Rows(0), ..Plan::in_place(writes) };
         Some((plan, (at.index, (0..self.to.planes()).map(|p| self.reduce(p)).collect())))

@@ -5,10 +5,10 @@
 //! and a few are large. A speck is one to three bits of torn edges, a hair a chain of short streaks that bends at
 //! random, a blotch a heap of soft, thin pieces.
 
-use super::overlay::{Dice, Laid, Overlay};
+use super::overlay::{Overlay, Rng, SplatFilter};
 use super::{Entry, Filter, Render, Spec};
-use crate::frame::{Format, Moment};
-use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
+use crate::frame::{Format, FrameTime};
+use crate::particle::draw::{Blend, Shape, ShapeError, Splat, SplatStyle};
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -21,7 +21,7 @@ pub const ENTRY: Entry = Entry::new::<DustSpec>(
 );
 
 /// The most pieces that a frame may have on average.
-const MOST: f64 = 1000.0;
+const MAX_COUNT: f64 = 1000.0;
 /// Streaks of a hair.
 const JOINTS: usize = 40;
 /// The most splats that one piece takes.
@@ -30,7 +30,7 @@ const PIECE: usize = JOINTS;
 settings! {
     struct DustSpec {
         /// How many pieces there are on a frame, on average.
-        amount: Animated = number(0.0..=MOST).default(5.0).soft(0.0..=50.0),
+        amount: Animated = number(0.0..=MAX_COUNT).default(5.0).soft(0.0..=50.0),
         /// How large specks are, in pixels of a picture 1080 rows high: half of them are smaller, a few several times as
         /// large. Hairs and blotches grow with it.
         size: Animated = number(0.5..=100.0).default(5.0).unit(Unit::Pixels).logarithmic(),
@@ -54,11 +54,11 @@ const HAIR: u16 = TORN as u16;
 const SOFT: u16 = HAIR + 1;
 
 /// A convex bit with a few corners on an ellipse.
-fn torn(dice: &mut Dice) -> Result<Shape, ShapeError> {
-    let corners = 4 + (dice.roll() * 5.0) as usize;
+fn torn(rng: &mut Rng) -> Result<Shape, ShapeError> {
+    let corners = 4 + (rng.next_f64() * 5.0) as usize;
     let points: Vec<[f32; 2]> = (0..corners)
         .map(|i| {
-            let turn = (i as f64 + dice.from(-0.35, 0.35)) / corners as f64;
+            let turn = (i as f64 + rng.range(-0.35, 0.35)) / corners as f64;
             let (sin, cos) = libm::sincos(turn * core::f64::consts::TAU);
             [cos as f32, sin as f32]
         })
@@ -69,10 +69,10 @@ fn torn(dice: &mut Dice) -> Result<Shape, ShapeError> {
 /// Bits, a piece of a hair, and a soft spot: the same whatever the seed, which decides where they lie.
 fn shapes() -> Result<Vec<Shape>, ShapeError> {
     let mut shapes = Vec::new();
-    let mut dice = Dice::of(0, 0);
+    let mut rng = Rng::of(0, 0);
     while shapes.len() < TORN {
         // Corners that chance has put too far apart do not go around the middle.
-        shapes.extend(torn(&mut dice));
+        shapes.extend(torn(&mut rng));
     }
     shapes.push(Shape::streak(0.7)?);
     shapes.push(Shape::disc(1.0)?);
@@ -82,9 +82,9 @@ fn shapes() -> Result<Vec<Shape>, ShapeError> {
 impl Spec for DustSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let shapes = shapes().map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
-        let looks = shapes.into_iter().map(|shape| Look::new(shape, Blend::Over)).collect();
-        let most = (4.0 * MOST) as usize * PIECE;
-        let overlay = Overlay::new(input, looks, most, level)?;
+        let styles = shapes.into_iter().map(|shape| SplatStyle::new(shape, Blend::Over)).collect();
+        let most = (4.0 * MAX_COUNT) as usize * PIECE;
+        let overlay = Overlay::new(input, styles, most, level)?;
         Ok(Dust { overlay, set: self.clone(), seed }.boxed())
     }
 }
@@ -104,29 +104,29 @@ struct Piece {
 }
 
 impl Dust {
-    fn all(&self, at: &Moment) -> Vec<Splat> {
+    fn all(&self, at: &FrameTime) -> Vec<Splat> {
         let at = &at.whole_frame();
         let DustSpec { amount, size, hairs, blotches, light, strength } = &self.set;
         let [amount, size, hairs, blotches, light, strength] =
             [amount, size, hairs, blotches, light, strength].map(|v| v.at(at));
         let number = at.frame.to_f64().floor();
-        let frame = Dice::of(self.seed, number as i64 as u64).roll().to_bits();
+        let frame = Rng::of(self.seed, number as i64 as u64).next_f64().to_bits();
         // Some frames are dirtier than others.
-        let mut dice = Dice::of(self.seed ^ frame, u64::MAX);
-        let amount = amount * dice.from(0.5, 1.5);
+        let mut rng = Rng::of(self.seed ^ frame, u64::MAX);
+        let amount = amount * rng.range(0.5, 1.5);
         // Many chances of each a quarter at most: nearly as dust falls (Poisson).
-        let chances = (4.0 * amount).ceil().min(4.0 * MOST) as u64;
+        let chances = (4.0 * amount).ceil().min(4.0 * MAX_COUNT) as u64;
         let chance = amount / chances.max(1) as f64;
         let [width, height] = self.overlay.size();
         let mut out = Vec::new();
         for i in 0..chances {
-            let mut dice = Dice::of(self.seed ^ frame, i);
-            if dice.roll() >= chance {
+            let mut rng = Rng::of(self.seed ^ frame, i);
+            if rng.next_f64() >= chance {
                 continue;
             }
-            let kind = dice.roll();
-            let is_light = dice.roll() < light;
-            let shade = if is_light { dice.from(0.86, 1.0) } else { dice.from(0.0, 0.09) };
+            let kind = rng.next_f64();
+            let is_light = rng.next_f64() < light;
+            let shade = if is_light { rng.range(0.86, 1.0) } else { rng.range(0.0, 0.09) };
             // Negative dust prints a little warm, dirt is never quite black.
             let colour = if is_light {
                 [shade, 0.985 * shade, 0.94 * shade]
@@ -134,55 +134,55 @@ impl Dust {
                 [shade, 0.9 * shade, 0.8 * shade]
             };
             let piece = Piece {
-                at: [dice.from(0.0, width), dice.from(0.0, height)],
+                at: [rng.range(0.0, width), rng.range(0.0, height)],
                 size: size * self.overlay.unit(),
                 colour: self.overlay.painter.colour(colour),
-                strength: strength * dice.from(0.7, 1.0),
+                strength: strength * rng.range(0.7, 1.0),
             };
             if kind < hairs {
-                self.hair(&piece, &mut dice, &mut out);
+                self.hair(&piece, &mut rng, &mut out);
             } else if kind < hairs + blotches {
-                self.blotch(&piece, &mut dice, &mut out);
+                self.blotch(&piece, &mut rng, &mut out);
             } else {
-                self.speck(&piece, &mut dice, &mut out);
+                self.speck(&piece, &mut rng, &mut out);
             }
         }
         out
     }
 
-    fn put(&self, piece: &Piece, splat: Splat, look: u16, strength: f64, out: &mut Vec<Splat>) {
+    fn put(&self, piece: &Piece, splat: Splat, style: u16, strength: f64, out: &mut Vec<Splat>) {
         let rank = out.len() as u64;
-        out.push(Splat { rank, look, colour: piece.colour, ..splat }.faded(strength as f32));
+        out.push(Splat { rank, style, colour: piece.colour, ..splat }.faded(strength as f32));
     }
 
-    fn speck(&self, piece: &Piece, dice: &mut Dice, out: &mut Vec<Splat>) {
-        let r = dice.roll();
+    fn speck(&self, piece: &Piece, rng: &mut Rng, out: &mut Vec<Splat>) {
+        let r = rng.next_f64();
         // From a third of the size up, half of them below it, one in fifty beyond three times.
         let size = 0.5 * piece.size * (0.35 + 0.9 * r + 2.6 * r * r * r * r * r * r * r * r);
-        let long = dice.from(1.0, 2.2);
-        let turn = dice.roll();
-        let bits = 1 + (dice.roll() * 3.0) as usize;
+        let long = rng.range(1.0, 2.2);
+        let turn = rng.next_f64();
+        let bits = 1 + (rng.next_f64() * 3.0) as usize;
         for bit in 0..bits {
-            let part = if bit == 0 { 1.0 } else { dice.from(0.35, 0.7) };
+            let part = if bit == 0 { 1.0 } else { rng.range(0.35, 0.7) };
             let away = if bit == 0 { 0.0 } else { 0.75 * size };
-            let (sin, cos) = libm::sincos(dice.roll() * core::f64::consts::TAU);
+            let (sin, cos) = libm::sincos(rng.next_f64() * core::f64::consts::TAU);
             let at = [piece.at[0] + away * cos * self.overlay.narrow(), piece.at[1] + away * sin];
             let half = [size * part * long.sqrt(), size * part / long.sqrt()];
-            let splat = self.overlay.splat(at, half, turn + dice.from(-0.1, 0.1));
-            let look = (dice.roll() * TORN as f64) as u16;
-            self.put(piece, splat, look, piece.strength, out);
+            let splat = self.overlay.splat(at, half, turn + rng.range(-0.1, 0.1));
+            let style = (rng.next_f64() * TORN as f64) as u16;
+            self.put(piece, splat, style, piece.strength, out);
         }
     }
 
-    fn hair(&self, piece: &Piece, dice: &mut Dice, out: &mut Vec<Splat>) {
-        let step = piece.size * dice.from(0.25, 0.8);
-        let joints = (JOINTS as f64 * dice.from(0.4, 1.0)) as usize;
-        let thick = (0.16 * piece.size * dice.from(0.7, 1.3)).max(0.45);
-        let mut turn = dice.roll();
-        let mut bend = dice.from(-0.012, 0.012);
+    fn hair(&self, piece: &Piece, rng: &mut Rng, out: &mut Vec<Splat>) {
+        let step = piece.size * rng.range(0.25, 0.8);
+        let joints = (JOINTS as f64 * rng.range(0.4, 1.0)) as usize;
+        let thick = (0.16 * piece.size * rng.range(0.7, 1.3)).max(0.45);
+        let mut turn = rng.next_f64();
+        let mut bend = rng.range(-0.012, 0.012);
         let mut at = piece.at;
         for _ in 0..joints {
-            bend = 0.9 * bend + dice.from(-0.011, 0.011);
+            bend = 0.9 * bend + rng.range(-0.011, 0.011);
             turn += bend;
             let (sin, cos) = libm::sincos(turn * core::f64::consts::TAU);
             let next = [at[0] + step * cos * self.overlay.narrow(), at[1] + step * sin];
@@ -193,32 +193,32 @@ impl Dust {
         }
     }
 
-    fn blotch(&self, piece: &Piece, dice: &mut Dice, out: &mut Vec<Splat>) {
-        let size = piece.size * dice.from(2.5, 7.0);
-        let bits = 12 + (dice.roll() * 12.0) as usize;
+    fn blotch(&self, piece: &Piece, rng: &mut Rng, out: &mut Vec<Splat>) {
+        let size = piece.size * rng.range(2.5, 7.0);
+        let bits = 12 + (rng.next_f64() * 12.0) as usize;
         for bit in 0..bits {
-            let away = size * if bit == 0 { 0.0 } else { 0.75 * dice.roll().sqrt() };
-            let (sin, cos) = libm::sincos(dice.roll() * core::f64::consts::TAU);
+            let away = size * if bit == 0 { 0.0 } else { 0.75 * rng.next_f64().sqrt() };
+            let (sin, cos) = libm::sincos(rng.next_f64() * core::f64::consts::TAU);
             let at = [piece.at[0] + away * cos * self.overlay.narrow(), piece.at[1] + away * sin];
-            let (half, long) = (size * dice.from(0.35, 0.85), dice.from(0.8, 1.25));
+            let (half, long) = (size * rng.range(0.35, 0.85), rng.range(0.8, 1.25));
             let half = [half * long, half / long];
-            let splat = self.overlay.splat(at, half, dice.roll());
+            let splat = self.overlay.splat(at, half, rng.next_f64());
             self.put(piece, splat, SOFT, 0.2 * piece.strength, out);
         }
     }
 }
 
-impl Laid for Dust {
+impl SplatFilter for Dust {
     fn overlay(&self) -> &Overlay {
         &self.overlay
     }
 
-    fn shows(&self, at: &Moment) -> bool {
+    fn shows(&self, at: &FrameTime) -> bool {
         let at = &at.whole_frame();
         self.set.amount.at(at) > 0.0 && self.set.strength.at(at) > 0.0
     }
 
-    fn splats(&self, at: &Moment) -> Vec<Splat> {
+    fn splats(&self, at: &FrameTime) -> Vec<Splat> {
         self.all(at)
     }
 }
@@ -234,15 +234,15 @@ mod tests {
         dust_on("yuv420p", vec![], text)
     }
 
-    fn dust_on(format: &str, looks: Vec<Look>, text: &str) -> Dust {
+    fn dust_on(format: &str, styles: Vec<SplatStyle>, text: &str) -> Dust {
         // As `bind` does, but not boxed.
         let format = Format::from_name(format, 320, 240).unwrap();
-        let overlay = Overlay::new(&format, looks, 20_000, Level::SCALAR).unwrap();
+        let overlay = Overlay::new(&format, styles, 20_000, Level::SCALAR).unwrap();
         Dust { overlay, set: DustSpec::read(&Values::parse(DustSpec::TABLE, text).unwrap()), seed: 1 }
     }
 
-    fn at(frame: i64) -> Moment {
-        Moment::of_frame(frame, Ratio::whole(24))
+    fn at(frame: i64) -> FrameTime {
+        FrameTime::of_frame(frame, Ratio::whole(24))
     }
 
     #[test]
@@ -264,8 +264,8 @@ mod tests {
     #[test]
     fn it_is_drawn_as_defined() {
         let shapes = shapes().unwrap();
-        let looks = || shapes.iter().map(|s| Look::new(s.clone(), Blend::Over)).collect();
-        let dust = dust_on("gray", looks(), "amount=40:hairs=0.3:size=4");
+        let styles = || shapes.iter().map(|s| SplatStyle::new(s.clone(), Blend::Over)).collect();
+        let dust = dust_on("gray", styles(), "amount=40:hairs=0.3:size=4");
         (0..3).for_each(|n| is_as_defined(&dust, &shapes, &at(n), 100));
     }
 
@@ -275,7 +275,7 @@ mod tests {
         let dust = dust("amount=0=0;12=40:light=0s=0;1s=1:size=7=3;8=30:hairs=7=0;8=1");
         let first = at(7);
         let late = Ratio::new(1, 48).unwrap();
-        let second = Moment { index: 15, frame: first.frame + Ratio::HALF, time: first.time + late, late };
+        let second = FrameTime { index: 15, frame: first.frame + Ratio::HALF, time: first.time + late, late };
         assert_eq!(dust.splats(&first), dust.splats(&second));
         assert_ne!(dust.splats(&first), dust.splats(&at(8)));
         assert_eq!(dust.splats(&at(-3)), dust.splats(&at(-3)));

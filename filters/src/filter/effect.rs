@@ -3,8 +3,8 @@
 
 use super::convert::assumed_matrix;
 use super::{Band, Memory, Plan, Render};
-use crate::frame::{Depth, Format, Matrix, Moment, Primaries, Scratch};
-use crate::lend::{Host, Stop};
+use crate::frame::{Depth, Format, FrameTime, Matrix, Primaries, Scratch};
+use crate::lend::{Host, PrepareError};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::{Coefficients, coefficients};
 use crate::pixel::tone::{Table, Tone};
@@ -79,12 +79,12 @@ pub(super) fn alpha_row(format: &Format, band: &Band<'_>, p: usize, y: usize, ou
 }
 
 /// Something that is done to every sample by itself.
-pub(super) trait Tones: Send + Sync + 'static {
+pub(super) trait PointOperation: Send + Sync + 'static {
     /// What it is at a moment.
     type Params: Send + Sync + 'static;
 
     /// What it does at a moment. Where tables are looked up, the plan's state is what they hang on.
-    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)>;
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)>;
 
     /// What is done to plane `p`.
     fn tone(&self, now: &Self::Params, p: usize) -> Tone;
@@ -97,13 +97,13 @@ pub(super) struct ToneFilter<T> {
     pub(super) of: T,
 }
 
-impl<T: Tones> ToneFilter<T> {
+impl<T: PointOperation> ToneFilter<T> {
     fn tones(&self, now: &T::Params) -> Vec<Tone> {
         (0..self.format.planes()).map(|p| self.of.tone(now, p)).collect()
     }
 }
 
-impl<T: Tones> Render for ToneFilter<T> {
+impl<T: PointOperation> Render for ToneFilter<T> {
     /// With the tones, where they are not prepared.
     type Params = (T::Params, Vec<Tone>);
     type State = Vec<Tone>;
@@ -112,7 +112,7 @@ impl<T: Tones> Render for ToneFilter<T> {
         &self.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let (plan, now) = self.of.at(at)?;
         let tones = if plan.state.is_none() { self.tones(&now) } else { Vec::new() };
         Some((plan, (now, tones)))
@@ -122,7 +122,12 @@ impl<T: Tones> Render for ToneFilter<T> {
         Memory { fixed: 0, per_frame: Table::BYTES * self.format.planes() }
     }
 
-    fn prepare(&self, (now, _): &Self::Params, _: Vec<Tone>, host: &Host<'_>) -> Result<Vec<Tone>, Stop> {
+    fn prepare(
+        &self,
+        (now, _): &Self::Params,
+        _: Vec<Tone>,
+        host: &Host<'_>,
+    ) -> Result<Vec<Tone>, PrepareError> {
         host.check()?;
         Ok(self.tones(now))
     }

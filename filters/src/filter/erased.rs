@@ -1,8 +1,8 @@
 //! Filters of all types behind one: what the chain sees of [`Render`] and [`Simulate`].
 
 use super::{Band, Memory, Plan, Render, Simulate};
-use crate::frame::{Format, Moment, Scratch};
-use crate::lend::{Host, Stop};
+use crate::frame::{Format, FrameTime, Scratch};
+use crate::lend::{Host, PrepareError};
 use core::any::Any;
 
 /// A prepared state, or what a simulation moves on.
@@ -21,15 +21,15 @@ pub trait Filter: Send + Sync {
     /// What comes out.
     fn output(&self) -> &Format;
     /// What it does at a moment; `None`: nothing.
-    fn at(&self, at: &Moment) -> Option<Now>;
+    fn at(&self, at: &FrameTime) -> Option<Now>;
     /// What it needs at most.
     fn memory(&self) -> Memory;
     /// Makes what the bands of a frame share.
-    fn prepare(&self, now: &Now, near: Option<State>, host: &Host<'_>) -> Result<State, Stop>;
+    fn prepare(&self, now: &Now, near: Option<State>, host: &Host<'_>) -> Result<State, PrepareError>;
     /// Whether it is a simulation.
-    fn stepped(&self) -> bool;
+    fn is_simulation(&self) -> bool;
     /// See [`Simulate::step`]; of no use for other filters.
-    fn step(&self, now: &Now, line: &mut Option<State>, host: &Host<'_>) -> Result<State, Stop>;
+    fn step(&self, now: &Now, line: &mut Option<State>, host: &Host<'_>) -> Result<State, PrepareError>;
     /// Writes the band's rows.
     fn render(&self, now: &Now, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch);
 }
@@ -48,13 +48,13 @@ macro_rules! as_rendered {
         fn output(&self) -> &Format {
             self.0.output()
         }
-        fn at(&self, at: &Moment) -> Option<Now> {
+        fn at(&self, at: &FrameTime) -> Option<Now> {
             self.0.at(at).map(|(plan, params)| Now { plan, params: Box::new(params) })
         }
         fn memory(&self) -> Memory {
             self.0.memory()
         }
-        fn prepare(&self, now: &Now, near: Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+        fn prepare(&self, now: &Now, near: Option<State>, host: &Host<'_>) -> Result<State, PrepareError> {
             let near: R::State = taken(near).unwrap_or_default();
             Ok(Box::new(self.0.prepare(params::<R>(now), near, host)?))
         }
@@ -70,10 +70,10 @@ pub(super) struct Plain<R>(pub(super) R);
 
 impl<R: Render> Filter for Plain<R> {
     as_rendered!();
-    fn stepped(&self) -> bool {
+    fn is_simulation(&self) -> bool {
         false
     }
-    fn step(&self, _: &Now, _: &mut Option<State>, _: &Host<'_>) -> Result<State, Stop> {
+    fn step(&self, _: &Now, _: &mut Option<State>, _: &Host<'_>) -> Result<State, PrepareError> {
         Ok(Box::new(R::State::default()))
     }
 }
@@ -82,10 +82,10 @@ pub(super) struct Simulation<R>(pub(super) R);
 
 impl<R: Simulate> Filter for Simulation<R> {
     as_rendered!();
-    fn stepped(&self) -> bool {
+    fn is_simulation(&self) -> bool {
         true
     }
-    fn step(&self, now: &Now, line: &mut Option<State>, host: &Host<'_>) -> Result<State, Stop> {
+    fn step(&self, now: &Now, line: &mut Option<State>, host: &Host<'_>) -> Result<State, PrepareError> {
         let mut own: Option<R::Line> = taken(line.take());
         let state = self.0.step(params::<R>(now), &mut own, host);
         *line = own.map(|line| -> State { Box::new(line) });

@@ -6,9 +6,9 @@
 
 use super::effect::{alpha_row, nominal, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet, Scratch};
+use crate::frame::{Alpha, Depth, Format, FrameTime, PlaneSet, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
-use crate::pixel::tone::{Affine, Over, Tone};
+use crate::pixel::tone::{Affine, Premultiplied, Tone};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 use crate::{choices, settings};
@@ -62,14 +62,14 @@ struct Fade {
 enum How {
     Tone(Tone),
     /// Towards a colour that is multiplied by alpha first.
-    Over(Over),
+    Over(Premultiplied),
     /// The same of float samples: what they and alpha are multiplied by.
     OverReal(f32, f32),
 }
 
 impl Fade {
     /// The code of the colour in plane `p`, not rounded.
-    fn target(&self, at: &Moment, p: usize) -> f64 {
+    fn target(&self, at: &FrameTime, p: usize) -> f64 {
         let code = Code::of(&self.format, p);
         let zero = f64::from(code.zero);
         if self.set.to == To::Alpha {
@@ -78,7 +78,7 @@ impl Fade {
         zero + nominal(&self.format, self.weights, self.set.color.at(at))[p] * f64::from(code.span)
     }
 
-    fn how(&self, at: &Moment, amount: f64, p: usize) -> How {
+    fn how(&self, at: &FrameTime, amount: f64, p: usize) -> How {
         let (target, zero) = (self.target(at, p), f64::from(Code::of(&self.format, p).zero));
         let over = self.format.alpha == Alpha::Premultiplied
             && self.format.alpha_plane() != Some(p)
@@ -90,7 +90,7 @@ impl Fade {
         match self.format.depth {
             Depth::Float if over => How::OverReal((1.0 - amount) as f32, full as f32),
             Depth::Bits(bits) if over => {
-                How::Over(Over::new(bits, 1.0 - amount, zero * amount, full / f64::from(hi)))
+                How::Over(Premultiplied::new(bits, 1.0 - amount, zero * amount, full / f64::from(hi)))
             }
             Depth::Bits(_) if amount >= 1.0 => {
                 How::Tone(Tone::Code(libm::floor(target + 0.5).clamp(lo.into(), hi.into()) as u16))
@@ -114,7 +114,7 @@ impl Render for Fade {
         &self.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Vec<How>)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Vec<How>)> {
         let amount = self.set.amount.at(at);
         if amount <= 0.0 {
             return None;
@@ -146,7 +146,7 @@ impl Render for Fade {
                 } else {
                     let [alpha] = scratch.buffers::<f32, 1>([self.format.plane_size(p).0]);
                     alpha_row(&self.format, band, p, y, alpha);
-                    self.over_row(&planes[p], band.output.plane_mut(p).row_bytes_mut(y), alpha);
+                    self.premultiplied_row(&planes[p], band.output.plane_mut(p).row_bytes_mut(y), alpha);
                 }
             }
         }
@@ -154,7 +154,7 @@ impl Render for Fade {
 }
 
 impl Fade {
-    fn over_row(&self, how: &How, row: &mut [u8], alpha: &[f32]) {
+    fn premultiplied_row(&self, how: &How, row: &mut [u8], alpha: &[f32]) {
         let top = f32::from(self.format.codes().1);
         let codes = alpha.iter().map(|a| (*a * top + 0.5) as u16);
         match (how, self.format.depth.bytes()) {

@@ -5,12 +5,12 @@
 //! are scaled from black, colour differences from no colour; the result keeps to the legal codes, where the sample
 //! was legal.
 
-use super::effect::{ToneFilter, Tones};
+use super::effect::{PointOperation, ToneFilter};
 use super::{Entry, Filter, Plan, Render, Spec};
 use crate::curve::Integral;
-use crate::frame::{Depth, Format, Moment};
+use crate::frame::{Depth, Format, FrameTime};
 use crate::noise::seed::Layer;
-use crate::noise::wander::{Wander, Way};
+use crate::noise::value_noise::{Interpolation, ValueNoise};
 use crate::pixel::convert::Code;
 use crate::pixel::tone::{Affine, Tone};
 use crate::settings::{Animated, SettingError, Unit};
@@ -31,13 +31,13 @@ settings! {
         /// How fast: new exposures a frame. 1 gives every frame its own, 0.1 breathes over tens of frames, 0 stands still.
         speed: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=1.0),
         /// How it goes from one exposure to the next.
-        mode: Way = choice("smooth"),
+        mode: Interpolation = choice("smooth"),
     }
     with seed
 }
 
 choices! {
-    for Way {
+    for Interpolation {
         /// in a smooth curve
         Smooth = "smooth",
         /// at once: each one is held until the next
@@ -47,9 +47,9 @@ choices! {
 
 impl Spec for FlickerSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let wander = Wander::new(seed, Layer::EXPOSURE, self.mode);
+        let value_noise = ValueNoise::new(seed, Layer::EXPOSURE, self.mode);
         let phase = Phase::new(&self.speed, input);
-        let of = Flicker { format: *input, amount: self.amount.clone(), phase, wander };
+        let of = Flicker { format: *input, amount: self.amount.clone(), phase, value_noise };
         Ok(ToneFilter { format: *input, level, of }.boxed())
     }
 }
@@ -73,7 +73,7 @@ impl Phase {
         }
     }
 
-    pub(super) fn at(&self, at: &Moment) -> f64 {
+    pub(super) fn at(&self, at: &FrameTime) -> f64 {
         match self {
             Phase::Even(speed) => at.frame.to_f64() * speed,
             Phase::Curve(integral, frames) => integral.value(at.frame, at.time) * frames,
@@ -85,24 +85,24 @@ struct Flicker {
     format: Format,
     amount: Animated,
     phase: Phase,
-    wander: Wander,
+    value_noise: ValueNoise,
 }
 
 impl Flicker {
-    fn exposure(&self, at: &Moment) -> f64 {
+    fn exposure(&self, at: &FrameTime) -> f64 {
         let amount = self.amount.at(at);
         if amount <= 0.0 {
             return 1.0;
         }
-        (1.0 + amount * self.wander.value(self.phase.at(at), 0)).max(0.0)
+        (1.0 + amount * self.value_noise.value(self.phase.at(at), 0)).max(0.0)
     }
 }
 
-impl Tones for Flicker {
+impl PointOperation for Flicker {
     /// The exposure.
     type Params = f64;
 
-    fn at(&self, at: &Moment) -> Option<(Plan, f64)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, f64)> {
         let gain = self.exposure(at);
         (gain != 1.0).then(|| (Plan::in_place(self.format.color_planes()), gain))
     }

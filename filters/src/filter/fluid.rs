@@ -1,6 +1,6 @@
 //! `fluid`: a liquid over the picture that breaks, falls, spouts and rains, and through which the picture is seen bent.
 //!
-//! The liquid is smoothed particle hydrodynamics in a box with the frame's shape ([`Flat`]): it must be stepped, so
+//! The liquid is smoothed particle hydrodynamics in a box with the frame's shape ([`Fluid2d`]): it must be stepped, so
 //! frame n is so many steps of one length after the source's first frame, whatever range is rendered. Every
 //! [`JUMP`] frames the state goes to the store that the host lends, and any frame is at most that many away from a
 //! stored one. It never sees the moving picture; what obstructs it is an image, or one frame of the source.
@@ -10,9 +10,9 @@
 //! | `scene` | what there is at the start, what comes in, and the constants |
 //! | `state` | a state as bytes, and what it is known by |
 //! | `surface` | from parcels to a surface over a grid |
-//! | `paint`, `film` | from the surface to samples, and over rows and planes |
+//! | `paint`, `composite` | from the surface to samples, and over rows and planes |
 
-mod film;
+mod composite;
 mod paint;
 mod scene;
 mod state;
@@ -22,20 +22,20 @@ mod tests;
 
 use super::effect::{key, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Simulate, Spec};
-use crate::frame::{Alpha, Family, Format, Frame, Moment, Scratch};
-use crate::lend::{Host, Stop};
-use crate::particle::fluid::{EVERY, Flat};
+use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Scratch};
+use crate::lend::{Host, PrepareError};
+use crate::particle::fluid::{EVERY, Fluid2d};
 use crate::pixel::convert::Coefficients;
 use crate::ratio::Ratio;
-use crate::settings::{Animated, Picture, SettingError, Unit, Values};
+use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use crate::{choices, settings};
-use film::Film;
-use paint::{FARTHEST, Look};
-use scene::{Kind, Mask, Scene, Wish};
+use composite::SurfaceLayer;
+use paint::{Appearance, MAX_OFFSET};
+use scene::{Kind, Mask, Scene, SceneParams};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use surface::{Place, Shape, Surface};
+use surface::{ParcelPoint, Shape, Surface};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<FluidSpec>(
@@ -47,7 +47,7 @@ pub const ENTRY: Entry = Entry::new::<FluidSpec>(
 /// Frames from one stored state to the next.
 pub const JUMP: u64 = 24;
 /// The most parcels that may be asked for.
-pub const MOST: i64 = 200_000;
+pub const MAX_PARCELS: i64 = 200_000;
 /// The last frame: beyond it nobody waits for what comes.
 const LAST: u64 = 1 << 24;
 /// Frames whose parcels are kept for workers that come late, and for going backwards.
@@ -62,7 +62,7 @@ settings! {
         /// Which liquid it is. It begins with the source's first frame.
         scene: Kind = choice("dam"),
         /// How many parcels the liquid has when it is whole: more are finer, and slower, for the steps become more too.
-        particles: i64 = whole(100..=MOST).default(12_000).logarithmic(),
+        particles: i64 = whole(100..=MAX_PARCELS).default(12_000).logarithmic(),
         /// How strongly it falls, in frame heights a second squared: less looks larger and slower.
         gravity: f64 = fixed(0.0..=20.0).default(1.6).soft(0.0..=5.0),
         /// How thick it is: 0 is water, 1 honey.
@@ -73,11 +73,11 @@ settings! {
         start: f64 = fixed(0.0..=600.0).default(0.0).unit(Unit::Seconds).soft(0.0..=20.0),
         /// For scene=shape: the image whose bright areas become liquid, laid over the whole frame. What is transparent is
         /// dark.
-        shape: Option<Picture> = image().refused_unless("scene", &["shape"]),
+        shape: Option<ImageAsset> = image().refused_unless("scene", &["shape"]),
         /// An image, laid over the whole frame, whose bright areas are solid. What is transparent is dark.
-        obstacle: Option<Picture> = image(),
+        obstacle: Option<ImageAsset> = image(),
         /// The number of a frame of the source whose bright areas are solid, over the whole clip, in the place of an image.
-        obstacle_frame: Option<Picture> = source_frame().unit(Unit::Frames),
+        obstacle_frame: Option<ImageAsset> = source_frame().unit(Unit::Frames),
         /// Which areas of the obstacle are solid.
         solid: Solid = choice("bright"),
         /// How bright the shape and the obstacle are at their edges.
@@ -165,7 +165,7 @@ impl Spec for FluidSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let read = |setting: &'static str, picture: &Picture, dark: bool| {
+        let read = |setting: &'static str, picture: &ImageAsset, dark: bool| {
             let Some(frame) = picture.frame() else {
                 return Err(fault(setting, format!("{} has not been read", picture.name())));
             };
@@ -199,7 +199,7 @@ impl Spec for FluidSpec {
             ));
         }
         let rate = if input.rate > Ratio::ZERO { input.rate } else { Ratio::whole(24) };
-        let scene = Scene::new(Wish {
+        let scene = Scene::new(SceneParams {
             kind: self.scene,
             count: self.particles as usize,
             gravity: self.gravity,
@@ -256,34 +256,34 @@ struct Fluid {
 }
 
 /// Where parcels are, in frame heights from the frame's corner.
-type Places = Arc<Vec<Place>>;
+type ParcelPoints = Arc<Vec<ParcelPoint>>;
 
 /// What a frame shows.
 #[derive(Default)]
 struct Shown {
-    places: Places,
+    places: ParcelPoints,
     surface: Option<Surface>,
 }
 
 /// What fluid is at a moment.
 struct AtFrame {
     steps: u64,
-    look: Look,
+    look: Appearance,
     /// Red, green, blue, alpha.
     tint: [f64; 4],
 }
 
 /// What is moved on from frame to frame.
-struct Line {
+struct Simulation {
     key: u128,
-    flat: Flat,
+    flat: Fluid2d,
     /// Places after so many steps, of the latest frames.
-    recent: VecDeque<(u64, Places)>,
+    recent: VecDeque<(u64, ParcelPoints)>,
 }
 
 impl Fluid {
     /// Steps before the frame is shown, whole and settled.
-    fn steps(&self, at: &Moment) -> u64 {
+    fn steps(&self, at: &FrameTime) -> u64 {
         let (t, r) = (at.time, self.rate);
         let over = i128::from(t.num()).checked_mul(i128::from(r.num()));
         let over = over.and_then(|v| v.checked_mul(i128::from(self.scene.steps))).unwrap_or(0);
@@ -292,13 +292,13 @@ impl Fluid {
         (steps / EVERY * EVERY).min(u64::MAX / 4) + self.ahead
     }
 
-    fn places(&self, flat: &Flat) -> Places {
+    fn places(&self, flat: &Fluid2d) -> ParcelPoints {
         let [left, top] = self.scene.origin();
-        Arc::new(flat.places().map(|(id, [x, y])| Place { at: [x - left, y - top], id }).collect())
+        Arc::new(flat.places().map(|(id, [x, y])| ParcelPoint { at: [x - left, y - top], id }).collect())
     }
 
-    fn look(&self, at: &Moment, alpha: f64) -> Look {
-        Look {
+    fn look(&self, at: &FrameTime, alpha: f64) -> Appearance {
+        Appearance {
             tint: paint::layer(self.set.depth.at(at) * alpha),
             bend: if self.set.draft { 0.0 } else { (0.035 * self.set.refraction.at(at)) as f32 },
             shine: self.set.shine.at(at) as f32,
@@ -306,12 +306,12 @@ impl Fluid {
     }
 
     /// The latest stored state after `after` steps and up to `to`.
-    fn stored(&self, after: Option<u64>, to: u64, host: &Host<'_>) -> Result<Option<Flat>, Stop> {
+    fn stored(&self, after: Option<u64>, to: u64, host: &Host<'_>) -> Result<Option<Fluid2d>, PrepareError> {
         let every = JUMP * self.scene.steps;
         let mut steps = to / every * every;
         while steps > 0 && after.is_none_or(|a| steps > a) {
             host.check()?;
-            if let Some(bytes) = host.store.get(state::at(self.key, steps))
+            if let Some(bytes) = host.cache.get(state::at(self.key, steps))
                 && let Some(parcels) = state::load(&bytes, steps, self.scene.most())
                 && let Ok(flat) = self.scene.restore(&parcels, steps, self.level)
             {
@@ -331,10 +331,10 @@ impl Render for Fluid {
         &self.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, AtFrame)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, AtFrame)> {
         let all = self.format.all_planes();
         let (steps, tint) = (self.steps(at), self.set.tint.at(at));
-        let rows = f64::from(FARTHEST) * f64::from(self.format.height) + 2.0;
+        let rows = f64::from(MAX_OFFSET) * f64::from(self.format.height) + 2.0;
         let state = Some(key(&[steps as f64]));
         let plan = Plan { reach: Reach::Rows(rows as u32), state, ..Plan::in_place(all) };
         Some((plan, AtFrame { steps, look: self.look(at, tint[3]), tint }))
@@ -345,22 +345,22 @@ impl Render for Fluid {
         let cells = (self.scene.set.size[0] * self.scene.set.size[1])
             / (self.scene.set.radius * self.scene.set.radius);
         // A parcel in the packed array, by place, as it is saved, and in the latest frames.
-        let each = 64 + 48 + 40 + size_of::<Place>() * RECENT;
+        let each = 64 + 48 + 40 + size_of::<ParcelPoint>() * RECENT;
         let row = self.format.width as usize * 6 * 4;
         Memory {
             fixed: parcels * each + cells as usize * 64 + (1 << 20),
-            per_frame: parcels * size_of::<Place>() + self.surface.bytes() + row + (1 << 16),
+            per_frame: parcels * size_of::<ParcelPoint>() + self.surface.bytes() + row + (1 << 16),
         }
     }
 
-    fn prepare(&self, _: &AtFrame, near: Shown, host: &Host<'_>) -> Result<Shown, Stop> {
+    fn prepare(&self, _: &AtFrame, near: Shown, host: &Host<'_>) -> Result<Shown, PrepareError> {
         host.check()?;
         Ok(Shown { surface: Some(self.surface.surface(self.level, &near.places)), ..near })
     }
 
     fn render(&self, now: &AtFrame, shown: &Shown, band: &mut Band<'_>, scratch: &mut Scratch) {
         let Some(surface) = &shown.surface else { return };
-        let film = Film {
+        let layer = SurfaceLayer {
             format: &self.format,
             level: self.level,
             look: now.look,
@@ -369,25 +369,30 @@ impl Render for Fluid {
             sample: self.sample,
         };
         match self.format.depth.bytes() {
-            1 => film.lay::<u8>(surface, band, scratch),
-            2 => film.lay::<u16>(surface, band, scratch),
-            _ => film.lay::<f32>(surface, band, scratch),
+            1 => layer.composite::<u8>(surface, band, scratch),
+            2 => layer.composite::<u16>(surface, band, scratch),
+            _ => layer.composite::<f32>(surface, band, scratch),
         }
     }
 }
 
 impl Simulate for Fluid {
-    type Line = Line;
+    type Line = Simulation;
 
-    fn step(&self, now: &AtFrame, line: &mut Option<Line>, host: &Host<'_>) -> Result<Shown, Stop> {
+    fn step(
+        &self,
+        now: &AtFrame,
+        line: &mut Option<Simulation>,
+        host: &Host<'_>,
+    ) -> Result<Shown, PrepareError> {
         let target = now.steps;
         if target - self.ahead > LAST * self.scene.steps {
             let text =
                 format!("fluid is stepped from the first frame on, and goes no further than {LAST} frames");
-            return Err(Stop::Failed(text));
+            return Err(PrepareError::Failed(text));
         }
-        let failed = |e: crate::particle::fluid::FluidError| Stop::Failed(e.to_string());
-        let shown = |places: Places| Shown { places, surface: None };
+        let failed = |e: crate::particle::fluid::FluidError| PrepareError::Failed(e.to_string());
+        let shown = |places: ParcelPoints| Shown { places, surface: None };
         line.take_if(|kept| kept.key != self.key);
         let recent = line.iter().flat_map(|kept| &kept.recent).find(|(steps, _)| *steps == target);
         if let Some((_, places)) = recent {
@@ -402,14 +407,14 @@ impl Simulate for Fluid {
         };
         let mut kept = match (line.take(), flat) {
             (Some(kept), None) => kept,
-            (Some(kept), Some(flat)) => Line { flat, ..kept },
-            (None, Some(flat)) => Line { key: self.key, flat, recent: VecDeque::new() },
-            (None, None) => return Err(Stop::Failed("no state to start from".into())),
+            (Some(kept), Some(flat)) => Simulation { flat, ..kept },
+            (None, Some(flat)) => Simulation { key: self.key, flat, recent: VecDeque::new() },
+            (None, None) => return Err(PrepareError::Failed("no state to start from".into())),
         };
-        let done = self.go(&mut kept, target, host);
+        let done = self.advance_to(&mut kept, target, host);
         let places = kept.recent.back().map(|(_, places)| places.clone());
         // What has failed half way is no state.
-        if !matches!(done, Err(Stop::Failed(_))) {
+        if !matches!(done, Err(PrepareError::Failed(_))) {
             *line = Some(kept);
         }
         done?;
@@ -419,19 +424,19 @@ impl Simulate for Fluid {
 
 impl Fluid {
     /// Steps on to `target`; the latest of what is kept is then that.
-    fn go(&self, line: &mut Line, target: u64, host: &Host<'_>) -> Result<(), Stop> {
+    fn advance_to(&self, line: &mut Simulation, target: u64, host: &Host<'_>) -> Result<(), PrepareError> {
         let frame = self.scene.steps;
         // From one frame to the next nobody waits long.
         let long = target.saturating_sub(line.flat.steps()) > frame;
         loop {
             let steps = line.flat.steps();
             if long && steps.is_multiple_of(frame) {
-                host.store.stepping(steps / frame, target.div_ceil(frame));
+                host.cache.simulating(steps / frame, target.div_ceil(frame));
             }
             if steps.is_multiple_of(self.scene.steps) || steps == target {
                 if steps > 0 && steps.is_multiple_of(JUMP * self.scene.steps) {
                     let bytes = state::save(&line.flat.parcels(), steps);
-                    host.store.put(state::at(self.key, steps), &bytes);
+                    host.cache.put(state::at(self.key, steps), &bytes);
                 }
                 line.recent.retain(|(n, _)| *n != steps);
                 while line.recent.len() >= RECENT {
@@ -443,8 +448,8 @@ impl Fluid {
                 return Ok(());
             }
             host.check()?;
-            let moved = self.scene.go_on(&mut line.flat, host.spread);
-            moved.map_err(|e| Stop::Failed(e.to_string()))?;
+            let moved = self.scene.advance(&mut line.flat, host.executor);
+            moved.map_err(|e| PrepareError::Failed(e.to_string()))?;
         }
     }
 }

@@ -22,9 +22,9 @@ mod space;
 mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Depth, Family, Format, Moment, Parity, Picture, PlaneSet, Sample, Scratch};
+use crate::frame::{Depth, Family, Format, FrameTime, Parity, PictureStructure, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
-use crate::noise::{Law, Layout, Origin, Shape, Stream};
+use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
     Codes, Gain, Luma, Ramp, Sources, add_f32, add_linear_f32, add_u8, add_u16, finish_u8, finish_u16,
     mean_row, rounded_sd,
@@ -75,7 +75,7 @@ impl Spec for GrainSpec {
 
 /// The fields of all planes, and the streams of white numbers laid over them.
 #[derive(Clone)]
-struct Look {
+struct GrainFields {
     fields: [Field; 4],
     own: Stream,
     /// What the channels of RGB have in common.
@@ -104,7 +104,7 @@ struct Grain {
     seed: u64,
     level: Level,
     /// When it never changes.
-    look: Option<Arc<Look>>,
+    look: Option<Arc<GrainFields>>,
     gains: Option<Arc<Gains>>,
 }
 
@@ -112,11 +112,11 @@ struct Grain {
 const FULL: f64 = 65536.0;
 
 impl Grain {
-    fn look_of(&self, size: f64, sharpness: f64) -> Look {
+    fn look_of(&self, size: f64, sharpness: f64) -> GrainFields {
         let format = &self.format;
         let size = size * f64::from(format.width) / 1920.0;
         // Both fields have the kernel, and the streams the shape, of the larger.
-        let field = !matches!(format.picture, Picture::Frame);
+        let field = !matches!(format.picture, PictureStructure::Frame);
         let whole = if field { format.field(Parity::Top) } else { *format };
         let fields = [0, 1, 2, 3].map(|p| {
             let p = p.min(format.planes() - 1);
@@ -131,22 +131,24 @@ impl Grain {
             (w.max(1) as u32, h.max(1) as u32)
         };
         let sizes = [0, 1, 2, 3].map(|p| larger(p.min(format.planes() - 1)));
-        let shape = Shape::new(&sizes[..format.planes()], Layout::Keyed, Law::H8);
+        let shape = Shape::new(&sizes[..format.planes()], Layout::Keyed, Distribution::H8);
         let stream = |layer| match shape {
-            Ok(shape) => Stream::new(self.set.generator, &shape, Origin::Seed(self.seed), layer, self.level),
+            Ok(shape) => {
+                Stream::new(self.set.generator, &shape, CycleStart::Seed(self.seed), layer, self.level)
+            }
             Err(e) => Err(e),
         };
         match (stream(Layer::BASE), stream(Layer::COMMON)) {
-            (Ok(own), Ok(common)) => Look { fields, own, common },
+            (Ok(own), Ok(common)) => GrainFields { fields, own, common },
             // A format that was checked has 1 to 4 planes of a legal size, keyed layouts take any layer, and a seed
             // always gives a state.
             (Err(e), _) | (_, Err(e)) => unreachable!("streams of {}x{}: {e}", format.width, format.height),
         }
     }
 
-    fn gains_of(&self, look: &Look, strength: f64, chroma: f64) -> Gains {
+    fn gains_of(&self, look: &GrainFields, strength: f64, chroma: f64) -> Gains {
         let gain = |field: &Field, strength: f64| {
-            let deviation = field.deviation(Law::H8.deviation());
+            let deviation = field.deviation(Distribution::H8.deviation());
             let video = self.space == Space::Video;
             // Codes of this depth that are one 8-bit code; float counts 65536 from black to white.
             match self.format.depth {
@@ -183,24 +185,24 @@ impl Grain {
         Gains { luma: response(luma), chroma: response(chroma) }
     }
 
-    fn look(&self, at: &Moment) -> Arc<Look> {
+    fn look(&self, at: &FrameTime) -> Arc<GrainFields> {
         let made = || Arc::new(self.look_of(self.set.size.at(at), self.set.sharpness.at(at)));
         self.look.clone().unwrap_or_else(made)
     }
 
-    fn gains(&self, at: &Moment, look: &Look) -> Arc<Gains> {
+    fn gains(&self, at: &FrameTime, look: &GrainFields) -> Arc<Gains> {
         let made = || Arc::new(self.gains_of(look, self.set.strength.at(at), self.set.chroma.at(at)));
         self.gains.clone().unwrap_or_else(made)
     }
 
     /// The number of the pattern that a picture shows. Fields of a frame keep patterns of their own.
-    fn pattern(&self, at: &Moment) -> i64 {
+    fn pattern(&self, at: &FrameTime) -> i64 {
         let (frame, field) = at.split(self.format.picture);
         frame.div_euclid(self.set.hold) * self.format.picture.per_frame() + field
     }
 
     /// What the frames of a window weigh, by the correlation; the squares sum to 1.
-    fn weights(&self, at: &Moment) -> Vec<f64> {
+    fn weights(&self, at: &FrameTime) -> Vec<f64> {
         let rho = self.set.temporal.at(at);
         let mut weights = vec![1.0; window(rho)];
         for j in 1..weights.len() {
@@ -233,7 +235,7 @@ impl Grain {
 
 /// What grain is at a moment.
 struct AtFrame {
-    look: Arc<Look>,
+    look: Arc<GrainFields>,
     gains: Arc<Gains>,
     /// The number of the pattern, and the weights of it and of those before.
     pattern: i64,
@@ -262,7 +264,7 @@ impl Render for Grain {
         &self.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, AtFrame)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, AtFrame)> {
         let look = self.look(at);
         let gains = self.gains(at, &look);
         let wanted = |p: &usize| {
@@ -295,7 +297,7 @@ impl Render for Grain {
             let gain = if self.format.is_chroma(p) { &gains.chroma } else { &gains.luma };
             let white = self.white(now, p);
             let (width, _) = field.size;
-            let room = [Rows::room(field, white.block), width.div_ceil(2), width];
+            let room = [Rows::buffer_len(field, white.block), width.div_ceil(2), width];
             let [room, n, light] = scratch.buffers::<i32, 3>(room);
             let n = &mut bytemuck::cast_slice_mut::<i32, i16>(n)[..width];
             let mut rows = Rows::new(field, white, self.level, room);
@@ -317,7 +319,7 @@ impl Render for Grain {
 }
 
 /// A sample that grain can be added to.
-trait Grained: Sample + Luma {
+trait GrainSample: Sample + Luma {
     /// Adds row n to samples of plane `p`.
     fn add(grain: &Grain, p: usize, row: &mut [Self], light: Option<&[Self]>, n: &[i16], response: &Response);
 
@@ -334,7 +336,7 @@ trait Grained: Sample + Luma {
 
 impl Grain {
     /// Grains row `y` of plane `p`.
-    fn add<T: Grained>(
+    fn add<T: GrainSample>(
         &self,
         band: &mut Band<'_>,
         (p, y): (usize, usize),
@@ -374,7 +376,7 @@ impl Grain {
     }
 }
 
-impl Grained for u8 {
+impl GrainSample for u8 {
     fn add(grain: &Grain, p: usize, row: &mut [u8], light: Option<&[u8]>, n: &[i16], response: &Response) {
         let (ramp, (lo, hi)) = grain.codes(p);
         add_u8(grain.level, row, light, n, ramp, &response.gain, (lo as u8, hi as u8));
@@ -394,7 +396,7 @@ impl Grained for u8 {
     }
 }
 
-impl Grained for u16 {
+impl GrainSample for u16 {
     fn add(grain: &Grain, p: usize, row: &mut [u16], light: Option<&[u16]>, n: &[i16], response: &Response) {
         let (ramp, legal) = grain.codes(p);
         add_u16(grain.level, row, light, n, ramp, &response.gain, legal);
@@ -413,7 +415,7 @@ impl Grained for u16 {
     }
 }
 
-impl Grained for f32 {
+impl GrainSample for f32 {
     fn add(grain: &Grain, p: usize, row: &mut [f32], light: Option<&[f32]>, n: &[i16], response: &Response) {
         // Colour differences of linear light are small sums of it; they get what luma of their place would get.
         if grain.space == Space::Linear {

@@ -10,9 +10,9 @@
 //! Integers go along a straight line with one rounding, or through a table of the exact values rounded halves up; float
 //! samples are not limited, and below black they go on along the line.
 
-use super::effect::{ToneFilter, Tones, key};
+use super::effect::{PointOperation, ToneFilter, key};
 use super::{Entry, Filter, Plan, Render, Spec};
-use crate::frame::{Alpha, Depth, Format, Moment, PlaneSet};
+use crate::frame::{Alpha, Depth, Format, FrameTime, PlaneSet};
 use crate::pixel::convert::Code;
 use crate::pixel::tone::{Affine, Power, Table, Tone};
 use crate::settings::{Animated, Planes, SettingError, Unit, Word};
@@ -82,7 +82,7 @@ impl Spec for LevelsSpec {
         let colour = !planes.filter(|p| input.alpha_plane() != Some(p)).is_empty();
         let filter = ToneFilter { format: *input, level, of };
         if input.has_alpha() && input.alpha == Alpha::Premultiplied && colour {
-            return Ok(over::Over(filter).boxed());
+            return Ok(premultiplied::PremultipliedLevels(filter).boxed());
         }
         Ok(filter.boxed())
     }
@@ -97,15 +97,15 @@ struct Levels {
 
 /// The settings at a moment.
 #[derive(Clone, Copy, PartialEq)]
-struct Now {
+struct LevelsAt {
     black: f64,
     width: f64,
     gamma: f64,
     out: (f64, f64),
 }
 
-impl Now {
-    const SAME: Now = Now { black: 0.0, width: 1.0, gamma: 1.0, out: (0.0, 1.0) };
+impl LevelsAt {
+    const SAME: LevelsAt = LevelsAt { black: 0.0, width: 1.0, gamma: 1.0, out: (0.0, 1.0) };
 
     /// The slope of the straight line.
     fn gain(self) -> f64 {
@@ -121,14 +121,14 @@ impl Now {
 }
 
 impl Levels {
-    fn now(&self, at: &Moment) -> Now {
+    fn now(&self, at: &FrameTime) -> LevelsAt {
         let set = &self.set;
         let [black, white, gamma, low, high] =
             [&set.black, &set.white, &set.gamma, &set.out_black, &set.out_white].map(|v| v.at(at));
         let width = white - black;
         // A range of nothing is a threshold: as steep as makes no difference.
         let width = if width.abs() < 1e-7 { 1e-7 } else { width };
-        Now { black, width, gamma, out: (low, high) }
+        LevelsAt { black, width, gamma, out: (low, high) }
     }
 
     /// Whether plane `p` is a colour difference that goes along with luma.
@@ -140,24 +140,24 @@ impl Levels {
         self.format.is_chroma(p)
     }
 
-    fn is_line(&self, now: Now, p: usize) -> bool {
-        self.follows(p) || (now.gamma == 1.0 && now.gain().abs() <= Affine::STEEPEST)
+    fn is_line(&self, now: LevelsAt, p: usize) -> bool {
+        self.follows(p) || (now.gamma == 1.0 && now.gain().abs() <= Affine::MAX_GAIN)
     }
 }
 
-impl Tones for Levels {
-    type Params = Now;
+impl PointOperation for Levels {
+    type Params = LevelsAt;
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Now)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, LevelsAt)> {
         let now = self.now(at);
-        let changes = |p| if self.follows(p) { now.gain() != 1.0 } else { now != Now::SAME };
+        let changes = |p| if self.follows(p) { now.gain() != 1.0 } else { now != LevelsAt::SAME };
         let writes = self.planes.filter(changes);
         let prepared = self.planes.iter().any(|p| !self.is_line(now, p));
         let state = prepared.then(|| key(&[now.black, now.width, now.gamma, now.out.0, now.out.1]));
         (!writes.is_empty()).then(|| (Plan { state, ..Plan::in_place(writes) }, now))
     }
 
-    fn tone(&self, &now: &Now, p: usize) -> Tone {
+    fn tone(&self, &now: &LevelsAt, p: usize) -> Tone {
         if !self.planes.has(p) {
             return Tone::Same;
         }
@@ -183,7 +183,7 @@ impl Tones for Levels {
         };
         let round = |v: f64| libm::floor(v + 0.5).clamp(lo.into(), hi.into()) as u16;
         if self.follows(p) {
-            let gain = now.gain().clamp(-Affine::STEEPEST, Affine::STEEPEST);
+            let gain = now.gain().clamp(-Affine::MAX_GAIN, Affine::MAX_GAIN);
             let middle = f64::from(code.zero);
             let legal = self.format.legal(p).unwrap_or((lo, hi));
             return Tone::line(Affine::new(bits, gain, middle * (1.0 - gain), legal, false));
@@ -199,6 +199,6 @@ impl Tones for Levels {
     }
 }
 
-mod over;
+mod premultiplied;
 #[cfg(test)]
 mod tests;

@@ -117,8 +117,8 @@ pub mod weave;
 
 pub use erased::{Filter, Now, State};
 
-use crate::frame::{Format, FrameMut, FrameRef, Moment, PlaneSet, Scratch};
-use crate::lend::{Host, Stop};
+use crate::frame::{Format, FrameMut, FrameRef, FrameTime, PlaneSet, Scratch};
+use crate::lend::{Host, PrepareError};
 use crate::settings::{Setting, SettingError, Settings, Values};
 use crate::simd::Level;
 use core::ops::Range;
@@ -198,7 +198,7 @@ pub trait Spec: Send + Sync {
 
     /// How the chain reduces depth at its end when this is its last filter, and whether that is all that the filter is
     /// for; `None` for every filter but `dither`.
-    fn ending(&self) -> Option<(dither::Mode, bool)> {
+    fn final_dithering(&self) -> Option<(dither::Mode, bool)> {
         None
     }
 }
@@ -215,7 +215,7 @@ pub trait Render: Send + Sync + 'static {
     fn output(&self) -> &Format;
 
     /// What it does at a moment; `None`: nothing. Asked once for each picture, before any band.
-    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)>;
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)>;
 
     /// What it needs at most.
     fn memory(&self) -> Memory {
@@ -225,7 +225,12 @@ pub trait Render: Send + Sync + 'static {
     /// Makes what the bands of a frame share; called only when the plan has a state key. `near` is any older state
     /// of this filter, of whatever frame, to be moved on or overwritten, or the default: the result may depend on it in
     /// speed alone. Never sees the picture.
-    fn prepare(&self, now: &Self::Params, near: Self::State, host: &Host<'_>) -> Result<Self::State, Stop> {
+    fn prepare(
+        &self,
+        now: &Self::Params,
+        near: Self::State,
+        host: &Host<'_>,
+    ) -> Result<Self::State, PrepareError> {
         let _ = now;
         host.check()?;
         Ok(near)
@@ -258,7 +263,7 @@ pub trait Simulate: Render {
         now: &Self::Params,
         line: &mut Option<Self::Line>,
         host: &Host<'_>,
-    ) -> Result<Self::State, Stop>;
+    ) -> Result<Self::State, PrepareError>;
 
     /// For the chain.
     fn boxed_simulation(self) -> Box<dyn Filter>

@@ -8,9 +8,9 @@ mod field;
 mod settings;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Depth, Format, Moment, PlaneMut, PlaneSet, Scratch};
+use crate::frame::{Depth, Format, FrameTime, PlaneMut, PlaneSet, Scratch};
 use crate::noise::seed::Layer;
-use crate::noise::{Law, Origin, Place, Shape, ShapeError, Stream};
+use crate::noise::{CycleStart, Distribution, RowStart, Shape, ShapeError, Stream};
 use crate::pixel::add::{Noise as Row, Scale, add_f32, add_lfsr31_u8, add_lfsr31_u16, add_u8, add_u16};
 use crate::pixel::field::DEVIATION;
 use crate::pixel::grain::rounded_sd;
@@ -33,24 +33,26 @@ impl Spec for NoiseSpec {
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let whole = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
-        let origin = self.register()?.unwrap_or(Origin::Seed(seed));
-        let law = self.law();
-        let shape = Shape::of(input, self.layout, law).map_err(whole)?;
-        let made = if let Some(way) = &self.way() {
+        let origin = self.register()?.unwrap_or(CycleStart::Seed(seed));
+        let distribution = self.distribution();
+        let shape = Shape::of(input, self.layout, distribution).map_err(whole)?;
+        let source = if let Some(field) = &self.field_settings() {
             let stream = |sizes: &[(u32, u32)], layer| {
-                let shape = Shape::new(sizes, self.layout, law)?;
+                let shape = Shape::new(sizes, self.layout, distribution)?;
                 Stream::new(self.generator, &shape, origin, layer, level)
             };
-            Made::Field(Field::new(input, way, stream).map_err(whole)?)
+            NoiseSource::Field(Field::new(input, field, stream).map_err(whole)?)
         } else {
-            Made::White(Stream::new(self.generator, &shape, origin, Layer::BASE, level).map_err(whole)?)
+            NoiseSource::White(
+                Stream::new(self.generator, &shape, origin, Layer::BASE, level).map_err(whole)?,
+            )
         };
         let mut noise = Noise {
             format: *input,
             strength: self.strength.clone(),
             scale: None,
-            law,
-            made,
+            distribution,
+            source,
             monochrome: self.monochrome,
             level,
         };
@@ -67,10 +69,12 @@ enum Gain {
 }
 
 impl Gain {
-    fn new(law: Law, depth: Depth, strength: f64) -> Gain {
+    fn new(distribution: Distribution, depth: Depth, strength: f64) -> Gain {
         match depth {
-            Depth::Bits(bits) => Gain::Whole(Scale::new(law, strength * f64::from(1u32 << (bits - 8)))),
-            Depth::Float => Gain::Float((strength / 255.0 / law.deviation()) as f32),
+            Depth::Bits(bits) => {
+                Gain::Whole(Scale::new(distribution, strength * f64::from(1u32 << (bits - 8))))
+            }
+            Depth::Float => Gain::Float((strength / 255.0 / distribution.deviation()) as f32),
         }
     }
 
@@ -98,14 +102,14 @@ struct Noise {
     strength: Animated,
     /// When the strength never changes.
     scale: Option<Gain>,
-    law: Law,
-    made: Made,
+    distribution: Distribution,
+    source: NoiseSource,
     monochrome: bool,
     level: Level,
 }
 
 /// What the numbers come from.
-enum Made {
+enum NoiseSource {
     White(Stream),
     Field(Field),
 }
@@ -118,13 +122,13 @@ const CHUNK: usize = 8192;
 
 impl Noise {
     fn gain_of(&self, strength: f64) -> Gain {
-        match self.made {
-            Made::White(_) => Gain::new(self.law, self.format.depth, strength),
-            Made::Field(_) => Gain::of_field(self.format.depth, strength),
+        match self.source {
+            NoiseSource::White(_) => Gain::new(self.distribution, self.format.depth, strength),
+            NoiseSource::Field(_) => Gain::of_field(self.format.depth, strength),
         }
     }
 
-    fn gain(&self, at: &Moment) -> Gain {
+    fn gain(&self, at: &FrameTime) -> Gain {
         self.scale.unwrap_or_else(|| self.gain_of(self.strength.at(at)))
     }
 
@@ -159,11 +163,17 @@ impl Noise {
         }
     }
 
-    fn field(&self, field: &Field, (gain, at): &(Gain, Moment), band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn field(
+        &self,
+        field: &Field,
+        (gain, at): &(Gain, FrameTime),
+        band: &mut Band<'_>,
+        scratch: &mut Scratch,
+    ) {
         let parts = field.parts(at);
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let (width, _) = self.format.plane_size(p);
-            let [room, n] = scratch.buffers::<i32, 2>([field.room(p), width.div_ceil(2)]);
+            let [room, n] = scratch.buffers::<i32, 2>([field.buffer_len(p), width.div_ceil(2)]);
             let n = &mut bytemuck::cast_slice_mut::<i32, i16>(n)[..width];
             let mut rows = field.rows(&parts, p, self.source(p), self.level, room);
             let plane = band.output.plane_mut(p);
@@ -176,14 +186,14 @@ impl Noise {
 }
 
 impl Render for Noise {
-    type Params = (Gain, Moment);
+    type Params = (Gain, FrameTime);
     type State = ();
 
     fn output(&self) -> &Format {
         &self.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let gain = self.gain(at);
         if gain.is_zero() {
             return None;
@@ -196,10 +206,10 @@ impl Render for Noise {
     }
 
     fn memory(&self) -> Memory {
-        match &self.made {
-            Made::White(_) => Memory { fixed: 192 << 10, per_frame: 4 * CHUNK },
-            Made::Field(field) => {
-                let rooms = (0..self.format.planes()).map(|p| field.room(p));
+        match &self.source {
+            NoiseSource::White(_) => Memory { fixed: 192 << 10, per_frame: 4 * CHUNK },
+            NoiseSource::Field(field) => {
+                let rooms = (0..self.format.planes()).map(|p| field.buffer_len(p));
                 let room = 4 * (rooms.max().unwrap_or(0) + self.format.plane_size(0).0 + 64);
                 Memory { fixed: (192 << 10) + (field.streams() << 11), per_frame: room }
             }
@@ -207,26 +217,26 @@ impl Render for Noise {
     }
 
     fn render(&self, now: &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
-        let stream = match &self.made {
-            Made::White(stream) => stream,
-            Made::Field(field) => return self.field(field, now, band, scratch),
+        let stream = match &self.source {
+            NoiseSource::White(stream) => stream,
+            NoiseSource::Field(field) => return self.field(field, now, band, scratch),
         };
         let (gain, frame) = (now.0, stream.frame(now.1.index));
-        let (law, block) = (stream.law(), stream.block());
+        let (distribution, block) = (stream.distribution(), stream.block());
         // Pixels of a chunk, whole blocks of them.
-        let pixels = CHUNK / law.words() as usize / block * block;
-        let [words, centred] = scratch.buffers::<u16, 2>([pixels * law.words() as usize, pixels]);
+        let pixels = CHUNK / distribution.words() as usize / block * block;
+        let [words, centred] = scratch.buffers::<u16, 2>([pixels * distribution.words() as usize, pixels]);
         let centred: &mut [i16] = bytemuck::cast_slice_mut(centred);
         for p in band.writes.iter() {
             let (width, _) = self.format.plane_size(p);
             let legal = self.format.legal(p);
             let source = self.source(p);
             let plane = band.output.plane_mut(p);
-            let mut places = [Place::default(); ROWS];
+            let mut places = [RowStart::default(); ROWS];
             for (i, y) in plane.rows().enumerate() {
                 if i % ROWS == 0 {
                     let left = (plane.rows().end - y).min(ROWS);
-                    frame.places(source, y as u32, &mut places[..left]);
+                    frame.row_starts(source, y as u32, &mut places[..left]);
                 }
                 let mut place = frame.at(source, places[i % ROWS]);
                 if let (Gain::Whole(scale), Some(legal)) = (gain, legal)
@@ -234,9 +244,9 @@ impl Render for Noise {
                     && match self.format.depth {
                         Depth::Bits(8) => {
                             let legal = (legal.0 as u8, legal.1 as u8);
-                            add_lfsr31_u8(self.level, plane.row_mut(y), lanes, law, scale, legal)
+                            add_lfsr31_u8(self.level, plane.row_mut(y), lanes, distribution, scale, legal)
                         }
-                        _ => add_lfsr31_u16(self.level, plane.row_mut(y), lanes, law, scale, legal),
+                        _ => add_lfsr31_u16(self.level, plane.row_mut(y), lanes, distribution, scale, legal),
                     }
                 {
                     continue;
@@ -244,7 +254,7 @@ impl Render for Noise {
                 for start in (0..width).step_by(pixels) {
                     let count = pixels.min(width - start);
                     let whole = count.next_multiple_of(block);
-                    let noise = if law == Law::UNIFORM {
+                    let noise = if distribution == Distribution::UNIFORM {
                         place.words(&mut words[..whole]);
                         Row::Words(&words[..count])
                     } else {

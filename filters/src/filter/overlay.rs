@@ -2,10 +2,10 @@
 
 use super::{Band, Memory, Plan, Render};
 use crate::choices;
-use crate::frame::{Format, Moment, Parity, Picture, Scratch};
-use crate::lend::{Host, Stop};
+use crate::frame::{Format, FrameTime, Parity, PictureStructure, Scratch};
+use crate::lend::{Host, PrepareError};
 use crate::noise::seed::{GOLDEN, mix64};
-use crate::particle::draw::{Bins, Blend, Light, Look, Painter, Splat};
+use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Splat, SplatStyle};
 use crate::settings::{Animated, SettingError};
 use crate::simd::Level;
 
@@ -20,22 +20,22 @@ pub(super) struct Overlay {
 impl Overlay {
     pub(super) fn new(
         format: &Format,
-        looks: Vec<Look>,
+        styles: Vec<SplatStyle>,
         most: usize,
         level: Level,
     ) -> Result<Overlay, SettingError> {
-        Overlay::lit(format, looks, Light::Gamma, most, level)
+        Overlay::with_space(format, styles, BlendSpace::Gamma, most, level)
     }
 
     /// The same with colours mixed as said.
-    pub(super) fn lit(
+    pub(super) fn with_space(
         format: &Format,
-        looks: Vec<Look>,
-        light: Light,
+        styles: Vec<SplatStyle>,
+        light: BlendSpace,
         most: usize,
         level: Level,
     ) -> Result<Overlay, SettingError> {
-        let painter = Painter::lit(format, looks, light, level)
+        let painter = Painter::with_space(format, styles, light, level)
             .map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
         Ok(Overlay { painter, format: *format, most })
     }
@@ -58,9 +58,9 @@ impl Overlay {
     /// Luma rows of the frame from one row of this picture to the next, and the first.
     pub(super) fn rows(&self) -> (f64, f64) {
         match self.format.picture {
-            Picture::Frame => (1.0, 0.0),
-            Picture::Field(Parity::Top) => (2.0, 0.0),
-            Picture::Field(Parity::Bottom) => (2.0, 1.0),
+            PictureStructure::Frame => (1.0, 0.0),
+            PictureStructure::Field(Parity::Top) => (2.0, 0.0),
+            PictureStructure::Field(Parity::Bottom) => (2.0, 1.0),
         }
     }
 
@@ -82,7 +82,7 @@ impl Overlay {
     }
 
     /// The plan of a frame with something to draw: all planes, alpha too.
-    pub(super) fn plan(&self, at: &Moment) -> Plan {
+    pub(super) fn plan(&self, at: &FrameTime) -> Plan {
         let all = self.format.all_planes();
         let parts = [at.frame.num(), at.frame.den(), at.time.num(), at.time.den()];
         let hash = |seed: u64| parts.iter().fold(seed, |h, p| mix64(h ^ *p as u64).wrapping_add(GOLDEN));
@@ -100,33 +100,33 @@ impl Overlay {
     }
 
     /// Sorts the splats of a frame.
-    fn prepare(&self, mut bins: Bins, host: &Host<'_>, splats: &[Splat]) -> Result<Bins, Stop> {
+    fn prepare(&self, mut bins: Bins, host: &Host<'_>, splats: &[Splat]) -> Result<Bins, PrepareError> {
         host.check()?;
-        self.painter.bin(&splats[..splats.len().min(self.most)], &mut bins, host.spread);
+        self.painter.bin(&splats[..splats.len().min(self.most)], &mut bins, host.executor);
         Ok(bins)
     }
 }
 
 /// A filter that is an overlay of few splats, made anew for each frame.
-pub(super) trait Laid: Send + Sync + 'static {
+pub(super) trait SplatFilter: Send + Sync + 'static {
     fn overlay(&self) -> &Overlay;
 
     /// Whether a frame has something to draw.
-    fn shows(&self, at: &Moment) -> bool;
+    fn shows(&self, at: &FrameTime) -> bool;
 
     /// What it has.
-    fn splats(&self, at: &Moment) -> Vec<Splat>;
+    fn splats(&self, at: &FrameTime) -> Vec<Splat>;
 }
 
-impl<T: Laid> Render for T {
-    type Params = Moment;
+impl<T: SplatFilter> Render for T {
+    type Params = FrameTime;
     type State = Bins;
 
     fn output(&self) -> &Format {
         &self.overlay().format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Moment)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, FrameTime)> {
         self.shows(at).then(|| (self.overlay().plan(at), *at))
     }
 
@@ -134,33 +134,33 @@ impl<T: Laid> Render for T {
         self.overlay().memory()
     }
 
-    fn prepare(&self, at: &Moment, near: Bins, host: &Host<'_>) -> Result<Bins, Stop> {
+    fn prepare(&self, at: &FrameTime, near: Bins, host: &Host<'_>) -> Result<Bins, PrepareError> {
         self.overlay().prepare(near, host, &self.splats(at))
     }
 
-    fn render(&self, _: &Moment, bins: &Bins, band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn render(&self, _: &FrameTime, bins: &Bins, band: &mut Band<'_>, scratch: &mut Scratch) {
         self.overlay().painter.draw(bins, &mut band.output, band.writes, scratch);
     }
 }
 
 /// Random numbers of one thing, in the order they are asked for.
 #[derive(Clone, Copy)]
-pub(super) struct Dice(u64);
+pub(super) struct Rng(u64);
 
-impl Dice {
-    pub(super) fn of(seed: u64, thing: u64) -> Dice {
-        Dice(mix64(seed ^ mix64(thing.wrapping_add(GOLDEN))))
+impl Rng {
+    pub(super) fn of(seed: u64, thing: u64) -> Rng {
+        Rng(mix64(seed ^ mix64(thing.wrapping_add(GOLDEN))))
     }
 
     /// 0 to below 1, a multiple of 2^-53.
-    pub(super) fn roll(&mut self) -> f64 {
+    pub(super) fn next_f64(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(GOLDEN);
         (mix64(self.0) >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// From `low` to below `high`.
-    pub(super) fn from(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.roll()
+    pub(super) fn range(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.next_f64()
     }
 }
 
@@ -188,7 +188,7 @@ choices! {
 }
 
 choices! {
-    for Light {
+    for BlendSpace {
         /// in the values that the picture holds
         Gamma = "gamma",
         /// in light itself, as it adds up and covers in front of a lens
@@ -200,7 +200,7 @@ choices! {
 pub(super) mod tests {
     use super::*;
     use crate::frame::{ColorRange, Depth, Family, Frame, PlaneSet};
-    use crate::lend::{Alone, NoStore};
+    use crate::lend::{CurrentThread, NoCache};
     use crate::particle::draw::Shape;
     use core::sync::atomic::AtomicBool;
 
@@ -233,12 +233,17 @@ pub(super) mod tests {
 
     /// A grey frame of 8 bits, all of one code, under a filter's splats: every sample against the slow definition in
     /// f64, coverage being the mean of 16 x 16 places.
-    pub(in crate::filter) fn is_as_defined(laid: &impl Laid, shapes: &[Shape], at: &Moment, code: u8) {
+    pub(in crate::filter) fn is_as_defined(
+        laid: &impl SplatFilter,
+        shapes: &[Shape],
+        at: &FrameTime,
+        code: u8,
+    ) {
         let format = *laid.output();
         let (width, height) = (format.width as usize, format.height as usize);
         let mut frame = Frame::new(format);
         (0..height).for_each(|y| frame.row_mut::<u8>(0, y).fill(code));
-        let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
         let bins = laid.prepare(at, Bins::default(), &host).unwrap();
         let mut band = Band { rows: 0..height, input: None, output: frame.as_mut(), writes: PlaneSet::ALL };
         laid.render(at, &bins, &mut band, &mut Scratch::default());
@@ -248,7 +253,7 @@ pub(super) mod tests {
         let splats = laid.splats(at);
         assert!(!splats.is_empty());
         for s in &splats {
-            let shape = &shapes[s.look as usize];
+            let shape = &shapes[s.style as usize];
             let half = s.half.map(|h| f64::from(h) / 16.0);
             let (sin, cos) = libm::sincos(f64::from(s.angle) / 65536.0 * core::f64::consts::TAU);
             let (cx, cy) = (f64::from(s.x) / 256.0, f64::from(s.y) / 256.0);

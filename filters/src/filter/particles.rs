@@ -8,23 +8,24 @@
 //!
 //! Everything is measured in frame heights, so a look does not change with the frame's size.
 
-mod bound;
-mod brood;
+mod block;
+mod bound_layer;
+mod curve_rate;
 mod effect;
-mod flow;
 mod hair;
 pub mod keys;
-mod lanes;
-#[cfg(test)]
-mod one;
-mod origin;
 mod presets;
+#[cfg(test)]
+mod reference;
+mod spawn_offset;
+mod sub_emitter;
 #[cfg(test)]
 mod tests;
 mod trail;
 
 pub use effect::{
-    Effect, EffectError, Form, Layer, MOST, MOST_LAYERS, Over, Page, Place, Side, Sprite, Tint, WIND, When,
+    Appearance, Effect, EffectError, Emission, Layer, LifeCurve, MAX_LAYERS, MAX_PARTICLES, Page, Side,
+    SpawnArea, Sprite, Tint, WIND,
 };
 
 pub use presets::Preset;
@@ -32,16 +33,16 @@ pub use presets::Preset;
 use super::overlay::{Overlay, bounds};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::curve::Integral;
-use crate::frame::{Format, Moment, Scratch};
-use crate::lend::{Host, Stop};
-use crate::particle::draw::{Bins, Blend, Light, Look, Painter, Shape, Splat};
+use crate::frame::{Format, FrameTime, Scratch};
+use crate::lend::{Host, PrepareError};
+use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Shape, Splat, SplatStyle};
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
 use crate::ratio::Ratio;
 use crate::settings;
-use crate::settings::{Animated, Document, Picture, SettingError, Settings, Values};
+use crate::settings::{Animated, FileAsset, ImageAsset, SettingError, Settings, Values};
 use crate::simd::Level;
-use bound::{Bound, Now, Scene};
-use lanes::Lanes;
+use block::ParticleBlock;
+use bound_layer::{BoundLayer, EffectState, Scene};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The catalog's entry.
@@ -61,7 +62,7 @@ settings! {
         preset: Preset = choice("snow"),
         /// An effect of your own, in TOML, in the place of a preset. `grainfield filters particles=preset=snow --effect`
         /// writes a preset as such a file.
-        effect: Option<Document> = effect().label("Effect file"),
+        effect: Option<FileAsset> = effect().label("Effect file"),
         /// How many there are: 2 is twice as many as the preset has.
         amount: Animated = number(0.0..=1000.0).default(1.0).soft(0.0..=4.0),
         /// How large they are: 2 is twice as wide.
@@ -74,11 +75,11 @@ settings! {
         /// A colour in the place of the preset's, whose lights and darks are kept. It does not move.
         colour: Option<Animated<[f64; 4]>> = colour(),
         /// A picture in the place of the preset's shapes; its alpha is what shows of it.
-        image: Option<Picture> = image(),
+        image: Option<ImageAsset> = image(),
         /// How they are mixed with the frame. Without it: as the preset says.
         blend: Option<Blend> = optional_choice(),
         /// In what they are mixed with the frame. Without it: as the effect says, the presets in gamma.
-        light: Option<Light> = optional_choice(),
+        light: Option<BlendSpace> = optional_choice(),
         /// For a quick look: draws one in four, each where it will be, with edges that are less smooth.
         draft: bool = switch().default(false),
     }
@@ -116,12 +117,12 @@ impl Particles {
         input: &Format,
         seed: u64,
         level: Level,
-        at: &Moment,
+        at: &FrameTime,
     ) -> Result<Vec<Splat>, SettingError> {
         let drawn = self.bound(input, seed, level)?;
         let now = drawn.now(at);
         let scene = drawn.scene(&now);
-        let (mut lanes, mut out) = (Box::new(Lanes::EMPTY), vec![]);
+        let (mut lanes, mut out) = (Box::new(ParticleBlock::EMPTY), vec![]);
         for layer in &drawn.layers {
             let mut pool = layer.pool().map_err(|e| fault("amount", e))?;
             pool.seek(now.flick);
@@ -190,14 +191,14 @@ impl Spec for ParticlesSettings {
     }
 }
 
-/// How many particles may live at a time with these settings in a format: a proven bound, never above [`MOST`], more
+/// How many particles may live at a time with these settings in a format: a proven bound, never above [`MAX_PARTICLES`], more
 /// being refused.
-pub fn most_alive(values: &Values, format: &Format) -> Result<i64, SettingError> {
+pub fn max_alive(values: &Values, format: &Format) -> Result<i64, SettingError> {
     Ok(ParticlesSettings::read(values).particles()?.bound(format, 0, Level::SCALAR)?.alive)
 }
 
 impl Particles {
-    fn looks(&self) -> Result<Vec<Look>, SettingError> {
+    fn styles(&self) -> Result<Vec<SplatStyle>, SettingError> {
         let image = match &self.set.image {
             Some(picture) => match picture.frame() {
                 Some(frame) => Some(Arc::new(super::sprites::image(frame).map_err(|e| fault("image", e))?)),
@@ -205,7 +206,7 @@ impl Particles {
             },
             None => None,
         };
-        let mut looks = Vec::new();
+        let mut styles = Vec::new();
         for (i, layer) in self.effect.layers.iter().enumerate() {
             let (mut shapes, streak) = match &image {
                 Some(image) => (vec![Shape::Image(image.clone())], Shape::Image(image.clone())),
@@ -217,42 +218,44 @@ impl Particles {
             shapes.push(streak);
             let blend = layer.blend.unwrap_or(self.effect.blend);
             let tinted = layer.tint.colours().iter().any(|[r, g, b]| r != g || g != b);
-            looks.extend(shapes.into_iter().map(|shape| Look { tinted, ..Look::new(shape, blend) }));
+            styles.extend(
+                shapes.into_iter().map(|shape| SplatStyle { tinted, ..SplatStyle::new(shape, blend) }),
+            );
         }
-        Ok(looks)
+        Ok(styles)
     }
 
-    fn bound(&self, input: &Format, seed: u64, level: Level) -> Result<Drawn, SettingError> {
+    fn bound(&self, input: &Format, seed: u64, level: Level) -> Result<BoundParticles, SettingError> {
         self.effect.check().map_err(|e| fault("", e))?;
         let mut effect = self.effect.clone();
         for layer in &mut effect.layers {
             // A picture is not drawn out.
             if self.set.image.is_some() {
-                (layer.form, layer.shutter, layer.trail) = (Form::Disc(1.0), 0.0, 0.0);
-            } else if matches!(layer.form, Form::Hair(..) | Form::Sprite(_)) {
+                (layer.form, layer.shutter, layer.trail) = (Appearance::Disc(1.0), 0.0, 0.0);
+            } else if matches!(layer.form, Appearance::Hair(..) | Appearance::Sprite(_)) {
                 layer.shutter = 0.0;
             }
         }
         let (_, most) = bounds(&self.set.amount);
         // How many there are decides how much room the painter needs, and the painter what colours are.
-        let looks = self.looks()?;
-        let sketch = Overlay::lit(input, looks.clone(), effect.light, 1, level)?;
-        let layers: Vec<Bound> = (0..effect.layers.len())
-            .map(|i| Bound::new(&effect, i, most, seed, &sketch, level).map_err(|e| fault("amount", e)))
+        let styles = self.styles()?;
+        let sketch = Overlay::with_space(input, styles.clone(), effect.light, 1, level)?;
+        let layers: Vec<BoundLayer> = (0..effect.layers.len())
+            .map(|i| BoundLayer::new(&effect, i, most, seed, &sketch, level).map_err(|e| fault("amount", e)))
             .collect::<Result<_, _>>()?;
-        let rooms: Vec<(i64, usize)> = layers.iter().map(Bound::room).collect();
+        let rooms: Vec<(i64, usize)> = layers.iter().map(BoundLayer::room).collect();
         let alive = rooms.iter().fold(0i64, |sum, r| sum.saturating_add(r.0));
-        if alive > MOST {
+        if alive > MAX_PARTICLES {
             return Err(fault("amount", EffectError::TooMany(alive)));
         }
-        let mut overlay = Overlay::lit(input, looks, effect.light, alive as usize, level)?;
+        let mut overlay = Overlay::with_space(input, styles, effect.light, alive as usize, level)?;
         overlay.painter = overlay.painter.draft(self.set.draft);
         let whole = |a: &Animated| match a {
             Animated::Curve(c) if a.constant().is_none() => Some(Arc::new(Integral::new(c))),
             _ => None,
         };
         let wind = self.set.wind.clone().unwrap_or(Animated::Constant(effect.wind));
-        Ok(Drawn {
+        Ok(BoundParticles {
             pools: rooms.iter().map(|r| r.1).sum(),
             layers,
             overlay,
@@ -276,9 +279,9 @@ impl Spec for Particles {
 }
 
 /// Bound to a format.
-struct Drawn {
+struct BoundParticles {
     overlay: Overlay,
-    layers: Vec<Bound>,
+    layers: Vec<BoundLayer>,
     /// Bytes of the pools of a frame.
     pools: usize,
     /// The highest amount.
@@ -296,13 +299,13 @@ struct Drawn {
 
 /// What is kept from frame to frame; no pools at first.
 #[derive(Default)]
-struct Kept {
+struct FrameCache {
     pools: Vec<Pool>,
     bins: Bins,
 }
 
-impl Drawn {
-    fn now(&self, at: &Moment) -> Now {
+impl BoundParticles {
+    fn now(&self, at: &FrameTime) -> EffectState {
         let speed = self.speed.at(at);
         // Seconds in what a curve's keys count: 1, or a frame's time.
         let rate = self.overlay.format.rate;
@@ -335,7 +338,7 @@ impl Drawn {
                 ((now - sum.value_at(then)) * unit * speed) as f32
             })
         });
-        Now {
+        EffectState {
             flick,
             speed: speed as f32,
             size: self.size.at(at) as f32,
@@ -346,7 +349,7 @@ impl Drawn {
         }
     }
 
-    fn scene(&self, now: &Now) -> Scene<'_> {
+    fn scene(&self, now: &EffectState) -> Scene<'_> {
         let tall = self.overlay.size()[1] as f32;
         Scene {
             overlay: &self.overlay,
@@ -357,15 +360,15 @@ impl Drawn {
     }
 }
 
-impl Render for Drawn {
-    type Params = Now;
-    type State = Kept;
+impl Render for BoundParticles {
+    type Params = EffectState;
+    type State = FrameCache;
 
     fn output(&self) -> &Format {
         &self.overlay.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Now)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, EffectState)> {
         let shows = self.amount.at(at) > 0.0 && self.size.at(at) > 0.0;
         shows.then(|| (self.overlay.plan(at), self.now(at)))
     }
@@ -375,17 +378,26 @@ impl Render for Drawn {
         Memory { per_frame: base.per_frame + self.pools, ..base }
     }
 
-    fn prepare(&self, now: &Now, mut kept: Kept, host: &Host<'_>) -> Result<Kept, Stop> {
+    fn prepare(
+        &self,
+        now: &EffectState,
+        mut kept: FrameCache,
+        host: &Host<'_>,
+    ) -> Result<FrameCache, PrepareError> {
         host.check()?;
         if kept.pools.is_empty() {
-            kept.pools =
-                self.layers.iter().map(Bound::pool).collect::<Result<_, _>>().map_err(Stop::Failed)?;
+            kept.pools = self
+                .layers
+                .iter()
+                .map(BoundLayer::pool)
+                .collect::<Result<_, _>>()
+                .map_err(PrepareError::Failed)?;
         }
-        let Kept { pools, bins } = &mut kept;
+        let FrameCache { pools, bins } = &mut kept;
         {
             // Each pool goes there on its own.
             let pools: Vec<Mutex<&mut Pool>> = pools.iter_mut().map(Mutex::new).collect();
-            host.spread.spread(pools.len(), &|i| {
+            host.executor.execute(pools.len(), &|i| {
                 pools[i].lock().unwrap_or_else(PoisonError::into_inner).seek(now.flick);
             });
         }
@@ -404,17 +416,17 @@ impl Render for Drawn {
                 return;
             }
             let pool = &pools[layer];
-            let mut lanes = Box::new(Lanes::EMPTY);
+            let mut lanes = Box::new(ParticleBlock::EMPTY);
             for block in first..(first + step).min(pool.blocks()) {
                 self.layers[layer].splats(pool, block, now, &scene, &mut lanes, out);
             }
         };
-        self.overlay.painter.bin_made(parts.len(), &make, bins, host.spread);
+        self.overlay.painter.bin_with(parts.len(), &make, bins, host.executor);
         host.check()?;
         Ok(kept)
     }
 
-    fn render(&self, _: &Now, kept: &Kept, band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn render(&self, _: &EffectState, kept: &FrameCache, band: &mut Band<'_>, scratch: &mut Scratch) {
         self.overlay.painter.draw(&kept.bins, &mut band.output, band.writes, scratch);
     }
 }

@@ -5,11 +5,11 @@
 //! of the place on the strip, so that it goes on from the bottom of one frame to the top of the next. Scratches are
 //! born at an even rate along the strip, in closed form: which ones touch a frame follows from its number alone.
 
-use super::overlay::{Dice, Laid, Overlay, bounds};
+use super::overlay::{Overlay, Rng, SplatFilter, bounds};
 use super::{Entry, Filter, Render, Spec};
-use crate::frame::{Format, Moment};
-use crate::particle::draw::{Blend, Look, Shape, ShapeError, Splat};
-use crate::particle::{Births, FLICKS, Steady, flicks};
+use crate::frame::{Format, FrameTime};
+use crate::particle::draw::{Blend, Shape, ShapeError, Splat, SplatStyle};
+use crate::particle::{Births, ConstantRate, FLICKS, flicks};
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -22,7 +22,7 @@ pub const ENTRY: Entry = Entry::new::<ScratchSpec>(
 );
 
 /// The most at a time.
-const MOST: f64 = 100.0;
+const MAX_COUNT: f64 = 100.0;
 /// The longest, in frames, and the longest of any over the mean.
 const LONGEST: f64 = 1000.0;
 const SPREAD: f64 = 2.5;
@@ -36,13 +36,13 @@ const PIECES: usize = 136;
 settings! {
     struct ScratchSpec {
         /// How many scratches there are at a time, on average.
-        amount: Animated = number(0.0..=MOST).default(3.0).soft(0.0..=20.0),
+        amount: Animated = number(0.0..=MAX_COUNT).default(3.0).soft(0.0..=20.0),
         /// For how many frames a scratch runs, on average.
         life: Animated = number(0.1..=LONGEST).default(14.0).unit(Unit::Frames).logarithmic(),
         /// How wide scratches are, in pixels of a picture 1080 rows high; each has a width of its own around it.
         width: Animated = number(0.1..=50.0).default(1.6).unit(Unit::Pixels).logarithmic(),
         /// How far a scratch strays to either side, in pixels of a picture 1080 rows high.
-        wander: Animated = number(0.0..=500.0).default(9.0).unit(Unit::Pixels).soft(0.0..=100.0),
+        value_noise: Animated = number(0.0..=500.0).default(9.0).unit(Unit::Pixels).soft(0.0..=100.0),
         /// The part of the scratches that are light: through the emulsion. The others are dark.
         light: Animated = number(0.0..=1.0).default(0.65).unit(Unit::Fraction),
         /// How deep scratches go.
@@ -64,10 +64,10 @@ impl Spec for ScratchSpec {
         // As many are born as there may ever be at a time; at any time as many are seen as there should be.
         let ((_, most), (shortest, longest)) = (bounds(&self.amount), bounds(&self.life));
         let rate = millionths(most / shortest);
-        let births = Steady::new(rate).map_err(|e| fault(e.to_string()))?;
+        let births = ConstantRate::new(rate).map_err(|e| fault(e.to_string()))?;
         let alive = (rate * (longest * SPREAD + 1.0)).ceil().min(f64::from(YOUNGEST as u32));
         let most = alive as usize * PIECES;
-        let overlay = Overlay::new(input, vec![Look::new(shape, Blend::Over)], most, level)?;
+        let overlay = Overlay::new(input, vec![SplatStyle::new(shape, Blend::Over)], most, level)?;
         Ok(Scratches { overlay, births, rate, set: self.clone(), seed }.boxed())
     }
 }
@@ -75,7 +75,7 @@ impl Spec for ScratchSpec {
 struct Scratches {
     overlay: Overlay,
     /// In a time whose seconds are frames.
-    births: Steady,
+    births: ConstantRate,
     /// Births a frame.
     rate: f64,
     set: ScratchSpec,
@@ -85,14 +85,14 @@ struct Scratches {
 /// A smooth random function, -1 to 1, of a place that has a new value every whole number.
 fn smooth(seed: u64, place: f64) -> f64 {
     let whole = place.floor();
-    let value = |n: f64| Dice::of(seed, n as i64 as u64).from(-1.0, 1.0);
+    let value = |n: f64| Rng::of(seed, n as i64 as u64).range(-1.0, 1.0);
     let t = place - whole;
     let t = t * t * (3.0 - 2.0 * t);
     value(whole) * (1.0 - t) + value(whole + 1.0) * t
 }
 
 impl Scratches {
-    fn all(&self, at: &Moment) -> Vec<Splat> {
+    fn all(&self, at: &FrameTime) -> Vec<Splat> {
         let at = &at.whole_frame();
         let number = at.frame;
         let top = flicks(number);
@@ -106,16 +106,16 @@ impl Scratches {
         let first = self.births.born(top.saturating_sub(longest)).max(last.saturating_sub(YOUNGEST));
         let mut out = Vec::new();
         for scratch in first..last {
-            let mut dice = Dice::of(self.seed, scratch as u64);
-            if dice.roll() >= seen {
+            let mut rng = Rng::of(self.seed, scratch as u64);
+            if rng.next_f64() >= seen {
                 continue;
             }
             // Births lie evenly; each begins up to some births later.
-            let start = (scratch as f64 + 1.0 + ASIDE * dice.roll()) / self.rate - number.to_f64();
+            let start = (scratch as f64 + 1.0 + ASIDE * rng.next_f64()) / self.rate - number.to_f64();
             // Mostly short, a few long, the mean being one.
-            let r = dice.roll();
+            let r = rng.next_f64();
             let length = life * (0.3 + 0.6 * r + (SPREAD - 0.9) * r * r * r);
-            self.scratch(at, number.to_f64(), start, length, &mut dice, &mut out);
+            self.scratch(at, number.to_f64(), start, length, &mut rng, &mut out);
         }
         out
     }
@@ -123,11 +123,11 @@ impl Scratches {
     /// A scratch from `start` (in frames from the top of this one) on.
     fn scratch(
         &self,
-        at: &Moment,
+        at: &FrameTime,
         number: f64,
         start: f64,
         length: f64,
-        dice: &mut Dice,
+        rng: &mut Rng,
         out: &mut Vec<Splat>,
     ) {
         let end = start + length;
@@ -136,17 +136,17 @@ impl Scratches {
         }
         let [width, height] = self.overlay.size();
         let (unit, (step, _)) = (self.overlay.unit(), self.overlay.rows());
-        let own = dice.roll().to_bits();
-        let middle = dice.from(-0.02, 1.02) * width;
-        let half = 0.5 * unit * self.set.width.at(at) * dice.from(0.5, 1.0) * dice.from(0.7, 2.0);
-        let is_light = dice.roll() < self.set.light.at(at);
-        let shade = if is_light { dice.from(0.8, 1.0) } else { dice.from(0.0, 0.1) };
+        let own = rng.next_f64().to_bits();
+        let middle = rng.range(-0.02, 1.02) * width;
+        let half = 0.5 * unit * self.set.width.at(at) * rng.range(0.5, 1.0) * rng.range(0.7, 2.0);
+        let is_light = rng.next_f64() < self.set.light.at(at);
+        let shade = if is_light { rng.range(0.8, 1.0) } else { rng.range(0.0, 0.1) };
         let colour = if is_light { [shade, shade, 0.93 * shade] } else { [shade; 3] };
         let colour = self.overlay.painter.colour(colour);
-        let deep = self.set.strength.at(at) * dice.from(0.45, 1.0);
-        let wander = self.set.wander.at(at) * unit;
-        let drift = dice.from(-1.0, 1.0);
-        let broken = dice.from(-0.5, 1.2);
+        let deep = self.set.strength.at(at) * rng.range(0.45, 1.0);
+        let value_noise = self.set.value_noise.at(at) * unit;
+        let drift = rng.range(-1.0, 1.0);
+        let broken = rng.range(-0.5, 1.2);
         // Pieces of whole rows of luma and chroma in every field, so that they meet without a seam.
         let rows = ((height / PIECES as f64 / 8.0).ceil() * 8.0).max(8.0);
         let mut y = 0.0;
@@ -165,7 +165,8 @@ impl Scratches {
                 let aside = smooth(own ^ 3, place * 0.21)
                     + 0.22 * smooth(own ^ 4, place * 1.3)
                     + 0.05 * smooth(own ^ 5, place * 7.0);
-                let x = middle + wander * self.overlay.narrow() * (aside + drift * age / length.max(1.0));
+                let x =
+                    middle + value_noise * self.overlay.narrow() * (aside + drift * age / length.max(1.0));
                 // In a field, too, from row to row: where in it a scratch is cut is nothing to see.
                 let [middle, tall] = [0.5 * (y + next), 0.5 * (next - y)].map(|v| (v / step) as f32);
                 let splat = Splat::new([x as f32, middle], [half as f32, tall]);
@@ -176,17 +177,17 @@ impl Scratches {
     }
 }
 
-impl Laid for Scratches {
+impl SplatFilter for Scratches {
     fn overlay(&self) -> &Overlay {
         &self.overlay
     }
 
-    fn shows(&self, at: &Moment) -> bool {
+    fn shows(&self, at: &FrameTime) -> bool {
         let at = &at.whole_frame();
         self.set.amount.at(at) > 0.0 && self.set.strength.at(at) > 0.0
     }
 
-    fn splats(&self, at: &Moment) -> Vec<Splat> {
+    fn splats(&self, at: &FrameTime) -> Vec<Splat> {
         self.all(at)
     }
 }
@@ -209,14 +210,14 @@ mod tests {
     fn scratches_on(format: &str, text: &str) -> Scratches {
         let set = ScratchSpec::read(&Values::parse(ScratchSpec::TABLE, text).unwrap());
         let format = Format::from_name(format, 640, 480).unwrap();
-        let look = Look::new(square(), Blend::Over);
+        let style = SplatStyle::new(square(), Blend::Over);
         let rate = millionths(set.amount.constant().unwrap() / set.life.constant().unwrap());
-        let overlay = Overlay::new(&format, vec![look], 2000, Level::SCALAR).unwrap();
-        Scratches { overlay, births: Steady::new(rate).unwrap(), rate, set, seed: 5 }
+        let overlay = Overlay::new(&format, vec![style], 2000, Level::SCALAR).unwrap();
+        Scratches { overlay, births: ConstantRate::new(rate).unwrap(), rate, set, seed: 5 }
     }
 
-    fn at(frame: i64) -> Moment {
-        Moment::of_frame(frame, Ratio::whole(24))
+    fn at(frame: i64) -> FrameTime {
+        FrameTime::of_frame(frame, Ratio::whole(24))
     }
 
     #[test]

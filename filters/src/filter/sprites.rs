@@ -3,12 +3,12 @@
 //! The picture's colour is mixed with the frame's in the frame's own planes: nothing is converted but the picture,
 //! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters.
 
-use super::overlay::{Laid, Overlay};
+use super::overlay::{Overlay, SplatFilter};
 use super::{Entry, Filter, Render, Spec};
-use crate::frame::{Alpha, Family, Format, Frame, Moment, Transfer};
-use crate::particle::draw::{Blend, Image, Light, Look, MOST_LOOKS, Shape, Splat};
+use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Transfer};
+use crate::particle::draw::{Blend, BlendSpace, Image, MAX_STYLES, Shape, Splat, SplatStyle};
 use crate::settings;
-use crate::settings::{Animated, Picture, SettingError, Unit};
+use crate::settings::{Animated, ImageAsset, SettingError, Unit};
 use crate::simd::Level;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const LARGEST: f64 = 4095.0;
 settings! {
     struct SpritesSpec {
         /// The picture: an image file, its alpha being what shows of it. Without it: a soft white spot.
-        image: Option<Picture> = image(),
+        image: Option<ImageAsset> = image(),
         /// Where the middle of the picture is, from the frame's top left corner. Without it: the middle of the frame.
         position: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels),
         /// How large it is: 1 is a pixel for a pixel, 2 twice as wide and high.
@@ -39,7 +39,7 @@ settings! {
         /// How it is mixed with the frame.
         blend: Blend = choice("over"),
         /// In what it is mixed with the frame.
-        light: Light = choice("gamma"),
+        light: BlendSpace = choice("gamma"),
         /// How many pictures stand side by side in the image, for a sheet of a flip-book.
         columns: i64 = whole(1..=256).default(1).group("Sheet"),
         /// How many rows of pictures the sheet has.
@@ -52,29 +52,29 @@ settings! {
 
 impl SpritesSpec {
     /// The looks, and half the width and height of each in rows.
-    fn looks(&self, input: &Format) -> Result<(Vec<Look>, [f64; 2]), SettingError> {
+    fn styles(&self, input: &Format) -> Result<(Vec<SplatStyle>, [f64; 2]), SettingError> {
         let fault = |setting, problem: String| SettingError { setting, problem };
         let Some(picture) = &self.image else {
             let shape = Shape::disc(1.0).map_err(|e| fault("", e.to_string()))?;
-            return Ok((vec![Look::new(shape, self.blend).grey()], [f64::from(input.height) / 8.0; 2]));
+            return Ok((vec![SplatStyle::new(shape, self.blend).grey()], [f64::from(input.height) / 8.0; 2]));
         };
         let Some(frame) = picture.frame() else {
             return Err(fault("image", format!("{} has not been read", picture.name())));
         };
         let [across, down] = [self.columns as usize, self.rows as usize];
-        if across * down > MOST_LOOKS {
-            return Err(fault("columns", format!("a sheet has at most {MOST_LOOKS} pictures")));
+        if across * down > MAX_STYLES {
+            return Err(fault("columns", format!("a sheet has at most {MAX_STYLES} pictures")));
         }
         let whole = image(frame).map_err(|e| fault("image", e))?;
-        let mut looks = Vec::new();
+        let mut styles = Vec::new();
         let mut size = whole.size();
         for cell in 0..across * down {
             let part = whole.part(cell, across, down).map_err(|e| fault("columns", e.to_string()))?;
             size = part.size();
-            looks.push(Look::new(Shape::Image(Arc::new(part)), self.blend));
+            styles.push(SplatStyle::new(Shape::Image(Arc::new(part)), self.blend));
         }
         // In rows, as shown: pixels of a picture may have another shape than a square, too.
-        Ok((looks, [0.5 * size[0] as f64 * frame.format().shape(), 0.5 * size[1] as f64]))
+        Ok((styles, [0.5 * size[0] as f64 * frame.format().shape(), 0.5 * size[1] as f64]))
     }
 }
 
@@ -109,9 +109,9 @@ pub(super) fn image(frame: &Frame) -> Result<Image, String> {
 
 impl Spec for SpritesSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let (looks, half) = self.looks(input)?;
-        let cells = looks.len();
-        let overlay = Overlay::lit(input, looks, self.light, 1, level)?;
+        let (styles, half) = self.styles(input)?;
+        let cells = styles.len();
+        let overlay = Overlay::with_space(input, styles, self.light, 1, level)?;
         Ok(Sprites { cells, half, set: self.clone(), overlay }.boxed())
     }
 }
@@ -124,7 +124,7 @@ struct Sprites {
 }
 
 impl Sprites {
-    fn splat(&self, at: &Moment) -> Splat {
+    fn splat(&self, at: &FrameTime) -> Splat {
         let [w, h] = self.overlay.size();
         let centre = self.set.position.as_ref().map_or([0.5 * w, 0.5 * h], |p| p.at(at));
         let wide = self.set.stretch.at(at).sqrt();
@@ -134,20 +134,20 @@ impl Sprites {
         let splat = self.overlay.splat(centre, half.map(|v| v * scale), self.set.rotation.at(at) / 360.0);
         let cell = self.set.cell.at(at) as usize % self.cells.max(1);
         let colour = self.overlay.painter.colour([1.0; 3]);
-        Splat { look: cell as u16, colour, ..splat }.faded(self.set.fade.at(at) as f32)
+        Splat { style: cell as u16, colour, ..splat }.faded(self.set.fade.at(at) as f32)
     }
 }
 
-impl Laid for Sprites {
+impl SplatFilter for Sprites {
     fn overlay(&self) -> &Overlay {
         &self.overlay
     }
 
-    fn shows(&self, at: &Moment) -> bool {
+    fn shows(&self, at: &FrameTime) -> bool {
         self.splat(at).opacity > 0
     }
 
-    fn splats(&self, at: &Moment) -> Vec<Splat> {
+    fn splats(&self, at: &FrameTime) -> Vec<Splat> {
         vec![self.splat(at)]
     }
 }
@@ -157,7 +157,7 @@ mod tests {
     use super::super::Band;
     use super::*;
     use crate::frame::{Depth, PlaneSet, Scratch};
-    use crate::lend::{Alone, Host, NoStore};
+    use crate::lend::{CurrentThread, Host, NoCache};
     use crate::ratio::Ratio;
     use crate::settings::{Value, Values};
     use core::sync::atomic::AtomicBool;
@@ -188,11 +188,11 @@ mod tests {
             values.set(id, setting.parse(text).unwrap()).unwrap();
         }
         if let Some(frame) = picture {
-            values.set("image", Value::Image(Picture::named("x.png").read(frame))).unwrap();
+            values.set("image", Value::Image(ImageAsset::named("x.png").read(frame))).unwrap();
         }
         let filter = ENTRY.bind(&values, &format, 1, Level::best()).unwrap();
-        let at = Moment::of_frame(at, Ratio::whole(24));
-        let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+        let at = FrameTime::of_frame(at, Ratio::whole(24));
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
         let mut frame = Frame::new(format);
         if let Some(now) = filter.at(&at) {
             let state = filter.prepare(&now, None, &host).unwrap();
@@ -293,7 +293,7 @@ mod tests {
         assert!(drawn(&[("fade", "0")], Some(picture()), 0).row::<u8>(0, 15)[20] == 0);
         assert!(drawn(&[], None, 0).row::<u8>(0, 15)[20] > 220);
         let mut values = Values::new(ENTRY.settings);
-        values.set("image", Value::Image(Picture::named("not-read.png"))).unwrap();
+        values.set("image", Value::Image(ImageAsset::named("not-read.png"))).unwrap();
         let format = Format::new(40, 30, Family::Gray, Depth::Bits(8), (0, 0));
         let refused = ENTRY.bind(&values, &format, 1, Level::best()).err().unwrap();
         assert_eq!(refused.setting, "image");

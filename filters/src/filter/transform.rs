@@ -14,8 +14,8 @@ pub(super) use resampler::{Placement, Plans, Resampler};
 
 use super::effect::weights;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
-use crate::frame::{Format, Moment, Scratch};
-use crate::lend::{Host, Stop};
+use crate::frame::{Format, FrameTime, Scratch};
+use crate::lend::{Host, PrepareError};
 use crate::pixel::resample::{Edge, Shape};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -120,7 +120,7 @@ fn turn(degrees: f64) -> (f64, f64) {
 }
 
 impl Transform {
-    fn placement(&self, at: &Moment) -> Placement {
+    fn placement(&self, at: &FrameTime) -> Placement {
         let format = &self.by.format;
         let size = [f64::from(format.width), f64::from(format.height)];
         let aspect = format.shape();
@@ -150,7 +150,7 @@ impl Render for Transform {
         &self.by.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let placement = self.placement(at);
         if placement == Placement::SAME {
             return None;
@@ -164,7 +164,12 @@ impl Render for Transform {
         Memory { fixed: 0, per_frame: self.by.memory(1.0 / LEAST + 2.0) }
     }
 
-    fn prepare(&self, (placement, _): &Self::Params, _: Plans, host: &Host<'_>) -> Result<Plans, Stop> {
+    fn prepare(
+        &self,
+        (placement, _): &Self::Params,
+        _: Plans,
+        host: &Host<'_>,
+    ) -> Result<Plans, PrepareError> {
         host.check()?;
         Ok(self.by.prepare(placement))
     }

@@ -8,8 +8,8 @@
 
 use super::effect::key;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Depth, Format, Moment, Scratch};
-use crate::lend::{Host, Stop};
+use crate::frame::{Depth, Format, FrameTime, Scratch};
+use crate::lend::{Host, PrepareError};
 use crate::pixel::convert::Code;
 use crate::pixel::vignette::{Axis, Columns, shade_f32, shade_u8, shade_u16, term};
 use crate::ratio::Ratio;
@@ -64,7 +64,7 @@ struct Shape {
 }
 
 impl Vignette {
-    fn shape(&self, at: &Moment) -> Shape {
+    fn shape(&self, at: &FrameTime) -> Shape {
         let (w, h) = (f64::from(self.format.width), f64::from(self.format.height));
         let aspect = if self.format.aspect > Ratio::ZERO { self.format.aspect.to_f64() } else { 1.0 };
         let diagonal = (w * aspect * w * aspect + h * h).sqrt() / 2.0;
@@ -112,7 +112,7 @@ impl Render for Vignette {
         &self.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let amount = self.set.amount.at(at);
         if amount <= 0.0 {
             return None;
@@ -131,7 +131,7 @@ impl Render for Vignette {
         (shape, _): &Self::Params,
         _: Vec<Columns>,
         host: &Host<'_>,
-    ) -> Result<Vec<Columns>, Stop> {
+    ) -> Result<Vec<Columns>, PrepareError> {
         host.check()?;
         let planes = if self.format.is_chroma(1) { 2 } else { 1 };
         Ok((0..planes).map(|p| self.columns(shape, p)).collect())

@@ -8,10 +8,10 @@ use super::effect::weights;
 use super::flicker::Phase;
 use super::transform::{Placement, Plans, Resampler};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
-use crate::frame::{Format, Moment, Scratch};
-use crate::lend::{Host, Stop};
+use crate::frame::{Format, FrameTime, Scratch};
+use crate::lend::{Host, PrepareError};
 use crate::noise::seed::Layer;
-use crate::noise::wander::{Wander, Way, normal, uniform};
+use crate::noise::value_noise::{Interpolation, ValueNoise, normal, uniform};
 use crate::pixel::resample::{Edge, Shape};
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};
@@ -54,8 +54,8 @@ impl Spec for WeaveSpec {
         Ok(Weave {
             set: self.clone(),
             phase: Phase::new(&self.speed, input),
-            sway: Wander::new(seed, Layer::WEAVE, Way::Smooth),
-            jump: Wander::new(seed, Layer::HOP, Way::Step),
+            sway: ValueNoise::new(seed, Layer::WEAVE, Interpolation::Smooth),
+            jump: ValueNoise::new(seed, Layer::HOP, Interpolation::Step),
             by,
         }
         .boxed())
@@ -65,8 +65,8 @@ impl Spec for WeaveSpec {
 struct Weave {
     set: WeaveSpec,
     phase: Phase,
-    sway: Wander,
-    jump: Wander,
+    sway: ValueNoise,
+    jump: ValueNoise,
     by: Resampler,
 }
 
@@ -75,7 +75,7 @@ const LEFT: [f64; 3] = [1.0, 0.45, 0.15];
 
 impl Weave {
     /// How far the picture is from its place, in parts of width and height.
-    fn offset(&self, at: &Moment) -> [f64; 2] {
+    fn offset(&self, at: &FrameTime) -> [f64; 2] {
         let place = self.phase.at(at);
         let x = self.set.across.at(at) * self.sway.value(place, 0);
         let mut y = self.set.down.at(at) * self.sway.value(place, 1);
@@ -94,7 +94,7 @@ impl Weave {
         [x, y]
     }
 
-    fn placement(&self, at: &Moment) -> Placement {
+    fn placement(&self, at: &FrameTime) -> Placement {
         let [x, y] = self.offset(at);
         let (width, height) = (f64::from(self.by.format.width), f64::from(self.by.format.height));
         // Never by more than the picture, whatever is added up.
@@ -112,7 +112,7 @@ impl Render for Weave {
         &self.by.format
     }
 
-    fn at(&self, at: &Moment) -> Option<(Plan, Self::Params)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let placement = self.placement(at);
         if placement.shift == [0.0; 2] {
             return None;
@@ -126,7 +126,12 @@ impl Render for Weave {
         Memory { fixed: 0, per_frame: self.by.memory(1.0) }
     }
 
-    fn prepare(&self, (placement, _): &Self::Params, _: Plans, host: &Host<'_>) -> Result<Plans, Stop> {
+    fn prepare(
+        &self,
+        (placement, _): &Self::Params,
+        _: Plans,
+        host: &Host<'_>,
+    ) -> Result<Plans, PrepareError> {
         host.check()?;
         Ok(self.by.prepare(placement))
     }

@@ -6,16 +6,16 @@ use bytemuck::{Pod, Zeroable};
 /// 64 bytes on a cache line of their own: what buffers are made of, so that rows start aligned.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
-pub struct Block([u8; 64]);
+pub struct CacheLine([u8; 64]);
 
-impl Block {
+impl CacheLine {
     /// All zero.
-    pub const ZERO: Block = Block([0; 64]);
+    pub const ZERO: CacheLine = CacheLine([0; 64]);
 }
 
 #[derive(Clone, Default)]
 struct Plane {
-    data: Vec<Block>,
+    data: Vec<CacheLine>,
     stride: usize,
 }
 
@@ -50,7 +50,7 @@ impl Frame {
             plane.stride = blocks * 64;
             // Never shrinks: a frame that goes back and forth between two formats is not cleared each time.
             if plane.data.len() < blocks * h {
-                plane.data.resize(blocks * h, Block::ZERO);
+                plane.data.resize(blocks * h, CacheLine::ZERO);
             }
         }
     }

@@ -70,7 +70,7 @@ pub enum Parity {
 
 /// Which lines of the frame a format speaks of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Picture {
+pub enum PictureStructure {
     /// All of them.
     #[default]
     Frame,
@@ -78,12 +78,12 @@ pub enum Picture {
     Field(Parity),
 }
 
-impl Picture {
+impl PictureStructure {
     /// Pictures of this kind in a frame.
     pub const fn per_frame(self) -> i64 {
         match self {
-            Picture::Frame => 1,
-            Picture::Field(_) => 2,
+            PictureStructure::Frame => 1,
+            PictureStructure::Field(_) => 2,
         }
     }
 }
@@ -147,7 +147,7 @@ pub struct Format {
     /// Luma rows of the whole frame (of both fields), 1 to [`MAX_SIDE`]. Filters ask [`plane_size`](Format::plane_size).
     pub height: u32,
     /// Whether this is the frame or one of its fields.
-    pub picture: Picture,
+    pub picture: PictureStructure,
     /// What the planes mean.
     pub family: Family,
     /// How a sample is stored.
@@ -210,7 +210,7 @@ impl Format {
         Format {
             width,
             height,
-            picture: Picture::Frame,
+            picture: PictureStructure::Frame,
             family,
             depth,
             subsampling,
@@ -305,15 +305,15 @@ impl Format {
         let w = (self.width as usize).div_ceil(1 << sx);
         let h = (self.height as usize).div_ceil(1 << sy);
         match self.picture {
-            Picture::Frame => (w, h),
-            Picture::Field(Parity::Top) => (w, h.div_ceil(2)),
-            Picture::Field(Parity::Bottom) => (w, h / 2),
+            PictureStructure::Frame => (w, h),
+            PictureStructure::Field(Parity::Top) => (w, h.div_ceil(2)),
+            PictureStructure::Field(Parity::Bottom) => (w, h / 2),
         }
     }
 
     /// One field of this frame as a picture of its own.
     pub const fn field(&self, parity: Parity) -> Format {
-        Format { picture: Picture::Field(parity), ..*self }
+        Format { picture: PictureStructure::Field(parity), ..*self }
     }
 
     /// Width over height of a sample as shown: the [aspect](Format::aspect) where it is known, else 1. What is beyond 0.1 to
@@ -350,9 +350,9 @@ impl Format {
     /// Luma rows of the frame from one row of this picture to the next, and the first: a field has every second one.
     pub const fn field_rows(&self) -> (f64, f64) {
         match self.picture {
-            Picture::Frame => (1.0, 0.0),
-            Picture::Field(Parity::Top) => (2.0, 0.0),
-            Picture::Field(Parity::Bottom) => (2.0, 1.0),
+            PictureStructure::Frame => (1.0, 0.0),
+            PictureStructure::Field(Parity::Top) => (2.0, 0.0),
+            PictureStructure::Field(Parity::Bottom) => (2.0, 1.0),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Pictures: what they are ([`Format`]), when they are ([`Moment`]), and their samples, owned ([`Frame`]) or borrowed
+//! Pictures: what they are ([`Format`]), when they are ([`FrameTime`]), and their samples, owned ([`Frame`]) or borrowed
 //! ([`FrameRef`], [`FrameMut`]).
 //!
 //! Samples are planar. Planes stand in FFmpeg's order: `Y U V A`, `G B R A`, or `Y A` for grey. A plane of 8 bits is
@@ -7,17 +7,17 @@
 mod buffer;
 mod color;
 mod format;
-mod moment;
 mod names;
 mod plane;
 mod ranges;
 mod scratch;
+mod time;
 
-pub use buffer::{Block, Frame};
+pub use buffer::{CacheLine, Frame};
 pub use color::{ColorRange, FieldOrder, Matrix, Primaries, Siting, Transfer};
-pub use format::{Alpha, Depth, Family, Format, FormatError, MAX_SIDE, Parity, Picture, PlaneSet};
-pub use moment::Moment;
+pub use format::{Alpha, Depth, Family, Format, FormatError, MAX_SIDE, Parity, PictureStructure, PlaneSet};
 pub use names::NameError;
 pub use plane::{FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};
 pub use ranges::{MAX_RANGES, Ranges, RangesError, RangesProblem};
 pub use scratch::Scratch;
+pub use time::FrameTime;

@@ -106,13 +106,13 @@ impl Ranges {
     }
 
     /// Whether one of the ranges has no end.
-    pub fn is_open(&self) -> bool {
+    pub fn is_unbounded(&self) -> bool {
         self.parts.iter().any(|p| p.last == i64::MAX && p.first < i64::MAX)
     }
 
     /// The same numbers with ranges that have no end ended at `last`; those that begin beyond it are left out.
     #[must_use]
-    pub fn ended(&self, last: i64) -> Ranges {
+    pub fn bounded(&self, last: i64) -> Ranges {
         let parts = self.parts.iter().filter(|p| p.last != i64::MAX || p.first <= last);
         Ranges {
             parts: parts
@@ -124,7 +124,7 @@ impl Ranges {
     /// The same numbers in one usual form, for texts that must be equal when the meaning is: parts in ascending
     /// order, ends that are really reached, neighbours joined. (Two overlapping ranges with steps are left alone.)
     #[must_use]
-    pub fn normal(&self) -> Ranges {
+    pub fn normalized(&self) -> Ranges {
         let mut parts: Vec<Part> = self.parts.clone();
         for p in &mut parts {
             // A step without end stays open: its last member is a number nobody would recognise.

@@ -17,11 +17,11 @@ fn means_what_people_mean() {
     assert_eq!(list("-7 -5"), [-7, -5]);
     assert_eq!(list("100-x5")[..3], [100, 105, 110]);
     let open: Ranges = "100- 3".parse().unwrap();
-    assert!(open.is_open() && open.contains(i64::MAX) && open.contains(3) && !open.contains(99));
+    assert!(open.is_unbounded() && open.contains(i64::MAX) && open.contains(3) && !open.contains(99));
     assert_eq!((open.count(), open.min(), open.max()), (i64::MAX as u64 - 98, Some(3), Some(i64::MAX)));
     let steps: Ranges = "1-10x2".parse().unwrap();
     assert_eq!((steps.count(), steps.min(), steps.max()), (5, Some(1), Some(9)));
-    assert!(steps.contains(9) && !steps.contains(10) && !steps.is_open());
+    assert!(steps.contains(9) && !steps.contains(10) && !steps.is_unbounded());
     assert_eq!(steps.next_from(4), Some(5));
     assert_eq!(steps.next_from(10), None);
 }
@@ -40,7 +40,7 @@ fn ends_of_the_numbers_hold() {
     let wide: Ranges = format!("{}-x{}", i64::MIN, u64::MAX).parse().unwrap();
     assert_eq!(wide.iter().collect::<Vec<_>>(), [i64::MIN, i64::MAX]);
     assert_eq!(wide.max(), Some(i64::MAX));
-    assert_eq!(wide.normal().to_string().parse(), Ok(wide.normal()));
+    assert_eq!(wide.normalized().to_string().parse(), Ok(wide.normalized()));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn errors_point_at_the_character() {
 
 #[test]
 fn normal_form_is_one() {
-    let normal = |t: &str| t.parse::<Ranges>().unwrap().normal().to_string();
+    let normal = |t: &str| t.parse::<Ranges>().unwrap().normalized().to_string();
     assert_eq!(normal("3,1,2"), "1-3");
     assert_eq!(normal("7-9,1-10,11"), "1-11");
     assert_eq!(normal("1-10x2"), "1-9x2");
@@ -110,8 +110,8 @@ proptest! {
 
     #[test]
     fn the_normal_form_has_the_same_members(r in ranges()) {
-        let n = r.normal();
-        prop_assert_eq!(n.normal(), n.clone());
+        let n = r.normalized();
+        prop_assert_eq!(n.normalized(), n.clone());
         prop_assert_eq!(n.max(), r.max());
         for i in -60..100 {
             prop_assert_eq!(n.contains(i), r.contains(i));

@@ -1,21 +1,21 @@
 //! Memory that a thread lends to whatever renders on it, so that nothing is allocated per frame.
 
-use super::Block;
+use super::CacheLine;
 use bytemuck::Pod;
 
 /// Reusable per-thread memory. It grows to the largest request and stays there.
 #[derive(Default)]
 pub struct Scratch {
-    data: Vec<Block>,
+    data: Vec<CacheLine>,
 }
 
 impl Scratch {
     /// `N` buffers of the given lengths (in `T`), each on cache lines of its own; contents are unspecified.
     pub fn buffers<T: Pod, const N: usize>(&mut self, lens: [usize; N]) -> [&mut [T]; N] {
-        let blocks = lens.map(|len| (len * size_of::<T>()).div_ceil(size_of::<Block>()));
+        let blocks = lens.map(|len| (len * size_of::<T>()).div_ceil(size_of::<CacheLine>()));
         let total = blocks.iter().sum();
         if self.data.len() < total {
-            self.data.resize(total, Block::ZERO);
+            self.data.resize(total, CacheLine::ZERO);
         }
         let mut rest = &mut self.data[..];
         let mut i = 0;
@@ -29,7 +29,7 @@ impl Scratch {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.data.len() * size_of::<Block>()
+        self.data.len() * size_of::<CacheLine>()
     }
 }
 

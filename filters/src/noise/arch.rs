@@ -1,13 +1,13 @@
 //! Where the compiler's vectors lose: the bodies of [`xs64`], H8 and sums in whole registers. `false` where a level has
 //! none, and nothing has been done.
 
-use super::law::{Law, shift};
+use super::distribution::{Distribution, shift};
 use super::{lfsr31, xs64};
 use crate::simd::{Vector, multiversion};
 
 multiversion! {
-    /// The centred numbers of whole blocks, as [`law::centre`](super::law::centre).
-    pub(super) fn centre(level, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) -> bool => centre_body;
+    /// The centred numbers of whole blocks, as [`distribution::centre`](super::distribution::centre).
+    pub(super) fn centre(level, distribution: Distribution, lanes: usize, words: &[u16], out: &mut [i16]) -> bool => centre_body;
     /// Words of `xs64`, as [`xs64::fill`].
     pub(super) fn xs64(level, lanes: &mut xs64::Lanes, out: &mut [u16]) -> bool => xs64_body;
     /// Half of the H8 numbers of the row of a key of `xs64`, whole blocks of 256.
@@ -15,12 +15,18 @@ multiversion! {
 }
 
 #[inline(always)]
-fn centre_body<V: Vector>(any: V, law: Law, lanes: usize, words: &[u16], out: &mut [i16]) -> bool {
-    match (law, lanes) {
-        (Law::Sum(k), lfsr31::LANES) => sums_8(any, k, words, out),
-        (Law::Sum(k), _) => sums_32(any, k, words, out),
-        (Law::H8, lfsr31::LANES) => transforms_8(any, words, out),
-        (Law::H8, _) => transforms_32(any, words, out),
+fn centre_body<V: Vector>(
+    any: V,
+    distribution: Distribution,
+    lanes: usize,
+    words: &[u16],
+    out: &mut [i16],
+) -> bool {
+    match (distribution, lanes) {
+        (Distribution::Sum(k), lfsr31::LANES) => sums_8(any, k, words, out),
+        (Distribution::Sum(k), _) => sums_32(any, k, words, out),
+        (Distribution::H8, lfsr31::LANES) => transforms_8(any, words, out),
+        (Distribution::H8, _) => transforms_32(any, words, out),
     }
     true
 }

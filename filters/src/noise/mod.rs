@@ -13,20 +13,20 @@
 //!
 //! Both are frozen: the words at an address never change. What would change them gets a new name.
 //!
-//! What a filter scales is not the word but a *centred* number c, made of one or several words by a [`Law`]: uniform,
-//! the sum of some, or nearly normal. See [`law`].
+//! What a filter scales is not the word but a *centred* number c, made of one or several words by a [`Distribution`]: uniform,
+//! the sum of some, or nearly normal. See [`distribution`].
 
 pub(crate) mod arch;
-pub mod law;
+pub mod distribution;
 pub mod lfsr31;
 pub mod seed;
 mod shape;
 pub mod stream;
-pub mod wander;
+pub mod value_noise;
 pub mod xs64;
 
-pub use law::{Law, MAX_SAMPLES};
+pub use distribution::{Distribution, MAX_SAMPLES};
 pub use lfsr31::noise_at;
 pub use seed::filter_seed;
-pub use shape::{Layout, Origin, Shape, ShapeError};
-pub use stream::{Generator, Place, Stream};
+pub use shape::{CycleStart, Layout, Shape, ShapeError};
+pub use stream::{Generator, RowStart, Stream};

@@ -1,8 +1,8 @@
 //! What a stream has to know of the pictures it is laid over.
 
-use super::law::{Law, MAX_SAMPLES};
+use super::distribution::{Distribution, MAX_SAMPLES};
 use super::seed::Layer;
-use crate::frame::{Format, Parity, Picture};
+use crate::frame::{Format, Parity, PictureStructure};
 use crate::gf2::M31;
 use core::fmt;
 
@@ -24,7 +24,7 @@ pub struct Shape {
     planes: usize,
     /// How rows are laid out.
     pub layout: Layout,
-    law: Law,
+    distribution: Distribution,
 }
 
 /// What is wrong with a shape or an origin.
@@ -71,9 +71,13 @@ impl fmt::Display for ShapeError {
 impl core::error::Error for ShapeError {}
 
 impl Shape {
-    /// A shape of the given plane sizes (width, height), whose pixels take their words by `law`.
-    pub fn new(sizes: &[(u32, u32)], layout: Layout, law: Law) -> Result<Shape, ShapeError> {
-        if let Law::Sum(k) = law
+    /// A shape of the given plane sizes (width, height), whose pixels take their words by `distribution`.
+    pub fn new(
+        sizes: &[(u32, u32)],
+        layout: Layout,
+        distribution: Distribution,
+    ) -> Result<Shape, ShapeError> {
+        if let Distribution::Sum(k) = distribution
             && !(1..=MAX_SAMPLES).contains(&k)
         {
             return Err(ShapeError::Samples(k));
@@ -87,37 +91,37 @@ impl Shape {
         }
         let mut all = [(0, 0); 4];
         all[..sizes.len()].copy_from_slice(sizes);
-        Ok(Shape { sizes: all, planes: sizes.len(), layout, law })
+        Ok(Shape { sizes: all, planes: sizes.len(), layout, distribution })
     }
 
     /// The shape of pictures of a format, all planes, alpha included. Both fields of a frame of odd height have the
     /// shape of the larger, so that they lie on one tape.
-    pub fn of(format: &Format, layout: Layout, law: Law) -> Result<Shape, ShapeError> {
+    pub fn of(format: &Format, layout: Layout, distribution: Distribution) -> Result<Shape, ShapeError> {
         let format = match format.picture {
-            Picture::Frame => *format,
-            Picture::Field(_) => format.field(Parity::Top),
+            PictureStructure::Frame => *format,
+            PictureStructure::Field(_) => format.field(Parity::Top),
         };
         let size = |p| {
             let (w, h) = format.plane_size(p);
             (w as u32, h as u32)
         };
         let sizes = [0, 1, 2, 3].map(|p| if p < format.planes() { size(p) } else { (1, 1) });
-        Shape::new(&sizes[..format.planes()], layout, law)
+        Shape::new(&sizes[..format.planes()], layout, distribution)
     }
 
     /// How pixels take their words.
-    pub fn law(&self) -> Law {
-        self.law
+    pub fn distribution(&self) -> Distribution {
+        self.distribution
     }
 
     /// Pixels of a block of a stream of so many lanes: what is made together, and where a row can be entered.
     pub fn block(&self, lanes: u32) -> u32 {
-        lanes * self.law.slots()
+        lanes * self.distribution.slots()
     }
 
     /// Steps of a block.
     pub fn block_steps(&self) -> u32 {
-        self.law.words() * self.law.slots()
+        self.distribution.words() * self.distribution.slots()
     }
 
     /// Steps of a row of plane `p` for a stream of so many lanes: L.
@@ -139,21 +143,21 @@ impl Shape {
 
 /// Where the one cycle of `lfsr31` is entered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Origin {
+pub enum CycleStart {
     /// At a place hashed from a seed.
     Seed(u64),
     /// At a state of the register as the article has it. It stands for s0 in both layouts.
     State(u32),
 }
 
-impl Origin {
+impl CycleStart {
     /// The state at position 0: 31 bits, never zero.
     pub fn state(self) -> Result<u32, ShapeError> {
         match self {
-            Origin::Seed(seed) => Ok(1 + (super::seed::mix64(seed) % u64::from(M31)) as u32),
+            CycleStart::Seed(seed) => Ok(1 + (super::seed::mix64(seed) % u64::from(M31)) as u32),
             // Bit 31 is redundant: it never reaches an output.
-            Origin::State(s) if s & M31 != 0 => Ok(s & M31),
-            Origin::State(s) => Err(ShapeError::State(s)),
+            CycleStart::State(s) if s & M31 != 0 => Ok(s & M31),
+            CycleStart::State(s) => Err(ShapeError::State(s)),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Either generator behind one face, for filters that leave the choice to the user.
 
-use super::law::{Law, centre};
+use super::distribution::{Distribution, centre};
 use super::lfsr31::{self, Lfsr31};
 use super::seed::Layer;
 use super::xs64::{self, Xs64};
-use super::{Origin, Shape, ShapeError};
+use super::{CycleStart, Shape, ShapeError};
 use crate::simd::{Level, multiversion};
 
 /// Which generator.
@@ -19,7 +19,7 @@ pub enum Generator {
 /// A stream laid over pictures of one shape.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    law: Law,
+    distribution: Distribution,
     level: Level,
     inner: Inner,
 }
@@ -46,12 +46,12 @@ enum InnerFrame<'a> {
 /// Where a row starts: what is costly to find and small to keep.
 #[derive(Clone, Copy, Default, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
-pub struct Place(u32);
+pub struct RowStart(u32);
 
 /// A place in a row, from which noise is drawn onwards.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
-    law: Law,
+pub struct RowCursor {
+    distribution: Distribution,
     level: Level,
     lanes: AnyLanes,
 }
@@ -69,16 +69,16 @@ impl Stream {
     pub fn new(
         generator: Generator,
         shape: &Shape,
-        origin: Origin,
+        origin: CycleStart,
         layer: Layer,
         level: Level,
     ) -> Result<Stream, ShapeError> {
         let inner = match (generator, origin) {
             (Generator::Lfsr31, _) => Inner::Lfsr31(Lfsr31::new(shape, origin, layer, level)?),
-            (Generator::Xs64, Origin::Seed(seed)) => Inner::Xs64(Xs64::new(shape, seed, layer, level)),
-            (Generator::Xs64, Origin::State(state)) => return Err(ShapeError::NoState(state)),
+            (Generator::Xs64, CycleStart::Seed(seed)) => Inner::Xs64(Xs64::new(shape, seed, layer, level)),
+            (Generator::Xs64, CycleStart::State(state)) => return Err(ShapeError::NoState(state)),
         };
-        Ok(Stream { law: shape.law(), level, inner })
+        Ok(Stream { distribution: shape.distribution(), level, inner })
     }
 
     /// Lanes side by side.
@@ -91,12 +91,12 @@ impl Stream {
 
     /// Pixels of a block: noise is drawn in whole ones.
     pub fn block(&self) -> usize {
-        self.lanes() * self.law.slots() as usize
+        self.lanes() * self.distribution.slots() as usize
     }
 
     /// How pixels take their words.
-    pub fn law(&self) -> Law {
-        self.law
+    pub fn distribution(&self) -> Distribution {
+        self.distribution
     }
 
     /// Frame number `frame`, any whole number.
@@ -114,12 +114,12 @@ impl StreamFrame<'_> {
     /// The places at the start of rows `y`, `y + 1` and so on of a plane, for [`at`](StreamFrame::at): many at once are
     /// found faster than one after the other.
     #[inline]
-    pub fn places(&self, plane: usize, y: u32, out: &mut [Place]) {
+    pub fn row_starts(&self, plane: usize, y: u32, out: &mut [RowStart]) {
         match &self.inner {
             InnerFrame::Lfsr31(f) => f.states(plane, y, bytemuck::cast_slice_mut(out)),
             InnerFrame::Xs64(_) => {
                 for (out, y) in out.iter_mut().zip(y..) {
-                    *out = Place(y);
+                    *out = RowStart(y);
                 }
             }
         }
@@ -127,19 +127,19 @@ impl StreamFrame<'_> {
 
     /// The start of the row at a place of the same frame and plane.
     #[inline]
-    pub fn at(&self, plane: usize, place: Place) -> Row {
+    pub fn at(&self, plane: usize, place: RowStart) -> RowCursor {
         let lanes = match &self.inner {
-            InnerFrame::Lfsr31(f) => AnyLanes::Lfsr31(f.fan(plane, place.0)),
+            InnerFrame::Lfsr31(f) => AnyLanes::Lfsr31(f.all_lanes(plane, place.0)),
             InnerFrame::Xs64(f) => AnyLanes::Xs64(f.lanes(plane, place.0, 0)),
         };
-        Row { law: self.stream.law, level: self.stream.level, lanes }
+        RowCursor { distribution: self.stream.distribution, level: self.stream.level, lanes }
     }
 
-    /// Half of the centred numbers, `c >> 1`, from the start of a row, whole blocks of them; as [`Row::centred`] and then a
+    /// Half of the centred numbers, `c >> 1`, from the start of a row, whole blocks of them; as [`RowCursor::centred`] and then a
     /// shift, but in one pass where that is faster. `words` lends room as it does there.
     #[inline]
     pub fn halves(&self, plane: usize, y: u32, words: &mut [u16], out: &mut [i16]) {
-        if let (InnerFrame::Xs64(f), Law::H8) = (&self.inner, self.stream.law)
+        if let (InnerFrame::Xs64(f), Distribution::H8) = (&self.inner, self.stream.distribution)
             && out.len().is_multiple_of(8 * xs64::LANES)
             && f.halves(self.stream.level, plane, y, out)
         {
@@ -151,12 +151,12 @@ impl StreamFrame<'_> {
 
     /// The place before block `block` of a row.
     #[inline]
-    pub fn row(&self, plane: usize, y: u32, block: u32) -> Row {
+    pub fn row(&self, plane: usize, y: u32, block: u32) -> RowCursor {
         let lanes = match &self.inner {
             InnerFrame::Lfsr31(f) => AnyLanes::Lfsr31(f.lanes(plane, y, block)),
             InnerFrame::Xs64(f) => AnyLanes::Xs64(f.lanes(plane, y, block)),
         };
-        Row { law: self.stream.law, level: self.stream.level, lanes }
+        RowCursor { distribution: self.stream.distribution, level: self.stream.level, lanes }
     }
 }
 
@@ -170,7 +170,7 @@ multiversion! {
     pub fn halve(level, out: &mut [i16]) = halve_body;
 }
 
-impl Row {
+impl RowCursor {
     /// The registers of `lfsr31`, for kernels that run them themselves; `None` for the other generator.
     #[inline]
     pub fn lfsr31(&self) -> Option<&lfsr31::Lanes> {
@@ -190,15 +190,15 @@ impl Row {
     }
 
     /// The centred numbers of the next pixels, whole blocks of them. `words` lends room for
-    /// [`law().words()`](Law::words) words a pixel.
+    /// [`distribution().words()`](Distribution::words) words a pixel.
     #[inline]
     pub fn centred(&mut self, words: &mut [u16], out: &mut [i16]) {
-        let words = &mut words[..out.len() * self.law.words() as usize];
+        let words = &mut words[..out.len() * self.distribution.words() as usize];
         self.words(words);
         let lanes = match self.lanes {
             AnyLanes::Lfsr31(_) => lfsr31::LANES,
             AnyLanes::Xs64(_) => xs64::LANES,
         };
-        centre(self.level, self.law, lanes, words, out);
+        centre(self.level, self.distribution, lanes, words, out);
     }
 }

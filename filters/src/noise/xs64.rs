@@ -9,7 +9,7 @@
 //! primitive characteristic polynomial, so the period is 2^64 - 1, and a place far along a row is reached by a power of
 //! its 64x64 matrix ([`jump`]). Rows are reached by hashing their address, so frames, planes and rows are unrelated.
 
-use super::law::{self, Law};
+use super::distribution::{self, Distribution};
 use super::seed::{FrameKey, GOLDEN, Layer, key_of_frame, mix64};
 use super::{Shape, seed};
 use crate::gf2::{Matrix64, Powers64};
@@ -178,7 +178,7 @@ impl Frame64 {
     }
 }
 
-/// The noise of one pixel, made alone: the centred number c ([`law`]). Slow: the reference.
+/// The noise of one pixel, made alone: the centred number c ([`distribution`]). Slow: the reference.
 pub fn noise_at(shape: &Shape, seed: u64, frame: i64, plane: usize, x: u32, y: u32) -> i16 {
     let key = seed::key(seed, frame, plane as u32, y);
     let (lanes, lane) = (LANES as u32, x as usize % LANES);
@@ -192,11 +192,11 @@ pub fn noise_at(shape: &Shape, seed: u64, frame: i64, plane: usize, x: u32, y: u
         };
         (0..count).map(|_| next()).collect()
     };
-    match shape.law() {
-        Law::Sum(k) => law::centred(&words(k * (x / lanes), k)),
-        Law::H8 => {
+    match shape.distribution() {
+        Distribution::Sum(k) => distribution::centred(&words(k * (x / lanes), k)),
+        Distribution::H8 => {
             let eight = words(8 * (x / (8 * lanes)), 8);
-            law::h8(core::array::from_fn(|q| eight[q]))[x as usize / LANES % 8]
+            distribution::h8(core::array::from_fn(|q| eight[q]))[x as usize / LANES % 8]
         }
     }
 }

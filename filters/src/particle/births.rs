@@ -16,7 +16,7 @@ pub const BLOCK: usize = 64;
 pub const NEVER: i64 = i64::MAX;
 
 /// The highest rate, 10^8 births a second, in millionths.
-pub const MOST_RATE: u64 = 100_000_000_000_000;
+pub const MAX_RATE: u64 = 100_000_000_000_000;
 
 /// Millionths of a birth a second times flicks, in one birth.
 const UNITS: i128 = 1_000_000 * FLICKS as i128;
@@ -102,7 +102,7 @@ fn between(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
 /// What is wrong with a rate.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RateError {
-    /// Below 0, above [`MOST_RATE`] or not a number: births a second as given.
+    /// Below 0, above [`MAX_RATE`] or not a number: births a second as given.
     Range(f64),
     /// A ramp without keys.
     Empty,
@@ -116,7 +116,7 @@ impl fmt::Display for RateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RateError::Range(r) => {
-                write!(f, "{r} births a second: a rate is 0 to {}", MOST_RATE / 1_000_000)
+                write!(f, "{r} births a second: a rate is 0 to {}", MAX_RATE / 1_000_000)
             }
             RateError::Empty => f.write_str("a rate that changes needs at least one key"),
             RateError::Order(i) => {
@@ -132,7 +132,7 @@ impl core::error::Error for RateError {}
 /// A rate in births a second, as whole millionths.
 pub fn rate(per_second: f64) -> Result<u64, RateError> {
     let millionths = per_second * 1e6 + 0.5;
-    if !(0.5..=MOST_RATE as f64 + 0.5).contains(&millionths) {
+    if !(0.5..=MAX_RATE as f64 + 0.5).contains(&millionths) {
         return Err(RateError::Range(per_second));
     }
     Ok(millionths as u64)
@@ -140,23 +140,23 @@ pub fn rate(per_second: f64) -> Result<u64, RateError> {
 
 /// The same rate at all times, without beginning or end: particle 0 is the first born after time 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Steady {
+pub struct ConstantRate {
     rate: u64,
     /// Flicks from birth to birth, and what is left of the division: `UNITS = gap * rate + rest`.
     gap: i64,
     rest: i64,
 }
 
-impl Steady {
+impl ConstantRate {
     /// `per_second` births a second, 0 to 10^8.
-    pub fn new(per_second: f64) -> Result<Steady, RateError> {
+    pub fn new(per_second: f64) -> Result<ConstantRate, RateError> {
         let rate = rate(per_second)?;
         let by = i128::from(rate.max(1));
-        Ok(Steady { rate, gap: (UNITS / by) as i64, rest: (UNITS % by) as i64 })
+        Ok(ConstantRate { rate, gap: (UNITS / by) as i64, rest: (UNITS % by) as i64 })
     }
 }
 
-impl Births for Steady {
+impl Births for ConstantRate {
     fn born(&self, at: i64) -> i64 {
         (i128::from(self.rate) * i128::from(at)).div_euclid(UNITS) as i64
     }
@@ -237,14 +237,14 @@ fn steady_body(base: i64, gap: i64, over: i64, rest: i64, rate: i64, out: &mut [
 /// A rate that goes in straight lines from key to key; before the first and after the last it stays. Particle 0 is
 /// the first born after the first key.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Ramp {
+pub struct RateRamp {
     /// Time, rate in millionths, and twice the integral from the first key to here.
     keys: Vec<(i64, i64, i128)>,
 }
 
-impl Ramp {
+impl RateRamp {
     /// Keys are times in flicks with births a second.
-    pub fn new(keys: &[(i64, f64)]) -> Result<Ramp, RateError> {
+    pub fn new(keys: &[(i64, f64)]) -> Result<RateRamp, RateError> {
         let mut made: Vec<(i64, i64, i128)> = Vec::with_capacity(keys.len());
         for (i, &(at, per_second)) in keys.iter().enumerate() {
             let rate = rate(per_second)? as i64;
@@ -258,7 +258,7 @@ impl Ramp {
             }
             made.push((at, rate, twice));
         }
-        if made.is_empty() { Err(RateError::Empty) } else { Ok(Ramp { keys: made }) }
+        if made.is_empty() { Err(RateError::Empty) } else { Ok(RateRamp { keys: made }) }
     }
 
     /// The keys around the stretch that number `i` of `keys` begins: the key, and the rate's rise and length after it.
@@ -293,7 +293,7 @@ impl Ramp {
     }
 }
 
-impl Births for Ramp {
+impl Births for RateRamp {
     fn born(&self, at: i64) -> i64 {
         self.twice(at.clamp(-LAST, LAST)).div_euclid(2 * UNITS) as i64
     }

@@ -45,7 +45,7 @@ impl Columns {
 
 /// Which way particles start.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Spray {
+pub enum Directions {
     /// Evenly over the cap of the sphere around the axis; the number is the cap's height, 1 - cos of the half angle:
     /// 0 the axis alone, 1 the half sphere, 2 all directions.
     Cone(f32),
@@ -56,8 +56,8 @@ pub enum Spray {
 
 /// What is wrong with a nozzle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NozzleError {
-    /// A coordinate of the place that is not a number within ±[`LARGEST`](super::LARGEST).
+pub enum EmitterShapeError {
+    /// A coordinate of the place that is not a number within ±[`MAX_SPREAD`](super::MAX_SPREAD).
     Place,
     /// The axis has no length, or one that is no number.
     Axis,
@@ -65,58 +65,58 @@ pub enum NozzleError {
     Spray,
 }
 
-impl fmt::Display for NozzleError {
+impl fmt::Display for EmitterShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            NozzleError::Place => "the place and size of an emitter must be numbers within ±1e12",
-            NozzleError::Axis => "the direction of an emitter must be a vector with a length",
-            NozzleError::Spray => {
+            EmitterShapeError::Place => "the place and size of an emitter must be numbers within ±1e12",
+            EmitterShapeError::Axis => "the direction of an emitter must be a vector with a length",
+            EmitterShapeError::Spray => {
                 "a cone is 0 to 2 (the height of its cap), a fan 0 to 1 (half turns to either side)"
             }
         })
     }
 }
 
-impl core::error::Error for NozzleError {}
+impl core::error::Error for EmitterShapeError {}
 
 /// Where and which way particles are born: evenly in a box (or rectangle, line, point), spraying around an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Nozzle {
+pub struct EmitterShape {
     centre: [f32; 3],
     half: [f32; 3],
-    spray: Spray,
+    spray: Directions,
     /// The axis, and two unit vectors square to it; the first lies flat.
     frame: [[f32; 3]; 3],
 }
 
-impl Nozzle {
+impl EmitterShape {
     /// A box by its centre and half its size (0 for a point); the axis may have any length but none.
     pub fn new(
         centre: [f32; 3],
         half: [f32; 3],
         axis: [f32; 3],
-        spray: Spray,
-    ) -> Result<Nozzle, NozzleError> {
-        let largest = super::kind::LARGEST;
+        spray: Directions,
+    ) -> Result<EmitterShape, EmitterShapeError> {
+        let largest = super::kind::MAX_SPREAD;
         if !centre.iter().chain(&half).all(|v| (-largest..=largest).contains(v)) {
-            return Err(NozzleError::Place);
+            return Err(EmitterShapeError::Place);
         }
         match spray {
-            Spray::Cone(cap) if (0.0..=2.0).contains(&cap) => {}
-            Spray::Fan(width) if (0.0..=1.0).contains(&width) => {}
-            _ => return Err(NozzleError::Spray),
+            Directions::Cone(cap) if (0.0..=2.0).contains(&cap) => {}
+            Directions::Fan(width) if (0.0..=1.0).contains(&width) => {}
+            _ => return Err(EmitterShapeError::Spray),
         }
         let a = axis.map(f64::from);
         let length = (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt();
         // The cubes of what f32 holds fit f64, so only a true zero, infinity or NaN is refused.
         if !(length > 0.0 && length < f64::INFINITY) {
-            return Err(NozzleError::Axis);
+            return Err(EmitterShapeError::Axis);
         }
         let a = a.map(|v| v / length);
         let flat = (a[0] * a[0] + a[1] * a[1]).sqrt();
         let u = if flat > 1e-9 { [-a[1] / flat, a[0] / flat, 0.0] } else { [1.0, 0.0, 0.0] };
         let v = [a[1] * u[2] - a[2] * u[1], a[2] * u[0] - a[0] * u[2], a[0] * u[1] - a[1] * u[0]];
-        Ok(Nozzle { centre, half, spray, frame: [a, u, v].map(|w| w.map(|c| c as f32)) })
+        Ok(EmitterShape { centre, half, spray, frame: [a, u, v].map(|w| w.map(|c| c as f32)) })
     }
 
     /// The way, of length 1, that two numbers from -1 to 1 give.
@@ -137,7 +137,7 @@ pub struct Emitter {
     /// When they are born.
     pub births: Arc<dyn Births>,
     /// Where, and which way.
-    pub nozzle: Nozzle,
+    pub shape: EmitterShape,
 }
 
 impl Emitter {
@@ -146,7 +146,7 @@ impl Emitter {
     pub fn fill(&self, level: Level, block: i64, out: &mut Columns) {
         let first = block.saturating_mul(BLOCK as i64);
         self.births.times(level, first, &mut out.birth);
-        place(level, &self.nozzle, self.seed, first, out);
+        place(level, &self.shape, self.seed, first, out);
     }
 
     /// One particle: the definition of what [`fill`](Emitter::fill) makes 64 of.
@@ -155,11 +155,11 @@ impl Emitter {
         self.births.times(Level::SCALAR, number, &mut birth);
         let key = key(self.seed, number);
         let drawn = numbers(key as u32, (key >> 32) as u32);
-        let along = along(self.nozzle.spray, drawn[3], drawn[4]);
+        let along = along(self.shape.spray, drawn[3], drawn[4]);
         Particle {
             birth: birth[0],
-            position: core::array::from_fn(|a| self.nozzle.centre[a] + self.nozzle.half[a] * drawn[a]),
-            direction: [0, 1, 2].map(|a| turned(&self.nozzle, a, along)),
+            position: core::array::from_fn(|a| self.shape.centre[a] + self.shape.half[a] * drawn[a]),
+            direction: [0, 1, 2].map(|a| turned(&self.shape, a, along)),
             kind: self.kind,
             seed: (key >> 32) as u32,
         }
@@ -201,15 +201,15 @@ fn numbers(low: u32, high: u32) -> [f32; 5] {
 
 /// The way a particle starts, along the axis and the two vectors square to it, for the numbers `r` and `s`.
 #[inline(always)]
-fn along(spray: Spray, r: f32, s: f32) -> [f32; 3] {
+fn along(spray: Directions, r: f32, s: f32) -> [f32; 3] {
     match spray {
-        Spray::Cone(cap) => {
+        Directions::Cone(cap) => {
             let cos = 1.0 - cap * (r * 0.5 + 0.5);
             let sin = (1.0 - cos * cos).max(0.0).sqrt();
             let [sp, cp] = sin_cos(s);
             [cos, sin * cp, sin * sp]
         }
-        Spray::Fan(width) => {
+        Directions::Fan(width) => {
             let [sin, cos] = sin_cos(width * r);
             [cos, sin, 0.0]
         }
@@ -218,19 +218,19 @@ fn along(spray: Spray, r: f32, s: f32) -> [f32; 3] {
 
 /// One axis of the same way in the world, fixed point.
 #[inline(always)]
-fn turned(nozzle: &Nozzle, axis: usize, along: [f32; 3]) -> i16 {
-    let [a, u, v] = nozzle.frame;
+fn turned(shape: &EmitterShape, axis: usize, along: [f32; 3]) -> i16 {
+    let [a, u, v] = shape.frame;
     to_fixed(a[axis] * along[0] + u[axis] * along[1] + v[axis] * along[2])
 }
 
 multiversion! {
-    fn place(level, nozzle: &Nozzle, seed: u64, first: i64, out: &mut Columns) = place_body;
+    fn place(level, shape: &EmitterShape, seed: u64, first: i64, out: &mut Columns) = place_body;
 }
 
 /// In passes of a few steps each, so that many lanes are under way at a time.
 #[inline(always)]
-fn place_body(nozzle: &Nozzle, seed: u64, first: i64, out: &mut Columns) {
-    let nozzle = *nozzle;
+fn place_body(shape: &EmitterShape, seed: u64, first: i64, out: &mut Columns) {
+    let shape = *shape;
     let mut low = [0u32; BLOCK];
     for (j, (low, high)) in low.iter_mut().zip(&mut out.seed).enumerate() {
         let key = key(seed, first.wrapping_add(j as i64));
@@ -244,19 +244,19 @@ fn place_body(nozzle: &Nozzle, seed: u64, first: i64, out: &mut Columns) {
     row::<4>(&low, &out.seed, &mut drawn);
     for (axis, (out, drawn)) in out.position.iter_mut().zip(&drawn).enumerate() {
         for (out, r) in out.iter_mut().zip(drawn) {
-            *out = nozzle.centre[axis] + nozzle.half[axis] * r;
+            *out = shape.centre[axis] + shape.half[axis] * r;
         }
     }
     let mut ways = [[0.0f32; BLOCK]; 3];
     for j in 0..BLOCK {
-        let along = along(nozzle.spray, drawn[3][j], drawn[4][j]);
+        let along = along(shape.spray, drawn[3][j], drawn[4][j]);
         for axis in 0..3 {
             ways[axis][j] = along[axis];
         }
     }
     for (axis, out) in out.direction.iter_mut().enumerate() {
         for (j, out) in out.iter_mut().enumerate() {
-            *out = turned(&nozzle, axis, [ways[0][j], ways[1][j], ways[2][j]]);
+            *out = turned(&shape, axis, [ways[0][j], ways[1][j], ways[2][j]]);
         }
     }
 }
@@ -271,21 +271,23 @@ fn row<const N: usize>(low: &[u32; BLOCK], high: &[u32; BLOCK], drawn: &mut [[f3
 
 #[cfg(test)]
 mod tests {
-    use super::super::births::Steady;
+    use super::super::births::ConstantRate;
     use super::*;
 
-    fn emitter(spray: Spray) -> Emitter {
+    fn emitter(spray: Directions) -> Emitter {
         Emitter {
             seed: 7,
             kind: 3,
-            births: Arc::new(Steady::new(1234.5).unwrap()),
-            nozzle: Nozzle::new([1.0, 2.0, 3.0], [0.5, 0.0, 4.0], [1.0, -2.0, 0.5], spray).unwrap(),
+            births: Arc::new(ConstantRate::new(1234.5).unwrap()),
+            shape: EmitterShape::new([1.0, 2.0, 3.0], [0.5, 0.0, 4.0], [1.0, -2.0, 0.5], spray).unwrap(),
         }
     }
 
     #[test]
     fn blocks_equal_single_births_at_every_level() {
-        for spray in [Spray::Cone(0.3), Spray::Cone(2.0), Spray::Fan(1.0), Spray::Fan(0.0)] {
+        for spray in
+            [Directions::Cone(0.3), Directions::Cone(2.0), Directions::Fan(1.0), Directions::Fan(0.0)]
+        {
             let emitter = emitter(spray);
             for &level in Level::available() {
                 for block in [0, -1, 5, 1 << 40, -(1 << 40)] {
@@ -313,8 +315,8 @@ mod tests {
     #[test]
     fn births_fill_the_box_and_the_cap_evenly() {
         let n = 100_000;
-        let emitter = emitter(Spray::Cone(0.5));
-        let nozzle = emitter.nozzle;
+        let emitter = emitter(Directions::Cone(0.5));
+        let shape = emitter.shape;
         let (mut mean, mut heights) = ([0.0f64; 3], 0.0f64);
         for i in 0..n {
             let p = emitter.particle(i);
@@ -325,7 +327,7 @@ mod tests {
             let d = p.direction.map(|v| f64::from(v) / 32767.0);
             let long = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
             assert!((long - 1.0).abs() < 1e-4);
-            let height: f64 = d.iter().zip(nozzle.frame[0]).map(|(d, a)| d * f64::from(a)).sum();
+            let height: f64 = d.iter().zip(shape.frame[0]).map(|(d, a)| d * f64::from(a)).sum();
             assert!(height > 0.4999, "{height}");
             heights += height / n as f64;
         }
@@ -335,14 +337,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let with = |axis, spray| Nozzle::new([0.0; 3], [0.0; 3], axis, spray);
-        assert_eq!(with([0.0; 3], Spray::Fan(0.0)), Err(NozzleError::Axis));
-        assert_eq!(with([0.0, f32::NAN, 0.0], Spray::Fan(0.0)), Err(NozzleError::Axis));
-        assert_eq!(with([1.0; 3], Spray::Cone(2.1)), Err(NozzleError::Spray));
-        assert_eq!(with([1.0; 3], Spray::Fan(f32::NAN)), Err(NozzleError::Spray));
-        assert!(with([1e-40, 0.0, 0.0], Spray::Fan(0.0)).is_ok());
-        assert!(with([f32::MAX; 3], Spray::Fan(0.0)).is_ok());
-        let far = Nozzle::new([f32::INFINITY, 0.0, 0.0], [0.0; 3], [1.0; 3], Spray::Fan(0.0));
-        assert_eq!(far, Err(NozzleError::Place));
+        let with = |axis, spray| EmitterShape::new([0.0; 3], [0.0; 3], axis, spray);
+        assert_eq!(with([0.0; 3], Directions::Fan(0.0)), Err(EmitterShapeError::Axis));
+        assert_eq!(with([0.0, f32::NAN, 0.0], Directions::Fan(0.0)), Err(EmitterShapeError::Axis));
+        assert_eq!(with([1.0; 3], Directions::Cone(2.1)), Err(EmitterShapeError::Spray));
+        assert_eq!(with([1.0; 3], Directions::Fan(f32::NAN)), Err(EmitterShapeError::Spray));
+        assert!(with([1e-40, 0.0, 0.0], Directions::Fan(0.0)).is_ok());
+        assert!(with([f32::MAX; 3], Directions::Fan(0.0)).is_ok());
+        let far = EmitterShape::new([f32::INFINITY, 0.0, 0.0], [0.0; 3], [1.0; 3], Directions::Fan(0.0));
+        assert_eq!(far, Err(EmitterShapeError::Place));
     }
 }

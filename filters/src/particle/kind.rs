@@ -40,7 +40,7 @@ impl Spread {
 /// Parameters that motion and drawing know, at the places they are drawn in. A kind's own ones come after.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
-pub enum Slot {
+pub enum Parameter {
     /// How long it lives, in seconds. A particle whose life is not above 0 is never seen.
     Life,
     /// Units a second along its direction, at birth.
@@ -65,31 +65,31 @@ pub enum Slot {
 pub const STANDARD: usize = 9;
 
 /// The most parameters a kind may have.
-pub const MOST_PARAMETERS: usize = 1024;
+pub const MAX_PARAMETERS: usize = 1024;
 
 /// The longest life, in seconds (eleven days): ages stay exact well beyond it.
-pub const LONGEST: f32 = 1e6;
+pub const MAX_LIFE: f32 = 1e6;
 
 /// The largest base and offset: squares of the longest life times this are still far from infinite.
-pub const LARGEST: f32 = 1e12;
+pub const MAX_SPREAD: f32 = 1e12;
 
 /// What is wrong with a kind.
 #[derive(Clone, PartialEq, Debug)]
 pub enum KindError {
-    /// Parameter `.0` has a base or an offset that is not a number within ±[`LARGEST`].
+    /// Parameter `.0` has a base or an offset that is not a number within ±[`MAX_SPREAD`].
     Value(usize),
-    /// A life of `.0` seconds, more than [`LONGEST`].
+    /// A life of `.0` seconds, more than [`MAX_LIFE`].
     Life(f32),
-    /// `.0` parameters, more than [`MOST_PARAMETERS`].
+    /// `.0` parameters, more than [`MAX_PARAMETERS`].
     Count(usize),
 }
 
 impl fmt::Display for KindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            KindError::Value(i) => write!(f, "parameter {i} must be a number within ±{LARGEST}"),
-            KindError::Life(l) => write!(f, "a life of {l} seconds: the longest is {LONGEST}"),
-            KindError::Count(n) => write!(f, "{n} parameters: a kind has at most {MOST_PARAMETERS}"),
+            KindError::Value(i) => write!(f, "parameter {i} must be a number within ±{MAX_SPREAD}"),
+            KindError::Life(l) => write!(f, "a life of {l} seconds: the longest is {MAX_LIFE}"),
+            KindError::Count(n) => write!(f, "{n} parameters: a kind has at most {MAX_PARAMETERS}"),
         }
     }
 }
@@ -110,15 +110,15 @@ impl Kind {
     /// A kind with the [standard](Slot) parameters and any number of its own.
     pub fn new(standard: [Spread; STANDARD], extra: Vec<Spread>) -> Result<Kind, KindError> {
         let count = STANDARD + extra.len();
-        if count > MOST_PARAMETERS {
+        if count > MAX_PARAMETERS {
             return Err(KindError::Count(count));
         }
-        let fits = |v: f32| (-LARGEST..=LARGEST).contains(&v);
+        let fits = |v: f32| (-MAX_SPREAD..=MAX_SPREAD).contains(&v);
         if let Some(i) = standard.iter().chain(&extra).position(|s| !fits(s.base) || !fits(s.offset)) {
             return Err(KindError::Value(i));
         }
-        let life = standard[Slot::Life as usize].reach();
-        if life > LONGEST {
+        let life = standard[Parameter::Life as usize].reach();
+        if life > MAX_LIFE {
             return Err(KindError::Life(life));
         }
         Ok(Kind { standard, extra })
@@ -136,7 +136,7 @@ impl Kind {
 
     /// One standard parameter.
     #[inline(always)]
-    pub fn slot(&self, slot: Slot) -> Spread {
+    pub fn parameter(&self, slot: Parameter) -> Spread {
         self.standard[slot as usize]
     }
 
@@ -153,7 +153,7 @@ impl Kind {
 
     /// Flicks after which no particle of this kind lives any more.
     pub fn longest(&self) -> i64 {
-        let life = self.slot(Slot::Life);
+        let life = self.parameter(Parameter::Life);
         clock::length(f64::from(life.base + life.offset.abs()))
     }
 
@@ -165,12 +165,13 @@ impl Kind {
     #[inline(always)]
     pub fn reach(&self, age: f32) -> [f32; 3] {
         const ROUNDING: f32 = 1.0 + 1.0 / 524_288.0;
-        let size = (self.slot(Slot::Size).reach() + self.slot(Slot::Growth).reach() * age)
+        let size = (self.parameter(Parameter::Size).reach()
+            + self.parameter(Parameter::Growth).reach() * age)
             * core::f32::consts::SQRT_2;
-        let straight = self.slot(Slot::Speed).reach() * age + size;
+        let straight = self.parameter(Parameter::Speed).reach() * age + size;
         let half = 0.5 * age * age;
-        [Slot::AccelX, Slot::AccelY, Slot::AccelZ]
-            .map(|a| (straight + self.slot(a).reach() * half) * ROUNDING)
+        [Parameter::AccelX, Parameter::AccelY, Parameter::AccelZ]
+            .map(|a| (straight + self.parameter(a).reach() * half) * ROUNDING)
     }
 }
 
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn a_parameter_is_base_plus_r_times_offset() {
         let mut standard = [Spread::default(); STANDARD];
-        standard[Slot::Life as usize] = Spread { base: 5.0, offset: 2.0 };
+        standard[Parameter::Life as usize] = Spread { base: 5.0, offset: 2.0 };
         let kind = Kind::new(standard, vec![Spread { base: -1.0, offset: 0.5 }; 3]).unwrap();
         let mut draws = Draws::of(77);
         let r: Vec<f32> = (0..12).map(|_| draws.draw()).collect();
@@ -196,10 +197,10 @@ mod tests {
     fn changing_one_parameter_changes_no_other() {
         let mut standard = [Spread { base: 1.0, offset: 1.0 }; STANDARD];
         let before = Kind::new(standard, vec![]).unwrap();
-        standard[Slot::Speed as usize].offset = 0.0;
+        standard[Parameter::Speed as usize].offset = 0.0;
         let after = Kind::new(standard, vec![]).unwrap();
         for (i, (a, b)) in before.values(5).zip(after.values(5)).enumerate() {
-            assert_eq!(a == b, i != Slot::Speed as usize, "{i}");
+            assert_eq!(a == b, i != Parameter::Speed as usize, "{i}");
         }
     }
 

@@ -48,18 +48,20 @@ mod pool;
 mod random;
 mod record;
 mod regenerate;
-mod sieve;
+mod survivor_cache;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use arch::whole;
-pub use births::{BLOCK, Births, Bursts, Counted, MOST_RATE, NEVER, Ramp, RateError, Span, Steady, rate};
+pub use births::{
+    BLOCK, Births, Bursts, ConstantRate, Counted, MAX_RATE, NEVER, RateError, RateRamp, Span, rate,
+};
 pub use clock::{FLICKS, LAST, flicks, length, seconds};
-pub use emitter::{Columns, Emitter, Nozzle, NozzleError, Spray};
-pub use kind::{Kind, KindError, LARGEST, LONGEST, MOST_PARAMETERS, STANDARD, Slot, Spread};
+pub use emitter::{Columns, Directions, Emitter, EmitterShape, EmitterShapeError};
+pub use kind::{Kind, KindError, MAX_LIFE, MAX_PARAMETERS, MAX_SPREAD, Parameter, STANDARD, Spread};
 pub(crate) use motion::pack;
-pub use motion::{Placed, PlacedBlock, View, dress, place, placed, velocities, velocity};
-pub use pool::{Lives, Pool, PoolError, Room, lanes};
+pub use motion::{Placed, PlacedBlock, View, place, placed, set_size_and_angle, velocities, velocity};
+pub use pool::{LiveWindow, Pool, PoolError, PoolSize, lanes};
 pub use random::{Draws, mix32, step};
 pub use record::{Particle, UNIT, from_fixed, to_fixed};
-pub use regenerate::{go_on, regenerate};
+pub use regenerate::{continue_draws, regenerate};

@@ -3,7 +3,7 @@
 use super::births::BLOCK;
 use super::clock::seconds;
 use super::emitter::Columns;
-use super::kind::{Kind, STANDARD, Slot, Spread};
+use super::kind::{Kind, Parameter, STANDARD, Spread};
 use super::random::{Draws, mix32, step};
 use super::record::{Particle, STEP};
 use crate::simd::multiversion;
@@ -76,19 +76,19 @@ pub fn placed(kind: &Kind, particle: &Particle, at: i64) -> Option<Placed> {
     let age = seconds(since);
     let mut draws = Draws::of(particle.seed);
     let values: [f32; STANDARD] = kind.standard().map(|s| s.at(draws.draw()));
-    let value = |slot: Slot| values[slot as usize];
-    if age >= value(Slot::Life) {
+    let value = |slot: Parameter| values[slot as usize];
+    if age >= value(Parameter::Life) {
         return None;
     }
-    let start = particle.direction.map(|d| f32::from(d) * (value(Slot::Speed) * STEP));
-    let pull = [value(Slot::AccelX), value(Slot::AccelY), value(Slot::AccelZ)];
-    let size = value(Slot::Size) + value(Slot::Growth) * age;
+    let start = particle.direction.map(|d| f32::from(d) * (value(Parameter::Speed) * STEP));
+    let pull = [value(Parameter::AccelX), value(Parameter::AccelY), value(Parameter::AccelZ)];
+    let size = value(Parameter::Size) + value(Parameter::Growth) * age;
     Some(Placed {
         age,
-        life: value(Slot::Life),
+        life: value(Parameter::Life),
         position: core::array::from_fn(|a| particle.position[a] + (start[a] + pull[a] * (0.5 * age)) * age),
         size: if size > 0.0 { size } else { 0.0 },
-        angle: value(Slot::Angle) + value(Slot::Spin) * age,
+        angle: value(Parameter::Angle) + value(Parameter::Spin) * age,
         bits: draws.bits(),
     })
 }
@@ -97,9 +97,9 @@ pub fn placed(kind: &Kind, particle: &Particle, at: i64) -> Option<Placed> {
 pub fn velocity(kind: &Kind, particle: &Particle, age: f32) -> [f32; 3] {
     let mut draws = Draws::of(particle.seed);
     let values: [f32; STANDARD] = kind.standard().map(|s| s.at(draws.draw()));
-    let speed = values[Slot::Speed as usize] * STEP;
+    let speed = values[Parameter::Speed as usize] * STEP;
     core::array::from_fn(|a| {
-        f32::from(particle.direction[a]) * speed + values[Slot::AccelX as usize + a] * age
+        f32::from(particle.direction[a]) * speed + values[Parameter::AccelX as usize + a] * age
     })
 }
 
@@ -114,7 +114,7 @@ const IN_A_ROW: [u32; BLOCK] = {
     row
 };
 
-/// [`BLOCK`] particles at a time, field by field as in [`Placed`]: [`place`] says who lives and where, [`dress`] what
+/// [`BLOCK`] particles at a time, field by field as in [`Placed`]: [`place`] says who lives and where, [`set_size_and_angle`] what
 /// they look like. Only lanes whose bit in `live` is set mean anything.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -212,8 +212,8 @@ multiversion! {
     pub fn place(level, kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, out: &mut PlacedBlock) = place_body;
 
     /// Goes on after [`place`], and once only: sets size and angle, and leaves the sequences before the kind's own
-    /// parameters (see [`go_on`](super::go_on)).
-    pub fn dress(level, kind: &Kind, block: &mut PlacedBlock) = dress_body;
+    /// parameters (see [`continue_draws`](super::continue_draws)).
+    pub fn set_size_and_angle(level, kind: &Kind, block: &mut PlacedBlock) = set_size_and_angle_body;
 
     /// The velocities of all lanes of `columns` at their ages, x, y and z: what streaks need beside positions.
     pub fn velocities(level, kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut [[f32; BLOCK]; 3]) = velocities_body;
@@ -261,9 +261,9 @@ fn place_body(kind: &Kind, columns: &Columns, at: i64, view: &View, lanes: u64, 
 }
 
 #[inline(always)]
-fn dress_body(kind: &Kind, block: &mut PlacedBlock) {
+fn set_size_and_angle_body(kind: &Kind, block: &mut PlacedBlock) {
     let mut bits = block.bits;
-    let [size, growth, angle, spin] = draw(&kind.standard()[Slot::Size as usize..], &mut bits);
+    let [size, growth, angle, spin] = draw(&kind.standard()[Parameter::Size as usize..], &mut bits);
     for j in 0..BLOCK {
         let age = block.age[j];
         let size = size[j] + growth[j] * age;
@@ -276,10 +276,10 @@ fn dress_body(kind: &Kind, block: &mut PlacedBlock) {
 #[inline(always)]
 fn velocities_body(kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut [[f32; BLOCK]; 3]) {
     let mut bits = columns.seed.map(mix32);
-    let values: [_; Slot::AccelZ as usize + 1] = draw(kind.standard(), &mut bits);
-    let speed = &values[Slot::Speed as usize];
+    let values: [_; Parameter::AccelZ as usize + 1] = draw(kind.standard(), &mut bits);
+    let speed = &values[Parameter::Speed as usize];
     for (axis, out) in out.iter_mut().enumerate() {
-        let pull = &values[Slot::AccelX as usize + axis];
+        let pull = &values[Parameter::AccelX as usize + axis];
         for (j, out) in out.iter_mut().enumerate() {
             *out = f32::from(columns.direction[axis][j]) * (speed[j] * STEP) + pull[j] * age[j];
         }

@@ -7,22 +7,22 @@
 //!
 //! What a ring pays is the dead between the living: a quarter of it at lives of 1 to 2 seconds, half of it at lives of
 //! 0 to any length. Where lives vary that much, the ring holds the births since the last full sixteenth of the longest
-//! life only, and a [`Sieve`] those before that lived then. It moves with the clock, not with the player, so
+//! life only, and a [`SurvivorCache`] those before that lived then. It moves with the clock, not with the player, so
 //! the pool is still a function of the time.
 
 use super::arch::prefetch;
 use super::births::BLOCK;
 use super::clock::LAST;
 use super::emitter::{Columns, Emitter};
-use super::kind::{Kind, Slot};
-use super::motion::{PlacedBlock, View, dress, place, velocities};
-use super::sieve::{Kept, Sieve};
+use super::kind::{Kind, Parameter};
+use super::motion::{PlacedBlock, View, place, set_size_and_angle, velocities};
+use super::survivor_cache::{SurvivorBlock, SurvivorCache};
 use crate::simd::Level;
 use core::fmt;
 use core::ops::Range;
 
 /// From this part of dead in a window of the longest life on, the living are sieved. Found by measuring: a ring of a
-/// fifth dead and a sieve cost the same.
+/// fifth dead and a survivor cache cost the same.
 const VARIED: f32 = 0.2;
 
 /// A sieve's steps in the longest life. More of them sieve more often, fewer leave more dead.
@@ -61,7 +61,7 @@ impl core::error::Error for PoolError {}
 
 /// Which particles of an emitter may live at a time: a rule of the emitter, its kind and the cap alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lives {
+pub struct LiveWindow {
     /// Flicks after which none of the kind lives.
     pub longest: i64,
     /// Whoever is older than the youngest this many is dropped, dead or alive; no cap: `u32::MAX`.
@@ -70,10 +70,10 @@ pub struct Lives {
     pub cap: u32,
 }
 
-impl Lives {
+impl LiveWindow {
     /// Lives of `kind`, capped.
-    pub fn of(kind: &Kind, cap: Option<u32>) -> Lives {
-        Lives { longest: kind.longest(), cap: cap.unwrap_or(u32::MAX) }
+    pub fn of(kind: &Kind, cap: Option<u32>) -> LiveWindow {
+        LiveWindow { longest: kind.longest(), cap: cap.unwrap_or(u32::MAX) }
     }
 
     /// The numbers that may live at flick `at`: all others are dead, unborn or dropped.
@@ -84,7 +84,7 @@ impl Lives {
         start.max(end.saturating_sub(i64::from(self.cap))).min(end)..end
     }
 
-    /// No more than this many numbers are in any [`window`](Lives::window) between the two times.
+    /// No more than this many numbers are in any [`window`](LiveWindow::window) between the two times.
     pub fn most(&self, emitter: &Emitter, span: Range<i64>) -> i64 {
         emitter.births.most(span.start, span.end, self.longest).clamp(0, i64::from(self.cap))
     }
@@ -95,10 +95,10 @@ impl Lives {
 pub struct Pool {
     emitter: Emitter,
     kind: Kind,
-    lives: Lives,
+    live_window: LiveWindow,
     ring: Ring,
     /// Those born before the ring's, where lives vary much.
-    sieve: Option<Sieve>,
+    survivors: Option<SurvivorCache>,
     /// Numbers that may live now.
     window: Range<i64>,
     /// Blocks of the window that are in the ring, and the ring's place of the first.
@@ -110,33 +110,33 @@ pub struct Pool {
 
 /// What a pool takes, found before it is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Room {
+pub struct PoolSize {
     /// The proven bound on the numbers that may live at a time.
     pub alive: i64,
     /// Bytes, all that the pool ever takes.
     pub bytes: usize,
     ring: usize,
-    sieve: usize,
+    survivors: usize,
     step: i64,
 }
 
-impl Room {
+impl PoolSize {
     /// Room for every time in `span`.
-    fn find(lives: &Lives, kind: &Kind, emitter: &Emitter, span: Range<i64>) -> Room {
-        let alive = lives.most(emitter, span.clone());
+    fn find(live_window: &LiveWindow, kind: &Kind, emitter: &Emitter, span: Range<i64>) -> PoolSize {
+        let alive = live_window.most(emitter, span.clone());
         // Numbers in a row that begin anywhere in a block.
         let blocks = |numbers: i64| if numbers == 0 { 0 } else { (numbers as usize - 1) / BLOCK + 2 };
-        let life = kind.slot(Slot::Life);
-        let (ring, sieve, step) = if life.offset.abs() < VARIED * (life.base + life.offset.abs()) {
+        let life = kind.parameter(Parameter::Life);
+        let (ring, survivors, step) = if life.offset.abs() < VARIED * (life.base + life.offset.abs()) {
             (blocks(alive), 0, 0)
         } else {
-            let step = (lives.longest / STEPS).max(1);
-            let births = emitter.births.most(span.start, span.end, step).clamp(0, i64::from(lives.cap));
+            let step = (live_window.longest / STEPS).max(1);
+            let births = emitter.births.most(span.start, span.end, step).clamp(0, i64::from(live_window.cap));
             // The ring's first block may begin before the step does.
             (blocks(births + BLOCK as i64), (alive as usize).div_ceil(BLOCK), step)
         };
-        let bytes = size_of::<Pool>() + ring * size_of::<Columns>() + sieve * size_of::<Kept>();
-        Room { alive, bytes, ring, sieve, step }
+        let bytes = size_of::<Pool>() + ring * size_of::<Columns>() + survivors * size_of::<SurvivorBlock>();
+        PoolSize { alive, bytes, ring, survivors, step }
     }
 }
 
@@ -172,8 +172,8 @@ impl Ring {
 
 impl Pool {
     /// What a pool would take.
-    pub fn room(emitter: &Emitter, kind: &Kind, cap: Option<u32>, span: Range<i64>) -> Room {
-        Room::find(&Lives::of(kind, cap), kind, emitter, span)
+    pub fn room(emitter: &Emitter, kind: &Kind, cap: Option<u32>, span: Range<i64>) -> PoolSize {
+        PoolSize::find(&LiveWindow::of(kind, cap), kind, emitter, span)
     }
 
     /// A pool for every time in `span` (flicks), of at most `most` particles. It is empty until the first
@@ -186,16 +186,27 @@ impl Pool {
         most: u32,
         level: Level,
     ) -> Result<Pool, PoolError> {
-        let lives = Lives::of(&kind, cap);
-        let room = Room::find(&lives, &kind, &emitter, span);
+        let live_window = LiveWindow::of(&kind, cap);
+        let room = PoolSize::find(&live_window, &kind, &emitter, span);
         if room.alive > i64::from(most) {
             return Err(PoolError::TooMany { alive: room.alive, most });
         }
         let blocks = reserve(room.ring, Columns::EMPTY).ok_or(PoolError::Memory(room.bytes))?;
-        let kept = reserve(room.sieve, Kept::EMPTY).ok_or(PoolError::Memory(room.bytes))?;
-        let sieve = (room.step > 0).then(|| Sieve::new(kept, room.step));
+        let kept = reserve(room.survivors, SurvivorBlock::EMPTY).ok_or(PoolError::Memory(room.bytes))?;
+        let survivors = (room.step > 0).then(|| SurvivorCache::new(kept, room.step));
         let ring = Ring { blocks, filled: 0..0 };
-        Ok(Pool { emitter, kind, lives, ring, sieve, window: 0..0, young: 0..0, head: 0, at: 0, level })
+        Ok(Pool {
+            emitter,
+            kind,
+            live_window,
+            ring,
+            survivors,
+            window: 0..0,
+            young: 0..0,
+            head: 0,
+            at: 0,
+            level,
+        })
     }
 
     /// Goes to flick `at`, which must be in the span the pool was made for: births that are not there yet are made.
@@ -206,11 +217,11 @@ impl Pool {
     pub fn seek(&mut self, at: i64) {
         let at = at.clamp(-LAST, LAST);
         self.at = at;
-        self.window = self.lives.window(&self.emitter, at);
+        self.window = self.live_window.window(&self.emitter, at);
         let mut start = self.window.start;
-        if let Some(sieve) = &mut self.sieve {
-            sieve.seek(at, &self.emitter, &self.kind, &self.lives, &mut self.ring, self.level);
-            start = start.max(sieve.edge());
+        if let Some(survivors) = &mut self.survivors {
+            survivors.seek(at, &self.emitter, &self.kind, &self.live_window, &mut self.ring, self.level);
+            start = start.max(survivors.edge());
         }
         self.young = if start < self.window.end { blocks_of(start..self.window.end) } else { 0..0 };
         let room = self.ring.blocks.len() as i64;
@@ -227,15 +238,15 @@ impl Pool {
         self.old() + (self.young.end - self.young.start) as usize
     }
 
-    /// How many of them are the sieve's.
+    /// How many of them are the survivor cache's.
     fn old(&self) -> usize {
-        self.sieve.as_ref().map_or(0, Sieve::blocks)
+        self.survivors.as_ref().map_or(0, SurvivorCache::blocks)
     }
 
     /// The sieve's block `index`, and the one some way after it.
-    fn sieved(&self, index: usize) -> Option<(&Kept, Option<&Columns>)> {
-        let sieve = self.sieve.as_ref()?;
-        sieve.block(index).map(|kept| (kept, sieve.block(index + AHEAD).map(|k| &k.columns)))
+    fn survivor_block(&self, index: usize) -> Option<(&SurvivorBlock, Option<&Columns>)> {
+        let survivors = self.survivors.as_ref()?;
+        survivors.block(index).map(|kept| (kept, survivors.block(index + AHEAD).map(|k| &k.columns)))
     }
 
     /// The ring's block `index`, counted from its first, and the one some way after it.
@@ -249,7 +260,7 @@ impl Pool {
 
     /// The columns of block `index`.
     fn block(&self, index: usize) -> Option<&Columns> {
-        match self.sieved(index) {
+        match self.survivor_block(index) {
             Some((kept, _)) => Some(&kept.columns),
             None => self.in_ring(index - self.old().min(index)).map(|b| b.0),
         }
@@ -258,7 +269,7 @@ impl Pool {
     /// Says who of block `index` (below [`blocks`](Pool::blocks)) lives and where, at the time of the last seek. Blocks
     /// may be placed in any order and at the same time; their numbers rise with the index.
     pub fn place(&self, index: usize, view: &View, out: &mut PlacedBlock) {
-        let (lanes, found) = match self.sieved(index) {
+        let (lanes, found) = match self.survivor_block(index) {
             Some((kept, ahead)) => {
                 out.number_by(kept.first, &kept.offset);
                 (kept.lanes(&self.window), Some((&kept.columns, ahead)))
@@ -282,8 +293,8 @@ impl Pool {
     }
 
     /// Gives the particles of a block that was placed their sizes and angles.
-    pub fn dress(&self, placed: &mut PlacedBlock) {
-        dress(self.level, &self.kind, placed);
+    pub fn set_size_and_angle(&self, placed: &mut PlacedBlock) {
+        set_size_and_angle(self.level, &self.kind, placed);
     }
 
     /// The velocities, x, y and z, of what [`place`](Pool::place) has put into `placed` from block `index`: of its
@@ -315,7 +326,7 @@ impl Pool {
     pub fn bytes(&self) -> usize {
         size_of::<Pool>()
             + self.ring.blocks.capacity() * size_of::<Columns>()
-            + self.sieve.as_ref().map_or(0, Sieve::bytes)
+            + self.survivors.as_ref().map_or(0, SurvivorCache::bytes)
     }
 }
 

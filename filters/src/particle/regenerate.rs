@@ -23,7 +23,7 @@ pub fn regenerate(level: Level, kind: &Kind, seeds: &[u32], out: &mut [f32]) {
 ///
 /// # Panics
 /// When `out` has fewer rows than there are spreads.
-pub fn go_on(level: Level, spreads: &[Spread], bits: &mut [u32; BLOCK], out: &mut [[f32; BLOCK]]) {
+pub fn continue_draws(level: Level, spreads: &[Spread], bits: &mut [u32; BLOCK], out: &mut [[f32; BLOCK]]) {
     assert!(out.len() >= spreads.len(), "a row for every parameter");
     draw_block(level, spreads, bits, out);
 }
@@ -115,9 +115,9 @@ mod tests {
         for &level in Level::available() {
             let mut bits = seeds.map(mix32);
             let mut out = [[0.0; BLOCK]; STANDARD];
-            go_on(level, kind.standard(), &mut bits, &mut out);
+            continue_draws(level, kind.standard(), &mut bits, &mut out);
             let mut more = [[0.0; BLOCK]; 5];
-            go_on(level, kind.extra(), &mut bits, &mut more);
+            continue_draws(level, kind.extra(), &mut bits, &mut more);
             for (j, &seed) in seeds.iter().enumerate() {
                 let want: Vec<f32> = kind.values(seed).collect();
                 let got: Vec<f32> = out.iter().chain(&more).map(|row| row[j]).collect();

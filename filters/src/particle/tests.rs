@@ -46,7 +46,8 @@ fn one_birth_a_frame_is_one_birth_a_frame() {
     for (num, den) in [(25, 1), (24_000, 1001), (30_000, 1001), (60, 1), (120_000, 1001), (2997, 125)] {
         let rate = Ratio::new(num, den).unwrap();
         // 24000/1001 is no whole number of millionths: 24 a second in film time instead.
-        let steady = Steady::new(if den == 1001 { num as f64 / 1000.0 } else { rate.to_f64() }).unwrap();
+        let steady =
+            ConstantRate::new(if den == 1001 { num as f64 / 1000.0 } else { rate.to_f64() }).unwrap();
         for n in (0..2000).chain([1_000_000, 10_000_000, 123_456_789]) {
             let at = if den == 1001 {
                 flicks(Ratio::new(n * 1000, num).unwrap())
@@ -64,7 +65,7 @@ fn times_of_steady_births() {
     let border = [17_592_186.0, 17_592_186.044_416, 17_592_186.044_417];
     let rates = [0.0, 1e-6, 0.1, 1.0, 24.0, 29.97, 1e3, 715_000.0, 9_999_999.999_999, 1e8];
     for r in rates.into_iter().chain(border) {
-        let steady = Steady::new(r).unwrap();
+        let steady = ConstantRate::new(r).unwrap();
         for first in
             [0, 1, -1, -64, -65, 1000, 123_456_789, -123_456_789, 1 << 40, -(1 << 40), 1 << 55, -(1 << 55)]
         {
@@ -76,11 +77,11 @@ fn times_of_steady_births() {
 #[test]
 fn rates_that_cannot_be_are_refused() {
     for r in [-1.0, 1.1e8, f64::NAN, f64::INFINITY] {
-        assert!(matches!(Steady::new(r), Err(RateError::Range(_))), "{r}");
+        assert!(matches!(ConstantRate::new(r), Err(RateError::Range(_))), "{r}");
     }
-    assert_eq!(Ramp::new(&[]), Err(RateError::Empty));
-    assert_eq!(Ramp::new(&[(0, 1.0), (0, 2.0)]), Err(RateError::Order(1)));
-    assert_eq!(Ramp::new(&[(i64::MAX, 1.0)]), Err(RateError::Order(0)));
+    assert_eq!(RateRamp::new(&[]), Err(RateError::Empty));
+    assert_eq!(RateRamp::new(&[(0, 1.0), (0, 2.0)]), Err(RateError::Order(1)));
+    assert_eq!(RateRamp::new(&[(i64::MAX, 1.0)]), Err(RateError::Order(0)));
     assert_eq!(Bursts::new(&[(5, 1), (4, 1)]), Err(RateError::Order(1)));
 }
 
@@ -88,7 +89,7 @@ fn rates_that_cannot_be_are_refused() {
 fn a_ramp_counts_the_area_exactly() {
     // 0 to 10 a second over 4 s, 10 for 1 s, down to 2 over 2 s: 20, 10 and 12 births.
     let keys = [(0, 0.0), (4 * FLICKS, 10.0), (5 * FLICKS, 10.0), (7 * FLICKS, 2.0)];
-    let ramp = Ramp::new(&keys).unwrap();
+    let ramp = RateRamp::new(&keys).unwrap();
     for (second, total) in [(-1, 0), (0, 0), (2, 5), (4, 20), (5, 30), (6, 38), (7, 42), (8, 44), (10, 48)] {
         assert_eq!(ramp.born(second * FLICKS), total, "{second} s");
     }
@@ -96,8 +97,8 @@ fn a_ramp_counts_the_area_exactly() {
     assert_eq!((ramp.born(2 * FLICKS - 1), ramp.born(4 * FLICKS - 1)), (4, 19));
     check(&ramp, 0);
     check(&ramp, -100);
-    check(&Ramp::new(&[(-LAST, 1e8), (LAST, 0.0)]).unwrap(), 1 << 40);
-    check(&Ramp::new(&[(3, 0.0)]).unwrap(), 0);
+    check(&RateRamp::new(&[(-LAST, 1e8), (LAST, 0.0)]).unwrap(), 1 << 40);
+    check(&RateRamp::new(&[(3, 0.0)]).unwrap(), 0);
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn bursts_come_at_once() {
 
 #[test]
 fn a_span_cuts_both_ends() {
-    let births = Steady::new(10.0).unwrap();
+    let births = ConstantRate::new(10.0).unwrap();
     let span = Span { births, start: FLICKS, end: 2 * FLICKS };
     // Births fall on tenths of a second: 10 at 1.0 to 19 at 1.9.
     assert_eq!((span.born(FLICKS - 1), span.born(FLICKS), span.born(9 * FLICKS)), (9, 10, 19));
@@ -154,17 +155,18 @@ fn test_kind() -> Kind {
 }
 
 fn test_emitter(births: Arc<dyn Births>) -> Emitter {
-    let nozzle =
-        Nozzle::new([3.0, -7.0, 1.0], [400.0, 20.0, 5.0], [0.2, -1.0, 0.1], Spray::Cone(0.4)).unwrap();
-    Emitter { seed: 99, kind: 1, births, nozzle }
+    let shape =
+        EmitterShape::new([3.0, -7.0, 1.0], [400.0, 20.0, 5.0], [0.2, -1.0, 0.1], Directions::Cone(0.4))
+            .unwrap();
+    Emitter { seed: 99, kind: 1, births, shape }
 }
 
 fn every_births() -> Vec<Arc<dyn Births>> {
     vec![
-        Arc::new(Steady::new(333.3).unwrap()),
-        Arc::new(Ramp::new(&[(0, 0.0), (FLICKS * 3, 900.0), (FLICKS * 6, 10.0)]).unwrap()),
+        Arc::new(ConstantRate::new(333.3).unwrap()),
+        Arc::new(RateRamp::new(&[(0, 0.0), (FLICKS * 3, 900.0), (FLICKS * 6, 10.0)]).unwrap()),
         Arc::new(Bursts::new(&[(FLICKS, 500), (FLICKS * 2, 1), (FLICKS * 5, 130)]).unwrap()),
-        Arc::new(Span { births: Steady::new(250.0).unwrap(), start: FLICKS, end: FLICKS * 5 }),
+        Arc::new(Span { births: ConstantRate::new(250.0).unwrap(), start: FLICKS, end: FLICKS * 5 }),
     ]
 }
 
@@ -183,7 +185,7 @@ fn read(pool: &Pool, view: &View) -> Vec<(i64, Placed)> {
     let mut all = Vec::new();
     for index in 0..pool.blocks() {
         pool.place(index, view, &mut block);
-        pool.dress(&mut block);
+        pool.set_size_and_angle(&mut block);
         all.extend(block.iter());
     }
     all
@@ -193,7 +195,7 @@ fn read(pool: &Pool, view: &View) -> Vec<(i64, Placed)> {
 fn the_pool_holds_who_lives_however_it_got_there() {
     // Lives that vary much are sieved, others are not.
     let mut even = *test_kind().standard();
-    even[Slot::Life as usize] = Spread { base: 2.0, offset: 0.2 };
+    even[Parameter::Life as usize] = Spread { base: 2.0, offset: 0.2 };
     for kind in [test_kind(), Kind::new(even, vec![]).unwrap()] {
         a_pool_holds_who_lives(&kind);
     }
@@ -224,7 +226,7 @@ fn a_pool_holds_who_lives(kind: &Kind) {
 /// Computed apart, in Python, from the definitions: every operation in double, then rounded to single.
 #[test]
 fn golden_particles() {
-    let emitter = test_emitter(Arc::new(Steady::new(1234.5).unwrap()));
+    let emitter = test_emitter(Arc::new(ConstantRate::new(1234.5).unwrap()));
     // Number, birth, bits of the position, direction, seed.
     type Born = (i64, i64, [u32; 3], [i16; 3], u32);
     let births: [Born; 4] = [
@@ -262,7 +264,7 @@ fn golden_particles() {
 
 #[test]
 fn records_of_the_pool_are_the_emitters() {
-    let emitter = test_emitter(Arc::new(Steady::new(777.0).unwrap()));
+    let emitter = test_emitter(Arc::new(ConstantRate::new(777.0).unwrap()));
     let mut pool = Pool::new(emitter.clone(), test_kind(), None, 0..FLICKS * 9, 5000, Level::best()).unwrap();
     pool.seek(FLICKS * 7);
     let mut block = PlacedBlock::EMPTY;
@@ -279,7 +281,7 @@ fn records_of_the_pool_are_the_emitters() {
 
 #[test]
 fn velocities_are_the_definitions() {
-    let emitter = test_emitter(Arc::new(Steady::new(777.0).unwrap()));
+    let emitter = test_emitter(Arc::new(ConstantRate::new(777.0).unwrap()));
     let mut velocities = [[0.0; BLOCK]; 3];
     let mut block = PlacedBlock::EMPTY;
     for &level in Level::available() {
@@ -287,7 +289,7 @@ fn velocities_are_the_definitions() {
         pool.seek(FLICKS * 7);
         for index in 0..pool.blocks() {
             pool.place(index, &View::ALL, &mut block);
-            pool.dress(&mut block);
+            pool.set_size_and_angle(&mut block);
             pool.velocities(index, &block, &mut velocities);
             for lane in block.lanes() {
                 let number = block.number(lane);
@@ -300,7 +302,7 @@ fn velocities_are_the_definitions() {
 
 #[test]
 fn frame_ten_million_is_as_near_as_any() {
-    let emitter = test_emitter(Arc::new(Steady::new(300.0).unwrap()));
+    let emitter = test_emitter(Arc::new(ConstantRate::new(300.0).unwrap()));
     let kind = test_kind();
     let at = flicks(Ratio::new(10_000_000, 24).unwrap());
     let mut pool = Pool::new(emitter.clone(), kind.clone(), None, 0..at + 1, 2000, Level::best()).unwrap();
@@ -310,7 +312,7 @@ fn frame_ten_million_is_as_near_as_any() {
 
 #[test]
 fn times_outside_the_span_do_no_harm() {
-    let ramp = Ramp::new(&[(0, 10.0), (FLICKS, 10.0), (2 * FLICKS, 1e5)]).unwrap();
+    let ramp = RateRamp::new(&[(0, 10.0), (FLICKS, 10.0), (2 * FLICKS, 1e5)]).unwrap();
     let mut pool =
         Pool::new(test_emitter(Arc::new(ramp)), test_kind(), None, 0..FLICKS, 100, Level::best()).unwrap();
     for at in [i64::MIN, -LAST, -1, FLICKS * 5, LAST, i64::MAX] {
@@ -321,15 +323,15 @@ fn times_outside_the_span_do_no_harm() {
 
 #[test]
 fn too_many_are_refused_beforehand() {
-    let emitter = test_emitter(Arc::new(Steady::new(1e8).unwrap()));
+    let emitter = test_emitter(Arc::new(ConstantRate::new(1e8).unwrap()));
     let made = Pool::new(emitter, test_kind(), None, 0..FLICKS, 1_000_000, Level::best());
     assert!(matches!(made, Err(PoolError::TooMany { alive: 229_999_000.., most: 1_000_000 })));
 }
 
 #[test]
 fn a_cap_never_brings_anyone_back() {
-    let emitter = test_emitter(Arc::new(Ramp::new(&[(0, 900.0), (FLICKS * 4, 0.0)]).unwrap()));
-    let lives = Lives::of(&test_kind(), Some(150));
+    let emitter = test_emitter(Arc::new(RateRamp::new(&[(0, 900.0), (FLICKS * 4, 0.0)]).unwrap()));
+    let lives = LiveWindow::of(&test_kind(), Some(150));
     let mut dropped = i64::MIN;
     for n in 0..500 {
         let window = lives.window(&emitter, n * FLICKS / 60);
@@ -358,8 +360,8 @@ fn culling_allows_for_what_positions_are_rounded_by() {
     )
     .unwrap();
     let births = Arc::new(Bursts::new(&[(0, 64)]).unwrap());
-    let nozzle = Nozzle::new([1e6, 0.0, 0.0], [0.0; 3], [1.0, 0.0, 0.0], Spray::Fan(0.0)).unwrap();
-    let emitter = Emitter { seed: 1, kind: 0, births, nozzle };
+    let shape = EmitterShape::new([1e6, 0.0, 0.0], [0.0; 3], [1.0, 0.0, 0.0], Directions::Fan(0.0)).unwrap();
+    let emitter = Emitter { seed: 1, kind: 0, births, shape };
     let view = View { low: [1e6 + 0.125, -1.0, -1.0], high: [2e6, 1.0, 1.0] };
     let p = placed(&kind, &emitter.particle(0), FLICKS).unwrap();
     assert!(view.touches(p.position, p.size));
@@ -395,10 +397,10 @@ proptest! {
         age in 0.0f64..1.0,
     ) {
         let mut spreads = spreads;
-        spreads[Slot::Life as usize] = Spread { base: life, offset: life * 0.5 };
+        spreads[Parameter::Life as usize] = Spread { base: life, offset: life * 0.5 };
         let kind = Kind::new(spreads, vec![]).unwrap();
-        let Ok(nozzle) = Nozzle::new(centre, half, axis, Spray::Cone(cap)) else { return Ok(()) };
-        let emitter = Emitter { seed, kind: 0, births: Arc::new(Bursts::new(&[(0, 64)]).unwrap()), nozzle };
+        let Ok(shape) = EmitterShape::new(centre, half, axis, Directions::Cone(cap)) else { return Ok(()) };
+        let emitter = Emitter { seed, kind: 0, births: Arc::new(Bursts::new(&[(0, 64)]).unwrap()), shape };
         let at = (age * kind.longest() as f64) as i64;
         let (mut columns, mut block) = (Columns::EMPTY, PlacedBlock::EMPTY);
         emitter.fill(Level::best(), 0, &mut columns);
@@ -412,7 +414,7 @@ proptest! {
             let view = View { low, high: core::array::from_fn(|a| low[a] + extent[a]) };
             for &level in Level::available() {
                 place(level, &kind, &columns, at, &view, u64::MAX, &mut block);
-                dress(level, &kind, &mut block);
+                set_size_and_angle(level, &kind, &mut block);
                 let got: Vec<_> = block.iter().collect();
                 for n in 0..64 {
                     let kept = got.iter().find(|(m, _)| *m == n).map(|(_, p)| *p);
@@ -438,7 +440,7 @@ proptest! {
     ) {
         let mut at = start;
         let keys: Vec<(i64, f64)> = gaps.iter().map(|&(gap, rate)| { at += gap; (at, rate) }).collect();
-        let ramp = Ramp::new(&keys).unwrap();
+        let ramp = RateRamp::new(&keys).unwrap();
         let (from, to) = (start - FLICKS, at + FLICKS);
         let most = ramp.most(from, to, life);
         let mut looks: Vec<i64> = looks.iter().map(|l| from + (l * (to - from) as f64) as i64).collect();
@@ -456,7 +458,7 @@ proptest! {
 
     #[test]
     fn steady_births_are_bounded(rate in 0.0f64..1e6, life in 0i64..1 << 33, t in -(1i64 << 50)..1 << 50, first: i32) {
-        let steady = Steady::new(rate).unwrap();
+        let steady = ConstantRate::new(rate).unwrap();
         let alive = steady.born(t) - steady.born(t - life);
         prop_assert!(alive <= steady.most(0, 0, life));
         // The trait's own bound is for any births; it is near.

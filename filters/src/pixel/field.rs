@@ -65,13 +65,13 @@ fn begin_body(sum: &mut [i32], base: &[i16]) {
 }
 
 #[inline(always)]
-fn weigh_body(sum: &mut [i32], g: &[i16], weight: i16) {
+fn accumulate_body(sum: &mut [i32], g: &[i16], weight: i16) {
     let weight = i32::from(weight);
     sum.iter_mut().zip(g).for_each(|(s, &g)| *s += i32::from(g) * weight);
 }
 
 #[inline(always)]
-fn settle_body(out: &mut [i16], sum: &[i32]) {
+fn round_saturate_body(out: &mut [i16], sum: &[i32]) {
     out.iter_mut().zip(sum).for_each(|(o, &s)| *o = (s >> SHIFT).clamp(-32767, 32767) as i16);
 }
 
@@ -82,8 +82,8 @@ fn follow_body(state: &mut [i16], g: &[i16], pole: Pole) {
 
 multiversion! {
     fn begin_rows(level, sum: &mut [i32], base: &[i16]) = begin_body;
-    fn weigh_rows(level, sum: &mut [i32], g: &[i16], weight: i16) = weigh_body;
-    fn settle_rows(level, out: &mut [i16], sum: &[i32]) = settle_body;
+    fn accumulate_rows(level, sum: &mut [i32], g: &[i16], weight: i16) = accumulate_body;
+    fn round_saturate_rows(level, out: &mut [i16], sum: &[i32]) = round_saturate_body;
     fn follow_rows(level, state: &mut [i16], g: &[i16], pole: Pole) = follow_body;
 }
 
@@ -99,15 +99,15 @@ pub fn begin(level: Level, sum: &mut [i32], base: Option<&[i16]>) {
 }
 
 /// Adds a row, times a [`weight`]. The sum of all weights times 32767 must stay below 2^31.
-pub fn weigh(level: Level, sum: &mut [i32], g: &[i16], weight: i16) {
+pub fn accumulate(level: Level, sum: &mut [i32], g: &[i16], weight: i16) {
     assert_eq!(sum.len(), g.len());
-    weigh_rows(level, sum, g, weight);
+    accumulate_rows(level, sum, g, weight);
 }
 
 /// The sum as numbers of 16 bits, rounded and saturating.
-pub fn settle(level: Level, out: &mut [i16], sum: &[i32]) {
+pub fn round_saturate(level: Level, out: &mut [i16], sum: &[i32]) {
     assert_eq!(sum.len(), out.len());
-    settle_rows(level, out, sum);
+    round_saturate_rows(level, out, sum);
 }
 
 /// The integrator along a row, in place, from rest.
@@ -145,9 +145,9 @@ mod tests {
                 let mut sum = vec![7; n];
                 let mut out = vec![0; n];
                 begin(level, &mut sum, Some(&base[1..]));
-                weigh(level, &mut sum, &g[1..], weights[0]);
-                weigh(level, &mut sum, &k[1..], weights[1]);
-                settle(level, &mut out, &sum);
+                accumulate(level, &mut sum, &g[1..], weights[0]);
+                accumulate(level, &mut sum, &k[1..], weights[1]);
+                round_saturate(level, &mut out, &sum);
                 for i in 0..n {
                     let exact = i64::from(base[i + 1]) * 8192
                         + i64::from(g[i + 1]) * i64::from(weights[0])

@@ -21,13 +21,13 @@ const LIFT: i64 = 1 << 20;
 
 impl MatrixRow {
     /// The largest weight, up and down; larger ones are limited.
-    pub const LARGEST: f64 = 32.0;
+    pub const MAX_WEIGHT: f64 = 32.0;
 
     /// For samples of `bits` bits (0: float, which has no limits): the weights of the three planes, and an offset in codes.
     pub fn new(bits: u8, m: [f64; 3], offset: f64, (lo, hi): (u16, u16)) -> MatrixRow {
         let fraction = if bits == 8 { NARROW } else { WIDE };
         let fixed = |v: f64| libm::floor(v * f64::from(1u32 << fraction) + 0.5) as i64;
-        let m = m.map(|v| v.clamp(-MatrixRow::LARGEST, MatrixRow::LARGEST));
+        let m = m.map(|v| v.clamp(-MatrixRow::MAX_WEIGHT, MatrixRow::MAX_WEIGHT));
         let real = (m.map(|v| v as f32), offset as f32);
         MatrixRow { m: m.map(|v| fixed(v) as i32), offset: fixed(offset + 0.5), real, lo, hi, bits: fraction }
     }

@@ -6,7 +6,7 @@
 //! adds for all three together). The logarithmic curves begin at a hundredth or a 316th of white: light is counted from there.
 //! Values below 0 mirror those above, so nothing is lost on the way there and back.
 //!
-//! [`Curve::light`] and [`Curve::code`] are the definition. Rows go through `f32`, powers being made of + - * / in one order,
+//! [`TransferFunction::light`] and [`TransferFunction::code`] are the definition. Rows go through `f32`, powers being made of + - * / in one order,
 //! to within two millionths of the value.
 
 use crate::frame::{Family, Format, Matrix, Transfer};
@@ -14,7 +14,7 @@ use crate::simd::{Level, multiversion};
 
 /// A transfer function.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Curve {
+pub enum TransferFunction {
     /// Values are light.
     Linear,
     /// `v^gamma`.
@@ -42,28 +42,28 @@ const C: f64 = 0.559_910_73;
 const TOE: f64 = 0.040_45;
 const TOE_LIGHT: f64 = 0.003_130_8;
 
-impl Curve {
+impl TransferFunction {
     /// That of a format; where none is said, sRGB for R, G and B, and that of video for everything else.
-    pub fn of(format: &Format) -> Curve {
+    pub fn of(format: &Format) -> TransferFunction {
         match format.transfer {
-            Transfer::LINEAR => Curve::Linear,
-            Transfer::GAMMA22 => Curve::Power(2.2),
-            Transfer::GAMMA28 => Curve::Power(2.8),
-            Transfer::SRGB => Curve::Srgb,
-            Transfer::PQ => Curve::Pq,
-            Transfer::HLG => Curve::Hlg,
-            Transfer::LOG100 => Curve::Log(2.0),
-            Transfer::LOG316 => Curve::Log(2.5),
-            Transfer::SMPTE428 => Curve::Power(2.6),
+            Transfer::LINEAR => TransferFunction::Linear,
+            Transfer::GAMMA22 => TransferFunction::Power(2.2),
+            Transfer::GAMMA28 => TransferFunction::Power(2.8),
+            Transfer::SRGB => TransferFunction::Srgb,
+            Transfer::PQ => TransferFunction::Pq,
+            Transfer::HLG => TransferFunction::Hlg,
+            Transfer::LOG100 => TransferFunction::Log(2.0),
+            Transfer::LOG316 => TransferFunction::Log(2.5),
+            Transfer::SMPTE428 => TransferFunction::Power(2.6),
             Transfer::BT709
             | Transfer::SMPTE170M
             | Transfer::SMPTE240M
             | Transfer::IEC61966_2_4
             | Transfer::BT1361E
             | Transfer::BT2020_10
-            | Transfer::BT2020_12 => Curve::Power(2.4),
-            _ if format.family == Family::Rgb || format.matrix == Matrix::RGB => Curve::Srgb,
-            _ => Curve::Power(2.4),
+            | Transfer::BT2020_12 => TransferFunction::Power(2.4),
+            _ if format.family == Family::Rgb || format.matrix == Matrix::RGB => TransferFunction::Srgb,
+            _ => TransferFunction::Power(2.4),
         }
     }
 
@@ -71,21 +71,21 @@ impl Curve {
     pub fn light(self, v: f64) -> f64 {
         let x = v.abs();
         let light = match self {
-            Curve::Linear => return v,
-            Curve::Log(decades) => {
+            TransferFunction::Linear => return v,
+            TransferFunction::Log(decades) => {
                 let least = libm::pow(10.0, -decades);
                 return (libm::pow(10.0, decades * (v - 1.0)) - least) / (1.0 - least);
             }
-            Curve::Power(gamma) => libm::pow(x, gamma),
-            Curve::Srgb if x <= TOE => x / 12.92,
-            Curve::Srgb => libm::pow((x + 0.055) / 1.055, 2.4),
-            Curve::Pq => {
+            TransferFunction::Power(gamma) => libm::pow(x, gamma),
+            TransferFunction::Srgb if x <= TOE => x / 12.92,
+            TransferFunction::Srgb => libm::pow((x + 0.055) / 1.055, 2.4),
+            TransferFunction::Pq => {
                 let gone = 1.0 - libm::pow(x, 1.0 / M2);
                 let gone = gone.max(f64::from(-BEYOND));
                 libm::pow((GAP - gone).max(0.0) / (GAP + C3 * gone), 1.0 / M1)
             }
-            Curve::Hlg if x <= 0.5 => x * x / 3.0,
-            Curve::Hlg => (libm::exp((x - C) / A) + B) / 12.0,
+            TransferFunction::Hlg if x <= 0.5 => x * x / 3.0,
+            TransferFunction::Hlg => (libm::exp((x - C) / A) + B) / 12.0,
         };
         libm::copysign(light, v)
     }
@@ -94,34 +94,34 @@ impl Curve {
     pub fn code(self, light: f64) -> f64 {
         let x = light.abs();
         let v = match self {
-            Curve::Linear => return light,
-            Curve::Log(decades) => {
+            TransferFunction::Linear => return light,
+            TransferFunction::Log(decades) => {
                 let least = libm::pow(10.0, -decades);
                 return 1.0 + libm::log10((light * (1.0 - least) + least).max(least * 1e-3)) / decades;
             }
-            Curve::Power(gamma) => libm::pow(x, 1.0 / gamma),
-            Curve::Srgb if x <= TOE_LIGHT => 12.92 * x,
-            Curve::Srgb => 1.055 * libm::pow(x, 1.0 / 2.4) - 0.055,
-            Curve::Pq => {
+            TransferFunction::Power(gamma) => libm::pow(x, 1.0 / gamma),
+            TransferFunction::Srgb if x <= TOE_LIGHT => 12.92 * x,
+            TransferFunction::Srgb => 1.055 * libm::pow(x, 1.0 / 2.4) - 0.055,
+            TransferFunction::Pq => {
                 let p = libm::pow(x, M1);
                 libm::pow(1.0 - GAP * (1.0 - p) / (1.0 + C3 * p), M2)
             }
-            Curve::Hlg if x <= 1.0 / 12.0 => (3.0 * x).sqrt(),
-            Curve::Hlg => A * libm::log(12.0 * x - B) + C,
+            TransferFunction::Hlg if x <= 1.0 / 12.0 => (3.0 * x).sqrt(),
+            TransferFunction::Hlg => A * libm::log(12.0 * x - B) + C,
         };
         libm::copysign(v, light)
     }
 
     /// The light of a row of values. What is no number becomes one.
-    pub fn lighten(self, level: Level, row: &mut [f32]) {
-        if self != Curve::Linear {
-            lighten(level, self, row);
+    pub fn linearize(self, level: Level, row: &mut [f32]) {
+        if self != TransferFunction::Linear {
+            linearize(level, self, row);
         }
     }
 
     /// The values of a row of light. What is no number becomes one.
     pub fn encode(self, level: Level, row: &mut [f32]) {
-        if self != Curve::Linear {
+        if self != TransferFunction::Linear {
             encode(level, self, row);
         }
     }
@@ -200,15 +200,15 @@ fn mirrored(row: &mut [f32], f: impl Fn(f32) -> f32) {
 }
 
 #[inline(always)]
-fn lighten_body(curve: Curve, row: &mut [f32]) {
+fn linearize_body(curve: TransferFunction, row: &mut [f32]) {
     match curve {
-        Curve::Linear => {}
-        Curve::Power(gamma) => mirrored(row, |x| power(x, gamma as f32)),
-        Curve::Srgb => mirrored(row, |x| {
+        TransferFunction::Linear => {}
+        TransferFunction::Power(gamma) => mirrored(row, |x| power(x, gamma as f32)),
+        TransferFunction::Srgb => mirrored(row, |x| {
             let (toe, rest) = (x * (1.0 / 12.92) as f32, power((x + 0.055) * (1.0 / 1.055) as f32, 2.4));
             if x > TOE as f32 { rest } else { toe }
         }),
-        Curve::Pq => mirrored(row, |x| {
+        TransferFunction::Pq => mirrored(row, |x| {
             let root = (1.0 / M2) as f32 * log2(if x > LEAST { x } else { LEAST });
             let root = if root > -0.5 { root } else { -0.5 };
             let gone = -exp2_near(root);
@@ -217,12 +217,12 @@ fn lighten_body(curve: Curve, row: &mut [f32]) {
             let left = if left > 0.0 { left } else { 0.0 };
             power(left / (GAP as f32 + C3 as f32 * gone), (1.0 / M1) as f32)
         }),
-        Curve::Hlg => mirrored(row, |x| {
+        TransferFunction::Hlg => mirrored(row, |x| {
             let scaled = (x - C as f32) * (core::f64::consts::LOG2_E / A) as f32;
             let high = (exp2(scaled) + B as f32) * (1.0 / 12.0) as f32;
             if x > 0.5 { high } else { x * x * (1.0 / 3.0) as f32 }
         }),
-        Curve::Log(decades) => {
+        TransferFunction::Log(decades) => {
             let least = libm::pow(10.0, -decades);
             let (by, start) = ((decades * core::f64::consts::LOG2_10) as f32, least as f32);
             let scale = (1.0 / (1.0 - least)) as f32;
@@ -234,27 +234,27 @@ fn lighten_body(curve: Curve, row: &mut [f32]) {
 }
 
 #[inline(always)]
-fn encode_body(curve: Curve, row: &mut [f32]) {
+fn encode_body(curve: TransferFunction, row: &mut [f32]) {
     match curve {
-        Curve::Linear => {}
-        Curve::Power(gamma) => mirrored(row, |x| power(x, (1.0 / gamma) as f32)),
-        Curve::Srgb => mirrored(row, |x| {
+        TransferFunction::Linear => {}
+        TransferFunction::Power(gamma) => mirrored(row, |x| power(x, (1.0 / gamma) as f32)),
+        TransferFunction::Srgb => mirrored(row, |x| {
             let (toe, rest) = (12.92 * x, 1.055 * power(x, (1.0 / 2.4) as f32) - 0.055);
             if x > TOE_LIGHT as f32 { rest } else { toe }
         }),
-        Curve::Pq => mirrored(row, |x| {
+        TransferFunction::Pq => mirrored(row, |x| {
             let p = power(x, M1 as f32);
             // In this form nothing is lost where it is raised to the 79th power.
             let gone = GAP as f32 * (1.0 - p) / (1.0 + C3 as f32 * p);
             exp2(M2 as f32 * log2_near(-gone))
         }),
-        Curve::Hlg => mirrored(row, |x| {
+        TransferFunction::Hlg => mirrored(row, |x| {
             let inside = 12.0 * x - B as f32;
             let inside = if inside > 0.5 { inside } else { 0.5 };
             let high = (A * core::f64::consts::LN_2) as f32 * log2(inside) + C as f32;
             if x > (1.0 / 12.0) as f32 { high } else { (3.0 * x).sqrt() }
         }),
-        Curve::Log(decades) => {
+        TransferFunction::Log(decades) => {
             let least = libm::pow(10.0, -decades);
             let (scale, start) = ((1.0 - least) as f32, least as f32);
             let lowest = (least * 1e-3) as f32;
@@ -269,8 +269,8 @@ fn encode_body(curve: Curve, row: &mut [f32]) {
 }
 
 multiversion! {
-    fn lighten(level, curve: Curve, row: &mut [f32]) = lighten_body;
-    fn encode(level, curve: Curve, row: &mut [f32]) = encode_body;
+    fn linearize(level, curve: TransferFunction, row: &mut [f32]) = linearize_body;
+    fn encode(level, curve: TransferFunction, row: &mut [f32]) = encode_body;
 }
 
 #[cfg(test)]
@@ -278,11 +278,11 @@ mod tests {
     use super::*;
     use crate::frame::Depth;
 
-    fn all() -> Vec<Curve> {
+    fn all() -> Vec<TransferFunction> {
         let format = Format::new(8, 8, Family::Yuv, Depth::Bits(8), (1, 1));
-        let mut all: Vec<Curve> =
-            (0..=20).map(|t| Curve::of(&Format { transfer: Transfer(t), ..format })).collect();
-        all.push(Curve::of(&Format { family: Family::Rgb, ..format }));
+        let mut all: Vec<TransferFunction> =
+            (0..=20).map(|t| TransferFunction::of(&Format { transfer: Transfer(t), ..format })).collect();
+        all.push(TransferFunction::of(&Format { family: Family::Rgb, ..format }));
         all
     }
 
@@ -290,12 +290,15 @@ mod tests {
     fn known_lights() {
         let near = |got: f64, want: f64| assert!((got - want).abs() <= 1e-4 * want, "{got} {want}");
         // BT.2408: HDR reference white of 203 cd/m2 is 58 % of PQ, and 75 % of HLG is 0.265 of scene light.
-        near(Curve::Pq.light(0.580_69), 0.0203);
-        near(Curve::Pq.light(0.508_078), 0.01);
-        near(Curve::Hlg.light(0.75), 0.264_96);
-        near(Curve::Srgb.light(0.5), 0.214_041);
-        near(Curve::of(&Format::new(8, 8, Family::Gray, Depth::Float, (0, 0))).light(0.5), 0.189_465);
-        near(Curve::Log(2.0).light(0.5), 0.09 / 0.99);
+        near(TransferFunction::Pq.light(0.580_69), 0.0203);
+        near(TransferFunction::Pq.light(0.508_078), 0.01);
+        near(TransferFunction::Hlg.light(0.75), 0.264_96);
+        near(TransferFunction::Srgb.light(0.5), 0.214_041);
+        near(
+            TransferFunction::of(&Format::new(8, 8, Family::Gray, Depth::Float, (0, 0))).light(0.5),
+            0.189_465,
+        );
+        near(TransferFunction::Log(2.0).light(0.5), 0.09 / 0.99);
         for curve in all() {
             near(curve.light(1.0), 1.0);
             assert!(curve.light(0.0).abs() < 1e-12, "{curve:?}");
@@ -308,16 +311,16 @@ mod tests {
         let values: Vec<f32> = (-6000..=70_000).map(|i| i as f32 / 65_535.0).collect();
         let far: Vec<f32> = (-200..=200).map(|i| i as f32 * 0.02).chain([1e-9, -1e-12, 0.0, -0.0]).collect();
         for curve in all() {
-            let highest = if curve == Curve::Pq { 1.5 } else { 4.0 };
+            let highest = if curve == TransferFunction::Pq { 1.5 } else { 4.0 };
             for (list, most) in [(&values, 2e-6), (&far, 1e-5)] {
                 // Far below black there is nothing that a logarithm could tell.
-                let lowest = if matches!(curve, Curve::Log(_)) { 0.0 } else { -highest };
+                let lowest = if matches!(curve, TransferFunction::Log(_)) { 0.0 } else { -highest };
                 let list: Vec<f32> =
                     list.iter().copied().filter(|v| (lowest..=highest).contains(v)).collect();
                 let mut first: Option<(Vec<f32>, Vec<f32>)> = None;
                 for &level in Level::available() {
                     let mut light = list.clone();
-                    curve.lighten(level, &mut light);
+                    curve.linearize(level, &mut light);
                     let mut back = light.clone();
                     curve.encode(level, &mut back);
                     for ((v, l), b) in list.iter().zip(&light).zip(&back) {
@@ -341,11 +344,11 @@ mod tests {
     #[test]
     fn what_is_no_number_does_no_harm() {
         let odd = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN_POSITIVE, -1e38, 1e-45];
-        for curve in all().into_iter().filter(|c| *c != Curve::Linear) {
+        for curve in all().into_iter().filter(|c| *c != TransferFunction::Linear) {
             let mut bits: Option<Vec<u32>> = None;
             for &level in Level::available() {
                 let mut row = odd.repeat(5);
-                curve.lighten(level, &mut row);
+                curve.linearize(level, &mut row);
                 assert!(!row.iter().any(|v| v.is_nan()), "{curve:?} {row:?}");
                 let mut codes = odd.repeat(5);
                 curve.encode(level, &mut codes);

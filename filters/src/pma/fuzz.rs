@@ -1,7 +1,7 @@
 //! Bytes as operations: what a fuzz target calls, and a quick random test.
 
-use super::{Batch, Bounds, CellBatch, CellPma, CellSettings, Fate, Fault, Pma, PmaError};
-use crate::lend::Alone;
+use super::{Batch, Bounds, CellBatch, CellPma, CellSettings, InvariantError, Pma, PmaError, UpdateAction};
+use crate::lend::CurrentThread;
 use crate::simd::Level;
 
 /// Most elements of a run, so that long inputs stay quick.
@@ -10,8 +10,8 @@ const MOST: usize = 1 << 14;
 /// Reads operations off `bytes`, makes them on both kinds of array and on sorted lists, and compares.
 ///
 /// # Errors
-/// The first [`Fault`]; there should never be one.
-pub fn run(bytes: &[u8]) -> Result<(), Fault> {
+/// The first [`InvariantError`]; there should never be one.
+pub fn run(bytes: &[u8]) -> Result<(), InvariantError> {
     total(bytes)?;
     cells(bytes)
 }
@@ -39,7 +39,7 @@ impl Reader<'_> {
     }
 }
 
-fn total(bytes: &[u8]) -> Result<(), Fault> {
+fn total(bytes: &[u8]) -> Result<(), InvariantError> {
     let mut from = Reader(bytes);
     let bounds = match from.byte() % 3 {
         0 => Bounds::PAPER,
@@ -47,7 +47,7 @@ fn total(bytes: &[u8]) -> Result<(), Fault> {
         _ => Bounds { tau0: 0.75, tauh: 0.7, rhoh: 0.34, rho0: 0.3 },
     };
     let level = if from.byte() % 2 == 0 { Level::SCALAR } else { Level::best() };
-    let Ok(mut pma) = Pma::<u64, u32>::new(bounds, level) else { return Err(Fault::Shape) };
+    let Ok(mut pma) = Pma::<u64, u32>::new(bounds, level) else { return Err(InvariantError::Shape) };
     let mut model: Vec<(u64, u32)> = Vec::new();
     let mut rank = 0u32;
     while !from.0.is_empty() {
@@ -65,7 +65,7 @@ fn total(bytes: &[u8]) -> Result<(), Fault> {
                 let item = model.remove(from.number() as usize % model.len());
                 let slot = pma.find_ranked(item.0, item.1).unwrap_or(u32::MAX);
                 if pma.remove(slot) != Some(item) {
-                    return Err(Fault::Model { at: 0 });
+                    return Err(InvariantError::Model { at: 0 });
                 }
             }
             2 => {
@@ -94,18 +94,18 @@ fn total(bytes: &[u8]) -> Result<(), Fault> {
                 }
                 kept.sort_unstable();
                 model = kept;
-                done = pma.apply(&batch, &Alone);
+                done = pma.apply(&batch, &CurrentThread);
             }
             _ => {
                 let (low, high) = (from.key(), from.key());
                 let right = model.iter().filter(|m| (low..=high).contains(&m.0));
                 if !pma.range(low..=high).map(|(k, v)| (k, *v)).eq(right.copied()) {
-                    return Err(Fault::Model { at: model.len() });
+                    return Err(InvariantError::Model { at: model.len() });
                 }
             }
         }
         if done.is_err() {
-            return Err(Fault::Shape);
+            return Err(InvariantError::Shape);
         }
         pma.check()?;
         same(pma.iter().map(|(k, v)| (k, *v)), &model)?;
@@ -113,7 +113,7 @@ fn total(bytes: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-fn cells(bytes: &[u8]) -> Result<(), Fault> {
+fn cells(bytes: &[u8]) -> Result<(), InvariantError> {
     let mut from = Reader(bytes);
     let count = [1, 7, 600, 70_000][usize::from(from.byte() % 4)];
     let settings = match from.byte() % 3 {
@@ -126,7 +126,9 @@ fn cells(bytes: &[u8]) -> Result<(), Fault> {
             rebuild_small: 1.0,
         },
     };
-    let Ok(mut pma) = CellPma::<u32>::new(count, settings, Level::best()) else { return Err(Fault::Shape) };
+    let Ok(mut pma) = CellPma::<u32>::new(count, settings, Level::best()) else {
+        return Err(InvariantError::Shape);
+    };
     let mut model: Vec<(u32, u32)> = Vec::new();
     let mut rank = 0u32;
     while !from.0.is_empty() {
@@ -144,7 +146,7 @@ fn cells(bytes: &[u8]) -> Result<(), Fault> {
             1 => {
                 let slot = from.number() as u32 % (pma.slots() as u32 + 1);
                 if let Some(item) = pma.remove(slot) {
-                    let at = model.iter().position(|m| *m == item).ok_or(Fault::Model { at: 0 })?;
+                    let at = model.iter().position(|m| *m == item).ok_or(InvariantError::Model { at: 0 })?;
                     model.remove(at);
                 }
                 Ok(())
@@ -174,28 +176,28 @@ fn cells(bytes: &[u8]) -> Result<(), Fault> {
                     }
                 }
                 model = kept;
-                pma.apply(&batch, &Alone)
+                pma.apply(&batch, &CurrentThread)
             }
             _ => {
                 let (turn, shift) = (u32::from(from.byte()) + 1, u32::from(from.byte()));
                 let fate = |rank: u32, cell: u32| match rank % turn {
-                    0 => Fate::Move(((u64::from(cell) + u64::from(shift)) % u64::from(count)) as u32),
-                    5 => Fate::Gone,
-                    _ => Fate::Stay,
+                    0 => UpdateAction::Move(((u64::from(cell) + u64::from(shift)) % u64::from(count)) as u32),
+                    5 => UpdateAction::Gone,
+                    _ => UpdateAction::Stay,
                 };
                 model.retain_mut(|m| match fate(m.1, m.0) {
-                    Fate::Stay => true,
-                    Fate::Gone => false,
-                    Fate::Move(to) => {
+                    UpdateAction::Stay => true,
+                    UpdateAction::Gone => false,
+                    UpdateAction::Move(to) => {
                         m.0 = to;
                         true
                     }
                 });
-                pma.update(&[], &Alone, |rank, cell| fate(*rank, cell))
+                pma.update(&[], &CurrentThread, |rank, cell| fate(*rank, cell))
             }
         };
         if done.is_err() {
-            return Err(Fault::Shape);
+            return Err(InvariantError::Shape);
         }
         pma.check()?;
         model.sort_unstable();
@@ -206,15 +208,15 @@ fn cells(bytes: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-fn same<T: PartialEq + Copy>(read: impl Iterator<Item = T>, model: &[T]) -> Result<(), Fault> {
+fn same<T: PartialEq + Copy>(read: impl Iterator<Item = T>, model: &[T]) -> Result<(), InvariantError> {
     let mut at = 0;
     for item in read {
         if model.get(at) != Some(&item) {
-            return Err(Fault::Model { at });
+            return Err(InvariantError::Model { at });
         }
         at += 1;
     }
-    if at == model.len() { Ok(()) } else { Err(Fault::Model { at }) }
+    if at == model.len() { Ok(()) } else { Err(InvariantError::Model { at }) }
 }
 
 #[cfg(test)]

@@ -21,15 +21,15 @@
 mod arch;
 mod bounds;
 mod cells;
-mod fault;
+mod error;
 pub mod fuzz;
 mod key;
 mod sort;
 mod total;
 
 pub use bounds::{Bounds, BoundsError};
-pub use cells::{CellBatch, CellIndex, CellPma, CellSettings, Fate};
-pub use fault::{Fault, PmaError};
+pub use cells::{CellBatch, CellIndex, CellPma, CellSettings, UpdateAction};
+pub use error::{InvariantError, PmaError};
 pub use key::{Key, Ranked};
 pub use total::{Batch, Iter, Pma, SEGMENT};
 
@@ -37,4 +37,4 @@ pub use total::{Batch, Iter, Pma, SEGMENT};
 pub type Slot = u32;
 
 /// The most slots an array may have, so that every slot has a number.
-const MOST_SLOTS: usize = 1 << 31;
+const MAX_SLOTS: usize = 1 << 31;

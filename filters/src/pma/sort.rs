@@ -5,7 +5,7 @@ use super::{Key, Ranked};
 /// From here on a radix sort pays.
 const RADIX_FROM: usize = 200;
 /// Most bits of a pass.
-const MOST_DIGIT: u32 = 12;
+const MAX_DIGIT: u32 = 12;
 
 /// Sorts by key, then rank. `spare` is room that is kept between calls.
 ///
@@ -25,13 +25,13 @@ pub(super) fn sort<K: Key, V: Ranked>(items: &mut [(K, V)], spare: &mut Vec<(K, 
     }
     let varying = 64 - (high - low).leading_zeros();
     // Three bits more than the number of items: random keys then seldom agree.
-    let wanted = (items.len().ilog2() + 4).min(varying).min(2 * MOST_DIGIT);
+    let wanted = (items.len().ilog2() + 4).min(varying).min(2 * MAX_DIGIT);
     let digit = wanted.div_ceil(2);
     if digit > 0 {
         let shift = varying - wanted;
         let prefix = |item: &(K, V)| ((item.0.ordered() - low) >> shift) as usize;
         let below = (1 << digit) - 1;
-        let mut counts = [[0u32; 1 << MOST_DIGIT]; 2];
+        let mut counts = [[0u32; 1 << MAX_DIGIT]; 2];
         for item in items.iter() {
             let p = prefix(item);
             counts[0][p & below] += 1;

@@ -1,7 +1,7 @@
 //! A value that may move.
 
 use crate::curve::{Animate, Curve, CurveError};
-use crate::frame::Moment;
+use crate::frame::FrameTime;
 use core::fmt;
 
 /// A constant, or a curve. The type of every numeric setting, so that all of them can move, and of every position
@@ -16,7 +16,7 @@ pub enum Animated<T = f64> {
 
 impl<T: Animate> Animated<T> {
     /// The value at a moment.
-    pub fn at(&self, at: &Moment) -> T {
+    pub fn at(&self, at: &FrameTime) -> T {
         match self {
             Animated::Constant(v) => *v,
             Animated::Curve(c) => c.value(at.frame, at.time),
@@ -31,12 +31,12 @@ impl<T: Animate> Animated<T> {
         })
     }
 
-    /// The same, its curve [limited](Curve::limited) to a range.
+    /// The same, its curve [clamped](Curve::limited) to a range.
     #[must_use]
-    pub fn limited(self, min: f64, max: f64) -> Animated<T> {
+    pub fn clamped(self, min: f64, max: f64) -> Animated<T> {
         match self {
             Animated::Constant(v) => Animated::Constant(v),
-            Animated::Curve(c) => Animated::Curve(c.limited(min, max)),
+            Animated::Curve(c) => Animated::Curve(c.clamped(min, max)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Settings declared once: what [`settings!`](crate::settings!) and [`choices!`](crate::choices!) are made of.
 
 use super::{
-    Animated, Choice, Constant, Document, Kind, OnlyWhen, Picture, Points, Setting, Unit, Value, Values,
+    Animated, Choice, Constant, FileAsset, ImageAsset, Kind, OnlyWhen, Points, Setting, Unit, Value, Values,
 };
 use core::marker::PhantomData;
 use core::ops::RangeInclusive;
@@ -78,8 +78,8 @@ typed! {
     Position: Animated<[f64; 2]>,
     Colour: Animated<[f64; 4]>,
     Points: Points,
-    Image: Picture,
-    Effect: Document,
+    Image: ImageAsset,
+    Effect: FileAsset,
 }
 
 impl Typed for f64 {
@@ -151,17 +151,17 @@ pub const fn bits() -> Described<Option<u64>> {
 }
 
 /// An image file.
-pub const fn image() -> Described<Option<Picture>> {
+pub const fn image() -> Described<Option<ImageAsset>> {
     described(Kind::Image)
 }
 
 /// A frame of the source, as an image.
-pub const fn source_frame() -> Described<Option<Picture>> {
+pub const fn source_frame() -> Described<Option<ImageAsset>> {
     described(Kind::SourceFrame)
 }
 
 /// An effect file.
-pub const fn effect() -> Described<Option<Document>> {
+pub const fn effect() -> Described<Option<FileAsset>> {
     described(Kind::Effect)
 }
 

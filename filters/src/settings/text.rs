@@ -1,7 +1,9 @@
 //! Values of settings as text.
 
 use super::values::outside;
-use super::{Animated, Choice, Document, Kind, Picture, PlanesError, Points, PointsError, Setting, Value};
+use super::{
+    Animated, Choice, FileAsset, ImageAsset, Kind, PlanesError, Points, PointsError, Setting, Value,
+};
 use crate::curve::{Animate, TextError, TextProblem, parse_spanned, trim};
 use crate::frame::{RangesError, RangesProblem};
 use core::fmt;
@@ -146,10 +148,10 @@ impl Setting {
                 let end = e.at + text[e.at..].chars().next().map_or(0, char::len_utf8);
                 ValueError { at: e.at..end, problem: ValueProblem::Planes(e) }
             }),
-            Kind::Image => Ok(Value::Image(Picture::named(text))),
-            Kind::Effect => Ok(Value::Effect(Document::named(text))),
+            Kind::Image => Ok(Value::Image(ImageAsset::named(text))),
+            Kind::Effect => Ok(Value::Effect(FileAsset::named(text))),
             Kind::SourceFrame => match text.parse::<i64>() {
-                Ok(v) if v.unsigned_abs() <= 1 << 53 => Ok(Value::Image(Picture::named(&v.to_string()))),
+                Ok(v) if v.unsigned_abs() <= 1 << 53 => Ok(Value::Image(ImageAsset::named(&v.to_string()))),
                 _ => err(ValueProblem::Whole),
             },
             Kind::Points { min, max } => Points::parse(text, min, max)

@@ -1,6 +1,6 @@
 //! Values of settings, checked against their description.
 
-use super::{Animated, Document, Kind, OnlyWhen, Picture, Planes, Points, Setting, Typed, common};
+use super::{Animated, FileAsset, ImageAsset, Kind, OnlyWhen, Planes, Points, Setting, Typed, common};
 use crate::curve::Animate;
 use crate::frame::Ranges;
 use core::fmt;
@@ -29,9 +29,9 @@ pub enum Value {
     /// Of a [`Kind::Points`].
     Points(Points),
     /// Of a [`Kind::Image`], or of a [`Kind::SourceFrame`], whose number is the picture's name.
-    Image(Picture),
+    Image(ImageAsset),
     /// Of a [`Kind::Effect`].
-    Effect(Document),
+    Effect(FileAsset),
 }
 
 /// What is wrong with a setting's value.
@@ -120,12 +120,12 @@ impl Values {
         let value = match (self.settings[self.index(id)].kind, self.get(id)) {
             (_, None) => T::absent(),
             (Kind::Number { min, max }, Some(Value::Number(n))) => {
-                T::of(&Value::Number(n.clone().limited(min, max)))
+                T::of(&Value::Number(n.clone().clamped(min, max)))
             }
             (Kind::Position { min, max }, Some(Value::Position(p))) => {
-                T::of(&Value::Position(p.clone().limited(min, max)))
+                T::of(&Value::Position(p.clone().clamped(min, max)))
             }
-            (Kind::Colour, Some(Value::Colour(c))) => T::of(&Value::Colour(c.clone().limited(0.0, 1.0))),
+            (Kind::Colour, Some(Value::Colour(c))) => T::of(&Value::Colour(c.clone().clamped(0.0, 1.0))),
             (_, Some(value)) => T::of(value),
         };
         value.unwrap_or_else(|| panic!("setting '{id}' is {:?}, which is of another type", self.get(id)))
@@ -241,7 +241,7 @@ impl Setting {
 
 /// The first number outside the range (or not a number), and which key it stands in.
 pub(super) fn outside<T: Animate>(value: &Animated<T>, min: f64, max: f64) -> Option<(usize, f64)> {
-    let bad = |v: &T| (0..T::PARTS).map(|i| v.part(i)).find(|p| !(min..=max).contains(p));
+    let bad = |v: &T| (0..T::COMPONENTS).map(|i| v.component(i)).find(|p| !(min..=max).contains(p));
     match value {
         Animated::Constant(v) => bad(v).map(|p| (0, p)),
         Animated::Curve(c) => c.keys().iter().enumerate().find_map(|(i, k)| Some((i, bad(&k.value)?))),

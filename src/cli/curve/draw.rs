@@ -3,14 +3,14 @@
 use super::Fitted;
 use crate::analyze::plot::style::{Area, BOUND, axes, bold};
 use crate::analyze::plot::{self, Drawn, PlotError, px};
-use grainfield_filters::curve::At;
+use grainfield_filters::curve::KeyTime;
 use grainfield_filters::ratio::Ratio;
 use plotters::prelude::*;
 
 /// So many tracks go into one picture.
-pub(super) const MOST: usize = 8;
+pub(super) const MAX_TRACKS: usize = 8;
 
-const COLOURS: [RGBColor; MOST] = [
+const COLOURS: [RGBColor; MAX_TRACKS] = [
     RGBColor(37, 99, 235),
     RGBColor(220, 38, 38),
     RGBColor(22, 163, 74),
@@ -21,10 +21,10 @@ const COLOURS: [RGBColor; MOST] = [
     RGBColor(75, 85, 99),
 ];
 
-fn number(at: At) -> Ratio {
+fn number(at: KeyTime) -> Ratio {
     match at {
-        At::Frame(n) => Ratio::whole(n),
-        At::Seconds(s) => s,
+        KeyTime::Frame(n) => Ratio::whole(n),
+        KeyTime::Seconds(s) => s,
     }
 }
 

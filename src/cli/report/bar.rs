@@ -1,6 +1,6 @@
 //! The progress bar of a terminal.
 
-use super::figures::{Figures, clock, short};
+use super::stats::{ProgressStats, clock, short};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -92,7 +92,7 @@ impl Bar {
     }
 
     /// Moves it.
-    pub(super) fn step(&self, f: &Figures) {
+    pub(super) fn step(&self, f: &ProgressStats) {
         *self.out_time.lock().unwrap_or_else(PoisonError::into_inner) = f.step.out_time.to_f64();
         self.bar.set_position(f.step.done + f.step.failed);
         if !self.bar.message().is_empty() {
@@ -101,7 +101,7 @@ impl Bar {
     }
 
     /// Says what is being waited for, until it moves.
-    pub(super) fn stepping(&self, done: u64, all: u64) {
+    pub(super) fn simulating(&self, done: u64, all: u64) {
         self.bar.set_message(format!("stepping {done} of {all}, "));
     }
 

@@ -1,9 +1,9 @@
 //! Progress as FFmpeg's `-progress` writes it: blocks of `key=value` lines, each ended by `progress=`.
 
-use super::figures::Figures;
+use super::stats::ProgressStats;
 
 /// One block.
-pub(super) fn block(f: &Figures, end: bool) -> String {
+pub(super) fn block(f: &ProgressStats, end: bool) -> String {
     let us = f.out_time_us();
     let (abs, sign) = (us.unsigned_abs(), if us < 0 { "-" } else { "" });
     let (h, m, s) = (abs / 3_600_000_000, abs / 60_000_000 % 60, abs / 1_000_000 % 60);
@@ -20,7 +20,7 @@ pub(super) fn block(f: &Figures, end: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::tests::sample;
+    use super::super::stats::tests::sample;
 
     #[test]
     fn a_block() {

@@ -1,10 +1,10 @@
 //! Progress as newline-delimited JSON: every line an object that begins with its `event`.
 
-use super::figures::Figures;
-use super::{Ending, Start};
+use super::stats::ProgressStats;
+use super::{JobEnd, Start};
 use crate::batch::Tally;
 use crate::cli::exit::Exit;
-use crate::job::Step;
+use crate::job::FrameDone;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -115,7 +115,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    pub(super) fn progress(f: &Figures) -> Event<'a> {
+    pub(super) fn progress(f: &ProgressStats) -> Event<'a> {
         Event::Progress {
             frame: f.step.done,
             number: f.step.number,
@@ -128,11 +128,11 @@ impl<'a> Event<'a> {
         }
     }
 
-    pub(super) fn frame(s: &Step) -> Event<'a> {
+    pub(super) fn frame(s: &FrameDone) -> Event<'a> {
         Event::Frame { number: s.number, left_out: s.left_out, frame: s.done }
     }
 
-    pub(super) fn ended(e: &Ending<'a>, f: Option<&Figures>) -> Event<'a> {
+    pub(super) fn ended(e: &JobEnd<'a>, f: Option<&ProgressStats>) -> Event<'a> {
         let end = End {
             exit: e.exit.code(),
             frames: e.summary.frames,
@@ -164,7 +164,7 @@ fn rounded(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::tests::sample;
+    use super::super::stats::tests::sample;
     use super::*;
     use crate::cli::exit::Exit;
     use crate::job::Summary;
@@ -175,7 +175,7 @@ mod tests {
         let expected = r#"{"event":"progress","frame":48,"number":1048,"total":100,"failed":0,"fps":12.0,"out_time_us":2000000,"speed":0.5,"eta_s":4}"#;
         assert_eq!(Event::progress(&sample()).line(), expected);
         assert_eq!(Event::Note { text: "a \"b\"\n" }.line(), r#"{"event":"note","text":"a \"b\"\n"}"#);
-        let ending = Ending {
+        let ending = JobEnd {
             exit: Exit::Failed,
             error: Some("clip.y4m: ends inside frame 12"),
             partial: Some(Path::new("out.partial.y4m")),
@@ -184,7 +184,7 @@ mod tests {
         };
         let expected = r#"{"event":"failed","exit":1,"frames":12,"failed":0,"message":"clip.y4m: ends inside frame 12","partial":"out.partial.y4m"}"#;
         assert_eq!(Event::ended(&ending, None).line(), expected);
-        let done = Ending { exit: Exit::Done, error: None, partial: None, ..ending };
+        let done = JobEnd { exit: Exit::Done, error: None, partial: None, ..ending };
         let expected = r#"{"event":"done","exit":0,"frames":12,"failed":0,"seconds":4.0,"fps":12.0}"#;
         assert_eq!(Event::ended(&done, Some(&sample())).line(), expected);
     }

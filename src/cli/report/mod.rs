@@ -1,20 +1,20 @@
 //! What the user is told while the program works: on standard error, in one of a few forms.
 
 mod bar;
+mod batch;
 mod ffmpeg;
-mod figures;
 mod json;
-mod many;
+mod stats;
 
-use super::args::{Progress, SayArgs};
+use super::args::{ProgressFormat, ReportArgs};
 use super::exit::Exit;
 use super::terminal::Style;
-use crate::job::{Step, Summary, Watch};
+use crate::job::{FrameDone, Progress, Summary};
 use bar::Bar;
-use figures::{Figures, clock, short};
+pub(super) use batch::BatchReporter;
 use grainfield_filters::ratio::Ratio;
 use json::Event;
-pub(super) use many::Many;
+use stats::{ProgressStats, clock, short};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ const EVERY: Duration = Duration::from_millis(500);
 
 /// How much is said.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Voice {
+enum Verbosity {
     Quiet,
     Normal,
     Verbose,
@@ -48,22 +48,22 @@ impl Form {
 }
 
 /// How it is told, and how much.
-fn manner(say: SayArgs, crowded: bool) -> (Form, Voice) {
+fn report_mode(say: ReportArgs, crowded: bool) -> (Form, Verbosity) {
     let form = match say.progress {
-        Progress::Json => Form::Json,
-        Progress::Frames => Form::Frames,
-        Progress::Ffmpeg => Form::Ffmpeg,
-        Progress::None => Form::Plain,
+        ProgressFormat::Json => Form::Json,
+        ProgressFormat::Frames => Form::Frames,
+        ProgressFormat::Ffmpeg => Form::Ffmpeg,
+        ProgressFormat::None => Form::Plain,
         _ if say.quiet || !io::stderr().is_terminal() => Form::Plain,
-        Progress::Auto if crowded => Form::Plain,
-        Progress::Auto | Progress::Bar => Form::Bar,
+        ProgressFormat::Auto if crowded => Form::Plain,
+        ProgressFormat::Auto | ProgressFormat::Bar => Form::Bar,
     };
-    let voice = match (say.quiet, say.verbose) {
-        (true, _) => Voice::Quiet,
-        (_, true) => Voice::Verbose,
-        _ => Voice::Normal,
+    let verbosity = match (say.quiet, say.verbose) {
+        (true, _) => Verbosity::Quiet,
+        (_, true) => Verbosity::Verbose,
+        _ => Verbosity::Normal,
     };
-    (form, voice)
+    (form, verbosity)
 }
 
 /// What is told before the first frame.
@@ -79,7 +79,7 @@ pub(super) struct Start {
 
 /// What is told after the last.
 #[derive(Clone, Debug)]
-pub(super) struct Ending<'a> {
+pub(super) struct JobEnd<'a> {
     pub(super) exit: Exit,
     /// What went wrong.
     pub(super) error: Option<&'a str>,
@@ -91,9 +91,9 @@ pub(super) struct Ending<'a> {
 }
 
 /// Tells the user.
-pub(super) struct Report {
+pub(super) struct Reporter {
     form: Form,
-    voice: Voice,
+    verbosity: Verbosity,
     style: Style,
     state: Mutex<State>,
 }
@@ -104,22 +104,22 @@ struct State {
     output: String,
     begun: Instant,
     told: Option<Duration>,
-    last: Option<Figures>,
+    last: Option<ProgressStats>,
 }
 
-impl Report {
+impl Reporter {
     /// On standard error. `printing`: frames, or lines for them, go to standard output.
-    pub(super) fn new(say: SayArgs, printing: bool) -> Report {
+    pub(super) fn new(say: ReportArgs, printing: bool) -> Reporter {
         // Lines on the same terminal would tear the bar apart.
         let crowded = printing && io::stdout().is_terminal();
-        let (form, voice) = manner(say, crowded);
-        Report::to(Box::new(io::stderr()), form, voice, Style::of_stderr())
+        let (form, verbosity) = report_mode(say, crowded);
+        Reporter::to(Box::new(io::stderr()), form, verbosity, Style::of_stderr())
     }
 
-    fn to(err: Box<dyn Write + Send>, form: Form, voice: Voice, style: Style) -> Report {
+    fn to(err: Box<dyn Write + Send>, form: Form, verbosity: Verbosity, style: Style) -> Reporter {
         let begun = Instant::now();
         let state = State { err, bar: None, output: String::new(), begun, told: None, last: None };
-        Report { form, voice, style, state: Mutex::new(state) }
+        Reporter { form, verbosity, style, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -128,7 +128,7 @@ impl Report {
 
     /// Said only with `-v`.
     pub(super) fn detail(&self, text: &str) {
-        if self.voice >= Voice::Verbose {
+        if self.verbosity >= Verbosity::Verbose {
             self.note(text);
         }
     }
@@ -155,7 +155,7 @@ impl Report {
     }
 
     /// The last frame has come, or none will.
-    pub(super) fn end(&self, ending: &Ending<'_>) {
+    pub(super) fn end(&self, ending: &JobEnd<'_>) {
         let mut state = self.state();
         if let Some(bar) = state.bar.take() {
             bar.end();
@@ -182,7 +182,7 @@ impl Report {
         if let Some(partial) = ending.partial {
             state.line(&format!("partial result: {} ({})", partial.display(), frames(ending.summary.frames)));
         }
-        if ending.error.is_none() && !ending.hushed && self.voice > Voice::Quiet {
+        if ending.error.is_none() && !ending.hushed && self.verbosity > Verbosity::Quiet {
             let text = closing(&ending.summary, state.last.as_ref(), elapsed, &state.output);
             state.line(&text);
         }
@@ -196,7 +196,7 @@ impl Report {
 
     /// Nothing came of it: an error before the first frame. `error` is all there is to say.
     pub(super) fn fail(&self, exit: Exit, error: &str) {
-        self.end(&Ending {
+        self.end(&JobEnd {
             exit,
             error: Some(error),
             partial: None,
@@ -206,10 +206,10 @@ impl Report {
     }
 }
 
-impl Watch for Report {
-    fn step(&self, step: &Step) {
+impl Progress for Reporter {
+    fn step(&self, step: &FrameDone) {
         let mut state = self.state();
-        let now = Figures { step: *step, elapsed: state.begun.elapsed() };
+        let now = ProgressStats { step: *step, elapsed: state.begun.elapsed() };
         state.last = Some(now);
         if let Some(bar) = &state.bar {
             return bar.step(&now);
@@ -228,14 +228,14 @@ impl Watch for Report {
         }
     }
 
-    fn stepping(&self, done: u64, all: u64) {
+    fn simulating(&self, done: u64, all: u64) {
         if let Some(bar) = &self.state().bar {
-            bar.stepping(done, all);
+            bar.simulating(done, all);
         }
     }
 
     fn note(&self, text: &str) {
-        if self.voice == Voice::Quiet {
+        if self.verbosity == Verbosity::Quiet {
             return;
         }
         let line = match self.form {
@@ -270,7 +270,7 @@ pub(super) fn frames(n: u64) -> String {
 }
 
 /// `done: 150 frames to out.y4m in 0:02 (71.4 fps, 2.98x)`
-fn closing(summary: &Summary, last: Option<&Figures>, elapsed: Duration, output: &str) -> String {
+fn closing(summary: &Summary, last: Option<&ProgressStats>, elapsed: Duration, output: &str) -> String {
     let mut text = format!("done: {}", frames(summary.frames));
     if summary.failed > 0 {
         text += &format!(", {} left out", summary.failed);

@@ -15,9 +15,9 @@ impl Write for Page {
 }
 
 /// A short job that is told in a form; what stood on standard error.
-fn told(form: Form, voice: Voice, error: Option<&str>) -> String {
+fn told(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
     let page = Page::default();
-    let report = Report::to(Box::new(page.clone()), form, voice, Style::default());
+    let report = Reporter::to(Box::new(page.clone()), form, verbosity, Style::default());
     report.note("the range is taken as limited");
     report.detail("level avx2");
     report.begin(&Start {
@@ -28,10 +28,10 @@ fn told(form: Form, voice: Voice, error: Option<&str>) -> String {
         rate: Ratio::whole(24),
     });
     // For a terminal's bar alone.
-    report.stepping(7, 90);
+    report.simulating(7, 90);
     for done in 1..=100 {
         let out_time = Ratio::new(done, 24).unwrap();
-        report.step(&Step {
+        report.step(&FrameDone {
             done: done as u64,
             failed: 0,
             total: Some(100),
@@ -40,7 +40,7 @@ fn told(form: Form, voice: Voice, error: Option<&str>) -> String {
             left_out: false,
         });
     }
-    report.end(&Ending {
+    report.end(&JobEnd {
         exit: if error.is_some() { Exit::Failed } else { Exit::Done },
         error,
         partial: error.map(|_| Path::new("out.partial.y4m")),
@@ -52,25 +52,25 @@ fn told(form: Form, voice: Voice, error: Option<&str>) -> String {
 
 #[test]
 fn plain() {
-    let text = told(Form::Plain, Voice::Normal, None);
+    let text = told(Form::Plain, Verbosity::Normal, None);
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 2, "{text}");
     assert_eq!(lines[0], "note: the range is taken as limited");
     assert!(lines[1].starts_with("done: 100 frames to out.y4m in "), "{text}");
-    assert!(told(Form::Plain, Voice::Verbose, None).contains("note: level avx2\n"));
-    assert_eq!(told(Form::Plain, Voice::Quiet, None), "");
+    assert!(told(Form::Plain, Verbosity::Verbose, None).contains("note: level avx2\n"));
+    assert_eq!(told(Form::Plain, Verbosity::Quiet, None), "");
 }
 
 #[test]
 fn an_error_is_said_however_quiet() {
     let expected = "error: in.y4m: bad\npartial result: out.partial.y4m (100 frames)\n";
-    assert_eq!(told(Form::Plain, Voice::Quiet, Some("in.y4m: bad")), expected);
+    assert_eq!(told(Form::Plain, Verbosity::Quiet, Some("in.y4m: bad")), expected);
 }
 
 #[test]
 fn json_is_json_in_every_line_and_rare() {
     for error in [None, Some("in.y4m: bad")] {
-        let text = told(Form::Json, Voice::Normal, error);
+        let text = told(Form::Json, Verbosity::Normal, error);
         let events: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         let names: Vec<_> = events.iter().map(|e| e["event"].as_str().unwrap()).collect();
         assert_eq!(names[..3], ["note", "started", "progress"]);
@@ -82,7 +82,7 @@ fn json_is_json_in_every_line_and_rare() {
 
 #[test]
 fn ffmpeg_blocks_end_with_end() {
-    let text = told(Form::Ffmpeg, Voice::Quiet, None);
+    let text = told(Form::Ffmpeg, Verbosity::Quiet, None);
     assert!(text.starts_with("frame=1\n"), "{text}");
     assert!(text.ends_with("progress=end\n"), "{text}");
     assert!(text.contains("frame=100\n"), "{text}");

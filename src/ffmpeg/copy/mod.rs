@@ -7,14 +7,14 @@ mod sound;
 mod subtitles;
 mod tags;
 
-pub(crate) use packets::{Copies, Span, fits};
+pub(crate) use packets::{Span, StreamCopier, fits};
 pub(crate) use route::{Planned, plan};
 pub(crate) use tags::{add_chapters, container_tags, tags, video_tags};
 
 use crate::ffmpeg::carry::Container;
 use crate::ffmpeg::error::{AvError, check};
 use crate::ffmpeg::interrupt::Interrupt;
-use crate::ffmpeg::own::NO_MEMORY;
+use crate::ffmpeg::owned::NO_MEMORY;
 use crate::ffmpeg::sink::handles::{Dict, entries};
 use ffmpeg_sys_next as sys;
 use std::ptr;

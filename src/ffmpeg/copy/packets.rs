@@ -1,7 +1,7 @@
 //! Packets of the streams that are not filtered, in order of time, cut to what is shown.
 
 use super::route::Planned;
-use super::sound::Sound;
+use super::sound::AudioTranscoder;
 use super::subtitles::Text;
 use super::tags::stream_tags;
 use super::{AvError, Input, check};
@@ -51,7 +51,7 @@ impl Span {
 
 enum How {
     Copy,
-    Sound(Box<Sound>),
+    Sound(Box<AudioTranscoder>),
     Text(Box<Text>),
 }
 
@@ -76,7 +76,7 @@ fn later(a: i64, a_base: AVRational, b: i64, b_base: AVRational) -> bool {
 }
 
 /// The second reading of the input.
-pub(crate) struct Copies {
+pub(crate) struct StreamCopier {
     pub(crate) input: Input,
     /// By index in the input; `None` for what is not copied.
     routes: Vec<Option<Route>>,
@@ -105,7 +105,7 @@ impl AsMut<sys::AVPacket> for Packet {
 /// How many packets and bytes are read ahead at most to see where each sound begins.
 const AHEAD: (usize, usize) = (2000, 32 << 20);
 
-impl Copies {
+impl StreamCopier {
     /// Makes the output's streams; `picture` is called where the filtered one stands.
     pub(crate) fn new(
         input: Input,
@@ -115,7 +115,7 @@ impl Copies {
         cut: bool,
         video: usize,
         picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
-    ) -> Result<Copies, AvError> {
+    ) -> Result<StreamCopier, AvError> {
         let routes = lay(&input, plans, container, muxer, cut, picture)?;
         let ended = routes.iter().all(Option::is_none);
         let (waiting, held, ready) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
@@ -127,7 +127,7 @@ impl Copies {
             unsafe { (*picture).discard = sys::AVDiscard::AVDISCARD_DEFAULT };
         }
         let company = Company::default();
-        Ok(Copies {
+        Ok(StreamCopier {
             input,
             routes,
             waiting,
@@ -468,7 +468,7 @@ fn route(
     // SAFETY: both streams are valid.
     unsafe { stream_tags(from, stream, cut || plan != Planned::Copy) };
     let how = match plan {
-        Planned::Sound(into) => How::Sound(Box::new(Sound::new(from, into, global, stream)?)),
+        Planned::Sound(into) => How::Sound(Box::new(AudioTranscoder::new(from, into, global, stream)?)),
         Planned::Text(codec) => How::Text(Box::new(Text::new(from, codec, stream)?)),
         _ => {
             // SAFETY: both streams are valid; the tag of the old container means nothing in the new one.

@@ -2,7 +2,7 @@
 
 use super::Input;
 use super::sound::{Target, rate};
-use crate::ffmpeg::sink::container::{Container, Kin, id_name};
+use crate::ffmpeg::sink::container::{Container, ContainerFamily, id_name};
 use crate::ffmpeg::sink::handles::entries;
 use crate::sink::Encoding;
 use crate::sink::encoding::{Audio, Subs};
@@ -127,9 +127,9 @@ fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding) ->
         }
         AVMediaType::AVMEDIA_TYPE_VIDEO => {
             let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
-            let way = match (cover, to.kin()) {
-                (true, Kin::Mkv) => Some((Planned::Attach, None)),
-                (true, Kin::Mp4) if is_cover(id) && !to.name().starts_with("3g") => {
+            let way = match (cover, to.family()) {
+                (true, ContainerFamily::Mkv) => Some((Planned::Attach, None)),
+                (true, ContainerFamily::Mp4) if is_cover(id) && !to.name().starts_with("3g") => {
                     Some((Planned::Copy, None))
                 }
                 (false, _) => copy,
@@ -138,18 +138,19 @@ fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding) ->
             way.into_iter().chain([dropped(if cover { "cover" } else { "video" })]).collect()
         }
         AVMediaType::AVMEDIA_TYPE_ATTACHMENT => {
-            let copy = (to.kin() == Kin::Mkv).then_some((Planned::Copy, None));
+            let copy = (to.family() == ContainerFamily::Mkv).then_some((Planned::Copy, None));
             copy.into_iter().chain([dropped("attachment")]).collect()
         }
         AVMediaType::AVMEDIA_TYPE_DATA => {
             // A chapter track has been read as chapters, a time code track as a tag: the muxer makes them anew.
             let tag = par.codec_tag.to_le_bytes();
             let chapters = id == AVCodecID::AV_CODEC_ID_BIN_DATA && &tag == b"text";
-            let timed = &tag == b"tmcd" && to.kin() != Kin::Other;
+            let timed = &tag == b"tmcd" && to.family() != ContainerFamily::Other;
             if chapters || timed {
                 return vec![(Planned::Drop, None)];
             }
-            let copy = copy.filter(|_| id != AVCodecID::AV_CODEC_ID_NONE && to.kin() != Kin::Mov);
+            let copy =
+                copy.filter(|_| id != AVCodecID::AV_CODEC_ID_NONE && to.family() != ContainerFamily::Mov);
             copy.into_iter().chain([dropped("data")]).collect()
         }
         _ => vec![(Planned::Drop, None)],
@@ -202,10 +203,10 @@ fn text_for(to: Container, from: AVCodecID) -> Option<AVCodecID> {
     if from.props & sys::AV_CODEC_PROP_TEXT_SUB == 0 {
         return None;
     }
-    match to.kin() {
-        Kin::Mp4 | Kin::Mov => Some(AVCodecID::AV_CODEC_ID_MOV_TEXT),
-        Kin::Mkv => Some(AVCodecID::AV_CODEC_ID_SUBRIP),
-        Kin::Webm => Some(AVCodecID::AV_CODEC_ID_WEBVTT),
-        Kin::Other => None,
+    match to.family() {
+        ContainerFamily::Mp4 | ContainerFamily::Mov => Some(AVCodecID::AV_CODEC_ID_MOV_TEXT),
+        ContainerFamily::Mkv => Some(AVCodecID::AV_CODEC_ID_SUBRIP),
+        ContainerFamily::Webm => Some(AVCodecID::AV_CODEC_ID_WEBVTT),
+        ContainerFamily::Other => None,
     }
 }

@@ -3,7 +3,7 @@
 use super::AvError;
 use crate::ffmpeg::error::check;
 use crate::ffmpeg::sink::container::codec_name;
-use crate::ffmpeg::sink::handles::{Codec, Packet, Picture};
+use crate::ffmpeg::sink::handles::{AvFrame, Codec, Packet};
 use crate::ffmpeg::sink::mux::Muxer;
 use ffmpeg_sys_next as sys;
 use std::ptr;
@@ -28,14 +28,14 @@ pub(crate) struct Target {
 type Shape = (i32, i32, i32);
 
 /// A decoder, a resampler and an encoder.
-pub(crate) struct Sound {
+pub(crate) struct AudioTranscoder {
     decoder: Codec,
     encoder: Codec,
     resampler: Resampler,
     shape: Option<Shape>,
     fifo: Fifo,
-    frame: Picture,
-    out: Picture,
+    frame: AvFrame,
+    out: AvFrame,
     packet: Packet,
     /// Time of the next sample to be encoded, ticks of the encoder's rate; unknown before the first.
     next: Option<i64>,
@@ -62,16 +62,16 @@ impl Drop for Fifo {
 }
 
 // SAFETY: all pointers are owned by this alone, and used by one thread at a time.
-unsafe impl Send for Sound {}
+unsafe impl Send for AudioTranscoder {}
 
-impl Sound {
+impl AudioTranscoder {
     /// Opens both ends and fills the stream's parameters.
     pub(crate) fn new(
         from: &sys::AVStream,
         into: Target,
         global_header: bool,
         to: &mut sys::AVStream,
-    ) -> Result<Sound, AvError> {
+    ) -> Result<AudioTranscoder, AvError> {
         // SAFETY: descriptions are static or null; contexts are fresh and ours; lists end as libav says they do.
         unsafe {
             let par = &*from.codecpar;
@@ -107,14 +107,14 @@ impl Sound {
             if fifo.0.is_null() {
                 return Err(MEMORY);
             }
-            Ok(Sound {
+            Ok(AudioTranscoder {
                 decoder,
                 encoder,
                 resampler: Resampler(ptr::null_mut()),
                 shape: None,
                 fifo,
-                frame: Picture::new().ok_or(MEMORY)?,
-                out: Picture::new().ok_or(MEMORY)?,
+                frame: AvFrame::new().ok_or(MEMORY)?,
+                out: AvFrame::new().ok_or(MEMORY)?,
                 packet: Packet::new().ok_or(MEMORY)?,
                 next: None,
                 expected: None,

@@ -2,7 +2,7 @@
 
 use super::{Input, Span};
 use crate::ffmpeg::error::AvError;
-use crate::ffmpeg::sink::container::{Container, Kin};
+use crate::ffmpeg::sink::container::{Container, ContainerFamily};
 use crate::ffmpeg::sink::handles::{Dict, entries};
 use ffmpeg_sys_next as sys;
 use std::mem::size_of;
@@ -39,7 +39,7 @@ pub(crate) unsafe fn stream_tags(from: &sys::AVStream, to: &mut sys::AVStream, c
 /// Both streams must be valid.
 pub(crate) unsafe fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, container: Container) {
     // in QuickTime and its kin the rotation is a matrix, and the tag only tells of it
-    let matrix = matches!(container.kin(), Kin::Mp4 | Kin::Mov);
+    let matrix = matches!(container.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
     let old = |key: &str| is_statistic(key) || key == "encoder" || (matrix && key == "rotate");
     // SAFETY: as promised by the caller.
     let tags = unsafe { entries(from.metadata) };

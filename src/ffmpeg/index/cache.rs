@@ -4,10 +4,10 @@
 //! libav and of this layout), and verified by a sum. Where the folder cannot be written or read nothing is lost but
 //! time.
 
-use super::exact::{Exact, Shown, Spot};
+use super::exact::{ExactIndex, SeekPoint, Shown};
 use super::{Entry, Index};
 use crate::disk::cache::{Cache, Kind};
-use crate::ffmpeg::place::Place;
+use crate::ffmpeg::input_url::InputUrl;
 use ffmpeg_sys_next as sys;
 use md5::{Digest, Md5};
 use std::ffi::OsStr;
@@ -19,34 +19,34 @@ use std::sync::Arc;
 
 /// Changes with every change of the layout below, or of what an index means.
 const MAGIC: &[u8; 8] = b"GFINDEX3";
-/// As above, of what [`Exact`] means.
+/// As above, of what [`ExactIndex`] means.
 const MAGIC_EXACT: &[u8; 8] = b"GFEXACT2";
 /// Smaller files are read through faster than anything is worth keeping.
 const WORTH_KEEPING: u64 = 4 << 20;
 /// Decoding takes longer.
 const WORTH_KEEPING_EXACT: u64 = 256 << 10;
 /// More is not read.
-const MOST: u64 = 1 << 31;
+const MAX_BYTES: u64 = 1 << 31;
 
 /// Where the index of an input is kept.
-pub(crate) struct Shelf {
+pub(crate) struct IndexCache {
     cache: Arc<Cache>,
     name: u128,
     key: Vec<u8>,
 }
 
-impl Shelf {
+impl IndexCache {
     /// `None` for what is no ordinary file, is small, or has no cache folder.
-    pub(crate) fn of(place: &Place, stream: usize) -> Option<Shelf> {
-        Shelf::named(place, stream, MAGIC, WORTH_KEEPING)
+    pub(crate) fn of(place: &InputUrl, stream: usize) -> Option<IndexCache> {
+        IndexCache::named(place, stream, MAGIC, WORTH_KEEPING)
     }
 
     /// Likewise for what decoding everything told.
-    pub(crate) fn of_exact(place: &Place, stream: usize) -> Option<Shelf> {
-        Shelf::named(place, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
+    pub(crate) fn of_exact(place: &InputUrl, stream: usize) -> Option<IndexCache> {
+        IndexCache::named(place, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
     }
 
-    fn named(place: &Place, stream: usize, magic: &[u8], least: u64) -> Option<Shelf> {
+    fn named(place: &InputUrl, stream: usize, magic: &[u8], least: u64) -> Option<IndexCache> {
         let cache = Arc::clone(place.cache.as_ref()?);
         let path = place.url.to_bytes().strip_prefix(b"file:")?;
         let path = fs::canonicalize(Path::new(OsStr::from_bytes(path))).ok()?;
@@ -59,7 +59,7 @@ impl Shelf {
         numbers.iter().for_each(|v| key.extend(v.to_le_bytes()));
         key.extend((stream as u64).to_le_bytes());
         key.extend(path.as_os_str().as_bytes());
-        Some(Shelf { cache, name: u128::from_be_bytes(Md5::digest(&key).into()), key })
+        Some(IndexCache { cache, name: u128::from_be_bytes(Md5::digest(&key).into()), key })
     }
 
     /// What was kept, if it is whole and of this very file.
@@ -68,12 +68,12 @@ impl Shelf {
     }
 
     /// Likewise.
-    pub(crate) fn take_exact(&self) -> Option<Exact> {
+    pub(crate) fn take_exact(&self) -> Option<ExactIndex> {
         parse_exact(&self.body()?)
     }
 
     fn body(&self) -> Option<Vec<u8>> {
-        let bytes = self.cache.read(Kind::Index, self.name, MOST).ok()?;
+        let bytes = self.cache.read(Kind::Index, self.name, MAX_BYTES).ok()?;
         let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(16)?)?;
         if Md5::digest(body).as_slice() != sum {
             return None;
@@ -89,7 +89,7 @@ impl Shelf {
     }
 
     /// Likewise.
-    pub(crate) fn put_exact(&self, exact: &Exact) {
+    pub(crate) fn put_exact(&self, exact: &ExactIndex) {
         let mut bytes = self.key.clone();
         write_exact(exact, &mut bytes);
         self.keep(bytes);
@@ -142,8 +142,8 @@ fn parse(bytes: &[u8]) -> Option<Index> {
     Some(Index { frames, packets, entries: entries.collect(), checked }).filter(|_| rest.is_empty())
 }
 
-fn write_exact(exact: &Exact, out: &mut Vec<u8>) {
-    for n in [exact.frames.len(), exact.spots.len()] {
+fn write_exact(exact: &ExactIndex, out: &mut Vec<u8>) {
+    for n in [exact.frames.len(), exact.seek_points.len()] {
         out.extend((n as u64).to_le_bytes());
     }
     for f in &exact.frames {
@@ -152,19 +152,20 @@ fn write_exact(exact: &Exact, out: &mut Vec<u8>) {
         out.extend(f.mark.to_le_bytes());
         out.extend(u32::from(f.damaged).to_le_bytes());
     }
-    for s in &exact.spots {
+    for s in &exact.seek_points {
         [s.pos, s.seek].iter().for_each(|w| out.extend(w.to_le_bytes()));
         out.extend(s.rank.to_le_bytes());
         out.extend(s.size.to_le_bytes());
     }
 }
 
-fn parse_exact(bytes: &[u8]) -> Option<Exact> {
+fn parse_exact(bytes: &[u8]) -> Option<ExactIndex> {
     let long = |b: &[u8], at: usize| Some(i64::from_le_bytes(b.get(at..at + 8)?.try_into().ok()?));
     let short = |b: &[u8], at: usize| Some(u32::from_le_bytes(b.get(at..at + 4)?.try_into().ok()?));
-    let (frames, spots) = (usize::try_from(long(bytes, 0)?).ok()?, usize::try_from(long(bytes, 8)?).ok()?);
+    let (frames, seek_points) =
+        (usize::try_from(long(bytes, 0)?).ok()?, usize::try_from(long(bytes, 8)?).ok()?);
     let (frames, rest) = bytes.get(16..)?.split_at_checked(frames.checked_mul(40)?)?;
-    if rest.len() != spots.checked_mul(24)? || frames.is_empty() {
+    if rest.len() != seek_points.checked_mul(24)? || frames.is_empty() {
         return None;
     }
     let shown = |f: &[u8]| {
@@ -172,12 +173,12 @@ fn parse_exact(bytes: &[u8]) -> Option<Exact> {
         let sum = long(f, 24)? as u64;
         Some(Shown { mark: short(f, 32)?, damaged: short(f, 36)? != 0, pts: long(f, 0)?, durations, sum })
     };
-    let spot = |s: &[u8]| {
+    let seek_point = |s: &[u8]| {
         let (rank, size) = (short(s, 16)?, short(s, 20)?);
-        Some(Spot { rank, size, pos: long(s, 0)?, seek: long(s, 8)?, doubt: 0 })
+        Some(SeekPoint { rank, size, pos: long(s, 0)?, seek: long(s, 8)?, doubt: 0 })
     };
     let frames = frames.chunks_exact(40).map(shown).collect::<Option<_>>()?;
-    Some(Exact { frames, spots: rest.chunks_exact(24).map(spot).collect::<Option<_>>()? })
+    Some(ExactIndex { frames, seek_points: rest.chunks_exact(24).map(seek_point).collect::<Option<_>>()? })
 }
 
 #[cfg(test)]
@@ -199,32 +200,35 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = |at: &str| Arc::new(Cache::new(&folder.path().join(at), 1 << 20));
         let file = folder.path().join("new/indexes").join(format!("{:032x}.index", 7));
-        let shelf = Shelf { cache: cache("new"), name: 7, key: b"key".to_vec() };
-        assert_eq!(shelf.take(), None);
-        shelf.put(&index());
-        assert_eq!(shelf.take(), Some(index()));
+        let index_cache = IndexCache { cache: cache("new"), name: 7, key: b"key".to_vec() };
+        assert_eq!(index_cache.take(), None);
+        index_cache.put(&index());
+        assert_eq!(index_cache.take(), Some(index()));
         let shown = Shown { mark: 3, damaged: true, pts: -9, durations: (1 << 40, 2), sum: u64::MAX };
-        let spot = Spot { rank: 7, size: 8, pos: 1 << 50, seek: i64::MIN, doubt: 0 };
-        let exact = Exact { frames: vec![shown, Shown { damaged: false, ..shown }], spots: vec![spot] };
-        let other = Shelf { name: 8, cache: cache("new"), key: b"key".to_vec() };
+        let seek_point = SeekPoint { rank: 7, size: 8, pos: 1 << 50, seek: i64::MIN, doubt: 0 };
+        let exact = ExactIndex {
+            frames: vec![shown, Shown { damaged: false, ..shown }],
+            seek_points: vec![seek_point],
+        };
+        let other = IndexCache { name: 8, cache: cache("new"), key: b"key".to_vec() };
         other.put_exact(&exact);
         assert_eq!(other.take_exact(), Some(exact));
         // Of another file; damaged; a link.
-        let other = Shelf { name: 7, cache: cache("new"), key: b"kez".to_vec() };
+        let other = IndexCache { name: 7, cache: cache("new"), key: b"kez".to_vec() };
         assert_eq!(other.take(), None);
         let mut bytes = fs::read(&file).unwrap();
         bytes[20] ^= 1;
         fs::write(&file, &bytes).unwrap();
-        assert_eq!(shelf.take(), None);
+        assert_eq!(index_cache.take(), None);
         let elsewhere = folder.path().join("elsewhere");
         fs::write(&elsewhere, "precious").unwrap();
         fs::remove_file(&file).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
-        assert_eq!(shelf.take(), None);
-        shelf.put(&index());
-        assert_eq!(shelf.take(), Some(index()));
+        assert_eq!(index_cache.take(), None);
+        index_cache.put(&index());
+        assert_eq!(index_cache.take(), Some(index()));
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
         // A folder that cannot be made is no error.
-        Shelf { cache: cache("elsewhere/x"), name: 7, key: Vec::new() }.put(&index());
+        IndexCache { cache: cache("elsewhere/x"), name: 7, key: Vec::new() }.put(&index());
     }
 }

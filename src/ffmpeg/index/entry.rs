@@ -28,7 +28,7 @@ pub(crate) enum Syntax {
 
 /// What a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Look {
+pub(crate) struct PacketInfo {
     /// Decoding from here gives, from this picture's timestamp on, exactly what decoding from the start gives.
     pub(crate) entry: bool,
     /// It holds no picture that is shown.
@@ -86,15 +86,15 @@ impl Syntax {
     }
 
     /// Looks at one packet; `key` is the container's word.
-    pub(crate) fn look(self, data: &[u8], key: bool) -> Look {
-        let plain = |entry| Look { entry, hidden: false, odd: false, ends: false };
+    pub(crate) fn look(self, data: &[u8], key: bool) -> PacketInfo {
+        let plain = |entry| PacketInfo { entry, hidden: false, odd: false, ends: false };
         match self {
             Syntax::Intra => plain(true),
             Syntax::Keyed => plain(key),
             Syntax::Avc(length) => plain(key && avc_entry(data, length)),
             Syntax::Hevc(length) => {
                 let look = hevc(data, length);
-                Look { entry: key && look.entry, ..look }
+                PacketInfo { entry: key && look.entry, ..look }
             }
             Syntax::Mpeg2 => {
                 plain(key && after_code(data, 0).is_some_and(|b| b.get(1).is_some_and(|b| b >> 3 & 7 == 1)))
@@ -104,11 +104,11 @@ impl Syntax {
                 let intra = first.is_some_and(|b| b.first().is_some_and(|b| b >> 6 == 0));
                 // Two pictures in a packet, or a place holder for one that was in an earlier packet.
                 let odd = data.len() <= 8 || first.is_some_and(|b| after_code(b, 0xb6).is_some());
-                Look { odd, ..plain(key && intra) }
+                PacketInfo { odd, ..plain(key && intra) }
             }
             Syntax::Vp8 => match data.first() {
-                Some(b) => Look { hidden: b >> 4 & 1 == 0, ..plain(key && b & 1 == 0) },
-                None => Look { odd: true, ..plain(false) },
+                Some(b) => PacketInfo { hidden: b >> 4 & 1 == 0, ..plain(key && b & 1 == 0) },
+                None => PacketInfo { odd: true, ..plain(false) },
             },
             Syntax::Vp9 => vp9(data, key),
             Syntax::Av1 => plain(key && av1_entry(data)),
@@ -233,7 +233,7 @@ impl Bits<'_> {
 /// Whether an access unit is a random access point, and whether it makes the pictures that come out depend on more
 /// than their timestamps: the end of a sequence (a following CRA picture loses its leading ones), a broken link, or
 /// an order to throw waiting pictures away.
-fn hevc(data: &[u8], length: usize) -> Look {
+fn hevc(data: &[u8], length: usize) -> PacketInfo {
     let mut ends = length == 0 && ends_sequence(data);
     let mut odd = false;
     let mut entry = None;
@@ -252,7 +252,7 @@ fn hevc(data: &[u8], length: usize) -> Look {
             _ => {}
         }
     }
-    Look { entry: entry.unwrap_or(false), hidden: false, odd, ends }
+    PacketInfo { entry: entry.unwrap_or(false), hidden: false, odd, ends }
 }
 
 /// Whether a unit that ends a sequence stands last.
@@ -261,7 +261,7 @@ fn ends_sequence(data: &[u8]) -> bool {
     tail.windows(4).any(|w| w[..3] == [0, 0, 1] && matches!(w[3] >> 1, 36 | 37))
 }
 
-fn vp9(data: &[u8], key: bool) -> Look {
+fn vp9(data: &[u8], key: bool) -> PacketInfo {
     let mut frames = Vec::new();
     if let Some(&marker) = data.last()
         && marker & 0xe0 == 0xc0
@@ -295,7 +295,7 @@ fn vp9(data: &[u8], key: bool) -> Look {
         shown += u32::from(existing || show);
         entry |= i == 0 && !existing && !inter;
     }
-    Look { entry: key && entry, hidden: shown == 0, odd: shown > 1, ends: false }
+    PacketInfo { entry: key && entry, hidden: shown == 0, odd: shown > 1, ends: false }
 }
 
 /// Whether a temporal unit begins with a shown key frame.

@@ -2,16 +2,16 @@
 //! decoded once, and for each frame is kept what it takes to know it again.
 //!
 //! Which packet a picture was coded in is told by a mark that travels with the packet through the decoder
-//! ([`Packet::mark`], [`Picture::take_mark`]), since such streams have no timestamps, equal ones, or wrong ones.
+//! ([`Packet::mark`], [`AvFrame::take_mark`]), since such streams have no timestamps, equal ones, or wrong ones.
 //! Where decoding may begin is not believed of anything: a picture found by seeking is used when mark and samples are
 //! those that decoding from the start gave, and otherwise sought from an earlier place, at last from the start.
 
 use crate::ffmpeg::error::AvError;
-use crate::ffmpeg::own::Picture;
+use crate::ffmpeg::owned::AvFrame;
 use crate::ffmpeg::reader::{Item, Reader};
 
 #[cfg(doc)]
-use crate::ffmpeg::own::Packet;
+use crate::ffmpeg::owned::Packet;
 
 /// A frame as decoding from the start gave it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Shown {
 
 /// A packet at which decoding may perhaps begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct SeekPoint {
     pub(crate) rank: u32,
     pub(crate) size: u32,
     /// Where in the file, by which it is known again.
@@ -43,10 +43,10 @@ pub(crate) struct Spot {
 
 /// All frames, and where decoding may begin.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Exact {
+pub(crate) struct ExactIndex {
     pub(crate) frames: Vec<Shown>,
     /// Ascending.
-    pub(crate) spots: Vec<Spot>,
+    pub(crate) seek_points: Vec<SeekPoint>,
 }
 
 /// The most frames that are kept, of 48 bytes each. Longer streams are counted from the start.
@@ -61,13 +61,13 @@ const HOPELESS: u8 = 4;
 /// its threads.
 const DELAY: u32 = 160;
 
-impl Exact {
+impl ExactIndex {
     /// Decodes everything a fresh reader gives. `step`: ticks of a frame where nothing says how long one is.
     /// `None`: the decoder does not carry marks along, there are too many frames, or reading was broken off.
-    pub(crate) fn make(reader: &mut Reader, first: i64, step: i64) -> Option<Exact> {
+    pub(crate) fn make(reader: &mut Reader, first: i64, step: i64) -> Option<ExactIndex> {
         reader.mark();
-        reader.note_spots();
-        let mut exact = Exact::default();
+        reader.record_seek_points();
+        let mut exact = ExactIndex::default();
         let mut last: Option<i64> = None;
         loop {
             let mut picture = match reader.next() {
@@ -93,16 +93,16 @@ impl Exact {
                 damaged: picture.damaged(),
                 pts,
                 durations: (0, picture.duration()),
-                sum: picture.sum(),
+                sum: picture.checksum(),
             });
             last = Some(pts);
         }
         if let Some(before) = exact.frames.last_mut() {
             before.durations = durations(before.durations.1, None, step);
         }
-        exact.spots = reader.take_spots();
+        exact.seek_points = reader.take_seek_points();
         let mut at = 0;
-        exact.spots.retain(|s| {
+        exact.seek_points.retain(|s| {
             let keep = s.rank >= at && s.pos >= 0;
             if keep {
                 at = s.rank + SPACING;
@@ -113,9 +113,9 @@ impl Exact {
     }
 
     /// Whether a picture is frame `n`.
-    pub(crate) fn is(&self, n: i64, mark: Option<u32>, picture: &Picture) -> bool {
+    pub(crate) fn is(&self, n: i64, mark: Option<u32>, picture: &AvFrame) -> bool {
         self.get(n).is_some_and(|f| {
-            mark == Some(f.mark) && picture.sum() == f.sum && (f.damaged || !picture.damaged())
+            mark == Some(f.mark) && picture.checksum() == f.sum && (f.damaged || !picture.damaged())
         })
     }
 
@@ -124,25 +124,29 @@ impl Exact {
     }
 
     /// The nearest place before frame `n`: rank of its packet.
-    pub(crate) fn spot_before(&self, n: i64) -> u32 {
+    pub(crate) fn seek_point_before(&self, n: i64) -> u32 {
         let Some(shown) = self.get(n) else { return 0 };
-        self.spots.iter().rev().find(|s| s.rank <= shown.mark && s.doubt < HOPELESS).map_or(0, |s| s.rank)
+        self.seek_points
+            .iter()
+            .rev()
+            .find(|s| s.rank <= shown.mark && s.doubt < HOPELESS)
+            .map_or(0, |s| s.rank)
     }
 
     /// Goes to where frame `n` can be decoded from, and decodes until it comes; `None` when it comes from the start
     /// alone.
-    pub(crate) fn seek(&mut self, reader: &mut Reader, n: i64) -> Option<(Picture, u32)> {
+    pub(crate) fn seek(&mut self, reader: &mut Reader, n: i64) -> Option<(AvFrame, u32)> {
         let shown = *self.get(n)?;
-        let end = self.spots.partition_point(|s| s.rank <= shown.mark);
-        let hopeful = |s: &&mut Spot| s.rank > 0 && s.doubt < HOPELESS;
-        for spot in self.spots[..end].iter_mut().rev().filter(hopeful).take(TRIES) {
-            if reader.land_at(spot)
+        let end = self.seek_points.partition_point(|s| s.rank <= shown.mark);
+        let hopeful = |s: &&mut SeekPoint| s.rank > 0 && s.doubt < HOPELESS;
+        for seek_point in self.seek_points[..end].iter_mut().rev().filter(hopeful).take(TRIES) {
+            if reader.land_at(seek_point)
                 && let Some(picture) = until(reader, &shown)
             {
-                spot.doubt = 0;
+                seek_point.doubt = 0;
                 return Some((picture, shown.mark));
             }
-            spot.doubt += 1;
+            seek_point.doubt += 1;
         }
         None
     }
@@ -155,12 +159,12 @@ pub(crate) fn durations(said: i64, gap: Option<i64>, step: i64) -> (i64, i64) {
 }
 
 /// Decodes up to a frame, if it comes and is the very same.
-fn until(reader: &mut Reader, shown: &Shown) -> Option<Picture> {
+fn until(reader: &mut Reader, shown: &Shown) -> Option<AvFrame> {
     loop {
         match reader.next() {
             Ok(Some(Item::Picture(mut p))) => {
                 if p.take_mark() == Some(shown.mark) {
-                    let same = p.sum() == shown.sum && (shown.damaged || !p.damaged());
+                    let same = p.checksum() == shown.sum && (shown.damaged || !p.damaged());
                     reader.trust();
                     return same.then_some(p);
                 }
@@ -181,12 +185,12 @@ mod tests {
     #[test]
     fn places_are_found_by_rank_and_given_up_when_hopeless() {
         let shown = |mark| Shown { mark, damaged: false, pts: 0, durations: (1, 1), sum: 0 };
-        let spot = |rank, doubt| Spot { rank, size: 1, pos: i64::from(rank), seek: 0, doubt };
-        let exact = Exact {
+        let seek_point = |rank, doubt| SeekPoint { rank, size: 1, pos: i64::from(rank), seek: 0, doubt };
+        let exact = ExactIndex {
             frames: [0, 9, 12, 30].map(shown).into(),
-            spots: vec![spot(0, 0), spot(10, 0), spot(25, HOPELESS)],
+            seek_points: vec![seek_point(0, 0), seek_point(10, 0), seek_point(25, HOPELESS)],
         };
-        assert_eq!([0, 1, 2, 3, 4].map(|n| exact.spot_before(n)), [0, 0, 10, 10, 0]);
+        assert_eq!([0, 1, 2, 3, 4].map(|n| exact.seek_point_before(n)), [0, 0, 10, 10, 0]);
     }
 
     #[test]

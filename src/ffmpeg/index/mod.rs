@@ -15,7 +15,7 @@ pub(crate) use make::{check, make};
 use super::demux::Demuxer;
 use super::error::AvError;
 use super::log::Log;
-use super::own::Packet;
+use super::owned::Packet;
 use entry::Syntax;
 use ffmpeg_sys_next as sys;
 
@@ -46,7 +46,7 @@ pub(crate) struct Index {
 
 /// Why packets do not tell which frames there are; for `probe`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub(crate) enum Unclear {
+pub(crate) enum IndexError {
     #[error("this codec's packets are not frames")]
     Codec,
     #[error("packets without timestamps")]
@@ -72,7 +72,7 @@ const MAX_PACKETS: usize = 1 << 26;
 
 /// Reads every packet of a fresh input; with it whether the stream begins as a whole one does, with a picture that
 /// nothing goes before and that forgets everything. `Ok(Err(_))`: it can be read, but packets do not tell the frames.
-pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), Unclear>, AvError> {
+pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexError>, AvError> {
     let parameters = demuxer.parameters(demuxer.video());
     let extra: &[u8] = if parameters.extradata.is_null() || parameters.extradata_size <= 0 {
         &[]
@@ -80,12 +80,12 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), Unclea
         // SAFETY: libav keeps so many bytes there as long as the stream.
         unsafe { std::slice::from_raw_parts(parameters.extradata, parameters.extradata_size as usize) }
     };
-    let Some(syntax) = Syntax::of(parameters.codec_id, extra) else { return Ok(Err(Unclear::Codec)) };
+    let Some(syntax) = Syntax::of(parameters.codec_id, extra) else { return Ok(Err(IndexError::Codec)) };
     // Fields may be packets of their own where libav's parser divides the stream.
     let divided = matches!(demuxer.container().as_str(), "mpegts" | "mpeg" | "h264");
     let progressive = parameters.field_order == sys::AVFieldOrder::AV_FIELD_PROGRESSIVE;
     if divided && !progressive && matches!(syntax, Syntax::Avc(_)) {
-        return Ok(Err(Unclear::Odd));
+        return Ok(Err(IndexError::Odd));
     }
     let mut packet = Packet::new()?;
     let mut index = Index { frames: Vec::new(), packets: Vec::new(), entries: Vec::new(), checked: false };
@@ -99,11 +99,11 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), Unclea
         // because the stream was cut there.
         let heard = log.parsing();
         if std::mem::replace(&mut faults, heard) != heard && index.entries.len() > 1 {
-            return Ok(Err(Unclear::Damaged));
+            return Ok(Err(IndexError::Damaged));
         }
         let p = packet.get();
         if order == MAX_PACKETS {
-            return Ok(Err(Unclear::Many));
+            return Ok(Err(IndexError::Many));
         }
         if p.pts == sys::AV_NOPTS_VALUE {
             // Matroska loses timestamps before zero, which pictures that cannot be decoded after a cut have.
@@ -111,15 +111,15 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), Unclea
                 order += 1;
                 continue;
             }
-            return Ok(Err(Unclear::Timestamps));
+            return Ok(Err(IndexError::Timestamps));
         }
         if p.flags & sys::AV_PKT_FLAG_CORRUPT != 0 || p.size <= 0 {
-            return Ok(Err(Unclear::Damaged));
+            return Ok(Err(IndexError::Damaged));
         }
         let look = syntax.look(packet.data(), p.flags & sys::AV_PKT_FLAG_KEY != 0);
         // A broken link in the first packet breaks nothing, and a sequence may end with the last.
         if ended || (look.odd && (order > 0 || !matches!(syntax, Syntax::Hevc(_)))) {
-            return Ok(Err(Unclear::Odd));
+            return Ok(Err(IndexError::Odd));
         }
         ended = look.ends;
         if order == 0 {
@@ -137,12 +137,12 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), Unclea
         }
     }
     if demuxer.jumped() {
-        return Ok(Err(Unclear::Jump));
+        return Ok(Err(IndexError::Jump));
     }
     index.packets.sort_unstable();
     index.frames.sort_unstable();
     if index.packets.windows(2).any(|w| w[0].0 == w[1].0) {
-        return Ok(Err(Unclear::Equal));
+        return Ok(Err(IndexError::Equal));
     }
     clean &= index.packets.first().is_some_and(|p| p.1 == 0) && index.frames.len() == index.packets.len();
     Ok(Ok((index, clean)))
@@ -151,12 +151,12 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), Unclea
 impl Index {
     /// Whether `shown`, the timestamps that decoding from the start gave first, are as the packets promise; frames
     /// that did not come are taken out. `all`: there were no more.
-    pub(crate) fn settle(&mut self, shown: &[i64], all: bool) -> Result<(), Unclear> {
-        let (Some(&first), Some(&last)) = (shown.first(), shown.last()) else { return Err(Unclear::Head) };
+    pub(crate) fn verify(&mut self, shown: &[i64], all: bool) -> Result<(), IndexError> {
+        let (Some(&first), Some(&last)) = (shown.first(), shown.last()) else { return Err(IndexError::Head) };
         if shown.windows(2).any(|w| w[0] >= w[1])
             || shown.iter().any(|t| self.frames.binary_search(t).is_err())
         {
-            return Err(Unclear::Head);
+            return Err(IndexError::Head);
         }
         self.frames.retain(|t| {
             if all { shown.binary_search(t).is_ok() } else { *t > last || shown.binary_search(t).is_ok() }

@@ -4,7 +4,7 @@ use super::choose::Choice;
 use super::container::Container;
 use super::encoder::rational;
 use crate::ffmpeg::carry::{self, FrameCarry};
-use crate::source::Stamp;
+use crate::source::FrameStamp;
 use grainfield_filters::ratio::Ratio;
 
 /// The clock of a video file's pictures.
@@ -39,7 +39,7 @@ impl Clock {
     }
 
     /// Timestamp and duration of a picture.
-    pub(super) fn shown(&self, stamp: &Stamp) -> (i64, i64) {
+    pub(super) fn shown(&self, stamp: &FrameStamp) -> (i64, i64) {
         let ticks = |t: Ratio| round(t.checked_div(self.tick).unwrap_or(t));
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
         let (pts, duration) = match (carried, self.grid) {

@@ -62,7 +62,7 @@ unsafe impl Send for Container {}
 
 /// Containers that are alike in what they can hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kin {
+pub(crate) enum ContainerFamily {
     /// mp4, m4v, 3gp.
     Mp4,
     /// QuickTime.
@@ -100,19 +100,19 @@ impl Container {
         unsafe { text(self.get().name) }
     }
 
-    pub(crate) fn kin(self) -> Kin {
+    pub(crate) fn family(self) -> ContainerFamily {
         match self.name().as_str() {
-            "mp4" | "ipod" | "3gp" | "3g2" | "psp" | "f4v" => Kin::Mp4,
-            "mov" => Kin::Mov,
-            "matroska" => Kin::Mkv,
-            "webm" => Kin::Webm,
-            _ => Kin::Other,
+            "mp4" | "ipod" | "3gp" | "3g2" | "psp" | "f4v" => ContainerFamily::Mp4,
+            "mov" => ContainerFamily::Mov,
+            "matroska" => ContainerFamily::Mkv,
+            "webm" => ContainerFamily::Webm,
+            _ => ContainerFamily::Other,
         }
     }
 
     /// Matroska and WebM, whose times are milliseconds.
     pub(crate) fn is_matroska(self) -> bool {
-        matches!(self.kin(), Kin::Mkv | Kin::Webm)
+        matches!(self.family(), ContainerFamily::Mkv | ContainerFamily::Webm)
     }
 
     /// AVI, MXF and the like: a stream is its packets one behind the other, from zero on. (That times may vary is not
@@ -129,7 +129,8 @@ impl Container {
     pub(crate) fn takes(self, codec: AVCodecID) -> bool {
         let name = self.name();
         // its four letters are there, but few players know them
-        let vorbis = codec == AVCodecID::AV_CODEC_ID_VORBIS && matches!(self.kin(), Kin::Mp4 | Kin::Mov);
+        let vorbis = codec == AVCodecID::AV_CODEC_ID_VORBIS
+            && matches!(self.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
         if vorbis || UNREADABLE.contains(&(name.as_str(), codec)) {
             return false;
         }
@@ -180,9 +181,9 @@ impl Container {
     /// What sound can become when it cannot be copied, the usual first.
     pub(crate) fn sounds(self) -> Vec<AVCodecID> {
         let own = self.get().audio_codec;
-        let more = match (self.kin(), self.name().as_str()) {
-            (Kin::Mp4 | Kin::Mov, _) => return vec![AVCodecID::AV_CODEC_ID_AAC],
-            (Kin::Mkv | Kin::Webm, _) => {
+        let more = match (self.family(), self.name().as_str()) {
+            (ContainerFamily::Mp4 | ContainerFamily::Mov, _) => return vec![AVCodecID::AV_CODEC_ID_AAC],
+            (ContainerFamily::Mkv | ContainerFamily::Webm, _) => {
                 return vec![AVCodecID::AV_CODEC_ID_OPUS, AVCodecID::AV_CODEC_ID_VORBIS];
             }
             // for more than two channels
@@ -196,16 +197,16 @@ impl Container {
     /// The encoders to try for pictures of a format, best first, by name.
     pub(crate) fn encoders(self, format: &Format, encoding: &Encoding) -> Vec<String> {
         let deep = !matches!(format.depth, Depth::Bits(8..=10));
-        let list: &[&str] = match self.kin() {
+        let list: &[&str] = match self.family() {
             _ if encoding.lossless => &["ffv1"],
-            Kin::Mp4 if self.name() != "3gp" => &["libx264", "libx265"],
-            Kin::Mov if format.has_alpha() => &["prores_ks"],
-            Kin::Mov => &["libx264", "libx265", "prores_ks"],
-            Kin::Mkv if format.has_alpha() => &["ffv1"],
-            Kin::Mkv if deep => &["libx265", "ffv1"],
-            Kin::Mkv => &["libx264", "libx265", "ffv1"],
-            Kin::Webm if format.has_alpha() => &["libvpx-vp9"],
-            Kin::Webm => &["libsvtav1", "libvpx-vp9", "libaom-av1"],
+            ContainerFamily::Mp4 if self.name() != "3gp" => &["libx264", "libx265"],
+            ContainerFamily::Mov if format.has_alpha() => &["prores_ks"],
+            ContainerFamily::Mov => &["libx264", "libx265", "prores_ks"],
+            ContainerFamily::Mkv if format.has_alpha() => &["ffv1"],
+            ContainerFamily::Mkv if deep => &["libx265", "ffv1"],
+            ContainerFamily::Mkv => &["libx264", "libx265", "ffv1"],
+            ContainerFamily::Webm if format.has_alpha() => &["libvpx-vp9"],
+            ContainerFamily::Webm => &["libsvtav1", "libvpx-vp9", "libaom-av1"],
             _ if ["mpegts", "flv"].contains(&self.name().as_str()) => &["libx264"],
             _ => &[],
         };

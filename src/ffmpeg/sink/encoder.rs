@@ -5,7 +5,7 @@
 
 use super::choose::Choice;
 use super::container::Container;
-use super::handles::{Codec, Dict, Packet, Picture};
+use super::handles::{AvFrame, Codec, Dict, Packet};
 use super::hdr::Hdr;
 use crate::ffmpeg::carry::FrameCarry;
 use crate::ffmpeg::color::Tag;
@@ -41,7 +41,7 @@ pub(crate) enum OpenError {
 pub(crate) struct Encoder {
     pub(crate) codec: Codec,
     choice: Choice,
-    picture: Picture,
+    picture: AvFrame,
     /// A picture has been sent.
     fed: bool,
 }
@@ -55,7 +55,7 @@ impl Encoder {
         hdr: &Hdr,
     ) -> Result<Encoder, OpenError> {
         let codec = Codec::new(choice.codec).ok_or(OpenError::Memory)?;
-        let picture = Picture::new().ok_or(OpenError::Memory)?;
+        let picture = AvFrame::new().ok_or(OpenError::Memory)?;
         let format = &choice.format;
         let mut options = settings(choice, encoding, hdr);
         // SAFETY: a fresh context, ours alone.

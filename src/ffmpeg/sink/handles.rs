@@ -87,7 +87,7 @@ owner!(
 );
 owner!(
     /// A frame.
-    Picture, AVFrame, av_frame_alloc, av_frame_free
+    AvFrame, AVFrame, av_frame_alloc, av_frame_free
 );
 
 /// An encoder or decoder.

@@ -2,7 +2,7 @@
 //! no place for without a word; what is said here of each was found by reading back what they wrote.
 
 use super::choose::Choice;
-use super::container::{Container, Kin};
+use super::container::{Container, ContainerFamily};
 use super::encoder::WHOLE_FRAMES;
 use super::hdr::Hdr;
 use crate::ffmpeg::copy::{Input, tags};
@@ -34,9 +34,9 @@ const AVI: &str = "title artist comment copyright date genre track encoded_by ti
 
 impl Container {
     pub(crate) fn chapters(self) -> Chapters {
-        match (self.kin(), self.name().as_str()) {
-            (Kin::Other, "nut" | "asf" | "asf_stream") => Chapters::First,
-            (Kin::Other, _) => Chapters::Never,
+        match (self.family(), self.name().as_str()) {
+            (ContainerFamily::Other, "nut" | "asf" | "asf_stream") => Chapters::First,
+            (ContainerFamily::Other, _) => Chapters::Never,
             _ => Chapters::Last,
         }
     }
@@ -44,13 +44,13 @@ impl Container {
     /// Whether a tag of the whole file is kept.
     fn keeps_tag(self, name: &str) -> bool {
         let among = |list: &str| list.split_whitespace().any(|known| known.eq_ignore_ascii_case(name));
-        match (self.kin(), self.name().as_str()) {
+        match (self.family(), self.name().as_str()) {
             (_, "3gp" | "3g2") => among("copyright creation_time location"),
             (_, "mp4") if name.eq_ignore_ascii_case("timecode") => true,
-            (Kin::Mp4, _) => among(MP4),
-            (Kin::Mov, _) => among(MOV),
+            (ContainerFamily::Mp4, _) => among(MP4),
+            (ContainerFamily::Mov, _) => among(MOV),
             (_, "asf") => name != "creation_time",
-            (Kin::Mkv | Kin::Webm, _) | (_, "nut" | "ogg" | "ogv" | "flv") => true,
+            (ContainerFamily::Mkv | ContainerFamily::Webm, _) | (_, "nut" | "ogg" | "ogv" | "flv") => true,
             (_, "avi") => among(AVI),
             (_, "mxf" | "mxf_d10" | "mxf_opatom") => {
                 name.eq_ignore_ascii_case("timecode") || name.to_ascii_lowercase().starts_with("comment_")
@@ -72,7 +72,8 @@ impl Container {
     /// Whether the language of a stream is kept.
     pub(crate) fn keeps_language(self) -> bool {
         let name = self.name();
-        self.kin() != Kin::Other || ["mpegts", "nut", "asf", "ogg", "ogv"].contains(&name.as_str())
+        self.family() != ContainerFamily::Other
+            || ["mpegts", "nut", "asf", "ogg", "ogv"].contains(&name.as_str())
     }
 }
 
@@ -108,7 +109,8 @@ pub(super) fn lost_picture(
     // SAFETY: a stream of the open input.
     let has = |kind| from.is_some_and(|from| unsafe { versions::stream_side_data(from, kind).is_some() });
     let mut said = Vec::new();
-    let turns = matches!(to.kin(), Kin::Mp4 | Kin::Mov) || (cfg!(ffmpeg_6_1) && to.is_matroska());
+    let turns = matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov)
+        || (cfg!(ffmpeg_6_1) && to.is_matroska());
     if has(AV_PKT_DATA_DISPLAYMATRIX) && !turns {
         said.push("rotation is lost (.mp4 and .mov keep it)".into());
     }
@@ -117,7 +119,7 @@ pub(super) fn lost_picture(
     }
     let coded = ["libx264", "libx264rgb", "libx265"].contains(&choice.name.as_str())
         && hdr.display.is_some() == hdr.display_text().is_some();
-    let boxed = to.kin() != Kin::Other && !to.name().starts_with("3g");
+    let boxed = to.family() != ContainerFamily::Other && !to.name().starts_with("3g");
     if hdr.says() != (false, false) && !boxed && !coded {
         said.push("HDR10 data is lost (.mp4, .mov, .mkv and .webm keep it)".into());
     }
@@ -152,7 +154,8 @@ fn lost_fields(to: Container, choice: &Choice) -> Option<String> {
         return Some(format!("that frames are interlaced is lost, {name} codes whole frames"));
     }
     // QuickTime and Matroska have a place of their own for it, which MPEG-4's readers overrule
-    let boxed = to.is_matroska() || (matches!(to.kin(), Kin::Mp4 | Kin::Mov) && name != "libxvid");
+    let boxed = to.is_matroska()
+        || (matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov) && name != "libxvid");
     let kept = boxed || FIELDED.contains(&name);
     (!kept).then(|| format!("that frames are interlaced is lost, {name} does not say it in {}", to.name()))
 }
@@ -180,11 +183,11 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
         }
         _ => own == Ratio::ONE,
     };
-    let kept = match (to.kin(), to.name().as_str()) {
-        (Kin::Mp4 | Kin::Mov, _) | (_, "nut" | "asf") => true,
-        (Kin::Mkv, _) => displayed(1 << 20),
+    let kept = match (to.family(), to.name().as_str()) {
+        (ContainerFamily::Mp4 | ContainerFamily::Mov, _) | (_, "nut" | "asf") => true,
+        (ContainerFamily::Mkv, _) => displayed(1 << 20),
         // whole samples of the width it is shown in
-        (Kin::Webm, _) => {
+        (ContainerFamily::Webm, _) => {
             let shown = (own * Ratio::whole(width) + Ratio::HALF).floor();
             let becomes = Ratio::new(shown, width)?;
             let said = format!("the sample aspect {} becomes {}", colon(own), colon(becomes));
@@ -213,7 +216,7 @@ fn lost_color(to: Container, choice: &Choice) -> Option<String> {
     let f: &Format = &choice.format;
     let name = choice.name.as_str();
     let (all, but_range) = (COLORED.contains(&name), TINTED.contains(&name));
-    let kept = to.kin() != Kin::Other || all;
+    let kept = to.family() != ContainerFamily::Other || all;
     let mut lost = Vec::new();
     let vp9 = name == "libvpx-vp9";
     if !kept && !but_range {

@@ -2,16 +2,16 @@
 //! Nothing is encoded again.
 
 use super::container::Container;
-use super::film::{Cast, Film};
 use super::handles::{Dict, Packet};
 use super::mux::Muxer;
+use super::output_file::{OutputFile, OutputParams};
 use super::{av_fault, fault};
 use crate::ffmpeg::carry;
 use crate::ffmpeg::copy::video_tags;
 use crate::ffmpeg::error::{AvError, check};
 use crate::ffmpeg::versions;
 use crate::segments::timeline::timeline;
-use crate::shard::note::Video;
+use crate::shard::sidecar::Video;
 use crate::sink::{Encoding, SinkError};
 use crate::source::Carried;
 use ffmpeg_sys_next as sys;
@@ -25,14 +25,14 @@ use sys::AVPacketSideDataType::{
 use sys::AVRational;
 
 /// A container being read packet by packet.
-struct Reel {
+struct ShardReader {
     context: *mut sys::AVFormatContext,
     name: String,
     stream: usize,
 }
 
-impl Reel {
-    fn open(path: &Path) -> Result<Reel, SinkError> {
+impl ShardReader {
+    fn open(path: &Path) -> Result<ShardReader, SinkError> {
         use std::os::unix::ffi::OsStrExt;
         let name = path.display().to_string();
         let url = [b"file:", path.as_os_str().as_bytes()].concat();
@@ -41,21 +41,29 @@ impl Reel {
         options.set("protocol_whitelist", "file");
         // packets as they were written, whatever the container says of when they are shown
         options.set("ignore_editlist", "1");
-        let mut reel = Reel { context: ptr::null_mut(), name, stream: 0 };
+        let mut shard_reader = ShardReader { context: ptr::null_mut(), name, stream: 0 };
         // SAFETY: strings live through the calls; on failure libav leaves null.
         let opened = unsafe {
-            check(sys::avformat_open_input(&mut reel.context, url.as_ptr(), ptr::null_mut(), &mut options.0))
-                .and_then(|_| check(sys::avformat_find_stream_info(reel.context, ptr::null_mut())))
+            check(sys::avformat_open_input(
+                &mut shard_reader.context,
+                url.as_ptr(),
+                ptr::null_mut(),
+                &mut options.0,
+            ))
+            .and_then(|_| check(sys::avformat_find_stream_info(shard_reader.context, ptr::null_mut())))
         };
-        opened.map_err(|e| av_fault(&reel.name, "it cannot be read", e))?;
+        opened.map_err(|e| av_fault(&shard_reader.name, "it cannot be read", e))?;
         // SAFETY: an open context, whose streams live as long as it.
         let video = unsafe {
-            let streams =
-                std::slice::from_raw_parts((*reel.context).streams, (*reel.context).nb_streams as usize);
+            let streams = std::slice::from_raw_parts(
+                (*shard_reader.context).streams,
+                (*shard_reader.context).nb_streams as usize,
+            );
             streams.iter().position(|s| (*(**s).codecpar).codec_type == sys::AVMediaType::AVMEDIA_TYPE_VIDEO)
         };
-        reel.stream = video.ok_or_else(|| fault(path.as_os_str(), "there is no picture in it".into()))?;
-        Ok(reel)
+        shard_reader.stream =
+            video.ok_or_else(|| fault(path.as_os_str(), "there is no picture in it".into()))?;
+        Ok(shard_reader)
     }
 
     fn stream(&self) -> &sys::AVStream {
@@ -91,7 +99,7 @@ impl Reel {
     }
 }
 
-impl Drop for Reel {
+impl Drop for ShardReader {
     fn drop(&mut self) {
         // SAFETY: ours alone, closed once; null is allowed.
         unsafe { sys::avformat_close_input(&mut self.context) }
@@ -132,7 +140,7 @@ pub fn join(
         ..Encoding::default()
     };
     let whole = first.video.whole;
-    let cast = Cast {
+    let output_params = OutputParams {
         output,
         overwrite,
         by: None,
@@ -143,42 +151,43 @@ pub fn join(
         source,
         alone: false,
     };
-    let head = Reel::open(&first.path)?;
-    let (mut film, said) = Film::create(&cast, cast.input()?, |muxer, from| {
-        add_picture(muxer, from, head.stream(), container, base)
-    })?;
+    let head = ShardReader::open(&first.path)?;
+    let (mut output_file, said) =
+        OutputFile::create(&output_params, output_params.input()?, |muxer, from| {
+            add_picture(muxer, from, head.stream(), container, base)
+        })?;
     let times: Vec<(i64, i64)> = filled.iter().flat_map(|s| s.video.times.iter().copied()).collect();
     let line = timeline(&times);
-    film.begin(line.iter().map(|t| t.pts).min().unwrap_or(0))?;
+    output_file.begin(line.iter().map(|t| t.pts).min().unwrap_or(0))?;
     let end = line.iter().map(|t| t.pts.saturating_add(t.duration)).max().unwrap_or(0);
     let packet = Packet::new().ok_or_else(|| fault(output, "memory is out".into()))?;
     let mut next = line.iter();
     for shard in &filled {
-        let reel = Reel::open(&shard.path)?;
-        if reel.extra() != head.extra() {
+        let shard_reader = ShardReader::open(&shard.path)?;
+        if shard_reader.extra() != head.extra() {
             let problem = format!("it was encoded otherwise than {}", first.path.display());
             return Err(fault(shard.path.as_os_str(), problem));
         }
         let mut count = 0;
-        while reel.next(&packet)? {
+        while shard_reader.next(&packet)? {
             count += 1;
             let Some(time) = next.next().filter(|_| count <= shard.video.times.len()) else {
                 return Err(other_count(shard));
             };
             // SAFETY: our own packet.
             let p = unsafe { &mut *packet.0 };
-            p.pts = time.pts.saturating_sub(film.shift);
-            p.dts = time.dts.saturating_sub(film.shift);
+            p.pts = time.pts.saturating_sub(output_file.shift);
+            p.dts = time.dts.saturating_sub(output_file.shift);
             p.duration = time.duration;
-            film.put(&packet, base)?;
+            output_file.put(&packet, base)?;
         }
         if count != shard.video.times.len() {
             return Err(other_count(shard));
         }
     }
-    film.rest((!whole.1).then_some(end))?;
-    let size = film.end();
-    film.conclude(size, true, |out| Ok(out.finish()?))?;
+    output_file.rest((!whole.1).then_some(end))?;
+    let size = output_file.end();
+    output_file.conclude(size, true, |out| Ok(out.finish()?))?;
     Ok((times.len() as u64, said))
 }
 

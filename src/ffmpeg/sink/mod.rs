@@ -12,12 +12,12 @@ mod choose;
 mod clock;
 pub(crate) mod container;
 mod encoder;
-mod film;
 pub(crate) mod handles;
 pub(crate) mod hdr;
 mod holds;
 pub mod join;
 pub(crate) mod mux;
+mod output_file;
 mod packet;
 mod segmented;
 mod video;
@@ -25,7 +25,7 @@ mod video;
 use super::error::AvError;
 use super::log::{Log, said};
 use crate::sink::{Encode, Encoding, Plan, Sink, SinkError};
-use crate::source::Stamp;
+use crate::source::FrameStamp;
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ impl Sink for Logged {
         self.sink.encoder()
     }
 
-    fn write(&mut self, stamp: &Stamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
         let _log = self.log.enter();
         self.sink.write(stamp, frame, encoded)
     }

@@ -4,20 +4,20 @@ use super::choose::Choice;
 use super::clock::Clock;
 use super::encoder::Encoder;
 use super::fault;
-use super::film::Film;
 use super::handles::Packet;
 use super::hdr::Hdr;
+use super::output_file::OutputFile;
 use super::packet::{fill, kept, kind, sides};
-use super::video::{Begun, hdr_with, open, prepare};
+use super::video::{OpenedOutput, hdr_with, open, prepare};
 use crate::disk::Temporary;
 use crate::ffmpeg::carry::FrameCarry;
 use crate::ffmpeg::versions;
-use crate::segments::file::{self, Fault, Head, Reader, Stream, Writer};
+use crate::segments::file::{self, Head, Reader, SegmentError, Stream, Writer};
 use crate::segments::timeline::timeline;
-use crate::segments::{Grid, Hold};
+use crate::segments::{FolderLock, Grid};
 use crate::sink::keep::Seal;
 use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
-use crate::source::Stamp;
+use crate::source::FrameStamp;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::Frame;
 use std::collections::BTreeMap;
@@ -30,8 +30,8 @@ use sys::AVRational;
 /// Segments on their way, and the file they will be joined in.
 pub(super) struct Segmented {
     grid: Arc<Grid>,
-    hold: Hold,
-    film: Film,
+    hold: FolderLock,
+    output_file: OutputFile,
     choice: Choice,
     encoding: Encoding,
     clock: Clock,
@@ -65,7 +65,7 @@ impl Segmented {
         if !plan.overwrite && Path::new(output).symlink_metadata().is_ok() {
             return Err(SinkError::Exists(output.into()));
         }
-        let hold = grid.hold(plan.overwrite).map_err(io)?;
+        let hold = grid.acquire(plan.overwrite).map_err(io)?;
         let mut before = 0;
         for cell in grid.there().map_err(io)? {
             let ends = file::ends(&grid.path(cell), false).map_err(|e| broken(grid, cell, e))?;
@@ -80,12 +80,12 @@ impl Segmented {
                 return Err(error);
             }
         };
-        let Begun { film, choice, encoder, clock, base, hdr, warnings, mut notes } = begun;
+        let OpenedOutput { output_file, choice, encoder, clock, base, hdr, warnings, mut notes } = begun;
         notes.push(format!("segments of {} frames in {}", grid.frames, grid.folder.display()));
         Ok(Segmented {
             grid: Arc::clone(grid),
             hold,
-            film,
+            output_file,
             choice,
             encoding: plan.encoding.clone(),
             clock,
@@ -108,7 +108,7 @@ impl Segmented {
 
     fn start(&mut self, cell: i64, carried: Option<&FrameCarry>) -> Result<Segment, SinkError> {
         let hdr = hdr_with(self.hdr, &self.choice, carried);
-        let (output, container) = (OsStr::new(&self.film.name), self.film.container);
+        let (output, container) = (OsStr::new(&self.output_file.name), self.output_file.container);
         let encoder = match self.spare.take().filter(|_| hdr.says() == self.hdr.says()) {
             Some(encoder) => encoder,
             None => open(output, container, &self.choice, self.base, &self.encoding, &hdr)?,
@@ -130,7 +130,11 @@ impl Segmented {
 
     /// Writes all packets the encoder has ready.
     fn drain(&mut self, segment: &mut Segment) -> Result<(), SinkError> {
-        while segment.encoder.receive(&self.packet).map_err(|e| self.film.fault("the encoder failed", e))? {
+        while segment
+            .encoder
+            .receive(&self.packet)
+            .map_err(|e| self.output_file.fault("the encoder failed", e))?
+        {
             // SAFETY: our own packet.
             let packet = unsafe { &mut *self.packet.0 };
             if let Some(duration) = segment.durations.remove(&packet.pts) {
@@ -144,7 +148,7 @@ impl Segmented {
     /// The segment is whole: it gets its name.
     fn complete(&mut self) -> Result<(), SinkError> {
         let Some(mut segment) = self.current.take() else { return Ok(()) };
-        segment.encoder.end().map_err(|e| self.film.fault("the encoder failed", e))?;
+        segment.encoder.end().map_err(|e| self.output_file.fault("the encoder failed", e))?;
         self.drain(&mut segment)?;
         let Segment { cell, writer, .. } = segment;
         let pictures = writer.pictures;
@@ -187,7 +191,7 @@ impl Segmented {
             match &extra {
                 None => {
                     self.adopt(&reader.stream)?;
-                    self.film.begin(first)?;
+                    self.output_file.begin(first)?;
                     extra = Some(reader.stream.clone());
                 }
                 Some(first) if first.extra != reader.stream.extra => {
@@ -198,25 +202,26 @@ impl Segmented {
             }
             while let Some(packet) = reader.next_packet().map_err(broken)? {
                 let Some(time) = next.next() else { break };
-                fill(&self.packet, &packet).map_err(|e| self.film.fault("a packet cannot be made", e))?;
+                fill(&self.packet, &packet)
+                    .map_err(|e| self.output_file.fault("a packet cannot be made", e))?;
                 // SAFETY: our own packet.
                 let p = unsafe { &mut *self.packet.0 };
-                p.pts = time.pts.saturating_sub(self.film.shift);
-                p.dts = time.dts.saturating_sub(self.film.shift);
+                p.pts = time.pts.saturating_sub(self.output_file.shift);
+                p.dts = time.dts.saturating_sub(self.output_file.shift);
                 p.duration = time.duration;
-                self.film.put(&self.packet, base)?;
+                self.output_file.put(&self.packet, base)?;
             }
         }
         if extra.is_none() {
-            self.film.begin(0)?;
+            self.output_file.begin(0)?;
         }
-        self.film.rest((!self.whole_end).then_some(end))?;
+        self.output_file.rest((!self.whole_end).then_some(end))?;
         Ok(times)
     }
 
     /// What the first segment's encoder said of the stream goes into the container.
     fn adopt(&mut self, stream: &Stream) -> Result<(), SinkError> {
-        let to = self.film.muxer.get(self.film.stream);
+        let to = self.output_file.muxer.get(self.output_file.stream);
         // SAFETY: our own stream; the header is copied into memory of libav's.
         let done = unsafe {
             for (number, bytes) in &stream.side {
@@ -226,14 +231,14 @@ impl Segmented {
             }
             super::encoder::set_extra(&mut *to.codecpar, &stream.extra)
         };
-        done.map_err(|e| self.film.fault("no stream can be made", e))
+        done.map_err(|e| self.output_file.fault("no stream can be made", e))
     }
 }
 
-fn broken(grid: &Grid, cell: i64, fault: Fault) -> SinkError {
+fn broken(grid: &Grid, cell: i64, fault: SegmentError) -> SinkError {
     let name = grid.path(cell).display().to_string();
     match fault {
-        Fault::Io(cause) => SinkError::Io { name, cause },
+        SegmentError::Io(cause) => SinkError::Io { name, cause },
         bad => SinkError::Bad { name, problem: format!("{bad}; remove it and resume") },
     }
 }
@@ -243,7 +248,7 @@ impl Sink for Segmented {
         Arc::new(Plain)
     }
 
-    fn write(&mut self, stamp: &Stamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let cell = self.grid.cell(stamp.number);
         if self.current.as_ref().is_some_and(|s| s.cell != cell) {
             self.complete()?;
@@ -259,7 +264,7 @@ impl Sink for Segmented {
         segment.last = Some(pts);
         segment.durations.insert(pts, duration);
         let sent = segment.encoder.send(frame, pts, duration, carried);
-        sent.map_err(|e| self.film.fault("the encoder refused the picture", e))?;
+        sent.map_err(|e| self.output_file.fault("the encoder refused the picture", e))?;
         segment.writer.pictures += 1;
         self.drain(&mut segment)?;
         self.current = Some(segment);
@@ -277,7 +282,7 @@ impl Sink for Segmented {
     fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
         self.complete()?;
         let joined = self.join();
-        let size = self.film.end();
+        let size = self.output_file.end();
         let times = joined?;
         if let Some(mut seal) = self.seal.take() {
             if let Some((_, note)) = &mut seal.note {
@@ -287,18 +292,18 @@ impl Sink for Segmented {
                     video.times = times;
                 }
             }
-            self.film.out.seal(seal.boxed());
+            self.output_file.out.seal(seal.boxed());
         }
-        let Segmented { film, hold, .. } = *self;
-        film.conclude(size, true, |out| Ok(out.finish()?))?;
+        let Segmented { output_file, hold, .. } = *self;
+        output_file.conclude(size, true, |out| Ok(out.finish()?))?;
         hold.discard();
         Ok(())
     }
 
     /// Whole segments stay, for `--resume`.
     fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
-        let Segmented { film, hold, current, grid, pictures, .. } = *self;
-        drop((film, current));
+        let Segmented { output_file, hold, current, grid, pictures, .. } = *self;
+        drop((output_file, current));
         if pictures == (0, 0) {
             hold.discard();
             return Ok(None);

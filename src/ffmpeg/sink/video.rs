@@ -4,11 +4,11 @@ use super::choose::{Choice, choose};
 use super::clock::Clock;
 use super::container::Container;
 use super::encoder::{Encoder, OpenError, rational, threads};
-use super::film::{Cast, Film};
 use super::handles::Packet;
 use super::hdr::Hdr;
 use super::holds::lost_picture;
 use super::mux::Muxer;
+use super::output_file::{OutputFile, OutputParams};
 use super::{av_fault, fault};
 use crate::ffmpeg::carry::{self, FrameCarry};
 use crate::ffmpeg::copy::video_tags;
@@ -16,7 +16,7 @@ use crate::ffmpeg::error::{AvError, check};
 use crate::ffmpeg::versions;
 use crate::images::{Meta, lost_in_video};
 use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
-use crate::source::Stamp;
+use crate::source::FrameStamp;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Frame, Transfer};
 use grainfield_filters::ratio::Ratio;
@@ -28,7 +28,7 @@ use sys::{AVPacketSideDataType, AVRational};
 
 /// A video file on its way.
 pub(super) struct Video {
-    film: Film,
+    output_file: OutputFile,
     choice: Choice,
     encoding: Encoding,
     encoder: Encoder,
@@ -48,8 +48,8 @@ pub(super) struct Video {
 }
 
 /// What every video file is begun with, however its packets come about.
-pub(super) struct Begun {
-    pub(super) film: Film,
+pub(super) struct OpenedOutput {
+    pub(super) output_file: OutputFile,
     pub(super) choice: Choice,
     pub(super) encoder: Encoder,
     pub(super) clock: Clock,
@@ -60,7 +60,7 @@ pub(super) struct Begun {
 }
 
 /// Opens the encoder and makes the file with its streams; `by` is where the temporary file is to be.
-pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<Begun, SinkError> {
+pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<OpenedOutput, SinkError> {
     let no_container = || fault(output, "no video container has this extension".into());
     let container = Container::of(output).ok_or_else(no_container)?;
     let choice = choose(output, &plan.format, &plan.encoding)?;
@@ -68,7 +68,7 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let clock = Clock::of(&choice, container, source);
     let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
     let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
-    let cast = Cast {
+    let output_params = OutputParams {
         output,
         overwrite: plan.overwrite,
         by,
@@ -79,7 +79,7 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
         source,
         alone: plan.keep.segments.as_ref().is_some_and(|grid| grid.alone),
     };
-    let input = cast.input()?;
+    let input = output_params.input()?;
     let from = input.as_ref().and_then(|input| input.stream(source.map_or(0, |s| s.video)));
     // SAFETY: a stream of the open input.
     let hdr = from.map_or_else(Hdr::default, |stream| unsafe { Hdr::of_stream(stream) });
@@ -99,11 +99,11 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
         ));
     }
     let encoder = open(output, container, &choice, base, &plan.encoding, &hdr)?;
-    let (film, more) = Film::create(&cast, input, |muxer, from| {
+    let (output_file, more) = OutputFile::create(&output_params, input, |muxer, from| {
         add_picture(muxer, from, container, &choice, &encoder, &hdr)
     })?;
     said.extend(more);
-    let name = &film.name;
+    let name = &output_file.name;
     let warnings = match said.is_empty() {
         true => Vec::new(),
         false => {
@@ -113,7 +113,7 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let threads = threads(&choice.format);
     let s = if threads == 1 { "" } else { "s" };
     let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name)];
-    Ok(Begun { film, choice, encoder, clock, base, hdr, warnings, notes })
+    Ok(OpenedOutput { output_file, choice, encoder, clock, base, hdr, warnings, notes })
 }
 
 /// What the container did not say of HDR10, a picture may.
@@ -127,14 +127,14 @@ pub(super) fn hdr_with(hdr: Hdr, choice: &Choice, carried: Option<&FrameCarry>) 
 
 impl Video {
     pub(super) fn create(output: &OsStr, plan: &Plan) -> Result<Video, SinkError> {
-        let Begun { mut film, choice, encoder, clock, base, hdr, warnings, notes } =
+        let OpenedOutput { mut output_file, choice, encoder, clock, base, hdr, warnings, notes } =
             prepare(output, plan, None)?;
         if let Some(seal) = &plan.keep.seal {
-            film.out.seal(seal.clone().boxed());
+            output_file.out.seal(seal.clone().boxed());
         }
         Ok(Video {
             packet: Packet::new().ok_or_else(|| fault(output, "memory is out".into()))?,
-            film,
+            output_file,
             choice,
             encoding: plan.encoding.clone(),
             encoder,
@@ -151,7 +151,7 @@ impl Video {
     }
 
     fn fault(&self, doing: &str, error: AvError) -> SinkError {
-        self.film.fault(doing, error)
+        self.output_file.fault(doing, error)
     }
 
     /// With the first picture all is known that the header needs.
@@ -160,13 +160,13 @@ impl Video {
         let hdr = hdr_with(self.hdr, &self.choice, carried);
         if hdr.says() != self.hdr.says() {
             self.hdr = hdr;
-            let (output, container) = (OsStr::new(&self.film.name), self.film.container);
+            let (output, container) = (OsStr::new(&self.output_file.name), self.output_file.container);
             self.encoder = open(output, container, &self.choice, self.base, &self.encoding, &hdr)?;
-            let stream = self.film.muxer.get(self.film.stream);
+            let stream = self.output_file.muxer.get(self.output_file.stream);
             parameters(stream, &self.choice, &self.encoder, &hdr)
-                .map_err(|e| self.film.fault("no stream can be made", e))?;
+                .map_err(|e| self.output_file.fault("no stream can be made", e))?;
         }
-        self.film.begin(pts)
+        self.output_file.begin(pts)
     }
 
     /// Writes all packets the encoder has ready.
@@ -177,7 +177,7 @@ impl Video {
             if let Some(duration) = self.durations.remove(&packet.pts) {
                 packet.duration = duration;
             }
-            self.film.put(&self.packet, self.encoder.time_base())?;
+            self.output_file.put(&self.packet, self.encoder.time_base())?;
         }
         Ok(())
     }
@@ -186,20 +186,20 @@ impl Video {
     /// First how that went, then how long the file is if it has its end.
     fn close(&mut self, to_end: bool) -> (Result<(), SinkError>, Result<u64, SinkError>) {
         let mut result = Ok(());
-        if self.film.muxer.failed() {
-            self.film.make_room();
-        } else if self.film.muxer.begun() {
+        if self.output_file.muxer.failed() {
+            self.output_file.make_room();
+        } else if self.output_file.muxer.begun() {
             result = self.encoder.end().map_err(|e| self.fault("the encoder failed", e));
             result = result.and_then(|()| self.drain());
             if result.is_ok() {
-                result = self.film.rest((!to_end).then_some(self.end));
+                result = self.output_file.rest((!to_end).then_some(self.end));
             }
         }
         // the trailer is written whatever came before it: without it most files cannot be played
-        if self.film.muxer.failed() {
-            self.film.make_room();
+        if self.output_file.muxer.failed() {
+            self.output_file.make_room();
         }
-        (result, self.film.end())
+        (result, self.output_file.end())
     }
 }
 
@@ -208,7 +208,7 @@ impl Sink for Video {
         Arc::new(Plain)
     }
 
-    fn write(&mut self, stamp: &Stamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
         let (pts, duration) = self.clock.shown(stamp);
         let first = self.last.is_none();
@@ -219,7 +219,7 @@ impl Sink for Video {
         }
         self.last = Some(pts);
         self.end = self.end.max(pts.saturating_add(duration));
-        let time = pts.saturating_sub(self.film.shift);
+        let time = pts.saturating_sub(self.output_file.shift);
         self.durations.insert(time, duration);
         let sent = self.encoder.send(frame, time, duration, carried);
         sent.map_err(|e| self.fault("the encoder refused the picture", e))?;
@@ -237,15 +237,15 @@ impl Sink for Video {
     fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
         let to_end = self.whole_end;
         let (result, size) = self.close(to_end);
-        self.film.conclude(result.and(size), self.last.is_some(), |out| Ok(out.finish()?))
+        self.output_file.conclude(result.and(size), self.last.is_some(), |out| Ok(out.finish()?))
     }
 
     fn abandon(mut self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
         // What could not be written or copied is why it is abandoned, or does not matter any more.
         let (_, size) = self.close(false);
-        let (shown, matroska) = (self.last.is_some(), self.film.container.is_matroska());
+        let (shown, matroska) = (self.last.is_some(), self.output_file.container.is_matroska());
         let kept = size.or_else(|e| if shown && matroska { Ok(0) } else { Err(e) });
-        self.film.conclude(kept, shown, |out| Ok(out.abandon()?))
+        self.output_file.conclude(kept, shown, |out| Ok(out.abandon()?))
     }
 }
 

@@ -8,23 +8,23 @@
 //! [`Decode::decode`], which many threads do.
 
 mod clock;
-mod find;
+mod seek;
 
 use crate::ffmpeg::carry::Container;
-use crate::ffmpeg::demux::{OpenError, Origin};
+use crate::ffmpeg::demux::{ByteSource, OpenError};
 use crate::ffmpeg::details::{self, Rates};
 use crate::ffmpeg::error::AvError;
 use crate::ffmpeg::index::Index;
-use crate::ffmpeg::index::cache::Shelf;
-use crate::ffmpeg::index::exact::{Exact, durations};
+use crate::ffmpeg::index::cache::IndexCache;
+use crate::ffmpeg::index::exact::{ExactIndex, durations};
+use crate::ffmpeg::input_url::{InputUrl, input_url};
 use crate::ffmpeg::log::{Log, said};
-use crate::ffmpeg::own::Picture;
+use crate::ffmpeg::owned::AvFrame;
 use crate::ffmpeg::pixfmt::{self, Layout};
-use crate::ffmpeg::place::{Place, place};
 use crate::ffmpeg::reader::{Item, Reader};
 use crate::ffmpeg::sink::hdr::Hdr;
 use crate::ffmpeg::unpack::{Decoded, Unpack};
-use crate::source::{Decode, Info, Options, Pending, Slot, Source, SourceError, Stamp};
+use crate::source::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
 use clock::Clock;
 use grainfield_filters::frame::Format;
 use grainfield_filters::ratio::Ratio;
@@ -42,10 +42,10 @@ const NEAR_START: i64 = 32;
 /// Opens a file, or what a protocol in `options.allow_protocol` leads to.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = Path::new(input).display().to_string();
-    let mut place = place(input, &options.allow_protocol, &options.stop)
+    let mut place = input_url(input, &options.allow_protocol, &options.stop)
         .map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
     place.cache = options.cache.clone();
-    let from = Origin::Place(place.clone());
+    let from = ByteSource::Place(place.clone());
     Ok(Box::new(Video::open(name, from, Some(place), options)?))
 }
 
@@ -55,17 +55,17 @@ pub fn from_reader(
     reader: Box<dyn Read + Send>,
     options: &Options,
 ) -> Result<Box<dyn Source>, SourceError> {
-    Ok(Box::new(Video::open(name, Origin::Reader(reader), None, options)?))
+    Ok(Box::new(Video::open(name, ByteSource::Reader(reader), None, options)?))
 }
 
 struct Video {
     info: Info,
     /// To begin anew; `None` where reading goes forward only.
-    place: Option<Place>,
+    place: Option<InputUrl>,
     /// Why it does.
     backwards: &'static str,
     reader: Reader,
-    index: Lookup,
+    index: IndexState,
     queue: VecDeque<Item>,
     /// Number of the next frame.
     next: i64,
@@ -98,30 +98,30 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(p: &Picture) -> Shape {
+    fn of(p: &AvFrame) -> Shape {
         let f = p.get();
         Shape { width: f.width, height: f.height, pix_fmt: f.format }
     }
 
-    fn said(self, p: &Picture) -> String {
+    fn said(self, p: &AvFrame) -> String {
         format!("{}x{} {}", self.width, self.height, pixfmt::name(p.pix_fmt()))
     }
 }
 
 /// The index, as far as it has been made.
-enum Lookup {
+enum IndexState {
     NotYet,
     /// The packets do not tell, or what they told was wrong.
     Unclear,
     /// Frames can only be counted.
     Never,
     There(Index),
-    Exact(Box<Exact>),
+    Exact(Box<ExactIndex>),
 }
 
 /// A picture with its place.
-struct Placed {
-    picture: Picture,
+struct NumberedFrame {
+    picture: AvFrame,
     number: i64,
     pts: i64,
     /// By an exact index: ticks shown, and ticks its packet says.
@@ -148,8 +148,8 @@ fn av_error(name: &str, error: AvError, what: &str) -> SourceError {
 impl Video {
     fn open(
         name: String,
-        from: Origin,
-        place: Option<Place>,
+        from: ByteSource,
+        place: Option<InputUrl>,
         options: &Options,
     ) -> Result<Video, SourceError> {
         let log = Log::new();
@@ -250,7 +250,7 @@ impl Video {
             place: place.filter(|_| seekable),
             backwards,
             reader,
-            index: Lookup::NotYet,
+            index: IndexState::NotYet,
             queue: VecDeque::from([Item::Picture(first)]),
             next: 0,
             counting: true,
@@ -267,10 +267,10 @@ impl Video {
         };
         let kept = || {
             let place = video.place.as_ref()?;
-            Shelf::of(place, video.reader.demuxer.video())?.take()
+            IndexCache::of(place, video.reader.demuxer.video())?.take()
         };
-        if let Some(exact) = video.exact_shelf().and_then(|s| s.take_exact()) {
-            video.index = Lookup::Exact(Box::new(exact));
+        if let Some(exact) = video.exact_index_cache().and_then(|s| s.take_exact()) {
+            video.index = IndexState::Exact(Box::new(exact));
             // The first picture has been decoded without a mark.
             video.queue.clear();
             if let Some(place) = video.place.clone() {
@@ -283,7 +283,7 @@ impl Video {
                 video.settle_rate(rates.average);
             }
         } else if let Some(index) = kept() {
-            video.index = Lookup::There(index);
+            video.index = IndexState::There(index);
         }
         video.describe();
         Ok(video)
@@ -291,7 +291,7 @@ impl Video {
 
     /// Takes the rate by count and duration where the stream's own does not fit its timestamps, and this does.
     fn settle_rate(&mut self, average: Option<Ratio>) {
-        let (Lookup::There(index), Some(rate)) = (&self.index, average) else { return };
+        let (IndexState::There(index), Some(rate)) = (&self.index, average) else { return };
         let other = Clock::new(self.clock.tick, self.clock.first, rate);
         let even = |clock: &Clock| index.frames.iter().zip(0..).all(|(t, n)| clock.even(n, *t));
         if !even(&self.clock) && even(&other) {
@@ -322,12 +322,12 @@ impl Video {
     }
 
     /// How long a frame is shown, in ticks, and how long its packet says.
-    fn durations(&mut self, placed: &Placed) -> (i64, i64) {
+    fn durations(&mut self, placed: &NumberedFrame) -> (i64, i64) {
         if let Some(known) = placed.durations {
             return known;
         }
         let next = match &self.index {
-            Lookup::There(index) => index.frames.get(placed.number as usize + 1).copied(),
+            IndexState::There(index) => index.frames.get(placed.number as usize + 1).copied(),
             _ => self.peek(),
         };
         let gap = next.map(|t| t.saturating_sub(placed.pts)).filter(|d| *d > 0);
@@ -365,24 +365,24 @@ impl Source for Video {
         }
         self.make_index();
         // What has gone wrong once is not believed of the rest.
-        if self.reader.wounded && matches!(self.index, Lookup::There(_)) {
-            self.index = Lookup::Unclear;
+        if self.reader.wounded && matches!(self.index, IndexState::There(_)) {
+            self.index = IndexState::Unclear;
         }
         let back = number < self.next || self.ended || self.broken();
-        if matches!(self.index, Lookup::Unclear) && back && number > NEAR_START {
+        if matches!(self.index, IndexState::Unclear) && back && number > NEAR_START {
             self.make_exact()?;
             if self.info.last.is_some_and(|last| number > last) {
                 return self.seek(number);
             }
         }
         let entry = match (&self.index, self.promised(number)) {
-            (Lookup::There(index), Some(target)) => {
+            (IndexState::There(index), Some(target)) => {
                 let entry = index.entry_before(target, usize::MAX).map_or(0, |i| index.entries[i].order);
                 let here = index.frames.get(self.next as usize).and_then(|t| index.order(*t)).unwrap_or(0);
                 Some((entry, here))
             }
-            (Lookup::Exact(exact), Some(_)) => {
-                Some((exact.spot_before(number), exact.get(self.next).map_or(0, |f| f.mark)))
+            (IndexState::Exact(exact), Some(_)) => {
+                Some((exact.seek_point_before(number), exact.get(self.next).map_or(0, |f| f.mark)))
             }
             _ => None,
         };
@@ -398,7 +398,7 @@ impl Source for Video {
         self.skip_to(number)
     }
 
-    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
         let _log = self.log.enter();
         slot.pending = None;
         slot.carried = None;
@@ -407,7 +407,7 @@ impl Source for Video {
         }
         let Some(placed) = self.step()? else { return Ok(None) };
         let (shown, said_duration) = self.durations(&placed);
-        let Placed { picture, number, pts, .. } = placed;
+        let NumberedFrame { picture, number, pts, .. } = placed;
         let (time, duration) = self.clock.shown(number, pts, shown);
         let at = format!("frame {number} ({:.3} s)", time.to_f64());
         let shape = Shape::of(&picture);
@@ -424,7 +424,7 @@ impl Source for Video {
             format!("{at} is damaged{}", if words.is_empty() { said() } else { words })
         });
         slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: said_duration })));
-        let stamp = Stamp { number, time, duration, carried: None };
+        let stamp = FrameStamp { number, time, duration, carried: None };
         match damage {
             Some(problem) => {
                 let name = self.info.name.clone();
@@ -438,7 +438,7 @@ impl Source for Video {
         self.decoder.clone()
     }
 
-    fn news(&mut self) -> Vec<String> {
+    fn drain_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.news)
     }
 }

@@ -9,8 +9,8 @@ use crate::images::files::{is_glob, shown};
 use crate::images::pattern::Pattern;
 use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
 use crate::resume::manifest::Entry;
-use crate::resume::{Ledger, xxh64};
-use crate::source::{Carried, Stamp};
+use crate::resume::{ManifestFiles, xxh64};
+use crate::source::{Carried, FrameStamp};
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting, Transfer};
 use std::collections::BTreeMap;
@@ -163,17 +163,18 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let name = shown(output);
     let ready = Mutex::default();
     let carried = plan.carried.clone();
-    let ledger = plan.keep.ledger.clone();
-    let prefix = match &ledger {
+    let manifest_files = plan.keep.manifest_files.clone();
+    let prefix = match &manifest_files {
         None => ".grainfield-".into(),
-        Some(ledger) => ledger.prefix().map_err(|cause| recording(&name, cause))?,
+        Some(manifest_files) => manifest_files.prefix().map_err(|cause| recording(&name, cause))?,
     };
     let overwrite = plan.overwrite;
     let lost = carried.as_ref().and_then(|c| c.downcast_ref::<Meta>()).map(|m| lost(kind, m, &plan.format));
     let mut lost = lost.unwrap_or_default();
     // a PNG says both
     lost.extend(lost_color(&plan.format).filter(|_| kind != Kind::Png));
-    let encoder = Arc::new(Encoder { kind, name, target, folder, overwrite, carried, ready, ledger, prefix });
+    let encoder =
+        Arc::new(Encoder { kind, name, target, folder, overwrite, carried, ready, manifest_files, prefix });
     Ok(Box::new(Sequence { written: 0, encoder, lost }))
 }
 
@@ -221,7 +222,7 @@ impl Sink for Sequence {
     }
 
     /// Gives the file that the encoder has made its name. The bytes are in it already.
-    fn write(&mut self, stamp: &Stamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let path = self.encoder.path(stamp.number);
         if self.written > 0
             && let Target::One(path) = &self.encoder.target
@@ -235,8 +236,8 @@ impl Sink for Sequence {
             None => self.encoder.file(stamp, frame, &mut Vec::new())?,
         };
         // first, so that no file is there of which nothing is known
-        if let (Some(ledger), Some(entry)) = (&self.encoder.ledger, entry) {
-            ledger.record(&entry).map_err(|cause| recording(&self.encoder.name, cause))?;
+        if let (Some(manifest_files), Some(entry)) = (&self.encoder.manifest_files, entry) {
+            manifest_files.record(&entry).map_err(|cause| recording(&self.encoder.name, cause))?;
         }
         let renamed = if self.encoder.overwrite { file.persist(&path) } else { file.persist_new(&path) };
         renamed.map_err(|(_, cause)| match cause.kind() {
@@ -275,7 +276,7 @@ struct Encoder {
     /// Whole files that wait for their names, by frame number. Dropping one removes it.
     ready: Mutex<BTreeMap<i64, Ready>>,
     /// Where whole files are recorded.
-    ledger: Option<Arc<Ledger>>,
+    manifest_files: Option<Arc<ManifestFiles>>,
     /// What temporary names begin with.
     prefix: String,
 }
@@ -300,7 +301,7 @@ impl Encoder {
     }
 
     /// A whole, flushed file with a temporary name. On an error nothing of it is left.
-    fn file(&self, stamp: &Stamp, frame: &Frame, bytes: &mut Vec<u8>) -> Result<Ready, SinkError> {
+    fn file(&self, stamp: &FrameStamp, frame: &Frame, bytes: &mut Vec<u8>) -> Result<Ready, SinkError> {
         let path = self.path(stamp.number);
         let io = |cause| SinkError::Io { name: path.display().to_string(), cause };
         if !self.overwrite && path.symlink_metadata().is_ok() {
@@ -314,15 +315,17 @@ impl Encoder {
         file.write_all(bytes).map_err(io)?;
         // without it a machine that dies can leave the name without the contents
         file.file().and_then(std::fs::File::sync_data).map_err(io)?;
-        let entry = |ledger: &Arc<Ledger>| ledger.entry(stamp.number, file.file()?, xxh64(bytes));
-        let entry = self.ledger.as_ref().map(entry).transpose().map_err(io)?;
+        let entry = |manifest_files: &Arc<ManifestFiles>| {
+            manifest_files.entry(stamp.number, file.file()?, xxh64(bytes))
+        };
+        let entry = self.manifest_files.as_ref().map(entry).transpose().map_err(io)?;
         Ok(Ready { file, entry })
     }
 
     /// The disk gets the manifest and the names. What cannot be made sure of here has been written all the same.
     fn remember(&self) {
-        if let Some(ledger) = &self.ledger {
-            let _ = ledger.sync();
+        if let Some(manifest_files) = &self.manifest_files {
+            let _ = manifest_files.sync();
         }
         #[cfg(unix)]
         let _ = std::fs::File::open(&self.folder).and_then(|f| f.sync_all());
@@ -341,7 +344,7 @@ impl Encoder {
 
 impl Encode for Encoder {
     /// Leaves a file ready for [`Sink::write`]; `out` is only room to work in, and empty afterwards.
-    fn encode(&self, stamp: &Stamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
+    fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
         let file = self.file(stamp, frame, out);
         out.clear();
         self.ready().insert(stamp.number, file?);

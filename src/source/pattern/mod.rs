@@ -12,7 +12,7 @@
 mod draw;
 mod spec;
 
-use super::{Decode, Info, Options, Pending, Slot, Source, SourceError, Stamp};
+use super::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
 use draw::Drawing;
 use grainfield_filters::ratio::Ratio;
 pub use spec::{Kind, MAX_FRAME_BYTES, Spec, SpecError};
@@ -63,7 +63,7 @@ impl Source for Pattern {
         Ok(())
     }
 
-    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
         let number = self.next;
         if self.info.last.is_none_or(|last| number > last) {
             return Ok(None);
@@ -72,7 +72,7 @@ impl Source for Pattern {
         self.next += 1;
         slot.pending = Some(Pending::Number(number));
         let duration = self.info.format.rate.recip().unwrap_or(Ratio::ONE);
-        Ok(Some(Stamp { number, time: Ratio::whole(number) * duration, duration, carried: None }))
+        Ok(Some(FrameStamp { number, time: Ratio::whole(number) * duration, duration, carried: None }))
     }
 
     fn decoder(&self) -> Arc<dyn Decode> {
@@ -81,7 +81,7 @@ impl Source for Pattern {
 }
 
 impl Decode for Drawing {
-    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError> {
+    fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError> {
         // what is pending counts, not the stamp: its number may have been moved by an offset
         let number = match slot.pending.take() {
             Some(Pending::Number(number)) => number,

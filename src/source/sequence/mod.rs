@@ -5,7 +5,7 @@
 //! one that differs in size, depth or family is an error. Time runs with the numbers, holes included: frame `n` is
 //! shown at `(n - first) / rate`, whatever `--missing` says.
 
-use super::{Decode, Info, Missing, Options, Pending, Slot, Source, SourceError, Stamp};
+use super::{Decode, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError};
 use crate::images::files::{Files, find, is_glob, shown};
 use crate::images::{Fault, Kind, decode, probe};
 use crate::resume::FileOf;
@@ -123,10 +123,10 @@ impl Sequence {
 
 /// What is missing in all, the first few holes of it.
 fn listed(holes: &[(i64, i64)]) -> String {
-    const MOST: usize = 8;
+    const MAX_LISTED: usize = 8;
     let one = |&(a, b): &(i64, i64)| if a == b { a.to_string() } else { format!("{a}-{b}") };
-    let some: Vec<_> = holes.iter().take(MOST).map(one).collect();
-    let more = if holes.len() > MOST { " ..." } else { "" };
+    let some: Vec<_> = holes.iter().take(MAX_LISTED).map(one).collect();
+    let more = if holes.len() > MAX_LISTED { " ..." } else { "" };
     format!(" (missing in all: {}{more})", some.join(", "))
 }
 
@@ -145,7 +145,7 @@ impl Source for Sequence {
         Ok(())
     }
 
-    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
         slot.pending = None;
         slot.carried = None;
         let Some(mut number) = self.next.filter(|n| self.info.last.is_none_or(|last| *n <= last)) else {
@@ -171,7 +171,7 @@ impl Source for Sequence {
         let rate = self.info.format.rate;
         let duration = rate.recip().unwrap_or(Ratio::ONE);
         let time = (Ratio::whole(number) - Ratio::whole(self.info.first)) * duration;
-        Ok(Some(Stamp { number, time, duration, carried: None }))
+        Ok(Some(FrameStamp { number, time, duration, carried: None }))
     }
 
     fn decoder(&self) -> Arc<dyn Decode> {
@@ -196,7 +196,7 @@ struct Decoder {
 }
 
 impl Decode for Decoder {
-    fn decode(&self, stamp: &Stamp, slot: &mut Slot) -> Result<(), SourceError> {
+    fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError> {
         match slot.pending.take() {
             Some(Pending::File(path)) => {
                 let meta = decode(&path, &self.format, &mut slot.frame)

@@ -1,7 +1,7 @@
 //! Where frames begin in a file: every so many frames a place, found as one comes by, in bounded memory.
 
 /// At most so many places are kept; when there are more, every second one is dropped.
-const MOST: usize = 1 << 15;
+const MAX_PLACES: usize = 1 << 15;
 
 /// Places of frames. Grows only at its end, so it is exact: nothing is taken to be evenly spaced.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Index {
             return;
         }
         self.places.push(place);
-        if self.places.len() == MOST {
+        if self.places.len() == MAX_PLACES {
             let mut i = 0;
             self.places.retain(|_| {
                 i += 1;
@@ -52,7 +52,7 @@ mod tests {
             index.saw(n, place(n));
             index.saw(n / 2, 0);
         }
-        assert!(index.places.len() < MOST);
+        assert!(index.places.len() < MAX_PLACES);
         for n in (0..1_000_000).step_by(977) {
             let (at, where_) = index.before(n);
             assert!(at <= n && n - at < index.step && where_ == place(at));

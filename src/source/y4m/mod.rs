@@ -13,7 +13,7 @@ pub mod header;
 mod index;
 mod input;
 
-use super::{Decode, Done, Info, Options, Slot, Source, SourceError, Stamp};
+use super::{Decode, Done, FrameStamp, Info, Options, Slot, Source, SourceError};
 use grainfield_filters::frame::{Depth, Frame};
 use grainfield_filters::ratio::Ratio;
 use header::{HeaderError, MAX_FRAME_LINE, MAX_HEADER};
@@ -297,7 +297,7 @@ impl Y4m {
                     n => return Err(self.truncated(done + n as u64)),
                 }
                 if let Some(top) = top {
-                    settle(frame.row_mut::<u16>(p, y), top as u16);
+                    clamp_row(frame.row_mut::<u16>(p, y), top as u16);
                 }
             }
         }
@@ -306,7 +306,7 @@ impl Y4m {
 }
 
 /// Little-endian words become native ones, and none is above `top`.
-fn settle(row: &mut [u16], top: u16) {
+fn clamp_row(row: &mut [u16], top: u16) {
     if cfg!(target_endian = "big") {
         row.iter_mut().for_each(|x| *x = u16::from_le(*x));
     }
@@ -341,7 +341,7 @@ impl Source for Y4m {
         gone
     }
 
-    fn next(&mut self, slot: &mut Slot) -> Result<Option<Stamp>, SourceError> {
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
         if self.ended {
             return Ok(None);
         }
@@ -357,7 +357,7 @@ impl Source for Y4m {
         self.next += 1;
         let duration = self.info.format.rate.recip().unwrap_or(Ratio::ONE);
         let parameters = &self.line[header::FRAME.len()..];
-        Ok(Some(Stamp {
+        Ok(Some(FrameStamp {
             number,
             time: Ratio::whole(number) * duration,
             duration,

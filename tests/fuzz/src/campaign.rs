@@ -39,14 +39,14 @@ pub struct Outcome {
 }
 
 /// Watches that no input hangs: a thread that hears of each.
-struct Watch {
+struct Progress {
     input: Arc<Mutex<Vec<u8>>>,
     alive: Sender<()>,
 }
 
-impl Watch {
+impl Progress {
     /// `hung` is called with the input that hangs, and should end the process.
-    fn new(hung: impl Fn(&[u8]) + Send + 'static) -> Watch {
+    fn new(hung: impl Fn(&[u8]) + Send + 'static) -> Progress {
         let input = Arc::new(Mutex::new(Vec::new()));
         let (alive, heard) = channel();
         let shared = Arc::clone(&input);
@@ -61,7 +61,7 @@ impl Watch {
                 }
             }
         });
-        Watch { input, alive }
+        Progress { input, alive }
     }
 
     fn next(&self, data: &[u8]) {
@@ -94,7 +94,7 @@ pub fn run(
     mut found: impl FnMut(&Fault),
     hung: impl Fn(&[u8]) + Send + 'static,
 ) -> Outcome {
-    let watch = Watch::new(hung);
+    let progress = Progress::new(hung);
     let mut outcome = Outcome::default();
     let mut random = Random(seed);
     let mut pool: Vec<Vec<u8>> = target.seeds.iter().map(|s| s.as_bytes().to_vec()).chain(corpus).collect();
@@ -116,7 +116,7 @@ pub fn run(
                 true
             }
         };
-        watch.next(&data);
+        progress.next(&data);
         let start = Instant::now();
         let mut understood = Err("nothing".to_owned());
         let held = peak_of(|| {

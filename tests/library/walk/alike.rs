@@ -4,7 +4,7 @@ use super::made::{DEPTHS, FACTORS, LAYOUTS, flat, format, read};
 use super::{Case, FRAME, Random, SEED, bind, first_difference, frames, rows, step};
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::frame::{Family, FieldOrder, Format, Frame, Parity};
-use grainfield_filters::lend::Alone;
+use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::settings::Kind;
 use grainfield_filters::simd::Level;
 
@@ -23,8 +23,8 @@ fn planes_tagged_gbr_are_rgb() {
                 source.row_bytes_mut(p, y).copy_from_slice(case.source.plane(p).row_bytes(y));
             }
             let chain = bind(std::slice::from_ref(&case.step), yuv, Level::best(), None).unwrap();
-            let [got] = frames(&chain, &source, [FRAME], &Alone);
-            let [want] = frames(&case.chain(Level::best()), &case.source, [FRAME], &Alone);
+            let [got] = frames(&chain, &source, [FRAME], &CurrentThread);
+            let [want] = frames(&case.chain(Level::best()), &case.source, [FRAME], &CurrentThread);
             for (p, y) in rows(&yuv) {
                 assert!(got.plane(p).row_bytes(y) == want.plane(p).row_bytes(y), "{case}: plane {p} row {y}");
             }
@@ -50,7 +50,7 @@ fn fields_of_static_frames_differ() {
             let mut source = flat(&format);
             (0..32).for_each(|y| source.row_mut::<u16>(0, y).fill(514));
             let Ok(chain) = bind(&[step], format, Level::best(), bits) else { continue };
-            let [a, b] = frames(&chain, &source, [2, FRAME], &Alone);
+            let [a, b] = frames(&chain, &source, [2, FRAME], &CurrentThread);
             assert_eq!(first_difference(&a, &b), None, "{} {way}: frames differ", entry.name);
             let plain = (0..32).all(|y| a.plane(0).row_bytes(y) == a.plane(0).row_bytes(0));
             if plain {

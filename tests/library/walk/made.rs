@@ -4,7 +4,7 @@ use grainfield_filters::catalog::Entry;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet,
 };
-use grainfield_filters::settings::{Kind, Picture, Setting, SettingError, Value, Values};
+use grainfield_filters::settings::{Kind, ImageAsset, Setting, SettingError, Value, Values};
 
 /// splitmix64.
 #[derive(Clone)]
@@ -206,7 +206,7 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
         }
         Kind::Image | Kind::SourceFrame => {
             let format = Format::new(9, 7, Family::Gray, Depth::Bits(8), (0, 0));
-            return Some(Value::Image(Picture::named("9x7").read(picture(&format, random))));
+            return Some(Value::Image(ImageAsset::named("9x7").read(picture(&format, random))));
         }
         Kind::Effect | Kind::Frames | Kind::Planes => return None,
     };

@@ -5,7 +5,7 @@ use super::{FRAME, bind, first_difference, frames, step};
 use grainfield_filters::catalog::{FILTERS, find};
 use grainfield_filters::chain::Step;
 use grainfield_filters::frame::{FieldOrder, Format, Frame};
-use grainfield_filters::lend::Alone;
+use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::simd::Level;
 
 /// Settings with which every filter that draws numbers does something that is plain to see.
@@ -46,7 +46,7 @@ fn two_equal_filters_in_a_row_draw_different_numbers() {
         let off = Step { enable: Some("50-".parse().unwrap()), ..one.clone() };
         let [first, second] = [[one.clone(), off.clone()], [off, one]].map(|steps| {
             let chain = bind(&steps, format, Level::best(), None).unwrap();
-            let [frame] = frames(&chain, &source, [FRAME], &Alone);
+            let [frame] = frames(&chain, &source, [FRAME], &CurrentThread);
             assert!(first_difference(&frame, &source).is_some(), "{} {text} does nothing", entry.name);
             frame
         });
@@ -90,7 +90,7 @@ fn dither_and_the_rounding_that_ends_the_chain_draw_different_numbers() {
         let steps = [step(dither, read(dither, &format!("bits=10:mode={mode}{seed}")))];
         let made = |bits| {
             let chain = bind(&steps, format, Level::best(), bits).unwrap();
-            let [frame] = frames(&chain, &source, [FRAME], &Alone);
+            let [frame] = frames(&chain, &source, [FRAME], &CurrentThread);
             frame
         };
         let (ten, eight) = (made(None), made(Some(8)));
@@ -112,7 +112,7 @@ fn time_counts_frames_in_fields_too() {
     {
         let entry = find(name).unwrap();
         let chain = bind(&[step(entry, read(entry, text))], format, Level::best(), None).unwrap();
-        let [before, after] = frames(&chain, &source, [FRAME, FRAME + 1], &Alone);
+        let [before, after] = frames(&chain, &source, [FRAME, FRAME + 1], &CurrentThread);
         let field = |frame: &Frame, first: usize| -> Vec<f64> {
             let rows = (first..128).step_by(2);
             rows.flat_map(|y| frame.row::<u16>(0, y).iter().map(|v| f64::from(*v)).collect::<Vec<_>>())

@@ -1,13 +1,13 @@
 //! Numbers and holes.
 
 use super::{next, noisy, open, plan, write};
-use grainfield::source::{Missing, SourceError, Stamp};
+use grainfield::source::{FrameStamp, Missing, SourceError};
 use grainfield_filters::frame::Format;
 use grainfield_filters::ratio::Ratio;
 use std::path::Path;
 
-pub(super) fn stamp(number: i64) -> Stamp {
-    Stamp { number, time: Ratio::ZERO, duration: Ratio::ONE, carried: None }
+pub(super) fn stamp(number: i64) -> FrameStamp {
+    FrameStamp { number, time: Ratio::ZERO, duration: Ratio::ONE, carried: None }
 }
 
 /// PNGs whose first sample says which one it is.

@@ -11,7 +11,7 @@ mod turned;
 mod writing;
 
 use grainfield::sink::{self, Encoding, Plan, SinkError};
-use grainfield::source::{self, Missing, Options, Slot, Source, SourceError, Stamp};
+use grainfield::source::{self, FrameStamp, Missing, Options, Slot, Source, SourceError};
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) fn open(input: impl AsRef<Path>, missing: Missing) -> Result<Box<dyn 
 }
 
 /// The next frame, decoded, with what it carries in its stamp, as the pipeline does it.
-pub(crate) fn next(source: &mut dyn Source) -> Result<Option<(Stamp, Frame)>, SourceError> {
+pub(crate) fn next(source: &mut dyn Source) -> Result<Option<(FrameStamp, Frame)>, SourceError> {
     let mut slot = slot();
     let Some(mut stamp) = source.next(&mut slot)? else { return Ok(None) };
     source.decoder().decode(&stamp, &mut slot)?;
@@ -36,7 +36,7 @@ pub(crate) fn next(source: &mut dyn Source) -> Result<Option<(Stamp, Frame)>, So
     Ok(Some((stamp, slot.frame)))
 }
 
-pub(crate) fn one(input: impl AsRef<Path>) -> (Stamp, Frame) {
+pub(crate) fn one(input: impl AsRef<Path>) -> (FrameStamp, Frame) {
     next(&mut *open(input, Missing::Error).unwrap()).unwrap().unwrap()
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn plan(format: Format, frames: Option<u64>) -> Plan {
 }
 
 /// Writes frames to an output and closes it.
-pub(crate) fn write(output: &OsStr, plan: &Plan, frames: &[(Stamp, Frame)]) -> Result<(), SinkError> {
+pub(crate) fn write(output: &OsStr, plan: &Plan, frames: &[(FrameStamp, Frame)]) -> Result<(), SinkError> {
     let mut sink = sink::sequence::create(output, plan)?;
     let encoder = sink.encoder();
     for (stamp, frame) in frames {

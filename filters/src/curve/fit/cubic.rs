@@ -56,7 +56,7 @@ fn hermite(data: &Data<'_>, bound: f64) -> Vec<Knot> {
     knots.push(Knot { i: data.len() - 1, ..knots[0] });
     loop {
         solve(data, &mut knots, [false; 2], bound);
-        let more = missed(data, &knots, bound);
+        let more = worst_samples(data, &knots, bound);
         if more.is_empty() {
             break;
         }
@@ -76,27 +76,27 @@ fn basis(u: f64, h: f64) -> [f64; 4] {
 }
 
 /// How far sample `k` is from the cubic between two knots.
-fn off(data: &Data<'_>, a: &Knot, b: &Knot, k: usize) -> f64 {
+fn deviation_at(data: &Data<'_>, a: &Knot, b: &Knot, k: usize) -> f64 {
     let h = data.t[b.i] - data.t[a.i];
     let w = basis((data.t[k] - data.t[a.i]) / h, h);
     w[0] * a.value + w[1] * a.slope + w[2] * b.value + w[3] * b.slope - data.v[k]
 }
 
-fn keeps(data: &Data<'_>, a: &Knot, b: &Knot, bound: f64) -> bool {
+fn is_within(data: &Data<'_>, a: &Knot, b: &Knot, bound: f64) -> bool {
     // Written so that what is no number does not pass.
-    (a.i..=b.i).all(|k| off(data, a, b, k).abs() <= bound)
+    (a.i..=b.i).all(|k| deviation_at(data, a, b, k).abs() <= bound)
 }
 
 /// The worst sample of every stretch that is not within the bound; its middle when that is a knot already.
-fn missed(data: &Data<'_>, knots: &[Knot], bound: f64) -> Vec<usize> {
+fn worst_samples(data: &Data<'_>, knots: &[Knot], bound: f64) -> Vec<usize> {
     let mut more = Vec::new();
     for pair in knots.windows(2) {
         let (a, b) = (&pair[0], &pair[1]);
-        if b.i - a.i < 2 || keeps(data, a, b, bound) {
+        if b.i - a.i < 2 || is_within(data, a, b, bound) {
             continue;
         }
-        let worst =
-            (a.i..=b.i).max_by(|p, q| off(data, a, b, *p).abs().total_cmp(&off(data, a, b, *q).abs()));
+        let worst = (a.i..=b.i)
+            .max_by(|p, q| deviation_at(data, a, b, *p).abs().total_cmp(&deviation_at(data, a, b, *q).abs()));
         more.extend(worst.map(|w| if w == a.i || w == b.i { a.i + (b.i - a.i) / 2 } else { w }));
     }
     more
@@ -111,7 +111,7 @@ fn thin(data: &Data<'_>, knots: &mut Vec<Knot>, bound: f64) -> bool {
         let mut near: Vec<Knot> = knots[from..to].to_vec();
         near.remove(k - from);
         solve(data, &mut near, [from > 0, to < knots.len()], bound);
-        if near.windows(2).all(|pair| keeps(data, &pair[0], &pair[1], bound)) {
+        if near.windows(2).all(|pair| is_within(data, &pair[0], &pair[1], bound)) {
             knots.splice(from..to, near);
             gone = true;
         } else {
@@ -134,9 +134,9 @@ fn join(data: &Data<'_>, knots: &mut Vec<Knot>, bound: f64) -> bool {
             near.remove(k - from);
             near[k - from].i = i;
             solve(data, &mut near, fixed, bound);
-            let worst = near
-                .windows(2)
-                .flat_map(|pair| (pair[0].i..=pair[1].i).map(|k| off(data, &pair[0], &pair[1], k).abs()));
+            let worst = near.windows(2).flat_map(|pair| {
+                (pair[0].i..=pair[1].i).map(|k| deviation_at(data, &pair[0], &pair[1], k).abs())
+            });
             (worst.fold(0.0, f64::max), near)
         };
         let mut i = low + (high - low) / 2;
@@ -180,7 +180,7 @@ fn solve(data: &Data<'_>, knots: &mut [Knot], fixed: [bool; 2], bound: f64) {
         let mut total = 0.0;
         for pair in next.windows(2) {
             for k in pair[0].i..=pair[1].i {
-                let far = off(data, &pair[0], &pair[1], k).abs();
+                let far = deviation_at(data, &pair[0], &pair[1], k).abs();
                 worst = worst.max(far);
                 // A sample at a knot counts once.
                 if k < pair[1].i || k == last {

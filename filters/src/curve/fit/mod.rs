@@ -22,7 +22,7 @@ mod linear;
 mod round;
 mod smooth;
 
-use super::{At, Curve, CurveError, Key, MAX_KEYS, MAX_VALUE, Shape};
+use super::{Curve, CurveError, Key, KeyTime, MAX_KEYS, MAX_VALUE, Shape};
 use crate::ratio::Ratio;
 use core::fmt;
 
@@ -91,7 +91,7 @@ impl fmt::Display for FitError {
 impl core::error::Error for FitError {}
 
 /// One sample: when, and the value.
-pub type Sample = (At, f64);
+pub type Sample = (KeyTime, f64);
 
 /// The samples in plain numbers.
 struct Data<'a> {
@@ -111,10 +111,10 @@ impl Data<'_> {
     }
 }
 
-const fn when(at: At) -> Ratio {
+const fn when(at: KeyTime) -> Ratio {
     match at {
-        At::Frame(n) => Ratio::whole(n),
-        At::Seconds(s) => s,
+        KeyTime::Frame(n) => Ratio::whole(n),
+        KeyTime::Seconds(s) => s,
     }
 }
 
@@ -175,8 +175,8 @@ fn data(samples: &[Sample], bound: f64) -> Result<Data<'_>, FitError> {
         return Err(FitError::Value(i));
     }
     let order = samples.windows(2).position(|pair| match (pair[0].0, pair[1].0) {
-        (At::Frame(a), At::Frame(b)) => a >= b || a < 0 && b >= 0,
-        (At::Seconds(a), At::Seconds(b)) => a < Ratio::ZERO || a >= b || b - a <= Ratio::ZERO,
+        (KeyTime::Frame(a), KeyTime::Frame(b)) => a >= b || a < 0 && b >= 0,
+        (KeyTime::Seconds(a), KeyTime::Seconds(b)) => a < Ratio::ZERO || a >= b || b - a <= Ratio::ZERO,
         _ => true,
     });
     if let Some(i) = order {

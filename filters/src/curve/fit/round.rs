@@ -1,7 +1,7 @@
 //! Numbers of few digits, and the last check.
 
 use super::Data;
-use crate::curve::piece::{length, piece};
+use crate::curve::segment::{length, segment};
 use crate::curve::{Handles, Key, MAX_VALUE, Shape};
 
 /// Keys with their numbers rounded, if the samples stay within the bound; else as they were.
@@ -50,7 +50,7 @@ pub(super) fn within(data: &Data<'_>, keys: &[Key], bound: f64) -> bool {
         if pair[0].value.abs() > MAX_VALUE || !good(&pair[0].shape) {
             return false;
         }
-        let (piece, h) = (piece(keys, k, 0), length(&pair[0], &pair[1]));
+        let (piece, h) = (segment(keys, k, 0), length(&pair[0], &pair[1]));
         while i < data.len() && data.samples[i].0 != pair[1].at {
             let passed = (super::when(data.samples[i].0) - pair[0].when()).to_f64();
             let u = (passed / h).clamp(0.0, 1.0);

@@ -1,12 +1,12 @@
 //! Keys of the smooth shape: some of the samples.
 
 use super::Data;
-use crate::curve::piece::piece;
+use crate::curve::segment::segment;
 use crate::curve::{Key, Shape};
 
 pub(super) fn keys(data: &Data<'_>, bound: f64) -> Vec<Key> {
     let mut best = refined(data, vec![0, data.len() - 1], bound);
-    let breaks = breaks(data, bound);
+    let breaks = breakpoints(data, bound);
     if breaks.len() < best.len() {
         let other = refined(data, breaks, bound);
         if other.len() < best.len() {
@@ -18,7 +18,7 @@ pub(super) fn keys(data: &Data<'_>, bound: f64) -> Vec<Key> {
 
 /// Where samples of a smooth curve may have had keys: between two keys it is a cubic, whose fourth differences are 0, and
 /// at a key its bend jumps, which shows in those beside it. With the two ends.
-fn breaks(data: &Data<'_>, bound: f64) -> Vec<usize> {
+fn breakpoints(data: &Data<'_>, bound: f64) -> Vec<usize> {
     let (t, v, last) = (&data.t, &data.v, data.len() - 1);
     let mut found = vec![0];
     let even = t.windows(3).all(|w| w[1] - w[0] == w[2] - w[1]);
@@ -104,7 +104,7 @@ fn thin(data: &Data<'_>, chosen: &mut Vec<usize>, bound: f64) {
 fn worst(data: &Data<'_>, chosen: &[usize], k: usize, bound: f64) -> Option<usize> {
     let (from, to) = (k.saturating_sub(1), (k + 3).min(chosen.len()));
     let keys: Vec<Key> = chosen[from..to].iter().map(|&i| data.key(i, data.v[i], Shape::Smooth)).collect();
-    let piece = piece(&keys, k - from, 0);
+    let piece = segment(&keys, k - from, 0);
     let (a, b) = (chosen[k], chosen[k + 1]);
     let h = data.t[b] - data.t[a];
     let far = |i: usize| (piece.value((data.t[i] - data.t[a]) / h) - data.v[i]).abs();

@@ -5,7 +5,7 @@ use crate::curve::tests::fixed;
 use proptest::prelude::*;
 
 fn frames(values: &[f64]) -> Vec<Sample> {
-    values.iter().enumerate().map(|(i, v)| (At::Frame(i as i64), *v)).collect()
+    values.iter().enumerate().map(|(i, v)| (KeyTime::Frame(i as i64), *v)).collect()
 }
 
 fn random(seed: u64) -> impl FnMut() -> f64 {
@@ -67,7 +67,7 @@ fn samples_of_curves_give_the_curves_back() {
     let sampled = |text: &str| -> Vec<Sample> {
         let c: Curve = text.parse().unwrap();
         let n = c.keys()[c.keys().len() - 1].when().floor();
-        (0..=n).map(|i| (At::Frame(i), c.value_at(Ratio::whole(i)))).collect()
+        (0..=n).map(|i| (KeyTime::Frame(i), c.value_at(Ratio::whole(i)))).collect()
     };
     let line = "0=0;48=12;60=12;131=-4.25;132=7;300=0";
     // Exactly, without any room.
@@ -101,12 +101,12 @@ fn numbers_are_short() {
 #[test]
 fn what_is_no_track_is_refused() {
     let of = |s: &[Sample], bound| fit(s, FitShape::Smooth, bound).map(|c| c.keys().len());
-    let f = At::Frame;
+    let f = KeyTime::Frame;
     assert_eq!(of(&[], 1.0), Err(FitError::Empty));
     assert_eq!(of(&[(f(0), f64::NAN)], 1.0), Err(FitError::Value(0)));
     assert_eq!(of(&[(f(0), 1.0), (f(1), -1e101)], 1.0), Err(FitError::Value(1)));
     assert_eq!(of(&[(f(0), 1.0), (f(0), 1.0)], 1.0), Err(FitError::Order(1)));
-    assert_eq!(of(&[(f(0), 1.0), (At::Seconds(Ratio::ONE), 1.0)], 1.0), Err(FitError::Order(1)));
+    assert_eq!(of(&[(f(0), 1.0), (KeyTime::Seconds(Ratio::ONE), 1.0)], 1.0), Err(FitError::Order(1)));
     assert_eq!(of(&[(f(0), 1.0)], -1.0), Err(FitError::Bound));
     assert_eq!(of(&[(f(0), 1.0)], f64::NAN), Err(FitError::Bound));
     // Values as large as they may be, and bounds beyond them.
@@ -126,7 +126,8 @@ fn samples() -> impl Strategy<Value = Vec<Sample>> {
             let mut at = 0;
             let sample = |(i, (step, v)): (usize, (i64, f64))| {
                 at += if kind == 3 { step } else { 1 };
-                let time = if seconds { At::Seconds(Ratio::new(at, den).unwrap()) } else { At::Frame(at) };
+                let time =
+                    if seconds { KeyTime::Seconds(Ratio::new(at, den).unwrap()) } else { KeyTime::Frame(at) };
                 (time, made.get(usize::from(kind)).map_or(v, |t| t[i]))
             };
             all.into_iter().enumerate().map(sample).collect()
@@ -167,8 +168,8 @@ proptest! {
         for shape in [FitShape::Hermite, FitShape::Bezier] {
             let c = fit(&s, shape, bound).unwrap();
             for i in 1..c.keys().len().saturating_sub(1) {
-                let h = |i: usize| crate::curve::piece::length(&c.keys()[i], &c.keys()[i + 1]);
-                let (left, right) = (c.piece(i - 1, 0).ends().1 / h(i - 1), c.piece(i, 0).ends().0 / h(i));
+                let h = |i: usize| crate::curve::segment::length(&c.keys()[i], &c.keys()[i + 1]);
+                let (left, right) = (c.segment(i - 1, 0).ends().1 / h(i - 1), c.segment(i, 0).ends().0 / h(i));
                 // Rounding of numbers is all that is between them.
                 prop_assert!((left - right).abs() < 1e-2 * bound.max(1.0) * (1.0 + left.abs()), "{:?}: {} {}", shape, left, right);
             }

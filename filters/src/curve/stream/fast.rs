@@ -5,9 +5,9 @@
 //! is one straight pass; what the next key will need, the newest key itself, takes half a cache line a track and is
 //! only looked at when that key comes.
 
-use super::state::Active;
-use crate::curve::piece::hermite;
-use crate::curve::{At, Extend, Key, MAX_VALUE, Shape};
+use super::state::TrackState;
+use crate::curve::segment::hermite;
+use crate::curve::{Extrapolation, Key, KeyTime, MAX_VALUE, Shape};
 use crate::ratio::Ratio;
 use crate::simd::{Level, multiversion};
 use core::cmp::Reverse;
@@ -36,7 +36,7 @@ const STILL: Block = Block { start: [0.0; WIDTH], length: [1.0; WIDTH], c: [[0.0
 /// The newest key of a track.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
-struct Newest {
+struct LatestKey {
     value: f64,
     leave: f64,
     arrive: f64,
@@ -47,7 +47,7 @@ struct Newest {
 
 /// A key as it stands in the stream, if it is one of those that are played here.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Simple {
+pub(super) struct SimpleKey {
     time: i32,
     shape: u32,
     value: f64,
@@ -55,16 +55,16 @@ pub(super) struct Simple {
     arrive: f64,
 }
 
-impl Simple {
-    fn of(key: &Key) -> Option<Simple> {
-        let At::Frame(n) = key.at else { return None };
+impl SimpleKey {
+    fn of(key: &Key) -> Option<SimpleKey> {
+        let KeyTime::Frame(n) = key.at else { return None };
         let (shape, leave, arrive) = match key.shape {
             Shape::Hold => (0, 0.0, 0.0),
             Shape::Linear => (1, 0.0, 0.0),
             Shape::Hermite { leave, arrive } => (2, leave, arrive),
             _ => return None,
         };
-        (-LAST..=LAST).contains(&n).then_some(Simple {
+        (-LAST..=LAST).contains(&n).then_some(SimpleKey {
             time: n as i32,
             shape,
             value: key.value,
@@ -75,7 +75,7 @@ impl Simple {
 
     /// The track and key at the beginning of `data`, and their bytes; `None` also when there is anything wrong.
     #[inline(always)]
-    fn read(data: &[u8]) -> Option<(u32, Simple, usize)> {
+    fn read(data: &[u8]) -> Option<(u32, SimpleKey, usize)> {
         fn number(data: &[u8; 37], at: usize) -> f64 {
             let mut bytes = [0; 8];
             bytes.copy_from_slice(&data[at..at + 8]);
@@ -97,13 +97,13 @@ impl Simple {
         }
         let good = value.abs() <= MAX_VALUE && leave.abs() <= MAX_VALUE && arrive.abs() <= MAX_VALUE;
         let fits = (-LAST..=LAST).contains(&time) && good;
-        fits.then_some((track, Simple { time: time as i32, shape, value, leave, arrive }, bytes))
+        fits.then_some((track, SimpleKey { time: time as i32, shape, value, leave, arrive }, bytes))
     }
 }
 
 /// Why no more keys were taken up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stop {
+pub(super) enum TakeEnd {
     /// The next one is needed later.
     Later,
     /// The next one is not for here, or is wrong, or the bytes have ended.
@@ -112,19 +112,25 @@ pub(super) enum Stop {
 
 /// All tracks that are played here.
 #[derive(Clone, Debug)]
-pub(super) struct Fast {
+pub(super) struct FastTracks {
     pub(super) level: Level,
     blocks: Vec<Block>,
-    newest: Vec<Newest>,
+    newest: Vec<LatestKey>,
     /// Which tracks of a block move: the values of the others stand already.
     moving: Vec<u8>,
     /// When tracks come to their last keys. The others stop at keys that are taken up.
     ends: BinaryHeap<Reverse<(i32, u32)>>,
 }
 
-impl Fast {
-    pub(super) fn new(level: Level) -> Fast {
-        Fast { level, blocks: Vec::new(), newest: Vec::new(), moving: Vec::new(), ends: BinaryHeap::new() }
+impl FastTracks {
+    pub(super) fn new(level: Level) -> FastTracks {
+        FastTracks {
+            level,
+            blocks: Vec::new(),
+            newest: Vec::new(),
+            moving: Vec::new(),
+            ends: BinaryHeap::new(),
+        }
     }
 
     /// For so many tracks, none of which is played here.
@@ -133,7 +139,7 @@ impl Fast {
         self.blocks.resize(tracks.div_ceil(WIDTH), STILL);
         self.moving.clear();
         self.moving.resize(self.blocks.len(), 0);
-        let aside = Newest { value: 0.0, leave: 0.0, arrive: 0.0, time: 0, left: OTHER | NO_SLOT };
+        let aside = LatestKey { value: 0.0, leave: 0.0, arrive: 0.0, time: 0, left: OTHER | NO_SLOT };
         self.newest.clear();
         self.newest.resize(tracks, aside);
         self.ends.clear();
@@ -141,21 +147,21 @@ impl Fast {
 
     pub(super) fn memory(&self) -> usize {
         self.blocks.capacity() * size_of::<Block>()
-            + self.newest.capacity() * size_of::<Newest>()
+            + self.newest.capacity() * size_of::<LatestKey>()
             + self.moving.capacity()
             + self.ends.capacity() * size_of::<(i32, u32)>()
     }
 
     /// Puts a track here, if it is one of those: its rules, kept keys and number of keys to come.
-    pub(super) fn put(&mut self, track: usize, active: &Active, values: &mut [f64]) -> bool {
+    pub(super) fn put(&mut self, track: usize, active: &TrackState, values: &mut [f64]) -> bool {
         let (before, after, left) = active.about();
-        if (before, after) != (Extend::Hold, Extend::Hold) || left >= 1 << 30 {
+        if (before, after) != (Extrapolation::Hold, Extrapolation::Hold) || left >= 1 << 30 {
             return false;
         }
         let (first, last) = match *active.kept() {
-            [one] if left == 0 => (None, Simple::of(&one)),
-            [one, two] if active.is_at_first() => match Simple::of(&one) {
-                Some(first) => (Some(first), Simple::of(&two)),
+            [one] if left == 0 => (None, SimpleKey::of(&one)),
+            [one, two] if active.is_at_first() => match SimpleKey::of(&one) {
+                Some(first) => (Some(first), SimpleKey::of(&two)),
                 None => return false,
             },
             _ => return false,
@@ -173,8 +179,8 @@ impl Fast {
 
     /// Says where a track is that is not played here, and gives what there was of it: its newest key and the number of
     /// keys to come.
-    pub(super) fn leave(&mut self, track: usize, slot: u32) -> Active {
-        let Newest { value, leave, arrive, time, left } = self.newest[track];
+    pub(super) fn leave(&mut self, track: usize, slot: u32) -> TrackState {
+        let LatestKey { value, leave, arrive, time, left } = self.newest[track];
         let shape = match left >> 30 {
             0 => Shape::Hold,
             1 => Shape::Linear,
@@ -182,7 +188,7 @@ impl Fast {
         };
         self.moving[track / WIDTH] &= !(1 << (track % WIDTH));
         self.other(track, slot);
-        Active::after(Key { at: At::Frame(time.into()), value, shape }, left & !OTHER)
+        TrackState::after(Key { at: KeyTime::Frame(time.into()), value, shape }, left & !OTHER)
     }
 
     pub(super) fn other(&mut self, track: usize, slot: u32) {
@@ -190,12 +196,12 @@ impl Fast {
     }
 
     /// Where a track is played; `None` when there is no such track.
-    pub(super) fn place(&self, track: usize) -> Option<Where> {
+    pub(super) fn place(&self, track: usize) -> Option<TrackPlace> {
         let newest = self.newest.get(track)?;
         Some(match newest.left {
-            n if n >> 30 != 3 => Where::Here((n & !OTHER > 0).then_some(newest.time.into())),
-            n if n == OTHER | NO_SLOT => Where::Aside,
-            n => Where::Slot((n & !OTHER) as usize),
+            n if n >> 30 != 3 => TrackPlace::Here((n & !OTHER > 0).then_some(newest.time.into())),
+            n if n == OTHER | NO_SLOT => TrackPlace::Aside,
+            n => TrackPlace::Slot((n & !OTHER) as usize),
         })
     }
 
@@ -208,22 +214,22 @@ impl Fast {
         now: i64,
         last_need: &mut i64,
         values: &mut [f64],
-    ) -> Stop {
+    ) -> TakeEnd {
         let now = now.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
         loop {
-            let Some((track, key, bytes)) = data.get(*done..).and_then(Simple::read) else {
-                return Stop::Other;
+            let Some((track, key, bytes)) = data.get(*done..).and_then(SimpleKey::read) else {
+                return TakeEnd::Other;
             };
-            let Some(newest) = self.newest.get(track as usize) else { return Stop::Other };
+            let Some(newest) = self.newest.get(track as usize) else { return TakeEnd::Other };
             let need = newest.time;
             if newest.left >= OTHER {
-                return Stop::Other;
+                return TakeEnd::Other;
             }
             if need > now {
-                return Stop::Later;
+                return TakeEnd::Later;
             }
             if newest.left & !OTHER == 0 || key.time <= need || i64::from(need) < *last_need {
-                return Stop::Other;
+                return TakeEnd::Other;
             }
             *last_need = need.into();
             *done += bytes;
@@ -233,8 +239,8 @@ impl Fast {
 
     /// Takes up a key of a track that is played here; `false` when it is not for here, or cannot be the next.
     pub(super) fn push_key(&mut self, track: usize, key: &Key, values: &mut [f64]) -> bool {
-        let Newest { time, left, .. } = self.newest[track];
-        match Simple::of(key) {
+        let LatestKey { time, left, .. } = self.newest[track];
+        match SimpleKey::of(key) {
             Some(key) if key.time > time && left & !OTHER > 0 => self.push(track, &key, values),
             _ => return false,
         }
@@ -243,7 +249,7 @@ impl Fast {
 
     /// Goes on from the newest key to the next.
     #[inline(always)]
-    fn push(&mut self, track: usize, key: &Simple, values: &mut [f64]) {
+    fn push(&mut self, track: usize, key: &SimpleKey, values: &mut [f64]) {
         let from = self.newest[track];
         let left = (from.left & !OTHER) - 1;
         self.newest[track] = newest(key, left);
@@ -305,7 +311,7 @@ impl Fast {
 
 /// Where a track is played.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Where {
+pub(super) enum TrackPlace {
     /// Here; when its next key is needed, if there is one.
     Here(Option<i64>),
     /// Among those that need more.
@@ -319,9 +325,9 @@ const fn flat(value: f64) -> [f64; 4] {
     [value, -0.0, -0.0, -0.0]
 }
 
-fn newest(key: &Simple, left: u32) -> Newest {
-    let Simple { time, shape, value, leave, arrive } = *key;
-    Newest { value, leave, arrive, time, left: shape << 30 | left }
+fn newest(key: &SimpleKey, left: u32) -> LatestKey {
+    let SimpleKey { time, shape, value, leave, arrive } = *key;
+    LatestKey { value, leave, arrive, time, left: shape << 30 | left }
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! The bytes: what one key, one chunk, one state looks like.
 
-use crate::curve::{At, Ease, Extend, Handles, Key, MAX_VALUE, Shape};
+use crate::curve::{Ease, Extrapolation, Handles, Key, KeyTime, MAX_VALUE, Shape};
 use crate::ratio::Ratio;
 use core::fmt;
 use std::io;
@@ -126,14 +126,14 @@ pub(super) fn chunk(kind: u32, payload: &[u8], out: &mut Vec<u8>) -> io::Result<
 
 /// Bytes being read, which know where they are from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bytes<'a> {
+pub(super) struct ByteReader<'a> {
     pub(super) data: &'a [u8],
     pub(super) at: usize,
     /// The place of `data` in the stream.
     pub(super) base: u64,
 }
 
-impl Bytes<'_> {
+impl ByteReader<'_> {
     pub(super) const fn place(&self) -> u64 {
         self.base + self.at as u64
     }
@@ -182,16 +182,16 @@ impl Bytes<'_> {
         if (0.0..=1.0).contains(&v) { Ok(v) } else { fault(place, "a handle is outside its stretch") }
     }
 
-    pub(super) fn time(&mut self, seconds: bool) -> Result<At, StreamError> {
+    pub(super) fn time(&mut self, seconds: bool) -> Result<KeyTime, StreamError> {
         let place = self.place();
         let n = self.i64()?;
         if !seconds {
-            return Ok(At::Frame(n));
+            return Ok(KeyTime::Frame(n));
         }
         let d = self.i64()?;
         match Ratio::new(n, d) {
             // Only the form that is written: lowest terms, denominator above 0.
-            Some(r) if (r.num(), r.den()) == (n, d) => Ok(At::Seconds(r)),
+            Some(r) if (r.num(), r.den()) == (n, d) => Ok(KeyTime::Seconds(r)),
             _ => fault(place, "a time is no fraction in lowest terms"),
         }
     }
@@ -222,10 +222,10 @@ impl Bytes<'_> {
     }
 }
 
-pub(super) fn put_time(at: At, out: &mut Vec<u8>) {
+pub(super) fn put_time(at: KeyTime, out: &mut Vec<u8>) {
     match at {
-        At::Frame(n) => out.extend(n.to_le_bytes()),
-        At::Seconds(s) => {
+        KeyTime::Frame(n) => out.extend(n.to_le_bytes()),
+        KeyTime::Seconds(s) => {
             out.extend(s.num().to_le_bytes());
             out.extend(s.den().to_le_bytes());
         }
@@ -250,22 +250,23 @@ pub(super) fn put_key(key: &Key, out: &mut Vec<u8>) {
     }
 }
 
-pub(super) const fn rules(before: Extend, after: Extend) -> u8 {
+pub(super) const fn rules(before: Extrapolation, after: Extrapolation) -> u8 {
     before as u8 + 16 * after as u8
 }
 
-pub(super) fn rules_of(byte: u8) -> Option<(Extend, Extend)> {
+pub(super) fn rules_of(byte: u8) -> Option<(Extrapolation, Extrapolation)> {
     let rule = |n| match n {
-        0 => Some(Extend::Hold),
-        1 => Some(Extend::Repeat),
-        2 => Some(Extend::Mirror),
-        3 => Some(Extend::Extrapolate),
+        0 => Some(Extrapolation::Hold),
+        1 => Some(Extrapolation::Repeat),
+        2 => Some(Extrapolation::Mirror),
+        3 => Some(Extrapolation::Extrapolate),
         _ => None,
     };
     Some((rule(byte % 16)?, rule(byte / 16)?))
 }
 
 /// Whether a track of these rules needs its old keys again.
-pub(super) const fn cyclic(before: Extend, after: Extend) -> bool {
-    matches!(before, Extend::Repeat | Extend::Mirror) || matches!(after, Extend::Repeat | Extend::Mirror)
+pub(super) const fn cyclic(before: Extrapolation, after: Extrapolation) -> bool {
+    matches!(before, Extrapolation::Repeat | Extrapolation::Mirror)
+        || matches!(after, Extrapolation::Repeat | Extrapolation::Mirror)
 }

@@ -1,26 +1,26 @@
 //! Tracks that may need more than their newest key, and whose times may be any fraction: whatever there is.
 
-use super::lanes::Lanes;
-use super::state::Active;
-use super::stretch::{Hot, Ready};
+use super::segment_columns::SegmentColumns;
+use super::state::TrackState;
+use super::stretch::{PlainSegment, PreparedSegment};
 use crate::ratio::Ratio;
 use crate::simd::Level;
 
 /// Tracks that may need more than their newest key, by slots.
 #[derive(Clone, Debug, Default)]
-pub(super) struct General {
-    pub(super) active: Vec<Active>,
+pub(super) struct GeneralTracks {
+    pub(super) active: Vec<TrackState>,
     /// The track of each slot.
     tracks: Vec<u32>,
     /// What every track plays, in plain numbers.
-    lanes: Lanes,
+    lanes: SegmentColumns,
     /// A time is no plain number: `ready` is in use in place of them.
     exact: bool,
-    ready: Vec<Ready>,
+    ready: Vec<PreparedSegment>,
     values: Vec<f64>,
 }
 
-impl General {
+impl GeneralTracks {
     pub(super) fn clear(&mut self) {
         self.active.clear();
         self.tracks.clear();
@@ -35,7 +35,7 @@ impl General {
         self.active.len()
     }
 
-    pub(super) fn add(&mut self, track: u32, active: Active) {
+    pub(super) fn add(&mut self, track: u32, active: TrackState) {
         let slot = self.active.len();
         if self.exact {
             self.ready.push(active.ready());
@@ -48,8 +48,8 @@ impl General {
     }
 
     pub(super) fn memory(&self) -> usize {
-        self.active.capacity() * size_of::<Active>()
-            + self.ready.capacity() * size_of::<Ready>()
+        self.active.capacity() * size_of::<TrackState>()
+            + self.ready.capacity() * size_of::<PreparedSegment>()
             + self.tracks.capacity() * size_of::<u32>()
             + self.values.capacity() * size_of::<f64>()
             + self.lanes.memory()
@@ -60,12 +60,12 @@ impl General {
         let ready = self.active[slot].ready();
         if self.exact {
             self.ready[slot] = ready;
-        } else if let Some(hot) = Hot::new(&ready) {
+        } else if let Some(hot) = PlainSegment::new(&ready) {
             self.lanes.set(slot, &hot);
         } else {
             // Goes on with exact times, until the next jump.
             self.exact = true;
-            self.ready = self.active.iter().map(Active::ready).collect();
+            self.ready = self.active.iter().map(TrackState::ready).collect();
         }
     }
 

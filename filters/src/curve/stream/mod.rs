@@ -44,18 +44,18 @@
 //! Tracks that repeat or mirror beyond their ends need their old keys again: they stand whole in a chunk of their own,
 //! which stays in memory, and are asked one by one. Together they may have [`MAX_CYCLE_KEYS`] keys.
 
-mod arrange;
+mod columns;
 mod fast;
 mod format;
 mod general;
-mod lanes;
 mod play;
 mod read;
+mod segment_columns;
 mod state;
 mod stretch;
 mod write;
 
-pub use arrange::{arrange, restore};
+pub use columns::{from_columns, to_columns};
 pub use format::{MAX_CYCLE_KEYS, MAX_TRACKS, StreamError, StreamProblem};
 pub use play::Playhead;
 pub use read::Tracks;

@@ -1,22 +1,22 @@
 //! A place in time, which moves on.
 
-use super::fast::{Fast, Stop, Where};
-use super::general::General;
-use super::state::Active;
+use super::fast::{FastTracks, TakeEnd, TrackPlace};
+use super::general::GeneralTracks;
+use super::state::TrackState;
 use super::stretch::plain;
 use crate::curve::Key;
 use crate::ratio::Ratio;
 use crate::simd::Level;
 
 /// A place in time: what is active there, and every track's value. Made by [`Tracks::start`](super::Tracks::start),
-/// moved by [`Tracks::go`](super::Tracks::go); its size depends on the number of tracks alone.
+/// moved by [`Tracks::seek`](super::Tracks::seek); its size depends on the number of tracks alone.
 #[derive(Clone, Debug)]
 pub struct Playhead {
     pub(super) now: Option<Ratio>,
     /// Tracks that need no more than their newest key.
-    pub(super) fast: Fast,
+    pub(super) fast: FastTracks,
     /// The others; all of them, with those that are asked aside, where the states themselves are wanted.
-    pub(super) general: General,
+    pub(super) general: GeneralTracks,
     pub(super) states: bool,
     pub(super) values: Vec<f64>,
     /// The chunk of points being read, where it stands, and how much of it is done.
@@ -34,8 +34,8 @@ impl Playhead {
     pub(super) fn new(states: bool) -> Playhead {
         Playhead {
             now: None,
-            fast: Fast::new(Level::best()),
-            general: General::default(),
+            fast: FastTracks::new(Level::best()),
+            general: GeneralTracks::default(),
             states,
             values: Vec::new(),
             chunk: Vec::new(),
@@ -71,8 +71,8 @@ impl Playhead {
     }
 
     /// The state of a track, each once after [`reset`](Playhead::reset).
-    pub(super) fn put(&mut self, track: usize, active: Active) {
-        if !self.states && (active.is_aside() || self.fast.put(track, &active, &mut self.values)) {
+    pub(super) fn put(&mut self, track: usize, active: TrackState) {
+        if !self.states && (active.is_cyclic() || self.fast.put(track, &active, &mut self.values)) {
             return;
         }
         self.fast.other(track, self.general.next_slot() as u32);
@@ -80,7 +80,7 @@ impl Playhead {
     }
 
     /// Takes up keys that are needed up to `now`, as far as that is simple.
-    pub(super) fn take(&mut self, now: Ratio) -> Stop {
+    pub(super) fn take(&mut self, now: Ratio) -> TakeEnd {
         let mut last = self.last_need.map_or(i64::MIN, Ratio::floor);
         let stop = self.fast.take(&self.chunk, &mut self.done, now.floor(), &mut last, &mut self.values);
         if last > i64::MIN {
@@ -92,23 +92,23 @@ impl Playhead {
     /// When the next key of a track is needed; `None` when none can come.
     pub(super) fn need(&self, track: usize) -> Option<Ratio> {
         match self.fast.place(track)? {
-            Where::Here(need) => need.map(Ratio::whole),
-            Where::Slot(slot) => self.general.active[slot].need(),
-            Where::Aside => None,
+            TrackPlace::Here(need) => need.map(Ratio::whole),
+            TrackPlace::Slot(slot) => self.general.active[slot].need(),
+            TrackPlace::Aside => None,
         }
     }
 
     /// Takes up a track's next key, which is needed now; `false` when it cannot be the next.
     pub(super) fn push(&mut self, track: usize, key: Key, need: Ratio) -> bool {
         let slot = match self.fast.place(track) {
-            Some(Where::Here(_)) if self.fast.push_key(track, &key, &mut self.values) => return true,
-            Some(Where::Here(_)) => {
+            Some(TrackPlace::Here(_)) if self.fast.push_key(track, &key, &mut self.values) => return true,
+            Some(TrackPlace::Here(_)) => {
                 let slot = self.general.next_slot();
                 let active = self.fast.leave(track, slot as u32);
                 self.general.add(track as u32, active);
                 slot
             }
-            Some(Where::Slot(slot)) => slot,
+            Some(TrackPlace::Slot(slot)) => slot,
             _ => return false,
         };
         let active = &mut self.general.active[slot];

@@ -1,12 +1,12 @@
 //! Opening a stream, and moving through it.
 
-use super::fast::Stop;
+use super::fast::TakeEnd;
 use super::format::{
-    Bytes, CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS,
+    ByteReader, CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS,
     StreamError, StreamProblem, TAIL_BYTES, VERSION, checksum, cyclic, fault, rules_of,
 };
 use super::play::Playhead;
-use super::state::Active;
+use super::state::TrackState;
 use crate::curve::{Curve, Key};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
@@ -44,7 +44,7 @@ impl<R: ReadAt> Tracks<R> {
         let mut head = [0; HEAD_BYTES as usize];
         read(&reader, 0, &mut head)?;
         let problem = |at, problem| Err(StreamError { at, problem });
-        let mut bytes = Bytes { data: &head, at: 8, base: 0 };
+        let mut bytes = ByteReader { data: &head, at: 8, base: 0 };
         let (version, unit) = (bytes.u32()?, bytes.u32()?);
         if head[..8] != MAGIC {
             return problem(0, StreamProblem::Magic);
@@ -60,7 +60,7 @@ impl<R: ReadAt> Tracks<R> {
         };
         let mut tail = [0; TAIL_BYTES as usize];
         read(&reader, tail_place, &mut tail)?;
-        let mut bytes = Bytes { data: &tail, at: 0, base: tail_place };
+        let mut bytes = ByteReader { data: &tail, at: 0, base: tail_place };
         let (index_place, cycles_place) = (bytes.u64()?, bytes.u64()?);
         let (tracks, keys, sum) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
         if sum != checksum(&[&tail[..32]]) {
@@ -76,7 +76,7 @@ impl<R: ReadAt> Tracks<R> {
         let mut all = Tracks { reader, seconds, tracks, keys, jumps, cycles, end: index_place };
         let mut index = Vec::new();
         all.chunk(INDEX, index_place, &mut index)?;
-        let mut bytes = Bytes { data: &index, at: 0, base: index_place + CHUNK_BYTES };
+        let mut bytes = ByteReader { data: &index, at: 0, base: index_place + CHUNK_BYTES };
         while !bytes.is_end() {
             let place = bytes.place();
             let time = bytes.time(seconds)?;
@@ -98,7 +98,7 @@ impl<R: ReadAt> Tracks<R> {
     fn read_cycles(&mut self, place: u64) -> Result<(), StreamError> {
         let mut data = Vec::new();
         self.chunk(CYCLES, place, &mut data)?;
-        let mut bytes = Bytes { data: &data, at: 0, base: place + CHUNK_BYTES };
+        let mut bytes = ByteReader { data: &data, at: 0, base: place + CHUNK_BYTES };
         let mut left = MAX_CYCLE_KEYS;
         while !bytes.is_end() {
             let place = bytes.place();
@@ -119,7 +119,7 @@ impl<R: ReadAt> Tracks<R> {
             let Ok(curve) = Curve::new(keys) else {
                 return fault(place, "the keys of a track that repeats make no curve");
             };
-            self.cycles.push((track, curve.extended(before, after)));
+            self.cycles.push((track, curve.with_extrapolation(before, after)));
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ impl<R: ReadAt> Tracks<R> {
         }
         let whole = keys.len() == count as usize;
         match Curve::new(keys) {
-            Ok(curve) if whole => Ok(Some(curve.extended(before, after))),
+            Ok(curve) if whole => Ok(Some(curve.with_extrapolation(before, after))),
             _ => fault(head.place, "the keys of a track make no curve"),
         }
     }
@@ -183,7 +183,7 @@ impl<R: ReadAt> Tracks<R> {
 
     /// Moves a playhead of this stream to a time, from wherever it is: it reads on when that is the shorter way, and
     /// else from the last jump frame before. After an error it must be given up.
-    pub fn go(&self, head: &mut Playhead, now: Ratio) -> Result<(), StreamError> {
+    pub fn seek(&self, head: &mut Playhead, now: Ratio) -> Result<(), StreamError> {
         let near = self.jumps.partition_point(|j| j.time.is_none_or(|t| t <= now)).saturating_sub(1);
         let jump = self.jumps[near];
         if head.now.is_some_and(|then| then > now) || (near > 0 && head.now < jump.time) {
@@ -200,7 +200,7 @@ impl<R: ReadAt> Tracks<R> {
     /// Takes up all keys that are needed at `now`.
     pub(super) fn read_to(&self, head: &mut Playhead, now: Ratio) -> Result<(), StreamError> {
         loop {
-            if head.next.is_none() && (head.take(now) == Stop::Later || !self.peek(head)?) {
+            if head.next.is_none() && (head.take(now) == TakeEnd::Later || !self.peek(head)?) {
                 return Ok(());
             }
             let Some((track, key, place)) = head.next else { return Ok(()) };
@@ -236,7 +236,7 @@ impl<R: ReadAt> Tracks<R> {
             }
             (head.place, head.done) = (next, 0);
         }
-        let mut bytes = Bytes { data: &head.chunk, at: head.done, base: head.place + CHUNK_BYTES };
+        let mut bytes = ByteReader { data: &head.chunk, at: head.done, base: head.place + CHUNK_BYTES };
         let place = bytes.place();
         head.next = Some((bytes.u32()?, bytes.key(self.seconds)?, place));
         head.done = bytes.at;
@@ -246,13 +246,13 @@ impl<R: ReadAt> Tracks<R> {
     fn jump(&self, head: &mut Playhead, jump: &Jump) -> Result<(), StreamError> {
         self.chunk(JUMP, jump.place, &mut head.chunk)?;
         let data = core::mem::take(&mut head.chunk);
-        let mut bytes = Bytes { data: &data, at: 0, base: jump.place + CHUNK_BYTES };
+        let mut bytes = ByteReader { data: &data, at: 0, base: jump.place + CHUNK_BYTES };
         head.reset(self.tracks);
         let mut cycles = self.cycles.iter().map(|(track, _)| *track as usize).peekable();
         let mut same = true;
         for track in 0..self.tracks {
-            let active = Active::read(&mut bytes, self.seconds, jump.time)?;
-            same &= active.is_aside() == cycles.next_if_eq(&track).is_some();
+            let active = TrackState::read(&mut bytes, self.seconds, jump.time)?;
+            same &= active.is_cyclic() == cycles.next_if_eq(&track).is_some();
             head.put(track, active);
         }
         if !bytes.is_end() {
@@ -279,7 +279,7 @@ impl<R: ReadAt> Tracks<R> {
     pub(super) fn chunk(&self, kind: u32, place: u64, into: &mut Vec<u8>) -> Result<(), StreamError> {
         let mut head = [0; CHUNK_BYTES as usize];
         read(&self.reader, place, &mut head)?;
-        let mut bytes = Bytes { data: &head, at: 0, base: place };
+        let mut bytes = ByteReader { data: &head, at: 0, base: place };
         let (found, length, sum) = (bytes.u32()?, bytes.u32()?, bytes.u64()?);
         // Nothing is taken from memory for bytes that are not there.
         let whole =

@@ -1,30 +1,30 @@
 //! The active part of one track, and how it moves on.
 
-use super::format::{AHEAD, BEHIND, Bytes, KEPT, StreamError, cyclic, fault, put_key, rules, rules_of};
-use super::stretch::Ready;
-use crate::curve::piece::{Piece, length, piece, reach};
-use crate::curve::{At, Extend, Key, Shape};
+use super::format::{AHEAD, BEHIND, ByteReader, KEPT, StreamError, cyclic, fault, put_key, rules, rules_of};
+use super::stretch::PreparedSegment;
+use crate::curve::segment::{Segment, length, reach, segment};
+use crate::curve::{Extrapolation, Key, KeyTime, Shape};
 use crate::ratio::Ratio;
 
 /// The active part of one track. What is touched at every key stands first, so that it shares a cache line with the
 /// first of the keys.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub(super) struct Active {
+pub(super) struct TrackState {
     kept: u8,
     /// Which of the kept keys begins the stretch that is played; the first while the time is before it.
     current: u8,
     /// Whether the time has come to that key at all.
     begun: bool,
-    before: Extend,
-    after: Extend,
+    before: Extrapolation,
+    after: Extrapolation,
     /// The number of the first kept key, and of all keys of the track.
     first: u32,
     count: u32,
     keys: [Key; KEPT],
 }
 
-const NO_KEY: Key = Key { at: At::Frame(0), value: 0.0, shape: Shape::Hold };
+const NO_KEY: Key = Key { at: KeyTime::Frame(0), value: 0.0, shape: Shape::Hold };
 
 /// The earliest time at which a key after the `keys` (the last three count) is needed: when the first stretch begins
 /// that looks so far.
@@ -47,7 +47,7 @@ pub(super) fn need(keys: &[Key], i: usize) -> Option<Ratio> {
 /// How many keys before the current one are still looked at: by its shape (a B-spline sees its own row only), or, at
 /// the end of a track of `count` keys that goes on straight, by the last stretch, for its slope. What this asks for at
 /// one key it has never let go at the one before.
-fn behind(keys: &[Key], current: usize, count: usize, after: Extend) -> usize {
+fn behind(keys: &[Key], current: usize, count: usize, after: Extrapolation) -> usize {
     let look = |i: usize| match keys[i].shape {
         Shape::BSpline => {
             (1..=AHEAD.min(i)).take_while(|back| keys[i - back].shape == Shape::BSpline).count()
@@ -56,16 +56,21 @@ fn behind(keys: &[Key], current: usize, count: usize, after: Extend) -> usize {
     };
     match (current + 1 < count, after) {
         (true, _) => look(current),
-        (false, Extend::Extrapolate) if current > 0 => 1 + look(current - 1),
+        (false, Extrapolation::Extrapolate) if current > 0 => 1 + look(current - 1),
         (false, _) => 0,
     }
 }
 
-impl Active {
+impl TrackState {
     /// The state of a whole track at a time; `None` is before everything.
-    pub(super) fn of(keys: &[Key], before: Extend, after: Extend, now: Option<Ratio>) -> Active {
+    pub(super) fn of(
+        keys: &[Key],
+        before: Extrapolation,
+        after: Extrapolation,
+        now: Option<Ratio>,
+    ) -> TrackState {
         if cyclic(before, after) {
-            return Active::aside(before, after);
+            return TrackState::cyclic_state(before, after);
         }
         let come = |t: Ratio| now.is_some_and(|now| t <= now);
         let fetched = (at_start(keys)..keys.len()).find(|&i| !need(keys, i).is_none_or(come));
@@ -74,7 +79,7 @@ impl Active {
         let first = current - behind(&keys[..fetched], current, keys.len(), after);
         let mut kept = [NO_KEY; KEPT];
         kept[..fetched - first].copy_from_slice(&keys[first..fetched]);
-        Active {
+        TrackState {
             keys: kept,
             kept: (fetched - first) as u8,
             current: (current - first) as u8,
@@ -88,25 +93,34 @@ impl Active {
 
     /// The state of a track that holds at its ends at its newest key, which holds, goes straight or is a Hermite cubic,
     /// with so many keys still to come. Its older keys no longer matter.
-    pub(super) fn after(key: Key, left: u32) -> Active {
+    pub(super) fn after(key: Key, left: u32) -> TrackState {
         let mut keys = [NO_KEY; KEPT];
         keys[0] = key;
-        let (before, after) = (Extend::Hold, Extend::Hold);
-        Active { keys, kept: 1, current: 0, begun: true, before, after, first: 0, count: left + 1 }
+        let (before, after) = (Extrapolation::Hold, Extrapolation::Hold);
+        TrackState { keys, kept: 1, current: 0, begun: true, before, after, first: 0, count: left + 1 }
     }
 
     /// Stands for a track that repeats or mirrors: such a track is not played from the stream.
-    fn aside(before: Extend, after: Extend) -> Active {
-        Active { keys: [NO_KEY; KEPT], kept: 1, current: 0, begun: true, before, after, first: 0, count: 1 }
+    fn cyclic_state(before: Extrapolation, after: Extrapolation) -> TrackState {
+        TrackState {
+            keys: [NO_KEY; KEPT],
+            kept: 1,
+            current: 0,
+            begun: true,
+            before,
+            after,
+            first: 0,
+            count: 1,
+        }
     }
 
     /// Whether the track is not played from the stream.
-    pub(super) const fn is_aside(&self) -> bool {
+    pub(super) const fn is_cyclic(&self) -> bool {
         cyclic(self.before, self.after)
     }
 
     /// The rules before and after, and the number of its keys that are still to come.
-    pub(super) fn about(&self) -> (Extend, Extend, u32) {
+    pub(super) fn about(&self) -> (Extrapolation, Extrapolation, u32) {
         (self.before, self.after, self.count - self.first - u32::from(self.kept))
     }
 
@@ -166,30 +180,33 @@ impl Active {
     }
 
     /// What is played, made ready.
-    pub(super) fn ready(&self) -> Ready {
+    pub(super) fn ready(&self) -> PreparedSegment {
         let (keys, i) = (self.kept(), usize::from(self.current));
         let key = &keys[i];
         let start = key.when();
-        let hold = |value| Ready { start, end: None, length: 1.0, piece: Piece::Flat(value) };
+        let hold = |value| PreparedSegment { start, end: None, length: 1.0, piece: Segment::Flat(value) };
         if !self.begun {
             // Only the first key may not have been reached.
             let ready = match self.before {
-                Extend::Extrapolate if keys.len() > 1 => {
-                    let slope = piece(keys, 0, 0).ends().0 / length(key, &keys[1]);
-                    Ready { piece: Piece::Ray(key.value, slope), ..hold(0.0) }
+                Extrapolation::Extrapolate if keys.len() > 1 => {
+                    let slope = segment(keys, 0, 0).ends().0 / length(key, &keys[1]);
+                    PreparedSegment { piece: Segment::Ray(key.value, slope), ..hold(0.0) }
                 }
                 _ => hold(key.value),
             };
-            return Ready { end: Some(start), ..ready };
+            return PreparedSegment { end: Some(start), ..ready };
         }
         match keys.get(i + 1) {
-            Some(next) => {
-                Ready { start, end: Some(next.when()), length: length(key, next), piece: piece(keys, i, 0) }
-            }
+            Some(next) => PreparedSegment {
+                start,
+                end: Some(next.when()),
+                length: length(key, next),
+                piece: segment(keys, i, 0),
+            },
             None => match self.after {
-                Extend::Extrapolate if i > 0 => {
-                    let slope = piece(keys, i - 1, 0).ends().1 / length(&keys[i - 1], key);
-                    Ready { piece: Piece::Ray(key.value, slope), ..hold(0.0) }
+                Extrapolation::Extrapolate if i > 0 => {
+                    let slope = segment(keys, i - 1, 0).ends().1 / length(&keys[i - 1], key);
+                    PreparedSegment { piece: Segment::Ray(key.value, slope), ..hold(0.0) }
                 }
                 _ => hold(key.value),
             },
@@ -198,7 +215,7 @@ impl Active {
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         out.push(rules(self.before, self.after));
-        if self.is_aside() {
+        if self.is_cyclic() {
             return;
         }
         out.extend(self.first.to_le_bytes());
@@ -211,16 +228,16 @@ impl Active {
 
     /// Reads the state of a track at `now` and checks that it can be one.
     pub(super) fn read(
-        bytes: &mut Bytes<'_>,
+        bytes: &mut ByteReader<'_>,
         seconds: bool,
         now: Option<Ratio>,
-    ) -> Result<Active, StreamError> {
+    ) -> Result<TrackState, StreamError> {
         let place = bytes.place();
         let Some((before, after)) = rules_of(bytes.u8()?) else {
             return fault(place, "no rule has this number");
         };
         if cyclic(before, after) {
-            return Ok(Active::aside(before, after));
+            return Ok(TrackState::cyclic_state(before, after));
         }
         let (first, count) = (bytes.u32()?, bytes.u32()?);
         let (current, kept) = (bytes.u8()?, bytes.u8()?);
@@ -229,7 +246,7 @@ impl Active {
             return fault(place, "the keys of a jump frame are not counted right");
         }
         let mut active =
-            Active { keys: [NO_KEY; KEPT], kept: 0, current, begun: true, before, after, first, count };
+            TrackState { keys: [NO_KEY; KEPT], kept: 0, current, begun: true, before, after, first, count };
         for _ in 0..kept {
             let place = bytes.place();
             let key = bytes.key(seconds)?;

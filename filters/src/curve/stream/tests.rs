@@ -3,7 +3,7 @@
 use super::format::HEAD_BYTES;
 use super::*;
 use crate::curve::tests::{curve_of, fixed, shape};
-use crate::curve::{At, Curve, Key, Shape};
+use crate::curve::{Curve, Key, KeyTime, Shape};
 use crate::ratio::Ratio;
 use crate::simd::Level;
 use proptest::prelude::*;
@@ -17,10 +17,11 @@ fn tracks() -> impl Strategy<Value = Vec<Curve>> {
     let one = curve_of::<f64>(shape(), -10.0..10.0);
     (proptest::collection::vec(one, 1..12), any::<bool>()).prop_map(|(all, seconds)| {
         let track = |c: Curve| {
-            let at = |k: &Key| if seconds { At::Seconds(k.when()) } else { At::Frame(k.when().floor()) };
+            let at =
+                |k: &Key| if seconds { KeyTime::Seconds(k.when()) } else { KeyTime::Frame(k.when().floor()) };
             let mut keys: Vec<Key> = c.keys().iter().map(|k| Key { at: at(k), ..*k }).collect();
             keys.dedup_by_key(|k| k.at);
-            Curve::new(keys).unwrap().extended(c.before(), c.after())
+            Curve::new(keys).unwrap().with_extrapolation(c.before(), c.after())
         };
         all.into_iter().map(track).collect()
     })
@@ -46,7 +47,7 @@ fn walk(n: usize, step: i64, shape: Shape, mut state: u64) -> Curve {
     let keys = (0..n).map(|_| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let value = (state >> 44) as f64 / 4096.0;
-        let key = Key { at: At::Frame(at), value, shape };
+        let key = Key { at: KeyTime::Frame(at), value, shape };
         at += 1 + (state >> 33) as i64 % step;
         key
     });
@@ -72,15 +73,15 @@ proptest! {
         let mut head = all.start().unwrap();
         for i in -50..900 {
             let now = r(i, 2);
-            all.go(&mut head, now).unwrap();
+            all.seek(&mut head, now).unwrap();
             prop_assert_eq!(bits(head.values()), asked(&tracks, now), "played to {}", now);
         }
         for n in seeks {
             let now = r(n, 1) + r(1, den);
-            all.go(&mut head, now).unwrap();
+            all.seek(&mut head, now).unwrap();
             prop_assert_eq!(bits(head.values()), asked(&tracks, now), "sought {}", now);
             let mut fresh = all.start().unwrap();
-            all.go(&mut fresh, now).unwrap();
+            all.seek(&mut fresh, now).unwrap();
             prop_assert_eq!(bits(fresh.values()), bits(head.values()));
         }
     }
@@ -105,16 +106,16 @@ proptest! {
         }
         pieces.push(&bytes[at..]);
         for piece in pieces {
-            let mut arranged = arrange(piece, seconds);
-            let back = restore(&arranged);
+            let mut arranged = to_columns(piece, seconds);
+            let back = from_columns(&arranged);
             prop_assert_eq!(back.as_deref(), Some(piece));
             // Whatever stands there, nothing panics.
             let i = cut.index(arranged.len());
             arranged[i] ^= 0x41;
-            let _ = restore(&arranged);
-            let _ = restore(&arranged[..i]);
+            let _ = from_columns(&arranged);
+            let _ = from_columns(&arranged[..i]);
         }
-        let _ = restore(&junk);
+        let _ = from_columns(&junk);
     }
 
     #[test]
@@ -128,7 +129,7 @@ proptest! {
             let mut head = all.start()?;
             let mut out = Vec::new();
             for i in (0..400).step_by(7).chain([10, 350]) {
-                all.go(&mut head, r(i, 1))?;
+                all.seek(&mut head, r(i, 1))?;
                 out.extend(bits(head.values()));
             }
             Ok(out)
@@ -166,7 +167,7 @@ proptest! {
         let Ok(all) = Tracks::open(bad) else { return Ok(()) };
         let Ok(mut head) = all.start() else { return Ok(()) };
         for i in (0..400).step_by(7).chain([10, 350]) {
-            if all.go(&mut head, r(i, 1)).is_err() {
+            if all.seek(&mut head, r(i, 1)).is_err() {
                 break;
             }
         }
@@ -187,7 +188,7 @@ fn simple_tracks() -> impl Strategy<Value = Vec<Curve>> {
     let track = (keys, -5i64..20).prop_map(|(keys, mut at)| {
         let key = |(step, value, shape)| {
             at += step;
-            Key { at: At::Frame(at), value, shape }
+            Key { at: KeyTime::Frame(at), value, shape }
         };
         Curve::new(keys.into_iter().map(key).collect()).unwrap()
     });
@@ -212,15 +213,15 @@ proptest! {
             // By small and large steps, through halves; then from place to place, through thirds and fifths.
             for stride in strides.iter().cycle().take(60) {
                 now += stride;
-                all.go(&mut head, r(now, 4)).unwrap();
+                all.seek(&mut head, r(now, 4)).unwrap();
                 prop_assert_eq!(bits(head.values()), asked(&tracks, r(now, 4)), "{} to {}/4", level, now);
             }
             for (n, den) in &seeks {
-                all.go(&mut head, r(*n, *den)).unwrap();
+                all.seek(&mut head, r(*n, *den)).unwrap();
                 prop_assert_eq!(bits(head.values()), asked(&tracks, r(*n, *den)), "{} at {}/{}", level, n, den);
             }
             for late in [longest - 1, longest, longest + 1] {
-                all.go(&mut head, r(late, 1)).unwrap();
+                all.seek(&mut head, r(late, 1)).unwrap();
                 prop_assert_eq!(bits(head.values()), asked(&tracks, r(late, 1)), "{} at {}", level, late);
             }
         }
@@ -238,7 +239,7 @@ fn long_streams_play_in_little_memory() {
     let all = Tracks::open(bytes).unwrap();
     let mut head = all.start().unwrap();
     for i in 0..4000 {
-        all.go(&mut head, r(i, 1)).unwrap();
+        all.seek(&mut head, r(i, 1)).unwrap();
         if i % 97 == 0 {
             assert_eq!(bits(head.values()), asked(&tracks, r(i, 1)), "{i}");
         }
@@ -247,7 +248,7 @@ fn long_streams_play_in_little_memory() {
     for _ in 0..60 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let now = r((state >> 33) as i64 % 16_000, 2);
-        all.go(&mut head, now).unwrap();
+        all.seek(&mut head, now).unwrap();
         assert_eq!(bits(head.values()), asked(&tracks, now), "{now}");
     }
     assert!(head.memory() < length / 4, "{} of {length}", head.memory());
@@ -262,7 +263,7 @@ fn what_cannot_be_a_stream_is_refused() {
     assert!(matches!(fails(&[c("0=1;9=2;9000000=3;9000001=4")], r(1, 1)), TrackError::Jumps));
     let none = Tracks::open(bytes(&[], r(1, 1))).unwrap();
     let mut head = none.start().unwrap();
-    none.go(&mut head, r(7, 1)).unwrap();
+    none.seek(&mut head, r(7, 1)).unwrap();
     assert!(head.values().is_empty());
     let open = |bytes: Vec<u8>| Tracks::open(bytes).unwrap_err().to_string();
     assert_eq!(

@@ -5,8 +5,8 @@ use super::format::{
     StreamError, VERSION, checksum, chunk, cyclic, put_key, put_time, rules,
 };
 use super::read::Tracks;
-use super::state::{Active, at_start, need};
-use crate::curve::{At, Curve};
+use super::state::{TrackState, at_start, need};
+use crate::curve::{Curve, KeyTime};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
 use core::fmt;
@@ -73,21 +73,21 @@ impl From<StreamError> for TrackError {
 }
 
 /// The time as a number.
-pub(super) const fn ratio(at: At) -> Ratio {
+pub(super) const fn ratio(at: KeyTime) -> Ratio {
     match at {
-        At::Frame(n) => Ratio::whole(n),
-        At::Seconds(s) => s,
+        KeyTime::Frame(n) => Ratio::whole(n),
+        KeyTime::Seconds(s) => s,
     }
 }
 
 /// Bytes going out, counted.
-struct Out<'a> {
+struct CountingWriter<'a> {
     to: &'a mut dyn Write,
     at: u64,
     buffer: Vec<u8>,
 }
 
-impl Out<'_> {
+impl CountingWriter<'_> {
     fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.at += bytes.len() as u64;
         self.to.write_all(bytes)
@@ -110,8 +110,8 @@ impl Out<'_> {
     /// A jump frame; adds its line to the index.
     fn jump(
         &mut self,
-        time: At,
-        states: impl Iterator<Item = Active>,
+        time: KeyTime,
+        states: impl Iterator<Item = TrackState>,
         (next, offset): (u64, u32),
         index: &mut Vec<u8>,
     ) -> io::Result<()> {
@@ -162,8 +162,8 @@ fn spaced(first: Ratio, last: Ratio, every: Ratio) -> Result<Vec<Ratio>, TrackEr
 }
 
 /// A frame or a time of the stream's unit; a frame number must be whole.
-fn at(time: Ratio, seconds: bool) -> At {
-    if seconds { At::Seconds(time) } else { At::Frame(time.floor()) }
+fn at(time: Ratio, seconds: bool) -> KeyTime {
+    if seconds { KeyTime::Seconds(time) } else { KeyTime::Frame(time.floor()) }
 }
 
 /// Writes tracks as a stream, with a jump frame every so often (in the keys' unit; frames are rounded up to whole
@@ -191,7 +191,7 @@ pub fn write(tracks: &[Curve], every: Ratio, to: &mut dyn Write) -> Result<(), T
     }
     points.sort_unstable();
 
-    let mut out = Out { to, at: 0, buffer: Vec::new() };
+    let mut out = CountingWriter { to, at: 0, buffer: Vec::new() };
     out.head(seconds)?;
     let first = tracks.iter().map(|t| t.keys()[0].when()).min().unwrap_or(Ratio::ZERO);
     let last = points.last().map_or(first, |p| p.0);
@@ -215,7 +215,7 @@ pub fn write(tracks: &[Curve], every: Ratio, to: &mut dyn Write) -> Result<(), T
     }
     places.resize(times.len(), (out.at, 0));
     let mut index = Vec::new();
-    let state = |now| move |t: &Curve| Active::of(t.keys(), t.before(), t.after(), now);
+    let state = |now| move |t: &Curve| TrackState::of(t.keys(), t.before(), t.after(), now);
     out.jump(at(first, seconds), tracks.iter().map(state(None)), (HEAD_BYTES, 0), &mut index)?;
     for (time, place) in times.into_iter().zip(places) {
         out.jump(at(time, seconds), tracks.iter().map(state(Some(time))), place, &mut index)?;
@@ -233,7 +233,7 @@ fn whole(t: Ratio) -> Ratio {
 pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) -> Result<(), TrackError> {
     let seconds = from.in_seconds();
     let every = if seconds { every } else { whole(every) };
-    let mut out = Out { to, at: 0, buffer: Vec::new() };
+    let mut out = CountingWriter { to, at: 0, buffer: Vec::new() };
     out.head(seconds)?;
     let mut payload = Vec::new();
     let mut place = HEAD_BYTES;
@@ -244,7 +244,7 @@ pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) ->
     }
     let mut index = Vec::new();
     let mut head = from.states()?;
-    let streamed = head.general.active.iter().filter(|a| !a.is_aside()).filter_map(|a| a.kept().first());
+    let streamed = head.general.active.iter().filter(|a| !a.is_cyclic()).filter_map(|a| a.kept().first());
     let cycles = from.cycles.iter().filter_map(|(_, curve)| curve.keys().first());
     let first = streamed.chain(cycles).map(|k| k.when()).min().unwrap_or(Ratio::ZERO);
     out.jump(at(first, seconds), head.general.active.iter().cloned(), (HEAD_BYTES, 0), &mut index)?;

@@ -6,7 +6,7 @@
 
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
-use crate::pixel::resample::{Kernel, Way, weigh_rows, weigh_shifts};
+use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted};
 
 /// Sigmas above this many samples go this way.
 pub(super) const FROM: f64 = 8.0;
@@ -72,16 +72,16 @@ pub(super) fn render<T: Coarse>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
             let y = ((first + i) << ys.log) + k as i64;
             job.input.row::<T>(y.clamp(0, height as i64 - 1) as usize)
         };
-        weigh_rows(job.level, &mut acc[..job.width], &ones, row);
+        accumulate_rows(job.level, &mut acc[..job.width], &ones, row);
         T::average(out, &acc[..job.width], (xs.log, ys.log), job.bits);
     }
     for (i, out) in (0i64..).zip(blurred.chunks_exact_mut(m)) {
         let row = |k: usize| &cells[(cell(from + i + k as i64 - up as i64) - first) as usize * m..][..m];
-        weigh_rows(job.level, &mut acc[..m], &down, row);
-        T::Wide::settle(job.level, wide, &acc[..m], 16, Way::Direct);
+        accumulate_rows(job.level, &mut acc[..m], &down, row);
+        T::Wide::round_saturate(job.level, wide, &acc[..m], 16, Pass::Direct);
         pad(padded, wide, left);
-        weigh_shifts(job.level, &mut acc[..m], padded, &across);
-        T::Wide::settle(job.level, out, &acc[..m], 16, Way::Direct);
+        accumulate_shifted(job.level, &mut acc[..m], padded, &across);
+        T::Wide::round_saturate(job.level, out, &acc[..m], 16, Pass::Direct);
     }
     for y in rows {
         let (top, part) = ys.place(y);

@@ -2,7 +2,7 @@
 
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
-use crate::pixel::resample::{Kernel, Way, weigh_rows, weigh_shifts};
+use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted};
 
 /// Blurs the rows of the output that are here.
 pub(super) fn render<T: Kernel>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mut Scratch) {
@@ -17,10 +17,10 @@ pub(super) fn render<T: Kernel>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..width + 2 * left];
     for y in job.output.rows() {
         let row = |k: usize| job.input.row::<T>((y + k).saturating_sub(up).min(last));
-        weigh_rows(job.level, acc, &down, row);
-        T::settle(job.level, wide, acc, job.bits, Way::Widen);
+        accumulate_rows(job.level, acc, &down, row);
+        T::round_saturate(job.level, wide, acc, job.bits, Pass::Widen);
         pad(padded, wide, left);
-        weigh_shifts(job.level, acc, padded, &across);
-        T::settle(job.level, job.output.row_mut::<T>(y), acc, job.bits, Way::Narrow);
+        accumulate_shifted(job.level, acc, padded, &across);
+        T::round_saturate(job.level, job.output.row_mut::<T>(y), acc, job.bits, Pass::Narrow);
     }
 }

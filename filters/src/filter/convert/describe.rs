@@ -3,7 +3,7 @@
 use super::light::{curve, curves};
 use super::ops::Ops;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix, Siting, Transfer};
-use crate::pixel::transfer::Curve;
+use crate::pixel::transfer::TransferFunction;
 
 pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
     let mut line = format!("{} -> {}", one(from, ops.matrices.0), one(to, ops.matrices.1));
@@ -48,15 +48,15 @@ pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
 }
 
 /// What a curve is called.
-fn light(curve: Curve) -> String {
+fn light(curve: TransferFunction) -> String {
     match curve {
-        Curve::Linear => "linear light".into(),
-        Curve::Power(2.4) => "display light of video (BT.1886, a power of 2.4)".into(),
-        Curve::Power(gamma) => format!("a power of {gamma}"),
-        Curve::Srgb => "sRGB".into(),
-        Curve::Pq => "PQ (1 of light is 10,000 cd/m2)".into(),
-        Curve::Hlg => "HLG (light of the scene)".into(),
-        Curve::Log(decades) => format!("a logarithm of {decades} decades"),
+        TransferFunction::Linear => "linear light".into(),
+        TransferFunction::Power(2.4) => "display light of video (BT.1886, a power of 2.4)".into(),
+        TransferFunction::Power(gamma) => format!("a power of {gamma}"),
+        TransferFunction::Srgb => "sRGB".into(),
+        TransferFunction::Pq => "PQ (1 of light is 10,000 cd/m2)".into(),
+        TransferFunction::Hlg => "HLG (light of the scene)".into(),
+        TransferFunction::Log(decades) => format!("a logarithm of {decades} decades"),
     }
 }
 

@@ -2,31 +2,34 @@
 //!
 //! It is made on nominal R, G and B (or grey) in f32, between two conversions of the samples. For a colour `v` with
 //! alpha `a`: straight `s = v / a` where colour is premultiplied and `a > 0` (what nothing covers is taken as it is),
-//! `s' = code'(light(s))` by the two curves of [`Curve`], and `s' a` where it is to be premultiplied (again as it is
+//! `s' = code'(light(s))` by the two curves of [`TransferFunction`], and `s' a` where it is to be premultiplied (again as it is
 //! where it was not divided). So premultiplied
 //! colour is a product in the very values that the file holds: linear light in OpenEXR. A sample that is no finite
 //! number stays to the bit, one with such an alpha is neither divided nor multiplied, and none is made.
 
 use super::ConvertError;
 use crate::filter::{Band, Memory, Plan, Render};
-use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix, Moment, Scratch, Siting, Transfer};
-use crate::pixel::transfer::Curve;
+use crate::frame::{Alpha, ColorRange, Depth, Family, Format, FrameTime, Matrix, Scratch, Siting, Transfer};
+use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
 
 /// The curve of a format's values; where none is said, sRGB for R, G and B and for grey of full range, which is that
 /// of pictures, else that of video. `None` where there is none to convert by.
-pub(super) fn curve(format: &Format) -> Option<Curve> {
+pub(super) fn curve(format: &Format) -> Option<TransferFunction> {
     let picture = format.family == Family::Gray && format.range == ColorRange::Full;
     match format.transfer {
-        Transfer::UNSPECIFIED if picture => Some(Curve::Srgb),
-        Transfer::UNSPECIFIED => Some(Curve::of(format)),
+        Transfer::UNSPECIFIED if picture => Some(TransferFunction::Srgb),
+        Transfer::UNSPECIFIED => Some(TransferFunction::of(format)),
         Transfer::DENSITY => None,
-        t => t.name().map(|_| Curve::of(format)),
+        t => t.name().map(|_| TransferFunction::of(format)),
     }
 }
 
 /// From which curve to which, where they differ. A target that says none takes the values as they are.
-pub(super) fn curves(from: &Format, to: &Format) -> Result<Option<(Curve, Curve)>, ConvertError> {
+pub(super) fn curves(
+    from: &Format,
+    to: &Format,
+) -> Result<Option<(TransferFunction, TransferFunction)>, ConvertError> {
     if to.transfer == Transfer::UNSPECIFIED || from.transfer == to.transfer {
         return Ok(None);
     }
@@ -84,7 +87,7 @@ pub fn displayed(from: &Format, to: Format) -> Format {
 pub(super) struct Light {
     from: Alpha,
     to: Format,
-    curves: Option<(Curve, Curve)>,
+    curves: Option<(TransferFunction, TransferFunction)>,
     level: Level,
 }
 
@@ -109,7 +112,7 @@ impl Render for Light {
         &self.to
     }
 
-    fn at(&self, _: &Moment) -> Option<(Plan, ())> {
+    fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
         Some((Plan::in_place(self.to.color_planes()), ()))
     }
 
@@ -132,7 +135,7 @@ impl Render for Light {
                     divide(row, alpha);
                 }
                 if let Some((from, to)) = self.curves {
-                    from.lighten(self.level, row);
+                    from.linearize(self.level, row);
                     to.encode(self.level, row);
                 }
                 if self.to.alpha == Alpha::Premultiplied {

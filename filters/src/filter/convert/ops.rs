@@ -2,7 +2,7 @@
 
 use super::ConvertError;
 use super::target::by_height;
-use crate::frame::{Depth, Family, Format, Matrix, Parity, Picture, Siting};
+use crate::frame::{Depth, Family, Format, Matrix, Parity, PictureStructure, Siting};
 use crate::pixel::convert::{Code, Coefficients, Scale, Taps, Term, coefficients};
 
 /// How one output plane comes to be.
@@ -113,8 +113,8 @@ fn grid(format: &Format, siting: Siting, p: usize) -> [(u8, i32); 2] {
     // far down as the frame's, a bottom field's half as far plus half of what a chroma row is high beyond one luma row:
     // 1/4 and 3/4 for 4:2:0 at the left.
     let y = match format.picture {
-        Picture::Field(Parity::Top) if siting != Siting::PalDv => y / 2,
-        Picture::Field(Parity::Bottom) if siting != Siting::PalDv => y / 2 + middle(sy),
+        PictureStructure::Field(Parity::Top) if siting != Siting::PalDv => y / 2,
+        PictureStructure::Field(Parity::Bottom) if siting != Siting::PalDv => y / 2 + middle(sy),
         _ => y,
     };
     [(sx, x), (sy, y)]

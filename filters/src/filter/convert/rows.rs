@@ -2,16 +2,16 @@
 
 use super::ops::{Group, Op, Ops};
 use crate::frame::{Depth, Format, FrameMut, FrameRef, Scratch};
-use crate::pixel::convert::{CodeSample, Mix, Num, PAD, Weigh, pad};
+use crate::pixel::convert::{Accumulate, CodeSample, Mix, Num, PAD, pad};
 use crate::simd::Level;
 
 /// What [`render`] borrows at most for pictures of that width.
 pub(super) fn scratch_bytes(width: usize) -> usize {
     // four sources, each with a padded row before and one behind resampling across
-    4 * 2 * (room(width) * 4 + 64)
+    4 * 2 * (buffer_len(width) * 4 + 64)
 }
 
-fn room(width: usize) -> usize {
+fn buffer_len(width: usize) -> usize {
     (width + 2 * PAD).next_multiple_of(16)
 }
 
@@ -54,7 +54,7 @@ struct Job<'a, 'b, 'c> {
 }
 
 impl Job<'_, '_, '_> {
-    fn codes<S: CodeSample + Weigh<i32>, D: CodeSample + Mix<i32>>(&mut self) {
+    fn codes<S: CodeSample + Accumulate<i32>, D: CodeSample + Mix<i32>>(&mut self) {
         for (p, op) in self.ops.planes.iter().enumerate() {
             let Op::Scale { source, scale } = op else { continue };
             let (source, plane) = (self.input.plane(*source), self.output.plane_mut(p));
@@ -89,18 +89,18 @@ impl Job<'_, '_, '_> {
         }
     }
 
-    fn groups<S: Weigh<A>, A: Num, D: Mix<A>>(&mut self) {
+    fn groups<S: Accumulate<A>, A: Num, D: Mix<A>>(&mut self) {
         for group in &self.ops.groups {
             self.group::<S, A, D>(group);
         }
     }
 
-    fn group<S: Weigh<A>, A: Num, D: Mix<A>>(&mut self, group: &Group) {
+    fn group<S: Accumulate<A>, A: Num, D: Mix<A>>(&mut self, group: &Group) {
         let Some(first) = group.outputs.first() else { return };
         let (width, _) = self.to.plane_size(first.plane);
         let planes: Vec<_> = group.outputs.iter().map(|o| (&o.terms[..], o.code)).collect();
         let forms = D::forms(&planes);
-        let size = room(self.from.width as usize);
+        let size = buffer_len(self.from.width as usize);
         // a row before resampling across and one behind, for each source
         let [lines, ready] = self.scratch.buffers::<A, 2>([size * group.sources.len(); 2]);
         for y in self.output.plane(first.plane).rows() {
@@ -118,7 +118,7 @@ impl Job<'_, '_, '_> {
                     for (n, &weight) in weights.iter().enumerate() {
                         let at = (first + n as i64).clamp(0, plane.height() as i64 - 1);
                         let row: &[S] = plane.row(at as usize);
-                        S::weigh(self.level, sum, row, weight, source.code.top, n > 0);
+                        S::accumulate(self.level, sum, row, weight, source.code.top, n > 0);
                     }
                 }
                 if !still {

@@ -1,7 +1,7 @@
 //! Against a reference in f64 that shares no code with the conversion: per sample, from the definitions.
 
 use super::*;
-use crate::frame::{ColorRange, Depth, Family, Frame, Parity, Picture, PlaneRef, PlaneSet, Siting};
+use crate::frame::{ColorRange, Depth, Family, Frame, Parity, PictureStructure, PlaneRef, PlaneSet, Siting};
 
 struct Random(u64);
 
@@ -40,8 +40,8 @@ pub(super) fn random_frame(format: Format, seed: u64) -> Frame {
     frame
 }
 
-pub(super) fn moment() -> Moment {
-    Moment::of_time(0, Ratio::ZERO)
+pub(super) fn moment() -> FrameTime {
+    FrameTime::of_time(0, Ratio::ZERO)
 }
 
 /// In bands of `height` luma rows.
@@ -124,7 +124,7 @@ fn place(f: &Format, p: usize, i: i64, j: i64) -> (f64, f64) {
     };
     let x = i as f64 * kx + dx;
     let line = match f.picture {
-        Picture::Field(parity) if f.siting != PalDv => {
+        PictureStructure::Field(parity) if f.siting != PalDv => {
             // rows 2 j + q of the frame, luma rows of which are 2 n + q
             let q = if parity == Parity::Bottom { 1.0 } else { 0.0 };
             ((2.0 * j as f64 + q) * ky + dy - q) / 2.0
@@ -139,14 +139,14 @@ fn weights(target: f64, step_in: f64, step_out: f64, at: impl Fn(i64) -> f64) ->
     let near: Vec<(i64, f64)> =
         (-24..1000).map(|n| (n, (at(n) - target).abs())).filter(|n| n.1 < 9.0).collect();
     let midway = near.iter().any(|n| n.1 == step_in / 2.0);
-    let weigh = |d: f64| {
+    let accumulate = |d: f64| {
         if step_out > step_in && midway {
             return f64::from(u8::from(d < step_out / 2.0));
         }
         (1.0 - d / step_in.max(step_out)).max(0.0)
     };
-    let sum: f64 = near.iter().map(|n| weigh(n.1)).sum();
-    near.iter().map(|&(n, d)| (n, weigh(d) / sum)).filter(|w| w.1 > 0.0).collect()
+    let sum: f64 = near.iter().map(|n| accumulate(n.1)).sum();
+    near.iter().map(|&(n, d)| (n, accumulate(d) / sum)).filter(|w| w.1 > 0.0).collect()
 }
 
 /// Nominal values of `f`'s plane `p`, given per input sample, at output sample (i, j) of plane `q` of `t`.
@@ -313,7 +313,7 @@ const SITINGS: [Siting; 8] = [
 ];
 
 /// A format of that name with tags by chance.
-fn tagged(name: &str, random: &mut Random, (w, h): (u32, u32), picture: Picture) -> Format {
+fn tagged(name: &str, random: &mut Random, (w, h): (u32, u32), picture: PictureStructure) -> Format {
     let mut f = Format::from_name(name, w, h).unwrap();
     f.picture = picture;
     f.range = random.pick(&[ColorRange::Limited, ColorRange::Full]);
@@ -334,8 +334,12 @@ fn tagged(name: &str, random: &mut Random, (w, h): (u32, u32), picture: Picture)
 fn every_pair_of_formats_is_as_defined_at_every_level_and_in_any_bands() {
     let mut random = Random(20_240_611);
     let sizes = [(1, 1), (2, 2), (3, 5), (13, 9), (19, 6), (34, 17)];
-    let pictures =
-        [Picture::Frame, Picture::Frame, Picture::Field(Parity::Top), Picture::Field(Parity::Bottom)];
+    let pictures = [
+        PictureStructure::Frame,
+        PictureStructure::Frame,
+        PictureStructure::Field(Parity::Top),
+        PictureStructure::Field(Parity::Bottom),
+    ];
     for a in NAMES {
         for b in NAMES {
             for round in 0..4 {
@@ -374,7 +378,7 @@ fn rows_beyond_the_reach_do_not_matter() {
     let mut random = Random(7);
     for a in NAMES {
         for b in NAMES {
-            for picture in [Picture::Frame, Picture::Field(Parity::Bottom)] {
+            for picture in [PictureStructure::Frame, PictureStructure::Field(Parity::Bottom)] {
                 let from = tagged(a, &mut random, (6, 96), picture);
                 let to = tagged(b, &mut random, (6, 96), picture);
                 let c = convert(&from, &to, Level::best());

@@ -30,7 +30,7 @@ fn dithered(source: &Frame, bits: u8, mode: Mode, number: i64, level: Level, cut
     let mut out = Frame::new(to);
     let mut scratch = Scratch::default();
     let height = to.plane_size(0).1;
-    let at = Moment::of_frame(number, Ratio::whole(24));
+    let at = FrameTime::of_frame(number, Ratio::whole(24));
     let mut rest = out.as_mut();
     let mut first = 0;
     for &cut in cuts.iter().chain([&height]) {

@@ -4,7 +4,7 @@
 use super::*;
 use crate::filter::{Entry, Filter, Reach};
 use crate::frame::{ColorRange, Family, Frame};
-use crate::lend::{Alone, NoStore};
+use crate::lend::{CurrentThread, NoCache};
 use crate::pixel::convert::Code;
 use crate::ratio::Ratio;
 use crate::settings::Values;
@@ -80,8 +80,8 @@ pub(crate) fn try_bind(
     entry.bind(&values, format, 42, level)
 }
 
-pub(crate) fn moment(number: i64) -> Moment {
-    Moment::of_frame(number, Ratio::whole(24))
+pub(crate) fn moment(number: i64) -> FrameTime {
+    FrameTime::of_frame(number, Ratio::whole(24))
 }
 
 /// Runs a frame in bands that are cut before the given luma rows.
@@ -91,7 +91,7 @@ pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usiz
     let Some(now) = filter.at(&at) else { return out };
     let plan = now.plan;
     let stop = AtomicBool::new(false);
-    let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
     let state = plan.state.map(|_| filter.prepare(&now, None, &host).unwrap());
     let mut scratch = Scratch::default();
     let height = filter.output().plane_size(0).1;

@@ -6,7 +6,7 @@ use crate::simd::{Level, multiversion};
 
 /// How it looks at a moment.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Look {
+pub(super) struct Appearance {
     /// What a sixteenth of the depth keeps back where it is deepest, 0 to 1: see [`layer`].
     pub(super) tint: f32,
     /// How far a lean of 1 bends, in frame heights.
@@ -36,7 +36,7 @@ pub(super) struct Row {
 /// what is behind, of the tint and of white in what is seen (the rest is black). Where nothing covers, the rest means
 /// nothing.
 #[derive(Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct RowShading<'a> {
     pub(super) cover: &'a mut [f32],
     pub(super) x: &'a mut [f32],
     pub(super) y: &'a mut [f32],
@@ -45,10 +45,10 @@ pub(super) struct Seen<'a> {
     pub(super) white: &'a mut [f32],
 }
 
-impl Seen<'_> {
+impl RowShading<'_> {
     /// The first samples.
-    pub(super) fn first(&mut self, n: usize) -> Seen<'_> {
-        Seen {
+    pub(super) fn first(&mut self, n: usize) -> RowShading<'_> {
+        RowShading {
             cover: &mut self.cover[..n],
             x: &mut self.x[..n],
             y: &mut self.y[..n],
@@ -62,7 +62,7 @@ impl Seen<'_> {
 /// Half of the stretch of amounts over which the edge runs.
 const SOFT: f32 = 0.05;
 /// Farthest that anything bends, in frame heights.
-pub(super) const FARTHEST: f32 = 0.08;
+pub(super) const MAX_OFFSET: f32 = 0.08;
 /// The direction half way between the light, from above on the left, and the eye.
 const HALF: [f32; 3] = [-0.32, -0.49, 0.811];
 /// Where the light comes from, in the plane of the picture; a surface that rises away from it faces it.
@@ -80,11 +80,17 @@ const SHADE: f32 = 0.20;
 
 multiversion! {
     /// What the samples of a row show. `line` has room for a row of nodes.
-    pub(super) fn see(level, surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &mut Seen<'_>) = see_body;
+    pub(super) fn shade_row(level, surface: &Surface, look: &Appearance, row: &Row, line: &mut [Node], out: &mut RowShading<'_>) = shade_row_body;
 }
 
 #[inline(always)]
-fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &mut Seen<'_>) {
+fn shade_row_body(
+    surface: &Surface,
+    look: &Appearance,
+    row: &Row,
+    line: &mut [Node],
+    out: &mut RowShading<'_>,
+) {
     let [w, h] = surface.size;
     let v = ((row.y - surface.origin[1]) * surface.per).clamp(0.0, (h - 1) as f32);
     let j = (v as usize).min(h - 2);
@@ -96,7 +102,7 @@ fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &
             to[k] = a[k] + (b[k] - a[k]) * f;
         }
     }
-    let (from, to) = wet(line, row, surface, out.cover.len());
+    let (from, to) = covered_span(line, row, surface, out.cover.len());
     out.cover[..from].fill(0.0);
     out.cover[to..].fill(0.0);
     let (cover, xs, ys) = (&mut out.cover[from..to], &mut out.x[from..to], &mut out.y[from..to]);
@@ -150,7 +156,7 @@ fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &
         let far = look.bend * (0.35 + 0.65 * deep);
         let (bx, by) = (far * sx, far * sy);
         let length = (bx * bx + by * by).sqrt();
-        let limit = if length > FARTHEST { FARTHEST / length } else { 1.0 };
+        let limit = if length > MAX_OFFSET { MAX_OFFSET / length } else { 1.0 };
         let left = (1.0 - light) * (1.0 - dark);
         xs[k] = bx * limit * row.scale[0];
         ys[k] = by * limit * row.scale[1];
@@ -161,7 +167,7 @@ fn see_body(surface: &Surface, look: &Look, row: &Row, line: &mut [Node], out: &
 }
 
 /// The stretch of samples in which there may be liquid: beyond it there is none.
-fn wet(line: &[Node], row: &Row, surface: &Surface, n: usize) -> (usize, usize) {
+fn covered_span(line: &[Node], row: &Row, surface: &Surface, n: usize) -> (usize, usize) {
     let some = |node: &Node| node[0] > EDGE - SOFT;
     let (Some(first), Some(last)) = (line.iter().position(some), line.iter().rposition(some)) else {
         return (0, 0);
@@ -176,15 +182,29 @@ fn wet(line: &[Node], row: &Row, surface: &Surface, n: usize) -> (usize, usize) 
 /// A kind of sample.
 pub(super) trait Code: crate::frame::Sample {
     /// Lays a row over the picture, where nothing is transparent.
-    fn lay(level: Level, seen: &Seen<'_>, y: usize, behind: Behind<'_, Self>, inks: Inks, out: &mut [Self]);
+    fn composite(
+        level: Level,
+        seen: &RowShading<'_>,
+        y: usize,
+        backdrop: Backdrop<'_, Self>,
+        plane_colors: PlaneColors,
+        out: &mut [Self],
+    );
     fn wide(self) -> f32;
     /// Rounded, within 0 and `top`. Float is not limited; where `v` or `own` is not finite, it is `own`.
     fn of(v: f32, own: Self, top: f32) -> Self;
 }
 
 impl Code for u8 {
-    fn lay(level: Level, seen: &Seen<'_>, y: usize, behind: Behind<'_, u8>, inks: Inks, out: &mut [u8]) {
-        lay_u8(level, seen, y, behind, inks, out);
+    fn composite(
+        level: Level,
+        seen: &RowShading<'_>,
+        y: usize,
+        backdrop: Backdrop<'_, u8>,
+        plane_colors: PlaneColors,
+        out: &mut [u8],
+    ) {
+        composite_u8(level, seen, y, backdrop, plane_colors, out);
     }
     #[inline(always)]
     fn wide(self) -> f32 {
@@ -197,8 +217,15 @@ impl Code for u8 {
 }
 
 impl Code for u16 {
-    fn lay(level: Level, seen: &Seen<'_>, y: usize, behind: Behind<'_, u16>, inks: Inks, out: &mut [u16]) {
-        lay_u16(level, seen, y, behind, inks, out);
+    fn composite(
+        level: Level,
+        seen: &RowShading<'_>,
+        y: usize,
+        backdrop: Backdrop<'_, u16>,
+        plane_colors: PlaneColors,
+        out: &mut [u16],
+    ) {
+        composite_u16(level, seen, y, backdrop, plane_colors, out);
     }
     #[inline(always)]
     fn wide(self) -> f32 {
@@ -211,8 +238,15 @@ impl Code for u16 {
 }
 
 impl Code for f32 {
-    fn lay(level: Level, seen: &Seen<'_>, y: usize, behind: Behind<'_, f32>, inks: Inks, out: &mut [f32]) {
-        lay_f32(level, seen, y, behind, inks, out);
+    fn composite(
+        level: Level,
+        seen: &RowShading<'_>,
+        y: usize,
+        backdrop: Backdrop<'_, f32>,
+        plane_colors: PlaneColors,
+        out: &mut [f32],
+    ) {
+        composite_f32(level, seen, y, backdrop, plane_colors, out);
     }
     #[inline(always)]
     fn wide(self) -> f32 {
@@ -226,13 +260,13 @@ impl Code for f32 {
 
 /// Samples of a plane to read: from the first row on, so many apart.
 #[derive(Clone, Copy)]
-pub(super) struct Behind<'a, T> {
+pub(super) struct Backdrop<'a, T> {
     pub(super) samples: &'a [T],
     pub(super) stride: usize,
     pub(super) size: [usize; 2],
 }
 
-impl<T: Code> Behind<'_, T> {
+impl<T: Code> Backdrop<'_, T> {
     /// Between four samples; beyond the edges as at them.
     #[inline(always)]
     pub(super) fn at(&self, x: f32, y: f32) -> f32 {
@@ -251,7 +285,7 @@ impl<T: Code> Behind<'_, T> {
 
 /// What the colours are in a plane: the code of black, and what tint and white add to it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Inks {
+pub(super) struct PlaneColors {
     pub(super) zero: f32,
     pub(super) tint: f32,
     pub(super) white: f32,
@@ -261,15 +295,21 @@ pub(super) struct Inks {
 }
 
 multiversion! {
-    fn lay_u8(level, seen: &Seen<'_>, y: usize, behind: Behind<'_, u8>, inks: Inks, out: &mut [u8]) = lay_body;
-    fn lay_u16(level, seen: &Seen<'_>, y: usize, behind: Behind<'_, u16>, inks: Inks, out: &mut [u16]) = lay_body;
-    fn lay_f32(level, seen: &Seen<'_>, y: usize, behind: Behind<'_, f32>, inks: Inks, out: &mut [f32]) = lay_body;
+    fn composite_u8(level, seen: &RowShading<'_>, y: usize, backdrop: Backdrop<'_, u8>, plane_colors: PlaneColors, out: &mut [u8]) = composite_body;
+    fn composite_u16(level, seen: &RowShading<'_>, y: usize, backdrop: Backdrop<'_, u16>, plane_colors: PlaneColors, out: &mut [u16]) = composite_body;
+    fn composite_f32(level, seen: &RowShading<'_>, y: usize, backdrop: Backdrop<'_, f32>, plane_colors: PlaneColors, out: &mut [f32]) = composite_body;
 }
 
 /// Lays a row over the picture, where nothing is transparent.
 #[inline(always)]
-fn lay_body<T: Code>(seen: &Seen<'_>, y: usize, behind: Behind<'_, T>, inks: Inks, out: &mut [T]) {
-    let own = &behind.samples[y * behind.stride..][..out.len()];
+fn composite_body<T: Code>(
+    seen: &RowShading<'_>,
+    y: usize,
+    backdrop: Backdrop<'_, T>,
+    plane_colors: PlaneColors,
+    out: &mut [T],
+) {
+    let own = &backdrop.samples[y * backdrop.stride..][..out.len()];
     out.copy_from_slice(own);
     let n = out.len();
     let (cover, sx, sy) = (&seen.cover[..n], &seen.x[..n], &seen.y[..n]);
@@ -279,17 +319,21 @@ fn lay_body<T: Code>(seen: &Seen<'_>, y: usize, behind: Behind<'_, T>, inks: Ink
         if cover <= 0.0 {
             continue;
         }
-        let back = if inks.still { own.wide() } else { behind.at(x as f32 + sx[x], y as f32 + sy[x]) };
-        let film = inks.zero + (back - inks.zero) * part[x] + inks.tint * tint[x] + inks.white * white[x];
+        let back =
+            if plane_colors.still { own.wide() } else { backdrop.at(x as f32 + sx[x], y as f32 + sy[x]) };
+        let film = plane_colors.zero
+            + (back - plane_colors.zero) * part[x]
+            + plane_colors.tint * tint[x]
+            + plane_colors.white * white[x];
         let v = if cover < 1.0 { own.wide() + (film - own.wide()) * cover } else { film };
-        *out = T::of(v, *own, inks.top);
+        *out = T::of(v, *own, plane_colors.top);
     }
 }
 
 /// Alpha beside colour, in the colour's own place: samples across and down of an alpha plane in one of colour.
 #[derive(Clone, Copy)]
-pub(super) struct Veil<'a, T> {
-    pub(super) alpha: Behind<'a, T>,
+pub(super) struct AlphaPlane<'a, T> {
+    pub(super) alpha: Backdrop<'a, T>,
     /// Code of full alpha.
     pub(super) full: f32,
     /// From a place in the colour plane to one in alpha's: `at * by + first`.
@@ -299,7 +343,7 @@ pub(super) struct Veil<'a, T> {
     pub(super) straight: bool,
 }
 
-impl<T: Code> Veil<'_, T> {
+impl<T: Code> AlphaPlane<'_, T> {
     #[inline(always)]
     fn at(&self, x: f32, y: f32) -> f32 {
         let a = self.alpha.at(x * self.by[0] + self.first[0], y * self.by[1] + self.first[1]);
@@ -308,15 +352,15 @@ impl<T: Code> Veil<'_, T> {
 }
 
 /// The same where the picture has alpha; `colour` is `None` for alpha itself.
-pub(super) fn lay_veiled<T: Code>(
-    seen: &Seen<'_>,
+pub(super) fn composite_with_alpha<T: Code>(
+    seen: &RowShading<'_>,
     y: usize,
-    behind: Behind<'_, T>,
-    veil: Veil<'_, T>,
-    colour: Option<Inks>,
+    backdrop: Backdrop<'_, T>,
+    alpha_plane: AlphaPlane<'_, T>,
+    colour: Option<PlaneColors>,
     out: &mut [T],
 ) {
-    let own = &behind.samples[y * behind.stride..][..out.len()];
+    let own = &backdrop.samples[y * backdrop.stride..][..out.len()];
     for (k, (out, own)) in out.iter_mut().zip(own).enumerate() {
         let cover = seen.cover[k];
         if cover <= 0.0 {
@@ -325,22 +369,23 @@ pub(super) fn lay_veiled<T: Code>(
         }
         let (x, y) = (k as f32, y as f32);
         let (bx, by) = (x + seen.x[k], y + seen.y[k]);
-        let (own_a, back_a) = (veil.at(x, y), veil.at(bx, by));
+        let (own_a, back_a) = (alpha_plane.at(x, y), alpha_plane.at(bx, by));
         let film_a = 1.0 - seen.back[k] * (1.0 - back_a);
         let alpha = own_a + (film_a - own_a) * cover;
-        let Some(inks) = colour else {
-            *out = T::of(alpha * veil.full, *own, veil.full);
+        let Some(plane_colors) = colour else {
+            *out = T::of(alpha * alpha_plane.full, *own, alpha_plane.full);
             continue;
         };
-        let (mut back, mut near) = (behind.at(bx, by) - inks.zero, own.wide() - inks.zero);
-        if veil.straight {
+        let (mut back, mut near) = (backdrop.at(bx, by) - plane_colors.zero, own.wide() - plane_colors.zero);
+        if alpha_plane.straight {
             (back, near) = (back * back_a, near * own_a);
         }
-        let film = back * seen.back[k] + inks.tint * seen.tint[k] + inks.white * seen.white[k];
+        let film =
+            back * seen.back[k] + plane_colors.tint * seen.tint[k] + plane_colors.white * seen.white[k];
         let mut v = near + (film - near) * cover;
-        if veil.straight {
+        if alpha_plane.straight {
             v = if alpha > 0.0 { v / alpha } else { 0.0 };
         }
-        *out = T::of(inks.zero + v, *own, inks.top);
+        *out = T::of(plane_colors.zero + v, *own, plane_colors.top);
     }
 }

@@ -1,9 +1,9 @@
 //! What there is at the start, and what comes in: in frame heights, with x to the right and y down from the frame's top
 //! left corner.
 
-use super::super::overlay::Dice;
-use crate::lend::Spread;
-use crate::particle::fluid::{EVERY, Flat, FlatSettings, FluidError, Solid};
+use super::super::overlay::Rng;
+use crate::lend::Executor;
+use crate::particle::fluid::{EVERY, Fluid2d, Fluid2dSettings, FluidError, Solid};
 use crate::simd::Level;
 use core::f64::consts::TAU;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ const BASIN: f64 = 0.25;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub(super) struct Wish {
+pub(super) struct SceneParams {
     pub(super) kind: Kind,
     pub(super) count: usize,
     /// Frame heights a second squared.
@@ -77,8 +77,8 @@ pub(super) struct Wish {
 /// A scene, ready to be played.
 #[derive(Clone)]
 pub(super) struct Scene {
-    wish: Wish,
-    pub(super) set: FlatSettings,
+    params: SceneParams,
+    pub(super) set: Fluid2dSettings,
     solid: Option<Arc<Solid>>,
     spacing: f64,
     /// Of the frame's corner in the box.
@@ -90,61 +90,61 @@ pub(super) struct Scene {
 }
 
 /// Area that the liquid takes at most, over a frame of a given aspect.
-fn area(wish: &Wish) -> f64 {
-    let whole = match wish.kind {
-        Kind::Dam => 0.40 * 0.86 * wish.aspect,
-        Kind::Drop => 0.30 * wish.aspect + 0.126,
-        Kind::Fountain => (BASIN + 0.03) * wish.aspect,
-        Kind::Pour => 0.5 * wish.aspect,
-        Kind::Rain => 0.4 * wish.aspect,
+fn area(params: &SceneParams) -> f64 {
+    let whole = match params.kind {
+        Kind::Dam => 0.40 * 0.86 * params.aspect,
+        Kind::Drop => 0.30 * params.aspect + 0.126,
+        Kind::Fountain => (BASIN + 0.03) * params.aspect,
+        Kind::Pour => 0.5 * params.aspect,
+        Kind::Rain => 0.4 * params.aspect,
         Kind::Shape => {
-            let part = wish.shape.as_ref().map_or(0.0, |m| {
+            let part = params.shape.as_ref().map_or(0.0, |m| {
                 m.light.iter().map(|v| f64::from(*v)).sum::<f64>() / m.light.len().max(1) as f64
             });
-            part * wish.aspect
+            part * params.aspect
         }
     };
     whole.max(1e-3)
 }
 
 impl Scene {
-    pub(super) fn new(mut wish: Wish) -> Scene {
+    pub(super) fn new(mut params: SceneParams) -> Scene {
         // No finer than a grid of some million cells over the box has room for.
-        let least = wish.aspect.max(1.0).sqrt() / 1400.0;
-        let spacing = (area(&wish) / wish.count as f64).sqrt().min(0.1).max(least);
+        let least = params.aspect.max(1.0).sqrt() / 1400.0;
+        let spacing = (area(&params) / params.count as f64).sqrt().min(0.1).max(least);
         let radius = 1.9 * spacing;
-        let pull = wish.gravity.max(0.2);
+        let pull = params.gravity.max(0.2);
         let sound = 2.3 * pull.sqrt();
-        let viscosity = 0.012 * radius * sound + 0.008 * wish.viscosity * wish.viscosity * pull.sqrt();
-        let longest = f64::from(Flat::longest(radius as f32, sound as f32, viscosity as f32));
+        let viscosity = 0.012 * radius * sound + 0.008 * params.viscosity * params.viscosity * pull.sqrt();
+        let longest = f64::from(Fluid2d::longest(radius as f32, sound as f32, viscosity as f32));
         let unit = 2 * EVERY;
-        let steps = ((wish.frame / longest / unit as f64) as u64 + 1).min(MOST_STEPS / unit) * unit;
+        let steps = ((params.frame / longest / unit as f64) as u64 + 1).min(MAX_STEPS / unit) * unit;
         let margin = MARGIN * spacing;
-        let size = [wish.aspect + 2.0 * margin, HEAD + 1.0 + margin];
+        let size = [params.aspect + 2.0 * margin, HEAD + 1.0 + margin];
         let rate = sound / radius;
-        let set = FlatSettings {
+        let set = Fluid2dSettings {
             size: size.map(|v| v as f32),
             spacing: spacing as f32,
             radius: radius as f32,
-            gravity: wish.gravity as f32,
+            gravity: params.gravity as f32,
             sound: sound as f32,
             viscosity: viscosity as f32,
-            cohesion: (0.05 * wish.tension * rate * rate) as f32,
-            step: (wish.frame / steps as f64) as f32,
+            cohesion: (0.05 * params.tension * rate * rate) as f32,
+            step: (params.frame / steps as f64) as f32,
             fastest: (1.3 * sound) as f32,
         };
         let origin = [margin, HEAD];
-        let jet = match wish.kind {
-            Kind::Fountain => (2.0 * wish.gravity * 0.74).sqrt().max(0.3),
+        let jet = match params.kind {
+            Kind::Fountain => (2.0 * params.gravity * 0.74).sqrt().max(0.3),
             Kind::Pour => 0.9 * pull.sqrt(),
             _ => 0.7 * pull.sqrt(),
         };
-        let solid = wish.solid.as_ref().and_then(|mask| {
+        let solid = params.solid.as_ref().and_then(|mask| {
             // Nodes every three quarters of a spacing, over the frame and a little more.
             let per = (1.0 / (0.75 * spacing)).min(2000.0);
-            let n = [wish.aspect, 1.0].map(|v| (v * per) as usize + 3);
+            let n = [params.aspect, 1.0].map(|v| (v * per) as usize + 3);
             let one = 1.0 / per;
-            let step = [one / wish.aspect, one];
+            let step = [one / params.aspect, one];
             let mut inside = Vec::with_capacity(n[0] * n[1]);
             for j in 0..n[1] {
                 for i in 0..n[0] {
@@ -156,8 +156,8 @@ impl Scene {
             let first = [(origin[0] - one) as f32, (origin[1] - one) as f32];
             Solid::new(n, first, per as f32, &inside).map(Arc::new)
         });
-        wish.solid = None;
-        Scene { wish, set, solid, spacing, origin, steps, jet }
+        params.solid = None;
+        Scene { params, set, solid, spacing, origin, steps, jet }
     }
 
     /// Of the frame's corner in the box.
@@ -168,8 +168,8 @@ impl Scene {
     /// All that shapes a state, as words.
     pub(super) fn words(&self) -> Vec<u32> {
         let s = &self.set;
-        let mut words = vec![self.wish.kind as u32, self.wish.count as u32];
-        words.extend([self.wish.seed as u32, (self.wish.seed >> 32) as u32]);
+        let mut words = vec![self.params.kind as u32, self.params.count as u32];
+        words.extend([self.params.seed as u32, (self.params.seed >> 32) as u32]);
         let set =
             [s.size[0], s.size[1], s.spacing, s.radius, s.gravity, s.sound, s.viscosity, s.cohesion, s.step];
         words.extend(set.map(f32::to_bits));
@@ -177,7 +177,7 @@ impl Scene {
         if let Some(solid) = &self.solid {
             words.extend(solid.words());
         }
-        if let Some(shape) = &self.wish.shape {
+        if let Some(shape) = &self.params.shape {
             words.extend([u32::MAX, shape.size[0] as u32, shape.size[1] as u32]);
             words.extend(shape.light.iter().map(|v| v.to_bits()));
         }
@@ -200,8 +200,8 @@ impl Scene {
                 if !inside(x - self.origin[0], y - self.origin[1]) || !self.clear(x, y) {
                     continue;
                 }
-                let mut dice = Dice::of(self.wish.seed, all.len() as u64);
-                let (x, y) = (x + dice.from(-0.12, 0.12) * d, y + dice.from(-0.12, 0.12) * d);
+                let mut rng = Rng::of(self.params.seed, all.len() as u64);
+                let (x, y) = (x + rng.range(-0.12, 0.12) * d, y + rng.range(-0.12, 0.12) * d);
                 all.push([x.clamp(0.0, w) as f32, y.clamp(0.0, h) as f32, 0.0, 0.0]);
             }
         }
@@ -211,13 +211,13 @@ impl Scene {
 
     /// The most parcels that there can be.
     pub(super) fn most(&self) -> usize {
-        most(self.wish.count)
+        most(self.params.count)
     }
 
     /// The state at the start.
-    pub(super) fn start(&self, level: Level) -> Result<Flat, FluidError> {
-        let a = self.wish.aspect;
-        let parcels = match self.wish.kind {
+    pub(super) fn start(&self, level: Level) -> Result<Fluid2d, FluidError> {
+        let a = self.params.aspect;
+        let parcels = match self.params.kind {
             Kind::Dam => self.fill(|x, y| x < 0.40 * a && y > 0.14),
             Kind::Drop => self.fill(|x, y| {
                 let (dx, dy) = (x - 0.5 * a, y - 0.26);
@@ -227,36 +227,41 @@ impl Scene {
             Kind::Pour | Kind::Rain => Vec::new(),
             Kind::Shape => self.fill(|x, y| {
                 let inside = (0.0..a).contains(&x) && (0.0..1.0).contains(&y);
-                inside && self.wish.shape.as_ref().is_some_and(|m| m.at(x / a, y) > 0.5)
+                inside && self.params.shape.as_ref().is_some_and(|m| m.at(x / a, y) > 0.5)
             }),
         };
         self.restore(&parcels, 0, level)
     }
 
     /// A state of the parcels by number, so many steps after the start.
-    pub(super) fn restore(&self, parcels: &[[f32; 4]], step: u64, level: Level) -> Result<Flat, FluidError> {
-        Flat::new(self.set, self.solid.clone(), parcels, step, level)
+    pub(super) fn restore(
+        &self,
+        parcels: &[[f32; 4]],
+        step: u64,
+        level: Level,
+    ) -> Result<Fluid2d, FluidError> {
+        Fluid2d::new(self.set, self.solid.clone(), parcels, step, level)
     }
 
     /// Goes on by [`EVERY`] steps.
-    pub(super) fn go_on(&self, flat: &mut Flat, spread: &dyn Spread) -> Result<(), FluidError> {
-        let new = self.come(flat);
-        flat.settle(&new, spread)?;
+    pub(super) fn advance(&self, flat: &mut Fluid2d, executor: &dyn Executor) -> Result<(), FluidError> {
+        let new = self.inflow(flat);
+        flat.apply_moves(&new, executor)?;
         for _ in 0..EVERY {
-            flat.step(spread);
+            flat.step(executor);
         }
         Ok(())
     }
 
     /// What comes in from this settled step to the next: new parcels, while there may be more, and after that those of
     /// the ground again.
-    fn come(&self, flat: &mut Flat) -> Vec<[f32; 4]> {
+    fn inflow(&self, flat: &mut Fluid2d) -> Vec<[f32; 4]> {
         let dt = f64::from(self.set.step);
         let (from, to) = (flat.steps() as f64 * dt, (flat.steps() + EVERY) as f64 * dt);
         // Numbers of what is due with so many a second.
         let due = |rate: f64| (from * rate) as u64..(to * rate) as u64;
         let mut new = Vec::new();
-        match self.wish.kind {
+        match self.params.kind {
             Kind::Dam | Kind::Drop | Kind::Shape => {}
             Kind::Fountain => {
                 let rate = self.jet / self.spacing;
@@ -266,8 +271,8 @@ impl Scene {
                     let strength = self.jet * (0.93 + 0.07 * libm::sin(TAU * 0.33 * born));
                     let speed = [lean * strength, -strength];
                     // From both ends of the basin in turn.
-                    let end = if row.is_multiple_of(2) { 0.02 } else { self.wish.aspect - 0.02 };
-                    let mouth = [0.5 * self.wish.aspect, 1.0 - BASIN - 0.02];
+                    let end = if row.is_multiple_of(2) { 0.02 } else { self.params.aspect - 0.02 };
+                    let mouth = [0.5 * self.params.aspect, 1.0 - BASIN - 0.02];
                     self.jet_row(flat, &mut new, row, (mouth, speed, 0.065, from - born), [end, 1.0]);
                 }
             }
@@ -276,21 +281,21 @@ impl Scene {
                 for row in due(rate) {
                     let born = row as f64 / rate;
                     let sway = 0.05 * libm::sin(TAU * 0.17 * born);
-                    let mouth = [(0.30 + 0.4 * sway) * self.wish.aspect, -0.08];
+                    let mouth = [(0.30 + 0.4 * sway) * self.params.aspect, -0.08];
                     let speed = [sway * self.jet, self.jet];
-                    let end = self.wish.aspect - 0.02;
+                    let end = self.params.aspect - 0.02;
                     self.jet_row(flat, &mut new, row, (mouth, speed, 0.06, from - born), [end, 1.0]);
                 }
             }
             Kind::Rain => {
                 // Drops of five to nineteen thousandths of a frame's height, at least a parcel.
-                for drop in due(70.0 * self.wish.aspect) {
-                    let mut dice = Dice::of(self.wish.seed ^ 0x7261_696e, drop);
-                    let x = dice.from(-0.02, 1.02) * self.wish.aspect;
-                    let size = dice.roll();
+                for drop in due(70.0 * self.params.aspect) {
+                    let mut rng = Rng::of(self.params.seed ^ 0x7261_696e, drop);
+                    let x = rng.range(-0.02, 1.02) * self.params.aspect;
+                    let size = rng.next_f64();
                     let r = (0.005 + 0.014 * size * size).max(0.45 * self.spacing);
-                    let y = -0.04 - 0.12 * dice.roll();
-                    let speed = [dice.from(-0.03, 0.03), self.jet * (1.0 + 0.4 * size)];
+                    let y = -0.04 - 0.12 * rng.next_f64();
+                    let speed = [rng.range(-0.03, 0.03), self.jet * (1.0 + 0.4 * size)];
                     let mut parcels = Vec::new();
                     let n = (r / self.spacing) as i32 + 1;
                     for (j, i) in (-n..=n).flat_map(|j| (-n..=n).map(move |i| (j, i))) {
@@ -299,7 +304,7 @@ impl Scene {
                             parcels.push(self.parcel([x + dx, y + dy], speed));
                         }
                     }
-                    self.add(flat, &mut new, &parcels, [dice.roll() * self.wish.aspect, 1.0]);
+                    self.add(flat, &mut new, &parcels, [rng.next_f64() * self.params.aspect, 1.0]);
                 }
             }
         }
@@ -316,7 +321,7 @@ impl Scene {
     /// A row of a jet: from a mouth so wide, with a speed, so long ago.
     fn jet_row(
         &self,
-        flat: &mut Flat,
+        flat: &mut Fluid2d,
         new: &mut Vec<[f32; 4]>,
         row: u64,
         (mouth, speed, wide, ago): ([f64; 2], [f64; 2], f64, f64),
@@ -326,23 +331,23 @@ impl Scene {
         // Every second row half a parcel aside.
         let aside = if row.is_multiple_of(2) { 0.25 } else { -0.25 };
         // A little out of line, or it would break up in rows.
-        let mut dice = Dice::of(self.wish.seed ^ 0x6a65_7473, row);
+        let mut rng = Rng::of(self.params.seed ^ 0x6a65_7473, row);
         let parcels: Vec<_> = (0..n)
             .map(|i| {
                 let d = self.spacing;
-                let x = (i as f64 - 0.5 * (n - 1) as f64 + aside + dice.from(-0.2, 0.2)) * d;
-                let y = dice.from(-0.3, 0.3) * d;
+                let x = (i as f64 - 0.5 * (n - 1) as f64 + aside + rng.range(-0.2, 0.2)) * d;
+                let y = rng.range(-0.3, 0.3) * d;
                 self.parcel([mouth[0] + x + speed[0] * ago, mouth[1] + y + speed[1] * ago], speed)
             })
             .collect();
         self.add(flat, new, &parcels, drain);
     }
 
-    fn add(&self, flat: &mut Flat, new: &mut Vec<[f32; 4]>, parcels: &[[f32; 4]], drain: [f64; 2]) {
+    fn add(&self, flat: &mut Fluid2d, new: &mut Vec<[f32; 4]>, parcels: &[[f32; 4]], drain: [f64; 2]) {
         let parcels = parcels.iter().filter(|p| self.clear(f64::from(p[0]), f64::from(p[1])));
         let parcels: Vec<_> = parcels.copied().collect();
-        let grows = self.wish.kind != Kind::Fountain;
-        if grows && flat.len() + new.len() + parcels.len() <= self.wish.count {
+        let grows = self.params.kind != Kind::Fountain;
+        if grows && flat.len() + new.len() + parcels.len() <= self.params.count {
             return new.extend(parcels);
         }
         let drain = [0, 1].map(|i: usize| (drain[i] + self.origin[i]) as f32);
@@ -351,7 +356,7 @@ impl Scene {
 }
 
 /// Steps a frame, at most.
-const MOST_STEPS: u64 = 1 << 20;
+const MAX_STEPS: u64 = 1 << 20;
 
 /// The most parcels that there are where so many are asked for: a lattice does not come out even.
 pub(super) fn most(count: usize) -> usize {

@@ -9,7 +9,7 @@ use crate::simd::{Level, multiversion};
 
 /// A parcel: where it is, and its number.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Place {
+pub(super) struct ParcelPoint {
     pub(super) at: [f32; 2],
     pub(super) id: u32,
 }
@@ -31,16 +31,16 @@ pub(super) struct Surface {
 
 /// A grid that parcels are counted into.
 #[derive(Clone, Copy)]
-struct Onto {
+struct NodeGrid {
     size: [usize; 2],
     /// Where node 0 is, along both axes.
     first: f32,
     per: f32,
 }
 
-impl Onto {
+impl NodeGrid {
     /// The four nodes around a parcel, and the share of each in it, in 65536ths.
-    fn shares(&self, place: &Place) -> Option<[(usize, u32); 4]> {
+    fn shares(&self, place: &ParcelPoint) -> Option<[(usize, u32); 4]> {
         let ([w, h], [x, y]) = (self.size, place.at);
         let (u, v) = ((x - self.first) * self.per, (y - self.first) * self.per);
         if !(u >= 0.0 && v >= 0.0 && u < (w - 1) as f32 && v < (h - 1) as f32) {
@@ -169,11 +169,11 @@ impl Shape {
     }
 
     /// The surface of parcels whose places are given in frame heights from the frame's corner, each with its number.
-    pub(super) fn surface(&self, level: Level, places: &[Place]) -> Surface {
+    pub(super) fn surface(&self, level: Level, places: &[ParcelPoint]) -> Surface {
         let (size, per, before) = self.grid();
         let [w, h] = size;
         let first = -(before as f32) / per;
-        let on = Onto { size, first, per };
+        let on = NodeGrid { size, first, per };
         let mut counts = vec![0u32; w * h];
         for shares in places.iter().filter_map(|p| on.shares(p)) {
             for (at, by) in shares {
@@ -183,15 +183,15 @@ impl Shape {
         // A parcel stands for its share of the area.
         let one = self.spacing * per;
         let unit = one * one / 65536.0;
-        let mut much: Vec<f32> = counts.iter().map(|n| *n as f32 * unit).collect();
+        let mut coverage: Vec<f32> = counts.iter().map(|n| *n as f32 * unit).collect();
         let blob = (1.9 + 3.6 * self.smoothness) * one;
         let mut spare = Vec::new();
         let round = weights(blob.max(1.5));
-        smooth(level, &mut much, size, &round, &mut spare);
-        let deep = self.depth(level, &much, (size, before), per, first, places);
+        smooth(level, &mut coverage, size, &round, &mut spare);
+        let deep = self.depth(level, &coverage, (size, before), per, first, places);
         // What one parcel alone comes to.
         let middle = round[round.len() / 2] * one;
-        self.drops(level, &mut much, on, middle * middle, places);
+        self.drops(level, &mut coverage, on, middle * middle, places);
         let rim = RIM * blob / (3.0 * per);
         let mut nodes = Vec::with_capacity(w * h);
         let across: Vec<(usize, f32)> = (0..w).map(|x| deep.place(x, 0)).collect();
@@ -200,14 +200,14 @@ impl Shape {
             let (up, down) = (y.saturating_sub(1) * w, (y + 1).min(h - 1) * w);
             deep.line(y, &mut line);
             for (x, (i, f)) in across.iter().enumerate() {
-                let at = much[y * w + x];
+                let at = coverage[y * w + x];
                 if at <= 0.0 {
                     nodes.push([0.0; 4]);
                     continue;
                 }
                 let (left, right) = (x.saturating_sub(1), (x + 1).min(w - 1));
-                let dx = (much[y * w + right] - much[y * w + left]) * (0.5 * per);
-                let dy = (much[down + x] - much[up + x]) * (0.5 * per);
+                let dx = (coverage[y * w + right] - coverage[y * w + left]) * (0.5 * per);
+                let dy = (coverage[down + x] - coverage[up + x]) * (0.5 * per);
                 let t = ((at - EDGE) / (FULL - EDGE)).clamp(0.0, 1.0);
                 let slope = rim * (2.0 - 2.0 * t) / (FULL - EDGE);
                 let (a, b) = (&line[*i], &line[i + 1]);
@@ -221,7 +221,7 @@ impl Shape {
 
     /// Adds drops where parcels are alone: the round kernel alone would let them sink below the edge, and come up where
     /// two meet.
-    fn drops(&self, level: Level, much: &mut [f32], on: Onto, alone: f32, places: &[Place]) {
+    fn drops(&self, level: Level, coverage: &mut [f32], on: NodeGrid, alone: f32, places: &[ParcelPoint]) {
         let [w, h] = on.size;
         if alone >= SPARSE {
             return;
@@ -229,7 +229,7 @@ impl Shape {
         let mut counts: Vec<u32> = Vec::new();
         let (mut top, mut bottom) = (h, 0);
         for shares in places.iter().filter_map(|p| on.shares(p)) {
-            let near: f32 = shares.iter().map(|(at, by)| much[*at] * (*by as f32 / 65536.0)).sum();
+            let near: f32 = shares.iter().map(|(at, by)| coverage[*at] * (*by as f32 / 65536.0)).sum();
             let part = (SPARSE - near) / (SPARSE - alone);
             if part <= 0.0 {
                 continue;
@@ -251,18 +251,18 @@ impl Shape {
         let unit = DROP_PART * one * one / 65536.0;
         let mut drops: Vec<f32> = counts[rows.clone()].iter().map(|n| *n as f32 * unit).collect();
         smooth(level, &mut drops, [w, rows.len() / w], &small, &mut Vec::new());
-        add_row(level, &mut much[rows], &drops, 1.0);
+        add_row(level, &mut coverage[rows], &drops, 1.0);
     }
 
     fn depth(
         &self,
         level: Level,
-        much: &[f32],
+        coverage: &[f32],
         ([w, h], before): ([usize; 2], usize),
         per: f32,
         first: f32,
-        places: &[Place],
-    ) -> Deep {
+        places: &[ParcelPoint],
+    ) -> DepthGrid {
         // So many nodes are one of the coarse grid.
         let by = ((RIPPLE * per / RIPPLE_NODES) as usize).max(1);
         let size = [w.div_ceil(by) + 1, h.div_ceil(by) + 1];
@@ -274,7 +274,7 @@ impl Shape {
                 let (y0, y1) = within(j * by, by, before, h);
                 let mut sum = 0.0;
                 for y in y0..y1 {
-                    for v in &much[y * w + x0..y * w + x1] {
+                    for v in &coverage[y * w + x0..y * w + x1] {
                         sum += if *v < 1.0 { *v } else { 1.0 };
                     }
                 }
@@ -299,13 +299,13 @@ impl Shape {
                 nodes.push([grid[y * w + x], dx, dy, 0.0]);
             }
         }
-        Deep { nodes, size, by }
+        DepthGrid { nodes, size, by }
     }
 
     /// Every parcel has a height of its own that it keeps, so that ripples go with the flow.
-    fn waves(&self, [w, h]: [usize; 2], per: f32, first: f32, places: &[Place]) -> Vec<f32> {
+    fn waves(&self, [w, h]: [usize; 2], per: f32, first: f32, places: &[ParcelPoint]) -> Vec<f32> {
         let mut counts = vec![0i32; w * h];
-        for Place { at: [x, y], id } in places {
+        for ParcelPoint { at: [x, y], id } in places {
             // A coarse node stands for the middle of what it is the mean of.
             let (u, v) = ((x - first) * per - 0.5, (y - first) * per - 0.5);
             if !(u >= 0.0 && v >= 0.0 && u < (w - 1) as f32 && v < (h - 1) as f32) {
@@ -334,13 +334,13 @@ impl Shape {
 }
 
 /// Depth and its slope, over a coarser grid.
-struct Deep {
+struct DepthGrid {
     nodes: Vec<[f32; 4]>,
     size: [usize; 2],
     by: usize,
 }
 
-impl Deep {
+impl DepthGrid {
     /// The coarse node before a fine one along an axis, and how far behind it that is.
     fn place(&self, at: usize, axis: usize) -> (usize, f32) {
         // A coarse node stands for the middle of what it is the mean of.

@@ -3,7 +3,7 @@ mod twins;
 use super::*;
 use crate::filter::State;
 use crate::frame::{Depth, Primaries};
-use crate::lend::{Alone, NoStore, Store};
+use crate::lend::{CurrentThread, NoCache, StateCache};
 use crate::settings::{Value, ValueProblem};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ struct Shelf {
     found: AtomicUsize,
 }
 
-impl Store for Shelf {
+impl StateCache for Shelf {
     fn get(&self, key: u128) -> Option<Vec<u8>> {
         let found = self.kept.lock().unwrap().get(&key).cloned();
         self.found.fetch_add(usize::from(found.is_some()), Ordering::Relaxed);
@@ -63,11 +63,17 @@ pub(super) fn picture(format: Format) -> Frame {
     frame
 }
 
-fn render(filter: &dyn Filter, line: &mut Option<State>, n: i64, store: &dyn Store, cuts: &[usize]) -> Frame {
+fn render(
+    filter: &dyn Filter,
+    line: &mut Option<State>,
+    n: i64,
+    store: &dyn StateCache,
+    cuts: &[usize],
+) -> Frame {
     let format = *filter.output();
-    let at = Moment::of_frame(n, Ratio::whole(24));
+    let at = FrameTime::of_frame(n, Ratio::whole(24));
     let stop = AtomicBool::new(false);
-    let host = Host { spread: &Alone, store, stop: &stop };
+    let host = Host { executor: &CurrentThread, cache: store, stop: &stop };
     let source = picture(format);
     let now = filter.at(&at).unwrap();
     let stepped = filter.step(&now, line, &host).unwrap();
@@ -75,7 +81,7 @@ fn render(filter: &dyn Filter, line: &mut Option<State>, n: i64, store: &dyn Sto
     let mut out = Frame::new(format);
     let mut rest = out.as_mut();
     let mut scratch = Scratch::default();
-    let mut lay = |band: crate::frame::FrameMut<'_>| {
+    let mut composite = |band: crate::frame::FrameMut<'_>| {
         let rows = band.plane(0).rows();
         let writes = now.plan.writes;
         let mut band = Band { rows, input: Some(source.as_ref()), output: band, writes };
@@ -83,10 +89,10 @@ fn render(filter: &dyn Filter, line: &mut Option<State>, n: i64, store: &dyn Sto
     };
     for cut in cuts {
         let (band, below) = rest.split_at_row(*cut);
-        lay(band);
+        composite(band);
         rest = below;
     }
-    lay(rest);
+    composite(rest);
     out
 }
 
@@ -105,7 +111,7 @@ fn every_order_and_every_store_gives_the_same_frames() {
         assert!(kept >= 2, "{kept}");
         // Backwards, warm and cold; here and there; with one line and with a new one each time.
         let cold = Shelf::default();
-        for store in [&shelf as &dyn Store, &cold, &NoStore] {
+        for store in [&shelf as &dyn StateCache, &cold, &NoCache] {
             let mut line = None;
             for n in (0..60).rev().step_by(7).chain([5, 59, 24, 23, 25, 0]) {
                 assert!(render(&*filter, &mut line, n, store, &[]) == want[n as usize], "{n}");
@@ -124,20 +130,20 @@ fn every_order_and_every_store_gives_the_same_frames() {
         // Another's line is of no use.
         let other = bound(&[("particles", "300"), ("seed", "9")], &small(), Level::best());
         let mut line = None;
-        render(&*other, &mut line, 10, &NoStore, &[]);
-        assert!(render(&*filter, &mut line, 12, &NoStore, &[]) == want[12]);
+        render(&*other, &mut line, 10, &NoCache, &[]);
+        assert!(render(&*filter, &mut line, 12, &NoCache, &[]) == want[12]);
     }
 }
 
 /// Asks for an end once so many frames have been stepped.
 struct Halt<'a>(&'a AtomicBool, u64);
 
-impl Store for Halt<'_> {
+impl StateCache for Halt<'_> {
     fn get(&self, _: u128) -> Option<Vec<u8>> {
         None
     }
     fn put(&self, _: u128, _: &[u8]) {}
-    fn stepping(&self, done: u64, all: u64) {
+    fn simulating(&self, done: u64, all: u64) {
         assert!(done <= self.1 && all == 90, "{done} of {all}");
         self.0.fetch_or(done == self.1, Ordering::Relaxed);
     }
@@ -148,12 +154,12 @@ fn it_stops_at_once_and_goes_on_from_there() {
     let filter = bound(DAM, &small(), Level::best());
     let (stop, mut line) = (AtomicBool::new(false), None);
     let store = Halt(&stop, 30);
-    let host = Host { spread: &Alone, store: &store, stop: &stop };
-    let far = Moment::of_frame(90, Ratio::whole(24));
-    assert!(matches!(filter.step(&filter.at(&far).unwrap(), &mut line, &host), Err(Stop::Cancelled)));
+    let host = Host { executor: &CurrentThread, cache: &store, stop: &stop };
+    let far = FrameTime::of_frame(90, Ratio::whole(24));
+    assert!(matches!(filter.step(&filter.at(&far).unwrap(), &mut line, &host), Err(PrepareError::Cancelled)));
     for n in [31, 30, 2] {
-        let want = render(&*filter, &mut None, n, &NoStore, &[]);
-        assert!(render(&*filter, &mut line, n, &NoStore, &[]) == want, "{n}");
+        let want = render(&*filter, &mut None, n, &NoCache, &[]);
+        assert!(render(&*filter, &mut line, n, &NoCache, &[]) == want, "{n}");
     }
 }
 
@@ -174,7 +180,7 @@ fn states_of_other_settings_are_not_taken() {
         settings.retain(|(id, _)| *id != other.0);
         settings.push(other);
         let filter = bound(&settings, &small(), Level::best());
-        let want = render(&*filter, &mut None, 30, &NoStore, &[]);
+        let want = render(&*filter, &mut None, 30, &NoCache, &[]);
         assert!(render(&*filter, &mut None, 30, &shelf, &[]) == want, "{other:?}");
     }
 }
@@ -184,7 +190,7 @@ fn a_second_field_is_half_a_frame_later() {
     let filter = bound(DAM, &small(), Level::best());
     let key = |halves: i64| {
         let (frame, time) = (Ratio::new(halves, 2).unwrap(), Ratio::new(halves, 48).unwrap());
-        filter.at(&Moment { index: halves, frame, time, late: Ratio::ZERO }).unwrap().plan.state
+        filter.at(&FrameTime { index: halves, frame, time, late: Ratio::ZERO }).unwrap().plan.state
     };
     assert!(key(20) != key(21) && key(21) != key(22) && key(20).is_some());
 }
@@ -195,7 +201,7 @@ fn memory_grows_with_parcels_and_picture() {
         |particles: &str, format: &Format| bound(&[("particles", particles)], format, Level::best()).memory();
     let (few, many) = (of("1000", &small()), of("200000", &small()));
     // Each has a place in the latest frames, one in the packed array, and one by number.
-    assert!(many.fixed - few.fixed > 199_000 * (RECENT * size_of::<surface::Place>() + 64), "{many:?}");
+    assert!(many.fixed - few.fixed > 199_000 * (RECENT * size_of::<surface::ParcelPoint>() + 64), "{many:?}");
     let large = Format { width: 1920, height: 1080, ..small() };
     assert!(of("200000", &large).per_frame > 4 * many.per_frame);
 }
@@ -204,12 +210,12 @@ fn memory_grows_with_parcels_and_picture() {
 fn levels_and_bands_change_nothing() {
     for name in ["gray", "yuv420p", "yuv422p10", "yuv411p", "gbrp16", "gbrapf32", "yuva444p", "ya8"] {
         let format = Format::from_name(name, 67, 44).unwrap();
-        let want = render(&*bound(RAIN, &format, Level::SCALAR), &mut None, 9, &NoStore, &[]);
+        let want = render(&*bound(RAIN, &format, Level::SCALAR), &mut None, 9, &NoCache, &[]);
         assert!(want != picture(format), "{name}");
         for &level in Level::available() {
             let filter = bound(RAIN, &format, level);
             for cuts in [&[][..], &[2, 4, 20, 40], &[16]] {
-                assert!(render(&*filter, &mut None, 9, &NoStore, cuts) == want, "{name} {level} {cuts:?}");
+                assert!(render(&*filter, &mut None, 9, &NoCache, cuts) == want, "{name} {level} {cuts:?}");
             }
         }
     }
@@ -219,9 +225,9 @@ fn levels_and_bands_change_nothing() {
 fn where_there_is_no_liquid_the_picture_is_as_it_was() {
     let format = small();
     let filter = bound(&[("scene", "pour"), ("particles", "500")], &format, Level::best());
-    assert!(render(&*filter, &mut None, 0, &NoStore, &[]) == picture(format));
+    assert!(render(&*filter, &mut None, 0, &NoCache, &[]) == picture(format));
     let filter = bound(DAM, &format, Level::best());
-    let frame = render(&*filter, &mut None, 1, &NoStore, &[]);
+    let frame = render(&*filter, &mut None, 1, &NoCache, &[]);
     // The right half is still dry.
     for y in 0..54 {
         assert_eq!(frame.row::<u8>(0, y)[60..], picture(format).row::<u8>(0, y)[60..]);
@@ -249,8 +255,8 @@ fn alpha_is_composited() {
             }
         }
         let filter = bound(DAM, &format, Level::best());
-        let at = Moment::of_frame(12, Ratio::whole(24));
-        let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+        let at = FrameTime::of_frame(12, Ratio::whole(24));
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
         let now = filter.at(&at).unwrap();
         let stepped = filter.step(&now, &mut None, &host).unwrap();
         let state = filter.prepare(&now, Some(stepped), &host).unwrap();
@@ -262,7 +268,7 @@ fn alpha_is_composited() {
     };
     for alpha in [0.0, 0.3, 1.0] {
         let (straight, whole) = (draw(base, alpha), draw(multiplied, alpha));
-        let mut wet = 0;
+        let mut covered_span = 0;
         for y in 0..48 {
             for x in 0..64 {
                 let a = straight.row::<f32>(3, y)[x];
@@ -271,10 +277,10 @@ fn alpha_is_composited() {
                     let (s, m) = (straight.row::<f32>(p, y)[x] * a, whole.row::<f32>(p, y)[x]);
                     assert!((s - m).abs() < 1e-4, "{alpha} {p} {x} {y}: {s} {m}");
                 }
-                wet += usize::from(a > alpha + 0.01);
+                covered_span += usize::from(a > alpha + 0.01);
             }
         }
-        assert!(alpha == 1.0 || wet > 300, "{wet}");
+        assert!(alpha == 1.0 || covered_span > 300, "{covered_span}");
     }
 }
 
@@ -300,14 +306,14 @@ fn what_cannot_be_is_refused() {
     assert!(particles.parse("200001").is_err() && particles.parse("10000000000000").is_err());
     let mut dark = values(&[("scene", "shape")]);
     let black = Frame::new(Format::new(8, 8, Family::Gray, Depth::Bits(8), (0, 0)));
-    dark.set("shape", Value::Image(Picture::named("b.png").read(black))).unwrap();
+    dark.set("shape", Value::Image(ImageAsset::named("b.png").read(black))).unwrap();
     let e = ENTRY.bind(&dark, &small, 1, Level::best()).err().unwrap();
     assert!(e.problem.contains("threshold"), "{e}");
     // Too far on.
     let filter = bound(DAM, &small, Level::best());
-    let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
-    let far = Moment::of_frame(i64::MAX / 1001, Ratio::whole(24));
-    assert!(matches!(filter.step(&filter.at(&far).unwrap(), &mut None, &host), Err(Stop::Failed(_))));
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
+    let far = FrameTime::of_frame(i64::MAX / 1001, Ratio::whole(24));
+    assert!(matches!(filter.step(&filter.at(&far).unwrap(), &mut None, &host), Err(PrepareError::Failed(_))));
 }
 
 #[test]
@@ -316,25 +322,25 @@ fn obstacles_shapes_and_sides_count() {
     (5..9).for_each(|y| half.row_mut::<u8>(0, y)[6..10].fill(255));
     let with = |settings: &[(&str, &str)], id: &str| {
         let mut values = values(settings);
-        values.set(id, Value::Image(Picture::named("h.png").read(half.clone()))).unwrap();
+        values.set(id, Value::Image(ImageAsset::named("h.png").read(half.clone()))).unwrap();
         ENTRY.bind(&values, &small(), 3, Level::best()).unwrap()
     };
     // However small a shape is, there is room for it.
     let mut dot = Frame::new(Format::new(30, 30, Family::Gray, Depth::Bits(8), (0, 0)));
     dot.row_mut::<u8>(0, 15)[15] = 255;
     let mut tiny = values(&[("scene", "shape"), ("particles", "200000")]);
-    tiny.set("shape", Value::Image(Picture::named("d.png").read(dot))).unwrap();
+    tiny.set("shape", Value::Image(ImageAsset::named("d.png").read(dot))).unwrap();
     let filter = ENTRY.bind(&tiny, &small(), 3, Level::best()).unwrap();
-    assert!(render(&*filter, &mut None, 0, &NoStore, &[]) != picture(small()));
+    assert!(render(&*filter, &mut None, 0, &NoCache, &[]) != picture(small()));
     // A shape is liquid where it is bright, and nowhere else.
     let filter = with(&[("scene", "shape"), ("particles", "700")], "shape");
-    let (first, dry) = (render(&*filter, &mut None, 0, &NoStore, &[]), picture(small()));
+    let (first, dry) = (render(&*filter, &mut None, 0, &NoCache, &[]), picture(small()));
     assert!(first.row::<u8>(0, 42)[40..56] != dry.row::<u8>(0, 42)[40..56]);
     for y in 0..22 {
         assert_eq!(first.row::<u8>(0, y), dry.row::<u8>(0, y), "{y}");
     }
     assert_eq!(first.row::<u8>(0, 42)[..28], dry.row::<u8>(0, 42)[..28]);
-    let shown = |filter: &dyn Filter| render(filter, &mut None, 30, &NoStore, &[]);
+    let shown = |filter: &dyn Filter| render(filter, &mut None, 30, &NoCache, &[]);
     let free = shown(&*bound(DAM, &small(), Level::best()));
     let blocked = shown(&*with(DAM, "obstacle"));
     let dark = shown(&*with(&[("particles", "700"), ("solid", "dark")], "obstacle"));

@@ -3,7 +3,7 @@
 use super::look::Field;
 use crate::noise::stream::{StreamFrame, halve};
 use crate::pixel::grain::{
-    MARGIN, Sources, TURN, across_halves, between, blend, down, halves_end, mirror, settle, widen,
+    MARGIN, Sources, TURN, across_halves, between, blend, down, halves_end, mirror, round_saturate, widen,
 };
 use crate::simd::Level;
 
@@ -22,7 +22,7 @@ const KEPT: usize = 5;
 /// Coarse rows that are kept on each raster: those that a finer row lies between, and the next.
 const COARSE: usize = 3;
 
-/// Memory that rows are made in; see [`Rows::room`].
+/// Memory that rows are made in; see [`Rows::buffer_len`].
 pub(super) struct Rows<'a> {
     field: &'a Field,
     white: White<'a>,
@@ -54,7 +54,7 @@ fn turns(width: usize) -> usize {
 
 impl<'a> Rows<'a> {
     /// How many `i32` of memory rows of the field need.
-    pub(super) fn room(field: &Field, block: usize) -> usize {
+    pub(super) fn buffer_len(field: &Field, block: usize) -> usize {
         let (blocks, width) = (field.coarse.0.next_multiple_of(block), line(field.size.0));
         let narrow = line(blocks + 2 * PAD);
         let coarse = COARSE * width * field.axes[1].levels as usize;
@@ -65,7 +65,7 @@ impl<'a> Rows<'a> {
             + blocks
     }
 
-    /// Rows from the memory lent, [`room`](Rows::room) of it.
+    /// Rows from the memory lent, [`buffer_len`](Rows::buffer_len) of it.
     pub(super) fn new(field: &'a Field, white: White<'a>, level: Level, room: &'a mut [i32]) -> Rows<'a> {
         let blocks = field.coarse.0.next_multiple_of(white.block);
         let (sum, rest) = room.split_at_mut(blocks);
@@ -217,7 +217,7 @@ impl<'a> Rows<'a> {
             frame.row(*plane, y as u32, 0).centred(self.words, g);
             blend(self.level, self.sum, g, *weight, i == 0);
         }
-        settle(self.level, g, self.sum);
+        round_saturate(self.level, g, self.sum);
         halve(self.level, g);
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Axis {
 }
 
 /// The second moment of a kernel: the mean square of how far its weights lie from the middle.
-fn spread(a: f64, b: f64) -> f64 {
+fn second_moment(a: f64, b: f64) -> f64 {
     (2.0 * a + 8.0 * b) / (1.0 + 2.0 * a + 2.0 * b)
 }
 
@@ -44,7 +44,7 @@ impl Axis {
     /// spread of the grain goes on without a step.
     pub(super) fn new(size: f64, sharpness: f64) -> Axis {
         let size = if size > 0.0 { size } else { 0.0 };
-        let largest = spread(0.44, 0.15);
+        let largest = second_moment(0.44, 0.15);
         let (mut levels, mut kernel) = (0, kernel_of_size(size.min(2.0)));
         if size > 2.0 {
             let mut left = largest * (size / 2.0) * (size / 2.0);
@@ -57,7 +57,7 @@ impl Axis {
             for _ in 0..40 {
                 let middle = 0.5 * (low + high);
                 let (a, b) = kernel_of_size(middle);
-                if spread(a, b) < left { low = middle } else { high = middle }
+                if second_moment(a, b) < left { low = middle } else { high = middle }
             }
             kernel = kernel_of_size(0.5 * (low + high));
         }

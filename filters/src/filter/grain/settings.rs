@@ -38,7 +38,7 @@ settings! {
         /// Keeps legal samples legal (in limited range 16 to 235, chroma to 240). Without it grain may use all codes.
         protect: bool = switch().default(true).group("Response"),
         /// What the samples stand for, and so where in them the curve's black and white lie.
-        space: Asked = choice("auto").group("Response"),
+        space: RequestedSpace = choice("auto").group("Response"),
     }
     presets "Strength, size, sharpness, chroma and curve in one word. What is typed beside it wins." {
         /// takes the smoothness off a clean picture
@@ -79,7 +79,7 @@ choices! {
 
 choices! {
     /// What samples stand for, as asked.
-    pub(super) enum Asked {
+    pub(super) enum RequestedSpace {
         /// as the transfer characteristic is tagged (PQ and HLG too), else video
         Auto = "auto",
         /// brightness as displayed

@@ -1,6 +1,6 @@
 //! What samples stand for: where a code lies between the curve's black and white.
 
-use super::settings::Asked;
+use super::settings::RequestedSpace;
 use crate::frame::{Format, Transfer};
 
 /// What samples stand for.
@@ -30,12 +30,12 @@ const STEEP: f64 = 10.5402377416545;
 const STOPS: f64 = 17.52;
 
 impl Space {
-    pub(super) fn of(asked: Asked, format: &Format) -> Space {
+    pub(super) fn of(asked: RequestedSpace, format: &Format) -> Space {
         match asked {
-            Asked::Video => Space::Video,
-            Asked::Linear => Space::Linear,
-            Asked::Log => Space::Log,
-            Asked::Auto => match format.transfer {
+            RequestedSpace::Video => Space::Video,
+            RequestedSpace::Linear => Space::Linear,
+            RequestedSpace::Log => Space::Log,
+            RequestedSpace::Auto => match format.transfer {
                 Transfer::LINEAR => Space::Linear,
                 Transfer::LOG100 | Transfer::LOG316 => Space::Log,
                 Transfer::PQ => Space::Pq,

@@ -17,8 +17,8 @@ fn bind(given: &str, format: &Format, level: Level) -> Box<dyn Filter> {
     ENTRY.bind(&values(given), format, 42, level).unwrap()
 }
 
-fn at(n: i64) -> Moment {
-    Moment::of_frame(n, Ratio::whole(24))
+fn at(n: i64) -> FrameTime {
+    FrameTime::of_frame(n, Ratio::whole(24))
 }
 
 /// A picture of full-range samples, illegal ones among them.
@@ -177,7 +177,7 @@ fn pixels_are_the_definition() {
                 .map(|p| format.plane_size(p))
                 .map(|(w, h)| (w as u32, h as u32))
                 .collect();
-            let shape = Shape::new(&sizes, Layout::Keyed, Law::H8).unwrap();
+            let shape = Shape::new(&sizes, Layout::Keyed, Distribution::H8).unwrap();
             let rows: Vec<Vec<i16>> = (0..ph)
                 .map(|y| {
                     let g: Vec<i16> =
@@ -192,7 +192,8 @@ fn pixels_are_the_definition() {
             let Depth::Bits(bits) = format.depth else { panic!() };
             let (legal_luma, legal) = (format.legal(0).unwrap(), format.legal(p).unwrap());
             let (a, b) = (f64::from(weight(sx).a) / 65536.0, f64::from(weight(sy).a) / 65536.0);
-            let deviation = Law::H8.deviation() * ((1.0 + 2.0 * a * a) * (1.0 + 2.0 * b * b)).sqrt() / 2.0;
+            let deviation =
+                Distribution::H8.deviation() * ((1.0 + 2.0 * a * a) * (1.0 + 2.0 * b * b)).sqrt() / 2.0;
             let strength = 25.0 * f64::from(1u32 << (bits - 8)) * if p == 0 { 1.0 } else { 0.6 };
             let gain = Gain::new(true, |u| rounded_sd(strength * curve.at(u)) / deviation);
             let sample = |f: &Frame, p: usize, x: usize, y: usize| match bits {
@@ -358,11 +359,14 @@ fn settings_that_move() {
 #[test]
 fn spaces_by_tag() {
     let format = Format::from_name("gray16", 8, 8).unwrap();
-    let of = |transfer| Space::of(settings::Asked::Auto, &Format { transfer, ..format });
+    let of = |transfer| Space::of(settings::RequestedSpace::Auto, &Format { transfer, ..format });
     assert_eq!(of(Transfer::BT709), Space::Video);
     assert_eq!(of(Transfer::LINEAR), Space::Linear);
     assert_eq!(of(Transfer::PQ), Space::Pq);
     assert_eq!(of(Transfer::HLG), Space::Hlg);
     assert_eq!(of(Transfer::LOG100), Space::Log);
-    assert_eq!(Space::of(settings::Asked::Video, &Format { transfer: Transfer::PQ, ..format }), Space::Video);
+    assert_eq!(
+        Space::of(settings::RequestedSpace::Video, &Format { transfer: Transfer::PQ, ..format }),
+        Space::Video
+    );
 }

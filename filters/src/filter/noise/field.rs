@@ -19,11 +19,11 @@
 //! Chroma of half the raster has octaves and lengths that look as long as luma's; so have fields, whose rows lie twice
 //! as far apart.
 
-use crate::frame::{Format, MAX_SIDE, Moment, Parity, Picture};
+use crate::frame::{Format, FrameTime, MAX_SIDE, Parity, PictureStructure};
 use crate::noise::seed::Layer;
 use crate::noise::stream::StreamFrame;
 use crate::noise::{ShapeError, Stream};
-use crate::pixel::field::{DEVIATION, Pole, along, begin, follow, settle, weigh, weight};
+use crate::pixel::field::{DEVIATION, Pole, accumulate, along, begin, follow, round_saturate, weight};
 use crate::pixel::grain::{between, mirror, widen};
 use crate::settings::Animated;
 use crate::simd::Level;
@@ -47,7 +47,7 @@ pub(super) enum Space {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct FieldSettings {
     pub space: Space,
     pub temporal: Temporal,
 }
@@ -183,7 +183,7 @@ pub(super) fn window(rho: f64) -> usize {
 
 impl Temporal {
     /// Layer, frame and weight of all that a frame sums; the squares of the weights sum to 1.
-    pub(super) fn sum(&self, at: &Moment, t: i64) -> Vec<(u32, i64, f64)> {
+    pub(super) fn sum(&self, at: &FrameTime, t: i64) -> Vec<(u32, i64, f64)> {
         match self {
             Temporal::None => vec![(0, t, 1.0)],
             Temporal::Ar1(rho) => {
@@ -212,8 +212,8 @@ pub(super) struct Field {
     planes: Vec<Plane>,
     /// Of octave 0 all layers in time, then of octave 1, and so on.
     streams: Vec<Stream>,
-    way: Way,
-    picture: Picture,
+    way: FieldSettings,
+    picture: PictureStructure,
 }
 
 /// White rows of each octave, and their weights without the plane's.
@@ -226,10 +226,10 @@ impl Field {
     /// Lays a field over a format; `stream` lays a stream of a layer over planes of the sizes given.
     pub(super) fn new(
         format: &Format,
-        way: &Way,
+        way: &FieldSettings,
         stream: impl Fn(&[(u32, u32)], Layer) -> Result<Stream, ShapeError>,
     ) -> Result<Field, ShapeError> {
-        let interlaced = !matches!(format.picture, Picture::Frame);
+        let interlaced = !matches!(format.picture, PictureStructure::Frame);
         // Streams have the shape of the larger field.
         let whole = if interlaced { format.field(Parity::Top) } else { *format };
         let of = |format: &Format| -> Vec<Plane> {
@@ -264,7 +264,7 @@ impl Field {
     }
 
     /// All that a picture takes. With `fixed` every frame takes what frame 0 does.
-    pub(super) fn parts(&self, at: &Moment) -> Parts<'_> {
+    pub(super) fn parts(&self, at: &FrameTime) -> Parts<'_> {
         let (t, parity) = at.split(self.picture);
         let sum = self.way.temporal.sum(at, t);
         let voices = self.way.temporal.voices() as usize;
@@ -273,7 +273,7 @@ impl Field {
                 let stream = &streams[voice as usize];
                 (
                     stream.frame(t.wrapping_mul(self.picture.per_frame()).wrapping_add(parity)),
-                    w * DEVIATION / stream.law().deviation(),
+                    w * DEVIATION / stream.distribution().deviation(),
                 )
             };
             sum.iter().map(part).collect()
@@ -287,19 +287,19 @@ impl Field {
         self.streams[0].block()
     }
 
-    fn room_of(&self, p: usize) -> Room {
+    fn buffer_sizes(&self, p: usize) -> BufferSizes {
         let plane = &self.planes[p];
         let drawn = (plane.size.0 + plane.warm[0]).next_multiple_of(self.block());
-        let words = drawn * self.streams[0].law().words() as usize;
+        let words = drawn * self.streams[0].distribution().words() as usize;
         let rasters = (1..plane.halvings.len())
             .map(|k| [KEPT * line(plane.raster(k - 1).0), line(plane.raster(k).0 + 2 * PAD)])
             .collect();
-        Room { drawn: line(drawn), words: line(words), state: line(plane.size.0), rasters }
+        BufferSizes { drawn: line(drawn), words: line(words), state: line(plane.size.0), rasters }
     }
 
     /// How many `i32` of memory rows of plane `p` need.
-    pub(super) fn room(&self, p: usize) -> usize {
-        let room = self.room_of(p);
+    pub(super) fn buffer_len(&self, p: usize) -> usize {
+        let room = self.buffer_sizes(p);
         let narrow = room.words + 2 * room.drawn + room.state + room.rasters.iter().flatten().sum::<usize>();
         room.drawn + narrow.div_ceil(2)
     }
@@ -314,7 +314,7 @@ impl Field {
         room: &'a mut [i32],
     ) -> Rows<'a> {
         let plane = &self.planes[p];
-        let sizes = self.room_of(p);
+        let sizes = self.buffer_sizes(p);
         let (sum, rest) = room.split_at_mut(sizes.drawn);
         let mut rest = bytemuck::cast_slice_mut::<i32, i16>(rest);
         let mut take = |n: usize| {
@@ -338,12 +338,12 @@ impl Field {
             }
         });
         let rasters = rasters.collect();
-        let draw = Draw { source, block: self.block(), level, words, g, sum };
+        let draw = WhiteSource { source, block: self.block(), level, words, g, sum };
         Rows { plane, rasters, draw, h, state, last: None }
     }
 }
 
-struct Room {
+struct BufferSizes {
     drawn: usize,
     words: usize,
     state: usize,
@@ -362,7 +362,7 @@ fn line(width: usize) -> usize {
 pub(super) struct Rows<'a> {
     plane: &'a Plane,
     rasters: Vec<Raster<'a>>,
-    draw: Draw<'a>,
+    draw: WhiteSource<'a>,
     h: &'a mut [i16],
     /// Of the integrator down, and the row that it stands at.
     state: &'a mut [i16],
@@ -383,7 +383,7 @@ struct Raster<'a> {
 }
 
 /// What white rows are drawn with.
-struct Draw<'a> {
+struct WhiteSource<'a> {
     source: usize,
     block: usize,
     level: Level,
@@ -392,7 +392,7 @@ struct Draw<'a> {
     sum: &'a mut [i32],
 }
 
-impl Draw<'_> {
+impl WhiteSource<'_> {
     /// Row `y` of the weighted sum of white rows into `out`, upon what stands there if `upon`.
     fn row(&mut self, parts: &[(StreamFrame<'_>, i16)], y: usize, out: &mut [i16], upon: bool) {
         let n = out.len();
@@ -402,9 +402,9 @@ impl Draw<'_> {
             frame
                 .row(self.source, y as u32, 0)
                 .centred(self.words, &mut self.g[..n.next_multiple_of(self.block)]);
-            weigh(self.level, sum, &self.g[..n], *weight);
+            accumulate(self.level, sum, &self.g[..n], *weight);
         }
-        settle(self.level, out, sum);
+        round_saturate(self.level, out, sum);
     }
 }
 
@@ -449,7 +449,7 @@ impl Rows<'_> {
 }
 
 /// Row `y` of the first raster: its own octave and all coarser ones.
-fn octaves(rasters: &mut [Raster<'_>], draw: &mut Draw<'_>, y: usize, out: &mut [i16]) {
+fn octaves(rasters: &mut [Raster<'_>], draw: &mut WhiteSource<'_>, y: usize, out: &mut [i16]) {
     let Some((this, coarser)) = rasters.split_first_mut() else { return };
     let Some(next) = coarser.first() else { return draw.row(&this.parts, y, out, false) };
     let (width, height) = next.size;

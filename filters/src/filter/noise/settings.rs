@@ -1,7 +1,7 @@
 //! What the user can set, and the presets.
 
-use super::field::{Space, Temporal, Way};
-use crate::noise::{Generator, Law, Layout, Origin};
+use super::field::{FieldSettings, Space, Temporal};
+use crate::noise::{CycleStart, Distribution, Generator, Layout};
 use crate::settings::{Animated, SettingError, Unit, Values};
 use crate::{choices, settings};
 
@@ -27,7 +27,7 @@ settings! {
         correlation: Animated =
             number(0.0..=0.9).default(0.5).group("Time").refused_unless("temporal", &["ar1"]),
         /// How often small and large values come.
-        distribution: Distribution = choice("uniform"),
+        distribution: DistributionKind = choice("uniform"),
         /// How many uniform numbers a binomial sums: 2 is a triangle, more come nearer to a bell curve and cost as much
         /// more.
         samples: i64 = whole(2..=16).default(4).refused_unless("distribution", &["binomial"]),
@@ -66,7 +66,7 @@ choices! {
 
 choices! {
     /// How often small and large values come.
-    pub(super) enum Distribution {
+    pub(super) enum DistributionKind {
         /// all values within +-1.73 strengths equally often; the fastest
         Uniform = "uniform",
         /// a sum of `samples` uniform numbers: near to a bell curve
@@ -125,28 +125,28 @@ impl NoiseSpec {
         self.register().map(drop)
     }
 
-    pub(super) fn law(&self) -> Law {
+    pub(super) fn distribution(&self) -> Distribution {
         match self.distribution {
-            Distribution::Uniform => Law::UNIFORM,
-            Distribution::Binomial => Law::Sum(self.samples as u32),
-            Distribution::Gaussian => Law::H8,
+            DistributionKind::Uniform => Distribution::UNIFORM,
+            DistributionKind::Binomial => Distribution::Sum(self.samples as u32),
+            DistributionKind::Gaussian => Distribution::H8,
         }
     }
 
     /// Where the cycle begins, if that is given.
-    pub(super) fn register(&self) -> Result<Option<Origin>, SettingError> {
+    pub(super) fn register(&self) -> Result<Option<CycleStart>, SettingError> {
         let Some(wide) = self.state else { return Ok(None) };
         let Ok(state) = u32::try_from(wide) else {
             return err("state", format!("{wide:#x} has more than 32 bits"));
         };
-        match Origin::State(state).state() {
-            Ok(_) => Ok(Some(Origin::State(state))),
+        match CycleStart::State(state).state() {
+            Ok(_) => Ok(Some(CycleStart::State(state))),
             Err(e) => err("state", e.to_string()),
         }
     }
 
     /// What makes it other than white; `None` when nothing does.
-    pub(super) fn way(&self) -> Option<Way> {
+    pub(super) fn field_settings(&self) -> Option<FieldSettings> {
         let space = if self.octaves > 1 {
             Space::Octaves(self.octaves as u32, self.persistence.clone())
         } else {
@@ -158,6 +158,6 @@ impl NoiseSpec {
             InTime::None => Temporal::None,
         };
         let white = matches!((&space, &temporal), (Space::Lengths([0, 0]), Temporal::None));
-        (!white).then_some(Way { space, temporal })
+        (!white).then_some(FieldSettings { space, temporal })
     }
 }

@@ -1,7 +1,7 @@
 //! The filter as the chain uses it.
 
 use super::*;
-use crate::curve::{At, Curve, Key, Shape as Ease};
+use crate::curve::{Curve, Key, KeyTime, Shape as Ease};
 use crate::frame::{ColorRange, Frame, Parity};
 use crate::noise::seed::{fnv1a64, mix64};
 use crate::noise::{Layout, lfsr31, noise_at, xs64};
@@ -24,16 +24,18 @@ pub(super) fn bind(given: &[(&str, Value)], format: &Format, level: Level) -> Bo
     ENTRY.bind(&values(given), format, 42, level).unwrap()
 }
 
-fn by(law: Law) -> Vec<(&'static str, Value)> {
-    match law {
-        Law::UNIFORM => vec![],
-        Law::Sum(k) => vec![("distribution", Value::Choice("binomial")), ("samples", Value::Whole(k.into()))],
-        Law::H8 => vec![("distribution", Value::Choice("gaussian"))],
+fn by(distribution: Distribution) -> Vec<(&'static str, Value)> {
+    match distribution {
+        Distribution::UNIFORM => vec![],
+        Distribution::Sum(k) => {
+            vec![("distribution", Value::Choice("binomial")), ("samples", Value::Whole(k.into()))]
+        }
+        Distribution::H8 => vec![("distribution", Value::Choice("gaussian"))],
     }
 }
 
-pub(super) fn at(n: i64) -> Moment {
-    Moment::of_frame(n, Ratio::whole(24))
+pub(super) fn at(n: i64) -> FrameTime {
+    FrameTime::of_frame(n, Ratio::whole(24))
 }
 
 /// A picture of full-range samples, illegal ones among them.
@@ -115,11 +117,13 @@ fn formats() -> Vec<Format> {
 #[test]
 fn levels_bands_and_closed_form_agree() {
     for format in formats() {
-        for (law, generator) in
-            [Law::UNIFORM, Law::Sum(3), Law::H8].into_iter().flat_map(|l| [(l, "lfsr31"), (l, "xs64")])
+        for (distribution, generator) in [Distribution::UNIFORM, Distribution::Sum(3), Distribution::H8]
+            .into_iter()
+            .flat_map(|l| [(l, "lfsr31"), (l, "xs64")])
         {
             let given =
-                [by(law), vec![("strength", number(9.0)), ("generator", Value::Choice(generator))]].concat();
+                [by(distribution), vec![("strength", number(9.0)), ("generator", Value::Choice(generator))]]
+                    .concat();
             let source = picture(format);
             let mut whole = source.clone();
             render(&*bind(&given, &format, Level::SCALAR), &mut whole, -5, &[]);
@@ -132,8 +136,8 @@ fn levels_bands_and_closed_form_agree() {
                 }
             }
             if format.depth == Depth::Bits(8) {
-                let shape = Shape::of(&format, Layout::Keyed, law).unwrap();
-                let scale = Scale::new(law, 9.0);
+                let shape = Shape::of(&format, Layout::Keyed, distribution).unwrap();
+                let scale = Scale::new(distribution, 9.0);
                 let noise_at = if generator == "xs64" { xs64::noise_at } else { noise_at };
                 for p in format.color_planes().iter() {
                     let (w, h) = format.plane_size(p);
@@ -158,16 +162,20 @@ fn levels_bands_and_closed_form_agree() {
 #[test]
 fn wide_rows_go_on_over_chunks() {
     let format = Format::from_name("gray16", 9001, 1).unwrap();
-    for law in [Law::UNIFORM, Law::Sum(16), Law::H8] {
-        let given = [by(law), vec![("strength", number(20.0))]].concat();
-        let shape = Shape::of(&format, Layout::Keyed, law).unwrap();
-        let scale = Scale::new(law, 20.0 * 256.0);
+    for distribution in [Distribution::UNIFORM, Distribution::Sum(16), Distribution::H8] {
+        let given = [by(distribution), vec![("strength", number(20.0))]].concat();
+        let shape = Shape::of(&format, Layout::Keyed, distribution).unwrap();
+        let scale = Scale::new(distribution, 20.0 * 256.0);
         for &level in Level::available() {
             let mut frame = flat(format, 128);
             render(&*bind(&given, &format, level), &mut frame, 3, &[]);
             for x in (0..9001).step_by(7).chain([8191, 8192, 8999, 9000]) {
                 let c = noise_at(&shape, 42, 3, 0, x as u32, 0);
-                assert_eq!(i32::from(frame.row::<u16>(0, 0)[x]), 32768 + scale.of(c), "{level} {law:?} {x}");
+                assert_eq!(
+                    i32::from(frame.row::<u16>(0, 0)[x]),
+                    32768 + scale.of(c),
+                    "{level} {distribution:?} {x}"
+                );
             }
         }
     }
@@ -197,9 +205,15 @@ pub(super) fn measured(frame: &Frame, p: usize, code8: u16) -> (f64, f64) {
 fn strength_is_the_standard_deviation_whatever_the_rest() {
     for name in ["yuv420p", "yuv420p10", "gray12", "gray16", "gbrpf32"] {
         let format = Format { range: ColorRange::Full, ..Format::from_name(name, 512, 512).unwrap() };
-        for law in [Law::UNIFORM, Law::Sum(2), Law::Sum(4), Law::Sum(16), Law::H8] {
+        for distribution in [
+            Distribution::UNIFORM,
+            Distribution::Sum(2),
+            Distribution::Sum(4),
+            Distribution::Sum(16),
+            Distribution::H8,
+        ] {
             for strength in [0.4, 1.0, 6.0, 20.0] {
-                let given = [by(law), vec![("strength", number(strength))]].concat();
+                let given = [by(distribution), vec![("strength", number(strength))]].concat();
                 let mut frame = flat(format, 128);
                 render(&*bind(&given, &format, Level::best()), &mut frame, 1, &[]);
                 for p in 0..format.planes() {
@@ -207,13 +221,17 @@ fn strength_is_the_standard_deviation_whatever_the_rest() {
                     // Five standard errors of samples as many as the plane has.
                     let n = (format.plane_size(p).0 * format.plane_size(p).1) as f64;
                     let five = 5.0 / n.sqrt();
-                    assert!(mean.abs() < five * strength, "{name} {law:?} {strength} plane {p}: mean {mean}");
+                    assert!(
+                        mean.abs() < five * strength,
+                        "{name} {distribution:?} {strength} plane {p}: mean {mean}"
+                    );
                     // Words of one lane are not independent (three bits 28 and 31 apart always have even parity), so
                     // long sums have flatter tails than a binomial; rounding below half a code shows it.
-                    let tails = if strength < 1.0 && law != Law::UNIFORM { 0.02 } else { 0.004 };
+                    let tails =
+                        if strength < 1.0 && distribution != Distribution::UNIFORM { 0.02 } else { 0.004 };
                     assert!(
                         (sd / strength - 1.0).abs() < five + tails,
-                        "{name} {law:?} {strength} plane {p}: {sd}"
+                        "{name} {distribution:?} {strength} plane {p}: {sd}"
                     );
                 }
             }
@@ -256,7 +274,7 @@ fn frames_planes_and_seeds_differ() {
     assert_ne!(zero, of(&[("seed", Value::Seed(43))], 0));
     assert_eq!(zero, of(&[("seed", Value::Seed(42))], 0), "a seed given is used as it is");
     assert_ne!(zero, of(&[("layout", Value::Choice("sequential"))], 0));
-    let state = u64::from(Origin::Seed(42).state().unwrap());
+    let state = u64::from(CycleStart::Seed(42).state().unwrap());
     for layout in ["keyed", "sequential"] {
         let layout = ("layout", Value::Choice(layout));
         assert_eq!(of(&[("state", Value::Seed(state)), layout.clone()], 7), of(&[layout], 7));
@@ -270,10 +288,10 @@ fn a_state_is_the_articles() {
     let given = [("state", Value::Seed(0xace1)), ("layout", Value::Choice("sequential"))];
     let mut frame = flat(format, 128);
     render(&*bind(&given, &format, Level::best()), &mut frame, 0, &[]);
-    let shape = Shape::of(&format, Layout::Sequential, Law::UNIFORM).unwrap();
-    let word = lfsr31::word_at(&shape, Origin::State(0xace1), 0, 0, 0, 0, 0).unwrap();
+    let shape = Shape::of(&format, Layout::Sequential, Distribution::UNIFORM).unwrap();
+    let word = lfsr31::word_at(&shape, CycleStart::State(0xace1), 0, 0, 0, 0, 0).unwrap();
     assert_eq!(word, lfsr31::step(0xace1) as u16);
-    let scale = Scale::new(Law::Sum(1), 6.0 * 256.0);
+    let scale = Scale::new(Distribution::Sum(1), 6.0 * 256.0);
     assert_eq!(i32::from(frame.row::<u16>(0, 0)[0]), 32768 + scale.of((word | 1) as i16));
 }
 
@@ -300,7 +318,7 @@ fn fields_are_pictures_of_their_own() {
 #[test]
 fn strength_moves_and_zero_is_idle() {
     let format = Format::from_name("gray", 64, 64).unwrap();
-    let key = |n, value| Key { at: At::Frame(n), value, shape: Ease::Linear };
+    let key = |n, value| Key { at: KeyTime::Frame(n), value, shape: Ease::Linear };
     let ramp = Animated::Curve(Curve::new(vec![key(0, 0.0), key(10, 20.0)]).unwrap());
     let filter = bind(&[("strength", Value::Number(ramp))], &format, Level::best());
     assert!(filter.at(&at(0)).is_none() && filter.at(&at(1)).is_some());

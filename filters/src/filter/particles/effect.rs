@@ -5,19 +5,19 @@
 
 use super::super::sprites::image;
 use super::hair;
-use super::keys::{Item, LAYER, Takes, Wrong};
+use super::keys::{KeyError, KeyType, KeyValue, LAYER};
 use crate::curve::Curve;
-use crate::particle::draw::{Blend, Light, Shape, ShapeError};
+use crate::particle::draw::{Blend, BlendSpace, Shape, ShapeError};
 use crate::particle::{Births, FLICKS, LAST, Spread};
-use crate::settings::Picture;
+use crate::settings::ImageAsset;
 use core::fmt;
 use std::sync::Arc;
 
 /// The most particles that may live at a time in one effect.
-pub const MOST: i64 = 4_000_000;
+pub const MAX_PARTICLES: i64 = 4_000_000;
 
 /// The most layers of an effect.
-pub const MOST_LAYERS: usize = 64;
+pub const MAX_LAYERS: usize = 64;
 
 /// All of an effect.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +29,12 @@ pub struct Effect {
     /// Sideways wind, in units a second.
     pub wind: f64,
     /// In what they mix with what is there.
-    pub light: Light,
+    pub light: BlendSpace,
 }
 
 /// When particles are born.
 #[derive(Clone, Debug, PartialEq)]
-pub enum When {
+pub enum Emission {
     /// So many a second, always: before the first frame as well.
     Steady(f64),
     /// So many at a time, every so many seconds.
@@ -52,7 +52,7 @@ pub enum When {
 
 /// Where particles are born.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum SpawnArea {
     /// Anywhere the camera sees between two depths. Who drifts out at a side comes in at the other, out of sight.
     Volume {
         /// Nearest depth, above 0.
@@ -117,23 +117,23 @@ pub enum Side {
     Right,
 }
 
-impl Place {
+impl SpawnArea {
     /// Nearest and farthest depth.
     pub(super) fn depth(&self) -> [f32; 2] {
         match *self {
-            Place::Volume { near, far } | Place::Tunnel { near, far } => [near, far],
-            Place::Box { z, .. }
-            | Place::Disc { z, .. }
-            | Place::Edge { z, .. }
-            | Place::Mask { z }
-            | Place::Path { z } => z,
+            SpawnArea::Volume { near, far } | SpawnArea::Tunnel { near, far } => [near, far],
+            SpawnArea::Box { z, .. }
+            | SpawnArea::Disc { z, .. }
+            | SpawnArea::Edge { z, .. }
+            | SpawnArea::Mask { z }
+            | SpawnArea::Path { z } => z,
         }
     }
 }
 
 /// What a particle looks like.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Form {
+pub enum Appearance {
     /// A disc; the number is the part of the radius that fades.
     Disc(f32),
     /// A ring: the hole's radius, and the part of the band that fades.
@@ -151,7 +151,7 @@ pub enum Form {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sprite {
     /// The picture; its alpha is what shows of it.
-    pub picture: Picture,
+    pub picture: ImageAsset,
     /// How many pages stand side by side in it.
     pub columns: u32,
     /// How many rows of pages there are.
@@ -185,20 +185,20 @@ pub enum Page {
     Time,
 }
 
-impl Form {
+impl Appearance {
     /// What can be known to be wrong without its picture.
     fn check(&self) -> Result<(), ShapeError> {
         match self {
-            Form::Disc(soft) => Shape::disc(*soft).map(|_| ()),
-            Form::Ring(inner, soft) => Shape::ring(*inner, *soft).map(|_| ()),
-            Form::Polygon(corners, soft) => Shape::polygon(corners, *soft).map(|_| ()),
-            Form::Hair(..) | Form::Sprite(_) => Ok(()),
+            Appearance::Disc(soft) => Shape::disc(*soft).map(|_| ()),
+            Appearance::Ring(inner, soft) => Shape::ring(*inner, *soft).map(|_| ()),
+            Appearance::Polygon(corners, soft) => Shape::polygon(corners, *soft).map(|_| ()),
+            Appearance::Hair(..) | Appearance::Sprite(_) => Ok(()),
         }
     }
 
     /// How many shapes there are.
     pub(super) fn pages(&self) -> u32 {
-        if let Form::Sprite(s) = self { s.columns.max(1).saturating_mul(s.rows.max(1)) } else { 1 }
+        if let Appearance::Sprite(s) = self { s.columns.max(1).saturating_mul(s.rows.max(1)) } else { 1 }
     }
 
     /// How it is drawn, page by page, and drawn out to a streak. `colour` is what hairs have.
@@ -208,14 +208,14 @@ impl Form {
             Ok((vec![shape.map_err(fault)?], Shape::streak(soft).map_err(fault)?))
         };
         match self {
-            Form::Disc(soft) => one(Shape::disc(*soft), *soft),
-            Form::Ring(inner, soft) => one(Shape::ring(*inner, *soft), *soft),
-            Form::Polygon(corners, soft) => one(Shape::polygon(corners, *soft), *soft),
-            Form::Hair(bend, thick) => one(
+            Appearance::Disc(soft) => one(Shape::disc(*soft), *soft),
+            Appearance::Ring(inner, soft) => one(Shape::ring(*inner, *soft), *soft),
+            Appearance::Polygon(corners, soft) => one(Shape::polygon(corners, *soft), *soft),
+            Appearance::Hair(bend, thick) => one(
                 Ok(Shape::Image(Arc::new(hair::hair(*bend, *thick, colour).map_err(|e| e.to_string())?))),
                 1.0,
             ),
-            Form::Sprite(sprite) => {
+            Appearance::Sprite(sprite) => {
                 let name = sprite.picture.name();
                 let frame = sprite.picture.frame().ok_or_else(|| format!("{name} has not been read"))?;
                 let whole = image(frame).map_err(|e| format!("{name}: {e}"))?;
@@ -251,7 +251,7 @@ impl Tint {
 }
 
 /// A value over life: 0 is birth, 1 death; straight lines between, places rising.
-pub type Over = Vec<[f32; 2]>;
+pub type LifeCurve = Vec<[f32; 2]>;
 
 /// One emitter with one kind of particle. Lengths are in units (frame heights at depth 1), times in seconds, angles in
 /// turns.
@@ -268,12 +268,12 @@ pub struct Layer {
     /// The part of its velocity that they start with.
     pub inherit: f32,
     /// When they are born. In a volume: as many for a frame of 16:9, others in proportion.
-    pub when: When,
+    pub when: Emission,
     /// Where.
-    pub place: Place,
-    /// For [`Place::Mask`]: the picture.
-    pub mask: Option<Picture>,
-    /// For [`Place::Path`]: where births are, in frame widths and heights from the top left corner, over the effect's
+    pub place: SpawnArea,
+    /// For [`SpawnArea::Mask`]: the picture.
+    pub mask: Option<ImageAsset>,
+    /// For [`SpawnArea::Path`]: where births are, in frame widths and heights from the top left corner, over the effect's
     /// time.
     pub path: Option<Curve<[f64; 2]>>,
     /// Which way they start.
@@ -311,7 +311,7 @@ pub struct Layer {
     /// What is added to it each second.
     pub growth: Spread,
     /// What it is multiplied by over life.
-    pub size_over: Over,
+    pub size_over: LifeCurve,
     /// Angle at birth.
     pub angle: Spread,
     /// Turns a second.
@@ -323,7 +323,7 @@ pub struct Layer {
     /// Opacity, 0 to 1.
     pub opacity: Spread,
     /// What it is multiplied by over life.
-    pub opacity_over: Over,
+    pub opacity_over: LifeCurve,
     /// How deep opacity goes down as they twinkle, 0 to 1.
     pub twinkle: f32,
     /// How often a second.
@@ -331,7 +331,7 @@ pub struct Layer {
     /// Their colour.
     pub tint: Tint,
     /// What they look like.
-    pub form: Form,
+    pub form: Appearance,
     /// How they mix with what is there; `None` is as the effect says.
     pub blend: Option<Blend>,
     /// Where they are drawn, in their own half widths from where they are.
@@ -356,8 +356,8 @@ impl Default for Layer {
             born_of: String::new(),
             children: 1,
             inherit: 0.0,
-            when: When::Steady(100.0),
-            place: Place::Volume { near: 0.5, far: 3.0 },
+            when: Emission::Steady(100.0),
+            place: SpawnArea::Volume { near: 0.5, far: 3.0 },
             mask: None,
             path: None,
             direction: [0.0, 1.0, 0.0],
@@ -386,7 +386,7 @@ impl Default for Layer {
             twinkle: 0.0,
             twinkle_rate: 1.0,
             tint: Tint::Mix(vec![[1.0; 3]]),
-            form: Form::Disc(1.0),
+            form: Appearance::Disc(1.0),
             blend: None,
             aside: [0.0; 2],
             shutter: 0.0,
@@ -408,11 +408,11 @@ pub enum EffectError {
         /// Which key.
         key: &'static str,
         /// What is wrong with it.
-        wrong: Wrong,
+        wrong: KeyError,
     },
     /// The shape cannot be drawn.
     Shape(usize, ShapeError),
-    /// No layer or more than [`MOST_LAYERS`].
+    /// No layer or more than [`MAX_LAYERS`].
     Layers(usize),
     /// So many particles would live at a time.
     TooMany(i64),
@@ -424,10 +424,10 @@ impl fmt::Display for EffectError {
             EffectError::Value { layer: 0, key, wrong } => write!(f, "{key}: {wrong}"),
             EffectError::Value { layer, key, wrong } => write!(f, "layer {layer}: {key}: {wrong}"),
             EffectError::Shape(layer, e) => write!(f, "layer {layer}: {e}"),
-            EffectError::Layers(n) => write!(f, "{n} layers: an effect has 1 to {MOST_LAYERS}"),
+            EffectError::Layers(n) => write!(f, "{n} layers: an effect has 1 to {MAX_LAYERS}"),
             EffectError::TooMany(n) => write!(
                 f,
-                "up to {n} particles at a time, and {MOST} is the most: lower the amount, the births or the life"
+                "up to {n} particles at a time, and {MAX_PARTICLES} is the most: lower the amount, the births or the life"
             ),
         }
     }
@@ -436,7 +436,7 @@ impl fmt::Display for EffectError {
 impl core::error::Error for EffectError {}
 
 /// What the wind of an effect may be, in units a second.
-pub const WIND: Takes = Takes::Number { min: -100.0, max: 100.0 };
+pub const WIND: KeyType = KeyType::Number { min: -100.0, max: 100.0 };
 
 impl Effect {
     /// Which layer a layer is born of: the first of that name that is not itself born of another.
@@ -447,24 +447,24 @@ impl Effect {
     }
 
     /// The pictures that it is drawn with.
-    pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
-        fn sprite(layer: &Layer) -> Option<&Picture> {
-            if let Form::Sprite(s) = &layer.form { Some(&s.picture) } else { None }
+    pub fn pictures(&self) -> impl Iterator<Item = &ImageAsset> {
+        fn sprite(layer: &Layer) -> Option<&ImageAsset> {
+            if let Appearance::Sprite(s) = &layer.form { Some(&s.picture) } else { None }
         }
         self.layers.iter().flat_map(|l| sprite(l).into_iter().chain(&l.mask))
     }
 
     /// Refuses what cannot be drawn.
     pub fn check(&self) -> Result<(), EffectError> {
-        if self.layers.is_empty() || self.layers.len() > MOST_LAYERS {
+        if self.layers.is_empty() || self.layers.len() > MAX_LAYERS {
             return Err(EffectError::Layers(self.layers.len()));
         }
-        let wind = WIND.check(&Item::Number(self.wind));
+        let wind = WIND.check(&KeyValue::Number(self.wind));
         wind.map_err(|wrong| EffectError::Value { layer: 0, key: "wind", wrong })?;
         self.layers.iter().enumerate().try_for_each(|(i, layer)| {
             layer.check(i + 1)?;
             let lost = !layer.born_of.is_empty() && self.parent(i).is_none();
-            let wrong = Wrong::NoLayer;
+            let wrong = KeyError::NoLayer;
             if lost { Err(EffectError::Value { layer: i + 1, key: "born-of", wrong }) } else { Ok(()) }
         })
     }
@@ -476,24 +476,24 @@ impl Layer {
         let fault = |key, wrong| EffectError::Value { layer: number, key, wrong };
         for key in LAYER {
             if let Some(item) = key.get(self) {
-                key.takes.check(&item).map_err(|wrong| fault(key.id, wrong))?;
+                key.key_type.check(&item).map_err(|wrong| fault(key.id, wrong))?;
             }
         }
         let [low, got] = self.place.depth().map(f64::from);
         if got < low {
-            return Err(fault("depth", Wrong::Outside { got, low, high: 1000.0 }));
+            return Err(fault("depth", KeyError::Outside { got, low, high: 1000.0 }));
         }
         let d = self.direction;
         let got = f64::from((d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt());
         if !(1e-3..=1e7).contains(&got) {
-            return Err(fault("direction", Wrong::Outside { got, low: 1e-3, high: 1e7 }));
+            return Err(fault("direction", KeyError::Outside { got, low: 1e-3, high: 1e7 }));
         }
         self.form.check().map_err(|e| EffectError::Shape(number, e))
     }
 }
 
 /// The value of a list over life at `t`, 0 to 1.
-pub(super) fn over(points: &[[f32; 2]], t: f32) -> f32 {
+pub(super) fn life_value(points: &[[f32; 2]], t: f32) -> f32 {
     let after = points.partition_point(|p| p[0] <= t);
     match (after.checked_sub(1).and_then(|i| points.get(i)), points.get(after)) {
         (Some(a), Some(b)) => a[1] + (b[1] - a[1]) * ((t - a[0]) / (b[0] - a[0])),
@@ -533,9 +533,9 @@ mod tests {
     fn values_over_life_are_straight_between_points() {
         let points = [[0.0, 0.0], [0.5, 1.0], [1.0, 0.5]];
         for (t, want) in [(0.0, 0.0), (0.25, 0.5), (0.5, 1.0), (0.75, 0.75), (1.0, 0.5), (2.0, 0.5)] {
-            assert_eq!(over(&points, t), want);
+            assert_eq!(life_value(&points, t), want);
         }
-        assert_eq!(over(&[[0.3, 0.7]], 0.0), 0.7);
+        assert_eq!(life_value(&[[0.3, 0.7]], 0.0), 0.7);
     }
 
     #[test]
@@ -555,17 +555,17 @@ mod tests {
     #[test]
     fn wrong_effects_are_refused() {
         let with = |layer: Layer| {
-            Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0, light: Light::Gamma }.check()
+            Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0, light: BlendSpace::Gamma }.check()
         };
         assert_eq!(with(Layer::default()), Ok(()));
         let wrong = with(Layer { life: Spread::between(-1.0, 2.0), ..Layer::default() });
         assert_eq!(wrong.unwrap_err().to_string(), "layer 1: life: -1 is not from 0.001 to 10000");
         assert!(with(Layer { size: Spread::fixed(f32::NAN), ..Layer::default() }).is_err());
-        assert!(with(Layer { when: When::Steady(1e12), ..Layer::default() }).is_err());
+        assert!(with(Layer { when: Emission::Steady(1e12), ..Layer::default() }).is_err());
         assert!(with(Layer { opacity_over: vec![[0.5, 1.0], [0.5, 1.0]], ..Layer::default() }).is_err());
         assert!(with(Layer { tint: Tint::One(vec![]), ..Layer::default() }).is_err());
-        assert!(with(Layer { form: Form::Ring(1.0, 0.0), ..Layer::default() }).is_err());
-        let none = Effect { layers: vec![], blend: Blend::Over, wind: 0.0, light: Light::Gamma };
+        assert!(with(Layer { form: Appearance::Ring(1.0, 0.0), ..Layer::default() }).is_err());
+        let none = Effect { layers: vec![], blend: Blend::Over, wind: 0.0, light: BlendSpace::Gamma };
         assert_eq!(none.check(), Err(EffectError::Layers(0)));
     }
 }

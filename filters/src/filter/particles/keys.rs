@@ -1,36 +1,36 @@
 //! The keys of an effect file: what each is called, what it takes, and where it stands in an [`Effect`](super::Effect).
 //!
 //! One table for reading, printing, checking and the documentation. Files themselves are the host's matter: it turns
-//! text into [`Item`]s and puts them into a [`Draft`].
+//! text into [`KeyValue`]s and puts them into a [`LayerBuilder`].
 
-mod draft;
+mod builder;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use draft::Draft;
+pub use builder::LayerBuilder;
 pub use table::LAYER;
 
+use super::curve_rate::peak;
 use super::effect::Layer;
-use super::flow::peak;
 use crate::curve::Curve;
 use crate::particle::Spread;
-use crate::particle::draw::MOST_CORNERS;
-use crate::settings::{Choice, Picture};
+use crate::particle::draw::MAX_CORNERS;
+use crate::settings::{Choice, ImageAsset};
 use core::fmt;
 
 /// The most points of a value over life, and the most colours.
-pub const MOST_POINTS: usize = 32;
+pub const MAX_LIFE_POINTS: usize = 32;
 
 /// The longest name of a layer, in bytes.
-pub const MOST_NAME: usize = 64;
+pub const MAX_LAYER_NAME: usize = 64;
 
 /// The most bursts.
-pub const MOST_BURSTS: usize = 256;
+pub const MAX_BURSTS: usize = 256;
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Takes {
+pub enum KeyType {
     /// A number.
     Number {
         /// Lowest.
@@ -87,34 +87,34 @@ pub enum Takes {
 
 /// The value of a key.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Item {
-    /// Of [`Takes::Number`].
+pub enum KeyValue {
+    /// Of [`KeyType::Number`].
     Number(f64),
-    /// Of [`Takes::Whole`].
+    /// Of [`KeyType::Whole`].
     Whole(u64),
-    /// Of [`Takes::Spread`].
+    /// Of [`KeyType::Spread`].
     Spread(Spread),
-    /// Of [`Takes::Numbers`].
+    /// Of [`KeyType::Numbers`].
     Numbers(Vec<f64>),
-    /// Of [`Takes::Over`], [`Takes::Corners`] and [`Takes::Bursts`].
+    /// Of [`KeyType::LifeCurve`], [`KeyType::Corners`] and [`KeyType::Bursts`].
     Points(Vec<[f64; 2]>),
-    /// Of [`Takes::Colours`]: red, green and blue as displayed, 0 to 1.
+    /// Of [`KeyType::Colours`]: red, green and blue as displayed, 0 to 1.
     Colours(Vec<[f64; 3]>),
-    /// Of [`Takes::Word`].
+    /// Of [`KeyType::Word`].
     Word(&'static str),
-    /// Of [`Takes::Picture`].
-    Picture(Picture),
-    /// Of [`Takes::Rate`], where it moves.
+    /// Of [`KeyType::ImageAsset`].
+    Picture(ImageAsset),
+    /// Of [`KeyType::Rate`], where it moves.
     Curve(Curve),
-    /// Of [`Takes::Name`].
+    /// Of [`KeyType::Name`].
     Name(String),
-    /// Of [`Takes::Path`].
+    /// Of [`KeyType::Path`].
     Path(Curve<[f64; 2]>),
 }
 
 /// What is wrong with the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wrong {
+pub enum KeyError {
     /// A number that is not in its range.
     Outside {
         /// What it was.
@@ -144,40 +144,42 @@ pub enum Wrong {
     Lacks(&'static str),
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wrong::Outside { got, low, high } => write!(f, "{got} is not from {low} to {high}"),
-            Wrong::Count(n, low, high) if low == high => write!(f, "{n} values where {low} are wanted"),
-            Wrong::Count(n, low, high) => write!(f, "{n} values where {low} to {high} are wanted"),
-            Wrong::Order => f.write_str("the first numbers of the points rise, from 0 (birth) to 1 (death)"),
-            Wrong::NoLayer => f.write_str("no layer of this 'name' has births of its own"),
-            Wrong::Times => f.write_str("the times of bursts rise"),
-            Wrong::End => f.write_str("keys of an effect count from its start: it has no last frame"),
-            Wrong::Kind => f.write_str("another kind of value"),
-            Wrong::With(what) => write!(f, "this goes with {what} only"),
-            Wrong::Beside(what) => write!(f, "'{what}' is given as well, and only one of the two can be"),
-            Wrong::Lacks(what) => write!(f, "'{what}' is missing beside it"),
+            KeyError::Outside { got, low, high } => write!(f, "{got} is not from {low} to {high}"),
+            KeyError::Count(n, low, high) if low == high => write!(f, "{n} values where {low} are wanted"),
+            KeyError::Count(n, low, high) => write!(f, "{n} values where {low} to {high} are wanted"),
+            KeyError::Order => {
+                f.write_str("the first numbers of the points rise, from 0 (birth) to 1 (death)")
+            }
+            KeyError::NoLayer => f.write_str("no layer of this 'name' has births of its own"),
+            KeyError::Times => f.write_str("the times of bursts rise"),
+            KeyError::End => f.write_str("keys of an effect count from its start: it has no last frame"),
+            KeyError::Kind => f.write_str("another kind of value"),
+            KeyError::With(what) => write!(f, "this goes with {what} only"),
+            KeyError::Beside(what) => write!(f, "'{what}' is given as well, and only one of the two can be"),
+            KeyError::Lacks(what) => write!(f, "'{what}' is missing beside it"),
         }
     }
 }
 
-impl Takes {
+impl KeyType {
     /// Refuses a value of another kind or out of range.
-    pub fn check(&self, item: &Item) -> Result<(), Wrong> {
+    pub fn check(&self, item: &KeyValue) -> Result<(), KeyError> {
         let within = |got: f64, low: f64, high: f64| {
             // Values are kept in 32 bits: what is a rounding beyond the end is the end.
             let slack = 1e-6 * got.abs();
             let fits = got.is_finite() && got >= low - slack && got <= high + slack;
-            if fits { Ok(()) } else { Err(Wrong::Outside { got, low, high }) }
+            if fits { Ok(()) } else { Err(KeyError::Outside { got, low, high }) }
         };
         let count = |n: usize, low: usize, high: usize| {
-            if (low..=high).contains(&n) { Ok(()) } else { Err(Wrong::Count(n, low, high)) }
+            if (low..=high).contains(&n) { Ok(()) } else { Err(KeyError::Count(n, low, high)) }
         };
         match (*self, item) {
-            (Takes::Number { min, max }, Item::Number(v)) => within(*v, min, max),
-            (Takes::Whole { max }, Item::Whole(v)) => within(*v as f64, 0.0, max as f64),
-            (Takes::Spread { min, max }, Item::Spread(s)) => {
+            (KeyType::Number { min, max }, KeyValue::Number(v)) => within(*v, min, max),
+            (KeyType::Whole { max }, KeyValue::Whole(v)) => within(*v as f64, 0.0, max as f64),
+            (KeyType::Spread { min, max }, KeyValue::Spread(s)) => {
                 let (base, offset) = (exact(s.base), exact(s.offset).abs());
                 // The slack is that of the larger of the two, which is what was rounded.
                 let slack = 1e-6 * (base.abs() + offset);
@@ -186,70 +188,70 @@ impl Takes {
                 within(near(low, min), min, max)?;
                 within(near(high, max), min, max)
             }
-            (Takes::Numbers { count: n, min, max }, Item::Numbers(all)) => {
+            (KeyType::Numbers { count: n, min, max }, KeyValue::Numbers(all)) => {
                 count(all.len(), n, n)?;
                 all.iter().try_for_each(|v| within(*v, min, max))
             }
-            (Takes::Over { max }, Item::Points(points)) => {
-                count(points.len(), 1, MOST_POINTS)?;
+            (KeyType::Over { max }, KeyValue::Points(points)) => {
+                count(points.len(), 1, MAX_LIFE_POINTS)?;
                 let rising = points.windows(2).all(|w| w[0][0] < w[1][0]);
                 if !rising || !points.iter().all(|p| (0.0..=1.0).contains(&p[0])) {
-                    return Err(Wrong::Order);
+                    return Err(KeyError::Order);
                 }
                 points.iter().try_for_each(|p| within(p[1], 0.0, max))
             }
-            (Takes::Corners, Item::Points(points)) => {
-                count(points.len(), 3, MOST_CORNERS)?;
+            (KeyType::Corners, KeyValue::Points(points)) => {
+                count(points.len(), 3, MAX_CORNERS)?;
                 points.iter().flatten().try_for_each(|v| within(*v, -1.0, 1.0))
             }
-            (Takes::Colours, Item::Colours(all)) => {
-                count(all.len(), 1, MOST_POINTS)?;
+            (KeyType::Colours, KeyValue::Colours(all)) => {
+                count(all.len(), 1, MAX_LIFE_POINTS)?;
                 all.iter().flatten().try_for_each(|v| within(*v, 0.0, 1.0))
             }
-            (Takes::Picture, Item::Picture(_)) => Ok(()),
-            (Takes::Name, Item::Name(name)) => count(name.len(), 0, MOST_NAME),
-            (Takes::Rate { max }, Item::Number(v)) => within(*v, 0.0, max),
-            (Takes::Rate { max }, Item::Curve(curve)) => {
-                curve.resolve(None).map_err(|_| Wrong::End)?;
+            (KeyType::Picture, KeyValue::Picture(_)) => Ok(()),
+            (KeyType::Name, KeyValue::Name(name)) => count(name.len(), 0, MAX_LAYER_NAME),
+            (KeyType::Rate { max }, KeyValue::Number(v)) => within(*v, 0.0, max),
+            (KeyType::Rate { max }, KeyValue::Curve(curve)) => {
+                curve.resolve(None).map_err(|_| KeyError::End)?;
                 within(peak(curve).unwrap_or_else(|wrong| wrong), 0.0, max)
             }
-            (Takes::Bursts, Item::Points(all)) => {
-                count(all.len(), 1, MOST_BURSTS)?;
+            (KeyType::Bursts, KeyValue::Points(all)) => {
+                count(all.len(), 1, MAX_BURSTS)?;
                 all.iter().try_for_each(|p| within(p[0], -1e6, 1e6).and_then(|()| within(p[1], 0.0, 1e6)))?;
-                if all.windows(2).all(|w| w[0][0] < w[1][0]) { Ok(()) } else { Err(Wrong::Times) }
+                if all.windows(2).all(|w| w[0][0] < w[1][0]) { Ok(()) } else { Err(KeyError::Times) }
             }
-            (Takes::Path, Item::Path(curve)) => {
-                curve.resolve(None).map_err(|_| Wrong::End)?;
+            (KeyType::Path, KeyValue::Path(curve)) => {
+                curve.resolve(None).map_err(|_| KeyError::End)?;
                 curve.keys().iter().flat_map(|k| k.value).try_for_each(|v| within(v, -100.0, 100.0))
             }
-            (Takes::Word(all), Item::Word(word)) if all.iter().any(|c| c.id == *word) => Ok(()),
-            _ => Err(Wrong::Kind),
+            (KeyType::Word(all), KeyValue::Word(word)) if all.iter().any(|c| c.id == *word) => Ok(()),
+            _ => Err(KeyError::Kind),
         }
     }
 }
 
 /// What a value looks like in a file.
-impl fmt::Display for Takes {
+impl fmt::Display for KeyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Takes::Number { min, max } => write!(f, "a number, {min} to {max}"),
-            Takes::Whole { max } => write!(f, "a whole number, 0 to {max}"),
-            Takes::Spread { min, max } => {
+            KeyType::Number { min, max } => write!(f, "a number, {min} to {max}"),
+            KeyType::Whole { max } => write!(f, "a whole number, 0 to {max}"),
+            KeyType::Spread { min, max } => {
                 write!(f, "a number or [lowest, highest], {min} to {max}")
             }
-            Takes::Numbers { count, min, max } => {
+            KeyType::Numbers { count, min, max } => {
                 let list = ["x", "y", "z"].iter().take(count).copied().collect::<Vec<_>>().join(", ");
                 write!(f, "[{list}], each {min} to {max}")
             }
-            Takes::Over { max } => write!(f, "points [[life, value], ...], values 0 to {max}"),
-            Takes::Corners => write!(f, "3 to {MOST_CORNERS} corners [[x, y], ...], each -1 to 1"),
-            Takes::Rate { max } => write!(f, "a number or a curve \"0=0;48=100\", 0 to {max}"),
-            Takes::Bursts => write!(f, "1 to {MOST_BURSTS} bursts [[time, count], ...]"),
-            Takes::Path => f.write_str("a curve of places \"0=0,0.5;48=1,0.5\", each -100 to 100"),
-            Takes::Name => write!(f, "a name of up to {MOST_NAME} letters"),
-            Takes::Picture => f.write_str("the name of an image file"),
-            Takes::Colours => write!(f, "1 to {MOST_POINTS} colours"),
-            Takes::Word(all) => {
+            KeyType::Over { max } => write!(f, "points [[life, value], ...], values 0 to {max}"),
+            KeyType::Corners => write!(f, "3 to {MAX_CORNERS} corners [[x, y], ...], each -1 to 1"),
+            KeyType::Rate { max } => write!(f, "a number or a curve \"0=0;48=100\", 0 to {max}"),
+            KeyType::Bursts => write!(f, "1 to {MAX_BURSTS} bursts [[time, count], ...]"),
+            KeyType::Path => f.write_str("a curve of places \"0=0,0.5;48=1,0.5\", each -100 to 100"),
+            KeyType::Name => write!(f, "a name of up to {MAX_LAYER_NAME} letters"),
+            KeyType::Picture => f.write_str("the name of an image file"),
+            KeyType::Colours => write!(f, "1 to {MAX_LIFE_POINTS} colours"),
+            KeyType::Word(all) => {
                 f.write_str("one of")?;
                 for (i, c) in all.iter().enumerate() {
                     write!(f, "{} \"{}\"", if i > 0 { "," } else { "" }, c.id)?;
@@ -270,14 +272,14 @@ pub struct Key {
     /// What it is called.
     pub id: &'static str,
     /// What it takes.
-    pub takes: Takes,
+    pub key_type: KeyType,
     /// What it counts; empty for nothing in particular.
     pub unit: &'static str,
     /// What it does.
     pub help: &'static str,
-    get: fn(&Layer) -> Option<Item>,
+    get: fn(&Layer) -> Option<KeyValue>,
     /// None for those that mean something together only.
-    set: Option<fn(&mut Layer, &Item)>,
+    set: Option<fn(&mut Layer, &KeyValue)>,
 }
 
 impl fmt::Debug for Key {
@@ -288,7 +290,7 @@ impl fmt::Debug for Key {
 
 impl Key {
     /// Its value in a layer; `None` where it means nothing there.
-    pub fn get(&self, layer: &Layer) -> Option<Item> {
+    pub fn get(&self, layer: &Layer) -> Option<KeyValue> {
         (self.get)(layer)
     }
 }
@@ -299,7 +301,7 @@ pub fn find(id: &str) -> Option<&'static Key> {
 }
 
 /// What a layer says, key by key, where it is not what it would be without a word.
-pub fn said(layer: &Layer) -> impl Iterator<Item = (&'static Key, Item)> + '_ {
+pub fn explicit_keys(layer: &Layer) -> impl Iterator<Item = (&'static Key, KeyValue)> + '_ {
     let usual = Layer::default();
     LAYER.iter().filter_map(move |key| {
         let item = key.get(layer)?;

@@ -5,7 +5,7 @@ mod flying;
 mod light;
 mod weather;
 
-use super::effect::{Effect, Form, Layer, Over, Place, Tint, When};
+use super::effect::{Appearance, Effect, Emission, Layer, LifeCurve, SpawnArea, Tint};
 use crate::choices;
 use crate::particle::Spread;
 use crate::particle::draw::Blend;
@@ -69,8 +69,8 @@ fn between(low: f32, high: f32) -> Spread {
 }
 
 /// Births a second of something that lives for `life` seconds on average, for `count` at a time.
-fn alive(count: f64, life: Spread) -> When {
-    When::Steady(count / f64::from(life.base))
+fn alive(count: f64, life: Spread) -> Emission {
+    Emission::Steady(count / f64::from(life.base))
 }
 
 const UP: [f32; 3] = [0.0, -1.0, 0.0];
@@ -99,11 +99,11 @@ pub(super) fn preset(preset: Preset) -> Effect {
 }
 
 /// Comes and goes gently: the part of life that each takes.
-fn gently(part: f32) -> Over {
+fn gently(part: f32) -> LifeCurve {
     vec![[0.0, 0.0], [part, 1.0], [1.0 - part, 1.0], [1.0, 0.0]]
 }
 
 /// Full to so much of life, then so much is left, then nothing.
-fn fading(at: f32, left: f32) -> Over {
+fn fading(at: f32, left: f32) -> LifeCurve {
     vec![[0.0, 1.0], [at, left], [1.0, 0.0]]
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::filter::State;
 use crate::frame::{Alpha, Frame};
-use crate::lend::{Alone, NoStore, Spread};
+use crate::lend::{CurrentThread, Executor, NoCache};
 use crate::settings::{Value, Values, Word};
 use core::sync::atomic::AtomicBool;
 
@@ -25,15 +25,15 @@ fn bind(name: &str, format: &Format, level: Level) -> Box<dyn Filter> {
     spec(&[("preset", name)]).unwrap().bind(format, 42, level).unwrap()
 }
 
-fn at(n: i64) -> Moment {
-    Moment::of_frame(n, Ratio::whole(24))
+fn at(n: i64) -> FrameTime {
+    FrameTime::of_frame(n, Ratio::whole(24))
 }
 
 /// So many threads that take tasks from the last to the first.
 struct Backwards(usize);
 
-impl Spread for Backwards {
-    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+impl Executor for Backwards {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         std::thread::scope(|s| {
             for thread in 0..self.0 {
                 s.spawn(move || (0..count).rev().filter(|i| i % self.0 == thread).for_each(task));
@@ -45,8 +45,8 @@ impl Spread for Backwards {
     }
 }
 
-fn prepare(filter: &dyn Filter, n: i64, near: Option<State>, spread: &dyn Spread) -> State {
-    let host = Host { spread, store: &NoStore, stop: &GO };
+fn prepare(filter: &dyn Filter, n: i64, near: Option<State>, executor: &dyn Executor) -> State {
+    let host = Host { executor, cache: &NoCache, stop: &GO };
     filter.prepare(&filter.at(&at(n)).unwrap(), near, &host).unwrap()
 }
 
@@ -73,7 +73,7 @@ fn drawn(filter: &dyn Filter, n: i64, state: &State, cuts: &[usize]) -> Frame {
 }
 
 fn frame(filter: &dyn Filter, n: i64) -> Frame {
-    drawn(filter, n, &prepare(filter, n, None, &Alone), &[])
+    drawn(filter, n, &prepare(filter, n, None, &CurrentThread), &[])
 }
 
 /// Of alpha, where there is any.
@@ -198,7 +198,7 @@ fn what_cannot_be_is_refused_before_the_first_frame() {
     let both = spec(&[("wind", "0=0;9=1"), ("speed", "0=0;9=1")]);
     assert!(both.err().unwrap().problem.contains("only one of the two"));
     let mut endless = presets::preset(Preset::Snow);
-    endless.layers[0].when = When::Steady(1e12);
+    endless.layers[0].when = Emission::Steady(1e12);
     assert!(Particles::new(endless).bind(&format, 1, Level::SCALAR).is_err());
     assert!(Preset::VALUES.iter().all(|p| presets::preset(*p).check().is_ok()));
 }
@@ -209,8 +209,8 @@ fn memory_is_a_bound() {
     for name in ["snow", "sparks", "rain"] {
         let filter =
             Particles::preset(Preset::of_word(name).unwrap()).bound(&format, 1, Level::SCALAR).unwrap();
-        let host = Host { spread: &Alone, store: &NoStore, stop: &GO };
-        let kept = filter.prepare(&filter.now(&at(100)), Kept::default(), &host).unwrap();
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &GO };
+        let kept = filter.prepare(&filter.now(&at(100)), FrameCache::default(), &host).unwrap();
         let pools: usize = kept.pools.iter().map(Pool::bytes).sum();
         assert_eq!(pools, filter.pools);
         assert!(filter.memory().per_frame > pools);
@@ -234,8 +234,8 @@ fn fewer_are_some_of_the_same() {
 fn rocket(trail: f32) -> Effect {
     let rocket = Layer {
         name: "rocket".into(),
-        when: When::Pulses { every: 1.0, count: 1.0 },
-        place: Place::Box { x: [0.5; 2], y: [0.5; 2], z: [1.0; 2] },
+        when: Emission::Pulses { every: 1.0, count: 1.0 },
+        place: SpawnArea::Box { x: [0.5; 2], y: [0.5; 2], z: [1.0; 2] },
         direction: [0.0, -1.0, 0.0],
         life: crate::particle::Spread::fixed(0.5),
         speed: crate::particle::Spread::fixed(0.4),
@@ -264,7 +264,7 @@ fn rocket(trail: f32) -> Effect {
 }
 
 /// Places of samples that are lit, from the middle of the frame and in its heights.
-fn lit(frame: &Frame) -> Vec<[f64; 2]> {
+fn with_space(frame: &Frame) -> Vec<[f64; 2]> {
     let (w, h) = frame.format().plane_size(0);
     let at = |x: usize, y: usize| [x, y].map(|v| v as f64 + 0.5);
     let all = (0..h).flat_map(|y| (0..w).map(move |x| (x, y)));
@@ -278,7 +278,7 @@ fn lit(frame: &Frame) -> Vec<[f64; 2]> {
 fn children_are_born_where_parents_die() {
     let format = Format::from_name("grayf32", 320, 180).unwrap();
     let filter = Particles::new(rocket(0.0)).bind(&format, 1, Level::best()).unwrap();
-    let at = |n: i64| lit(&frame(&*filter, n));
+    let at = |n: i64| with_space(&frame(&*filter, n));
     // Before it bursts there is the rocket alone; a sixteenth of a second after, a ring of sparks; then nothing.
     let up = at(6);
     assert!(!up.is_empty() && up.iter().all(|[x, y]| x.abs() < 0.02 && (y + 0.1).abs() < 0.02), "{up:?}");
@@ -297,7 +297,7 @@ fn trails_show_the_way() {
     let format = Format::from_name("grayf32", 320, 180).unwrap();
     let of = |trail: f32| {
         let filter = Particles::new(rocket(trail)).bind(&format, 1, Level::best()).unwrap();
-        let all = lit(&frame(&*filter, 9));
+        let all = with_space(&frame(&*filter, 9));
         all.iter().map(|p| p[1]).fold((1.0f64, -1.0f64), |(low, high), y| (low.min(y), high.max(y)))
     };
     let ((top, bottom), (head, end)) = (of(0.0), of(0.2));
@@ -311,7 +311,7 @@ fn children_and_trails_do_not_depend_on_how_they_were_reached() {
     let format = Format { rate: Ratio::whole(24), ..Format::from_name("yuv420p", 160, 90).unwrap() };
     let mut effect = rocket(0.2);
     for layer in &mut effect.layers {
-        (layer.when, layer.trail, layer.drag) = (When::Steady(9.0), 0.2, 0.6);
+        (layer.when, layer.trail, layer.drag) = (Emission::Steady(9.0), 0.2, 0.6);
         (layer.swirl, layer.sway, layer.swirl_size) = (0.1, [0.02, 0.01], 0.4);
         layer.life = crate::particle::Spread::between(0.2, 0.8);
     }
@@ -347,7 +347,7 @@ fn parents_must_be_there() {
     assert!(effect.check().unwrap_err().to_string().contains("layer 2: born-of"));
     effect.layers[1].born_of = "rocket".into();
     effect.layers[1].children = 10_000;
-    effect.layers[0].when = When::Steady(10_000.0);
+    effect.layers[0].when = Emission::Steady(10_000.0);
     let format = Format::from_name("gray", 64, 36).unwrap();
     let many = Particles::new(effect).bind(&format, 1, Level::SCALAR).err().unwrap();
     assert!(many.to_string().contains("is the most"), "{many}");
@@ -356,7 +356,7 @@ fn parents_must_be_there() {
 #[test]
 fn emitters_are_where_they_say() {
     let format = Format::from_name("grayf32", 320, 180).unwrap();
-    let place = Place::Disc { centre: [0.9, 0.9], radius: 0.05, z: [1.0; 2] };
+    let place = SpawnArea::Disc { centre: [0.9, 0.9], radius: 0.05, z: [1.0; 2] };
     let layer = Layer { place, size: crate::particle::Spread::fixed(0.01), ..Layer::default() };
     let effect = Effect {
         layers: vec![layer],
@@ -364,7 +364,7 @@ fn emitters_are_where_they_say() {
         wind: 0.0,
         light: Default::default(),
     };
-    let all = lit(&frame(&*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), 5));
+    let all = with_space(&frame(&*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), 5));
     let middle = [0.4 * 320.0 / 180.0, 0.4];
     let near = |p: &[f64; 2]| (p[0] - middle[0]).abs() < 0.07 && (p[1] - middle[1]).abs() < 0.07;
     assert!(all.len() > 50 && all.iter().all(near), "{}", all.len());
@@ -376,7 +376,7 @@ fn samples_of_another_shape_change_places_across_alone() {
     let aspect = Ratio::new(64, 45).unwrap();
     let narrow = Format { aspect, ..Format::from_name("gray", 720, 576).unwrap() };
     for name in ["snow", "rain", "embers", "hyperspace"] {
-        let at = Moment::of_frame(50, Ratio::whole(25));
+        let at = FrameTime::of_frame(50, Ratio::whole(25));
         let of = |format: &Format| {
             Particles::preset(Preset::of_word(name).unwrap()).splats(format, 3, Level::best(), &at).unwrap()
         };

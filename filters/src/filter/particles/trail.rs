@@ -3,8 +3,8 @@
 //! Each streak is the same particle at an earlier age, drawn out over the time until the next, so nothing is kept
 //! from frame to frame.
 
-use super::bound::{Bound, Now, Scene};
-use super::lanes::{Lanes, emit, see};
+use super::block::{ParticleBlock, emit, see};
+use super::bound_layer::{BoundLayer, EffectState, Scene};
 use crate::particle::draw::Splat;
 use crate::particle::{BLOCK, FLICKS};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const TAPER: f32 = 0.6;
 /// The trail of a layer.
 pub(super) struct Trail {
     /// The layer, its shutter open for one streak.
-    pub(super) layer: Bound,
+    pub(super) layer: BoundLayer,
     /// Streaks.
     pub(super) steps: u32,
     /// Seconds of each.
@@ -24,7 +24,13 @@ pub(super) struct Trail {
 
 impl Trail {
     /// The splats behind the particles of a block that is placed and dressed, with own numbers and velocities.
-    pub(super) fn splats(&self, now: &Now, scene: &Scene<'_>, fresh: &Lanes, out: &mut Vec<Splat>) {
+    pub(super) fn splats(
+        &self,
+        now: &EffectState,
+        scene: &Scene<'_>,
+        fresh: &ParticleBlock,
+        out: &mut Vec<Splat>,
+    ) {
         let bound = &self.layer;
         for i in 0..self.steps {
             let back = i as f32 * self.step;
@@ -34,7 +40,7 @@ impl Trail {
                 break;
             }
             let part = (i as f32 + 0.5) / self.steps as f32;
-            let then = Now {
+            let then = EffectState {
                 flick: now.flick.saturating_sub((f64::from(back) * FLICKS as f64) as i64),
                 // The shutter is open for a streak, whatever the speed.
                 speed: 1.0,
@@ -58,7 +64,7 @@ impl Trail {
 }
 
 /// Takes particles back in time, before friction and wind are put to them; who was not born then is not live.
-fn rewind(l: &mut Lanes, back: f32, pull: [f32; 3]) {
+fn rewind(l: &mut ParticleBlock, back: f32, pull: [f32; 3]) {
     for lane in l.block.lanes() {
         l.block.age[lane] -= back;
         if l.block.age[lane] < 0.0 {

@@ -5,7 +5,7 @@ use crate::filter::Band;
 use crate::frame::{Depth, Format, PlaneMut, PlaneRef, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::resample::{
-    Edge, Patch, Phases, Quads, Shape, Walk, Walked, Way, dot_row, weigh_rows, weigh_shifts,
+    Edge, Pass, Patch, Phases, Quads, SampleLine, Shape, Warp, accumulate_rows, accumulate_shifted, dot_row,
 };
 use crate::simd::Level;
 
@@ -47,8 +47,8 @@ pub(in crate::filter) struct Resampler {
 const WIDEST: f64 = 80.0;
 
 /// A plane's walk, and what is the same in all its rows.
-pub(in crate::filter) struct Plan<T: Walked> {
-    start: Walk,
+pub(in crate::filter) struct Plan<T: Warp> {
+    start: SampleLine,
     /// From row to row: columns, rows.
     down: (i64, i64),
     phases: (Phases<T::Sum>, Phases<T::Sum>),
@@ -66,7 +66,7 @@ pub(in crate::filter) enum Plans {
 }
 
 /// The windows of all columns, where rows stay level.
-struct Columns<T: Walked> {
+struct Columns<T: Warp> {
     /// The first sample of the row that any of them needs, and one behind the last.
     range: (i64, i64),
     /// The first sample of each, from the first of the range.
@@ -105,11 +105,11 @@ impl Resampler {
     }
 
     /// Of luma, and of chroma.
-    fn plans<T: Walked>(&self, placement: &Placement) -> [Plan<T>; 2] {
+    fn plans<T: Warp>(&self, placement: &Placement) -> [Plan<T>; 2] {
         [0, 1].map(|i: usize| self.plan(placement, i.min(self.format.planes() - 1)))
     }
 
-    fn plan<T: Walked>(&self, placement: &Placement, p: usize) -> Plan<T> {
+    fn plan<T: Warp>(&self, placement: &Placement, p: usize) -> Plan<T> {
         let (sx, sy) = self.format.plane_subsampling(p);
         let (rows, first) = self.format.field_rows();
         // Luma place of sample i: step * i + half.
@@ -123,7 +123,8 @@ impl Resampler {
         });
         let speed = |row: [f64; 2]| (row[0] * row[0] + row[1] * row[1]).sqrt().min(WIDEST);
         let phases = (Phases::new::<T>(self.shape, speed(m[0])), Phases::new::<T>(self.shape, speed(m[1])));
-        let start = Walk { u: fixed(origin[0]), v: fixed(origin[1]), du: fixed(m[0][0]), dv: fixed(m[1][0]) };
+        let start =
+            SampleLine { u: fixed(origin[0]), v: fixed(origin[1]), du: fixed(m[0][0]), dv: fixed(m[1][0]) };
         let down = (fixed(m[0][1]), fixed(m[1][1]));
         let (width, _) = self.format.plane_size(p);
         let columns = (start.dv == 0 && down.0 == 0).then(|| Columns::new(start, &phases.0, width));
@@ -146,7 +147,7 @@ impl Resampler {
         }
     }
 
-    fn planes<T: Walked>(
+    fn planes<T: Warp>(
         &self,
         placement: &Placement,
         color: [f64; 4],
@@ -194,8 +195,8 @@ impl Resampler {
             }
             for y in output.rows() {
                 let row = y as i64;
-                let Walk { u, v, du, dv } = plan.start;
-                let walk = Walk { u: u + row * plan.down.0, v: v + row * plan.down.1, du, dv };
+                let SampleLine { u, v, du, dv } = plan.start;
+                let walk = SampleLine { u: u + row * plan.down.0, v: v + row * plan.down.1, du, dv };
                 let out = output.row_mut(y);
                 if plan.columns.is_none() {
                     T::walk(self.level, out, &patch, walk, (&plan.phases.0, &plan.phases.1));
@@ -206,7 +207,7 @@ impl Resampler {
     }
 
     /// The rows of a window, weighed to what stands between two passes.
-    fn down<'a, T: Walked>(
+    fn down<'a, T: Warp>(
         &self,
         out: &mut [T::Wide],
         acc: &mut [T::Sum],
@@ -221,12 +222,12 @@ impl Resampler {
             done = T::down(self.level, out, rows, weights, bits);
         }
         let acc = &mut acc[done..];
-        weigh_rows(self.level, acc, weights, |k| &row(k)[done..]);
-        T::settle(self.level, &mut out[done..], acc, bits, Way::Widen);
+        accumulate_rows(self.level, acc, weights, |k| &row(k)[done..]);
+        T::round_saturate(self.level, &mut out[done..], acc, bits, Pass::Widen);
     }
 
     /// Down first, then across.
-    fn level_rows<T: Walked>(
+    fn level_rows<T: Warp>(
         &self,
         plan: &Plan<T>,
         columns: &Columns<T>,
@@ -256,8 +257,8 @@ impl Resampler {
         let blank = &mut bytemuck::cast_slice_mut::<u32, T>(blank)[..count];
         blank.fill(patch.color);
         // The one value as it stands between two passes.
-        T::weigh1(self.level, &mut acc[..1], &blank[..1], plan.whole(), false);
-        T::settle(self.level, &mut wide[..1], &acc[..1], patch.bits, Way::Widen);
+        T::accumulate1(self.level, &mut acc[..1], &blank[..1], plan.whole(), false);
+        T::round_saturate(self.level, &mut wide[..1], &acc[..1], patch.bits, Pass::Widen);
         let color = wide[0];
         for y in output.rows() {
             let (top, weights) = plan.phases.1.at(plan.start.v + y as i64 * plan.down.1);
@@ -284,7 +285,7 @@ impl Resampler {
             let done = if columns.alike {
                 let shifted = &padded[columns.at[0] as usize..];
                 let done = T::along(self.level, out, shifted, &columns.weights, patch.bits);
-                weigh_shifts(self.level, &mut acc[done..width], &shifted[done..], &columns.weights);
+                accumulate_shifted(self.level, &mut acc[done..width], &shifted[done..], &columns.weights);
                 done
             } else {
                 let done = T::windows(self.level, out, padded, &columns.quads, patch.bits);
@@ -292,20 +293,20 @@ impl Resampler {
                 dot_row(self.level, &mut acc[done..width], padded, &columns.at[done..], weights);
                 done
             };
-            T::settle(self.level, &mut out[done..], &acc[done..width], patch.bits, Way::Narrow);
+            T::round_saturate(self.level, &mut out[done..], &acc[done..width], patch.bits, Pass::Narrow);
         }
     }
 }
 
-impl<T: Walked> Plan<T> {
+impl<T: Warp> Plan<T> {
     /// A weight of 1.
     fn whole(&self) -> T::Sum {
         T::weights(&[1.0])[0]
     }
 }
 
-impl<T: Walked> Columns<T> {
-    fn new(start: Walk, phases: &Phases<T::Sum>, width: usize) -> Columns<T> {
+impl<T: Warp> Columns<T> {
+    fn new(start: SampleLine, phases: &Phases<T::Sum>, width: usize) -> Columns<T> {
         let place = |x: usize| start.u + x as i64 * start.du;
         let firsts: Vec<i64> = (0..width).map(|x| phases.at(place(x)).0).collect();
         let from = firsts.iter().copied().min().unwrap_or(0);

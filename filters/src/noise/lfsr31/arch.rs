@@ -58,7 +58,7 @@ fn apply<V: Vector>(x: V, m: &Matrix32) -> V {
 mod tests {
     use super::*;
     use crate::gf2::M31;
-    use crate::noise::lfsr31::place::matrix;
+    use crate::noise::lfsr31::position::matrix;
     use crate::noise::seed::mix64;
 
     #[test]

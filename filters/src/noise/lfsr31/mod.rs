@@ -48,15 +48,15 @@
 
 mod arch;
 mod fill;
-mod place;
+mod position;
 #[cfg(test)]
 mod tests;
 
 pub use fill::{Lanes, fill, fill_halves, fill_lag};
-pub use place::{Frame31, Lfsr31};
+pub use position::{Frame31, Lfsr31};
 
-use super::law::{self, Law};
-use super::{Origin, Shape, ShapeError};
+use super::distribution::{self, Distribution};
+use super::{CycleStart, Shape, ShapeError};
 
 /// Lanes side by side.
 pub const LANES: usize = 8;
@@ -72,39 +72,39 @@ pub const fn step(x: u32) -> u32 {
 #[allow(clippy::too_many_arguments)]
 pub fn word_at(
     shape: &Shape,
-    origin: Origin,
+    origin: CycleStart,
     frame: i64,
     plane: usize,
     y: u32,
     lane: u32,
     steps: u64,
 ) -> Result<u16, ShapeError> {
-    let state = place::closed_form(shape, origin.state()?, frame, plane, y, lane.into(), steps);
+    let state = position::closed_form(shape, origin.state()?, frame, plane, y, lane.into(), steps);
     Ok(step(state) as u16)
 }
 
-/// The noise of one pixel in closed form: the centred number c ([`law`]) that the `noise` filter scales to its strength.
+/// The noise of one pixel in closed form: the centred number c ([`distribution`]) that the `noise` filter scales to its strength.
 /// It is the same number as filling a row gives, and slow: four matrix products a word.
 ///
 /// Pixel x takes the words of lane x mod 8: k of them from step k * (x / 8) on, or for H8 the eight from step
 /// 8 * (x / 64) on, of whose transform it takes slot (x / 8) mod 8.
 pub fn noise_at(shape: &Shape, seed: u64, frame: i64, plane: usize, x: u32, y: u32) -> i16 {
     let lane = x % LANES as u32;
-    let word = |steps: u64| match word_at(shape, Origin::Seed(seed), frame, plane, y, lane, steps) {
+    let word = |steps: u64| match word_at(shape, CycleStart::Seed(seed), frame, plane, y, lane, steps) {
         Ok(word) => word,
         Err(e) => unreachable!("a seed always gives a state: {e}"),
     };
-    match shape.law() {
-        Law::Sum(k) => {
-            let mut words = [0; law::MAX_SAMPLES as usize];
+    match shape.distribution() {
+        Distribution::Sum(k) => {
+            let mut words = [0; distribution::MAX_SAMPLES as usize];
             let words = &mut words[..k as usize];
             let first = u64::from(k) * u64::from(x / LANES as u32);
             words.iter_mut().zip(first..).for_each(|(w, steps)| *w = word(steps));
-            law::centred(words)
+            distribution::centred(words)
         }
-        Law::H8 => {
+        Distribution::H8 => {
             let first = 8 * u64::from(x / (8 * LANES as u32));
-            law::h8(core::array::from_fn(|q| word(first + q as u64)))[x as usize / LANES % 8]
+            distribution::h8(core::array::from_fn(|q| word(first + q as u64)))[x as usize / LANES % 8]
         }
     }
 }

@@ -7,24 +7,24 @@ use crate::noise::seed::{Layer, fnv1a64, mix64};
 use crate::simd::Level;
 
 fn hd(layout: Layout) -> Shape {
-    Shape::new(&[(1920, 1080), (960, 540), (960, 540)], layout, Law::UNIFORM).unwrap()
+    Shape::new(&[(1920, 1080), (960, 540), (960, 540)], layout, Distribution::UNIFORM).unwrap()
 }
 
 #[test]
 fn origin_states() {
-    let state = |o: Origin| o.state();
-    assert_eq!(state(Origin::Seed(0)), Ok(1));
-    assert_eq!(state(Origin::Seed(1)), Ok(0x3d2f_3221));
-    assert_eq!(state(Origin::Seed(0x0123_4567_89ab_cdef)), Ok(0x5135_c2f9));
-    assert_eq!(state(Origin::State(0x8000_0001)), Ok(1));
+    let state = |o: CycleStart| o.state();
+    assert_eq!(state(CycleStart::Seed(0)), Ok(1));
+    assert_eq!(state(CycleStart::Seed(1)), Ok(0x3d2f_3221));
+    assert_eq!(state(CycleStart::Seed(0x0123_4567_89ab_cdef)), Ok(0x5135_c2f9));
+    assert_eq!(state(CycleStart::State(0x8000_0001)), Ok(1));
     for stuck in [0, 0x8000_0000] {
-        assert_eq!(state(Origin::State(stuck)), Err(ShapeError::State(stuck)));
+        assert_eq!(state(CycleStart::State(stuck)), Err(ShapeError::State(stuck)));
     }
 }
 
 #[test]
 fn matrix_rows() {
-    let m = place::matrix();
+    let m = position::matrix();
     for i in 0..12 {
         assert_eq!(m.rows[i], 1 << (16 + i));
     }
@@ -38,7 +38,7 @@ fn matrix_rows() {
 
 #[test]
 fn one_times_powers_of_two() {
-    let powers = Powers32::new(&place::matrix());
+    let powers = Powers32::new(&position::matrix());
     let of = |k: usize| powers.square(k).apply(1) & M31;
     assert_eq!([0, 1, 2, 3, 4, 5].map(of), [0x10000, 0x12, 0x104, 0x10010, 0x112, 0x10104]);
     assert_eq!([27, 28, 29, 30].map(of), [2, 4, 0x10, 0x100]);
@@ -46,7 +46,7 @@ fn one_times_powers_of_two() {
 
 #[test]
 fn jump_is_stepping_around_the_cycle_and_beyond() {
-    let m = place::matrix();
+    let m = position::matrix();
     let mut x = 0x2468_ace1u32;
     for n in 0..5000u32 {
         assert_eq!(m.pow(n.into()).apply(0x2468_ace1) & M31, x & M31);
@@ -87,13 +87,13 @@ fn vectors() {
         let width = shape.size(plane).0;
         for &level in Level::available() {
             let mut row = vec![0; width as usize];
-            let stream = Lfsr31::new(&shape, Origin::Seed(seed), Layer::BASE, level).unwrap();
+            let stream = Lfsr31::new(&shape, CycleStart::Seed(seed), Layer::BASE, level).unwrap();
             stream.fill_row(frame, plane, y, 0..width, &mut row);
             assert_eq!(row[..12], first, "{level} {layout:?} {seed:x}");
             assert_eq!(row[row.len() - 1], last, "{level} {layout:?} {seed:x}");
             // Bit 31 of the first lanes is redundant; a raw state is entered in the same way.
-            let s0 = Origin::Seed(seed).state().unwrap() | 1 << 31;
-            let raw = Lfsr31::new(&shape, Origin::State(s0), Layer::BASE, level).unwrap();
+            let s0 = CycleStart::Seed(seed).state().unwrap() | 1 << 31;
+            let raw = Lfsr31::new(&shape, CycleStart::State(s0), Layer::BASE, level).unwrap();
             let mut again = vec![0; width as usize];
             raw.fill_row(frame, plane, y, 0..width, &mut again);
             assert_eq!(row, again);
@@ -107,7 +107,7 @@ fn plane_hashes() {
         [(Layout::Sequential, 0x815c_5e93_a852_58d3), (Layout::Keyed, 0x0288_e097_3d71_ccd3u64)]
     {
         for &level in Level::available() {
-            let stream = Lfsr31::new(&hd(layout), Origin::Seed(1), Layer::BASE, level).unwrap();
+            let stream = Lfsr31::new(&hd(layout), CycleStart::Seed(1), Layer::BASE, level).unwrap();
             let mut bytes = Vec::new();
             let mut row = [0; 960];
             for y in 0..540 {
@@ -155,32 +155,41 @@ fn every_body_is_the_reference_at_every_length() {
 #[test]
 fn one_pixel_is_the_row_for_any_frame_tile_and_shape() {
     let sizes = [(137u32, 5u32), (19, 3), (1, 1), (64, 2)];
-    let laws = [Law::UNIFORM, Law::Sum(2), Law::Sum(3), Law::Sum(7), Law::Sum(16), Law::H8];
-    let cases = [Layout::Keyed, Layout::Sequential].into_iter().flat_map(|l| laws.map(|law| (l, law)));
-    for (layout, law) in cases {
-        let shape = Shape::new(&sizes, layout, law).unwrap();
+    let laws = [
+        Distribution::UNIFORM,
+        Distribution::Sum(2),
+        Distribution::Sum(3),
+        Distribution::Sum(7),
+        Distribution::Sum(16),
+        Distribution::H8,
+    ];
+    let cases = [Layout::Keyed, Layout::Sequential]
+        .into_iter()
+        .flat_map(|l| laws.map(|distribution| (l, distribution)));
+    for (layout, distribution) in cases {
+        let shape = Shape::new(&sizes, layout, distribution).unwrap();
         let block = shape.block(8);
         for seed in [7, u64::MAX] {
-            let stream = Lfsr31::new(&shape, Origin::Seed(seed), Layer::BASE, Level::best()).unwrap();
+            let stream = Lfsr31::new(&shape, CycleStart::Seed(seed), Layer::BASE, Level::best()).unwrap();
             for frame in [0, 1, -1, 1_000_000, i64::MAX, i64::MIN, i64::from(M31), i64::from(M31) + 1] {
                 for (plane, (w, h)) in sizes.into_iter().enumerate() {
                     let y = h - 1;
                     let pixels = w.next_multiple_of(block) as usize;
-                    let mut row = vec![0; pixels * law.words() as usize];
+                    let mut row = vec![0; pixels * distribution.words() as usize];
                     stream.fill_row(frame, plane, y, 0..w, &mut row);
                     for (i, &word) in row.iter().enumerate().step_by(5) {
-                        let origin = Origin::Seed(seed);
+                        let origin = CycleStart::Seed(seed);
                         let one = word_at(&shape, origin, frame, plane, y, i as u32 % 8, i as u64 / 8);
-                        assert_eq!(one, Ok(word), "{layout:?} {law:?} {frame} {plane} {i}");
+                        assert_eq!(one, Ok(word), "{layout:?} {distribution:?} {frame} {plane} {i}");
                     }
                     let mut c = vec![0; pixels];
-                    law::centre(Level::SCALAR, law, 8, &row, &mut c);
+                    distribution::centre(Level::SCALAR, distribution, 8, &row, &mut c);
                     for x in 0..w {
                         let one = noise_at(&shape, seed, frame, plane, x, y);
-                        assert_eq!(one, c[x as usize], "{layout:?} {law:?} {frame} {plane} {x}");
+                        assert_eq!(one, c[x as usize], "{layout:?} {distribution:?} {frame} {plane} {x}");
                     }
                     for x in [0, 1, 8, 9, 17, 36, 64, 130].into_iter().filter(|x| *x < w) {
-                        let skip = (x / block * block * law.words()) as usize;
+                        let skip = (x / block * block * distribution.words()) as usize;
                         let mut tile = vec![0; row.len() - skip];
                         stream.fill_row(frame, plane, y, x..w, &mut tile);
                         assert_eq!(tile, row[skip..]);
@@ -195,23 +204,23 @@ fn one_pixel_is_the_row_for_any_frame_tile_and_shape() {
 fn layers_are_apart_and_one_tape_has_one() {
     let first = |layer| {
         let mut row = [0; 960];
-        let stream = Lfsr31::new(&hd(Layout::Keyed), Origin::Seed(0), layer, Level::best()).unwrap();
+        let stream = Lfsr31::new(&hd(Layout::Keyed), CycleStart::Seed(0), layer, Level::best()).unwrap();
         stream.fill_row(0, 1, 0, 0..960, &mut row);
         row
     };
     assert_ne!(first(Layer::BASE), first(Layer::OCTAVE));
-    let refused = Lfsr31::new(&hd(Layout::Sequential), Origin::Seed(0), Layer::OCTAVE, Level::best());
+    let refused = Lfsr31::new(&hd(Layout::Sequential), CycleStart::Seed(0), Layer::OCTAVE, Level::best());
     assert_eq!(refused.err(), Some(ShapeError::Layer(Layer::OCTAVE)));
 }
 
 #[test]
 fn sequential_rows_lie_one_behind_the_other() {
     // Frame, plane and row boundaries are no boundaries of the tape: lane 7 ends where the next row's lane 0 begins.
-    let shape = Shape::new(&[(16, 2), (8, 1)], Layout::Sequential, Law::UNIFORM).unwrap();
-    let stream = Lfsr31::new(&shape, Origin::State(0xace1), Layer::BASE, Level::best()).unwrap();
+    let shape = Shape::new(&[(16, 2), (8, 1)], Layout::Sequential, Distribution::UNIFORM).unwrap();
+    let stream = Lfsr31::new(&shape, CycleStart::State(0xace1), Layer::BASE, Level::best()).unwrap();
     let total = 2 * 16 + 8;
     let tape: Vec<u16> = {
-        let mut x = place::matrix().pow(u128::from(M31) - total as u128).apply(0xace1);
+        let mut x = position::matrix().pow(u128::from(M31) - total as u128).apply(0xace1);
         (0..3 * total)
             .map(|_| {
                 x = step(x);
@@ -244,7 +253,7 @@ fn words_obey_the_lag() {
 
 #[test]
 fn shapes_that_cannot_be() {
-    let new = |sizes: &[(u32, u32)], k| Shape::new(sizes, Layout::Keyed, Law::Sum(k));
+    let new = |sizes: &[(u32, u32)], k| Shape::new(sizes, Layout::Keyed, Distribution::Sum(k));
     assert_eq!(new(&[(1, 1)], 0), Err(ShapeError::Samples(0)));
     assert_eq!(new(&[(1, 1)], 17), Err(ShapeError::Samples(17)));
     assert_eq!(new(&[], 1), Err(ShapeError::Planes(0)));

@@ -4,8 +4,8 @@ use super::super::seed::fnv1a64;
 use super::super::{Layout, Shape};
 use super::*;
 
-fn hd(law: Law) -> Shape {
-    Shape::new(&[(1920, 1080); 3], Layout::Keyed, law).unwrap()
+fn hd(distribution: Distribution) -> Shape {
+    Shape::new(&[(1920, 1080); 3], Layout::Keyed, distribution).unwrap()
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn vectors() {
     for (seed, frame, plane, y, want, last) in rows {
         for &level in Level::available() {
             let mut row = vec![0; 1920];
-            Xs64::new(&hd(Law::UNIFORM), seed, Layer::BASE, level).fill_row(
+            Xs64::new(&hd(Distribution::UNIFORM), seed, Layer::BASE, level).fill_row(
                 frame,
                 plane,
                 y,
@@ -37,14 +37,14 @@ fn vectors() {
 #[test]
 fn plane_hashes_of_words_and_of_h8() {
     for &level in Level::available() {
-        let stream = Xs64::new(&hd(Law::UNIFORM), 1, Layer::BASE, level);
+        let stream = Xs64::new(&hd(Distribution::UNIFORM), 1, Layer::BASE, level);
         let (mut words, mut bells) = (Vec::new(), Vec::new());
         let (mut row, mut c) = (vec![0; 2048], vec![0; 2048]);
         for y in 0..1080 {
             stream.fill_row(0, 0, y, 0..1920, &mut row[..1920]);
             words.extend(row[..1920].iter().flat_map(|w| w.to_le_bytes()));
-            Xs64::new(&hd(Law::H8), 1, Layer::BASE, level).fill_row(0, 0, y, 0..1920, &mut row);
-            law::centre(level, Law::H8, LANES, &row, &mut c);
+            Xs64::new(&hd(Distribution::H8), 1, Layer::BASE, level).fill_row(0, 0, y, 0..1920, &mut row);
+            distribution::centre(level, Distribution::H8, LANES, &row, &mut c);
             if y == 0 {
                 assert_eq!(c[..8], [-2107, -10143, -8746, 9184, -3663, -2752, -7483, -1931]);
             }
@@ -99,25 +99,30 @@ fn jumps_are_steps_and_the_period_is_full() {
 
 #[test]
 fn one_pixel_is_the_row_for_any_tile_and_shape() {
-    for law in [Law::UNIFORM, Law::Sum(3), Law::Sum(16), Law::H8] {
-        let shape = Shape::new(&[(600, 3), (33, 2)], Layout::Keyed, law).unwrap();
+    for distribution in [Distribution::UNIFORM, Distribution::Sum(3), Distribution::Sum(16), Distribution::H8]
+    {
+        let shape = Shape::new(&[(600, 3), (33, 2)], Layout::Keyed, distribution).unwrap();
         let stream = Xs64::new(&shape, 77, Layer::BASE, Level::best());
         let block = shape.block(LANES as u32);
         for frame in [0, -1, i64::MIN, i64::MAX] {
             for (plane, w, y) in [(0, 600u32, 2), (1, 33, 1)] {
                 let pixels = w.next_multiple_of(block) as usize;
-                let mut row = vec![0; pixels * law.words() as usize];
+                let mut row = vec![0; pixels * distribution.words() as usize];
                 stream.fill_row(frame, plane, y, 0..w, &mut row);
                 let mut c = vec![0; pixels];
-                law::centre(Level::SCALAR, law, LANES, &row, &mut c);
+                distribution::centre(Level::SCALAR, distribution, LANES, &row, &mut c);
                 for x in 0..w {
-                    assert_eq!(noise_at(&shape, 77, frame, plane, x, y), c[x as usize], "{law:?} {x}");
+                    assert_eq!(
+                        noise_at(&shape, 77, frame, plane, x, y),
+                        c[x as usize],
+                        "{distribution:?} {x}"
+                    );
                 }
                 for x in [1, 32, 257, 599].into_iter().filter(|x| *x < w) {
-                    let skip = (x / block * block * law.words()) as usize;
+                    let skip = (x / block * block * distribution.words()) as usize;
                     let mut tile = vec![0; row.len() - skip];
                     stream.fill_row(frame, plane, y, x..w, &mut tile);
-                    assert_eq!(tile, row[skip..], "{law:?} from {x}");
+                    assert_eq!(tile, row[skip..], "{distribution:?} from {x}");
                 }
             }
         }

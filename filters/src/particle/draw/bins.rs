@@ -7,12 +7,12 @@
 //! most, so that no splat takes more than four places, however large it is.
 
 use super::super::arch::prefetch;
-use super::cover::extent;
+use super::coverage::extent;
 use super::grid::{FIRST, Grid, LARGE, OFF, codes};
-use super::look::Look;
 use super::splat::{LEAST, Splat};
-use super::stamp::{LARGEST, RADII};
-use crate::lend::Spread;
+use super::stamp::{MAX_RADIUS, RADII};
+use super::style::SplatStyle;
+use crate::lend::Executor;
 use crate::simd::Level;
 use std::sync::{Mutex, PoisonError};
 
@@ -24,7 +24,7 @@ const BATCH: usize = 256;
 
 /// How many stretches ahead a tile's splats are asked for, and how many cache lines of them.
 const AHEAD: usize = 4;
-const MOST_AHEAD: usize = 8;
+const MAX_AHEAD: usize = 8;
 
 /// One stretch, sorted.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ struct Chunk {
 
 /// What sorting a stretch needs for a while: few of them, so that they stay in the caches from stretch to stretch.
 #[derive(Clone, Debug, Default)]
-struct Desk {
+struct SortBuffers {
     /// What [`Bins::fill`] makes.
     made: Vec<Splat>,
     /// The tiles of each splat, or [`OFF`].
@@ -59,7 +59,7 @@ struct Desk {
 pub struct Bins {
     grid: Option<Grid>,
     chunks: Vec<Chunk>,
-    desks: Vec<Desk>,
+    idle_buffers: Vec<SortBuffers>,
     live: usize,
     coarse: Vec<(u64, Splat)>,
     rising: bool,
@@ -79,7 +79,7 @@ impl Chunk {
         &mut self,
         level: Level,
         grid: &Grid,
-        looks: &[Look],
+        styles: &[SplatStyle],
         splats: &[Splat],
         tiles: &mut Vec<u32>,
         sorted: &mut Vec<Splat>,
@@ -88,17 +88,17 @@ impl Chunk {
         self.starts.resize(grid.len() + 1, 0);
         self.coarse.clear();
         self.used.clear();
-        self.used.resize(looks.len() * RADII, false);
+        self.used.resize(styles.len() * RADII, false);
         self.ends = splats.first().zip(splats.last()).map(|(a, b)| (a.rank, b.rank));
         // The first pass counts, the second places.
         tiles.clear();
         tiles.resize(splats.len(), OFF);
-        self.rising = codes(level, grid, looks, splats, tiles);
+        self.rising = codes(level, grid, styles, splats, tiles);
         for (splat, code) in splats.iter().zip(tiles.iter_mut()) {
             if *code >= LARGE {
                 if *code == LARGE
-                    && let Some(look) = looks.get(usize::from(splat.look))
-                    && let Some(at) = grid.touched(splat, extent(&look.shape, splat))
+                    && let Some(style) = styles.get(usize::from(splat.style))
+                    && let Some(at) = grid.touched(splat, extent(&style.shape, splat))
                 {
                     self.keep_large(splat, at);
                 }
@@ -106,9 +106,9 @@ impl Chunk {
                 continue;
             }
             let [x, y] = splat.half;
-            if x == y && x <= LARGEST {
+            if x == y && x <= MAX_RADIUS {
                 let radius = usize::from(x.max(LEAST) - LEAST);
-                if let Some(used) = self.used.get_mut(usize::from(splat.look) * RADII + radius) {
+                if let Some(used) = self.used.get_mut(usize::from(splat.style) * RADII + radius) {
                     *used = true;
                 }
             }
@@ -184,14 +184,21 @@ impl Bins {
         &mut self,
         level: Level,
         grid: Grid,
-        looks: &[Look],
+        styles: &[SplatStyle],
         splats: &[Splat],
-        spread: &dyn Spread,
+        executor: &dyn Executor,
     ) {
         let count = splats.len().div_ceil(CHUNK);
-        self.each(grid, count, spread, &|i, chunk, desk| {
+        self.each(grid, count, executor, &|i, chunk, buffers| {
             let end = splats.len().min((i + 1) * CHUNK);
-            chunk.sort(level, &grid, looks, &splats[i * CHUNK..end], &mut desk.tiles, &mut desk.sorted);
+            chunk.sort(
+                level,
+                &grid,
+                styles,
+                &splats[i * CHUNK..end],
+                &mut buffers.tiles,
+                &mut buffers.sorted,
+            );
         });
     }
 
@@ -200,15 +207,15 @@ impl Bins {
         &mut self,
         level: Level,
         grid: Grid,
-        looks: &[Look],
+        styles: &[SplatStyle],
         count: usize,
         make: &(dyn Fn(usize, &mut Vec<Splat>) + Sync),
-        spread: &dyn Spread,
+        executor: &dyn Executor,
     ) {
-        self.each(grid, count, spread, &|i, chunk, desk| {
-            desk.made.clear();
-            make(i, &mut desk.made);
-            chunk.sort(level, &grid, looks, &desk.made, &mut desk.tiles, &mut desk.sorted);
+        self.each(grid, count, executor, &|i, chunk, buffers| {
+            buffers.made.clear();
+            make(i, &mut buffers.made);
+            chunk.sort(level, &grid, styles, &buffers.made, &mut buffers.tiles, &mut buffers.sorted);
         });
     }
 
@@ -216,8 +223,8 @@ impl Bins {
         &mut self,
         grid: Grid,
         count: usize,
-        spread: &dyn Spread,
-        task: &(dyn Fn(usize, &mut Chunk, &mut Desk) + Sync),
+        executor: &dyn Executor,
+        task: &(dyn Fn(usize, &mut Chunk, &mut SortBuffers) + Sync),
     ) {
         self.grid = Some(grid);
         if self.chunks.len() < count {
@@ -225,15 +232,16 @@ impl Bins {
         }
         self.live = count;
         let cells: Vec<Mutex<&mut Chunk>> = self.chunks[..count].iter_mut().map(Mutex::new).collect();
-        let desks = Mutex::new(core::mem::take(&mut self.desks));
-        spread.spread(count, &|i| {
+        let idle_buffers = Mutex::new(core::mem::take(&mut self.idle_buffers));
+        executor.execute(count, &|i| {
             // The one that was used last, if one is free.
-            let mut desk = desks.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-            task(i, &mut cells[i].lock().unwrap_or_else(PoisonError::into_inner), &mut desk);
-            desks.lock().unwrap_or_else(PoisonError::into_inner).push(desk);
+            let mut buffers =
+                idle_buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+            task(i, &mut cells[i].lock().unwrap_or_else(PoisonError::into_inner), &mut buffers);
+            idle_buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
         });
         drop(cells);
-        self.desks = desks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.idle_buffers = idle_buffers.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.coarse.clear();
         let mut before = None;
         self.rising = true;
@@ -283,7 +291,7 @@ impl Bins {
         for (i, chunk) in self.chunks[..self.live].iter().enumerate() {
             // A run is short, and the machine does not know where the next one begins.
             if let Some(ahead) = self.chunks[..self.live].get(i + AHEAD) {
-                ahead.run(tile).iter().step_by(2).take(MOST_AHEAD).for_each(prefetch);
+                ahead.run(tile).iter().step_by(2).take(MAX_AHEAD).for_each(prefetch);
             }
             let mut run = chunk.run(tile);
             while !run.is_empty() && !list.is_empty() {
@@ -368,11 +376,11 @@ impl Bins {
                 + c.starts.capacity() * 4
                 + c.used.capacity()
         };
-        let desk = |d: &Desk| {
+        let buffers = |d: &SortBuffers| {
             (d.made.capacity() + d.sorted.capacity()) * size_of::<Splat>() + d.tiles.capacity() * 4
         };
         self.chunks.iter().map(chunk).sum::<usize>()
-            + self.desks.iter().map(desk).sum::<usize>()
+            + self.idle_buffers.iter().map(buffers).sum::<usize>()
             + self.coarse.capacity() * size_of::<(u64, Splat)>()
             + self.stamps.bytes()
     }

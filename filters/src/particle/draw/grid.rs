@@ -1,10 +1,10 @@
 //! The tiles of a picture, and which of them a splat touches.
 #![allow(clippy::needless_range_loop)] // a lane is a place in many rows
 
-use super::cover::extent;
-use super::look::{Look, Shape};
-use super::place::{Cells, FEW};
+use super::coverage::extent;
+use super::draw_plane::{BATCH, Cells};
 use super::splat::Splat;
+use super::style::{Shape, SplatStyle};
 use crate::simd::multiversion;
 
 /// No position of a splat is farther from 0, and none need be thought of as reaching farther.
@@ -108,25 +108,25 @@ pub(super) const LARGE: u32 = u32::MAX - 1;
 multiversion! {
     /// Where each splat is kept: its first tile with bits as above, [`LARGE`] or [`OFF`]. Says whether ranks rise from each
     /// splat to the next.
-    pub(super) fn codes(level, grid: &Grid, looks: &[Look], splats: &[Splat], out: &mut [u32]) -> bool = codes_body;
+    pub(super) fn codes(level, grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u32]) -> bool = codes_body;
 }
 
 #[inline(always)]
-fn codes_body(grid: &Grid, looks: &[Look], splats: &[Splat], out: &mut [u32]) -> bool {
-    let mut at = [[0i32; FEW]; 2];
-    let mut reach = [[0i32; FEW]; 2];
-    let mut off = [0u32; FEW];
+fn codes_body(grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u32]) -> bool {
+    let mut at = [[0i32; BATCH]; 2];
+    let mut reach = [[0i32; BATCH]; 2];
+    let mut off = [0u32; BATCH];
     let mut rising = true;
     // What the next rank has to be at least.
     let mut least = 0;
-    for (few, out) in splats.chunks(FEW).zip(out.chunks_mut(FEW)) {
-        for (j, splat) in few.iter().enumerate().take(FEW) {
+    for (few, out) in splats.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
+        for (j, splat) in few.iter().enumerate().take(BATCH) {
             rising &= (splat.rank >= least) & (splat.rank < u64::MAX);
             least = splat.rank.saturating_add(1);
             (at[0][j], at[1][j]) = (splat.x, splat.y);
             off[j] = u32::from(splat.opacity == 0);
             let [x, y] = splat.half;
-            let more = match looks.get(usize::from(splat.look)).map(|l| &l.shape) {
+            let more = match styles.get(usize::from(splat.style)).map(|l| &l.shape) {
                 Some(Shape::Disc { .. }) if x == y => [16 * i32::from(x); 2],
                 Some(shape) => extent(shape, splat),
                 None => {
@@ -139,13 +139,13 @@ fn codes_body(grid: &Grid, looks: &[Look], splats: &[Splat], out: &mut [u32]) ->
         if grid.narrow != SQUARE {
             reach[0].iter_mut().for_each(|r| *r = grid.narrowed(*r));
         }
-        let mut first = [[0i32; FEW]; 2];
-        let mut more = [[0i32; FEW]; 2];
+        let mut first = [[0i32; BATCH]; 2];
+        let mut more = [[0i32; BATCH]; 2];
         for a in 0..2 {
             let by = 8 + grid.log[a];
             let [before, beyond] = grid.slack[a];
             let end = grid.tiles[a] as i32 - 1;
-            for j in 0..FEW {
+            for j in 0..BATCH {
                 let (at, reach) = (at[a][j].clamp(-FARTHEST, FARTHEST), reach[a][j].min(LONGEST));
                 let low = (at - (reach + before)) >> by;
                 let high = (at + (reach + beyond)) >> by;
@@ -155,8 +155,8 @@ fn codes_body(grid: &Grid, looks: &[Look], splats: &[Splat], out: &mut [u32]) ->
             }
         }
         let across = grid.tiles[0] as i32;
-        let mut code = [0u32; FEW];
-        for j in 0..FEW {
+        let mut code = [0u32; BATCH];
+        for j in 0..BATCH {
             let (wide, high) = (more[0][j], more[1][j]);
             let tile = (first[1][j].wrapping_mul(across).wrapping_add(first[0][j])) as u32;
             let c = tile | (wide as u32) << 30 | (high as u32) << 31;
@@ -172,7 +172,7 @@ fn codes_body(grid: &Grid, looks: &[Look], splats: &[Splat], out: &mut [u32]) ->
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::Blend;
+    use super::super::style::Blend;
     use super::*;
     use crate::noise::seed::mix64;
     use crate::simd::Level;
@@ -180,8 +180,8 @@ mod tests {
     #[test]
     fn codes_are_the_tiles_that_are_touched() {
         let cells = [Cells { shift: [0, 0], first: [128, 128] }, Cells { shift: [1, 1], first: [128, 256] }];
-        let looks = [Shape::disc(1.0), Shape::ring(0.5, 0.2), Shape::streak(0.5)]
-            .map(|s| Look::new(s.unwrap(), Blend::Over));
+        let styles = [Shape::disc(1.0), Shape::ring(0.5, 0.2), Shape::streak(0.5)]
+            .map(|s| SplatStyle::new(s.unwrap(), Blend::Over));
         let splats: Vec<Splat> = (0..5000u64)
             .map(|i| {
                 let n = [1, 2, 3].map(|k| mix64(4 * i + k));
@@ -194,7 +194,7 @@ mod tests {
                     x: at(n[0]),
                     y: at(n[1]),
                     half: if n[2] & 3 > 0 { [half[0]; 2] } else { half },
-                    look: (n[1] >> 40) as u16 % 4,
+                    style: (n[1] >> 40) as u16 % 4,
                     angle: (n[1] >> 48) as u16,
                     opacity: (n[2] >> 32) as u16 & 15,
                     ..Splat::new([0.0; 2], [1.0; 2])
@@ -209,10 +209,10 @@ mod tests {
                 for count in [5000, 4999, 17, 1, 0] {
                     let splats = &splats[..count];
                     let mut got = vec![7; count];
-                    assert!(codes(level, &grid, &looks, splats, &mut got));
+                    assert!(codes(level, &grid, &styles, splats, &mut got));
                     for (splat, got) in splats.iter().zip(got) {
-                        let look = looks.get(usize::from(splat.look)).filter(|_| splat.opacity > 0);
-                        let at = look.and_then(|l| grid.touched(splat, extent(&l.shape, splat)));
+                        let style = styles.get(usize::from(splat.style)).filter(|_| splat.opacity > 0);
+                        let at = style.and_then(|l| grid.touched(splat, extent(&l.shape, splat)));
                         let want = at.map_or(OFF, |[[x, x1], [y, y1]]| match (x1 - x, y1 - y) {
                             (wide @ 0..=1, high @ 0..=1) => {
                                 (y * grid.tiles[0] as u32 + x) | (wide << 30) | (high << 31)
@@ -225,7 +225,7 @@ mod tests {
             }
             let mut back = splats.clone();
             back[41].rank = back[40].rank;
-            assert!(!codes(Level::best(), &grid, &looks, &back, &mut vec![0; 5000]));
+            assert!(!codes(Level::best(), &grid, &styles, &back, &mut vec![0; 5000]));
         }
     }
 }

@@ -9,16 +9,16 @@
 //! A picture that repeats is moved in its own frame, and what leaves the frame at one side comes in at the other. The
 //! rectangle is cut to the frame; what lies in it is the picture as if it stood beside itself on all sides.
 
-use super::place::{self, Holds, Place};
+use super::draw_plane::{self, DrawPlane, PlaneContent};
+use super::rasterize::Bounds;
 use super::splat::{SIZES, Splat};
-use super::sweep::Bounds;
 use crate::pixel::convert::Coefficients;
-use crate::pixel::transfer::Curve;
+use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
 use core::fmt;
 
 /// The largest width or height.
-pub const MOST_SIDE: usize = 8192;
+pub const MAX_IMAGE_SIDE: usize = 8192;
 
 /// A picture with alpha.
 #[derive(Clone, PartialEq)]
@@ -38,7 +38,7 @@ impl fmt::Debug for Image {
 /// A picture that cannot be a sprite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImageError {
-    /// Empty, or wider or higher than [`MOST_SIDE`].
+    /// Empty, or wider or higher than [`MAX_IMAGE_SIDE`].
     Size(usize, usize),
     /// The number of texels is not width times height.
     Count(usize, usize),
@@ -48,7 +48,7 @@ impl fmt::Display for ImageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ImageError::Size(w, h) => {
-                write!(f, "a sprite of {w}x{h}: width and height must be 1 to {MOST_SIDE}")
+                write!(f, "a sprite of {w}x{h}: width and height must be 1 to {MAX_IMAGE_SIDE}")
             }
             ImageError::Count(got, want) => write!(f, "{got} texels where the size asks for {want}"),
         }
@@ -61,7 +61,7 @@ impl Image {
     /// From rows of R, G, B and alpha, 0 to 1, as displayed, colour not multiplied by alpha. Values outside are kept to
     /// 0..1, and what is not a number is 0.
     pub fn new(width: usize, height: usize, rgba: &[[f32; 4]]) -> Result<Image, ImageError> {
-        let sides = 1..=MOST_SIDE;
+        let sides = 1..=MAX_IMAGE_SIDE;
         if !sides.contains(&width) || !sides.contains(&height) {
             return Err(ImageError::Size(width, height));
         }
@@ -121,7 +121,7 @@ struct Raster {
 }
 
 /// Fewer than this many texels along either side of a cell are summed.
-const FEW: f32 = 4.0;
+const BATCH: f32 = 4.0;
 /// ... and this many along its longer side.
 const MANY: f32 = 16.0;
 
@@ -129,14 +129,14 @@ impl Prepared {
     /// In the values that a curve makes light.
     pub(super) fn of(
         image: &Image,
-        places: &[Place],
+        places: &[DrawPlane],
         matrix: Option<Coefficients>,
-        curve: Curve,
+        curve: TransferFunction,
         level: Level,
     ) -> Prepared {
-        let gray = places.iter().filter(|p| p.holds != Holds::Alpha).count() == 1;
+        let gray = places.iter().filter(|p| p.content != PlaneContent::Alpha).count() == 1;
         let colour = |t: &[f32; 4]| {
-            let [y, u, v] = place::nominal(matrix, [t[0], t[1], t[2]].map(f64::from));
+            let [y, u, v] = draw_plane::nominal(matrix, [t[0], t[1], t[2]].map(f64::from));
             if gray { [y as f32, 0.0, 0.0, t[3]] } else { [y as f32, u as f32, v as f32, t[3]] }
         };
         let mut last = Raster {
@@ -144,9 +144,9 @@ impl Prepared {
             period: image.size.map(|s| s as f32),
             texels: image.texels.iter().map(colour).collect(),
         };
-        if curve != Curve::Linear {
+        if curve != TransferFunction::Linear {
             for texel in &mut last.texels {
-                lighten(texel, curve, level);
+                linearize(texel, curve, level);
             }
         }
         let mut halvings = Vec::new();
@@ -168,7 +168,7 @@ impl Prepared {
         let mut wide =
             [per[0] * long(cell[0] * cos, cell[1] * sin), per[1] * long(cell[0] * sin, cell[1] * cos)];
         let mut halving = 0;
-        let too_many = |w: [f32; 2]| w[0].min(w[1]) >= FEW || w[0].max(w[1]) >= MANY;
+        let too_many = |w: [f32; 2]| w[0].min(w[1]) >= BATCH || w[0].max(w[1]) >= MANY;
         while too_many(wide) && halving + 1 < self.halvings.len() {
             halving += 1;
             per = per.map(|v| 0.5 * v);
@@ -197,12 +197,12 @@ impl Prepared {
 }
 
 /// From values multiplied by alpha to light multiplied by alpha.
-fn lighten(texel: &mut [f32; 4], curve: Curve, level: Level) {
+fn linearize(texel: &mut [f32; 4], curve: TransferFunction, level: Level) {
     let alpha = texel[3];
     if alpha > 0.0 {
         let colours = &mut texel[..3];
         colours.iter_mut().for_each(|v| *v /= alpha);
-        curve.lighten(level, colours);
+        curve.linearize(level, colours);
         colours.iter_mut().for_each(|v| *v *= alpha);
     }
 }
@@ -359,7 +359,7 @@ impl Sampler<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cover::turn;
+    use super::super::coverage::turn;
     use super::*;
     use crate::frame::Format;
     use crate::noise::seed::mix64;
@@ -369,8 +369,8 @@ mod tests {
         (0..size[0] * size[1]).map(|i| [0, 1, 2, 3].map(|c| any(4 * i + c))).collect()
     }
 
-    fn places(format: &Format) -> Vec<Place> {
-        (0..format.planes()).map(|p| Place::of(format, p)).collect()
+    fn places(format: &Format) -> Vec<DrawPlane> {
+        (0..format.planes()).map(|p| DrawPlane::of(format, p)).collect()
     }
 
     /// Every cell against the definition in f64: the picture beside itself on all sides, moved, cut to its frame, its
@@ -383,7 +383,8 @@ mod tests {
         for (case, size) in [[1, 1], [3, 1], [7, 5], [8, 6], [13, 29], [64, 3]].into_iter().enumerate() {
             let texels = texels(size);
             let image = Image::new(size[0], size[1], &texels).unwrap().repeating();
-            let prepared = Prepared::of(&image, &places(&format), None, Curve::Linear, Level::best());
+            let prepared =
+                Prepared::of(&image, &places(&format), None, TransferFunction::Linear, Level::best());
             for n in 0..60u64 {
                 let any = |k: u64, top: u64| mix64(n * 16 + k + 977 * case as u64) % top;
                 let half = [any(0, 200) + 8, any(1, 200) + 8].map(|h| h as u16);
@@ -456,7 +457,7 @@ mod tests {
     fn one_that_does_not_repeat_stays() {
         let format = Format::from_name("gbrap", 16, 16).unwrap();
         let image = Image::new(7, 5, &texels([7, 5])).unwrap();
-        let prepared = Prepared::of(&image, &places(&format), None, Curve::Linear, Level::best());
+        let prepared = Prepared::of(&image, &places(&format), None, TransferFunction::Linear, Level::best());
         let splat = Splat::new([0.0; 2], [3.5, 2.5]);
         let of = |splat: Splat| prepared.sampler(&splat, turn(splat.angle), [1.0; 2]).cell([0.5, 1.0]);
         assert_eq!(of(splat), of(Splat { colour: [999, 5000, 7], ..splat }));

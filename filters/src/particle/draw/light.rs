@@ -12,19 +12,19 @@
 //! Colour under straight alpha is light times alpha while it is drawn on. Where it came multiplied, it was multiplied as
 //! a value, behind the transfer function: it is divided first.
 
+use super::draw_plane::{self, DrawPlane, PlaneContent};
 use super::image::Image;
-use super::look::{Blend, Look, Shape};
-use super::place::{self, Holds, Place};
+use super::style::{Blend, Shape, SplatStyle};
 use super::tile::{Part, ROOM, Tile};
 use crate::frame::{Alpha, Family, Format, FrameMut, PlaneSet};
 use crate::pixel::convert::Coefficients;
-use crate::pixel::lift::{Lifted, lift, settle};
-use crate::pixel::transfer::Curve;
+use crate::pixel::f32_rows::{ConvertF32, from_f32, to_f32};
+use crate::pixel::transfer::TransferFunction;
 use crate::simd::{Level, multiversion};
 
 /// In what colours are mixed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Light {
+pub enum BlendSpace {
     /// The values that the picture holds.
     #[default]
     Gamma,
@@ -37,10 +37,10 @@ const LONGEST: usize = 1 << 9;
 
 /// How planes and working samples hang together.
 #[derive(Clone, Debug)]
-pub(super) struct Working {
-    pub(super) curve: Curve,
+pub(super) struct WorkingSpace {
+    pub(super) curve: TransferFunction,
     /// What the picture's own planes are.
-    own: Vec<Place>,
+    own: Vec<DrawPlane>,
     /// To G, B and R from Y, U and V, and back; `None` where the planes are light themselves.
     matrix: Option<[[[f64; 3]; 3]; 2]>,
     /// How many working samples of light stand for one of luma: 1 or 3.
@@ -53,29 +53,30 @@ pub(super) struct Working {
 }
 
 /// Whether splats of a look may have colours that count one by one.
-fn coloured(look: &Look) -> bool {
-    matches!(look.blend, Blend::Screen | Blend::Multiply)
-        && match &look.shape {
+fn coloured(style: &SplatStyle) -> bool {
+    matches!(style.blend, Blend::Screen | Blend::Multiply)
+        && match &style.shape {
             Shape::Image(image) => !Image::is_grey(image),
-            _ => look.tinted,
+            _ => style.tinted,
         }
 }
 
-impl Working {
+impl WorkingSpace {
     /// `None` where the planes can be drawn into as they are.
     pub(super) fn of(
         format: &Format,
-        looks: &[Look],
-        light: Light,
+        styles: &[SplatStyle],
+        light: BlendSpace,
         matrix: Option<Coefficients>,
         level: Level,
-    ) -> Option<Working> {
-        let curve = if light == Light::Linear { Curve::of(format) } else { Curve::Linear };
+    ) -> Option<WorkingSpace> {
+        let curve =
+            if light == BlendSpace::Linear { TransferFunction::of(format) } else { TransferFunction::Linear };
         let matrix = matrix.filter(|_| format.family == Family::Yuv);
-        if curve == Curve::Linear && !(matrix.is_some() && looks.iter().any(coloured)) {
+        if curve == TransferFunction::Linear && !(matrix.is_some() && styles.iter().any(coloured)) {
             return None;
         }
-        let own: Vec<Place> = (0..format.planes()).map(|p| Place::of(format, p)).collect();
+        let own: Vec<DrawPlane> = (0..format.planes()).map(|p| DrawPlane::of(format, p)).collect();
         let mut chroma: Vec<PlaneSet> = Vec::new();
         if matrix.is_some() {
             for p in (1..3).filter(|p| own[*p].cells != own[0].cells) {
@@ -85,7 +86,7 @@ impl Working {
                 }
             }
         }
-        Some(Working {
+        Some(WorkingSpace {
             curve,
             matrix: matrix.map(|m| [m.to_rgb(), m.to_yuv()]),
             lights: if format.family == Family::Gray { 1 } else { 3 },
@@ -98,15 +99,15 @@ impl Working {
     }
 
     /// The working planes: light and alpha in the places of luma, then in those of chroma.
-    pub(super) fn places(&self) -> Vec<Place> {
-        let squared = self.curve != Curve::Linear;
+    pub(super) fn places(&self) -> Vec<DrawPlane> {
+        let squared = self.curve != TransferFunction::Linear;
         let apart = self.chroma.iter().filter_map(|set| set.iter().next()).map(|p| self.own[p].cells);
         core::iter::once(self.own[0].cells)
             .chain(apart)
             .flat_map(|cells| {
                 (0..self.each()).map(move |i| {
-                    let holds = if i == self.lights { Holds::Alpha } else { Holds::Light(i) };
-                    Place { holds, cells, zero: 0.0, span: 1.0, legal: None, squared }
+                    let content = if i == self.lights { PlaneContent::Alpha } else { PlaneContent::Light(i) };
+                    DrawPlane { content, cells, zero: 0.0, span: 1.0, legal: None, squared }
                 })
             })
             .collect()
@@ -147,16 +148,17 @@ impl Working {
     /// A colour (0 to 1, as displayed) as splats keep it: values, or the square roots of light, whose steps are more
     /// alike to the eye.
     pub(super) fn packed(&self, rgb: [f64; 3], grey: Option<Coefficients>) -> [u16; 3] {
-        let nominal = place::nominal(if self.lights == 1 { grey } else { None }, rgb);
+        let nominal = draw_plane::nominal(if self.lights == 1 { grey } else { None }, rgb);
         nominal.map(|v| {
-            let kept = if self.curve == Curve::Linear { v } else { self.curve.light(v).max(0.0).sqrt() };
+            let kept =
+                if self.curve == TransferFunction::Linear { v } else { self.curve.light(v).max(0.0).sqrt() };
             // `as` saturates and makes NaN 0.
             (kept * 65535.0 + 0.5) as u16
         })
     }
 
     /// Takes the samples out of the planes: `samples` to be drawn into, `before` as they were, not multiplied by alpha.
-    pub(super) fn load<T: Lifted>(
+    pub(super) fn load<T: ConvertF32>(
         &self,
         tile: &Tile,
         out: &FrameMut<'_>,
@@ -195,15 +197,15 @@ impl Working {
                         row.iter_mut().for_each(|v| *v *= 1.0 / self.own[p].span);
                     }
                 }
-                let folds = self.folds(part);
+                let needs_premultiply = self.needs_premultiply(part);
                 for (_, to) in lights.clone() {
                     let row = &mut samples[to + j * part.stride..][..n];
-                    if folds && self.kind == Alpha::Premultiplied {
+                    if needs_premultiply && self.kind == Alpha::Premultiplied {
                         row.iter_mut().zip(&*alpha).for_each(|(v, a)| *v /= whole(*a));
                     }
-                    self.curve.lighten(self.level, row);
+                    self.curve.linearize(self.level, row);
                     before[to + j * part.stride..][..n].copy_from_slice(row);
-                    if folds {
+                    if needs_premultiply {
                         row.iter_mut().zip(&*alpha).for_each(|(v, a)| *v *= self.share(*a));
                     }
                 }
@@ -212,7 +214,7 @@ impl Working {
     }
 
     /// Puts what has changed into the planes.
-    pub(super) fn store<T: Lifted>(
+    pub(super) fn store<T: ConvertF32>(
         &self,
         tile: &Tile,
         out: &mut FrameMut<'_>,
@@ -226,11 +228,11 @@ impl Working {
         for part in tile.parts() {
             let n = part.size[0];
             let drawn = &mut drawn[..n];
-            let folds = self.folds(part);
+            let needs_premultiply = self.needs_premultiply(part);
             self.limit_alpha(part, samples, before);
             for j in 0..part.size[1] {
                 let row = |from: usize| from + j * part.stride..from + j * part.stride + n;
-                let alphas = self.alpha_of(part).filter(|_| folds);
+                let alphas = self.alpha_of(part).filter(|_| needs_premultiply);
                 let alpha = alphas.map_or(&ones[..n], |from| &samples[row(from)]);
                 let alpha_was = alphas.map_or(&ones[..n], |from| &before[row(from)]);
                 // Bits by which samples that were drawn on are other than they were.
@@ -238,7 +240,7 @@ impl Working {
                 differ(self.level, alpha, alpha_was, drawn);
                 for (k, (_, from)) in self.lights_of(part).enumerate() {
                     let (light, light_was) = (&samples[row(from)], &before[row(from)]);
-                    if folds {
+                    if needs_premultiply {
                         let folded = &mut was[k][..n];
                         let rows = light_was.iter().zip(alpha_was);
                         folded.iter_mut().zip(rows).for_each(|(to, (v, a))| *to = v * self.share(*a));
@@ -256,13 +258,13 @@ impl Working {
                     now.copy_from_slice(&samples[from + first..from + last]);
                     was.copy_from_slice(&before[from + first..from + last]);
                     let (alpha, alpha_was) = (&alpha[first..last], &alpha_was[first..last]);
-                    if folds {
+                    if needs_premultiply {
                         now.iter_mut().zip(alpha).for_each(|(v, a)| *v /= whole(*a));
                     }
                     self.curve.encode(self.level, now);
                     self.curve.encode(self.level, was);
-                    let premultiplied = folds && self.kind == Alpha::Premultiplied;
-                    if !folds {
+                    let premultiplied = needs_premultiply && self.kind == Alpha::Premultiplied;
+                    if !needs_premultiply {
                         less(self.level, now, was);
                         continue;
                     }
@@ -279,15 +281,15 @@ impl Working {
                         }
                     }
                 }
-                self.give::<T>(part, j, first..last, out, &now, &mut was[0], writes);
+                self.add_back::<T>(part, j, first..last, out, &now, &mut was[0], writes);
             }
         }
-        self.give_alpha::<T>(tile, out, samples, before);
+        self.add_back_alpha::<T>(tile, out, samples, before);
     }
 
     /// Puts a row's differences in light into the planes that they belong to.
     #[allow(clippy::too_many_arguments)]
-    fn give<T: Lifted>(
+    fn add_back<T: ConvertF32>(
         &self,
         part: &Part,
         j: usize,
@@ -316,7 +318,7 @@ impl Working {
     }
 
     /// Adds nominal differences to samples from `first` on.
-    fn add<T: Lifted>(
+    fn add<T: ConvertF32>(
         &self,
         p: usize,
         part: &Part,
@@ -325,18 +327,24 @@ impl Working {
         more: &mut [f32],
         out: &mut FrameMut<'_>,
     ) {
-        let Place { zero, span, legal, .. } = self.own[p];
+        let DrawPlane { zero, span, legal, .. } = self.own[p];
         let row =
             &mut out.plane_mut(p).row_mut::<T>(part.from[1] as usize + j)[part.from[0] as usize + first..];
         let row = &mut row[..more.len()];
         let mut old = [0.0f32; LONGEST];
         let old = &mut old[..more.len()];
-        lift(self.level, row, zero, old);
+        to_f32(self.level, row, zero, old);
         raise(self.level, more, old, span);
-        settle(self.level, more, zero, legal.unwrap_or_default(), row);
+        from_f32(self.level, more, zero, legal.unwrap_or_default(), row);
     }
 
-    fn give_alpha<T: Lifted>(&self, tile: &Tile, out: &mut FrameMut<'_>, samples: &[f32], before: &[f32]) {
+    fn add_back_alpha<T: ConvertF32>(
+        &self,
+        tile: &Tile,
+        out: &mut FrameMut<'_>,
+        samples: &[f32],
+        before: &[f32],
+    ) {
         let Some(p) = self.alpha else { return };
         // The first part is luma's.
         let Some((part, at)) = tile.parts().find_map(|part| Some((part, self.alpha_of(part)?))) else {
@@ -378,8 +386,8 @@ impl Working {
     }
 
     /// Whether its colour hangs on its alpha.
-    fn folds(&self, part: &Part) -> bool {
-        let same = self.kind == Alpha::Premultiplied && self.curve == Curve::Linear;
+    fn needs_premultiply(&self, part: &Part) -> bool {
+        let same = self.kind == Alpha::Premultiplied && self.curve == TransferFunction::Linear;
         !same && self.alpha_of(part).is_some()
     }
 
@@ -398,14 +406,14 @@ impl Working {
     }
 
     /// Samples of the picture's plane `p` in the cells of a part, less the code of nothing.
-    fn lifted<T: Lifted>(&self, out: &FrameMut<'_>, p: usize, part: &Part, j: usize, row: &mut [f32]) {
+    fn lifted<T: ConvertF32>(&self, out: &FrameMut<'_>, p: usize, part: &Part, j: usize, row: &mut [f32]) {
         let plane = out.plane(p);
         let samples = &plane.row::<T>(part.from[1] as usize + j)[part.from[0] as usize..][..row.len()];
-        lift(self.level, samples, self.own[p].zero, row);
+        to_f32(self.level, samples, self.own[p].zero, row);
     }
 
     /// Y, U and V of a row of cells, less the codes of nothing.
-    fn yuv<T: Lifted>(&self, out: &FrameMut<'_>, part: &Part, j: usize, rows: &mut [[f32; LONGEST]; 3]) {
+    fn yuv<T: ConvertF32>(&self, out: &FrameMut<'_>, part: &Part, j: usize, rows: &mut [[f32; LONGEST]; 3]) {
         let n = part.size[0];
         let [sx, sy] = self.own[1].cells.shift;
         if part.group.cells.shift == [0, 0] {
@@ -418,8 +426,8 @@ impl Working {
                 // A bottom field may have a row of chroma less than its luma rows would need.
                 let y = ((part.from[1] as usize + j) >> sy).min(plane.rows().end.saturating_sub(1));
                 let samples = &plane.row::<T>(y)[from..][..coarse.len()];
-                lift(self.level, samples, self.own[p].zero, coarse);
-                spread(&mut row[..n], coarse, sx);
+                to_f32(self.level, samples, self.own[p].zero, coarse);
+                upsample(&mut row[..n], coarse, sx);
             }
             return;
         }
@@ -431,7 +439,7 @@ impl Working {
 
     /// The mean of plane `p`, as fine as luma, over each block of a row of cells, as far as it is in the picture, less the
     /// code of nothing.
-    fn block<T: Lifted>(&self, out: &FrameMut<'_>, p: usize, part: &Part, j: usize, row: &mut [f32]) {
+    fn block<T: ConvertF32>(&self, out: &FrameMut<'_>, p: usize, part: &Part, j: usize, row: &mut [f32]) {
         let [sx, sy] = part.group.cells.shift;
         if [sx, sy] == [0, 0] {
             return self.lifted::<T>(out, p, part, j, row);
@@ -471,7 +479,7 @@ fn whole(alpha: f32) -> f32 {
 
 /// Each of `coarse` 2^`shift` times.
 #[inline(always)]
-fn spread(out: &mut [f32], coarse: &[f32], shift: u32) {
+fn upsample(out: &mut [f32], coarse: &[f32], shift: u32) {
     match shift {
         0 => out.copy_from_slice(coarse),
         1 => {

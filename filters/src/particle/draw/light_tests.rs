@@ -1,11 +1,11 @@
 //! Drawing in R, G and B and in linear light against a slow twin in f64.
 
-use super::cover::{Outline, turn};
-use super::place::{self, Holds, Place};
-use super::tests::{Dice, drawn};
+use super::coverage::{Outline, turn};
+use super::draw_plane::{self, DrawPlane, PlaneContent};
+use super::tests::{Rng, drawn};
 use super::*;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Matrix, Siting, Transfer};
-use crate::pixel::transfer::Curve;
+use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
 
 fn sample(frame: &Frame, p: usize, x: usize, y: usize) -> f64 {
@@ -27,9 +27,9 @@ fn set(frame: &mut Frame, p: usize, x: usize, y: usize, v: f64) {
 /// What the plate is read as.
 struct Twin<'a> {
     format: Format,
-    places: Vec<Place>,
+    places: Vec<DrawPlane>,
     start: &'a Frame,
-    curve: Curve,
+    curve: TransferFunction,
 }
 
 impl Twin<'_> {
@@ -55,7 +55,7 @@ impl Twin<'_> {
     fn cell(&self, p: usize, x: usize, y: usize) -> (Vec<f64>, f64) {
         let shift = self.places[p].cells.shift;
         let alpha = self.format.alpha_plane().map_or(1.0, |a| self.block(a, [x, y], shift));
-        let values = match place::matrix(&self.format) {
+        let values = match draw_plane::matrix(&self.format) {
             Some(m) if self.format.family == Family::Yuv => {
                 let fine = self.places[1].cells.shift;
                 let (cx, cy) = if shift == fine { (x, y) } else { (x >> fine[0], y >> fine[1]) };
@@ -69,7 +69,7 @@ impl Twin<'_> {
     }
 
     /// The code of plane `p` at a place after all splats, before it is rounded.
-    fn after(&self, looks: &[Look], splats: &[Splat], p: usize, x: usize, y: usize) -> f64 {
+    fn after(&self, styles: &[SplatStyle], splats: &[Splat], p: usize, x: usize, y: usize) -> f64 {
         let place = &self.places[p];
         let old = sample(self.start, p, x, y);
         let (values, alpha) = self.cell(p, x, y);
@@ -81,8 +81,8 @@ impl Twin<'_> {
         let mut now: Vec<f64> = lights.iter().map(|l| l * by).collect();
         let (mut now_alpha, mut touched) = (alpha, false);
         for splat in splats {
-            let look = &looks[splat.look as usize];
-            let outline = Outline::of(&look.shape, splat, turn(splat.angle)).unwrap();
+            let style = &styles[splat.style as usize];
+            let outline = Outline::of(&style.shape, splat, turn(splat.angle)).unwrap();
             let at = [place.cells.from(0, splat.x, x as i32), place.cells.from(1, splat.y, y as i32)];
             let reach = f32::from(splat.half[0] + splat.half[1]) / 16.0 + 5.0;
             if at[0].abs().max(at[1].abs()) > reach {
@@ -96,15 +96,15 @@ impl Twin<'_> {
             touched = true;
             for (p, c) in now.iter_mut().zip(splat.colour) {
                 let c = f64::from(c) / 65535.0;
-                let c = if self.curve == Curve::Linear { c } else { c * c };
-                *p = match look.blend {
+                let c = if self.curve == TransferFunction::Linear { c } else { c * c };
+                *p = match style.blend {
                     Blend::Over => *p * (1.0 - a) + c * a,
                     Blend::Add => *p + c * a,
                     Blend::Screen => *p + c * a - *p * c * a,
                     Blend::Multiply => *p * (1.0 - a + c * a),
                 };
             }
-            match look.blend {
+            match style.blend {
                 Blend::Over | Blend::Screen => now_alpha = now_alpha * (1.0 - a) + a,
                 Blend::Add => now_alpha += a,
                 Blend::Multiply => {}
@@ -114,7 +114,7 @@ impl Twin<'_> {
             return old;
         }
         let now_alpha = now_alpha.min(alpha.max(1.0));
-        if place.holds == Holds::Alpha {
+        if place.content == PlaneContent::Alpha {
             return old + (now_alpha - alpha) * f64::from(place.span);
         }
         let has = self.format.has_alpha();
@@ -130,7 +130,7 @@ impl Twin<'_> {
                 if premultiplied { n * out - l * own } else { n - l }
             })
             .collect();
-        let change = match place::matrix(&self.format) {
+        let change = match draw_plane::matrix(&self.format) {
             Some(m) if self.format.family == Family::Yuv => {
                 let row = m.to_yuv()[p];
                 row[0] * change[0] + row[1] * change[1] + row[2] * change[2]
@@ -147,18 +147,18 @@ impl Twin<'_> {
 }
 
 /// A picture of codes from dark to light, some of them transparent.
-fn plate(format: Format, dice: &mut Dice) -> Frame {
+fn plate(format: Format, rng: &mut Rng) -> Frame {
     let mut frame = Frame::new(format);
     for p in 0..format.planes() {
-        let place = Place::of(&format, p);
+        let place = DrawPlane::of(&format, p);
         let (w, h) = format.plane_size(p);
         for y in 0..h {
             for x in 0..w {
-                let v = match place.holds {
-                    Holds::Alpha if dice.roll() < 0.1 => 0.0,
-                    Holds::Alpha => dice.from(0.2, 1.0),
-                    Holds::Light(_) => dice.from(0.1, 1.0),
-                    Holds::Chroma(_) => dice.from(-0.1, 0.1),
+                let v = match place.content {
+                    PlaneContent::Alpha if rng.next() < 0.1 => 0.0,
+                    PlaneContent::Alpha => rng.range(0.2, 1.0),
+                    PlaneContent::Light(_) => rng.range(0.1, 1.0),
+                    PlaneContent::Chroma(_) => rng.range(-0.1, 0.1),
                 };
                 set(&mut frame, p, x, y, f64::from(place.zero + v * place.span));
             }
@@ -166,10 +166,10 @@ fn plate(format: Format, dice: &mut Dice) -> Frame {
     }
     if format.alpha == Alpha::Premultiplied {
         let (a, start) = (format.planes() - 1, frame.clone());
-        let places: Vec<Place> = (0..format.planes()).map(|p| Place::of(&format, p)).collect();
-        let twin = Twin { format, places, start: &start, curve: Curve::Linear };
+        let places: Vec<DrawPlane> = (0..format.planes()).map(|p| DrawPlane::of(&format, p)).collect();
+        let twin = Twin { format, places, start: &start, curve: TransferFunction::Linear };
         for p in 0..a {
-            let place = Place::of(&format, p);
+            let place = DrawPlane::of(&format, p);
             let (w, h) = format.plane_size(p);
             for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
                 let part = twin.block(a, [x, y], place.cells.shift);
@@ -183,24 +183,24 @@ fn plate(format: Format, dice: &mut Dice) -> Frame {
 }
 
 /// Hard edges, whose coverage is always that of 16 x 16 places.
-fn hard(blends: &[Blend]) -> Vec<Look> {
+fn hard(blends: &[Blend]) -> Vec<SplatStyle> {
     let kite = [[0.0, -1.0], [0.8, 0.1], [0.1, 0.9], [-0.7, 0.2]];
     let shapes = [Shape::disc(0.0), Shape::ring(0.5, 0.0), Shape::streak(0.0), Shape::polygon(&kite, 0.0)];
     let shapes: Vec<Shape> = shapes.into_iter().map(Result::unwrap).collect();
-    blends.iter().flat_map(|b| shapes.iter().map(|s| Look::new(s.clone(), *b))).collect()
+    blends.iter().flat_map(|b| shapes.iter().map(|s| SplatStyle::new(s.clone(), *b))).collect()
 }
 
-fn scatter(painter: &Painter, count: usize, looks: usize, dice: &mut Dice) -> Vec<Splat> {
+fn scatter(painter: &Painter, count: usize, styles: usize, rng: &mut Rng) -> Vec<Splat> {
     let (w, h) = painter.format().plane_size(0);
     (0..count)
         .map(|i| {
             let large = [1.0, 4.0, 15.0][i % 3];
-            let at = [dice.from(-3.0, w as f32 + 3.0), dice.from(-3.0, h as f32 + 3.0)];
-            let half = [dice.from(0.4, large), dice.from(0.4, large)];
-            let colour = painter.colour([0; 3].map(|_| f64::from(dice.roll())));
-            let look = (dice.roll() * looks as f32) as u16;
-            let splat = Splat::new(at, half).turned(dice.roll()).faded(dice.from(0.05, 1.0));
-            Splat { rank: i as u64, colour, look, ..splat }
+            let at = [rng.range(-3.0, w as f32 + 3.0), rng.range(-3.0, h as f32 + 3.0)];
+            let half = [rng.range(0.4, large), rng.range(0.4, large)];
+            let colour = painter.colour([0; 3].map(|_| f64::from(rng.next())));
+            let style = (rng.next() * styles as f32) as u16;
+            let splat = Splat::new(at, half).turned(rng.next()).faded(rng.range(0.05, 1.0));
+            Splat { rank: i as u64, colour, style, ..splat }
         })
         .collect()
 }
@@ -208,24 +208,25 @@ fn scatter(painter: &Painter, count: usize, looks: usize, dice: &mut Dice) -> Ve
 const ALL: [Blend; 4] = [Blend::Over, Blend::Add, Blend::Screen, Blend::Multiply];
 
 /// Draws onto a plate, compares every sample with the twin, and gives the largest distance in codes.
-fn worst(format: Format, light: Light, blends: &[Blend], count: usize, seed: u64) -> f64 {
-    let mut dice = Dice(seed);
-    let looks = hard(blends);
-    let painter = Painter::lit(&format, looks.clone(), light, Level::best()).unwrap();
+fn worst(format: Format, light: BlendSpace, blends: &[Blend], count: usize, seed: u64) -> f64 {
+    let mut rng = Rng(seed);
+    let styles = hard(blends);
+    let painter = Painter::with_space(&format, styles.clone(), light, Level::best()).unwrap();
     assert!(painter.working.is_some(), "{format:?}");
-    let splats = scatter(&painter, count, looks.len(), &mut dice);
-    let start = plate(format, &mut dice);
+    let splats = scatter(&painter, count, styles.len(), &mut rng);
+    let start = plate(format, &mut rng);
     let mut frame = start.clone();
     drawn(&painter, &splats, &mut frame);
-    let curve = if light == Light::Linear { Curve::of(&format) } else { Curve::Linear };
-    let places: Vec<Place> = (0..format.planes()).map(|p| Place::of(&format, p)).collect();
+    let curve =
+        if light == BlendSpace::Linear { TransferFunction::of(&format) } else { TransferFunction::Linear };
+    let places: Vec<DrawPlane> = (0..format.planes()).map(|p| DrawPlane::of(&format, p)).collect();
     let twin = Twin { format, places, start: &start, curve };
     let mut worst = 0.0f64;
     for p in 0..format.planes() {
         let (w, h) = format.plane_size(p);
         for y in 0..h {
             for x in 0..w {
-                let want = twin.after(&looks, &splats, p, x, y);
+                let want = twin.after(&styles, &splats, p, x, y);
                 let got = sample(&frame, p, x, y);
                 let off = (got - want).abs();
                 assert!(
@@ -276,7 +277,7 @@ fn every_format_is_as_its_twin() {
                     kind => kind,
                 };
                 let format = Format { siting, range, alpha: kind, ..base };
-                let off = worst(format, Light::Linear, &ALL, 40, seed);
+                let off = worst(format, BlendSpace::Linear, &ALL, 40, seed);
                 // Half a code is rounding.
                 let most = match format.depth {
                     Depth::Float => 2e-5,
@@ -285,7 +286,7 @@ fn every_format_is_as_its_twin() {
                 };
                 assert!(off <= most, "{name} {size:?} {range:?}: {off}");
                 if format.family == Family::Yuv {
-                    let off = worst(format, Light::Gamma, &ALL, 40, seed);
+                    let off = worst(format, BlendSpace::Gamma, &ALL, 40, seed);
                     assert!(off <= most, "{name} {size:?} {range:?} as it is: {off}");
                 }
             }
@@ -297,12 +298,12 @@ fn every_format_is_as_its_twin() {
 fn every_transfer_and_matrix_is_as_its_twin() {
     for code in [1, 4, 5, 9, 10, 13, 16, 17, 18] {
         let format = Format { transfer: Transfer(code), ..Format::from_name("yuv420p16", 50, 40).unwrap() };
-        let off = worst(format, Light::Linear, &[Blend::Over, Blend::Multiply], 40, 7);
+        let off = worst(format, BlendSpace::Linear, &[Blend::Over, Blend::Multiply], 40, 7);
         assert!(off <= 1.5, "transfer {code}: {off}");
     }
     for code in [1, 4, 5, 7, 8, 9] {
         let format = Format { matrix: Matrix(code), ..Format::from_name("yuv422p16", 50, 40).unwrap() };
-        for light in [Light::Linear, Light::Gamma] {
+        for light in [BlendSpace::Linear, BlendSpace::Gamma] {
             let off = worst(format, light, &ALL, 40, 8);
             assert!(off <= 1.2, "matrix {code}: {off}");
         }
@@ -313,12 +314,12 @@ fn every_transfer_and_matrix_is_as_its_twin() {
 fn what_covers_wholly_looks_the_same_in_either_light() {
     for name in ["yuv420p", "yuv422p10", "gbrp", "gbrp16", "gray", "ya16", "gbrap", "yuva444p"] {
         let format = Format::from_name(name, 70, 50).unwrap();
-        let looks = || vec![Look::new(Shape::disc(0.0).unwrap(), Blend::Over)];
-        let mut dice = Dice(3);
-        let start = plate(format, &mut dice);
+        let styles = || vec![SplatStyle::new(Shape::disc(0.0).unwrap(), Blend::Over)];
+        let mut rng = Rng(3);
+        let start = plate(format, &mut rng);
         for rgb in [[0.0; 3], [1.0; 3], [0.9, 0.2, 0.4], [0.03, 0.5, 0.01]] {
-            let [a, b] = [Light::Gamma, Light::Linear].map(|light| {
-                let painter = Painter::lit(&format, looks(), light, Level::best()).unwrap();
+            let [a, b] = [BlendSpace::Gamma, BlendSpace::Linear].map(|light| {
+                let painter = Painter::with_space(&format, styles(), light, Level::best()).unwrap();
                 let mut frame = start.clone();
                 let splat = Splat::new([35.0, 25.0], [90.0, 91.0]);
                 drawn(&painter, &[Splat { colour: painter.colour(rgb), ..splat }], &mut frame);
@@ -341,14 +342,14 @@ fn what_covers_wholly_looks_the_same_in_either_light() {
 fn pictures_are_copied_in_linear_light_too() {
     for (name, top) in [("gbrp", 255.0), ("gbrap16", 65535.0f32)] {
         let format = Format::from_name(name, 32, 24).unwrap();
-        let mut dice = Dice(6);
+        let mut rng = Rng(6);
         let texels: Vec<[f32; 4]> = (0..256)
-            .map(|_| [dice.roll(), dice.roll(), dice.roll(), 1.0].map(|v| (v * top).round() / top))
+            .map(|_| [rng.next(), rng.next(), rng.next(), 1.0].map(|v| (v * top).round() / top))
             .collect();
         let image = Image::new(16, 16, &texels).unwrap();
-        let looks = vec![Look::new(Shape::Image(image.into()), Blend::Over)];
-        let painter = Painter::lit(&format, looks, Light::Linear, Level::best()).unwrap();
-        let mut frame = plate(format, &mut dice);
+        let styles = vec![SplatStyle::new(Shape::Image(image.into()), Blend::Over)];
+        let painter = Painter::with_space(&format, styles, BlendSpace::Linear, Level::best()).unwrap();
+        let mut frame = plate(format, &mut rng);
         drawn(&painter, &[Splat::new([12.0, 12.0], [8.0, 8.0])], &mut frame);
         for (i, texel) in texels.iter().enumerate() {
             for (p, c) in [2, 0, 1].into_iter().enumerate().map(|(c, p)| (p, texel[c])) {
@@ -364,20 +365,20 @@ fn light_that_is_added_is_kept() {
     let base = Format { transfer: Transfer::SRGB, ..Format::from_name("gbrpf32", 90, 70).unwrap() };
     let yuv = Format::from_name("yuv444p16", 90, 70).unwrap();
     for format in [base, yuv] {
-        let soft = vec![Look::new(Shape::disc(1.0).unwrap(), Blend::Add)];
-        let painter = Painter::lit(&format, soft, Light::Linear, Level::best()).unwrap();
-        let curve = Curve::of(&format);
-        let mut dice = Dice(12);
+        let soft = vec![SplatStyle::new(Shape::disc(1.0).unwrap(), Blend::Add)];
+        let painter = Painter::with_space(&format, soft, BlendSpace::Linear, Level::best()).unwrap();
+        let curve = TransferFunction::of(&format);
+        let mut rng = Rng(12);
         for _ in 0..12 {
-            let radius = dice.from(1.0, 12.0);
+            let radius = rng.range(1.0, 12.0);
             let rgb = [0.6, 0.3, 0.45];
-            let splat = Splat::new([dice.from(20.0, 70.0), dice.from(20.0, 50.0)], [radius; 2]);
+            let splat = Splat::new([rng.range(20.0, 70.0), rng.range(20.0, 50.0)], [radius; 2]);
             // From a grey plate, so that nothing is cut off.
-            let mut frame = plate(format, &mut dice);
-            let place = Place::of(&format, 0);
+            let mut frame = plate(format, &mut rng);
+            let place = DrawPlane::of(&format, 0);
             for (p, y) in (0..3).flat_map(|p| (0..70).map(move |y| (p, y))) {
-                let place = Place::of(&format, p);
-                let grey = if place.holds == Holds::Chroma(p) { 0.0 } else { 0.4 };
+                let place = DrawPlane::of(&format, p);
+                let grey = if place.content == PlaneContent::Chroma(p) { 0.0 } else { 0.4 };
                 (0..90).for_each(|x| {
                     set(&mut frame, p, x, y, f64::from(place.zero + grey * place.span).round())
                 });
@@ -387,7 +388,7 @@ fn light_that_is_added_is_kept() {
             }
             let start = frame.clone();
             drawn(&painter, &[Splat { colour: painter.colour(rgb), ..splat }], &mut frame);
-            let places: Vec<Place> = (0..3).map(|p| Place::of(&format, p)).collect();
+            let places: Vec<DrawPlane> = (0..3).map(|p| DrawPlane::of(&format, p)).collect();
             let sums = |frame: &Frame| {
                 let twin = Twin { format, places: places.clone(), start: frame, curve };
                 let mut sums = [0.0; 3];
@@ -419,23 +420,23 @@ fn what_is_not_drawn_on_stays_to_the_bit() {
             let alpha = if base.has_alpha() { alpha } else { Alpha::None };
             let format = Format { alpha, range: ColorRange::Limited, ..base };
             let mut frame = Frame::new(format);
-            let mut dice = Dice(15);
+            let mut rng = Rng(15);
             let top = format.depth.bits().map_or(0.0, |b| f64::from((1u32 << b) - 1));
             for p in 0..format.planes() {
                 let (w, h) = format.plane_size(p);
                 for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
                     let odd = [f64::NAN, f64::INFINITY, -0.0, -3.0, 1e30, 1e-30];
                     let v = match format.depth {
-                        Depth::Float if dice.roll() < 0.3 => odd[(dice.roll() * 6.0) as usize],
-                        Depth::Float => f64::from(dice.roll()),
-                        Depth::Bits(_) => (f64::from(dice.roll()) * (top + 1.0)).floor(),
+                        Depth::Float if rng.next() < 0.3 => odd[(rng.next() * 6.0) as usize],
+                        Depth::Float => f64::from(rng.next()),
+                        Depth::Bits(_) => (f64::from(rng.next()) * (top + 1.0)).floor(),
                     };
                     set(&mut frame, p, x, y, v);
                 }
             }
             let start = frame.clone();
-            let looks = hard(&ALL);
-            let painter = Painter::lit(&format, looks, Light::Linear, Level::best()).unwrap();
+            let styles = hard(&ALL);
+            let painter = Painter::with_space(&format, styles, BlendSpace::Linear, Level::best()).unwrap();
             // In the tile that is drawn on, and beside it.
             let splat =
                 Splat { colour: painter.colour([1.0, 0.5, 0.2]), ..Splat::new([10.0, 10.0], [6.0, 8.0]) };
@@ -459,29 +460,31 @@ fn what_is_not_drawn_on_stays_to_the_bit() {
 #[test]
 fn grey_looks_stay_in_the_planes() {
     let format = Format::from_name("yuv420p", 64, 48).unwrap();
-    let disc = |blend| Look::new(Shape::disc(0.5).unwrap(), blend);
-    let of = |looks, light| Painter::lit(&format, looks, light, Level::best()).unwrap().working.is_some();
-    assert!(!of(vec![disc(Blend::Over), disc(Blend::Add)], Light::Gamma));
-    assert!(!of(vec![disc(Blend::Screen).grey(), disc(Blend::Multiply).grey()], Light::Gamma));
-    assert!(of(vec![disc(Blend::Over), disc(Blend::Screen)], Light::Gamma));
-    assert!(of(vec![disc(Blend::Over)], Light::Linear));
+    let disc = |blend| SplatStyle::new(Shape::disc(0.5).unwrap(), blend);
+    let of =
+        |styles, light| Painter::with_space(&format, styles, light, Level::best()).unwrap().working.is_some();
+    assert!(!of(vec![disc(Blend::Over), disc(Blend::Add)], BlendSpace::Gamma));
+    assert!(!of(vec![disc(Blend::Screen).grey(), disc(Blend::Multiply).grey()], BlendSpace::Gamma));
+    assert!(of(vec![disc(Blend::Over), disc(Blend::Screen)], BlendSpace::Gamma));
+    assert!(of(vec![disc(Blend::Over)], BlendSpace::Linear));
     let image = |texel| Shape::Image(Image::new(1, 1, &[texel]).unwrap().into());
-    assert!(!of(vec![Look::new(image([0.5, 0.5, 0.5, 1.0]), Blend::Multiply)], Light::Gamma));
-    assert!(of(vec![Look::new(image([0.5, 0.6, 0.5, 1.0]), Blend::Multiply)], Light::Gamma));
+    assert!(!of(vec![SplatStyle::new(image([0.5, 0.5, 0.5, 1.0]), Blend::Multiply)], BlendSpace::Gamma));
+    assert!(of(vec![SplatStyle::new(image([0.5, 0.6, 0.5, 1.0]), Blend::Multiply)], BlendSpace::Gamma));
     let linear = Format { transfer: Transfer::LINEAR, ..Format::from_name("gbrpf32", 8, 8).unwrap() };
-    let painter = Painter::lit(&linear, vec![disc(Blend::Add)], Light::Linear, Level::best()).unwrap();
+    let painter =
+        Painter::with_space(&linear, vec![disc(Blend::Add)], BlendSpace::Linear, Level::best()).unwrap();
     assert!(painter.working.is_none());
 
     // Grey, it is what it is in R, G and B, but for rounding.
-    let mut dice = Dice(21);
-    let start = plate(format, &mut dice);
-    let looks = hard(&[Blend::Screen, Blend::Multiply]);
-    let grey: Vec<Look> = looks.iter().cloned().map(Look::grey).collect();
-    let [a, b] = [looks, grey].map(|looks| {
-        let painter = Painter::new(&format, looks, Level::best()).unwrap();
-        let mut splats = scatter(&painter, 40, 8, &mut Dice(22));
-        let mut dice = Dice(23);
-        splats.iter_mut().for_each(|s| s.colour = painter.colour([f64::from(dice.roll()); 3]));
+    let mut rng = Rng(21);
+    let start = plate(format, &mut rng);
+    let styles = hard(&[Blend::Screen, Blend::Multiply]);
+    let grey: Vec<SplatStyle> = styles.iter().cloned().map(SplatStyle::grey).collect();
+    let [a, b] = [styles, grey].map(|styles| {
+        let painter = Painter::new(&format, styles, Level::best()).unwrap();
+        let mut splats = scatter(&painter, 40, 8, &mut Rng(22));
+        let mut rng = Rng(23);
+        splats.iter_mut().for_each(|s| s.colour = painter.colour([f64::from(rng.next()); 3]));
         let mut frame = start.clone();
         drawn(&painter, &splats, &mut frame);
         frame

@@ -1,6 +1,6 @@
 //! The drawing of splats (sprites, discs, streaks and their like) by screen tile.
 //!
-//! A [`Splat`] says where, how large, of which [`Look`], in which colour. [`Bins`] sorts a slice of them into the tiles
+//! A [`Splat`] says where, how large, of which [`SplatStyle`], in which colour. [`Bins`] sorts a slice of them into the tiles
 //! that each one touches, and a [`Painter`], bound to a format, draws the tiles of a band of rows: a tile's samples
 //! are taken out of the planes as `f32`, all its splats are laid over them in order of rank, and the result is rounded
 //! once. So a million splats over each other neither overflow nor lose what is faint.
@@ -13,7 +13,7 @@
 //! of it is + - * / and sqrt of `f32` in one order.
 //!
 //! A painter with [tinted](Look::tinted) looks that screen or multiply on Y, U and V, or one that works in [linear
-//! light](Light::Linear), takes samples of G, B and R out of the planes, draws on these as above, and puts back the
+//! light](BlendSpace::Linear), takes samples of G, B and R out of the planes, draws on these as above, and puts back the
 //! difference that was made.
 //!
 //! Sizes are measured as shown: a sample of another shape than a square makes no other shape of a splat.
@@ -42,29 +42,29 @@
 //! ```
 
 mod bins;
-mod cover;
+mod composite;
+mod coverage;
+mod draw_large;
+mod draw_plane;
 mod grid;
 mod image;
 mod light;
 #[cfg(test)]
 mod light_tests;
-mod look;
 mod painter;
-mod place;
-mod press;
+mod rasterize;
 mod splat;
 mod stamp;
-mod sweep;
+mod style;
 #[cfg(test)]
 mod tests;
 mod tile;
-mod wide;
 
 pub use bins::Bins;
 pub use grid::Grid;
-pub use image::{Image, ImageError, MOST_SIDE};
-pub use light::Light;
-pub use look::{Blend, Look, MOST_CORNERS, Shape, ShapeError};
-pub use painter::{MOST_LOOKS, Painter, PainterError};
-pub(crate) use splat::{Lanes, deepness, lanes, ranked};
+pub use image::{Image, ImageError, MAX_IMAGE_SIDE};
+pub use light::BlendSpace;
+pub use painter::{MAX_STYLES, Painter, PainterError};
 pub use splat::{Splat, rank};
+pub(crate) use splat::{SplatColumns, deepness, lanes, ranked};
+pub use style::{Blend, MAX_CORNERS, Shape, ShapeError, SplatStyle};

@@ -1,19 +1,19 @@
 //! Drawing bands of a picture.
 
 use super::bins::{Bins, CHUNK};
+use super::composite::{DrawBuffers, paint};
+use super::draw_plane::{self, DrawPlane};
 use super::grid::Grid;
 use super::image::Prepared;
-use super::light::{Light, Working};
-use super::look::{Look, Shape};
-use super::place::{self, Place};
-use super::press::{Desk, paint};
+use super::light::{BlendSpace, WorkingSpace};
 use super::splat::{LEAST, Splat};
 use super::stamp::{RADII, Stamp};
+use super::style::{Shape, SplatStyle};
 use super::tile::{Group, Tile};
 use crate::frame::{Family, Format, FrameMut, PlaneSet, Scratch};
-use crate::lend::Spread;
+use crate::lend::Executor;
 use crate::pixel::convert::Coefficients;
-use crate::pixel::transfer::Curve;
+use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
 use core::fmt;
 
@@ -25,12 +25,12 @@ const TILE: [u32; 2] = [6, 5];
 const SPLAT: usize = size_of::<Splat>() / size_of::<f32>();
 
 /// The most looks that one painter may have.
-pub const MOST_LOOKS: usize = 4096;
+pub const MAX_STYLES: usize = 4096;
 
 /// A painter cannot be made.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PainterError {
-    /// More than [`MOST_LOOKS`].
+    /// More than [`MAX_STYLES`].
     Looks(usize),
     /// A gain that is not a number from 0 to 1000.
     Gain(f32),
@@ -39,7 +39,7 @@ pub enum PainterError {
 impl fmt::Display for PainterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PainterError::Looks(n) => write!(f, "{n} looks: at most {MOST_LOOKS} are possible"),
+            PainterError::Looks(n) => write!(f, "{n} looks: at most {MAX_STYLES} are possible"),
             PainterError::Gain(g) => write!(f, "a gain is from 0 to 1000, not {g}"),
         }
     }
@@ -51,15 +51,15 @@ impl core::error::Error for PainterError {}
 #[derive(Clone, Debug)]
 pub struct Painter {
     pub(super) format: Format,
-    pub(super) looks: Vec<Look>,
+    pub(super) styles: Vec<SplatStyle>,
     pub(super) images: Vec<Option<Prepared>>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<DrawPlane>,
     pub(super) groups: Vec<Group>,
     /// Sizes of cells for which there are stamps.
     pub(super) shifts: Vec<[u32; 2]>,
     matrix: Option<Coefficients>,
     /// Where it does not draw into the planes as they are.
-    pub(super) working: Option<Box<Working>>,
+    pub(super) working: Option<Box<WorkingSpace>>,
     pub(super) grid: Grid,
     /// Width over height of a sample as shown.
     pub(super) aspect: f32,
@@ -79,7 +79,7 @@ pub(super) struct Stamps {
 
 const NONE: u16 = u16::MAX;
 /// The most discs that stamps are made for, a bound on memory.
-const MOST_SETS: usize = 512;
+const MAX_STAMP_SETS: usize = 512;
 
 impl Stamps {
     /// The number of a splat's set of stamps, 0 or a high one if there is none.
@@ -90,7 +90,7 @@ impl Stamps {
         if x != y || radius >= RADII {
             return 0;
         }
-        self.index.get(usize::from(splat.look) * RADII + radius).copied().unwrap_or(0)
+        self.index.get(usize::from(splat.style) * RADII + radius).copied().unwrap_or(0)
     }
 
     /// The stamp of a set for one size of cell.
@@ -100,11 +100,11 @@ impl Stamps {
     }
 
     fn want(&mut self, painter: &Painter, used: &[bool]) {
-        self.index.resize(painter.looks.len() * RADII, 0);
+        self.index.resize(painter.styles.len() * RADII, 0);
         self.kinds = painter.shifts.len();
         for (i, _) in used.iter().enumerate().filter(|(_, u)| **u) {
             let Some(0) = self.index.get(i) else { continue };
-            let soft = match painter.looks.get(i / RADII).map(|l| &l.shape) {
+            let soft = match painter.styles.get(i / RADII).map(|l| &l.shape) {
                 Some(Shape::Disc { soft }) => *soft,
                 _ => 0.0,
             };
@@ -115,7 +115,7 @@ impl Stamps {
                 .map(|s| Stamp::of(radius, soft, *s, painter.aspect))
                 .collect::<Option<Vec<_>>>();
             self.index[i] = match made {
-                Some(set) if self.sets.len() < MOST_SETS * self.kinds => {
+                Some(set) if self.sets.len() < MAX_STAMP_SETS * self.kinds => {
                     self.sets.extend(set);
                     (self.sets.len() / self.kinds) as u16
                 }
@@ -131,41 +131,41 @@ impl Stamps {
 
 impl Painter {
     /// For pictures (frames or fields) of a format, with the looks that splats name by their place in the list.
-    pub fn new(format: &Format, looks: Vec<Look>, level: Level) -> Result<Painter, PainterError> {
-        Painter::lit(format, looks, Light::Gamma, level)
+    pub fn new(format: &Format, styles: Vec<SplatStyle>, level: Level) -> Result<Painter, PainterError> {
+        Painter::with_space(format, styles, BlendSpace::Gamma, level)
     }
 
     /// The same with colours mixed in the values that the picture holds, or in linear light, by its transfer function
     /// (sRGB for R, G and B and BT.1886 for everything else where none is said). Colours are given as displayed in either
     /// case, and what covers wholly looks the same.
-    pub fn lit(
+    pub fn with_space(
         format: &Format,
-        looks: Vec<Look>,
-        light: Light,
+        styles: Vec<SplatStyle>,
+        light: BlendSpace,
         level: Level,
     ) -> Result<Painter, PainterError> {
-        Painter::with_tiles(format, looks, light, TILE, level)
+        Painter::with_tiles(format, styles, light, TILE, level)
     }
 
     /// The same with tiles of 2^`log` luma samples across and down, 4 to 9 each.
     pub(super) fn with_tiles(
         format: &Format,
-        looks: Vec<Look>,
-        light: Light,
+        styles: Vec<SplatStyle>,
+        light: BlendSpace,
         log: [u32; 2],
         level: Level,
     ) -> Result<Painter, PainterError> {
-        if looks.len() > MOST_LOOKS {
-            return Err(PainterError::Looks(looks.len()));
+        if styles.len() > MAX_STYLES {
+            return Err(PainterError::Looks(styles.len()));
         }
-        if let Some(look) = looks.iter().find(|l| !(0.0..=1000.0).contains(&l.gain)) {
-            return Err(PainterError::Gain(look.gain));
+        if let Some(style) = styles.iter().find(|l| !(0.0..=1000.0).contains(&l.gain)) {
+            return Err(PainterError::Gain(style.gain));
         }
-        let matrix = place::matrix(format);
-        let working = Working::of(format, &looks, light, matrix, level).map(Box::new);
-        let places: Vec<Place> = match &working {
+        let matrix = draw_plane::matrix(format);
+        let working = WorkingSpace::of(format, &styles, light, matrix, level).map(Box::new);
+        let places: Vec<DrawPlane> = match &working {
             Some(working) => working.places(),
-            None => (0..format.planes()).map(|p| Place::of(format, p)).collect(),
+            None => (0..format.planes()).map(|p| DrawPlane::of(format, p)).collect(),
         };
         let mut shifts: Vec<[u32; 2]> = Vec::new();
         let mut groups: Vec<Group> = Vec::new();
@@ -181,10 +181,10 @@ impl Painter {
         }
         // Grey is made of R, G and B either way.
         let colours = matrix.filter(|_| working.is_none() || format.family == Family::Gray);
-        let curve = working.as_ref().map_or(Curve::Linear, |w| w.curve);
-        let images = looks
+        let curve = working.as_ref().map_or(TransferFunction::Linear, |w| w.curve);
+        let images = styles
             .iter()
-            .map(|look| match &look.shape {
+            .map(|style| match &style.shape {
                 Shape::Image(image) => Some(Prepared::of(image, &places, colours, curve, level)),
                 _ => None,
             })
@@ -196,7 +196,7 @@ impl Painter {
         let draft = false;
         Ok(Painter {
             format,
-            looks,
+            styles,
             images,
             places,
             groups,
@@ -235,28 +235,28 @@ impl Painter {
     pub fn colour(&self, rgb: [f64; 3]) -> [u16; 3] {
         match &self.working {
             Some(working) => working.packed(rgb, self.matrix),
-            None => place::packed(&self.places, place::nominal(self.matrix, rgb)),
+            None => draw_plane::packed(&self.places, draw_plane::nominal(self.matrix, rgb)),
         }
     }
 
     /// Sorts splats into tiles. The result depends on the splats as a set alone, given that their ranks differ; when
     /// they come in order of rank it is quickest.
-    pub fn bin(&self, splats: &[Splat], bins: &mut Bins, spread: &dyn Spread) {
-        bins.sort(self.level, self.grid, &self.looks, splats, spread);
+    pub fn bin(&self, splats: &[Splat], bins: &mut Bins, executor: &dyn Executor) {
+        bins.sort(self.level, self.grid, &self.styles, splats, executor);
         self.stamp(bins);
     }
 
     /// The same for splats that are made on the way: `make(i, out)` pushes the `i`-th part of them, for `i` below
     /// `parts`, in any order and at the same time. Parts of some [`PART`](Painter::PART) splats are best; ranks
     /// that rise from part to part are quickest.
-    pub fn bin_made(
+    pub fn bin_with(
         &self,
         parts: usize,
         make: &(dyn Fn(usize, &mut Vec<Splat>) + Sync),
         bins: &mut Bins,
-        spread: &dyn Spread,
+        executor: &dyn Executor,
     ) {
-        bins.fill(self.level, self.grid, &self.looks, parts, make, spread);
+        bins.fill(self.level, self.grid, &self.styles, parts, make, executor);
         self.stamp(bins);
     }
 
@@ -279,7 +279,7 @@ impl Painter {
         let rows = out.plane(0).rows();
         let Some(grid) = bins.grid().filter(|g| **g == self.grid && !rows.is_empty()) else { return };
         let high = grid.tile_rows();
-        let mut desk = Desk::EMPTY;
+        let mut buffers = DrawBuffers::EMPTY;
         for down in rows.start / high..=(rows.end - 1) / high {
             let y = (down * high).max(rows.start)..((down + 1) * high).min(rows.end);
             for across in 0..grid.tiles[0] {
@@ -303,7 +303,7 @@ impl Painter {
                     },
                 }
                 bins.each_batch(number, list, &mut |splats| {
-                    paint(self.level, &tile, self, &bins.stamps, splats, &mut desk, samples, self.level);
+                    paint(self.level, &tile, self, &bins.stamps, splats, &mut buffers, samples, self.level);
                 });
                 match &self.working {
                     None => tile.store(self, out, samples),
@@ -320,8 +320,8 @@ impl Painter {
     /// The most bytes that bins of so many splats take.
     pub fn memory(&self, splats: usize) -> usize {
         let chunks = splats.div_ceil(CHUNK);
-        let discs = self.looks.iter().filter(|l| matches!(l.shape, Shape::Disc { .. })).count();
-        let stamps = (discs * RADII).min(MOST_SETS) * self.shifts.len() * Stamp::MOST_BYTES;
+        let discs = self.styles.iter().filter(|l| matches!(l.shape, Shape::Disc { .. })).count();
+        let stamps = (discs * RADII).min(MAX_STAMP_SETS) * self.shifts.len() * Stamp::MAX_BYTES;
         let images: usize = self.images.iter().flatten().map(Prepared::bytes).sum();
         images + splats * 9 * size_of::<Splat>() + chunks * (self.grid.len() + 1) * 4 + stamps
     }

@@ -31,7 +31,7 @@ pub struct Splat {
     /// How far it is turned, clockwise, in 1/65536 of a turn.
     pub angle: u16,
     /// Which of the painter's looks.
-    pub look: u16,
+    pub style: u16,
     /// Colour as the painter mixes it, not multiplied by anything: [`Painter::colour`](super::Painter::colour).
     pub colour: [u16; 3],
     /// How much of it there is, 65535 being all.
@@ -54,7 +54,7 @@ impl Splat {
             y: fixed(centre[1]),
             half: [LEAST; 2],
             angle: 0,
-            look: 0,
+            style: 0,
             colour: [0; 3],
             opacity: 65535,
         };
@@ -118,7 +118,7 @@ fn share_of(opacity: u16, part: f32) -> u16 {
 /// [`BLOCK`] splats without rank, look and colour, field by field.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Lanes {
+pub(crate) struct SplatColumns {
     x: [i32; BLOCK],
     y: [i32; BLOCK],
     half: [[u16; BLOCK]; 2],
@@ -126,8 +126,8 @@ pub(crate) struct Lanes {
     opacity: [u16; BLOCK],
 }
 
-impl Lanes {
-    pub(crate) const EMPTY: Lanes = Lanes {
+impl SplatColumns {
+    pub(crate) const EMPTY: SplatColumns = SplatColumns {
         x: [0; BLOCK],
         y: [0; BLOCK],
         half: [[LEAST; BLOCK]; 2],
@@ -144,7 +144,7 @@ impl Lanes {
             y: self.y[lane],
             half: [self.half[0][lane], self.half[1][lane]],
             angle: self.angle[lane],
-            look: 0,
+            style: 0,
             colour: [0; 3],
             opacity: self.opacity[lane],
         }
@@ -158,7 +158,7 @@ type Row = [f32; BLOCK];
 /// that is compiled for a level.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // a lane is a place in many rows
-pub(crate) fn lanes(centre: &[Row; 2], half: &[Row; 2], turns: &Row, part: &Row, out: &mut Lanes) {
+pub(crate) fn lanes(centre: &[Row; 2], half: &[Row; 2], turns: &Row, part: &Row, out: &mut SplatColumns) {
     for j in 0..BLOCK {
         out.x[j] = fixed(centre[0][j]);
     }
@@ -244,7 +244,7 @@ mod tests {
             let centre = [0, 1].map(|_| core::array::from_fn(|_| any(3000.0)));
             let half = [0, 1].map(|_| core::array::from_fn(|_| any(9.0)));
             let (turns, part) = (core::array::from_fn(|_| any(3.0)), core::array::from_fn(|_| any(1.0)));
-            let mut out = Lanes::EMPTY;
+            let mut out = SplatColumns::EMPTY;
             lanes(&centre, &half, &turns, &part, &mut out);
             for j in 0..BLOCK {
                 let one = Splat::new([centre[0][j], centre[1][j]], [half[0][j], half[1][j]]);

@@ -6,11 +6,11 @@
 //! to change straight, which is right to well below 1/255 where the disc is soft.
 
 /// Largest radius of a stamp, in 1/16 of a luma sample.
-pub(super) const LARGEST: u16 = 48;
+pub(super) const MAX_RADIUS: u16 = 48;
 /// How many radii there are.
-pub(super) const RADII: usize = (LARGEST - super::splat::LEAST + 1) as usize;
+pub(super) const RADII: usize = (MAX_RADIUS - super::splat::LEAST + 1) as usize;
 /// The widest stamp, and the highest, in cells.
-pub(super) const WIDEST: usize = 8;
+pub(super) const MAX_CELLS: usize = 8;
 /// Least soft edge in cells.
 const SOFT: f32 = 0.7;
 
@@ -37,11 +37,11 @@ impl Stamp {
         let mut cells = shift.map(|s| r / f64::from(1u32 << s));
         cells[0] /= f64::from(aspect);
         let largest = cells[0].min(cells[1]) as f32;
-        if radius > LARGEST || soft * largest < SOFT {
+        if radius > MAX_RADIUS || soft * largest < SOFT {
             return None;
         }
         let need = cells.map(|c| (2.0 * c).ceil() as usize + 1);
-        if need[0] > WIDEST || need[1] > WIDEST {
+        if need[0] > MAX_CELLS || need[1] > MAX_CELLS {
             return None;
         }
         let (width, rows) = (if need[0] <= 4 { 4 } else { 8 }, need[1]);
@@ -97,13 +97,13 @@ impl Stamp {
 
     /// Coverage for a place of the centre, and its changes.
     #[inline(always)]
-    pub(super) fn cover<const N: usize>(&self, across: usize, down: usize) -> Option<&[[f32; N]; 3]> {
+    pub(super) fn coverage<const N: usize>(&self, across: usize, down: usize) -> Option<&[[f32; N]; 3]> {
         let at = (down * 16 + across) * 3;
         self.data.as_chunks::<N>().0.get(at..)?.first_chunk()
     }
 
     /// Bytes of the largest stamp.
-    pub(super) const MOST_BYTES: usize = 256 * 3 * WIDEST * WIDEST * 4;
+    pub(super) const MAX_BYTES: usize = 256 * 3 * MAX_CELLS * MAX_CELLS * 4;
 }
 
 impl Stamp {

@@ -1,24 +1,24 @@
 //! Drawing against its definition, and what may not change it.
 
-use super::cover::{Outline, turn};
-use super::place::Place;
+use super::coverage::{Outline, turn};
+use super::draw_plane::DrawPlane;
 use super::*;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, PlaneSet, Scratch, Siting};
-use crate::lend::{Alone, Spread};
+use crate::lend::{CurrentThread, Executor};
 use crate::noise::seed::mix64;
 use crate::ratio::Ratio;
 use crate::simd::Level;
 
 /// Random numbers for tests.
-pub(super) struct Dice(pub(super) u64);
+pub(super) struct Rng(pub(super) u64);
 
-impl Dice {
-    pub(super) fn roll(&mut self) -> f32 {
+impl Rng {
+    pub(super) fn next(&mut self) -> f32 {
         self.0 = self.0.wrapping_add(1);
         (mix64(self.0) >> 40) as f32 / (1u64 << 24) as f32
     }
-    pub(super) fn from(&mut self, low: f32, high: f32) -> f32 {
-        low + (high - low) * self.roll()
+    pub(super) fn range(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * self.next()
     }
 }
 
@@ -37,14 +37,14 @@ fn shapes() -> Vec<Shape> {
     ]
 }
 
-fn looks(blend: Blend) -> Vec<Look> {
-    shapes().into_iter().map(|s| Look::new(s, blend)).collect()
+fn styles(blend: Blend) -> Vec<SplatStyle> {
+    shapes().into_iter().map(|s| SplatStyle::new(s, blend)).collect()
 }
 
 /// Draws all of a picture at once.
 pub(super) fn drawn(painter: &Painter, splats: &[Splat], frame: &mut Frame) {
     let mut bins = Bins::default();
-    painter.bin(splats, &mut bins, &Alone);
+    painter.bin(splats, &mut bins, &CurrentThread);
     painter.draw(&bins, &mut frame.as_mut(), PlaneSet::ALL, &mut Scratch::default());
 }
 
@@ -53,15 +53,15 @@ fn format(family: Family, depth: Depth, subsampling: (u8, u8), size: (u32, u32))
 }
 
 /// Every cell of one opaque splat, by the slow definition; the largest distance from it, in parts of the span.
-fn worst(format: &Format, look: &Look, splat: &Splat) -> f32 {
-    let painter = Painter::new(format, vec![look.clone()], Level::best()).unwrap();
+fn worst(format: &Format, style: &SplatStyle, splat: &Splat) -> f32 {
+    let painter = Painter::new(format, vec![style.clone()], Level::best()).unwrap();
     let mut frame = Frame::new(*format);
     drawn(&painter, &[*splat], &mut frame);
-    let outline = Outline::of(&look.shape, splat, turn(splat.angle)).unwrap();
+    let outline = Outline::of(&style.shape, splat, turn(splat.angle)).unwrap();
     let mut worst = 0.0f32;
     for p in 0..format.planes() {
-        let place = Place::of(format, p);
-        let ink = place.effect(look.blend, splat.colour, look.gain).ink;
+        let place = DrawPlane::of(format, p);
+        let ink = place.effect(style.blend, splat.colour, style.gain).ink;
         let (w, h) = format.plane_size(p);
         for y in 0..h {
             for x in 0..w {
@@ -79,7 +79,7 @@ fn worst(format: &Format, look: &Look, splat: &Splat) -> f32 {
 
 #[test]
 fn coverage_is_that_of_256_places() {
-    let mut dice = Dice(1);
+    let mut rng = Rng(1);
     for (family, sub, siting) in [
         (Family::Gray, (0, 0), Siting::Unspecified),
         (Family::Yuv, (1, 1), Siting::Left),
@@ -88,18 +88,18 @@ fn coverage_is_that_of_256_places() {
     ] {
         let format = Format { siting, ..format(family, Depth::Float, sub, (83, 71)) };
         for (i, shape) in shapes().into_iter().enumerate() {
-            let look = Look::new(shape, Blend::Over);
+            let style = SplatStyle::new(shape, Blend::Over);
             let mut most = 0.0f32;
             for round in 0..24 {
                 let large = [2.0, 6.0, 40.0][round % 3];
                 let half = match i {
-                    0..=2 if round % 2 == 0 => [dice.from(0.4, large); 2],
-                    _ => [dice.from(0.4, large), dice.from(0.4, large)],
+                    0..=2 if round % 2 == 0 => [rng.range(0.4, large); 2],
+                    _ => [rng.range(0.4, large), rng.range(0.4, large)],
                 };
-                let splat = Splat::new([dice.from(-5.0, 88.0), dice.from(-5.0, 76.0)], half);
+                let splat = Splat::new([rng.range(-5.0, 88.0), rng.range(-5.0, 76.0)], half);
                 let colour = [65535, 65535, 1];
-                let splat = Splat { colour, opacity: 65535, ..splat }.turned(dice.from(-1.0, 1.0));
-                most = most.max(worst(&format, &look, &splat));
+                let splat = Splat { colour, opacity: 65535, ..splat }.turned(rng.range(-1.0, 1.0));
+                most = most.max(worst(&format, &style, &splat));
             }
             assert!(most <= 1.0 / 255.0, "shape {i} {family:?} {sub:?}: {} of 255", most * 255.0);
         }
@@ -108,16 +108,16 @@ fn coverage_is_that_of_256_places() {
 
 #[test]
 fn stamps_of_every_size_are_near() {
-    let mut dice = Dice(2);
+    let mut rng = Rng(2);
     for sub in [(0, 0), (1, 1), (1, 0)] {
         let format = format(Family::Yuv, Depth::Float, sub, (24, 24));
         for soft in [0.5, 0.75, 1.0] {
-            let look = Look::new(Shape::disc(soft).unwrap(), Blend::Over);
+            let style = SplatStyle::new(Shape::disc(soft).unwrap(), Blend::Over);
             for radius in (8..=20).chain((21..56).step_by(5)) {
                 for _ in 0..3 {
-                    let splat = Splat::new([dice.from(6.0, 18.0), dice.from(6.0, 18.0)], [1.0, 1.0]);
+                    let splat = Splat::new([rng.range(6.0, 18.0), rng.range(6.0, 18.0)], [1.0, 1.0]);
                     let splat = Splat { half: [radius; 2], colour: [65535; 3], ..splat };
-                    let most = worst(&format, &look, &splat);
+                    let most = worst(&format, &style, &splat);
                     assert!(most <= 1.0 / 255.0, "{sub:?} {soft} {radius}: {} of 255", most * 255.0);
                 }
             }
@@ -127,22 +127,22 @@ fn stamps_of_every_size_are_near() {
 
 #[test]
 fn shapes_keep_their_form_on_samples_that_are_not_square() {
-    let mut dice = Dice(31);
+    let mut rng = Rng(31);
     for (num, den) in [(16, 15), (64, 45), (1, 2), (2, 1)] {
         let aspect = Ratio::new(num, den).unwrap();
         for (family, sub) in [(Family::Gray, (0, 0)), (Family::Yuv, (1, 1)), (Family::Yuv, (2, 0))] {
             let format = Format { aspect, ..format(family, Depth::Float, sub, (83, 71)) };
             for (i, shape) in shapes().into_iter().enumerate() {
-                let look = Look::new(shape, Blend::Over);
+                let style = SplatStyle::new(shape, Blend::Over);
                 for round in 0..12 {
                     let large = [2.0, 6.0, 20.0][round % 3];
                     let half = match i {
-                        0..=2 if round % 2 == 0 => [dice.from(0.5, large); 2],
-                        _ => [dice.from(0.5, large), dice.from(0.5, large)],
+                        0..=2 if round % 2 == 0 => [rng.range(0.5, large); 2],
+                        _ => [rng.range(0.5, large), rng.range(0.5, large)],
                     };
-                    let splat = Splat::new([dice.from(-5.0, 88.0), dice.from(-5.0, 76.0)], half);
+                    let splat = Splat::new([rng.range(-5.0, 88.0), rng.range(-5.0, 76.0)], half);
                     let splat = Splat { colour: [65535, 65535, 1], opacity: 65535, ..splat };
-                    let most = worst(&format, &look, &splat.turned(dice.from(-1.0, 1.0)));
+                    let most = worst(&format, &style, &splat.turned(rng.range(-1.0, 1.0)));
                     // A soft polygon is bent inside, which a few places see less well.
                     let least = if i == 8 { 1.5 } else { 1.0 } / 255.0;
                     assert!(most <= least, "shape {i} {aspect} {sub:?}: {} of 255", most * 255.0);
@@ -153,8 +153,8 @@ fn shapes_keep_their_form_on_samples_that_are_not_square() {
     // A round disc is as wide as it is high on the screen.
     let format =
         Format { aspect: Ratio::new(2, 1).unwrap(), ..format(Family::Gray, Depth::Float, (0, 0), (80, 80)) };
-    let looks = vec![Look::new(Shape::disc(0.0).unwrap(), Blend::Over)];
-    let painter = Painter::new(&format, looks, Level::best()).unwrap();
+    let styles = vec![SplatStyle::new(Shape::disc(0.0).unwrap(), Blend::Over)];
+    let painter = Painter::new(&format, styles, Level::best()).unwrap();
     let mut frame = Frame::new(format);
     drawn(&painter, &[Splat { colour: [65535; 3], ..Splat::new([40.0, 40.0], [20.0, 20.0]) }], &mut frame);
     let wide: f32 = frame.row::<f32>(0, 40).iter().sum();
@@ -163,18 +163,18 @@ fn shapes_keep_their_form_on_samples_that_are_not_square() {
 }
 
 /// Splats of all looks and sizes over and around a picture.
-fn scatter(count: usize, size: (f32, f32), looks: u16, seed: u64) -> Vec<Splat> {
-    let mut dice = Dice(seed);
+fn scatter(count: usize, size: (f32, f32), styles: u16, seed: u64) -> Vec<Splat> {
+    let mut rng = Rng(seed);
     (0..count)
         .map(|i| {
-            let large = [1.5, 3.0, 20.0, 200.0][(dice.roll() * dice.roll() * 4.0) as usize];
-            let half = [dice.from(0.2, large), dice.from(0.2, large)];
-            let half = if dice.roll() < 0.6 { [half[0]; 2] } else { half };
-            let at = [dice.from(-20.0, size.0 + 20.0), dice.from(-20.0, size.1 + 20.0)];
-            let colour = [0; 3].map(|_| (dice.roll() * 65535.0) as u16);
-            let splat = Splat::new(at, half).turned(dice.roll()).faded(dice.roll());
-            let look = (dice.roll() * f32::from(looks)) as u16;
-            Splat { rank: rank((dice.roll() * 4.0).floor(), i as i64), colour, look, ..splat }
+            let large = [1.5, 3.0, 20.0, 200.0][(rng.next() * rng.next() * 4.0) as usize];
+            let half = [rng.range(0.2, large), rng.range(0.2, large)];
+            let half = if rng.next() < 0.6 { [half[0]; 2] } else { half };
+            let at = [rng.range(-20.0, size.0 + 20.0), rng.range(-20.0, size.1 + 20.0)];
+            let colour = [0; 3].map(|_| (rng.next() * 65535.0) as u16);
+            let splat = Splat::new(at, half).turned(rng.next()).faded(rng.next());
+            let style = (rng.next() * f32::from(styles)) as u16;
+            Splat { rank: rank((rng.next() * 4.0).floor(), i as i64), colour, style, ..splat }
         })
         .collect()
 }
@@ -182,8 +182,8 @@ fn scatter(count: usize, size: (f32, f32), looks: u16, seed: u64) -> Vec<Splat> 
 /// Calls tasks from the last to the first, which is as good as any order.
 struct Backwards;
 
-impl Spread for Backwards {
-    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+impl Executor for Backwards {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         (0..count).rev().for_each(task);
     }
     fn width(&self) -> usize {
@@ -194,46 +194,46 @@ impl Spread for Backwards {
 #[test]
 fn tiles_bands_levels_and_order_change_nothing() {
     for (name, count, light, grey) in [
-        ("yuv420p", 3000, Light::Gamma, true),
-        ("yuv420p", 500, Light::Gamma, false),
-        ("yuv420p", 500, Light::Linear, false),
-        ("yuv411p10", 500, Light::Linear, false),
-        ("gbrap16", 500, Light::Gamma, true),
-        ("gbrap16", 500, Light::Linear, false),
-        ("yuva444p10", 500, Light::Gamma, true),
-        ("yuva420p", 500, Light::Gamma, true),
-        ("yuva420p", 500, Light::Linear, false),
-        ("grayf32", 500, Light::Gamma, true),
-        ("ya8", 500, Light::Gamma, true),
+        ("yuv420p", 3000, BlendSpace::Gamma, true),
+        ("yuv420p", 500, BlendSpace::Gamma, false),
+        ("yuv420p", 500, BlendSpace::Linear, false),
+        ("yuv411p10", 500, BlendSpace::Linear, false),
+        ("gbrap16", 500, BlendSpace::Gamma, true),
+        ("gbrap16", 500, BlendSpace::Linear, false),
+        ("yuva444p10", 500, BlendSpace::Gamma, true),
+        ("yuva420p", 500, BlendSpace::Gamma, true),
+        ("yuva420p", 500, BlendSpace::Linear, false),
+        ("grayf32", 500, BlendSpace::Gamma, true),
+        ("ya8", 500, BlendSpace::Gamma, true),
     ] {
         let format = Format::from_name(name, 317, 203).unwrap();
         // Some on samples that are not square.
         let aspect = if count == 3000 { Ratio::ZERO } else { Ratio::new(16, 15).unwrap() };
         let format = Format { aspect, ..format };
-        let mut looks: Vec<Look> =
-            [Blend::Over, Blend::Add, Blend::Screen, Blend::Multiply].into_iter().flat_map(looks).collect();
-        looks.iter_mut().for_each(|l| l.tinted = !grey);
+        let mut styles: Vec<SplatStyle> =
+            [Blend::Over, Blend::Add, Blend::Screen, Blend::Multiply].into_iter().flat_map(styles).collect();
+        styles.iter_mut().for_each(|l| l.tinted = !grey);
         let texels: Vec<[f32; 4]> =
             (0..63).map(|i| [0.1, 0.9, i as f32 / 63.0, (i % 5) as f32 / 4.0]).collect();
         let image = Image::new(9, 7, &texels).unwrap();
-        looks.push(Look::new(Shape::Image(image.into()), Blend::Over));
-        let mut splats = scatter(count, (317.0, 203.0), looks.len() as u16, 3);
+        styles.push(SplatStyle::new(Shape::Image(image.into()), Blend::Over));
+        let mut splats = scatter(count, (317.0, 203.0), styles.len() as u16, 3);
         let mut start = Frame::new(format);
-        let mut dice = Dice(9);
+        let mut rng = Rng(9);
         for p in 0..format.planes() {
             for y in 0..format.plane_size(p).1 {
                 match format.depth {
-                    Depth::Float => start.row_mut::<f32>(p, y).iter_mut().for_each(|s| *s = dice.roll()),
-                    _ => start.row_bytes_mut(p, y).iter_mut().for_each(|s| *s = (dice.roll() * 4.0) as u8),
+                    Depth::Float => start.row_mut::<f32>(p, y).iter_mut().for_each(|s| *s = rng.next()),
+                    _ => start.row_bytes_mut(p, y).iter_mut().for_each(|s| *s = (rng.next() * 4.0) as u8),
                 }
             }
         }
-        let paint = |log, level, splats: &[Splat], cut: usize, spread: &dyn Spread| {
-            let painter = Painter::with_tiles(&format, looks.clone(), light, log, level).unwrap();
+        let paint = |log, level, splats: &[Splat], cut: usize, executor: &dyn Executor| {
+            let painter = Painter::with_tiles(&format, styles.clone(), light, log, level).unwrap();
             let mut bins = Bins::default();
             // Bins that were used before are as good as new.
-            painter.bin(&splats[..splats.len() / 2], &mut bins, &Alone);
-            painter.bin(splats, &mut bins, spread);
+            painter.bin(&splats[..splats.len() / 2], &mut bins, &CurrentThread);
+            painter.bin(splats, &mut bins, executor);
             let mut frame = start.clone();
             let mut scratch = Scratch::default();
             let (mut above, mut below) = frame.as_mut().split_at_row(cut);
@@ -241,10 +241,10 @@ fn tiles_bands_levels_and_order_change_nothing() {
             painter.draw(&bins, &mut above, PlaneSet::ALL, &mut scratch);
             frame
         };
-        let want = paint([6, 5], Level::SCALAR, &splats, 0, &Alone);
+        let want = paint([6, 5], Level::SCALAR, &splats, 0, &CurrentThread);
         assert!(want != start);
         for &level in Level::available() {
-            assert!(paint([6, 5], level, &splats, 100, &Alone) == want, "{name} {level}");
+            assert!(paint([6, 5], level, &splats, 100, &CurrentThread) == want, "{name} {level}");
         }
         for log in [[4, 4], [5, 7], [8, 6], [9, 9]] {
             let got = paint(log, Level::best(), &splats, 36, &Backwards);
@@ -264,9 +264,9 @@ fn tiles_bands_levels_and_order_change_nothing() {
             }
         }
         splats.reverse();
-        assert!(paint([6, 5], Level::best(), &splats, 64, &Alone) == want, "{name} reversed");
+        assert!(paint([6, 5], Level::best(), &splats, 64, &CurrentThread) == want, "{name} reversed");
         splats.sort_unstable();
-        assert!(paint([6, 5], Level::best(), &splats, 64, &Alone) == want, "{name} sorted");
+        assert!(paint([6, 5], Level::best(), &splats, 64, &CurrentThread) == want, "{name} sorted");
     }
 }
 
@@ -274,12 +274,12 @@ fn tiles_bands_levels_and_order_change_nothing() {
 fn energy_of_light_is_kept() {
     // Discs wholly inside: what is added is their area times brightness, in each plane by its cells.
     let format = format(Family::Yuv, Depth::Float, (1, 1), (160, 120));
-    let painter = Painter::new(&format, looks(Blend::Add), Level::best()).unwrap();
-    let mut dice = Dice(5);
+    let painter = Painter::new(&format, styles(Blend::Add), Level::best()).unwrap();
+    let mut rng = Rng(5);
     for round in 0..60 {
-        let radius = dice.from(0.2, 9.0);
-        let mut splat = Splat::new([dice.from(20.0, 140.0), dice.from(20.0, 100.0)], [radius; 2]);
-        (splat.colour, splat.look) = ([65535, 65535, 1], (round % 2) as u16);
+        let radius = rng.range(0.2, 9.0);
+        let mut splat = Splat::new([rng.range(20.0, 140.0), rng.range(20.0, 100.0)], [radius; 2]);
+        (splat.colour, splat.style) = ([65535, 65535, 1], (round % 2) as u16);
         let mut frame = Frame::new(format);
         drawn(&painter, &[splat], &mut frame);
         let sum = |p: usize| -> f64 {
@@ -287,7 +287,7 @@ fn energy_of_light_is_kept() {
         };
         let area = core::f64::consts::PI * f64::from(radius * radius);
         // 3 t^2 - 2 t^3 over the whole radius holds 3/10 of the disc.
-        let area = if splat.look == 0 { 0.3 * area } else { area };
+        let area = if splat.style == 0 { 0.3 * area } else { area };
         for (p, want) in [(0, area), (1, area / 8.0), (2, -area / 8.0)] {
             let got = sum(p);
             assert!((got - want).abs() <= 0.02 * want.abs() + 0.01, "{radius} {p}: {got} {want}");
@@ -301,15 +301,15 @@ fn straight_and_premultiplied_agree() {
         let straight = Format { range: ColorRange::Full, ..Format::from_name(name, 96, 80).unwrap() };
         let folded = Format { alpha: Alpha::Premultiplied, ..straight };
         let splats = scatter(300, (96.0, 80.0), 18, 11);
-        let looks: Vec<Look> = [Blend::Over, Blend::Multiply].into_iter().flat_map(looks).collect();
+        let styles: Vec<SplatStyle> = [Blend::Over, Blend::Multiply].into_iter().flat_map(styles).collect();
         let (mut a, mut b) = (Frame::new(straight), Frame::new(folded));
-        let mut dice = Dice(4);
+        let mut rng = Rng(4);
         for y in 0..80 {
             for x in 0..96 {
-                let alpha = dice.from(0.3, 1.0);
+                let alpha = rng.range(0.3, 1.0);
                 for p in 0..4 {
-                    let zero = Place::of(&straight, p).zero;
-                    let v = if p == 3 { alpha * 65535.0 } else { zero + dice.from(-0.5, 0.5) * 60000.0 };
+                    let zero = DrawPlane::of(&straight, p).zero;
+                    let v = if p == 3 { alpha * 65535.0 } else { zero + rng.range(-0.5, 0.5) * 60000.0 };
                     let v = v.clamp(0.0, 65535.0);
                     a.row_mut::<u16>(p, y)[x] = v as u16;
                     let v = if p == 3 { v } else { zero + (v - zero) * alpha };
@@ -317,14 +317,14 @@ fn straight_and_premultiplied_agree() {
                 }
             }
         }
-        drawn(&Painter::new(&straight, looks.clone(), Level::best()).unwrap(), &splats, &mut a);
-        drawn(&Painter::new(&folded, looks, Level::best()).unwrap(), &splats, &mut b);
+        drawn(&Painter::new(&straight, styles.clone(), Level::best()).unwrap(), &splats, &mut a);
+        drawn(&Painter::new(&folded, styles, Level::best()).unwrap(), &splats, &mut b);
         for y in 0..80 {
             for x in 0..96 {
                 let alpha = f32::from(a.row::<u16>(3, y)[x]);
                 assert_eq!(alpha, f32::from(b.row::<u16>(3, y)[x]));
                 for p in 0..3 {
-                    let zero = Place::of(&straight, p).zero;
+                    let zero = DrawPlane::of(&straight, p).zero;
                     let v = (f32::from(a.row::<u16>(p, y)[x]) - zero) * alpha / 65535.0 + zero;
                     let w = f32::from(b.row::<u16>(p, y)[x]);
                     assert!((v - w).abs() < 8.0, "{name} {p} {x} {y}: {v} {w}");
@@ -339,22 +339,22 @@ fn straight_and_premultiplied_agree() {
 #[test]
 fn light_is_added_to_transparent_plates() {
     for (name, light) in [
-        ("gbrap", Light::Gamma),
-        ("gbrap16", Light::Gamma),
-        ("gbrapf32", Light::Gamma),
-        ("gbrapf32", Light::Linear),
-        ("gbrap16", Light::Linear),
-        ("yuva444p16", Light::Linear),
+        ("gbrap", BlendSpace::Gamma),
+        ("gbrap16", BlendSpace::Gamma),
+        ("gbrapf32", BlendSpace::Gamma),
+        ("gbrapf32", BlendSpace::Linear),
+        ("gbrap16", BlendSpace::Linear),
+        ("yuva444p16", BlendSpace::Linear),
     ] {
         let base = Format::from_name(name, 96, 80).unwrap();
         let straight = Format { range: ColorRange::Full, ..base };
         let folded = Format { alpha: Alpha::Premultiplied, ..straight };
         let painters = [straight, folded].map(|f| {
-            let looks = [Blend::Add, Blend::Over, Blend::Add].into_iter().flat_map(looks).collect();
-            Painter::lit(&f, looks, light, Level::best()).unwrap()
+            let styles = [Blend::Add, Blend::Over, Blend::Add].into_iter().flat_map(styles).collect();
+            Painter::with_space(&f, styles, light, Level::best()).unwrap()
         });
         let mut frames = [Frame::new(straight), Frame::new(folded)];
-        let mut dice = Dice(41);
+        let mut rng = Rng(41);
         let top = straight.depth.bits().map_or(1.0, |b| ((1u32 << b) - 1) as f32);
         let put = |frame: &mut Frame, p: usize, x: usize, y: usize, v: f32| match straight.depth.bytes() {
             1 => frame.row_mut::<u8>(p, y)[x] = (v * top + 0.5) as u8,
@@ -368,14 +368,14 @@ fn light_is_added_to_transparent_plates() {
         };
         for (y, x) in (0..80).flat_map(|y| (0..96).map(move |x| (y, x))) {
             // A third of it is wholly transparent, a third wholly opaque.
-            let alpha = (dice.roll() * 3.0 - 1.0).clamp(0.0, 1.0);
+            let alpha = (rng.next() * 3.0 - 1.0).clamp(0.0, 1.0);
             put(&mut frames[0], 3, x, y, alpha);
             put(&mut frames[1], 3, x, y, alpha);
             let alpha = get(&frames[0], 3, x, y);
             for p in 0..3 {
                 // 0 is in the middle where it is a colour difference.
                 let zero = if straight.family == Family::Yuv && p > 0 { 32768.0 / 65535.0 } else { 0.0 };
-                let v = if zero > 0.0 { dice.from(0.4, 0.6) } else { dice.from(0.3, 0.8) };
+                let v = if zero > 0.0 { rng.range(0.4, 0.6) } else { rng.range(0.3, 0.8) };
                 let v = if alpha > 0.0 { v } else { zero };
                 put(&mut frames[0], p, x, y, v);
                 let v = get(&frames[0], p, x, y);
@@ -383,8 +383,8 @@ fn light_is_added_to_transparent_plates() {
             }
         }
         let splats = scatter(200, (96.0, 80.0), 27, 43);
-        let mut dice = Dice(44);
-        let colours: Vec<[f64; 3]> = splats.iter().map(|_| [0; 3].map(|_| f64::from(dice.roll()))).collect();
+        let mut rng = Rng(44);
+        let colours: Vec<[f64; 3]> = splats.iter().map(|_| [0; 3].map(|_| f64::from(rng.next()))).collect();
         for (painter, frame) in painters.iter().zip(&mut frames) {
             let of = |(s, c): (&Splat, &[f64; 3])| Splat { colour: painter.colour(*c), ..*s };
             let splats: Vec<Splat> = splats.iter().zip(&colours).map(of).collect();
@@ -407,8 +407,8 @@ fn light_is_added_to_transparent_plates() {
 #[test]
 fn nothing_is_too_large_or_too_small() {
     let format = Format::from_name("yuv420p", 64, 48).unwrap();
-    let looks = [Blend::Over, Blend::Add].into_iter().flat_map(looks).collect();
-    let painter = Painter::new(&format, looks, Level::best()).unwrap();
+    let styles = [Blend::Over, Blend::Add].into_iter().flat_map(styles).collect();
+    let painter = Painter::new(&format, styles, Level::best()).unwrap();
     let far = [f32::NAN, f32::INFINITY, -f32::INFINITY, 1e30, -1e30, 0.0, 1e-30, 65535.0];
     let mut splats = Vec::new();
     for x in far {
@@ -419,7 +419,7 @@ fn nothing_is_too_large_or_too_small() {
         }
     }
     for (i, s) in splats.iter_mut().enumerate() {
-        (s.rank, s.look) = (i as u64, (i % 19) as u16);
+        (s.rank, s.style) = (i as u64, (i % 19) as u16);
     }
     for (x, y) in [(i32::MIN, i32::MAX), (i32::MAX, 0), (0, i32::MIN)] {
         splats.push(Splat { x, y, half: [65535; 2], ..splats[0] });
@@ -430,7 +430,7 @@ fn nothing_is_too_large_or_too_small() {
     // A million on one spot: white stays white, and what is faint adds up.
     let white = painter.colour([1.0; 3]);
     // A hard disc.
-    let one = Splat { colour: white, look: 10, ..Splat::new([32.0, 24.0], [3.0, 3.0]) };
+    let one = Splat { colour: white, style: 10, ..Splat::new([32.0, 24.0], [3.0, 3.0]) };
     let many: Vec<Splat> = (0..1_000_000).map(|rank| Splat { rank, ..one }).collect();
     let mut frame = Frame::new(format);
     (0..48).for_each(|y| frame.row_mut::<u8>(0, y).fill(16));
@@ -449,11 +449,11 @@ fn nothing_is_too_large_or_too_small() {
 #[test]
 fn images_are_copied_where_they_stand_and_averaged_where_they_shrink() {
     let format = Format::from_name("gbrapf32", 40, 30).unwrap();
-    let mut dice = Dice(8);
-    let texels: Vec<[f32; 4]> = (0..64).map(|_| [dice.roll(), dice.roll(), dice.roll(), 1.0]).collect();
+    let mut rng = Rng(8);
+    let texels: Vec<[f32; 4]> = (0..64).map(|_| [rng.next(), rng.next(), rng.next(), 1.0]).collect();
     let image = Image::new(8, 8, &texels).unwrap();
     let painter =
-        Painter::new(&format, vec![Look::new(Shape::Image(image.into()), Blend::Over)], Level::best())
+        Painter::new(&format, vec![SplatStyle::new(Shape::Image(image.into()), Blend::Over)], Level::best())
             .unwrap();
     let at = |splat: Splat| {
         let mut frame = Frame::new(format);
@@ -496,16 +496,16 @@ fn images_are_copied_where_they_stand_and_averaged_where_they_shrink() {
 }
 
 /// Every cell of one splat alone, against the definition cell by cell, to the bit.
-fn is_cell_by_cell(format: &Format, look: &Look, splat: &Splat, log: [u32; 2], level: Level) {
-    let painter = Painter::with_tiles(format, vec![look.clone()], Light::Gamma, log, level).unwrap();
+fn is_cell_by_cell(format: &Format, style: &SplatStyle, splat: &Splat, log: [u32; 2], level: Level) {
+    let painter = Painter::with_tiles(format, vec![style.clone()], BlendSpace::Gamma, log, level).unwrap();
     let mut frame = Frame::new(*format);
     drawn(&painter, &[*splat], &mut frame);
-    let outline = Outline::of(&look.shape, splat, turn(splat.angle)).unwrap();
+    let outline = Outline::of(&style.shape, splat, turn(splat.angle)).unwrap();
     let aspect = format.shape() as f32;
     let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
     for p in 0..format.planes() {
-        let place = Place::of(format, p);
-        let effect = place.effect(look.blend, splat.colour, look.gain);
+        let place = DrawPlane::of(format, p);
+        let effect = place.effect(style.blend, splat.colour, style.gain);
         let (w, h) = format.plane_size(p);
         for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
             let at =
@@ -513,62 +513,67 @@ fn is_cell_by_cell(format: &Format, look: &Look, splat: &Splat, log: [u32; 2], l
             let cover = outline.cell(at, place.cells.shown(aspect)) * opacity;
             let want = if cover > 0.0 { 0.0 * (1.0 - cover * effect.fade) + cover * effect.ink } else { 0.0 };
             let got = frame.row::<f32>(p, y)[x];
-            assert_eq!(got.to_bits(), want.to_bits(), "{level} {look:?} {splat:?} {p} {x} {y}: {got} {want}");
+            assert_eq!(
+                got.to_bits(),
+                want.to_bits(),
+                "{level} {style:?} {splat:?} {p} {x} {y}: {got} {want}"
+            );
         }
     }
 }
 
 #[test]
 fn many_cells_at_a_time_are_cell_by_cell() {
-    let mut dice = Dice(12);
+    let mut rng = Rng(12);
     for (size, sub) in [((83, 71), (1, 1)), ((130, 37), (0, 0)), ((1, 1), (0, 0)), ((65, 33), (2, 2))] {
         let family = if sub == (0, 0) { Family::Gray } else { Family::Yuv };
         let square = format(family, Depth::Float, sub, size);
         for (i, shape) in shapes().into_iter().enumerate() {
-            let look = Look::new(shape, [Blend::Over, Blend::Add][i % 2]);
+            let style = SplatStyle::new(shape, [Blend::Over, Blend::Add][i % 2]);
             for round in 0..40 {
                 let large = [2.0, 6.0, 40.0, 300.0, 4000.0][round % 5];
-                let both = [dice.from(0.4, large), dice.from(0.4, large)];
+                let both = [rng.range(0.4, large), rng.range(0.4, large)];
                 // Small round discs are drawn from stamps: not here.
                 let half = match round % 3 {
                     0 if both[0] > 4.0 => [both[0]; 2],
                     1 => [both[0], 0.5],
                     _ => both,
                 };
-                let at = [size.0, size.1].map(|v| dice_at(&mut dice, v as f32, large));
+                let at = [size.0, size.1].map(|v| dice_at(&mut rng, v as f32, large));
                 let splat =
-                    Splat { colour: [65535, 50000, 9], ..Splat::new(at, half).faded(dice.from(0.1, 1.0)) };
+                    Splat { colour: [65535, 50000, 9], ..Splat::new(at, half).faded(rng.range(0.1, 1.0)) };
                 let stamped = splat.half[0] == splat.half[1] && splat.half[0] <= 48;
                 let half = [splat.half[0], splat.half[1] + u16::from(stamped)];
                 let splat = Splat { half, ..splat };
-                let turns = [0.0, 0.25, 0.5, dice.roll(), dice.roll(), 0.001 * dice.roll()][round % 6];
+                let turns = [0.0, 0.25, 0.5, rng.next(), rng.next(), 0.001 * rng.next()][round % 6];
                 let level = Level::available()[round % Level::available().len()];
                 let log = [[6, 5], [4, 4], [9, 9]][round % 3];
                 let aspect = [(1, 1), (1, 1), (64, 45), (1, 2)][round / 3 % 4];
                 let format = Format { aspect: Ratio::new(aspect.0, aspect.1).unwrap(), ..square };
-                is_cell_by_cell(&format, &look, &splat.turned(turns), log, level);
+                is_cell_by_cell(&format, &style, &splat.turned(turns), log, level);
             }
         }
     }
 }
 
 /// A place in a picture or, for what is large, as far outside of it as some of it still shows.
-fn dice_at(dice: &mut Dice, size: f32, large: f32) -> f32 {
+fn dice_at(rng: &mut Rng, size: f32, large: f32) -> f32 {
     let more = 4.0 + large.min(3000.0) * 0.7;
-    if dice.roll() < 0.5 { dice.from(-4.0, size + 4.0) } else { dice.from(-more, size + more) }
+    if rng.next() < 0.5 { rng.range(-4.0, size + 4.0) } else { rng.range(-more, size + more) }
 }
 
 #[test]
 fn a_draft_is_as_well_defined_and_near() {
     for name in ["yuv420p", "gbrapf32"] {
         let format = Format::from_name(name, 217, 133).unwrap();
-        let mut looks = looks(Blend::Over);
+        let mut styles = styles(Blend::Over);
         let texels: Vec<[f32; 4]> = (0..63).map(|i| [0.1, 0.9, i as f32 / 63.0, 1.0]).collect();
-        looks.push(Look::new(Shape::Image(Image::new(9, 7, &texels).unwrap().into()), Blend::Over));
-        let splats = scatter(200, (217.0, 133.0), looks.len() as u16, 21);
+        styles.push(SplatStyle::new(Shape::Image(Image::new(9, 7, &texels).unwrap().into()), Blend::Over));
+        let splats = scatter(200, (217.0, 133.0), styles.len() as u16, 21);
         let paint = |draft, log, level, cut: usize| {
-            let painter =
-                Painter::with_tiles(&format, looks.clone(), Light::Gamma, log, level).unwrap().draft(draft);
+            let painter = Painter::with_tiles(&format, styles.clone(), BlendSpace::Gamma, log, level)
+                .unwrap()
+                .draft(draft);
             let (mut bins, mut frame) = (Bins::default(), Frame::new(format));
             painter.bin(&splats, &mut bins, &Backwards);
             let (mut above, mut below) = frame.as_mut().split_at_row(cut);

@@ -1,15 +1,15 @@
 //! One tile: its samples as `f32`, with room around them so that small splats need not be cut.
 
 use super::super::arch::prefetch;
+use super::draw_plane::{Cells, DrawPlane, PlaneContent, needs_premultiply};
 use super::painter::Painter;
-use super::place::{Cells, Holds, Place, unfolds};
 use crate::frame::{FrameMut, PlaneSet};
-use crate::pixel::lift::{Area, Lifted, lift_rows, settle_rows};
+use crate::pixel::f32_rows::{Area, ConvertF32, from_f32_rows, to_f32_rows};
 use core::ops::Range;
 
 /// Cells of room around a tile: a stamp that touches the tile lies inside.
 pub(super) const ROOM: usize = 8;
-const _: () = assert!(ROOM >= super::stamp::WIDEST, "stamps fit the room around a tile");
+const _: () = assert!(ROOM >= super::stamp::MAX_CELLS, "stamps fit the room around a tile");
 
 /// Planes whose cells lie alike.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ impl Part {
 pub(super) struct Tile {
     parts: [Option<Part>; 4],
     len: usize,
-    unfold: bool,
+    unpremultiply: bool,
 }
 
 impl Tile {
@@ -99,7 +99,7 @@ impl Tile {
             }
             *out = Some(Part { group: mine, from: from.map(|v| v as i32), size, stride, base });
         }
-        Tile { parts, len, unfold: unfolds(&painter.format, writes) }
+        Tile { parts, len, unpremultiply: needs_premultiply(&painter.format, writes) }
     }
 
     /// Its parts, one for planes whose cells lie alike.
@@ -127,12 +127,12 @@ impl Tile {
             2 => self.load_as::<u16>(painter, out, samples),
             _ => self.load_as::<f32>(painter, out, samples),
         }
-        if self.unfold {
-            self.fold(painter, samples);
+        if self.unpremultiply {
+            self.premultiply(painter, samples);
         }
     }
 
-    fn load_as<T: Lifted>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
+    fn load_as<T: ConvertF32>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
         for (p, part, at) in self.planes() {
             let (inside, high) = (ROOM * part.stride + ROOM, part.size[1] + 2 * ROOM);
             let samples = &mut samples[at - inside..][..high * part.stride];
@@ -141,7 +141,7 @@ impl Tile {
             let (samples, below) = samples.split_at_mut(part.size[1] * part.stride);
             above.fill(0.0);
             let zero = painter.places[p].zero;
-            lift_rows::<T>(painter.level(), &out.plane(p), part.area(), zero, samples, part.stride);
+            to_f32_rows::<T>(painter.level(), &out.plane(p), part.area(), zero, samples, part.stride);
             below.fill(0.0);
             // The tile to the right comes next; the machine does not know, since rows lie far from each other.
             let (from, plane) = (part.area().from, out.plane(p));
@@ -155,15 +155,15 @@ impl Tile {
     /// Where alpha lies, and what one is in it.
     fn alpha(&self, painter: &Painter) -> Option<(usize, &Part, f32)> {
         self.planes()
-            .find(|(p, ..)| painter.places[*p].holds == Holds::Alpha)
+            .find(|(p, ..)| painter.places[*p].content == PlaneContent::Alpha)
             .map(|(p, part, at)| (at, part, painter.places[p].span))
     }
 
     /// Multiplies colours by alpha.
-    fn fold(&self, painter: &Painter, samples: &mut [f32]) {
+    fn premultiply(&self, painter: &Painter, samples: &mut [f32]) {
         let Some((alpha_at, alpha, span)) = self.alpha(painter) else { return };
         for (p, part, at) in self.planes() {
-            if painter.places[p].holds == Holds::Alpha {
+            if painter.places[p].content == PlaneContent::Alpha {
                 continue;
             }
             for j in 0..part.size[1] {
@@ -184,18 +184,18 @@ impl Tile {
         }
     }
 
-    fn store_as<T: Lifted>(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
+    fn store_as<T: ConvertF32>(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
         self.limit_alpha::<T>(painter, out, samples);
-        if self.unfold {
-            self.unfold::<T>(painter, out, samples);
+        if self.unpremultiply {
+            self.unpremultiply::<T>(painter, out, samples);
         }
         for (p, part, at) in self.planes() {
-            let Place { zero, legal, holds, .. } = painter.places[p];
-            if self.unfold && holds != Holds::Alpha {
+            let DrawPlane { zero, legal, content, .. } = painter.places[p];
+            if self.unpremultiply && content != PlaneContent::Alpha {
                 continue;
             }
             let (values, legal) = (&samples[at..], legal.unwrap_or_default());
-            settle_rows::<T>(
+            from_f32_rows::<T>(
                 painter.level(),
                 values,
                 part.stride,
@@ -208,9 +208,9 @@ impl Tile {
     }
 
     /// No more alpha than one, or than there was.
-    fn limit_alpha<T: Lifted>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
+    fn limit_alpha<T: ConvertF32>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
         for (p, part, at) in self.planes() {
-            let Place { span, holds: Holds::Alpha, .. } = painter.places[p] else { continue };
+            let DrawPlane { span, content: PlaneContent::Alpha, .. } = painter.places[p] else { continue };
             for j in 0..part.size[1] {
                 let before = &out.plane(p).row::<T>(part.from[1] as usize + j)[part.from[0] as usize..];
                 for (v, b) in samples[at + j * part.stride..][..part.size[0]].iter_mut().zip(before) {
@@ -223,12 +223,12 @@ impl Tile {
 
     /// Divides colours by alpha and puts them into the planes. A sample that nothing was drawn on stays to the bit;
     /// under no alpha at all, colour stays what it was.
-    fn unfold<T: Lifted>(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
+    fn unpremultiply<T: ConvertF32>(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
         let Some((alpha_at, alpha, span)) = self.alpha(painter) else { return };
         let Some(alpha_plane) = painter.format.alpha_plane() else { return };
         for (p, part, at) in self.planes() {
-            let Place { zero, legal, holds, .. } = painter.places[p];
-            if holds == Holds::Alpha {
+            let DrawPlane { zero, legal, content, .. } = painter.places[p];
+            if content == PlaneContent::Alpha {
                 continue;
             }
             let mut before = [0.0f32; 1 << 9];

@@ -2,13 +2,13 @@
 //! packs, and the forces, where it turns sixteen records into vectors one number at a time.
 #![allow(unsafe_code)] // loads and stores by pointer; calls for a detected level
 
-use super::list::{List, Room, test_body};
+use super::list::{Candidates, List, test_body};
 use super::settings::Constants;
 use super::sums::{Known, forces_body};
 use crate::simd::{Level, multiversion};
 
 multiversion! {
-    fn plain(level, room: &Room, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize = test_body;
+    fn plain(level, room: &Candidates, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize = test_body;
     fn plain_forces(level, list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) = forces_body;
 }
 
@@ -26,7 +26,7 @@ pub(super) fn forces(level: Level, list: &List, c: &Constants, known: &[Known], 
 #[inline(always)]
 pub(super) fn test(
     level: Level,
-    room: &Room,
+    room: &Candidates,
     i: u32,
     at: [f32; 3],
     h2: f32,
@@ -42,7 +42,7 @@ pub(super) fn test(
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn test_512(room: &Room, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize {
+fn test_512(room: &Candidates, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize {
     use super::list::LANES;
     use core::arch::x86_64::*;
     let candidates = room.vectors * LANES;

@@ -1,7 +1,7 @@
 //! What physics keeps: mass, momentum, energy. For checks; computed in f64 by number's order of the layout.
 
-use super::{Fluid, FluidError, Law};
-use crate::lend::Spread;
+use super::{EquationOfState, Fluid, FluidError};
+use crate::lend::Executor;
 
 /// The energy of a fluid, in joules.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,8 +44,8 @@ impl Fluid {
     ///
     /// # Errors
     /// [`FluidError::Crowded`].
-    pub fn energy(&mut self, spread: &dyn Spread) -> Result<Energy, FluidError> {
-        self.measure(spread)?;
+    pub fn energy(&mut self, executor: &dyn Executor) -> Result<Energy, FluidError> {
+        self.measure(executor)?;
         let (s, c) = (self.settings, self.c);
         let size = Fluid::domain(&s);
         let mut e = Energy::default();
@@ -75,9 +75,9 @@ impl Fluid {
                     // The integral of p / d^2 from rest.
                     let d2 = d * d;
                     e.elastic += stiff
-                        * match c.law {
-                            Law::Tait => (d2 * d2 * d2 - 1.0) / 6.0 + 1.0 / d - 1.0,
-                            Law::Linear => libm::log(d) + 1.0 / d - 1.0,
+                        * match c.equation_of_state {
+                            EquationOfState::Tait => (d2 * d2 * d2 - 1.0) / 6.0 + 1.0 / d - 1.0,
+                            EquationOfState::Linear => libm::log(d) + 1.0 / d - 1.0,
                         };
                 }
                 for d2 in list.of(k).1 {

@@ -253,7 +253,7 @@ impl Layout {
                     }
                 }
                 batch.inserts.extend(new);
-                cells.apply(batch, &crate::lend::Alone)?;
+                cells.apply(batch, &crate::lend::CurrentThread)?;
                 let mut held = self.held.iter();
                 cells.for_each_mut(|_, _, run| {
                     if let Some(h) = held.next() {

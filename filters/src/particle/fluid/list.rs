@@ -9,10 +9,10 @@ use crate::simd::{Level, multiversion};
 /// Parcels compared, and summed over, at a time.
 pub const LANES: usize = 16;
 /// The most parcels within reach of one cell.
-pub const MOST_NEAR: usize = 4096;
+pub const MAX_NEIGHBORS: usize = 4096;
 
 /// Entries of the room for candidates: whole vectors are written behind the last.
-pub(super) const ROOM: usize = MOST_NEAR + 2 * LANES;
+pub(super) const ROOM: usize = MAX_NEIGHBORS + 2 * LANES;
 
 /// The neighbours of the parcels of a stretch of cells.
 #[derive(Clone, Debug, Default)]
@@ -67,14 +67,14 @@ impl List {
     /// Finds the neighbours of the parcels of the cells `held[cells]` of a layout whose cells are `radius` in size.
     ///
     /// # Errors
-    /// [`FluidError::Crowded`] if more than [`MOST_NEAR`] parcels lie in the 27 cells around one.
+    /// [`FluidError::Crowded`] if more than [`MAX_NEIGHBORS`] parcels lie in the 27 cells around one.
     pub fn fill(
         &mut self,
         level: Level,
         layout: &Layout,
         cells: core::ops::Range<usize>,
         radius: f32,
-        room: &mut Room,
+        room: &mut Candidates,
     ) -> Result<(), FluidError> {
         let held = &layout.held()[cells];
         self.first = held.first().map_or(0, |h| h.first);
@@ -83,8 +83,8 @@ impl List {
         let mut used = 0;
         for cell in held {
             let count = gather(level, layout, cell.cell, room);
-            if count > MOST_NEAR {
-                return Err(FluidError::Crowded { count, most: MOST_NEAR });
+            if count > MAX_NEIGHBORS {
+                return Err(FluidError::Crowded { count, most: MAX_NEIGHBORS });
             }
             // Room for every candidate, and the vector that is written behind the last.
             let need = used + cell.len as usize * count + LANES;
@@ -106,7 +106,7 @@ impl List {
 
 /// The parcels around a cell, copied next to each other; room that is kept between calls.
 #[derive(Clone, Debug)]
-pub struct Room {
+pub struct Candidates {
     pub(super) x: Box<[f32; ROOM]>,
     pub(super) y: Box<[f32; ROOM]>,
     pub(super) z: Box<[f32; ROOM]>,
@@ -115,20 +115,20 @@ pub struct Room {
     pub(super) vectors: usize,
 }
 
-impl Default for Room {
-    fn default() -> Room {
+impl Default for Candidates {
+    fn default() -> Candidates {
         let zeros = || Box::new([0.0; ROOM]);
-        Room { x: zeros(), y: zeros(), z: zeros(), index: Box::new([0; ROOM]), vectors: 0 }
+        Candidates { x: zeros(), y: zeros(), z: zeros(), index: Box::new([0; ROOM]), vectors: 0 }
     }
 }
 
 multiversion! {
     /// Copies the parcels around a cell; how many there are, which may be more than were copied.
-    fn gather(level, layout: &Layout, cell: [i32; 3], room: &mut Room) -> usize = gather_body;
+    fn gather(level, layout: &Layout, cell: [i32; 3], room: &mut Candidates) -> usize = gather_body;
 }
 
 #[inline(always)]
-fn gather_body(layout: &Layout, cell: [i32; 3], room: &mut Room) -> usize {
+fn gather_body(layout: &Layout, cell: [i32; 3], room: &mut Candidates) -> usize {
     let mut runs = [(0, 0); 27];
     let n = layout.around(cell, &mut runs);
     let mut count = 0;
@@ -137,7 +137,7 @@ fn gather_body(layout: &Layout, cell: [i32; 3], room: &mut Room) -> usize {
     let (x, y, z) = (&layout.x[..end], &layout.y[..end], &layout.z[..end]);
     for &(first, len) in &runs[..n] {
         let mut done = 0;
-        while done < len as usize && count + done < MOST_NEAR {
+        while done < len as usize && count + done < MAX_NEIGHBORS {
             // Always a whole vector: what is beyond the parcels is overwritten by the next.
             let (from, n) = (first as usize + done, count + done);
             let (from, to) = (from..from + LANES, n..n + LANES);
@@ -151,7 +151,7 @@ fn gather_body(layout: &Layout, cell: [i32; 3], room: &mut Room) -> usize {
         }
         count += len as usize;
     }
-    let used = count.min(MOST_NEAR);
+    let used = count.min(MAX_NEIGHBORS);
     // Nothing is near to what is infinitely far away.
     room.x[used..used + LANES].fill(f32::INFINITY);
     room.vectors = used.div_ceil(LANES);
@@ -161,7 +161,13 @@ fn gather_body(layout: &Layout, cell: [i32; 3], room: &mut Room) -> usize {
 /// The definition: writes the candidates nearer than the root of `h2` to `out`, whose ends beyond them may be
 /// overwritten too; how many there are.
 #[inline(always)]
-pub(super) fn test_body(room: &Room, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize {
+pub(super) fn test_body(
+    room: &Candidates,
+    i: u32,
+    at: [f32; 3],
+    h2: f32,
+    out: (&mut [u32], &mut [f32]),
+) -> usize {
     const AT_ONCE: usize = 4;
     let mut n = 0;
     // Four vectors at a time: the end of the loop over the bits is guessed wrong each time.

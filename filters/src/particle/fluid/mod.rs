@@ -14,10 +14,10 @@
 //! | `search` | the three ways to find pairs that the paper compares, behind one interface |
 //! | `list` | the quick way: neighbour lists by vectors |
 //! | `sums` | density and forces from the lists |
-//! | `store` | the parcels in their packed array |
+//! | `parcel_store` | the parcels in their packed array |
 //! | `step` | a step, and going on to a time |
 //! | `state` | a state as bytes, and back |
-//! | `flat`, `rows` | the quick 2-D form with steps of one length, for pictures |
+//! | `fluid2d`, `rows` | the quick 2-D form with steps of one length, for pictures |
 //! | `solid` | what it cannot enter |
 //! | `energy` | what physics keeps: for checks |
 //!
@@ -46,27 +46,27 @@
 mod arch;
 mod energy;
 mod error;
-mod flat;
+mod fluid2d;
 mod grid;
 mod list;
+mod parcel_store;
 mod rows;
 mod search;
 mod settings;
 mod solid;
 mod state;
 mod step;
-mod store;
 mod sums;
 #[cfg(test)]
 mod tests;
 
 pub use energy::Energy;
 pub use error::FluidError;
-pub use flat::{EVERY, Flat, FlatSettings};
+pub use fluid2d::{EVERY, Fluid2d, Fluid2dSettings};
 pub use grid::{Grid, Held, Layout};
-pub use list::{LANES, List, MOST_NEAR, Room};
+pub use list::{Candidates, LANES, List, MAX_NEIGHBORS};
 pub use search::{Search, pairs};
-pub use settings::{Law, Settings};
+pub use settings::{EquationOfState, Settings};
 pub use solid::Solid;
 pub use state::VERSION;
 pub use step::{Fluid, Phase};
@@ -111,8 +111,8 @@ pub fn block(settings: &Settings, size: [f32; 3]) -> Result<Vec<Parcel>, FluidEr
     };
     let n = [along(0), along(1), if settings.flat { 1 } else { along(2) }];
     let count = n.iter().try_fold(1usize, |a, b| a.checked_mul(*b)).unwrap_or(usize::MAX);
-    if count > settings::MOST {
-        return Err(FluidError::TooMany { count, most: settings::MOST });
+    if count > settings::MAX_PARCELS {
+        return Err(FluidError::TooMany { count, most: settings::MAX_PARCELS });
     }
     let place = |i: usize| ((i as f64 + 0.5) * f64::from(settings.spacing)) as f32;
     let mut parcels = Vec::with_capacity(count);

@@ -7,12 +7,12 @@
 use super::FluidError;
 
 /// The most parcels.
-pub(super) const MOST: usize = 1 << 26;
+pub(super) const MAX_PARCELS: usize = 1 << 26;
 
 /// The equation of state: pressure from density. Pressure below zero (at a free surface, where neighbours lack) is
 /// taken as zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum EquationOfState {
     /// Tait's: `p = c^2 rho0 / 7 ((rho/rho0)^7 - 1)`.
     Tait,
     /// `p = c^2 (rho - rho0)`.
@@ -39,7 +39,7 @@ pub struct Settings {
     /// Speed of sound, in m/s. Ten times the greatest speed keeps density within one percent.
     pub sound: f32,
     /// Pressure from density.
-    pub law: Law,
+    pub equation_of_state: EquationOfState,
     /// Kinematic viscosity, in m^2/s.
     pub viscosity: f32,
     /// Surface tension, as the pull between parcels near each other, in 1/s^2 (after M. Becker, M. Teschner, *Weakly
@@ -69,7 +69,7 @@ impl Settings {
             gravity: [0.0, -9.81, 0.0],
             density: 1000.0,
             sound,
-            law: Law::Tait,
+            equation_of_state: EquationOfState::Tait,
             viscosity: 0.01 * radius * sound,
             cohesion: 0.0,
             cfl: 0.3,
@@ -121,7 +121,9 @@ impl Settings {
     /// All settings as words, for what is saved.
     pub(super) fn words(&self) -> [u32; 16] {
         let s = self;
-        let flags = u32::from(s.flat) | u32::from(s.walls) << 1 | u32::from(s.law == Law::Linear) << 2;
+        let flags = u32::from(s.flat)
+            | u32::from(s.walls) << 1
+            | u32::from(s.equation_of_state == EquationOfState::Linear) << 2;
         let f = |v: f32| v.to_bits();
         [
             flags,
@@ -160,7 +162,7 @@ pub(super) struct Constants {
     pub(super) pull: f32,
     /// `c^2`, by 7 for Tait's law.
     pub(super) stiff: f32,
-    pub(super) law: Law,
+    pub(super) equation_of_state: EquationOfState,
     /// Nearer to a wall than this, it pushes back, in metres.
     pub(super) skin: f32,
     /// With this acceleration per metre, in 1/s^2.
@@ -202,8 +204,8 @@ impl Constants {
             push: (20.0 / (sum * h * h)) as f32,
             drag: (2.0 * nu / shear) as f32,
             pull: (f64::from(s.cohesion) / sum) as f32,
-            stiff: (c * c / if s.law == Law::Tait { 7.0 } else { 1.0 }) as f32,
-            law: s.law,
+            stiff: (c * c / if s.equation_of_state == EquationOfState::Tait { 7.0 } else { 1.0 }) as f32,
+            equation_of_state: s.equation_of_state,
             skin: skin as f32,
             // Stops a quarter of the speed of sound within the skin.
             wall: (stop * stop) as f32,

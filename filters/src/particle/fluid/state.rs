@@ -3,7 +3,7 @@
 //! Little endian: magic, version, settings, number of parcels, steps, time; then the parcels by number; then a hash
 //! of all before. Nothing in it depends on how the state was reached.
 
-use super::settings::MOST;
+use super::settings::MAX_PARCELS;
 use super::{Fluid, FluidError, Parcel, Settings};
 use crate::simd::Level;
 
@@ -76,7 +76,7 @@ impl Fluid {
         }
         let (count, steps) = (long(80)?, long(88)?);
         let time = f64::from_bits(long(96)?);
-        if count > MOST as u64 || whole.len() != HEADER + PARCEL * count as usize {
+        if count > MAX_PARCELS as u64 || whole.len() != HEADER + PARCEL * count as usize {
             return Err(FluidError::Damaged("its length is not that of its parcels"));
         }
         if !(0.0..f64::INFINITY).contains(&time) {

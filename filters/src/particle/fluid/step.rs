@@ -1,11 +1,11 @@
 //! A step of the fluid, and going on to a time.
 
-use super::list::{List, Room};
-use super::settings::{Constants, MOST};
-use super::store::Store;
+use super::list::{Candidates, List};
+use super::parcel_store::ParcelStore;
+use super::settings::{Constants, MAX_PARCELS};
 use super::sums::{self, Known};
 use super::{FluidError, Grid, Layout, Parcel, Settings, arch};
-use crate::lend::{Host, Spread, Stop};
+use crate::lend::{Executor, Host, PrepareError};
 use crate::simd::Level;
 use core::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -32,7 +32,7 @@ const SHARE: u32 = 512;
 
 /// What a task works on: some cells and their parcels.
 #[derive(Clone, Debug)]
-struct Share {
+struct Partition {
     cells: Range<usize>,
     parcels: Range<usize>,
     list: List,
@@ -44,33 +44,33 @@ pub struct Fluid {
     pub(super) settings: Settings,
     pub(super) c: Constants,
     level: Level,
-    pub(super) store: Store,
+    pub(super) store: ParcelStore,
     pub(super) layout: Layout,
-    shares: Vec<Share>,
+    partitions: Vec<Partition>,
     /// By place in the layout, as are the next three.
     pub(super) velocities: Vec<[f32; 3]>,
     densities: Vec<f32>,
     known: Vec<Known>,
     forces: Vec<[f32; 3]>,
     next: Vec<([f32; 3], [f32; 3])>,
-    rooms: Vec<Room>,
+    rooms: Vec<Candidates>,
     pub(super) time: f64,
     pub(super) steps: u64,
     moved: usize,
 }
 
-/// Runs `f` over the jobs on the threads of `spread`.
-fn run<J: Send>(spread: &dyn Spread, jobs: impl Iterator<Item = J>, f: impl Fn(J) + Sync) {
+/// Runs `f` over the jobs on the threads of `executor`.
+fn run<J: Send>(executor: &dyn Executor, jobs: impl Iterator<Item = J>, f: impl Fn(J) + Sync) {
     let jobs: Vec<Mutex<Option<J>>> = jobs.map(|j| Mutex::new(Some(j))).collect();
-    spread.spread(jobs.len(), &|t| {
+    executor.execute(jobs.len(), &|t| {
         let job = jobs[t].lock().unwrap_or_else(PoisonError::into_inner).take();
         job.into_iter().for_each(&f);
     });
 }
 
 /// Cuts a slice where the shares' parcels end.
-fn cut<'a, T>(mut rest: &'a mut [T], shares: &[Share]) -> Vec<&'a mut [T]> {
-    shares
+fn split_at_partitions<'a, T>(mut rest: &'a mut [T], partitions: &[Partition]) -> Vec<&'a mut [T]> {
+    partitions
         .iter()
         .map(|s| {
             let (own, after) = core::mem::take(&mut rest).split_at_mut(s.parcels.len());
@@ -88,8 +88,8 @@ impl Fluid {
     /// [`FluidError::TooMany`].
     pub fn new(settings: Settings, parcels: &[Parcel], level: Level) -> Result<Fluid, FluidError> {
         settings.check()?;
-        if parcels.len() > MOST {
-            return Err(FluidError::TooMany { count: parcels.len(), most: MOST });
+        if parcels.len() > MAX_PARCELS {
+            return Err(FluidError::TooMany { count: parcels.len(), most: MAX_PARCELS });
         }
         let mut ids: Vec<u32> = parcels.iter().map(|p| p.id).collect();
         ids.sort_unstable();
@@ -109,7 +109,7 @@ impl Fluid {
         }
         let grid =
             if settings.walls { Grid::new(size, settings.radius) } else { Grid::open(settings.radius) };
-        let mut store = Store::new(&grid, level)?;
+        let mut store = ParcelStore::new(&grid, level)?;
         for p in parcels {
             // Zeros alike, so that equal states have equal bytes.
             let pos = p.pos.map(|v| v + 0.0);
@@ -123,7 +123,7 @@ impl Fluid {
             level,
             store,
             layout,
-            shares: Vec::new(),
+            partitions: Vec::new(),
             velocities: Vec::new(),
             densities: Vec::new(),
             known: Vec::new(),
@@ -134,7 +134,7 @@ impl Fluid {
             steps: 0,
             moved: 0,
         };
-        fluid.store.settle(&crate::lend::Alone)?;
+        fluid.store.apply_moves(&crate::lend::CurrentThread)?;
         fluid.index()?;
         Ok(fluid)
     }
@@ -200,16 +200,16 @@ impl Fluid {
         for (i, h) in held.iter().enumerate() {
             let end = (h.first + h.len) as usize;
             if end - parcel >= SHARE as usize || i + 1 == held.len() {
-                if used == self.shares.len() {
-                    self.shares.push(Share { cells: 0..0, parcels: 0..0, list: List::default() });
+                if used == self.partitions.len() {
+                    self.partitions.push(Partition { cells: 0..0, parcels: 0..0, list: List::default() });
                 }
-                self.shares[used].cells = cell..i + 1;
-                self.shares[used].parcels = parcel..end;
+                self.partitions[used].cells = cell..i + 1;
+                self.partitions[used].parcels = parcel..end;
                 (cell, parcel) = (i + 1, end);
                 used += 1;
             }
         }
-        self.shares.truncate(used);
+        self.partitions.truncate(used);
         let n = self.layout.len();
         self.densities.resize(n, 0.0);
         self.known.resize(n, Known::default());
@@ -218,11 +218,11 @@ impl Fluid {
     }
 
     /// Finds the neighbours of all parcels where they are now.
-    fn detect(&mut self, spread: &dyn Spread) -> Result<(), FluidError> {
+    fn detect(&mut self, executor: &dyn Executor) -> Result<(), FluidError> {
         let (layout, level, radius) = (&self.layout, self.level, self.settings.radius);
         let rooms = Mutex::new(core::mem::take(&mut self.rooms));
         let wrong = Mutex::new(None);
-        run(spread, self.shares.iter_mut(), |share| {
+        run(executor, self.partitions.iter_mut(), |share| {
             let room = rooms.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut room = room.unwrap_or_default();
             if let Err(e) = share.list.fill(level, layout, share.cells.clone(), radius, &mut room) {
@@ -236,22 +236,22 @@ impl Fluid {
 
     /// The lists of the last step, and densities relative to rest: for where the parcels are, after `measure`.
     pub(super) fn measured(&self) -> impl Iterator<Item = (&List, &[f32])> {
-        self.shares.iter().map(|s| (&s.list, &self.densities[s.parcels.clone()]))
+        self.partitions.iter().map(|s| (&s.list, &self.densities[s.parcels.clone()]))
     }
 
     /// Neighbours and densities of the state as it is.
-    pub(super) fn measure(&mut self, spread: &dyn Spread) -> Result<(), FluidError> {
-        self.detect(spread)?;
-        self.sum_densities(spread);
+    pub(super) fn measure(&mut self, executor: &dyn Executor) -> Result<(), FluidError> {
+        self.detect(executor)?;
+        self.sum_densities(executor);
         Ok(())
     }
 
-    fn sum_densities(&mut self, spread: &dyn Spread) {
+    fn sum_densities(&mut self, executor: &dyn Executor) {
         let (level, c, layout, velocities) = (self.level, &self.c, &self.layout, &self.velocities);
-        let densities = cut(&mut self.densities, &self.shares);
-        let known = cut(&mut self.known, &self.shares);
-        let jobs = self.shares.iter().zip(densities).zip(known);
-        run(spread, jobs, |((share, densities), known)| {
+        let densities = split_at_partitions(&mut self.densities, &self.partitions);
+        let known = split_at_partitions(&mut self.known, &self.partitions);
+        let jobs = self.partitions.iter().zip(densities).zip(known);
+        run(executor, jobs, |((share, densities), known)| {
             sums::densities(level, &share.list, c, densities);
             for (k, (known, density)) in known.iter_mut().zip(densities).enumerate() {
                 let i = share.parcels.start + k;
@@ -261,11 +261,11 @@ impl Fluid {
         });
     }
 
-    fn sum_forces(&mut self, spread: &dyn Spread) {
+    fn sum_forces(&mut self, executor: &dyn Executor) {
         let (level, c, known) = (self.level, &self.c, &self.known);
-        let forces = cut(&mut self.forces, &self.shares);
-        let jobs = self.shares.iter().zip(forces);
-        run(spread, jobs, |(share, forces)| arch::forces(level, &share.list, c, known, forces));
+        let forces = split_at_partitions(&mut self.forces, &self.partitions);
+        let jobs = self.partitions.iter().zip(forces);
+        run(executor, jobs, |(share, forces)| arch::forces(level, &share.list, c, known, forces));
     }
 
     /// Gravity and walls; in the same pass the greatest squares of speed and acceleration.
@@ -344,8 +344,8 @@ impl Fluid {
     ///
     /// # Errors
     /// [`FluidError::Diverged`], [`FluidError::Crowded`]; then nothing has changed.
-    pub fn step(&mut self, spread: &dyn Spread) -> Result<f32, FluidError> {
-        self.step_within(spread, f64::INFINITY, &mut |_| ())
+    pub fn step(&mut self, executor: &dyn Executor) -> Result<f32, FluidError> {
+        self.step_within(executor, f64::INFINITY, &mut |_| ())
     }
 
     /// One step that does not pass `end` (in seconds), and of two left to there makes two halves; its length. Calls
@@ -355,15 +355,15 @@ impl Fluid {
     /// As [`Fluid::step`].
     pub fn step_within(
         &mut self,
-        spread: &dyn Spread,
+        executor: &dyn Executor,
         end: f64,
         done: &mut dyn FnMut(Phase),
     ) -> Result<f32, FluidError> {
-        self.detect(spread)?;
+        self.detect(executor)?;
         done(Phase::Detect);
-        self.sum_densities(spread);
+        self.sum_densities(executor);
         done(Phase::Densities);
-        self.sum_forces(spread);
+        self.sum_forces(executor);
         let greatest = self.outer_forces();
         done(Phase::Forces);
         let longest = f64::from(self.stable(greatest));
@@ -376,7 +376,7 @@ impl Fluid {
         };
         self.update(dt)?;
         done(Phase::Update);
-        self.moved = self.store.settle(spread)?;
+        self.moved = self.store.apply_moves(executor)?;
         done(Phase::Sort);
         self.index()?;
         self.time = time;
@@ -388,16 +388,17 @@ impl Fluid {
     /// Goes on to a time, in seconds since the start; a time that has passed is left as it is.
     ///
     /// # Errors
-    /// [`Stop::Cancelled`] when the host wants to stop, [`Stop::Failed`] if the simulation cannot go on.
-    pub fn advance(&mut self, to: f64, host: &Host<'_>) -> Result<(), Stop> {
+    /// [`PrepareError::Cancelled`] when the host wants to stop, [`PrepareError::Failed`] if the simulation cannot go on.
+    pub fn advance(&mut self, to: f64, host: &Host<'_>) -> Result<(), PrepareError> {
         while self.time < to {
             host.check()?;
             let before = self.time;
-            self.step_within(host.spread, to, &mut |_| ()).map_err(|e| Stop::Failed(e.to_string()))?;
+            self.step_within(host.executor, to, &mut |_| ())
+                .map_err(|e| PrepareError::Failed(e.to_string()))?;
             if self.time <= before {
                 // Steps so short that time stands still.
                 let e = FluidError::Diverged { step: self.steps };
-                return Err(Stop::Failed(e.to_string()));
+                return Err(PrepareError::Failed(e.to_string()));
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Density, pressure and forces: sums over the neighbour lists, sixteen partial sums at a time.
 
 use super::list::{LANES, List};
-use super::settings::{Constants, Law};
+use super::settings::{Constants, EquationOfState};
 use crate::simd::multiversion;
 
 /// What the forces need to know of a parcel: x, y, z, pressure over density squared, velocity, rest density over
@@ -50,13 +50,13 @@ fn densities_body(list: &List, c: &Constants, out: &mut [f32]) {
 /// Pressure over density squared, in units of the rest density.
 #[inline(always)]
 pub(super) fn pressure(c: &Constants, density: f32) -> f32 {
-    let p = match c.law {
-        Law::Tait => {
+    let p = match c.equation_of_state {
+        EquationOfState::Tait => {
             let d2 = density * density;
             let d4 = d2 * d2;
             c.stiff * (d4 * d2 * density - 1.0)
         }
-        Law::Linear => c.stiff * (density - 1.0),
+        EquationOfState::Linear => c.stiff * (density - 1.0),
     };
     (if p > 0.0 { p } else { 0.0 }) / (density * density)
 }

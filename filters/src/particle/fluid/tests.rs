@@ -2,15 +2,15 @@
 
 use super::settings::Constants;
 use super::*;
-use crate::lend::{Alone, Host, NoStore, Spread};
+use crate::lend::{CurrentThread, Executor, Host, NoCache};
 use crate::simd::Level;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Real threads.
 struct Threads(usize);
 
-impl Spread for Threads {
-    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+impl Executor for Threads {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         let next = AtomicUsize::new(0);
         std::thread::scope(|s| {
             for _ in 0..self.0 {
@@ -132,7 +132,7 @@ fn lists_hold_all_pairs_in_the_grids_order_on_every_level() {
             }
             for &level in Level::available() {
                 for cuts in [1, 2, 7] {
-                    let (mut got, mut list, mut room) = (vec![], List::default(), Room::default());
+                    let (mut got, mut list, mut room) = (vec![], List::default(), Candidates::default());
                     let cells = layout.held().len();
                     for c in 0..cuts {
                         let range = cells * c / cuts..cells * (c + 1) / cuts;
@@ -168,26 +168,26 @@ fn a_grid_keeps_bit_0_for_x_and_numbers_each_cell_once() {
 
 #[test]
 fn too_many_in_one_place_are_refused() {
-    let places = vec![[0.5; 3]; MOST_NEAR + 1];
+    let places = vec![[0.5; 3]; MAX_NEIGHBORS + 1];
     let (layout, _) = Layout::of(Grid::new([1.0; 3], 0.3), &places, Level::best()).unwrap();
     for &level in Level::available() {
-        let (mut list, mut room) = (List::default(), Room::default());
+        let (mut list, mut room) = (List::default(), Candidates::default());
         let refused = list.fill(level, &layout, 0..1, 0.3, &mut room);
-        assert_eq!(refused, Err(FluidError::Crowded { count: MOST_NEAR + 1, most: MOST_NEAR }));
+        assert_eq!(refused, Err(FluidError::Crowded { count: MAX_NEIGHBORS + 1, most: MAX_NEIGHBORS }));
     }
     let places = &places[1..];
     let (layout, _) = Layout::of(Grid::new([1.0; 3], 0.3), places, Level::best()).unwrap();
     for &level in Level::available() {
-        let (mut list, mut room) = (List::default(), Room::default());
+        let (mut list, mut room) = (List::default(), Candidates::default());
         list.fill(level, &layout, 0..1, 0.3, &mut room).unwrap();
-        assert_eq!(list.pairs(), MOST_NEAR * (MOST_NEAR - 1));
+        assert_eq!(list.pairs(), MAX_NEIGHBORS * (MAX_NEIGHBORS - 1));
     }
 }
 
 /// A small dam, disturbed, with every force at work.
-fn disturbed(flat: bool, law: Law) -> (Settings, Vec<Parcel>) {
+fn disturbed(flat: bool, equation_of_state: EquationOfState) -> (Settings, Vec<Parcel>) {
     let base = if flat { Settings::flat([1.0, 0.6], 0.04) } else { Settings::solid([0.6, 0.5, 0.3], 0.05) };
-    let settings = Settings { law, cohesion: 50.0, ..base };
+    let settings = Settings { equation_of_state, cohesion: 50.0, ..base };
     let mut parcels = block(&settings, [0.3, 0.4, 0.3]).unwrap();
     let mut rng = Rng(5);
     for p in &mut parcels {
@@ -202,8 +202,10 @@ fn disturbed(flat: bool, law: Law) -> (Settings, Vec<Parcel>) {
 /// The equations as they are written, over all pairs, in f64; against what one step does.
 #[test]
 fn a_step_follows_the_equations() {
-    for (flat, law) in [(true, Law::Tait), (true, Law::Linear), (false, Law::Tait)] {
-        let (s, parcels) = disturbed(flat, law);
+    for (flat, equation_of_state) in
+        [(true, EquationOfState::Tait), (true, EquationOfState::Linear), (false, EquationOfState::Tait)]
+    {
+        let (s, parcels) = disturbed(flat, equation_of_state);
         let wide = |v: [f32; 3]| v.map(f64::from);
         let (h, c) = (f64::from(s.radius), f64::from(s.sound));
         let kernel = |r: f64| if r < h { (1.0 - r / h).powi(4) * (1.0 + 4.0 * r / h) } else { 0.0 };
@@ -229,11 +231,15 @@ fn a_step_follows_the_equations() {
             .map(|a| parcels.iter().map(|b| kernel(norm(gap(a, b)))).sum::<f64>() / whole)
             .collect();
         let stress = |d: f64| {
-            let p = if law == Law::Tait { c * c / 7.0 * (d.powi(7) - 1.0) } else { c * c * (d - 1.0) };
+            let p = if equation_of_state == EquationOfState::Tait {
+                c * c / 7.0 * (d.powi(7) - 1.0)
+            } else {
+                c * c * (d - 1.0)
+            };
             p.max(0.0) / (d * d)
         };
         let mut fluid = Fluid::new(s, &parcels, Level::best()).unwrap();
-        let dt = f64::from(fluid.step(&Alone).unwrap());
+        let dt = f64::from(fluid.step(&CurrentThread).unwrap());
         let mut after: Vec<Parcel> = fluid.parcels().copied().collect();
         after.sort_unstable_by_key(|p| p.id);
         let (skin, wall) = (0.5 * f64::from(s.spacing), (c / (2.0 * f64::from(s.spacing))).powi(2));
@@ -260,8 +266,14 @@ fn a_step_follows_the_equations() {
                 let pos = x + vel * dt;
                 let (got_vel, got_pos) = (f64::from(after[i].vel[axis]), f64::from(after[i].pos[axis]));
                 let inside = (0.0..=f64::from(s.size[axis])).contains(&pos);
-                assert!(!inside || (got_vel - vel).abs() < 2e-4, "{flat} {law:?} {i} {got_vel} {vel}");
-                assert!(!inside || (got_pos - pos).abs() < 1e-6, "{flat} {law:?} {i} {got_pos} {pos}");
+                assert!(
+                    !inside || (got_vel - vel).abs() < 2e-4,
+                    "{flat} {equation_of_state:?} {i} {got_vel} {vel}"
+                );
+                assert!(
+                    !inside || (got_pos - pos).abs() < 1e-6,
+                    "{flat} {equation_of_state:?} {i} {got_pos} {pos}"
+                );
             }
         }
     }
@@ -274,14 +286,14 @@ fn hash(fluid: &Fluid) -> u64 {
 #[test]
 fn threads_levels_and_restoring_change_nothing() {
     for (flat, walls) in [(true, true), (false, true), (false, false)] {
-        let (s, parcels) = disturbed(flat, Law::Tait);
+        let (s, parcels) = disturbed(flat, EquationOfState::Tait);
         let s = Settings { walls, ..s };
         let mut fluid = Fluid::new(s, &parcels, Level::best()).unwrap();
         let mut history = vec![];
         let mut saved = vec![];
         for _ in 0..120 {
             saved.push(fluid.save());
-            fluid.step(&Alone).unwrap();
+            fluid.step(&CurrentThread).unwrap();
             history.push(hash(&fluid));
         }
         for &level in Level::available() {
@@ -300,7 +312,7 @@ fn threads_levels_and_restoring_change_nothing() {
             let mut again = Fluid::restore(s, bytes, Level::best()).unwrap();
             let to = if step % 40 == 7 { history.len() } else { step + 1 };
             for want in &history[step..to] {
-                again.step(&Alone).unwrap();
+                again.step(&CurrentThread).unwrap();
                 assert_eq!(hash(&again), *want, "from {step}");
             }
         }
@@ -309,9 +321,9 @@ fn threads_levels_and_restoring_change_nothing() {
 
 #[test]
 fn times_are_reached_exactly() {
-    let (s, parcels) = disturbed(true, Law::Tait);
+    let (s, parcels) = disturbed(true, EquationOfState::Tait);
     let stop = AtomicBool::new(false);
-    let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
     let mut fluid = Fluid::new(s, &parcels, Level::best()).unwrap();
     for frame in 1..=5 {
         fluid.advance(f64::from(frame) / 24.0, &host).unwrap();
@@ -321,7 +333,7 @@ fn times_are_reached_exactly() {
     fluid.advance(0.1, &host).unwrap();
     assert_eq!(hash(&fluid), before);
     stop.store(true, Ordering::Relaxed);
-    assert_eq!(fluid.advance(9.0, &host), Err(crate::lend::Stop::Cancelled));
+    assert_eq!(fluid.advance(9.0, &host), Err(crate::lend::PrepareError::Cancelled));
     assert_eq!(hash(&fluid), before);
 }
 
@@ -330,17 +342,17 @@ fn dam(settings: Settings, size: [f32; 3]) {
     let parcels = block(&settings, size).unwrap();
     let threads = [1, 2, 8];
     let mut fluids = threads.map(|_| Fluid::new(settings, &parcels, Level::best()).unwrap());
-    let start = fluids[0].energy(&Alone).unwrap();
+    let start = fluids[0].energy(&CurrentThread).unwrap();
     let mass = fluids[0].mass();
     // Energy is counted from the fluid lying flat on the ground, so that the bound means something.
     let mut greatest = 0f64;
     for step in 1..=4000u32 {
         for (fluid, threads) in fluids.iter_mut().zip(threads) {
-            let spread: &dyn Spread = if threads == 1 { &Alone } else { &Threads(threads) };
-            fluid.step(spread).unwrap();
+            let executor: &dyn Executor = if threads == 1 { &CurrentThread } else { &Threads(threads) };
+            fluid.step(executor).unwrap();
         }
         if step % 4 == 0 {
-            let energy = fluids[0].energy(&Alone).unwrap();
+            let energy = fluids[0].energy(&CurrentThread).unwrap();
             greatest = greatest.max(energy.total() / start.total());
         }
         for (x, size) in fluids[0].parcels().flat_map(|p| p.pos.into_iter().zip(settings.size)) {
@@ -358,7 +370,7 @@ fn dam(settings: Settings, size: [f32; 3]) {
     ids.sort_unstable();
     assert!(ids.iter().copied().eq(0..parcels.len() as u32));
     assert_eq!(fluids[0].mass(), mass);
-    let end = fluids[0].energy(&Alone).unwrap();
+    let end = fluids[0].energy(&CurrentThread).unwrap();
     println!(
         "{} parcels, {:.3} s: start {start:?}, greatest {greatest:.6}, end {end:?}",
         ids.len(),
@@ -385,7 +397,7 @@ fn a_breaking_dam_keeps_what_it_must_3d() {
 #[test]
 fn momentum_is_kept_without_gravity_and_walls() {
     for flat in [true, false] {
-        let (s, mut parcels) = disturbed(flat, Law::Tait);
+        let (s, mut parcels) = disturbed(flat, EquationOfState::Tait);
         let s = Settings { walls: false, gravity: [0.0; 3], ..s };
         parcels.iter_mut().for_each(|p| p.vel[0] += 1.0);
         let mut fluid = Fluid::new(s, &parcels, Level::best()).unwrap();
@@ -395,7 +407,7 @@ fn momentum_is_kept_without_gravity_and_walls() {
         let carried = fluid.mass();
         let mut worst = 0f64;
         for _ in 0..4000 {
-            fluid.step(&Alone).unwrap();
+            fluid.step(&CurrentThread).unwrap();
             let now = fluid.momentum();
             for axis in 0..3 {
                 worst = worst.max((now[axis] - start[axis]).abs() / carried);
@@ -408,7 +420,7 @@ fn momentum_is_kept_without_gravity_and_walls() {
 
 #[test]
 fn damaged_states_are_refused() {
-    let (s, parcels) = disturbed(true, Law::Tait);
+    let (s, parcels) = disturbed(true, EquationOfState::Tait);
     let fluid = Fluid::new(s, &parcels, Level::best()).unwrap();
     let saved = fluid.save();
     let restore = |bytes: &[u8]| Fluid::restore(s, bytes, Level::best());
@@ -458,13 +470,13 @@ fn what_cannot_be_is_refused() {
     assert!(matches!(block(&huge, [1e3; 3]), Err(FluidError::TooMany { .. })));
     // No parcels are a fluid too.
     let mut none = Fluid::new(s, &[], Level::best()).unwrap();
-    none.step(&Alone).unwrap();
+    none.step(&CurrentThread).unwrap();
     assert_eq!(Fluid::restore(s, &none.save(), Level::best()).unwrap().save(), none.save());
     // What flies apart is said, and leaves the state as it was.
     let mut fast =
         Fluid::new(s, &[Parcel { vel: [3e38, 3e38, 0.0], ..at([0.5, 0.5, 0.0]) }], Level::best()).unwrap();
     let before = fast.save();
-    match fast.step(&Alone) {
+    match fast.step(&CurrentThread) {
         Ok(_) => assert!(fast.parcels().all(|p| p.pos.iter().all(|v| (0.0..=1.0).contains(v)))),
         Err(e) => assert_eq!((e, fast.save()), (FluidError::Diverged { step: 0 }, before)),
     }

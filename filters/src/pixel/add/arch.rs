@@ -10,7 +10,7 @@
 
 use super::Scale;
 use super::scale::BYTE_SHIFT;
-use crate::noise::Law;
+use crate::noise::Distribution;
 use crate::noise::arch::{h8_by_parts, h8_in_order};
 use crate::noise::lfsr31::{LANES, Lanes};
 use crate::pixel::convert::CodeSample;
@@ -63,12 +63,14 @@ pub fn add_lfsr31_u8(
     level: Level,
     row: &mut [u8],
     lanes: &Lanes,
-    law: Law,
+    distribution: Distribution,
     scale: Scale,
     legal: (u8, u8),
 ) -> bool {
-    let fused = matches!(law, Law::UNIFORM | Law::H8);
-    fused && Job::bytes(scale, legal).is_some_and(|job| fused_rows(level, row, lanes, law == Law::H8, job))
+    let fused = matches!(distribution, Distribution::UNIFORM | Distribution::H8);
+    fused
+        && Job::bytes(scale, legal)
+            .is_some_and(|job| fused_rows(level, row, lanes, distribution == Distribution::H8, job))
 }
 
 /// The same for samples of 9 to 16 bits, as [`add_u16`](super::add_u16).
@@ -77,12 +79,14 @@ pub fn add_lfsr31_u16(
     level: Level,
     row: &mut [u16],
     lanes: &Lanes,
-    law: Law,
+    distribution: Distribution,
     scale: Scale,
     legal: (u16, u16),
 ) -> bool {
-    let fused = matches!(law, Law::UNIFORM | Law::H8);
-    fused && Job::words(scale, legal).is_some_and(|job| fused_rows(level, row, lanes, law == Law::H8, job))
+    let fused = matches!(distribution, Distribution::UNIFORM | Distribution::H8);
+    fused
+        && Job::words(scale, legal)
+            .is_some_and(|job| fused_rows(level, row, lanes, distribution == Distribution::H8, job))
 }
 
 /// Adds `c | or` where there is a way by hand.

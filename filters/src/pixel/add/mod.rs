@@ -2,7 +2,7 @@
 //!
 //! # The definition
 //!
-//! A pixel's noise is a centred number c of 16 bits (see [`crate::noise::law`]). For integer samples it becomes
+//! A pixel's noise is a centred number c of 16 bits (see [`crate::noise::distribution`]). For integer samples it becomes
 //! whole code values by one multiplication and one rounding,
 //!
 //! `n = floor((c * gain + 2^(shift-1)) / 2^shift)`,

@@ -1,14 +1,14 @@
 //! From a standard deviation in code values to a gain and a shift.
 
-use crate::noise::Law;
+use crate::noise::Distribution;
 use core::f64::consts::PI;
 
 /// The characteristic function E cos(tX) and its derivative, for X of standard deviation `sd`.
-fn characteristic(law: Law, sd: f64, t: f64) -> (f64, f64) {
+fn characteristic(distribution: Distribution, sd: f64, t: f64) -> (f64, f64) {
     // Each term is uniform on -a..a. Slots of H8 are sums of eight.
-    let k = match law {
-        Law::Sum(k) => f64::from(k),
-        Law::H8 => 8.0,
+    let k = match distribution {
+        Distribution::Sum(k) => f64::from(k),
+        Distribution::H8 => 8.0,
     };
     let a = sd * (3.0 / k).sqrt();
     let at = a * t;
@@ -24,13 +24,13 @@ fn characteristic(law: Law, sd: f64, t: f64) -> (f64, f64) {
 
 /// The variance that X of standard deviation `sd` has once it is rounded to whole numbers, by Fourier series of
 /// the error of rounding.
-fn rounded_variance(law: Law, sd: f64) -> f64 {
+fn rounded_variance(distribution: Distribution, sd: f64) -> f64 {
     let mut sum = sd * sd + 1.0 / 12.0;
     let mut sign = 1.0;
     for j in 1..=48 {
         sign = -sign;
         let j = f64::from(j);
-        let (value, slope) = characteristic(law, sd, 2.0 * PI * j);
+        let (value, slope) = characteristic(distribution, sd, 2.0 * PI * j);
         sum += sign * (value / (PI * PI * j * j) - 2.0 * slope / (PI * j));
     }
     sum
@@ -38,9 +38,9 @@ fn rounded_variance(law: Law, sd: f64) -> f64 {
 
 /// The standard deviation before rounding that gives `wanted` after it. Rounding adds about 1/12 to a variance,
 /// which at one code value is 4 %, and takes all away from noise below half a code.
-fn before_rounding(law: Law, wanted: f64) -> f64 {
+fn before_rounding(distribution: Distribution, wanted: f64) -> f64 {
     let var = wanted * wanted;
-    if law == Law::UNIFORM {
+    if distribution == Distribution::UNIFORM {
         // Uniform on -a..a, rounded: the codes below N are as likely as each other and N is what is left, so the
         // variance is N^2 - (4 N^3 - N) / (6 a), which is solved for a.
         let mut n = libm::floor(libm::sqrt(3.0 * var)) - 1.0;
@@ -57,7 +57,7 @@ fn before_rounding(law: Law, wanted: f64) -> f64 {
     let (mut low, mut high) = (0.0, wanted + 0.5);
     for _ in 0..24 {
         let middle = 0.5 * (low + high);
-        if rounded_variance(law, middle) < var {
+        if rounded_variance(distribution, middle) < var {
             low = middle;
         } else {
             high = middle;
@@ -80,13 +80,13 @@ impl Scale {
     /// No noise at all.
     pub const ZERO: Scale = Scale { gain: 0, shift: 17 };
 
-    /// The scale that gives noise of law `law` the standard deviation `codes` (in code values, from 0 to 65535)
+    /// The scale that gives noise of law `distribution` the standard deviation `codes` (in code values, from 0 to 65535)
     /// *after* its rounding to whole codes. Exact to 0.2 % from half a code up.
-    pub fn new(law: Law, codes: f64) -> Scale {
+    pub fn new(distribution: Distribution, codes: f64) -> Scale {
         if codes.is_nan() || codes <= 0.0 {
             return Scale::ZERO;
         }
-        Scale::of_factor(before_rounding(law, codes.min(65535.0)) / law.deviation())
+        Scale::of_factor(before_rounding(distribution, codes.min(65535.0)) / distribution.deviation())
     }
 
     /// The nearest scale to a factor between c and codes, below 16.

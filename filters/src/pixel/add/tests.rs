@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::noise::seed::mix64;
-use crate::noise::{Law, law};
+use crate::noise::{Distribution, distribution};
 use crate::simd::Level;
 
 /// Full-range numbers with the extremes in front.
@@ -17,7 +17,10 @@ const LENGTHS: [usize; 12] = [0, 1, 7, 15, 16, 31, 33, 63, 64, 65, 129, 300];
 fn integer_kernels_are_the_definition() {
     let scales: Vec<Scale> = [0.0, 0.01, 0.3, 1.0, 6.0, 255.0, 1536.0, 4000.0, 20000.0, 65280.0]
         .into_iter()
-        .flat_map(|sd| [Law::Sum(1), Law::Sum(4), Law::H8].map(|law| Scale::new(law, sd)))
+        .flat_map(|sd| {
+            [Distribution::Sum(1), Distribution::Sum(4), Distribution::H8]
+                .map(|distribution| Scale::new(distribution, sd))
+        })
         .collect();
     for &level in Level::available() {
         for (i, &scale) in scales.iter().enumerate() {
@@ -63,7 +66,7 @@ fn float_kernel_is_a_product_and_a_sum_and_leaves_what_is_not_finite() {
     let samples: Vec<f32> = (0..301)
         .map(|i| if i % 7 == 3 { odd[i / 7 % 5] } else { (mix64(i as u64) as u32 as f32) / 4e9 - 0.2 })
         .collect();
-    let gain = (6.0 / 255.0 / Law::UNIFORM.deviation()) as f32;
+    let gain = (6.0 / 255.0 / Distribution::UNIFORM.deviation()) as f32;
     for &level in Level::available() {
         for n in LENGTHS {
             let mut row = samples.clone();
@@ -78,20 +81,20 @@ fn float_kernel_is_a_product_and_a_sum_and_leaves_what_is_not_finite() {
 }
 
 /// Mean and standard deviation of rounded noise over every c there is (k = 1) or a large sample.
-fn measured(law: Law, scale: Scale) -> (f64, f64) {
+fn measured(distribution: Distribution, scale: Scale) -> (f64, f64) {
     let mut all = Vec::new();
-    match law {
-        Law::Sum(1) => all.extend((0..=u16::MAX).map(|w| (w | 1) as i16)),
-        Law::Sum(k) => {
+    match distribution {
+        Distribution::Sum(1) => all.extend((0..=u16::MAX).map(|w| (w | 1) as i16)),
+        Distribution::Sum(k) => {
             for i in 0..1_000_000u64 {
                 let words: Vec<u16> = (0..u64::from(k)).map(|j| mix64(i * 16 + j + 1) as u16).collect();
-                let c = law::centred(&words);
+                let c = distribution::centred(&words);
                 all.extend([c, -c]);
             }
         }
-        Law::H8 => {
+        Distribution::H8 => {
             for i in 0..250_000u64 {
-                all.extend(law::h8(core::array::from_fn(|j| mix64(i * 8 + j as u64 + 1) as u16)));
+                all.extend(distribution::h8(core::array::from_fn(|j| mix64(i * 8 + j as u64 + 1) as u16)));
             }
         }
     }
@@ -104,18 +107,19 @@ fn measured(law: Law, scale: Scale) -> (f64, f64) {
 #[test]
 fn deviation_after_rounding_is_the_wanted_one() {
     for sd in [0.1, 0.3, 0.5, 0.577, 0.58, 0.816, 0.82, 1.0, 1.5, 2.0, 6.0, 40.0, 255.0, 1536.0, 65280.0] {
-        let (mean, found) = measured(Law::Sum(1), Scale::new(Law::Sum(1), sd));
+        let (mean, found) = measured(Distribution::Sum(1), Scale::new(Distribution::Sum(1), sd));
         assert!((found / sd - 1.0).abs() < 0.004, "uniform {sd}: {found}");
         // No side is preferred; beyond a step of one code a word (no shift left to round) only nearly so.
         assert!(mean.abs() <= sd * 1e-4 && (sd > 8191.0 || mean == 0.0), "uniform {sd}: mean {mean}");
     }
-    for law in [Law::Sum(2), Law::Sum(4), Law::Sum(16), Law::H8] {
+    for distribution in [Distribution::Sum(2), Distribution::Sum(4), Distribution::Sum(16), Distribution::H8]
+    {
         for sd in [0.3, 0.5, 1.0, 1.5, 6.0, 255.0, 1536.0] {
-            let (mean, found) = measured(law, Scale::new(law, sd));
-            assert!((found / sd - 1.0).abs() < 0.004, "{law:?} {sd}: {found}");
+            let (mean, found) = measured(distribution, Scale::new(distribution, sd));
+            assert!((found / sd - 1.0).abs() < 0.004, "{distribution:?} {sd}: {found}");
             // Sums come in pairs of either sign; H8's are random.
-            let slack = if law == Law::H8 { 5.0 / 2e6f64.sqrt() } else { 1e-4 };
-            assert!(mean.abs() <= sd * slack, "{law:?} {sd}: mean {mean}");
+            let slack = if distribution == Distribution::H8 { 5.0 / 2e6f64.sqrt() } else { 1e-4 };
+            assert!(mean.abs() <= sd * slack, "{distribution:?} {sd}: mean {mean}");
         }
     }
 }
@@ -123,9 +127,9 @@ fn deviation_after_rounding_is_the_wanted_one() {
 #[test]
 fn scales_at_the_edges() {
     for none in [0.0, -1.0, f64::NAN] {
-        assert!(Scale::new(Law::Sum(4), none).is_zero(), "{none}");
+        assert!(Scale::new(Distribution::Sum(4), none).is_zero(), "{none}");
     }
-    assert_eq!(Scale::new(Law::Sum(1), f64::INFINITY), Scale::new(Law::Sum(1), 65535.0));
+    assert_eq!(Scale::new(Distribution::Sum(1), f64::INFINITY), Scale::new(Distribution::Sum(1), 65535.0));
     for factor in [1e-300, 1e-9, 1e-5, 0.001, 0.5, 1.0, 9.76, 15.9] {
         let scale = Scale::of_factor(factor);
         assert!(scale.is_zero() || (scale.factor() / factor - 1.0).abs() < 1e-3, "{factor}: {scale:?}");

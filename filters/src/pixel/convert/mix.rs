@@ -191,47 +191,47 @@ impl Real {
 }
 
 /// What becomes of a float result.
-trait Land: Sample {
-    fn land(v: f32, form: &Real) -> Self;
+trait FromReal: Sample {
+    fn from_real(v: f32, form: &Real) -> Self;
 }
 
-impl Land for f32 {
+impl FromReal for f32 {
     /// Which NaN meets which depends on how a sum was compiled, so all become one.
     #[inline(always)]
-    fn land(v: f32, _: &Real) -> f32 {
+    fn from_real(v: f32, _: &Real) -> f32 {
         if v.is_nan() { f32::NAN } else { v }
     }
 }
 
-macro_rules! land_code {
+macro_rules! from_real_code {
     ($($t:ty)+) => {$(
-        impl Land for $t {
+        impl FromReal for $t {
             /// NaN becomes nominal 0; all else is clamped to the codes and rounded, halves up.
             #[inline(always)]
-            fn land(v: f32, form: &Real) -> $t {
+            fn from_real(v: f32, form: &Real) -> $t {
                 let v = if v.is_nan() { form.plus } else { v };
                 (v.max(0.0).min(form.top) + 0.5) as i32 as $t
             }
         }
     )+};
 }
-land_code! { u8 u16 }
+from_real_code! { u8 u16 }
 
 #[inline(always)]
-fn real_body<D: Land>(form: &Real, out: &mut [D], a: &[f32], b: &[f32], c: &[f32]) {
+fn real_body<D: FromReal>(form: &Real, out: &mut [D], a: &[f32], b: &[f32], c: &[f32]) {
     let n = out.len();
     match form.terms {
-        1 => out.iter_mut().zip(a).for_each(|(o, &a)| *o = D::land(form.sum([a]), form)),
+        1 => out.iter_mut().zip(a).for_each(|(o, &a)| *o = D::from_real(form.sum([a]), form)),
         2 => {
             let (a, b) = (&a[..n], &b[..n]);
             for i in 0..n {
-                out[i] = D::land(form.sum([a[i], b[i]]), form);
+                out[i] = D::from_real(form.sum([a[i], b[i]]), form);
             }
         }
         _ => {
             let (a, b, c) = (&a[..n], &b[..n], &c[..n]);
             for i in 0..n {
-                out[i] = D::land(form.sum([a[i], b[i], c[i]]), form);
+                out[i] = D::from_real(form.sum([a[i], b[i], c[i]]), form);
             }
         }
     }

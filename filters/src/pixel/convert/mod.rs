@@ -19,7 +19,7 @@ mod taps;
 
 pub use color::{Coefficients, coefficients};
 pub use mix::{Fixed, Mix, Real, Term};
-pub use resample::{Num, PAD, Weigh, pad};
+pub use resample::{Accumulate, Num, PAD, pad};
 pub use scale::{CodeSample, Scale};
 pub use taps::{Phase, Taps};
 

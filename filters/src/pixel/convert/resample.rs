@@ -34,14 +34,14 @@ impl Num for f32 {
 }
 
 /// Samples that can be summed in `A`.
-pub trait Weigh<A: Num>: Sample {
+pub trait Accumulate<A: Num>: Sample {
     /// As a part of a sum; an integer code above `top` counts as `top`.
     #[doc(hidden)]
-    fn lane(self, top: u16) -> A;
+    fn widen(self, top: u16) -> A;
     /// `acc = row * weight`, or `acc += row * weight` with `add`. Integer codes above `top` count as `top`.
-    fn weigh(level: Level, acc: &mut [A], row: &[Self], weight: i32, top: u16, add: bool) {
+    fn accumulate(level: Level, acc: &mut [A], row: &[Self], weight: i32, top: u16, add: bool) {
         assert_eq!(acc.len(), row.len());
-        weigh_rows(level, acc, row, A::of(weight), top, add);
+        accumulate_rows(level, acc, row, A::of(weight), top, add);
     }
 }
 
@@ -64,9 +64,9 @@ fn across_one<A: Num>(row: &[A], taps: &Taps, i: usize) -> A {
 
 macro_rules! lanes {
     ($($from:ty, $to:ty, |$v:ident, $top:ident| $do:expr;)+) => {$(
-        impl Weigh<$to> for $from {
+        impl Accumulate<$to> for $from {
             #[inline(always)]
-            fn lane(self, $top: u16) -> $to {
+            fn widen(self, $top: u16) -> $to {
                 let $v = self;
                 $do
             }
@@ -83,12 +83,12 @@ lanes! {
 }
 
 #[inline(always)]
-fn weigh_body<A: Num, S: Weigh<A>>(acc: &mut [A], row: &[S], weight: A, top: u16, add: bool) {
+fn accumulate_body<A: Num, S: Accumulate<A>>(acc: &mut [A], row: &[S], weight: A, top: u16, add: bool) {
     let each = acc.iter_mut().zip(row);
     if add {
-        each.for_each(|(a, &v)| *a = *a + v.lane(top) * weight);
+        each.for_each(|(a, &v)| *a = *a + v.widen(top) * weight);
     } else {
-        each.for_each(|(a, &v)| *a = v.lane(top) * weight);
+        each.for_each(|(a, &v)| *a = v.widen(top) * weight);
     }
 }
 
@@ -180,7 +180,7 @@ fn across_body<A: Num>(out: &mut [A], row: &[A], taps: &Taps) {
 
 multiversion! {
     fn across_rows<A: Num>(level, out: &mut [A], row: &[A], taps: &Taps) = across_body;
-    fn weigh_rows<A: Num, S: Weigh<A>>(level, acc: &mut [A], row: &[S], weight: A, top: u16, add: bool) = weigh_body;
+    fn accumulate_rows<A: Num, S: Accumulate<A>>(level, acc: &mut [A], row: &[S], weight: A, top: u16, add: bool) = accumulate_body;
 }
 
 #[cfg(test)]
@@ -244,12 +244,12 @@ mod tests {
             for (start, len) in [(0, 0), (1, 1), (3, 33), (2, 255)] {
                 let src = &codes[start..start + len];
                 let mut acc = vec![7i32; len];
-                u16::weigh(level, &mut acc, src, 3, 1023, false);
-                u16::weigh(level, &mut acc, src, 5, 1023, true);
+                u16::accumulate(level, &mut acc, src, 3, 1023, false);
+                u16::accumulate(level, &mut acc, src, 5, 1023, true);
                 assert!(acc.iter().zip(src).all(|(&a, &v)| a == 8 * i32::from(v.min(1023))));
                 let bytes: Vec<u8> = src.iter().map(|&v| v as u8).collect();
                 let mut acc = vec![7f32; len];
-                u8::weigh(level, &mut acc, &bytes, 3, 255, false);
+                u8::accumulate(level, &mut acc, &bytes, 3, 255, false);
                 assert!(acc.iter().zip(&bytes).all(|(&a, &v)| a == 3.0 * f32::from(v)));
             }
         }

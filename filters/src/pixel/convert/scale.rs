@@ -41,11 +41,11 @@ impl CodeSample for u16 {
 pub struct Scale {
     from: Code,
     to: Code,
-    way: Way,
+    method: Method,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
+enum Method {
     Copy,
     /// More bits, limited range.
     Left(u32),
@@ -75,30 +75,30 @@ impl Scale {
             let n = (u32::from(b.top) + 1).checked_div(u32::from(a.top) + 1)?.checked_ilog2()?;
             (a.zero << n == b.zero && a.span << n == b.span).then_some(n)
         };
-        let way = if from == to {
-            Way::Copy
+        let method = if from == to {
+            Method::Copy
         } else if let Some(n) = shift_up(from, to) {
-            Way::Left(n)
+            Method::Left(n)
         } else if let Some(n) = shift_up(to, from) {
-            Way::Right(n)
+            Method::Right(n)
         } else if from.zero == 0 && to.zero == 0 && to.span % from.span == 0 && to.span == i32::from(to.top) {
-            Way::Times((to.span / from.span) as u16)
+            Method::Times((to.span / from.span) as u16)
         } else if from == Code::luma(16, true) && to == Code::luma(8, true) {
-            Way::By257
+            Method::By257
         } else {
             // out + 1/2 + half a step of the exact quotient's denominator, so that m's error never crosses a code
             let (si, so) = (i128::from(from.span), i128::from(to.span));
             let m = ((so << SHIFT) + si / 2) / si;
             let num = 2 * i128::from(to.zero) * si - 2 * i128::from(from.zero) * so + si;
             let b = ((2 * num + 1) << SHIFT).div_euclid(4 * si) + (i128::from(BIAS) << SHIFT);
-            Way::Wide { m: m as u64, b: b as u64 }
+            Method::Wide { m: m as u64, b: b as u64 }
         };
-        Scale { from, to, way }
+        Scale { from, to, method }
     }
 
     /// The definition, for one code.
     pub fn one(&self, code: u16) -> u16 {
-        if self.way == Way::Copy {
+        if self.method == Method::Copy {
             return code;
         }
         let v = i64::from(code.min(self.from.top));
@@ -120,19 +120,19 @@ fn body<S: CodeSample, D: CodeSample>(scale: &Scale, out: &mut [D], row: &[S]) {
     let top_in = scale.from.top;
     let top = scale.to.top;
     let each = out.iter_mut().zip(row);
-    match scale.way {
-        Way::Copy => each.for_each(|(o, &v)| *o = D::of(v.code())),
-        Way::Left(n) => each.for_each(|(o, &v)| *o = D::of(v.code().min(top_in) << n)),
-        Way::Right(n) => {
+    match scale.method {
+        Method::Copy => each.for_each(|(o, &v)| *o = D::of(v.code())),
+        Method::Left(n) => each.for_each(|(o, &v)| *o = D::of(v.code().min(top_in) << n)),
+        Method::Right(n) => {
             // saturation ends in the highest code, as the clamp would
             let half = (1u16 << n) >> 1;
             each.for_each(|(o, &v)| *o = D::of((v.code().saturating_add(half) >> n).min(top)));
         }
-        Way::Times(k) => each.for_each(|(o, &v)| *o = D::of(v.code().min(top_in) * k)),
-        Way::By257 => {
+        Method::Times(k) => each.for_each(|(o, &v)| *o = D::of(v.code().min(top_in) * k)),
+        Method::By257 => {
             each.for_each(|(o, &v)| *o = D::of(((u32::from(v.code()) * 255 + 32895) >> 16) as u16));
         }
-        Way::Wide { m, b } => each.for_each(|(o, &v)| {
+        Method::Wide { m, b } => each.for_each(|(o, &v)| {
             let x = u64::from(v.code().min(top_in)) * m + b;
             let code = (x >> SHIFT) as i32 - BIAS as i32;
             *o = D::of(code.clamp(0, top.into()) as u16);
@@ -168,7 +168,7 @@ mod tests {
             for to in codes() {
                 let scale = Scale::new(from, to);
                 // beyond the highest code too; identical codes pass as they are
-                let last = if scale.way == Way::Copy { from.top } else { from.top.saturating_add(300) };
+                let last = if scale.method == Method::Copy { from.top } else { from.top.saturating_add(300) };
                 let row: Vec<u16> = (0..=last).collect();
                 let want: Vec<u16> = row.iter().map(|&v| scale.one(v)).collect();
                 for &level in Level::available() {

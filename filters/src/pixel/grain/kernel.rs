@@ -157,7 +157,7 @@ fn blend_body(sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
 }
 
 #[inline(always)]
-fn settle_body(out: &mut [i16], sum: &[i32]) {
+fn round_saturate_body(out: &mut [i16], sum: &[i32]) {
     out.iter_mut().zip(sum).for_each(|(o, &s)| *o = (s >> 15).clamp(-32768, 32767) as i16);
 }
 
@@ -168,7 +168,7 @@ multiversion! {
     fn widen_rows(level, out: &mut [i16], padded: &[i16]) = widen_body;
     fn between_rows(level, out: &mut [i16], near: &[i16], far: &[i16]) = between_body;
     fn blend_rows(level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) = blend_body;
-    fn settle_rows(level, out: &mut [i16], sum: &[i32]) = settle_body;
+    fn round_saturate_rows(level, out: &mut [i16], sum: &[i32]) = round_saturate_body;
 }
 
 /// A row that can be looked at two samples beyond its ends: `row` is `[_, _, samples.., _, _]`; fills the ends.
@@ -212,14 +212,14 @@ pub fn between(level: Level, out: &mut [i16], near: &[i16], far: &[i16]) {
     between_rows(level, out, near, far);
 }
 
-/// Adds a row of white numbers to a weighted sum, the weight in 1/32768; the `first` one begins it. [`settle`] ends it.
+/// Adds a row of white numbers to a weighted sum, the weight in 1/32768; the `first` one begins it. [`round_saturate`] ends it.
 pub fn blend(level: Level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
     assert_eq!(sum.len(), g.len());
     blend_rows(level, sum, g, weight, first);
 }
 
 /// The weighted sum as white numbers: rounded, saturating.
-pub fn settle(level: Level, out: &mut [i16], sum: &[i32]) {
+pub fn round_saturate(level: Level, out: &mut [i16], sum: &[i32]) {
     assert_eq!(sum.len(), out.len());
-    settle_rows(level, out, sum);
+    round_saturate_rows(level, out, sum);
 }

@@ -2,7 +2,7 @@
 //!
 //! # The field
 //!
-//! Grain starts as white, nearly normal numbers g ([`crate::noise::law::h8`]). A separable kernel `[b a 1 a b]`, once
+//! Grain starts as white, nearly normal numbers g ([`crate::noise::distribution::h8`]). A separable kernel `[b a 1 a b]`, once
 //! along rows and once along columns, makes them as coarse as the grain of a film. In integers ([`Taps`]):
 //!
 //! ```text
@@ -37,6 +37,6 @@ mod tests;
 
 pub use apply::{add_f32, add_linear_f32, add_u8, add_u16, reference};
 pub use finish::{Codes, MARGIN, Sources, TURN, finish_u8, finish_u16, halves_end};
-pub use kernel::{Taps, across, across_halves, between, blend, down, mirror, mulhi, settle, widen};
+pub use kernel::{Taps, across, across_halves, between, blend, down, mirror, mulhi, round_saturate, widen};
 pub use mean::{Luma, mean_row};
 pub use response::{Gain, NODES, Ramp, Response, rounded_sd};

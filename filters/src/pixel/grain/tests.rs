@@ -1,9 +1,9 @@
 //! Kernels against their definitions, at every level.
 
 use super::*;
-use crate::noise::law::centre;
+use crate::noise::distribution::centre;
 use crate::noise::seed::{Layer, fnv1a64, mix64};
-use crate::noise::{Law, Layout, Shape, xs64};
+use crate::noise::{Distribution, Layout, Shape, xs64};
 use crate::simd::Level;
 
 /// Full-range numbers, with runs of both ends among them.
@@ -44,7 +44,7 @@ const ALL_TAPS: [Taps; 6] = [
 #[test]
 fn the_plane_of_the_vectors() {
     let (w, h) = (1920usize, 1080usize);
-    let shape = Shape::new(&[(1920, 1080)], Layout::Keyed, Law::H8).unwrap();
+    let shape = Shape::new(&[(1920, 1080)], Layout::Keyed, Distribution::H8).unwrap();
     let stream = xs64::Xs64::new(&shape, 1, Layer::BASE, Level::best());
     for &level in Level::available() {
         let rows: Vec<Vec<i16>> = (0..h)
@@ -52,7 +52,7 @@ fn the_plane_of_the_vectors() {
                 let mut words = vec![0; 2048];
                 stream.fill_row(0, 0, y as u32, 0..1920, &mut words);
                 let mut g = vec![0; 2048];
-                centre(level, Law::H8, 32, &words, &mut g);
+                centre(level, Distribution::H8, 32, &words, &mut g);
                 let mut padded = [&[0; 2][..], &g[..w], &[0; 2]].concat();
                 let mut out = vec![0; w];
                 across(level, &mut out, &mut padded, Taps::new(0.21, 0.0));
@@ -122,7 +122,7 @@ fn sums_of_frames_at_every_level() {
             for (i, row) in rows.iter().enumerate() {
                 blend(level, &mut sum, row, weights[i], i == 0);
             }
-            settle(level, &mut out, &sum);
+            round_saturate(level, &mut out, &sum);
             for x in 0..width {
                 let exact: i64 = (0..3).map(|i| i64::from(rows[i][x]) * i64::from(weights[i])).sum();
                 let want = ((exact + (1 << 14)) >> 15).clamp(-32768, 32767);

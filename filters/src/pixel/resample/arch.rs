@@ -2,8 +2,8 @@
 #![allow(unsafe_code)] // calls into functions of a level, which was detected
 
 use super::level::{Quads, narrow};
-use super::rows::{Way, shift};
-use super::warp::{Patch, Phases, Walk};
+use super::rows::{Pass, shift};
+use super::warp::{Patch, Phases, SampleLine};
 use crate::simd::Level;
 
 #[cfg(target_arch = "x86_64")]
@@ -18,16 +18,16 @@ macro_rules! dispatch {
             level: Level,
             out: &mut [$t],
             from: &Patch<'_, $t>,
-            walk: Walk,
+            walk: SampleLine,
             by: (&Phases<i32>, &Phases<i32>),
         ) -> usize {
             #[cfg(target_arch = "x86_64")]
             if level.isa() >= Isa::Avx2 {
-                let (second, top) = shift(from.bits, Way::Narrow);
+                let (second, top) = shift(from.bits, Pass::Narrow);
                 let from = walk_x86::From {
                     samples: from.samples,
                     stride: from.stride,
-                    shifts: (shift(from.bits, Way::Widen).0, second),
+                    shifts: (shift(from.bits, Pass::Widen).0, second),
                     top: top as u16,
                 };
                 // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
@@ -50,7 +50,7 @@ macro_rules! dispatch {
                 && let Some((w, n)) = narrow(w)
             {
                 // SAFETY: as above.
-                return unsafe { level_x86::$down(out, rows, &w[..n], shift(bits, Way::Widen).0) };
+                return unsafe { level_x86::$down(out, rows, &w[..n], shift(bits, Pass::Widen).0) };
             }
             let _ = (level, out, rows, w, bits, narrow);
             0
@@ -62,7 +62,7 @@ macro_rules! dispatch {
             if level.isa() >= Isa::Avx2
                 && let Some((w, n)) = narrow(w)
             {
-                let (by, top) = shift(bits, Way::Narrow);
+                let (by, top) = shift(bits, Pass::Narrow);
                 // SAFETY: as above.
                 return unsafe { level_x86::$along(out, row, &w[..n], by, top as u16) };
             }
@@ -74,7 +74,7 @@ macro_rules! dispatch {
         pub(super) fn $windows(level: Level, out: &mut [$t], row: &[u16], quads: &Quads, bits: u8) -> usize {
             #[cfg(target_arch = "x86_64")]
             if level.isa() >= Isa::Avx2 {
-                let (by, top) = shift(bits, Way::Narrow);
+                let (by, top) = shift(bits, Pass::Narrow);
                 // SAFETY: as above.
                 return unsafe { level_x86::$windows(out, row, quads, by, top as u16) };
             }

@@ -1,16 +1,16 @@
 //! Rows that stay level: down and across in one go each, rounded at once.
 //!
 //! The kernels do as much of a row as fills their registers and say how many samples that were; the rest is for
-//! [`weigh_rows`](super::weigh_rows), [`weigh_shifts`](super::weigh_shifts) and [`dot_row`](super::dot_row), which they equal
+//! [`accumulate_rows`](super::accumulate_rows), [`accumulate_shifted`](super::accumulate_shifted) and [`dot_row`](super::dot_row), which they equal
 //! to the bit.
 
 /// Most taps that a kernel takes.
-pub(super) const MOST: usize = 8;
+pub(super) const MAX_TAPS: usize = 8;
 
 /// Weights as numbers of 16 bits, if they are and are an even number of them.
-pub(super) fn narrow(w: &[i32]) -> Option<([i16; MOST], usize)> {
-    let mut out = [0; MOST];
-    if w.len() > MOST || !w.len().is_multiple_of(2) {
+pub(super) fn narrow(w: &[i32]) -> Option<([i16; MAX_TAPS], usize)> {
+    let mut out = [0; MAX_TAPS];
+    if w.len() > MAX_TAPS || !w.len().is_multiple_of(2) {
         return None;
     }
     for (out, &w) in out.iter_mut().zip(w) {

@@ -3,7 +3,7 @@
 //! In integers weights are whole multiples of 2^-14 whose sum is exactly 1 ([`weights`]), sums are made in 32 bits, and
 //! what stands between two passes has 16 bits ([`Kernel::Wide`]), so each pass rounds once, halves up. Float samples are
 //! summed in f32 in the order of the taps; a sum that is not finite is in the end the source's own sample at that place, to
-//! the bit ([`carry`], [`Walked::carry`]), so that what is not finite moves with the picture and does not spread.
+//! the bit ([`carry`], [`Warp::carry`]), so that what is not finite moves with the picture and does not spread.
 
 mod arch;
 mod level;
@@ -17,8 +17,8 @@ mod walk_x86;
 mod warp;
 
 pub use level::Quads;
-pub use rows::{Kernel, Way, carry, dot_row, weigh_rows, weigh_shifts};
-pub use warp::{Edge, PHASES, Patch, Phases, Shape, Walk, Walked};
+pub use rows::{Kernel, Pass, accumulate_rows, accumulate_shifted, carry, dot_row};
+pub use warp::{Edge, PHASES, Patch, Phases, SampleLine, Shape, Warp};
 
 /// Fraction bits of integer weights.
 pub const BITS: u32 = 14;

@@ -7,7 +7,7 @@ use bytemuck::Pod;
 
 /// Where a row comes from and goes to: a plane's samples, or what stands between two passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum Pass {
     /// From samples to what stands between.
     Widen,
     /// From what stands between to samples.
@@ -33,16 +33,16 @@ pub trait Kernel: Sample {
     const UNIT: Self::Sum;
 
     /// `acc = a w[0] + b w[1] + c w[2] + d w[3]`, added to what is there with `add`.
-    fn weigh4(level: Level, acc: &mut [Self::Sum], rows: [&[Self]; 4], w: [Self::Sum; 4], add: bool);
+    fn accumulate4(level: Level, acc: &mut [Self::Sum], rows: [&[Self]; 4], w: [Self::Sum; 4], add: bool);
 
     /// `acc = row w`, or added.
-    fn weigh1(level: Level, acc: &mut [Self::Sum], row: &[Self], w: Self::Sum, add: bool);
+    fn accumulate1(level: Level, acc: &mut [Self::Sum], row: &[Self], w: Self::Sum, add: bool);
 
     /// `out[i] = sum(row[at[i] + k] w[i n + k])`, k below n.
     fn dot(level: Level, acc: &mut [Self::Sum], row: &[Self], at: &[u32], w: &[Self::Sum]);
 
     /// Rounds sums; `bits` are those of the plane's samples. A row that has been widened is of type [`Wide`](Kernel::Wide).
-    fn settle<O: Kernel>(level: Level, out: &mut [O], acc: &[Self::Sum], bits: u8, way: Way);
+    fn round_saturate<O: Kernel>(level: Level, out: &mut [O], acc: &[Self::Sum], bits: u8, pass: Pass);
 
     /// One sum, rounded, as a sample of its plane.
     fn of_sum(sum: Self::Sum, shift: u32, top: i32) -> Self;
@@ -58,17 +58,17 @@ pub trait Kernel: Sample {
 }
 
 /// What a sum is shifted by, and the highest result.
-pub(super) fn shift(bits: u8, way: Way) -> (u32, i32) {
+pub(super) fn shift(bits: u8, pass: Pass) -> (u32, i32) {
     let lift = 16 - u32::from(bits);
-    match way {
-        Way::Widen => (BITS - lift, 65535),
-        Way::Narrow => (BITS + lift, (1 << bits) - 1),
-        Way::Direct => (BITS, (1 << bits) - 1),
+    match pass {
+        Pass::Widen => (BITS - lift, 65535),
+        Pass::Narrow => (BITS + lift, (1 << bits) - 1),
+        Pass::Direct => (BITS, (1 << bits) - 1),
     }
 }
 
 macro_rules! integer {
-    ($t:ty, $four:ident, $one:ident, $dot:ident, $settle:ident, $four_body:ident, $one_body:ident, $dot_body:ident, $settle_body:ident) => {
+    ($t:ty, $four:ident, $one:ident, $dot:ident, $round_saturate:ident, $four_body:ident, $one_body:ident, $dot_body:ident, $round_saturate_body:ident) => {
         #[inline(always)]
         fn $four_body(acc: &mut [i32], rows: [&[$t]; 4], w: [i32; 4], add: bool) {
             let n = acc.len();
@@ -110,7 +110,7 @@ macro_rules! integer {
         }
 
         #[inline(always)]
-        fn $settle_body(out: &mut [$t], acc: &[i32], shift: u32, top: i32) {
+        fn $round_saturate_body(out: &mut [$t], acc: &[i32], shift: u32, top: i32) {
             let half = (1 << shift) >> 1;
             for (out, &sum) in out.iter_mut().zip(acc) {
                 *out = (sum.wrapping_add(half) >> shift).clamp(0, top) as $t;
@@ -121,7 +121,7 @@ macro_rules! integer {
             fn $four(level, acc: &mut [i32], rows: [&[$t]; 4], w: [i32; 4], add: bool) = $four_body;
             fn $one(level, acc: &mut [i32], row: &[$t], w: i32, add: bool) = $one_body;
             fn $dot(level, acc: &mut [i32], row: &[$t], at: &[u32], w: &[i32]) = $dot_body;
-            fn $settle(level, out: &mut [$t], acc: &[i32], shift: u32, top: i32) = $settle_body;
+            fn $round_saturate(level, out: &mut [$t], acc: &[i32], shift: u32, top: i32) = $round_saturate_body;
         }
 
         impl Kernel for $t {
@@ -133,22 +133,22 @@ macro_rules! integer {
             fn weights(list: &[f64]) -> Vec<i32> {
                 weights(list)
             }
-            fn weigh4(level: Level, acc: &mut [i32], rows: [&[$t]; 4], w: [i32; 4], add: bool) {
+            fn accumulate4(level: Level, acc: &mut [i32], rows: [&[$t]; 4], w: [i32; 4], add: bool) {
                 $four(level, acc, rows, w, add);
             }
-            fn weigh1(level: Level, acc: &mut [i32], row: &[$t], w: i32, add: bool) {
+            fn accumulate1(level: Level, acc: &mut [i32], row: &[$t], w: i32, add: bool) {
                 $one(level, acc, row, w, add);
             }
             fn dot(level: Level, acc: &mut [i32], row: &[$t], at: &[u32], w: &[i32]) {
                 $dot(level, acc, row, at, w);
             }
-            fn settle<O: Kernel>(level: Level, out: &mut [O], acc: &[i32], bits: u8, way: Way) {
-                let (shift, top) = shift(bits, way);
+            fn round_saturate<O: Kernel>(level: Level, out: &mut [O], acc: &[i32], bits: u8, pass: Pass) {
+                let (shift, top) = shift(bits, pass);
                 // Bytes, since the type is one of two.
                 if size_of::<O>() == 1 {
-                    settle_u8(level, bytemuck::cast_slice_mut(out), acc, shift, top);
+                    round_saturate_u8(level, bytemuck::cast_slice_mut(out), acc, shift, top);
                 } else {
-                    settle_u16(level, bytemuck::cast_slice_mut(out), acc, shift, top);
+                    round_saturate_u16(level, bytemuck::cast_slice_mut(out), acc, shift, top);
                 }
             }
             #[inline(always)]
@@ -169,17 +169,27 @@ macro_rules! integer {
     };
 }
 
-integer!(u8, four_u8, one_u8, dot_u8, settle_u8, four_u8_body, one_u8_body, dot_u8_body, settle_u8_body);
+integer!(
+    u8,
+    four_u8,
+    one_u8,
+    dot_u8,
+    round_saturate_u8,
+    four_u8_body,
+    one_u8_body,
+    dot_u8_body,
+    round_saturate_u8_body
+);
 integer!(
     u16,
     four_u16,
     one_u16,
     dot_u16,
-    settle_u16,
+    round_saturate_u16,
     four_u16_body,
     one_u16_body,
     dot_u16_body,
-    settle_u16_body
+    round_saturate_u16_body
 );
 
 #[inline(always)]
@@ -214,7 +224,7 @@ fn plain(v: f32) -> f32 {
 }
 
 #[inline(always)]
-fn settle_f32_body(out: &mut [f32], acc: &[f32]) {
+fn canonical_nan_body(out: &mut [f32], acc: &[f32]) {
     out.iter_mut().zip(acc).for_each(|(o, &v)| *o = plain(v));
 }
 
@@ -231,7 +241,7 @@ multiversion! {
     fn four_f32(level, acc: &mut [f32], rows: [&[f32]; 4], w: [f32; 4], add: bool) = four_f32_body;
     fn one_f32(level, acc: &mut [f32], row: &[f32], w: f32, add: bool) = one_f32_body;
     fn dot_f32(level, acc: &mut [f32], row: &[f32], at: &[u32], w: &[f32]) = dot_f32_body;
-    fn settle_f32(level, out: &mut [f32], acc: &[f32]) = settle_f32_body;
+    fn canonical_nan(level, out: &mut [f32], acc: &[f32]) = canonical_nan_body;
 }
 
 impl Kernel for f32 {
@@ -248,17 +258,17 @@ impl Kernel for f32 {
         }
         list.iter().map(|w| (w / total) as f32).collect()
     }
-    fn weigh4(level: Level, acc: &mut [f32], rows: [&[f32]; 4], w: [f32; 4], add: bool) {
+    fn accumulate4(level: Level, acc: &mut [f32], rows: [&[f32]; 4], w: [f32; 4], add: bool) {
         four_f32(level, acc, rows, w, add);
     }
-    fn weigh1(level: Level, acc: &mut [f32], row: &[f32], w: f32, add: bool) {
+    fn accumulate1(level: Level, acc: &mut [f32], row: &[f32], w: f32, add: bool) {
         one_f32(level, acc, row, w, add);
     }
     fn dot(level: Level, acc: &mut [f32], row: &[f32], at: &[u32], w: &[f32]) {
         dot_f32(level, acc, row, at, w);
     }
-    fn settle<O: Kernel>(level: Level, out: &mut [O], acc: &[f32], _: u8, _: Way) {
-        settle_f32(level, bytemuck::cast_slice_mut(out), acc);
+    fn round_saturate<O: Kernel>(level: Level, out: &mut [O], acc: &[f32], _: u8, _: Pass) {
+        canonical_nan(level, bytemuck::cast_slice_mut(out), acc);
     }
     #[inline(always)]
     fn of_sum(sum: f32, _: u32, _: i32) -> f32 {
@@ -277,7 +287,7 @@ impl Kernel for f32 {
 }
 
 /// A weighted sum of rows, `row(k)` being the one of weight `w[k]`. Rows are at least as long as `acc`.
-pub fn weigh_rows<'a, T: Kernel>(
+pub fn accumulate_rows<'a, T: Kernel>(
     level: Level,
     acc: &mut [T::Sum],
     w: &[T::Sum],
@@ -287,11 +297,17 @@ pub fn weigh_rows<'a, T: Kernel>(
     let rest = fours.remainder();
     for (i, w) in fours.enumerate() {
         let k = 4 * i;
-        T::weigh4(level, acc, [row(k), row(k + 1), row(k + 2), row(k + 3)], [w[0], w[1], w[2], w[3]], i > 0);
+        T::accumulate4(
+            level,
+            acc,
+            [row(k), row(k + 1), row(k + 2), row(k + 3)],
+            [w[0], w[1], w[2], w[3]],
+            i > 0,
+        );
     }
     let first = w.len() - rest.len();
     for (k, &w) in (first..).zip(rest) {
-        T::weigh1(level, acc, row(k), w, k > 0);
+        T::accumulate1(level, acc, row(k), w, k > 0);
     }
     if w.is_empty() {
         acc.fill(T::ZERO);
@@ -299,9 +315,9 @@ pub fn weigh_rows<'a, T: Kernel>(
 }
 
 /// The same of one row, shifted by a sample more from weight to weight.
-pub fn weigh_shifts<T: Kernel>(level: Level, acc: &mut [T::Sum], row: &[T], w: &[T::Sum]) {
+pub fn accumulate_shifted<T: Kernel>(level: Level, acc: &mut [T::Sum], row: &[T], w: &[T::Sum]) {
     let n = acc.len();
-    weigh_rows(level, acc, w, |k| &row[k..k + n]);
+    accumulate_rows(level, acc, w, |k| &row[k..k + n]);
 }
 
 /// Sums over windows of one length that begin at `at[i]` in `row`, each with weights of its own.

@@ -33,21 +33,21 @@ fn sums<T: Kernel>(top: f64, bits: u8, by: f64) {
     ] {
         let w = T::weights(&list);
         let total: f64 = list.iter().sum();
-        let run = |level: Level, way: Way, shifted: bool| {
+        let run = |level: Level, pass: Pass, shifted: bool| {
             let mut acc = vec![T::ZERO; 287];
             if shifted {
-                weigh_shifts(level, &mut acc, &rows[2][3..], &w);
+                accumulate_shifted(level, &mut acc, &rows[2][3..], &w);
             } else {
-                weigh_rows(level, &mut acc, &w, |k| &rows[k][1..]);
+                accumulate_rows(level, &mut acc, &w, |k| &rows[k][1..]);
             }
             let mut out = vec![T::of(0.0); 287];
-            T::settle(level, &mut out, &acc, bits, way);
+            T::round_saturate(level, &mut out, &acc, bits, pass);
             out
         };
         for shifted in [false, true] {
-            let want = run(Level::SCALAR, Way::Direct, shifted);
+            let want = run(Level::SCALAR, Pass::Direct, shifted);
             for &level in Level::available() {
-                let same = run(level, Way::Direct, shifted);
+                let same = run(level, Pass::Direct, shifted);
                 assert!(same.iter().zip(&want).all(|(a, b)| a.number() == b.number()), "{level} {list:?}");
             }
             for (x, got) in want.iter().enumerate() {

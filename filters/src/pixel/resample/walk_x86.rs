@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // loads of samples and weights at computed places, all checked before the walk
 
 use super::BITS;
-use super::warp::{PHASES, Phases, Walk};
+use super::warp::{PHASES, Phases, SampleLine};
 use core::arch::x86_64::*;
 
 /// What 32768 in every sample adds to a sum.
@@ -42,7 +42,7 @@ impl Places {
 }
 
 /// The walk's places as windows of `n` samples begin there, after a check that all of them lie within the samples.
-fn places<T>(from: &From<'_, T>, walk: Walk, n: usize, count: usize) -> Places {
+fn places<T>(from: &From<'_, T>, walk: SampleLine, n: usize, count: usize) -> Places {
     let side = (n as i64 / 2 - 1) << 32;
     let (u, v) = (walk.u + (1 << 23) - side, walk.v + (1 << 23) - side);
     let last = count.saturating_sub(1) as i64;
@@ -68,7 +68,7 @@ fn tables<const N: usize>(across: &Phases<i32>, down: &Phases<i32>) -> Option<(*
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn settle(sums: __m256i, half: __m256i, shift: __m128i) -> __m256i {
+fn round_saturate(sums: __m256i, half: __m256i, shift: __m128i) -> __m256i {
     _mm256_sra_epi32(_mm256_add_epi32(sums, half), shift)
 }
 
@@ -86,7 +86,7 @@ macro_rules! walks {
         pub(super) fn $four(
             out: &mut [$t],
             from: &From<'_, $t>,
-            walk: Walk,
+            walk: SampleLine,
             (across, down): (&Phases<i32>, &Phases<i32>),
         ) -> usize {
             let Some((wx, wy)) = tables::<4>(across, down) else { return 0 };
@@ -117,7 +117,7 @@ macro_rules! walks {
                             let others = |n: usize| _mm_loadu_si128(wy.add(16 * p[j].2 + n).cast());
                             let upper = _mm256_madd_epi16(a, both(weights(0), others(0)));
                             let lower = _mm256_madd_epi16(b, both(weights(8), others(8)));
-                            settle(_mm256_add_epi32(upper, lower), half.0, shift.0)
+                            round_saturate(_mm256_add_epi32(upper, lower), half.0, shift.0)
                         }
                     };
                     let columns = _mm256_packus_epi32(column(0, 1), column(2, 3));
@@ -127,7 +127,7 @@ macro_rules! walks {
                         both(_mm_set_epi64x(weight(2), weight(0)), _mm_set_epi64x(weight(3), weight(1)));
                     *quad = _mm256_madd_epi16(_mm256_xor_si256(columns, sign), weights);
                 }
-                let sums = settle(_mm256_hadd_epi32(quads[0], quads[1]), half.1, shift.1);
+                let sums = round_saturate(_mm256_hadd_epi32(quads[0], quads[1]), half.1, shift.1);
                 // Even places in the lower half, odd ones in the upper.
                 let codes = _mm256_packus_epi32(sums, sums);
                 let (even, odd) = (_mm256_castsi256_si128(codes), _mm256_extracti128_si256::<1>(codes));
@@ -141,7 +141,7 @@ macro_rules! walks {
         pub(super) fn $two(
             out: &mut [$t],
             from: &From<'_, $t>,
-            walk: Walk,
+            walk: SampleLine,
             (across, down): (&Phases<i32>, &Phases<i32>),
         ) -> usize {
             let Some((wx, wy)) = tables::<2>(across, down) else { return 0 };
@@ -171,7 +171,8 @@ macro_rules! walks {
                         _mm_set_epi64x(weight(i + 5), weight(i + 4)),
                     )
                 };
-                let column = |rows, weights| settle(_mm256_madd_epi16(rows, weights), half.0, shift.0);
+                let column =
+                    |rows, weights| round_saturate(_mm256_madd_epi16(rows, weights), half.0, shift.0);
                 let columns = _mm256_packus_epi32(column(a, weights(0)), column(b, weights(2)));
                 // SAFETY: as above.
                 let weight = |i: usize| unsafe { wx.add(2 * p[i].1).cast::<i32>().read_unaligned() };
@@ -186,7 +187,7 @@ macro_rules! walks {
                     weight(7),
                 );
                 let sums = _mm256_madd_epi16(_mm256_xor_si256(columns, sign), weights);
-                let sums = settle(sums, half.1, shift.1);
+                let sums = round_saturate(sums, half.1, shift.1);
                 let (low, high) = (_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
                 $store(out, _mm_packus_epi32(low, high), from.top);
             }
@@ -289,7 +290,7 @@ mod tests {
     fn a_stride_that_wraps_the_check_is_refused() {
         let from = From { samples: &[0u8; 64], stride: 1 << 62, shifts: (0, 0), top: 255 };
         // The last row of the windows begins at sample 4 << 62, which is 0 in 64 bits.
-        let walk = Walk { u: 0, v: 3 << 32, du: 1 << 32, dv: 0 };
+        let walk = SampleLine { u: 0, v: 3 << 32, du: 1 << 32, dv: 0 };
         places(&from, walk, 2, 8);
     }
 }

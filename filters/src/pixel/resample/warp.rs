@@ -3,7 +3,7 @@
 //! Places are fixed-point numbers with 32 fraction bits, 0 being the middle of the first sample, so that a place does not
 //! hang on the row or band that a walk began in. A place is rounded to 1/256 of a sample ([`PHASES`]).
 
-use super::rows::{Way, shift};
+use super::rows::{Pass, shift};
 use super::{Kernel, Quads, arch};
 use crate::simd::{Level, multiversion};
 use bytemuck::Pod;
@@ -188,7 +188,7 @@ pub struct Patch<'a, T> {
 
 /// A straight way through a plane: where it begins, and how far it is from sample to sample.
 #[derive(Clone, Copy, Debug)]
-pub struct Walk {
+pub struct SampleLine {
     /// Column.
     pub u: i64,
     /// Row.
@@ -224,16 +224,16 @@ pub(super) fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) 
     (first as usize, last.clamp(first, count) as usize)
 }
 
-impl Walk {
+impl SampleLine {
     /// The same from step `i` on.
-    fn at(self, i: usize) -> Walk {
-        Walk { u: self.u + i as i64 * self.du, v: self.v + i as i64 * self.dv, ..self }
+    fn at(self, i: usize) -> SampleLine {
+        SampleLine { u: self.u + i as i64 * self.du, v: self.v + i as i64 * self.dv, ..self }
     }
 }
 
 /// The steps whose windows of `taps` samples touch the plane, and those whose windows lie within it. The latter are among
 /// the former.
-fn parts<T>(p: &Patch<'_, T>, walk: Walk, taps: (usize, usize), count: usize) -> [(usize, usize); 2] {
+fn parts<T>(p: &Patch<'_, T>, walk: SampleLine, taps: (usize, usize), count: usize) -> [(usize, usize); 2] {
     let both = |slack: (i64, i64)| {
         // Slack 0: from the first window that is inside; else so many samples of it may be outside.
         let range = |(lo, hi): (i64, i64), taps: usize, slack: i64| {
@@ -256,12 +256,12 @@ type Taps<T, const N: usize> = [[<T as Kernel>::Sum; N]; PHASES];
 fn walk_body<T: Kernel, const N: usize>(
     out: &mut [T],
     p: &Patch<'_, T>,
-    walk: Walk,
+    walk: SampleLine,
     (across, down): (&Phases<T::Sum>, &Phases<T::Sum>),
     sum: impl Fn(T::Sum, T::Sum, T::Sum) -> T::Sum + Copy,
     wide: impl Fn(T::Sum) -> T::Sum + Copy,
 ) {
-    let (narrow, top) = if size_of::<T>() == 4 { (0, 0) } else { shift(p.bits, Way::Narrow) };
+    let (narrow, top) = if size_of::<T>() == 4 { (0, 0) } else { shift(p.bits, Pass::Narrow) };
     let place = |i: usize| (walk.u + i as i64 * walk.du, walk.v + i as i64 * walk.dv);
     // Where all samples that are needed are there.
     let (mut first, mut last) = (0, 0);
@@ -321,7 +321,7 @@ fn walk_body<T: Kernel, const N: usize>(
 macro_rules! walks {
     ($body:ident, $by_taps:ident, $t:ty, $sum:expr, $wide:expr) => {
         #[inline(always)]
-        fn $body(out: &mut [$t], p: &Patch<'_, $t>, walk: Walk, by: (&Phases<<$t as Kernel>::Sum>, &Phases<<$t as Kernel>::Sum>)) {
+        fn $body(out: &mut [$t], p: &Patch<'_, $t>, walk: SampleLine, by: (&Phases<<$t as Kernel>::Sum>, &Phases<<$t as Kernel>::Sum>)) {
             let wide = $wide;
             let wide = wide(p.bits);
             match (by.0.taps, by.1.taps) {
@@ -333,7 +333,7 @@ macro_rules! walks {
             }
         }
         multiversion! {
-            fn $by_taps(level, out: &mut [$t], p: &Patch<'_, $t>, walk: Walk, by: (&Phases<<$t as Kernel>::Sum>, &Phases<<$t as Kernel>::Sum>)) = $body;
+            fn $by_taps(level, out: &mut [$t], p: &Patch<'_, $t>, walk: SampleLine, by: (&Phases<<$t as Kernel>::Sum>, &Phases<<$t as Kernel>::Sum>)) = $body;
         }
     };
 }
@@ -341,7 +341,7 @@ macro_rules! walks {
 /// What stands between two passes, of a sum of samples of `bits` bits.
 #[inline(always)]
 fn lifted(bits: u8) -> impl Fn(i32) -> i32 + Copy {
-    let (shift, top) = shift(bits, Way::Widen);
+    let (shift, top) = shift(bits, Pass::Widen);
     move |s: i32| (s.wrapping_add((1 << shift) >> 1) >> shift).clamp(0, top)
 }
 
@@ -350,18 +350,18 @@ walks!(walk_u16_body, walk_u16, u16, |s: i32, x: i32, w: i32| s.wrapping_add(x.w
 walks!(walk_f32_body, walk_f32, f32, |s: f32, x: f32, w: f32| s + x * w, |_: u8| |s: f32| s);
 
 /// A sample that can be walked along.
-pub trait Walked: Kernel {
+pub trait Warp: Kernel {
     /// The samples along a walk, by the weights across and down.
     fn walk(
         level: Level,
         out: &mut [Self],
         from: &Patch<'_, Self>,
-        walk: Walk,
+        walk: SampleLine,
         by: (&Phases<Self::Sum>, &Phases<Self::Sum>),
     );
 
     /// Puts the nearest sample of the source where what a walk gave is not finite.
-    fn carry(_: &mut [Self], _: &Patch<'_, Self>, _: Walk) {}
+    fn carry(_: &mut [Self], _: &Patch<'_, Self>, _: SampleLine) {}
 
     /// Rows weighed to what stands between two passes: as many samples as a kernel by hand can do, and how many that
     /// were.
@@ -384,12 +384,12 @@ pub trait Walked: Kernel {
 /// of taps.
 macro_rules! walked {
     ($t:ty, $walk:ident, $down:ident, $along:ident, $windows:ident) => {
-        impl Walked for $t {
+        impl Warp for $t {
             fn walk(
                 level: Level,
                 out: &mut [$t],
                 from: &Patch<'_, $t>,
-                walk: Walk,
+                walk: SampleLine,
                 by: (&Phases<i32>, &Phases<i32>),
             ) {
                 let [touching, inside] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
@@ -425,20 +425,20 @@ macro_rules! walked {
 walked!(u8, walk_u8, down_u8, along_u8, windows_u8);
 walked!(u16, walk_u16, down_u16, along_u16, windows_u16);
 
-impl Walked for f32 {
+impl Warp for f32 {
     fn walk(
         level: Level,
         out: &mut [f32],
         from: &Patch<'_, f32>,
-        walk: Walk,
+        walk: SampleLine,
         by: (&Phases<f32>, &Phases<f32>),
     ) {
         walk_f32(level, out, from, walk, by);
     }
 
-    fn carry(out: &mut [f32], from: &Patch<'_, f32>, walk: Walk) {
+    fn carry(out: &mut [f32], from: &Patch<'_, f32>, walk: SampleLine) {
         for (i, out) in out.iter_mut().enumerate().filter(|(_, v)| !v.is_finite()) {
-            let Walk { u, v, .. } = walk.at(i);
+            let SampleLine { u, v, .. } = walk.at(i);
             let near = |place: i64| (place + HALF + (1 << 31)) >> 32;
             *out = sample(from, near(u), near(v));
         }

@@ -28,13 +28,13 @@ pub struct Affine {
     /// The highest code.
     top: u16,
     /// How samples of 8 bits go through lanes of 16, where they can.
-    lanes: Option<Lanes>,
+    lanes: Option<ByteLine>,
 }
 
 /// `(sat(t + mulhi(t, part) + add)) >> 8` of `t = sat((x << 8) - sub)`, with t itself only when `whole`; the sums
 /// saturate at 16 bits, and `mulhi(a, b) = floor(a b / 65536)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Lanes {
+pub(super) struct ByteLine {
     pub(super) sub: u16,
     pub(super) part: u16,
     pub(super) whole: bool,
@@ -55,7 +55,7 @@ pub(super) enum Limits<T> {
 /// A line through samples of 9 to 16 bits, for products of signed numbers of 16 bits: with v = x - 32768, the result is
 /// `32768 + sat((v first + v second + fine + offset) >> 15)`, fine = `mulhi(x, low)`, less 32768 where `second` is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Wide {
+pub(super) struct WordLine {
     pub(super) first: i16,
     pub(super) second: i16,
     pub(super) low: u16,
@@ -64,9 +64,9 @@ pub(super) struct Wide {
     pub(super) range: Option<(u16, u16)>,
 }
 
-impl Lanes {
+impl ByteLine {
     /// For gains from 0 to below 2, and offsets that fit.
-    fn new(gain: f64, offset: f64) -> Option<Lanes> {
+    fn new(gain: f64, offset: f64) -> Option<ByteLine> {
         if !(0.0..1.999).contains(&gain) || !(-500.0..=255.0).contains(&offset) {
             return None;
         }
@@ -77,11 +77,11 @@ impl Lanes {
         let fixed = |v: f64| libm::floor(v + 0.5);
         if offset >= 0.0 {
             let add = fixed(offset * 256.0 + half) as u16;
-            return Some(Lanes { sub: 0, part, whole, add });
+            return Some(ByteLine { sub: 0, part, whole, add });
         }
         // What is below 0 all the way is for the other lanes.
         let sub = fixed(-offset / gain * 256.0);
-        (sub <= 65280.0 && gain > 1.0 / 256.0).then_some(Lanes {
+        (sub <= 65280.0 && gain > 1.0 / 256.0).then_some(ByteLine {
             sub: sub as u16,
             part,
             whole,
@@ -100,16 +100,16 @@ impl Lanes {
 
 impl Affine {
     /// The steepest line that the kernels take, up or down; steeper ones are for a [`Table`](super::Table).
-    pub const STEEPEST: f64 = 16.0;
+    pub const MAX_GAIN: f64 = 16.0;
 
     /// For samples of `bits` bits. `keep`: a sample that is beyond `lo..=hi` itself may stay there. Gain beyond
-    /// [`STEEPEST`](Affine::STEEPEST) is limited to that.
+    /// [`MAX_GAIN`](Affine::MAX_GAIN) is limited to that.
     pub fn new(bits: u8, gain: f64, offset: f64, (lo, hi): (u16, u16), keep: bool) -> Affine {
         let real = (gain, offset);
         let fine = if bits == 8 { NARROW } else { WIDE };
         let gain_bits = if bits == 8 { NARROW } else { BITS };
         let fixed = |v: f64, bits: u32| libm::floor(v * f64::from(1u32 << bits) + 0.5) as i64;
-        let gain = fixed(gain.clamp(-Affine::STEEPEST, Affine::STEEPEST), gain_bits) << (BITS - gain_bits);
+        let gain = fixed(gain.clamp(-Affine::MAX_GAIN, Affine::MAX_GAIN), gain_bits) << (BITS - gain_bits);
         // Beyond these every sample ends at one end.
         let offset = fixed(offset.clamp(-2.0e6, 2.0e6), fine) + (1 << (fine - 1));
         let top = ((1u32 << bits) - 1) as u16;
@@ -135,7 +135,7 @@ impl Affine {
         };
         let (first, last) = (first.unwrap_or(0), last.map_or(0, |x| x.saturating_add(1).min(top)));
         if bits == 8 {
-            line.lanes = Lanes::new(real.0, real.1);
+            line.lanes = ByteLine::new(real.0, real.1);
         }
         line.first = first;
         line.last = last.max(first);
@@ -163,7 +163,7 @@ impl Affine {
     }
 
     /// The line for products of 16 bits; `None` when it is too steep for them.
-    fn wide(&self) -> Option<Wide> {
+    fn wide(&self) -> Option<WordLine> {
         let (high, low) = (self.gain >> 16, (self.gain & 0xffff) as u16);
         let offset = (self.offset >> (BITS - WIDE)) - (32768 << WIDE) + 32768 * high;
         let (first, second, offset) = match high {
@@ -177,7 +177,7 @@ impl Affine {
         let fits = |x: u16| (-32768..=98303).contains(&self.raw(x));
         let fits = fits(0) && fits(u16::MAX) && (self.top == u16::MAX || !self.keep);
         let range = if fits { None } else { Some((self.first, self.last)) };
-        Some(Wide { first, second, low, offset, range })
+        Some(WordLine { first, second, low, offset, range })
     }
 
     /// Whether samples need not be kept to `first..=last`, nor results to `lo..=hi`: the ends of all codes give codes

@@ -3,20 +3,20 @@
 //! A compiler widens products of 16 bits to 32, which halves what a register holds; here their upper halves are asked
 //! for. Each function does as much of a row as fills registers and says how many samples that were.
 
-use super::affine::{Lanes, Limits, Wide};
+use super::affine::{ByteLine, Limits, WordLine};
 use crate::simd::{Vector, multiversion};
 
 multiversion! {
     /// 8-bit samples through lanes of 16 bits.
-    pub(super) fn lanes_u8(level, row: &mut [u8], lanes: Lanes, limits: Limits<u8>) -> usize => lanes_body;
+    pub(super) fn lanes_u8(level, row: &mut [u8], lanes: ByteLine, limits: Limits<u8>) -> usize => lanes_body;
     /// Samples of 9 to 16 bits along a line.
-    pub(super) fn line_u16(level, row: &mut [u16], line: &Wide, limits: Limits<u16>) -> usize => line_body;
+    pub(super) fn line_u16(level, row: &mut [u16], line: &WordLine, limits: Limits<u16>) -> usize => line_body;
     /// 8-bit samples through a table.
     pub(super) fn table_u8(level, row: &mut [u8], table: &[u8; 256]) -> usize => table_body;
 }
 
 #[inline(always)]
-fn lanes_body<V: Vector>(zero: V, row: &mut [u8], lanes: Lanes, limits: Limits<u8>) -> usize {
+fn lanes_body<V: Vector>(zero: V, row: &mut [u8], lanes: ByteLine, limits: Limits<u8>) -> usize {
     match limits {
         Limits::None => lanes_within::<V, 0>(zero, row, lanes, (0, 255)),
         Limits::All(lo, hi) => lanes_within::<V, 1>(zero, row, lanes, (lo, hi)),
@@ -25,7 +25,12 @@ fn lanes_body<V: Vector>(zero: V, row: &mut [u8], lanes: Lanes, limits: Limits<u
 }
 
 #[inline(always)]
-fn lanes_within<V: Vector, const LIMIT: u8>(zero: V, row: &mut [u8], lanes: Lanes, ends: (u8, u8)) -> usize {
+fn lanes_within<V: Vector, const LIMIT: u8>(
+    zero: V,
+    row: &mut [u8],
+    lanes: ByteLine,
+    ends: (u8, u8),
+) -> usize {
     match (lanes.sub > 0, lanes.whole) {
         (false, false) => lanes_of::<V, LIMIT, false, false>(zero, row, lanes, ends),
         (false, true) => lanes_of::<V, LIMIT, false, true>(zero, row, lanes, ends),
@@ -38,7 +43,7 @@ fn lanes_within<V: Vector, const LIMIT: u8>(zero: V, row: &mut [u8], lanes: Lane
 fn lanes_of<V: Vector, const LIMIT: u8, const SUB: bool, const WHOLE: bool>(
     zero: V,
     row: &mut [u8],
-    lanes: Lanes,
+    lanes: ByteLine,
     (lo, hi): (u8, u8),
 ) -> usize {
     let (lo, hi) = (zero.splat8(lo), zero.splat8(hi));
@@ -66,7 +71,7 @@ fn lanes_of<V: Vector, const LIMIT: u8, const SUB: bool, const WHOLE: bool>(
 }
 
 #[inline(always)]
-fn line_body<V: Vector>(zero: V, row: &mut [u16], line: &Wide, limits: Limits<u16>) -> usize {
+fn line_body<V: Vector>(zero: V, row: &mut [u16], line: &WordLine, limits: Limits<u16>) -> usize {
     match limits {
         Limits::None => line_within::<V, 0>(zero, row, line, (0, u16::MAX)),
         Limits::All(lo, hi) => line_within::<V, 1>(zero, row, line, (lo, hi)),
@@ -75,7 +80,12 @@ fn line_body<V: Vector>(zero: V, row: &mut [u16], line: &Wide, limits: Limits<u1
 }
 
 #[inline(always)]
-fn line_within<V: Vector, const LIMIT: u8>(zero: V, row: &mut [u16], line: &Wide, ends: (u16, u16)) -> usize {
+fn line_within<V: Vector, const LIMIT: u8>(
+    zero: V,
+    row: &mut [u16],
+    line: &WordLine,
+    ends: (u16, u16),
+) -> usize {
     if line.second == 0 {
         line_of::<V, LIMIT, false>(zero, row, line, ends)
     } else {
@@ -88,7 +98,7 @@ fn line_within<V: Vector, const LIMIT: u8>(zero: V, row: &mut [u16], line: &Wide
 fn line_of<V: Vector, const LIMIT: u8, const STEEP: bool>(
     zero: V,
     row: &mut [u16],
-    line: &Wide,
+    line: &WordLine,
     (lo, hi): (u16, u16),
 ) -> usize {
     // Products are signed, so samples stand around the middle of all codes.

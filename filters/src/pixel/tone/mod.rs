@@ -6,16 +6,16 @@
 mod affine;
 mod arch;
 mod nominal;
-mod over;
 mod power;
+mod premultiplied;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use affine::{Affine, affine_f32, affine_u8, affine_u16};
 pub use nominal::{Nominal, Scale};
-pub use over::Over;
 pub use power::Power;
+pub use premultiplied::Premultiplied;
 pub use table::Table;
 
 use crate::frame::Depth;

@@ -1,7 +1,7 @@
 //! Functions of nominal values, where colour is multiplied by alpha: divided by it first, and multiplied again.
 
 use super::Power;
-use crate::pixel::lift::Lifted;
+use crate::pixel::f32_rows::ConvertF32;
 
 /// What is done to a nominal value that is not multiplied by alpha.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ impl Nominal {
 
     /// A sample that was multiplied by `alpha`: divided by it, changed, multiplied by it. Where nothing covers, or what
     /// comes out is no finite number, it stays.
-    pub fn over<T: Lifted>(&self, x: T, alpha: f32, by: Scale) -> T {
+    pub fn premultiplied<T: ConvertF32>(&self, x: T, alpha: f32, by: Scale) -> T {
         let v = (x.number() - by.zero) / by.span / alpha;
         if !(alpha > 0.0 && v.is_finite()) {
             return x;

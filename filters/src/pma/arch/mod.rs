@@ -58,7 +58,7 @@ pub(super) struct Words<'a> {
 /// The keys, masks and heads of some segments.
 pub(super) type Segments<'a, K, V> = (&'a mut [K], &'a mut [u64], &'a mut [(K, <V as Ranked>::Rank)]);
 
-/// Merges what comes in, as `Share::merge` does, if this machine and these types have a body for it; the number of
+/// Merges what comes in, as `Partition::merge` does, if this machine and these types have a body for it; the number of
 /// elements written.
 #[inline]
 pub(super) fn merge<K: Key, V: Ranked>(

@@ -1,10 +1,10 @@
 //! Changes: in batches, in an update of all, one by one.
 
 use super::layout::Layout;
-use super::place::Share;
+use super::partition::Partition;
 use super::rebuild::NAMED;
-use super::{CellPma, FREE, NO_ROOM, WIDE, ask_ahead};
-use crate::lend::{Alone, Spread};
+use super::{CellPma, FREE, NO_ROOM, WIDE, prefetch_ahead};
+use crate::lend::{CurrentThread, Executor};
 use crate::pma::{PmaError, Ranked, Slot, arch};
 use std::sync::{Mutex, PoisonError};
 
@@ -46,7 +46,7 @@ impl<P> CellBatch<P> {
 
 /// What becomes of an element in an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum UpdateAction {
     /// It stays in its cell.
     Stay,
     /// It goes to a cell (which may be its own).
@@ -59,7 +59,7 @@ pub enum Fate {
 const AHEAD: usize = 48;
 
 /// Room that is kept between calls.
-pub(super) struct Work<P> {
+pub(super) struct Workspace<P> {
     /// The cells and payloads of what comes in.
     pub(super) cells: Vec<u32>,
     pub(super) items: Vec<P>,
@@ -68,7 +68,7 @@ pub(super) struct Work<P> {
     /// Entries of those that found no room.
     pub(super) overflow: Vec<u32>,
     /// One a task that settles.
-    pub(super) rooms: Vec<Mutex<Room<P>>>,
+    pub(super) rooms: Vec<Mutex<WindowBuffer<P>>>,
     /// The cell that each slot's element goes to, when all is built anew.
     pub(super) goals: Vec<u32>,
     /// Elements of each cell, one list a task.
@@ -78,28 +78,28 @@ pub(super) struct Work<P> {
 }
 
 /// What one task needs to lay out a window anew.
-pub(super) struct Room<P> {
+pub(super) struct WindowBuffer<P> {
     pub(super) counts: Vec<u32>,
     pub(super) layout: Layout,
     pub(super) lifted: Vec<(u32, P)>,
 }
 
-impl<P> Default for Room<P> {
+impl<P> Default for WindowBuffer<P> {
     fn default() -> Self {
-        Room { counts: Vec::new(), layout: Layout::default(), lifted: Vec::new() }
+        WindowBuffer { counts: Vec::new(), layout: Layout::default(), lifted: Vec::new() }
     }
 }
 
 /// Rooms are empty between calls: a copy needs none.
-impl<P> Clone for Work<P> {
+impl<P> Clone for Workspace<P> {
     fn clone(&self) -> Self {
-        Work::default()
+        Workspace::default()
     }
 }
 
-impl<P> Default for Work<P> {
+impl<P> Default for Workspace<P> {
     fn default() -> Self {
-        Work {
+        Workspace {
             cells: Vec::new(),
             items: Vec::new(),
             taken: Vec::new(),
@@ -124,22 +124,22 @@ struct Found<P> {
 
 impl<P: Ranked> CellPma<P> {
     /// Makes all changes of a batch, as if first all moving and removed elements were taken out, and then all moved
-    /// and new ones put in. The result is the same for any `spread`.
+    /// and new ones put in. The result is the same for any `executor`.
     ///
     /// # Errors
     /// [`PmaError::Vacant`], [`PmaError::Cell`] and [`PmaError::TooMany`]; then nothing has changed.
-    pub fn apply(&mut self, batch: &CellBatch<P>, spread: &dyn Spread) -> Result<(), PmaError> {
+    pub fn apply(&mut self, batch: &CellBatch<P>, executor: &dyn Executor) -> Result<(), PmaError> {
         let new_len = (self.len + batch.inserts.len()).saturating_sub(batch.removes.len());
         self.room_for(new_len)?;
         if self.many(batch.moves.len() + batch.inserts.len(), new_len) {
             self.check_cells(batch)?;
-            return self.build_moved(batch, new_len, spread);
+            return self.build_moved(batch, new_len, executor);
         }
         self.take_out(batch)?;
         self.len = new_len;
         self.work.cells.extend(batch.inserts.iter().map(|i| i.0));
         self.work.items.extend(batch.inserts.iter().map(|i| i.1));
-        self.put_in(spread);
+        self.put_in(executor);
         Ok(())
     }
 
@@ -154,7 +154,12 @@ impl<P: Ranked> CellPma<P> {
     }
 
     /// Lays out everything anew, what moves going straight from its old slot to its new one.
-    fn build_moved(&mut self, batch: &CellBatch<P>, len: usize, spread: &dyn Spread) -> Result<(), PmaError> {
+    fn build_moved(
+        &mut self,
+        batch: &CellBatch<P>,
+        len: usize,
+        executor: &dyn Executor,
+    ) -> Result<(), PmaError> {
         let mut goals = core::mem::take(&mut self.work.goals);
         self.goals(&mut goals);
         let vacant = self.cells();
@@ -173,7 +178,7 @@ impl<P: Ranked> CellPma<P> {
         self.len = len;
         let slots = core::mem::take(&mut self.slots);
         let coming = |i: usize| (batch.inserts[i].0, &batch.inserts[i].1);
-        self.rebuild(&slots, false, (batch.inserts.len(), &coming), spread);
+        self.rebuild(&slots, false, (batch.inserts.len(), &coming), executor);
         self.work.fresh = slots;
         Ok(())
     }
@@ -191,7 +196,7 @@ impl<P: Ranked> CellPma<P> {
         let mut greatest = batch.inserts.iter().map(|i| i.0).max().unwrap_or(0);
         for (i, &(slot, cell)) in batch.moves.iter().enumerate() {
             if let Some(soon) = batch.moves.get(i + AHEAD) {
-                self.ask_for(soon.0);
+                self.prefetch_slot(soon.0);
             }
             done = done.and_then(|()| self.free(slot, &mut runs));
             if done.is_err() {
@@ -225,7 +230,7 @@ impl<P: Ranked> CellPma<P> {
 
     /// Asks for the memory of a slot that will be freed.
     #[inline(always)]
-    fn ask_for(&self, slot: Slot) {
+    fn prefetch_slot(&self, slot: Slot) {
         let at = slot as usize;
         if let (Some(tag), Some(item), Some(mask), Some(head)) =
             (self.tags.get(at), self.slots.get(at), self.masks.get(at / WIDE), self.heads.get(at / WIDE))
@@ -265,23 +270,23 @@ impl<P: Ranked> CellPma<P> {
 
     /// Calls `f` for every element, with its cell, to change it (but for its rank) and say what becomes of it; then
     /// puts the movers and `births` into their cells. `f` is called once an element, in any order, from the threads
-    /// of `spread`; the result is the same for any.
+    /// of `executor`; the result is the same for any.
     ///
     /// # Errors
     /// [`PmaError::Cell`] if a cell does not exist: such movers stay in their cells, such births are left out, and
     /// all else is done. [`PmaError::TooMany`]: nothing has been done.
-    pub fn update<F>(&mut self, births: &[(u32, P)], spread: &dyn Spread, f: F) -> Result<(), PmaError>
+    pub fn update<F>(&mut self, births: &[(u32, P)], executor: &dyn Executor, f: F) -> Result<(), PmaError>
     where
-        F: Fn(&mut P, u32) -> Fate + Sync,
+        F: Fn(&mut P, u32) -> UpdateAction + Sync,
     {
         self.room_for(self.len + births.len())?;
         let cells = self.cells();
         let segments = self.heads.len();
-        let tasks = if segments < 16 { 1 } else { spread.width().clamp(1, 64) };
+        let tasks = if segments < 16 { 1 } else { executor.width().clamp(1, 64) };
         let cuts: Vec<usize> = (0..=tasks).map(|t| segments * t / tasks).collect();
         let mut work = core::mem::take(&mut self.work);
-        let mut found: Vec<Mutex<(Share<'_, P>, Found<P>)>> = Vec::with_capacity(tasks);
-        for share in self.shares(&cuts) {
+        let mut found: Vec<Mutex<(Partition<'_, P>, Found<P>)>> = Vec::with_capacity(tasks);
+        for share in self.partitions(&cuts) {
             let found_here = if found.is_empty() {
                 // The first stretch writes to where all ends up.
                 work.cells.clear();
@@ -293,7 +298,7 @@ impl<P: Ranked> CellPma<P> {
             };
             found.push(Mutex::new((share, found_here)));
         }
-        spread.spread(found.len(), &|t| {
+        executor.execute(found.len(), &|t| {
             let mut guard = found[t].lock().unwrap_or_else(PoisonError::into_inner);
             let (share, found) = &mut *guard;
             share.update(cells, found, &f);
@@ -327,7 +332,7 @@ impl<P: Ranked> CellPma<P> {
                 self.room_made(segment);
             }
         }
-        self.put_in(spread);
+        self.put_in(executor);
         match wrong {
             Some(cell) => Err(PmaError::Cell { cell, cells }),
             None => Ok(()),
@@ -349,7 +354,7 @@ impl<P: Ranked> CellPma<P> {
         self.work.items.clear();
         self.work.cells.push(cell);
         self.work.items.push(item);
-        self.put_in(&Alone);
+        self.put_in(&CurrentThread);
         Ok(())
     }
 
@@ -364,7 +369,7 @@ impl<P: Ranked> CellPma<P> {
         if self.too_empty() {
             self.work.cells.clear();
             self.work.items.clear();
-            self.rebuild_waiting(None, &Alone);
+            self.rebuild_waiting(None, &CurrentThread);
         }
         Some(item)
     }
@@ -387,14 +392,14 @@ impl<P: Ranked> CellPma<P> {
     }
 
     /// Splits the segments at `cuts` (which rise from 0 to their number), and their cells' routes with them.
-    pub(super) fn shares(&mut self, cuts: &[usize]) -> Vec<Share<'_, P>> {
+    pub(super) fn partitions(&mut self, cuts: &[usize]) -> Vec<Partition<'_, P>> {
         let cells = self.route.len();
         let base = |cut: usize| self.heads.get(cut).map_or(cells, |h| h.base as usize);
         let lows: Vec<usize> = cuts.iter().map(|cut| if *cut == 0 { 0 } else { base(*cut) }).collect();
         let (mut slots, mut tags) = (&mut self.slots[..], &mut self.tags[..]);
         let (mut masks, mut heads) = (&mut self.masks[..], &mut self.heads[..]);
         let mut route = &mut self.route[..];
-        let mut shares = Vec::with_capacity(cuts.len());
+        let mut partitions = Vec::with_capacity(cuts.len());
         for (cut, low) in cuts.windows(2).zip(lows.windows(2)) {
             let n = cut[1] - cut[0];
             let (s, t, m, h, r);
@@ -403,7 +408,7 @@ impl<P: Ranked> CellPma<P> {
             (m, masks) = masks.split_at_mut(n);
             (h, heads) = heads.split_at_mut(n);
             (r, route) = route.split_at_mut(low[1] - low[0]);
-            shares.push(Share {
+            partitions.push(Partition {
                 first: cut[0],
                 low: low[0] as u32,
                 slots: s,
@@ -415,7 +420,7 @@ impl<P: Ranked> CellPma<P> {
                 moves: 0,
             });
         }
-        shares
+        partitions
     }
 
     /// Where to cut the segments for so many tasks: evenly, a run staying in one piece.
@@ -438,29 +443,29 @@ impl<P: Ranked> CellPma<P> {
     }
 
     /// Puts the elements in the work room into their cells; `len` counts them already.
-    fn put_in(&mut self, spread: &dyn Spread) {
+    fn put_in(&mut self, executor: &dyn Executor) {
         let coming = self.work.cells.len();
         if self.slots.is_empty() || self.many(coming, self.len) || self.too_full() || self.too_empty() {
-            self.rebuild_waiting(None, spread);
+            self.rebuild_waiting(None, executor);
             return;
         }
         let segments = self.heads.len();
-        let tasks = if coming < 2048 { 1 } else { spread.width().clamp(1, 64).min(segments) };
+        let tasks = if coming < 2048 { 1 } else { executor.width().clamp(1, 64).min(segments) };
         let cuts = self.cuts(tasks);
         let mut work = core::mem::take(&mut self.work);
         work.overflow.clear();
-        let shares: Vec<_> = self.shares(&cuts).into_iter().map(Mutex::new).collect();
+        let partitions: Vec<_> = self.partitions(&cuts).into_iter().map(Mutex::new).collect();
         let place = |t: usize| {
-            let mut share = shares[t].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut share = partitions[t].lock().unwrap_or_else(PoisonError::into_inner);
             share.place(&work.cells, &work.items);
         };
         if tasks == 1 {
             place(0);
         } else {
-            spread.spread(tasks, &place);
+            executor.execute(tasks, &place);
         }
         let mut moves = 0;
-        for share in shares {
+        for share in partitions {
             let share = share.into_inner().unwrap_or_else(PoisonError::into_inner);
             moves += share.moves;
             work.overflow.extend_from_slice(&share.overflow);
@@ -468,17 +473,17 @@ impl<P: Ranked> CellPma<P> {
         self.moves += moves;
         let overflow = core::mem::take(&mut work.overflow);
         self.work = work;
-        self.settle_all(overflow, spread);
+        self.rebalance_all(overflow, executor);
     }
 }
 
-impl<P: Copy> Share<'_, P> {
+impl<P: Copy> Partition<'_, P> {
     /// Runs `f` over the elements and takes out those that leave their cells.
-    fn update(&mut self, cells: u32, found: &mut Found<P>, f: &impl Fn(&mut P, u32) -> Fate) {
+    fn update(&mut self, cells: u32, found: &mut Found<P>, f: &impl Fn(&mut P, u32) -> UpdateAction) {
         for segment in 0..self.heads.len() {
             let base = self.heads[segment].base;
             for w in 0..WIDE / 64 {
-                ask_ahead(self.slots, segment, w);
+                prefetch_ahead(self.slots, segment, w);
                 let at = segment * WIDE + 64 * w;
                 let word = &mut self.masks[segment][w];
                 let mut stay = *word;
@@ -489,17 +494,17 @@ impl<P: Copy> Share<'_, P> {
                     }
                     let cell = base + u32::from(*tag);
                     match f(item, cell) {
-                        Fate::Stay => continue,
-                        Fate::Move(to) if to == cell => continue,
-                        Fate::Move(to) if to >= cells => {
+                        UpdateAction::Stay => continue,
+                        UpdateAction::Move(to) if to == cell => continue,
+                        UpdateAction::Move(to) if to >= cells => {
                             found.wrong = found.wrong.or(Some(to));
                             continue;
                         }
-                        Fate::Move(to) => {
+                        UpdateAction::Move(to) => {
                             found.cells.push(to);
                             found.items.push(*item);
                         }
-                        Fate::Gone => found.gone += 1,
+                        UpdateAction::Gone => found.gone += 1,
                     }
                     *tag = FREE;
                     stay &= !(1 << i);

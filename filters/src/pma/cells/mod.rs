@@ -12,17 +12,17 @@
 mod batch;
 mod check;
 mod layout;
-mod place;
+mod partition;
 mod read;
+mod rebalance;
 mod rebuild;
-mod settle;
 #[cfg(test)]
 mod tests;
 
-use super::{Bounds, BoundsError, MOST_SLOTS, PmaError, Ranked, Slot, arch};
+use super::{Bounds, BoundsError, MAX_SLOTS, PmaError, Ranked, Slot, arch};
 use crate::simd::Level;
-use batch::Work;
-pub use batch::{CellBatch, Fate};
+use batch::Workspace;
+pub use batch::{CellBatch, UpdateAction};
 pub use read::CellIndex;
 
 /// Slots of a segment.
@@ -32,7 +32,7 @@ const FREE: u8 = 255;
 /// How many cells a segment may reach over: one tag is taken.
 const SPAN: u32 = 255;
 /// Most cells: the table of routes takes four bytes each.
-const MOST_CELLS: u32 = 1 << 28;
+const MAX_CELLS: u32 = 1 << 28;
 /// In [`Head::next`]: the run has no room.
 const NO_ROOM: u32 = u32::MAX;
 
@@ -121,7 +121,7 @@ pub struct CellPma<P: Ranked> {
     /// How many there were when all was last built anew.
     built: usize,
     moves: u64,
-    work: Work<P>,
+    work: Workspace<P>,
 }
 
 impl<P: Ranked> CellPma<P> {
@@ -131,8 +131,8 @@ impl<P: Ranked> CellPma<P> {
     /// [`PmaError::Bounds`] for settings that cannot be used, [`PmaError::TooMany`] for more than 2^28 cells.
     pub fn new(cells: u32, settings: CellSettings, level: Level) -> Result<Self, PmaError> {
         settings.check()?;
-        if cells > MOST_CELLS {
-            return Err(PmaError::TooMany { len: cells as usize, most: MOST_CELLS as usize });
+        if cells > MAX_CELLS {
+            return Err(PmaError::TooMany { len: cells as usize, most: MAX_CELLS as usize });
         }
         Ok(CellPma {
             settings,
@@ -145,7 +145,7 @@ impl<P: Ranked> CellPma<P> {
             len: 0,
             built: 0,
             moves: 0,
-            work: Work::default(),
+            work: Workspace::default(),
         })
     }
 
@@ -251,17 +251,17 @@ const AHEAD: usize = 2;
 
 /// Asks for the memory of all of `items`.
 #[inline(always)]
-fn ask<T>(items: &[T]) {
+fn prefetch_all<T>(items: &[T]) {
     let step = (64 / size_of::<T>().max(1)).max(1);
     items.iter().step_by(step).for_each(arch::prefetch);
 }
 
 /// Asks for the payloads of the segment [`AHEAD`] of `segment`, a word's at a time.
 #[inline(always)]
-fn ask_ahead<P>(slots: &[P], segment: usize, word: usize) {
+fn prefetch_ahead<P>(slots: &[P], segment: usize, word: usize) {
     let from = (segment + AHEAD) * WIDE + 64 * word;
     if let Some(items) = slots.get(from..from + 64) {
-        ask(items);
+        prefetch_all(items);
     }
 }
 
@@ -288,7 +288,7 @@ fn in_word(word: u64, tags: &[u8], mut f: impl FnMut(usize, u8)) {
 fn walk<P>(masks: &[Mask], tags: &[u8], slots: &[P], mut f: impl FnMut(usize, usize, u8, &P)) {
     for (segment, mask) in masks.iter().enumerate() {
         for (w, word) in mask.iter().enumerate() {
-            ask_ahead(slots, segment, w);
+            prefetch_ahead(slots, segment, w);
             let at = segment * WIDE + 64 * w;
             let items = &slots[at..at + 64];
             in_word(*word, &tags[at..at + 64], |i, tag| f(segment, at + i, tag, &items[i]));

@@ -1,6 +1,6 @@
 //! Reading: in slot order, cell by cell, or all in order.
 
-use super::{CellPma, FREE, WIDE, ask_ahead, walk};
+use super::{CellPma, FREE, WIDE, prefetch_ahead, walk};
 use crate::pma::{Ranked, Slot};
 
 /// The indirection list of a [`CellPma`]: its slots in the one order of reading, and where each cell begins.
@@ -126,7 +126,7 @@ impl<P: Ranked> CellPma<P> {
                 segment = last + 1;
                 continue;
             }
-            (0..WIDE / 64).for_each(|w| ask_ahead(&self.slots, segment, w));
+            (0..WIDE / 64).for_each(|w| prefetch_ahead(&self.slots, segment, w));
             // A counting sort of at most 256 slots by tag.
             let at = segment * WIDE;
             let tags = &self.tags[at..at + WIDE];

@@ -1,10 +1,10 @@
 //! Laying out everything anew, and taking over a layout.
 
-use super::batch::Work;
+use super::batch::Workspace;
 use super::layout::{Fill, Layout};
-use super::place::Share;
-use super::{CellPma, FREE, Head, MOST_SLOTS, WIDE, lowest};
-use crate::lend::Spread;
+use super::partition::Partition;
+use super::{CellPma, FREE, Head, MAX_SLOTS, WIDE, lowest};
+use crate::lend::Executor;
 use crate::pma::{PmaError, Ranked, arch};
 use crate::simd::{Level, multiversion};
 use std::sync::{Mutex, PoisonError};
@@ -17,12 +17,12 @@ pub(super) const NAMED: u32 = 1 << 31;
 const SHARED: usize = 1 << 15;
 
 /// How many elements come in, and the cell and payload of each.
-pub(super) type Coming<'a, 'p, P> = (usize, &'a (dyn Fn(usize) -> (u32, &'p P) + Sync));
+pub(super) type Incoming<'a, 'p, P> = (usize, &'a (dyn Fn(usize) -> (u32, &'p P) + Sync));
 
 impl<P: Ranked> CellPma<P> {
     /// Lays out everything anew, with the entries of the incoming list that `waiting` names, for want of room (all,
     /// if `None`).
-    pub(super) fn rebuild_waiting(&mut self, waiting: Option<&[u32]>, spread: &dyn Spread) {
+    pub(super) fn rebuild_waiting(&mut self, waiting: Option<&[u32]>, executor: &dyn Executor) {
         let mut goals = core::mem::take(&mut self.work.goals);
         self.goals(&mut goals);
         self.work.goals = goals;
@@ -30,10 +30,10 @@ impl<P: Ranked> CellPma<P> {
         let items = core::mem::take(&mut self.work.items);
         let slots = core::mem::take(&mut self.slots);
         match waiting {
-            None => self.rebuild(&slots, false, (items.len(), &|i| (cells[i], &items[i])), spread),
+            None => self.rebuild(&slots, false, (items.len(), &|i| (cells[i], &items[i])), executor),
             Some(w) => {
                 let entry = |i: usize| (cells[w[i] as usize], &items[w[i] as usize]);
-                self.rebuild(&slots, true, (w.len(), &entry), spread);
+                self.rebuild(&slots, true, (w.len(), &entry), executor);
             }
         }
         self.work.fresh = slots;
@@ -59,8 +59,8 @@ impl<P: Ranked> CellPma<P> {
         &mut self,
         slots: &[P],
         crowded: bool,
-        coming: Coming<'_, '_, P>,
-        spread: &dyn Spread,
+        coming: Incoming<'_, '_, P>,
+        executor: &dyn Executor,
     ) {
         let (n, entry) = coming;
         // Nothing is read from a slot that was not written; any value serves to fill the room.
@@ -72,8 +72,8 @@ impl<P: Ranked> CellPma<P> {
         let mut work = core::mem::take(&mut self.work);
         let level = self.level;
         let cells = self.route.len();
-        let tasks = if self.len < SHARED { 1 } else { spread.width().clamp(1, 64) };
-        tally(&mut work, cells, coming, tasks, self.len, spread);
+        let tasks = if self.len < SHARED { 1 } else { executor.width().clamp(1, 64) };
+        tally(&mut work, cells, coming, tasks, self.len, executor);
         let mut counts = work.tallies.first_mut().map(own).map(core::mem::take).unwrap_or_default();
         let target = self.settings.target();
         // What comes here for want of room shall find some near, the next times.
@@ -94,7 +94,7 @@ impl<P: Ranked> CellPma<P> {
         let cuts = self.cuts(tasks);
         let mut rest = &mut counts[..];
         let mut parts = Vec::with_capacity(tasks);
-        for share in self.shares(&cuts) {
+        for share in self.partitions(&cuts) {
             let (mine, others) = rest.split_at_mut(share.route.len());
             rest = others;
             parts.push(Mutex::new((share, mine)));
@@ -112,7 +112,7 @@ impl<P: Ranked> CellPma<P> {
             }
         };
         if tasks > 1 {
-            spread.spread(tasks, &fill);
+            executor.execute(tasks, &fill);
         } else {
             fill(0);
         }
@@ -128,7 +128,7 @@ impl<P: Ranked> CellPma<P> {
     /// Whether `len` elements can be numbered, however they lie: in the worst case two neighbouring segments together
     /// reach the fill of one, and empty cells part them.
     pub(super) fn room_for(&self, len: usize) -> Result<(), PmaError> {
-        let most = (MOST_SLOTS / WIDE).saturating_sub(self.cells() as usize / 128)
+        let most = (MAX_SLOTS / WIDE).saturating_sub(self.cells() as usize / 128)
             * (self.settings.target() / 4).max(1);
         if len > most { Err(PmaError::TooMany { len, most }) } else { Ok(()) }
     }
@@ -153,12 +153,12 @@ fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
 
 /// Counts the elements of each cell, into the first of the tallies.
 fn tally<P>(
-    work: &mut Work<P>,
+    work: &mut Workspace<P>,
     cells: usize,
-    (n, entry): Coming<'_, '_, P>,
+    (n, entry): Incoming<'_, '_, P>,
     tasks: usize,
     len: usize,
-    spread: &dyn Spread,
+    executor: &dyn Executor,
 ) {
     // Every task has a list of all cells: not more of them than there are elements to be counted.
     let tasks = tasks.min(len / cells.max(1)).max(1);
@@ -192,7 +192,7 @@ fn tally<P>(
         count(0);
         return;
     }
-    spread.spread(tasks, &count);
+    executor.execute(tasks, &count);
     if let Some((first, others)) = work.tallies[..tasks].split_first_mut() {
         for other in others {
             own(first).iter_mut().zip(own(other)).for_each(|(sum, n)| *sum += *n);
@@ -200,7 +200,7 @@ fn tally<P>(
     }
 }
 
-impl<P: Ranked> Share<'_, P> {
+impl<P: Ranked> Partition<'_, P> {
     /// Puts the elements whose goals are cells of this share into its slots: those of `slots`, then those that come
     /// in. The cursors are of the share's cells.
     fn fill(
@@ -208,7 +208,7 @@ impl<P: Ranked> Share<'_, P> {
         level: Level,
         slots: &[P],
         goals: &[u32],
-        (n, entry): Coming<'_, '_, P>,
+        (n, entry): Incoming<'_, '_, P>,
         cursors: &mut [u32],
     ) {
         let (low, first) = (self.low, (self.first * WIDE) as u32);

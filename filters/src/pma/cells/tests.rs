@@ -1,8 +1,8 @@
 //! Against a sorted list, over long random histories.
 
 use super::*;
-use crate::lend::{Alone, Spread};
-use crate::pma::Fault;
+use crate::lend::{CurrentThread, Executor};
+use crate::pma::InvariantError;
 use crate::pma::total::tests::{Rng, Threads};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -41,7 +41,7 @@ fn random_batch(
     pma: &mut CellPma<u32>,
     model: &mut Vec<(u32, u32)>,
     (moving, leaving, coming): (usize, usize, usize),
-    spread: &dyn Spread,
+    executor: &dyn Executor,
     next_rank: &mut u32,
 ) -> usize {
     let (kind, cells) = (rng.next(), pma.cells());
@@ -70,7 +70,7 @@ fn random_batch(
     }
     kept.sort_unstable();
     *model = kept;
-    pma.apply(&batch, spread).unwrap();
+    pma.apply(&batch, executor).unwrap();
     batch.len()
 }
 
@@ -92,7 +92,7 @@ fn batches_agree_with_a_sorted_list() {
                 5 => (40, 0, 0),
                 _ => (13, 20, size / 10),
             };
-            changes += random_batch(&mut rng, &mut pma, &mut model, rates, &Alone, &mut rank);
+            changes += random_batch(&mut rng, &mut pma, &mut model, rates, &CurrentThread, &mut rank);
             assert_is(&pma, &model, seed);
         }
     }
@@ -151,7 +151,7 @@ fn everything_in_one_cell_and_out_again() {
     let mut pma = empty(1000);
     let mut batch = CellBatch::default();
     batch.inserts.extend((0..100_000u32).map(|i| (i % 1000, i.wrapping_mul(0x9e37_79b1))));
-    pma.apply(&batch, &Alone).unwrap();
+    pma.apply(&batch, &CurrentThread).unwrap();
     let everything = read(&pma);
     // In small steps, so that the run grows by settling, then all the rest.
     for step in 0..60 {
@@ -161,7 +161,7 @@ fn everything_in_one_cell_and_out_again() {
                 batch.moves.push((slot, 500));
             }
         });
-        pma.apply(&batch, &Alone).unwrap();
+        pma.apply(&batch, &CurrentThread).unwrap();
         pma.check().unwrap();
     }
     let mut list = Vec::new();
@@ -171,8 +171,12 @@ fn everything_in_one_cell_and_out_again() {
     // And back, by the inverse of the ranks' multiplier.
     let inverse = (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(x.wrapping_mul(0x9e37_79b1))));
     for step in 0..40 {
-        pma.update(&[], &Alone, |rank, _| {
-            if *rank % 40 == step { Fate::Move(rank.wrapping_mul(inverse) % 1000) } else { Fate::Stay }
+        pma.update(&[], &CurrentThread, |rank, _| {
+            if *rank % 40 == step {
+                UpdateAction::Move(rank.wrapping_mul(inverse) % 1000)
+            } else {
+                UpdateAction::Stay
+            }
         })
         .unwrap();
         pma.check().unwrap();
@@ -185,12 +189,12 @@ fn the_order_read_does_not_depend_on_the_history() {
     let mut rng = Rng(11);
     let (mut pma, mut model, mut rank) = (empty(4000), Vec::new(), 0);
     for _ in 0..40 {
-        random_batch(&mut rng, &mut pma, &mut model, (20, 3, 900), &Alone, &mut rank);
+        random_batch(&mut rng, &mut pma, &mut model, (20, 3, 900), &CurrentThread, &mut rank);
     }
     let mut fresh = empty(4000);
     let mut shuffled = model.clone();
     (0..shuffled.len()).for_each(|i| shuffled.swap(i, rng.below(i + 1)));
-    fresh.apply(&CellBatch { inserts: shuffled, ..CellBatch::default() }, &Alone).unwrap();
+    fresh.apply(&CellBatch { inserts: shuffled, ..CellBatch::default() }, &CurrentThread).unwrap();
     assert!(read(&fresh) == read(&pma));
     let (mut a, mut b) = (CellIndex::default(), CellIndex::default());
     fresh.index(&mut a);
@@ -202,19 +206,21 @@ fn the_order_read_does_not_depend_on_the_history() {
 #[test]
 fn batches_and_updates_are_the_same_on_any_number_of_threads() {
     for seed in 0..6 {
-        let run = |spread: &dyn Spread| {
+        let run = |executor: &dyn Executor| {
             let mut rng = Rng(seed);
             let (mut pma, mut model, mut rank) = (empty(3000), Vec::new(), 0);
             for i in 0..10 {
                 let rates = if i == 0 { (0, 0, 60_000) } else { (1 << (i % 8), 3, 800) };
-                random_batch(&mut rng, &mut pma, &mut model, rates, spread, &mut rank);
+                random_batch(&mut rng, &mut pma, &mut model, rates, executor, &mut rank);
                 assert_is(&pma, &model, seed);
                 let births = [(7, u32::MAX - i), (2999, u32::MAX - 100 - i)];
-                pma.update(&births, spread, |rank, cell| match (*rank ^ i).wrapping_mul(0x9e37_79b1) >> 24 {
-                    0..20 => Fate::Move((cell + 1) % 3000),
-                    20..24 => Fate::Move(5),
-                    24 => Fate::Gone,
-                    _ => Fate::Stay,
+                pma.update(&births, executor, |rank, cell| {
+                    match (*rank ^ i).wrapping_mul(0x9e37_79b1) >> 24 {
+                        0..20 => UpdateAction::Move((cell + 1) % 3000),
+                        20..24 => UpdateAction::Move(5),
+                        24 => UpdateAction::Gone,
+                        _ => UpdateAction::Stay,
+                    }
                 })
                 .unwrap();
                 pma.check().unwrap();
@@ -224,7 +230,7 @@ fn batches_and_updates_are_the_same_on_any_number_of_threads() {
             pma.for_each(|slot, cell, p| held.push((slot, cell, *p)));
             (held, pma.heads.clone(), pma.moves)
         };
-        let alone = run(&Alone);
+        let alone = run(&CurrentThread);
         for n in [2, 3, 8] {
             assert!(run(&Threads(n)) == alone, "seed {seed}, {n} threads");
         }
@@ -234,10 +240,10 @@ fn batches_and_updates_are_the_same_on_any_number_of_threads() {
 /// Threads that count how often they were asked for.
 struct Counted(Threads, AtomicUsize);
 
-impl Spread for Counted {
-    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+impl Executor for Counted {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.spread(count, task);
+        self.0.execute(count, task);
     }
     fn width(&self) -> usize {
         self.0.width()
@@ -248,13 +254,13 @@ impl Spread for Counted {
 fn settling_and_rebuilding_are_the_same_on_any_number_of_threads() {
     // Movers enough to overflow segments, too few to build all anew; then enough for that, and a crowd in few cells.
     let run = |threads: usize| {
-        let spread = Counted(Threads(threads), AtomicUsize::new(0));
+        let executor = Counted(Threads(threads), AtomicUsize::new(0));
         let (mut rng, mut pma) = (Rng(3), empty(6000));
         let mut batch = CellBatch::default();
         batch.inserts.extend((0..100_000).map(|i| (rng.below(6000) as u32, i)));
-        pma.apply(&batch, &spread).unwrap();
+        pma.apply(&batch, &executor).unwrap();
         let mut states = vec![];
-        let mut asked = vec![spread.1.swap(0, Ordering::Relaxed)];
+        let mut asked = vec![executor.1.swap(0, Ordering::Relaxed)];
         for (share, cells, rounds) in [(30, 6000, 12), (140, 6000, 2), (30, 40, 4), (60, 6000, 6)] {
             for _ in 0..rounds {
                 batch.clear();
@@ -263,13 +269,13 @@ fn settling_and_rebuilding_are_the_same_on_any_number_of_threads() {
                         batch.moves.push((slot, rng.below(cells) as u32));
                     }
                 });
-                pma.apply(&batch, &spread).unwrap();
+                pma.apply(&batch, &executor).unwrap();
                 pma.check().unwrap();
             }
             let mut held = vec![];
             pma.for_each(|slot, cell, p| held.push((slot, cell, *p)));
             states.push((held, pma.heads.clone(), pma.moves));
-            asked.push(spread.1.swap(0, Ordering::Relaxed));
+            asked.push(executor.1.swap(0, Ordering::Relaxed));
         }
         (states, asked)
     };
@@ -322,11 +328,11 @@ fn refused_changes_change_nothing() {
         CellBatch { moves: vec![(a, 5)], removes: vec![b, a], ..CellBatch::default() },
         CellBatch { removes: vec![b, u32::MAX], ..CellBatch::default() },
     ] {
-        assert!(pma.apply(&batch, &Alone).is_err());
+        assert!(pma.apply(&batch, &CurrentThread).is_err());
         assert_is(&pma, &before, 0);
     }
     assert_eq!(pma.insert(100, 1), Err(PmaError::Cell { cell: 100, cells: 100 }));
-    let moved = pma.update(&[(100, 7)], &Alone, |_, _| Fate::Move(100));
+    let moved = pma.update(&[(100, 7)], &CurrentThread, |_, _| UpdateAction::Move(100));
     assert_eq!(moved, Err(PmaError::Cell { cell: 100, cells: 100 }));
     assert_is(&pma, &before, 0);
     assert!(CellPma::<u32>::new(u32::MAX, CellSettings::default(), Level::SCALAR).is_err());
@@ -338,11 +344,11 @@ fn refused_changes_change_nothing() {
 fn empty_arrays_answer() {
     let mut pma = empty(0);
     assert!(pma.insert(0, 1).is_err());
-    pma.apply(&CellBatch::default(), &Alone).unwrap();
-    pma.update(&[], &Alone, |_, _| Fate::Gone).unwrap();
+    pma.apply(&CellBatch::default(), &CurrentThread).unwrap();
+    pma.update(&[], &CurrentThread, |_, _| UpdateAction::Gone).unwrap();
     pma.check().unwrap();
     let mut pma = empty(10);
-    pma.apply(&CellBatch::default(), &Alone).unwrap();
+    pma.apply(&CellBatch::default(), &CurrentThread).unwrap();
     let mut list = vec![1];
     pma.cell(3, &mut list);
     pma.cell(30, &mut list);
@@ -353,7 +359,7 @@ fn empty_arrays_answer() {
         if round == 1 {
             pma.clear();
         } else {
-            pma.update(&[], &Alone, |_, _| Fate::Gone).unwrap();
+            pma.update(&[], &CurrentThread, |_, _| UpdateAction::Gone).unwrap();
         }
         assert!(pma.is_empty() && read(&pma).is_empty());
         pma.check().unwrap();
@@ -372,16 +378,16 @@ fn the_checker_sees_what_is_broken() {
     let mut pma = fresh();
     let at = held(&pma);
     pma.tags[at] = FREE;
-    assert!(matches!(pma.check(), Err(Fault::Mask { .. })));
+    assert!(matches!(pma.check(), Err(InvariantError::Mask { .. })));
     let mut pma = fresh();
     let at = held(&pma);
     pma.masks[at / WIDE][at % WIDE / 64] ^= 1 << (at % 64);
-    assert!(matches!(pma.check(), Err(Fault::Length { .. })));
+    assert!(matches!(pma.check(), Err(InvariantError::Length { .. })));
     let mut pma = fresh();
     pma.route[400] += 1;
     assert!(pma.check().is_err());
     let mut pma = fresh();
     let last = pma.heads.iter().position(|h| h.run > 1).unwrap();
     pma.heads[last].next = NO_ROOM;
-    assert!(matches!(pma.check(), Err(Fault::Head { .. })));
+    assert!(matches!(pma.check(), Err(InvariantError::Head { .. })));
 }

@@ -3,7 +3,7 @@
 use super::kernel::merge_body;
 use super::plan::Piece;
 use super::{Pma, SEGMENT};
-use crate::lend::Spread;
+use crate::lend::Executor;
 use crate::pma::sort::sort;
 use crate::pma::{Key, PmaError, Ranked, Slot, arch};
 use crate::simd::Level;
@@ -49,7 +49,7 @@ impl<K, V> Batch<K, V> {
 
 /// Room that is kept between calls.
 #[derive(Clone)]
-pub(super) struct Work<K, V> {
+pub(super) struct Workspace<K, V> {
     pub(super) keys: Vec<K>,
     pub(super) vals: Vec<V>,
     incoming: Vec<(K, V)>,
@@ -62,9 +62,9 @@ pub(super) struct Work<K, V> {
     windows: Vec<(usize, usize)>,
 }
 
-impl<K, V> Default for Work<K, V> {
+impl<K, V> Default for Workspace<K, V> {
     fn default() -> Self {
-        Work {
+        Workspace {
             keys: Vec::new(),
             vals: Vec::new(),
             incoming: Vec::new(),
@@ -78,7 +78,7 @@ impl<K, V> Default for Work<K, V> {
 }
 
 /// What one task works on: a run of the plan and the segments it lies in.
-struct Share<'a, K, V: Ranked> {
+struct Partition<'a, K, V: Ranked> {
     level: Level,
     first: usize,
     plan: &'a [Piece],
@@ -91,11 +91,11 @@ struct Share<'a, K, V: Ranked> {
 
 impl<K: Key, V: Ranked> Pma<K, V> {
     /// Makes all changes of a batch, as if first all moving and removed elements were taken out, and then all moved
-    /// and new ones put in; no segment is settled in between. The result is the same for any `spread`.
+    /// and new ones put in; no segment is settled in between. The result is the same for any `executor`.
     ///
     /// # Errors
     /// [`PmaError::Vacant`] and [`PmaError::TooMany`]; then nothing has changed.
-    pub fn apply(&mut self, batch: &Batch<K, V>, spread: &dyn Spread) -> Result<(), PmaError> {
+    pub fn apply(&mut self, batch: &Batch<K, V>, executor: &dyn Executor) -> Result<(), PmaError> {
         let new_len = (self.len + batch.inserts.len()).saturating_sub(batch.removes.len());
         let height = self.height_for(new_len)?;
         self.take_out(batch)?;
@@ -107,8 +107,8 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         } else {
             self.len = new_len;
             self.make_plan(&incoming, batch.len() * 8 < self.masks.len());
-            self.settle_windows(&incoming);
-            self.merge_rest(&incoming, spread);
+            self.rebalance_windows(&incoming);
+            self.merge_rest(&incoming, executor);
         }
         incoming.clear();
         self.work.incoming = incoming;
@@ -147,7 +147,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
     }
 
     /// Settles the windows around segments that would leave their bounds, and takes them off the plan.
-    fn settle_windows(&mut self, incoming: &[(K, V)]) {
+    fn rebalance_windows(&mut self, incoming: &[(K, V)]) {
         let mut windows = core::mem::take(&mut self.work.windows);
         windows.clear();
         for segment in self.work.outside.iter().map(|s| *s as usize) {
@@ -186,11 +186,11 @@ impl<K: Key, V: Ranked> Pma<K, V> {
     }
 
     /// Merges what comes into each segment that is still on the plan.
-    fn merge_rest(&mut self, incoming: &[(K, V)], spread: &dyn Spread) {
+    fn merge_rest(&mut self, incoming: &[(K, V)], executor: &dyn Executor) {
         let plan = core::mem::take(&mut self.work.plan);
-        let tasks = spread.width().clamp(1, 64).min(plan.len() / 256 + 1);
+        let tasks = executor.width().clamp(1, 64).min(plan.len() / 256 + 1);
         if tasks == 1 {
-            let mut share = Share {
+            let mut share = Partition {
                 level: self.level,
                 first: 0,
                 plan: &plan,
@@ -216,7 +216,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
                 (v, vals) = vals.split_at_mut(n * SEGMENT);
                 (m, masks) = masks.split_at_mut(n);
                 (h, heads) = heads.split_at_mut(n);
-                shares.push(Mutex::new(Share {
+                shares.push(Mutex::new(Partition {
                     level: self.level,
                     first,
                     plan: part,
@@ -229,7 +229,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
                 first = end;
             }
             // A share is locked by its one task only, so nothing waits.
-            spread.spread(tasks, &|t| {
+            executor.execute(tasks, &|t| {
                 shares[t].lock().unwrap_or_else(PoisonError::into_inner).merge(incoming);
             });
             self.moves +=
@@ -239,7 +239,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
     }
 }
 
-impl<K: Key, V: Ranked> Share<'_, K, V> {
+impl<K: Key, V: Ranked> Partition<'_, K, V> {
     fn merge(&mut self, incoming: &[(K, V)]) {
         let segments = (&mut *self.keys, &mut *self.masks, &mut *self.heads);
         if let Some(moves) = arch::merge::<K, V>(self.level, segments, self.first, self.plan, incoming) {

@@ -1,15 +1,19 @@
 //! The rules that hold between any two calls.
 
 use super::{Pma, SEGMENT, packed};
-use crate::pma::{Fault, Key, Ranked};
+use crate::pma::{InvariantError, Key, Ranked};
 
 impl<K: Key, V: Ranked> Pma<K, V> {
     /// Checks every rule: shape, packing, order, heads, and the density bounds of each segment and of the whole.
     /// Looks at all elements; for tests.
-    pub fn check(&self) -> Result<(), Fault> {
+    pub fn check(&self) -> Result<(), InvariantError> {
         let segments = self.masks.len();
         if segments == 0 {
-            return if self.len == 0 { Ok(()) } else { Err(Fault::Length { said: self.len, held: 0 }) };
+            return if self.len == 0 {
+                Ok(())
+            } else {
+                Err(InvariantError::Length { said: self.len, held: 0 })
+            };
         }
         let slots = segments * SEGMENT;
         let shape = segments.is_power_of_two()
@@ -18,39 +22,39 @@ impl<K: Key, V: Ranked> Pma<K, V> {
             && self.keys.len() >= slots
             && self.vals.len() >= slots;
         if !shape {
-            return Err(Fault::Shape);
+            return Err(InvariantError::Shape);
         }
         let held = self.held_in(0, segments);
         if held != self.len {
-            return Err(Fault::Length { said: self.len, held });
+            return Err(InvariantError::Length { said: self.len, held });
         }
         let halved_fits = self.height_for(self.len).is_ok_and(|h| h < self.limits.height());
         if self.len > self.limits.most() || (self.len < self.limits.least() && halved_fits) {
-            return Err(Fault::Whole { len: self.len, slots });
+            return Err(InvariantError::Whole { len: self.len, slots });
         }
         let mut last = None;
         for segment in 0..segments {
             let count = self.count(segment);
             if self.masks[segment] != packed(count) {
-                return Err(Fault::Mask { segment });
+                return Err(InvariantError::Mask { segment });
             }
             // Where no smaller array would do, the whole may be emptier than its bound, and segments with it.
             let low = if self.len < self.limits.least() { 0 } else { self.limits.low(0) };
             if segments > 1 && !(low..=self.limits.high(0)).contains(&count) {
-                return Err(Fault::Density { segment, count });
+                return Err(InvariantError::Density { segment, count });
             }
             let head = self.heads[segment];
             let head_rises = segment == 0 || self.heads[segment - 1] <= head;
             if !head_rises || last.is_some_and(|l| segment > 0 && l > head) {
-                return Err(Fault::Head { segment });
+                return Err(InvariantError::Head { segment });
             }
             for slot in segment * SEGMENT..segment * SEGMENT + count {
                 let tag = self.tag_at(slot);
                 if last.is_some_and(|l| l > tag) {
-                    return Err(Fault::Order { slot });
+                    return Err(InvariantError::Order { slot });
                 }
                 if tag < head {
-                    return Err(Fault::Head { segment });
+                    return Err(InvariantError::Head { segment });
                 }
                 last = Some(tag);
             }

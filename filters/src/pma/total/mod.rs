@@ -16,10 +16,10 @@ mod scan;
 pub(super) mod tests;
 
 use super::bounds::Limits;
-use super::{Bounds, Key, MOST_SLOTS, PmaError, Ranked, Slot};
+use super::{Bounds, Key, MAX_SLOTS, PmaError, Ranked, Slot};
 use crate::simd::Level;
 pub use batch::Batch;
-use batch::Work;
+use batch::Workspace;
 pub(super) use kernel::merge_body;
 pub(super) use plan::{Piece, Rules};
 pub use scan::Iter;
@@ -46,7 +46,7 @@ pub struct Pma<K: Key, V: Ranked> {
     heads: Vec<Tag<K, V>>,
     len: usize,
     moves: u64,
-    work: Work<K, V>,
+    work: Workspace<K, V>,
 }
 
 /// The low `count` bits.
@@ -74,7 +74,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
             heads: Vec::new(),
             len: 0,
             moves: 0,
-            work: Work::default(),
+            work: Workspace::default(),
         })
     }
 
@@ -260,8 +260,8 @@ impl<K: Key, V: Ranked> Pma<K, V> {
 
     /// The height of the smallest array that may hold `len`.
     fn height_for(&self, len: usize) -> Result<u32, PmaError> {
-        let too_many = PmaError::TooMany { len, most: (self.bounds.tauh * MOST_SLOTS as f64) as usize };
-        (0..=MOST_SLOTS.ilog2() - SEGMENT.ilog2())
+        let too_many = PmaError::TooMany { len, most: (self.bounds.tauh * MAX_SLOTS as f64) as usize };
+        (0..=MAX_SLOTS.ilog2() - SEGMENT.ilog2())
             .find(|h| len <= self.bounds.most(SEGMENT, *h))
             .ok_or(too_many)
     }

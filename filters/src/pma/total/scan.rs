@@ -78,7 +78,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         let blocks = self.keys.as_chunks::<SEGMENT>().0;
         let vals = self.vals.chunks_exact(SEGMENT);
         blocks.iter().zip(vals).zip(&self.masks).enumerate().map(move |(segment, ((keys, vals), mask))| {
-            self.ask(segment + AHEAD);
+            self.prefetch_segment(segment + AHEAD);
             (keys, vals, mask.trailing_ones() as usize)
         })
     }
@@ -86,7 +86,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
     /// Asks for the memory of a segment's keys, those that are in use at the usual densities: the gaps keep the
     /// machine from foreseeing what is read next.
     #[inline(always)]
-    fn ask(&self, segment: usize) {
+    fn prefetch_segment(&self, segment: usize) {
         let lines = (SEGMENT * size_of::<K>() / 64).max(1);
         if let Some(soon) = self.keys.get(segment * SEGMENT..(segment + 1) * SEGMENT) {
             soon.iter().step_by(SEGMENT / lines).take(lines / 2 + 1).for_each(arch::prefetch);

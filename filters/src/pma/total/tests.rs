@@ -1,8 +1,8 @@
 //! Against a sorted list, over long random histories.
 
 use super::*;
-use crate::lend::{Alone, Spread};
-use crate::pma::Fault;
+use crate::lend::{CurrentThread, Executor};
+use crate::pma::InvariantError;
 use core::ops::Bound;
 
 /// A seeded generator: every test prints its seed when it fails.
@@ -23,8 +23,8 @@ impl Rng {
 /// Real threads, as the program lends them.
 pub(crate) struct Threads(pub(crate) usize);
 
-impl Spread for Threads {
-    fn spread(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+impl Executor for Threads {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         std::thread::scope(|scope| {
             for i in 0..count {
                 scope.spawn(move || task(i));
@@ -111,7 +111,7 @@ fn random_batch(
     pma: &mut Pma<u64, u32>,
     model: &mut Vec<(u64, u32)>,
     (moving, leaving, coming): (usize, usize, usize),
-    spread: &dyn Spread,
+    executor: &dyn Executor,
     next_rank: &mut u32,
 ) -> usize {
     let kind = rng.next();
@@ -140,7 +140,7 @@ fn random_batch(
     }
     kept.sort_unstable();
     *model = kept;
-    pma.apply(&batch, spread).unwrap();
+    pma.apply(&batch, executor).unwrap();
     batch.len()
 }
 
@@ -160,7 +160,7 @@ fn batches_agree_with_a_sorted_list() {
                 4 => (1, 1, size / 50),
                 _ => (13, 20, size / 10),
             };
-            changes += random_batch(&mut rng, &mut pma, &mut model, rates, &Alone, &mut rank);
+            changes += random_batch(&mut rng, &mut pma, &mut model, rates, &CurrentThread, &mut rank);
             assert_is(&pma, &model, seed);
         }
     }
@@ -170,19 +170,19 @@ fn batches_agree_with_a_sorted_list() {
 #[test]
 fn a_batch_is_the_same_on_any_number_of_threads() {
     for seed in 200..206 {
-        let run = |spread: &dyn Spread| {
+        let run = |executor: &dyn Executor| {
             let mut rng = Rng(seed);
             let (mut pma, mut model, mut rank) = (empty(), Vec::new(), 0);
             for i in 0..12 {
                 let rates = if i == 0 { (0, 0, 40_000) } else { (1 << (i % 7), 3, 800) };
-                random_batch(&mut rng, &mut pma, &mut model, rates, spread, &mut rank);
+                random_batch(&mut rng, &mut pma, &mut model, rates, executor, &mut rank);
                 assert_is(&pma, &model, seed);
             }
             let held: Vec<_> =
                 pma.held_slots().map(|s| (s, pma.keys[s as usize], pma.vals[s as usize])).collect();
             (held, pma.masks.clone(), pma.heads.clone(), pma.moves)
         };
-        let alone = run(&Alone);
+        let alone = run(&CurrentThread);
         for n in [2, 3, 8] {
             assert!(run(&Threads(n)) == alone, "seed {seed}, {n} threads");
         }
@@ -194,7 +194,7 @@ fn batch_and_single_changes_mix() {
     let mut rng = Rng(7);
     let (mut pma, mut model, mut rank) = (empty(), Vec::new(), 0);
     for _ in 0..200 {
-        random_batch(&mut rng, &mut pma, &mut model, (5, 10, 40), &Alone, &mut rank);
+        random_batch(&mut rng, &mut pma, &mut model, (5, 10, 40), &CurrentThread, &mut rank);
         for _ in 0..10 {
             let item = (key(&mut rng, 0), rank);
             rank += 1;
@@ -223,7 +223,7 @@ fn every_allowed_bound_works() {
         let (mut model, mut rank) = (Vec::new(), 0);
         for step in 0..100 {
             let rates = if step % 20 < 10 { (20, 5, 100) } else { (20, 60, 3) };
-            random_batch(&mut rng, &mut pma, &mut model, rates, &Alone, &mut rank);
+            random_batch(&mut rng, &mut pma, &mut model, rates, &CurrentThread, &mut rank);
             assert_is(&pma, &model, i as u64);
             for _ in 0..40 {
                 let item = (key(&mut rng, 3), rank);
@@ -300,11 +300,11 @@ fn a_batch_at_one_point_is_one_rebalance() {
     let mut pma = empty::<u64, u32>();
     let mut batch = Batch::default();
     batch.inserts.extend((0..100_000).map(|i| (u64::from(i) << 20, i)));
-    pma.apply(&batch, &Alone).unwrap();
+    pma.apply(&batch, &CurrentThread).unwrap();
     let before = pma.element_moves();
     batch.clear();
     batch.inserts.extend((0..20_000).map(|i| (500 << 20 | 1, 200_000 + i)));
-    pma.apply(&batch, &Alone).unwrap();
+    pma.apply(&batch, &CurrentThread).unwrap();
     pma.check().unwrap();
     assert!(pma.element_moves() - before <= 120_000);
     assert_eq!(pma.range(500 << 20 | 1..=500 << 20 | 1).count(), 20_000);
@@ -315,7 +315,7 @@ fn ranges_spans_and_lists() {
     let mut pma = empty::<i32, u32>();
     let model: Vec<(i32, u32)> = (0..5000u32).map(|i| (i as i32 / 10 * 3 - 700, i)).collect();
     let batch = Batch { inserts: model.iter().rev().copied().collect(), ..Batch::default() };
-    pma.apply(&batch, &Alone).unwrap();
+    pma.apply(&batch, &CurrentThread).unwrap();
     let mut rng = Rng(3);
     for _ in 0..500 {
         let (a, b) = (rng.below(2000) as i32 - 800, rng.below(2000) as i32 - 800);
@@ -354,7 +354,7 @@ fn a_refused_batch_changes_nothing() {
         Batch { removes: vec![b, u32::MAX], ..Batch::default() },
         Batch { moves: vec![(b, 1)], removes: vec![pma.slots() as u32], ..Batch::default() },
     ] {
-        let refused = pma.apply(&batch, &Alone).unwrap_err();
+        let refused = pma.apply(&batch, &CurrentThread).unwrap_err();
         assert!(matches!(refused, PmaError::Vacant { .. }), "{refused}");
         assert_is(&pma, &before, 0);
     }
@@ -368,14 +368,14 @@ fn empty_arrays_answer() {
     let mut pma = empty::<u64, u32>();
     assert_eq!((pma.find(0), pma.iter().count(), pma.range(..).count()), (None, 0, 0));
     assert_eq!(pma.range(3..5).count(), 0);
-    pma.apply(&Batch::default(), &Alone).unwrap();
+    pma.apply(&Batch::default(), &CurrentThread).unwrap();
     pma.check().unwrap();
     pma.insert(u64::MAX, 1).unwrap();
     pma.insert(0, 2).unwrap();
     pma.clear();
     pma.check().unwrap();
     assert!(pma.is_empty() && pma.find(0).is_none());
-    pma.apply(&Batch { inserts: vec![(3, 3)], ..Batch::default() }, &Alone).unwrap();
+    pma.apply(&Batch { inserts: vec![(3, 3)], ..Batch::default() }, &CurrentThread).unwrap();
     assert_eq!(pma.iter().map(|(k, _)| k).collect::<Vec<_>>(), [3]);
 }
 
@@ -388,20 +388,20 @@ fn the_checker_sees_what_is_broken() {
     };
     let mut pma = fresh();
     pma.keys.swap(70, 71);
-    assert!(matches!(pma.check(), Err(Fault::Order { .. })));
+    assert!(matches!(pma.check(), Err(InvariantError::Order { .. })));
     let mut pma = fresh();
     pma.masks[3] ^= 1;
-    assert!(matches!(pma.check(), Err(Fault::Length { .. })));
+    assert!(matches!(pma.check(), Err(InvariantError::Length { .. })));
     let mut pma = fresh();
     pma.masks[3] <<= 1;
-    assert!(matches!(pma.check(), Err(Fault::Mask { .. })));
+    assert!(matches!(pma.check(), Err(InvariantError::Mask { .. })));
     let mut pma = fresh();
     pma.heads[2].0 += 10_000;
-    assert!(matches!(pma.check(), Err(Fault::Head { .. })));
+    assert!(matches!(pma.check(), Err(InvariantError::Head { .. })));
     let mut pma = fresh();
     pma.len -= pma.count(4) - 1;
     pma.masks[4] = 1;
-    assert!(matches!(pma.check(), Err(Fault::Density { .. })));
+    assert!(matches!(pma.check(), Err(InvariantError::Density { .. })));
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn bare_keys_agree_at_every_level() {
                 }
                 kept.sort_unstable();
                 model = kept;
-                pma.apply(&batch, &Alone).unwrap();
+                pma.apply(&batch, &CurrentThread).unwrap();
                 assert_eq!(pma.check(), Ok(()), "seed {seed}, {level}");
                 assert!(pma.iter().map(|(k, ())| k).eq(model.iter().copied()), "seed {seed}, {level}");
             }

@@ -1,7 +1,7 @@
 //! Keyframe strings, and the points of a response curve.
 
 use super::super::Target;
-use grainfield_filters::curve::{Animate, At, Curve, Integral, Shape};
+use grainfield_filters::curve::{Animate, Curve, Integral, KeyTime, Shape};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::Points;
 
@@ -88,7 +88,7 @@ fn curve<T: Animate + PartialEq + std::fmt::Debug>(text: &str) -> bool {
     assert_eq!(again.parse::<Curve<T>>().as_ref(), Ok(&curve), "{again} reads back");
     for last in [None, Some(0), Some(47), Some(i64::MAX), Some(-5)] {
         let Ok(resolved) = curve.resolve(last) else { continue };
-        if resolved.keys().iter().any(|k| matches!(k.at, At::Frame(n) if n < 0)) {
+        if resolved.keys().iter().any(|k| matches!(k.at, KeyTime::Frame(n) if n < 0)) {
             continue;
         }
         let integral = Integral::new(&resolved);

@@ -5,8 +5,8 @@ use super::hash;
 use grainfield::effect::{parse, print};
 use grainfield_filters::filter::particles::{Effect, Particles};
 use grainfield_filters::filter::{Band, Spec};
-use grainfield_filters::frame::{Format, Frame, Moment, PlaneSet, Scratch};
-use grainfield_filters::lend::{Alone, Host, NoStore};
+use grainfield_filters::frame::{Format, Frame, FrameTime, PlaneSet, Scratch};
+use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::sync::atomic::AtomicBool;
@@ -101,9 +101,9 @@ fn draw(effect: Effect) {
         return;
     }
     let (stop, mut scratch) = (AtomicBool::new(false), Scratch::default());
-    let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
     for number in [0, -1, i64::MAX / 1001] {
-        let at = Moment::of_frame(number, Ratio::whole(24));
+        let at = FrameTime::of_frame(number, Ratio::whole(24));
         let Some(now) = filter.at(&at) else { continue };
         let state = filter.prepare(&now, None, &host).expect("nobody stops it");
         let mut frame = Frame::new(format);

@@ -3,7 +3,7 @@
 use super::super::Target;
 use grainfield::batch::{jobs::Jobs, queue};
 use grainfield::resume::Manifest;
-use grainfield::shard::note::Note;
+use grainfield::shard::sidecar::Sidecar;
 use grainfield::store;
 use std::path::Path;
 
@@ -147,5 +147,5 @@ fn status(data: &[u8]) -> bool {
 }
 
 fn note(data: &[u8]) -> bool {
-    Note::parse(data).is_ok() || data.starts_with(b"{")
+    Sidecar::parse(data).is_ok() || data.starts_with(b"{")
 }

@@ -21,8 +21,8 @@ fn run(data: &[u8]) -> bool {
         }
     };
     assert_eq!(ranges.to_string().parse::<Ranges>().as_ref(), Ok(&ranges), "it reads itself");
-    let normal = ranges.normal();
-    assert_eq!(normal.normal(), normal, "normal is normal");
+    let normal = ranges.normalized();
+    assert_eq!(normal.normalized(), normal, "normal is normal");
     assert_eq!(normal.to_string().parse::<Ranges>().as_ref(), Ok(&normal));
     let first: Vec<i64> = ranges.iter().take(50).collect();
     let up: Vec<i64> = ranges.ascending().take(50).collect();
@@ -38,10 +38,10 @@ fn run(data: &[u8]) -> bool {
         if let Some(next) = ranges.next_from(n) {
             assert!(next >= n && ranges.contains(next));
         }
-        let ended = ranges.ended(n);
-        assert!(ranges.is_empty() || !ended.is_open() || n == i64::MAX, "{n}");
+        let ended = ranges.bounded(n);
+        assert!(ranges.is_empty() || !ended.is_unbounded() || n == i64::MAX, "{n}");
     }
     assert_eq!(ranges.is_empty(), ranges.count() == 0);
-    let _ = (ranges.max(), ranges.is_open());
+    let _ = (ranges.max(), ranges.is_unbounded());
     true
 }

@@ -3,9 +3,9 @@
 use super::super::Target;
 use super::hash;
 use grainfield::recipe::{Recipe, RecipeError};
-use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Work};
-use grainfield_filters::frame::{Format, Frame, Moment};
-use grainfield_filters::lend::{Alone, Host, NoStore};
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
+use grainfield_filters::frame::{Format, Frame, FrameTime};
+use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::sync::atomic::AtomicBool;
@@ -134,13 +134,14 @@ fn render(recipe: &Recipe) {
         Err(e) => return drop(e.to_string()),
     };
     // What is stepped takes as long as it is to get there.
-    let numbers = if chain.is_stepped() { &[0, -1][..] } else { &[0, 48, -1, i64::MAX / 1001] };
+    let numbers = if chain.is_simulation() { &[0, -1][..] } else { &[0, 48, -1, i64::MAX / 1001] };
     let stop = AtomicBool::new(false);
-    let host = Host { spread: &Alone, store: &NoStore, stop: &stop };
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
     for &number in numbers {
         let mut frame = Frame::new(format);
-        let at = Moment::of_frame(number, Ratio::whole(24));
-        let done = chain.run(&at, Ratio::ONE, &mut frame, &mut Work::default(), &States::default(), &host);
+        let at = FrameTime::of_frame(number, Ratio::whole(24));
+        let done =
+            chain.run(&at, Ratio::ONE, &mut frame, &mut Workspace::default(), &States::default(), &host);
         assert!(done.is_ok());
     }
 }

@@ -3,13 +3,13 @@
 //! What the fast ones may be off by is rounding in f32 alone, of parts of 2^-24; whole-number counts are the same in
 //! both.
 
-use super::super::paint::{FARTHEST, layer};
-use super::super::surface::{EDGE, Place, Shape, Surface};
+use super::super::paint::{MAX_OFFSET, layer};
+use super::super::surface::{EDGE, ParcelPoint, Shape, Surface};
 use super::super::*;
 use super::{bound, picture};
 use crate::filter::effect::{nominal, weights};
 use crate::frame::{FrameRef, Siting};
-use crate::lend::{Alone, NoStore};
+use crate::lend::{CurrentThread, NoCache};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::Code;
 use std::sync::atomic::AtomicBool;
@@ -39,7 +39,7 @@ fn slope(grid: &Grid, x: usize, y: usize) -> [f64; 2] {
 }
 
 /// Parcels shared out among the nodes around them, in whole parts of `unit` each way, each times its own value.
-fn shared(on: &Surface, size: [usize; 2], per: f32, half: f32, unit: f64, of: &[(Place, f64)]) -> Grid {
+fn shared(on: &Surface, size: [usize; 2], per: f32, half: f32, unit: f64, of: &[(ParcelPoint, f64)]) -> Grid {
     let mut grid = vec![vec![0.0; size[0]]; size[1]];
     for (place, value) in of {
         // Where a parcel is in nodes is a number in single precision.
@@ -57,13 +57,13 @@ fn shared(on: &Surface, size: [usize; 2], per: f32, half: f32, unit: f64, of: &[
 }
 
 /// Amount, lean and depth at every node.
-fn slow(shape: &Shape, places: &[Place], fast: &Surface) -> Vec<[f64; 4]> {
+fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> {
     let [w, h] = fast.size;
     let (per, spacing) = (f64::from(fast.per), f64::from(shape.spacing));
     let one = spacing * per;
-    let all: Vec<(Place, f64)> = places.iter().map(|p| (*p, one * one)).collect();
+    let all: Vec<(ParcelPoint, f64)> = places.iter().map(|p| (*p, one * one)).collect();
     let blob = ((1.9 + 3.6 * f64::from(shape.smoothness)) * one).max(1.5);
-    let mut much = smooth(&shared(fast, fast.size, fast.per, 0.0, 256.0, &all), blob);
+    let mut coverage = smooth(&shared(fast, fast.size, fast.per, 0.0, 256.0, &all), blob);
     // The coarse grid: means of so many nodes each way, those beyond the frame as at its edge.
     let by = ((0.034 * fast.per / 3.5) as usize).max(1);
     let before = (-f64::from(fast.origin[0]) * per).round() as usize;
@@ -74,13 +74,13 @@ fn slow(shape: &Shape, places: &[Place], fast: &Surface) -> Vec<[f64; 4]> {
     };
     let mean = |i: usize, j: usize| {
         let nodes = within(j, h).flat_map(|y| within(i, w).map(move |x| (x, y)));
-        let values: Vec<f64> = nodes.map(|(x, y)| much[y][x].min(1.0)).collect();
+        let values: Vec<f64> = nodes.map(|(x, y)| coverage[y][x].min(1.0)).collect();
         values.iter().sum::<f64>() / values.len() as f64
     };
     let deep: Grid = (0..coarse[1]).map(|j| (0..coarse[0]).map(|i| mean(i, j)).collect()).collect();
     let far = per / by as f64;
     let deep = smooth(&deep, (0.085 * far).max(1.5));
-    let high: Vec<(Place, f64)> =
+    let high: Vec<(ParcelPoint, f64)> =
         places.iter().map(|p| (*p, (mix64(u64::from(p.id) + 1) >> 56) as f64 - 128.0)).collect();
     let waves = smooth(&shared(fast, coarse, fast.per / by as f32, 0.5, 64.0, &high), (0.034 * far).max(1.5));
     let tall = (spacing * far).powi(2) / 74.0 * (0.034 / spacing).max(1.0) * 0.06 * 0.034;
@@ -103,30 +103,32 @@ fn slow(shape: &Shape, places: &[Place], fast: &Surface) -> Vec<[f64; 4]> {
     let n = blob as i64;
     let sum: f64 = (-n..=n).map(|d| (1.0 - (d as f64 / blob).powi(2)).max(0.0).powi(3)).sum();
     let alone = (one / sum).powi(2);
-    let drops: Vec<(Place, f64)> = places
+    let drops: Vec<(ParcelPoint, f64)> = places
         .iter()
         .map(|p| {
             let lone = shared(fast, fast.size, fast.per, 0.0, 256.0, &[(*p, 1.0)]);
-            let near: f64 =
-                (0..h).flat_map(|y| (0..w).map(move |x| (x, y))).map(|(x, y)| lone[y][x] * much[y][x]).sum();
+            let near: f64 = (0..h)
+                .flat_map(|y| (0..w).map(move |x| (x, y)))
+                .map(|(x, y)| lone[y][x] * coverage[y][x])
+                .sum();
             let part = ((0.32 - near) / (0.32 - alone)).clamp(0.0, 1.0);
             (*p, if alone < 0.32 { 0.8 * one * one * (part * 256.0).floor() / 256.0 } else { 0.0 })
         })
         .collect();
     let drops = smooth(&shared(fast, fast.size, fast.per, 0.0, 256.0, &drops), (1.4 * one).max(1.5));
-    for (much, drops) in much.iter_mut().flatten().zip(drops.iter().flatten()) {
-        *much += drops;
+    for (coverage, drops) in coverage.iter_mut().flatten().zip(drops.iter().flatten()) {
+        *coverage += drops;
     }
     let mut nodes = Vec::new();
     for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
-        let t = ((much[y][x] - f64::from(EDGE)) / (0.95 - f64::from(EDGE))).clamp(0.0, 1.0);
+        let t = ((coverage[y][x] - f64::from(EDGE)) / (0.95 - f64::from(EDGE))).clamp(0.0, 1.0);
         let full = t * (2.0 - t);
         // The rim is a parabola over the amount, 2.2 / 3 radii high.
         let rim = 2.2 * blob / 3.0 * (2.0 - 2.0 * t) / (0.95 - f64::from(EDGE));
-        let own = slope(&much, x, y);
+        let own = slope(&coverage, x, y);
         let lean = |k: usize| rim * own[k] + full * far * between(x, y, &|i, j| slope(&land, i, j)[k]);
         let depth = full * between(x, y, &|i, j| deep[j][i]);
-        nodes.push(if much[y][x] > 0.0 { [much[y][x], lean(0), lean(1), depth] } else { [0.0; 4] });
+        nodes.push(if coverage[y][x] > 0.0 { [coverage[y][x], lean(0), lean(1), depth] } else { [0.0; 4] });
     }
     nodes
 }
@@ -140,7 +142,7 @@ fn the_surface_is_as_defined() {
         [(0.3, 1.0, 0.03, false), (0.0, 3.0, 0.04, false), (1.0, 0.0, 0.03, false), (0.3, 1.0, 0.025, true)]
     {
         let shape = Shape { aspect: 1.3, spacing, smoothness, ripples, row: 1.0 / 60.0, draft };
-        let places: Vec<Place> = (0..260u32)
+        let places: Vec<ParcelPoint> = (0..260u32)
             .map(|id| {
                 let unit = |k: u32| (mix64(u64::from(3 * id + k) + 5) >> 40) as f32 / (1 << 24) as f32;
                 // A heap, and what flies about; some of it is beyond the frame.
@@ -148,7 +150,7 @@ fn the_surface_is_as_defined() {
                     0..200 => [0.2 + 0.5 * unit(0), 0.65 + 0.4 * unit(1)],
                     _ => [1.5 * unit(0) - 0.1, 1.2 * unit(1) - 0.1],
                 };
-                Place { at, id }
+                ParcelPoint { at, id }
             })
             .collect();
         let fast = shape.surface(Level::best(), &places);
@@ -218,7 +220,7 @@ fn sight(surface: &Surface, depth: f64, bend: f64, shine: f64, [x, y]: [f64; 2])
     let clear = (1.0 - layer * deep).powi(16);
     let far = 0.035 * bend * (0.35 + 0.65 * deep);
     let pull = far * (sx * sx + sy * sy).sqrt();
-    let far = if pull > f64::from(FARTHEST) { far * f64::from(FARTHEST) / pull } else { far };
+    let far = if pull > f64::from(MAX_OFFSET) { far * f64::from(MAX_OFFSET) / pull } else { far };
     let left = (1.0 - light) * (1.0 - dark);
     Sight {
         cover: c * c * (3.0 - 2.0 * c),
@@ -286,8 +288,8 @@ fn first(format: &Format, p: usize) -> [f64; 2] {
 /// how many samples are wet.
 fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
     let filter = bound(settings, &format, Level::best());
-    let at = Moment::of_frame(n, Ratio::whole(24));
-    let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
+    let at = FrameTime::of_frame(n, Ratio::whole(24));
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
     let now = filter.at(&at).unwrap();
     let stepped = filter.step(&now, &mut None, &host).unwrap();
     let state = filter.prepare(&now, Some(stepped), &host).unwrap();
@@ -306,39 +308,39 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
     let top = format.depth.bits().map_or(1.0, |b| f64::from((1u32 << b) - 1));
     let round = format.depth.bits().map_or(0.0, |_| 0.5);
     let colour = [0.05, 0.33, 0.56, 1.0];
-    let inks = |rgba: [f64; 4], p: usize| {
+    let plane_colors = |rgba: [f64; 4], p: usize| {
         nominal(&format, weights(&format).unwrap(), rgba)[p] * f64::from(Code::of(&format, p).span)
     };
     let (apart, offset) = format.field_rows();
     let tall = f64::from(format.height);
     let aspect = if format.aspect > Ratio::ZERO { format.aspect.to_f64() } else { 1.0 };
-    let (mut worst, mut wet) = (0f64, 0);
+    let (mut worst, mut covered_span) = (0f64, 0);
     for p in 0..format.planes() {
-        let behind = Plane::of(&source.as_ref(), p);
+        let backdrop = Plane::of(&source.as_ref(), p);
         let got = Plane::of(&out.as_ref(), p);
         let (sx, sy) = format.plane_subsampling(p);
         let [wide, high] = [sx, sy].map(|s| f64::from(1u32 << s));
         let [x0, y0] = first(&format, p);
         let zero = f64::from(Code::of(&format, p).zero);
-        let veil = format.alpha_plane().map(|a| Plane::of(&source.as_ref(), a));
-        for (j, i) in (0..behind.size[1]).flat_map(|j| (0..behind.size[0]).map(move |i| (j, i))) {
+        let alpha_plane = format.alpha_plane().map(|a| Plane::of(&source.as_ref(), a));
+        for (j, i) in (0..backdrop.size[1]).flat_map(|j| (0..backdrop.size[0]).map(move |i| (j, i))) {
             let (x, y) = (x0 + i as f64 * wide, y0 + j as f64 * high);
             let place = [x * aspect / tall, ((y - 0.5) * apart + offset + 0.5) / tall];
             let seen = sight(surface, number("depth", 0.55), bend, number("shine", 0.8), place);
-            let own = behind.values[j * behind.size[0] + i];
+            let own = backdrop.values[j * backdrop.size[0] + i];
             // Samples of the plane in a frame height.
             let by = [tall / (aspect * wide), tall / (apart * high)];
             let (bx, by) = (i as f64 + seen.bend[0] * by[0], j as f64 + seen.bend[1] * by[1]);
-            let back = behind.at(bx, by);
-            let ink = [inks(colour, p), inks([1.0; 4], p)];
-            let want = match &veil {
+            let back = backdrop.at(bx, by);
+            let ink = [plane_colors(colour, p), plane_colors([1.0; 4], p)];
+            let want = match &alpha_plane {
                 None => {
                     let film = zero + (back - zero) * seen.back + ink[0] * seen.tint + ink[1] * seen.white;
                     own * (1.0 - seen.cover) + film * seen.cover
                 }
-                Some(veil) => {
+                Some(alpha_plane) => {
                     // Luma samples of these places are alpha's samples.
-                    let at = |i: f64, j: f64| veil.at(x0 + i * wide - 0.5, y0 + j * high - 0.5) / top;
+                    let at = |i: f64, j: f64| alpha_plane.at(x0 + i * wide - 0.5, y0 + j * high - 0.5) / top;
                     let (own_a, back_a) = (at(i as f64, j as f64), at(bx, by));
                     let film_a = back_a * seen.back + 1.0 - seen.back;
                     let alpha = own_a * (1.0 - seen.cover) + film_a * seen.cover;
@@ -358,10 +360,10 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
             let want = if round > 0.0 { want.clamp(0.0, top) } else { want };
             let off = (got.values[j * got.size[0] + i] - want).abs() - round;
             worst = worst.max(off / top);
-            wet += usize::from(seen.cover > 0.0);
+            covered_span += usize::from(seen.cover > 0.0);
         }
     }
-    (worst, wet)
+    (worst, covered_span)
 }
 
 /// A light is a power of 96: 96 roundings of some 2^-24 of it, 1e-5; a bend is off by 1e-5 samples, times the step
@@ -386,9 +388,9 @@ fn what_is_seen_and_laid_is_as_defined() {
                     ("shine", "1"),
                 ],
             ] {
-                let (off, wet) = check(format, settings, 3);
+                let (off, covered_span) = check(format, settings, 3);
                 assert!(off < BOUND, "{name} {w}x{h} {settings:?}: {off}");
-                seen += wet;
+                seen += covered_span;
             }
         }
     }
@@ -397,7 +399,7 @@ fn what_is_seen_and_laid_is_as_defined() {
 
 #[test]
 fn sitings_fields_and_long_samples_are_as_defined() {
-    use crate::frame::{Parity, Picture};
+    use crate::frame::{Parity, PictureStructure};
     let base = Format::from_name("yuv420p", 66, 46).unwrap();
     let dam = &[("particles", "300"), ("start", "0.3"), ("refraction", "3"), ("depth", "0.9")][..];
     for siting in [
@@ -409,15 +411,15 @@ fn sitings_fields_and_long_samples_are_as_defined() {
         Siting::Bottom,
         Siting::PalDv,
     ] {
-        let (off, wet) = check(Format { siting, ..base }, dam, 3);
-        assert!(off < BOUND && wet > 500, "{siting:?}: {off} {wet}");
+        let (off, covered_span) = check(Format { siting, ..base }, dam, 3);
+        assert!(off < BOUND && covered_span > 500, "{siting:?}: {off} {covered_span}");
     }
     let long = Format { aspect: Ratio::new(4, 3).unwrap(), ..base };
     assert!(check(long, dam, 3).0 < BOUND);
     let multiplied = Format { alpha: Alpha::Premultiplied, ..Format::from_name("gbrapf32", 41, 33).unwrap() };
     assert!(check(multiplied, dam, 3).0 < BOUND);
     for parity in [Parity::Top, Parity::Bottom] {
-        let field = Format { picture: Picture::Field(parity), height: 46, ..base };
+        let field = Format { picture: PictureStructure::Field(parity), height: 46, ..base };
         let off = check(field, dam, 3).0;
         assert!(off < BOUND, "{parity:?}: {off}");
     }

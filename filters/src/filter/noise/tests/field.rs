@@ -4,7 +4,7 @@ use super::field::{Plane, Space, power, window};
 use super::settings::InTime;
 use super::tests::{at, bind, flat, measured, number, picture, render, values};
 use super::*;
-use crate::frame::{ColorRange, Frame, Parity, Picture};
+use crate::frame::{ColorRange, Frame, Parity, PictureStructure};
 use crate::noise::Layout;
 use crate::noise::xs64;
 use crate::pixel::field::{Pole, weight};
@@ -31,7 +31,7 @@ fn ways() -> Vec<Vec<(&'static str, Value)>> {
 }
 
 /// The white number of a layer, from nothing but its address; `xs64`, seed 42.
-fn white(law: Law, layer: Layer, frame: i64, p: usize, x: usize, y: usize) -> i16 {
+fn white(law: Distribution, layer: Layer, frame: i64, p: usize, x: usize, y: usize) -> i16 {
     let shape = Shape::new(&[(1, 1)], Layout::Keyed, law).unwrap();
     xs64::noise_at(&shape, 42, frame, layer.plane(p as u32) as usize, x as u32, y as u32)
 }
@@ -62,9 +62,9 @@ fn in_time(given: &Values, t: i64) -> Vec<(u32, i64, f64)> {
 }
 
 /// A plane of the field, each sample from the definition.
-fn reference(given: &Values, format: &Format, p: usize, frame: i64, law: Law) -> Vec<Vec<i16>> {
+fn reference(given: &Values, format: &Format, p: usize, frame: i64, law: Distribution) -> Vec<Vec<i16>> {
     let (w, h) = format.plane_size(p);
-    let field = u32::from(!matches!(format.picture, Picture::Frame));
+    let field = u32::from(!matches!(format.picture, PictureStructure::Frame));
     let pictures = i64::from(1 + field);
     let (sx, sy) = format.plane_subsampling(p);
     let (sx, sy) = (u32::from(sx), u32::from(sy) + field);
@@ -138,7 +138,11 @@ fn codes(format: &Format, strength: f64) -> Scale {
 
 #[test]
 fn fields_are_their_definition_at_every_level_in_any_bands() {
-    let laws = [("uniform", Law::UNIFORM), ("binomial", Law::Sum(4)), ("gaussian", Law::H8)];
+    let laws = [
+        ("uniform", Distribution::UNIFORM),
+        ("binomial", Distribution::Sum(4)),
+        ("gaussian", Distribution::H8),
+    ];
     let formats = ["yuv420p", "yuv411p", "gbrap10", "gray16"];
     for (i, way) in ways().into_iter().enumerate() {
         let (distribution, law) = laws[i % 3];
@@ -212,7 +216,7 @@ fn fields_of_an_interlaced_picture_are_the_definition_too() {
             let output = frame.as_mut().field(parity);
             let mut band = Band { rows, input: None, output, writes };
             filter.render(&now, None, &mut band, &mut Scratch::default());
-            let want = reference(&values(&way), &field, 0, moment.index, Law::H8);
+            let want = reference(&values(&way), &field, 0, moment.index, Distribution::H8);
             let scale = codes(&field, 6.0);
             for (y, row) in want.iter().enumerate() {
                 let got = frame.row::<u16>(0, 2 * y + i);

@@ -1,7 +1,7 @@
 //! The table.
 
-use super::super::effect::{Form, Layer, Page, Place, Side, Sprite, Tint, When};
-use super::{Item, Key, Takes, exact};
+use super::super::effect::{Appearance, Emission, Layer, Page, Side, SpawnArea, Sprite, Tint};
+use super::{Key, KeyType, KeyValue, exact};
 use crate::particle::draw::Blend;
 use crate::settings::{Choice, Word};
 
@@ -37,7 +37,7 @@ const PAGES: &[Choice] = &[
 ];
 
 /// The most columns and rows of a flip-book.
-const MOST_PAGES: u64 = 32;
+const MAX_PAGES: u64 = 32;
 
 const COLOURINGS: &[Choice] = &[
     Choice::new("one", "one of the colours, by chance"),
@@ -49,11 +49,11 @@ macro_rules! number {
     ($id:literal, $field:ident $([$n:literal])?, $min:expr, $max:expr, $unit:literal, $help:literal) => {
         Key {
             id: $id,
-            takes: Takes::Number { min: $min, max: $max },
+            key_type: KeyType::Number { min: $min, max: $max },
             unit: $unit,
             help: $help,
-            get: |l| Some(Item::Number(exact(l.$field $([$n])?))),
-            set: Some(|l, i| if let Item::Number(v) = i { l.$field $([$n])? = *v as f32 }),
+            get: |l| Some(KeyValue::Number(exact(l.$field $([$n])?))),
+            set: Some(|l, i| if let KeyValue::Number(v) = i { l.$field $([$n])? = *v as f32 }),
         }
     };
 }
@@ -62,12 +62,12 @@ macro_rules! spread {
     ($id:literal, $field:ident, $min:expr, $max:expr, $unit:literal, $help:literal) => {
         Key {
             id: $id,
-            takes: Takes::Spread { min: $min, max: $max },
+            key_type: KeyType::Spread { min: $min, max: $max },
             unit: $unit,
             help: $help,
-            get: |l| Some(Item::Spread(l.$field)),
+            get: |l| Some(KeyValue::Spread(l.$field)),
             set: Some(|l, i| {
-                if let Item::Spread(s) = i {
+                if let KeyValue::Spread(s) = i {
                     l.$field = *s
                 }
             }),
@@ -79,12 +79,12 @@ macro_rules! numbers {
     ($id:literal, $field:ident, $count:literal, $min:expr, $max:expr, $unit:literal, $help:literal) => {
         Key {
             id: $id,
-            takes: Takes::Numbers { count: $count, min: $min, max: $max },
+            key_type: KeyType::Numbers { count: $count, min: $min, max: $max },
             unit: $unit,
             help: $help,
-            get: |l| Some(Item::Numbers(l.$field.map(exact).to_vec())),
+            get: |l| Some(KeyValue::Numbers(l.$field.map(exact).to_vec())),
             set: Some(|l, i| {
-                if let Item::Numbers(all) = i {
+                if let KeyValue::Numbers(all) = i {
                     l.$field.iter_mut().zip(all).for_each(|(f, v)| *f = *v as f32);
                 }
             }),
@@ -96,12 +96,12 @@ macro_rules! over {
     ($id:literal, $field:ident, $max:expr, $help:literal) => {
         Key {
             id: $id,
-            takes: Takes::Over { max: $max },
+            key_type: KeyType::Over { max: $max },
             unit: "",
             help: $help,
-            get: |l| Some(Item::Points(l.$field.iter().map(|p| p.map(exact)).collect())),
+            get: |l| Some(KeyValue::Points(l.$field.iter().map(|p| p.map(exact)).collect())),
             set: Some(|l, i| {
-                if let Item::Points(p) = i {
+                if let KeyValue::Points(p) = i {
                     l.$field = p.iter().map(|p| p.map(|v| v as f32)).collect();
                 }
             }),
@@ -111,19 +111,19 @@ macro_rules! over {
 
 const fn together(
     id: &'static str,
-    takes: Takes,
+    key_type: KeyType,
     unit: &'static str,
     help: &'static str,
-    get: fn(&Layer) -> Option<Item>,
+    get: fn(&Layer) -> Option<KeyValue>,
 ) -> Key {
-    Key { id, takes, unit, help, get, set: None }
+    Key { id, key_type, unit, help, get, set: None }
 }
 
 /// Of a picture that moves in its frame.
 macro_rules! moved {
     ($id:literal, $unit:literal, $help:literal, $field:ident, $axis:literal) => {
-        together($id, Takes::Spread { min: -100.0, max: 100.0 }, $unit, $help, |l| {
-            sprite(l).map(|s| Item::Spread(s.$field[$axis]))
+        together($id, KeyType::Spread { min: -100.0, max: 100.0 }, $unit, $help, |l| {
+            sprite(l).map(|s| KeyValue::Spread(s.$field[$axis]))
         })
     };
 }
@@ -132,48 +132,48 @@ macro_rules! moved {
 pub const LAYER: &[Key] = &[
     Key {
         id: "stream",
-        takes: Takes::Whole { max: u32::MAX as u64 },
+        key_type: KeyType::Whole { max: u32::MAX as u64 },
         unit: "",
         help: "Layers of the same stream, births and place have the same particles: a glow around a spark.",
-        get: |l| Some(Item::Whole(l.stream)),
+        get: |l| Some(KeyValue::Whole(l.stream)),
         set: Some(|l, i| {
-            if let Item::Whole(n) = i {
+            if let KeyValue::Whole(n) = i {
                 l.stream = *n;
             }
         }),
     },
     Key {
         id: "name",
-        takes: Takes::Name,
+        key_type: KeyType::Name,
         unit: "",
         help: "What `born-of` calls it.",
-        get: |l| Some(Item::Name(l.name.clone())),
+        get: |l| Some(KeyValue::Name(l.name.clone())),
         set: Some(|l, i| {
-            if let Item::Name(name) = i {
+            if let KeyValue::Name(name) = i {
                 l.name.clone_from(name);
             }
         }),
     },
     Key {
         id: "born-of",
-        takes: Takes::Name,
+        key_type: KeyType::Name,
         unit: "",
         help: "They are born where and when particles of this layer die, in the place of `rate` and `place`.",
-        get: |l| Some(Item::Name(l.born_of.clone())),
+        get: |l| Some(KeyValue::Name(l.born_of.clone())),
         set: Some(|l, i| {
-            if let Item::Name(name) = i {
+            if let KeyValue::Name(name) = i {
                 l.born_of.clone_from(name);
             }
         }),
     },
     Key {
         id: "children",
-        takes: Takes::Whole { max: 10_000 },
+        key_type: KeyType::Whole { max: 10_000 },
         unit: "",
         help: "How many are born of each.",
-        get: |l| Some(Item::Whole(l.children.into())),
+        get: |l| Some(KeyValue::Whole(l.children.into())),
         set: Some(|l, i| {
-            if let Item::Whole(n) = i {
+            if let KeyValue::Whole(n) = i {
                 l.children = (*n).max(1) as u32;
             }
         }),
@@ -188,79 +188,93 @@ pub const LAYER: &[Key] = &[
     ),
     together(
         "rate",
-        Takes::Rate { max: 1e8 },
+        KeyType::Rate { max: 1e8 },
         "births a second",
         "How many are born, always: before the first frame as well. A curve is of the effect's time, in frames or (with \
          an s) in seconds. In a volume or tunnel it is said for a frame of 16:9, and others have more or fewer in \
          proportion.",
         |l| match &l.when {
-            When::Steady(rate) => Some(Item::Number(*rate)),
-            When::Curve(curve) => Some(Item::Curve(curve.clone())),
+            Emission::Steady(rate) => Some(KeyValue::Number(*rate)),
+            Emission::Curve(curve) => Some(KeyValue::Curve(curve.clone())),
             _ => None,
         },
     ),
     together(
         "every",
-        Takes::Number { min: 0.001, max: 1e6 },
+        KeyType::Number { min: 0.001, max: 1e6 },
         "seconds",
         "In the place of `rate`, with `count`: many are born at once, so often.",
-        |l| if let When::Pulses { every, .. } = l.when { Some(Item::Number(every)) } else { None },
+        |l| if let Emission::Pulses { every, .. } = l.when { Some(KeyValue::Number(every)) } else { None },
     ),
-    together("count", Takes::Number { min: 0.0, max: 1e8 }, "births", "How many are born each time.", |l| {
-        if let When::Pulses { count, .. } = l.when { Some(Item::Number(count)) } else { None }
-    }),
+    together(
+        "count",
+        KeyType::Number { min: 0.0, max: 1e8 },
+        "births",
+        "How many are born each time.",
+        |l| {
+            if let Emission::Pulses { count, .. } = l.when { Some(KeyValue::Number(count)) } else { None }
+        },
+    ),
     together(
         "bursts",
-        Takes::Bursts,
+        KeyType::Bursts,
         "seconds, births",
         "In the place of `rate`: so many at once, at these times.",
-        |l| if let When::Bursts(all) = &l.when { Some(Item::Points(all.clone())) } else { None },
+        |l| if let Emission::Bursts(all) = &l.when { Some(KeyValue::Points(all.clone())) } else { None },
     ),
-    together("place", Takes::Word(PLACES), "", "Where they are born.", |l| {
-        Some(Item::Word(match l.place {
-            Place::Volume { .. } => "volume",
-            Place::Tunnel { .. } => "tunnel",
-            Place::Box { .. } => "box",
-            Place::Disc { .. } => "disc",
-            Place::Edge { .. } => "edge",
-            Place::Mask { .. } => "mask",
-            Place::Path { .. } => "path",
+    together("place", KeyType::Word(PLACES), "", "Where they are born.", |l| {
+        Some(KeyValue::Word(match l.place {
+            SpawnArea::Volume { .. } => "volume",
+            SpawnArea::Tunnel { .. } => "tunnel",
+            SpawnArea::Box { .. } => "box",
+            SpawnArea::Disc { .. } => "disc",
+            SpawnArea::Edge { .. } => "edge",
+            SpawnArea::Mask { .. } => "mask",
+            SpawnArea::Path { .. } => "path",
         }))
     }),
     together(
         "depth",
-        Takes::Numbers { count: 2, min: 0.01, max: 1000.0 },
+        KeyType::Numbers { count: 2, min: 0.01, max: 1000.0 },
         "units",
         "The nearest and the farthest place, from the camera.",
-        |l| Some(Item::Numbers(l.place.depth().map(exact).to_vec())),
+        |l| Some(KeyValue::Numbers(l.place.depth().map(exact).to_vec())),
     ),
     together(
         "x",
-        Takes::Numbers { count: 2, min: -100.0, max: 100.0 },
+        KeyType::Numbers { count: 2, min: -100.0, max: 100.0 },
         "frame widths",
         "Left and right of a box, from the left edge of the frame, as seen at depth 1.",
         |l| {
-            if let Place::Box { x, .. } = l.place { Some(Item::Numbers(x.map(exact).to_vec())) } else { None }
+            if let SpawnArea::Box { x, .. } = l.place {
+                Some(KeyValue::Numbers(x.map(exact).to_vec()))
+            } else {
+                None
+            }
         },
     ),
     together(
         "y",
-        Takes::Numbers { count: 2, min: -100.0, max: 100.0 },
+        KeyType::Numbers { count: 2, min: -100.0, max: 100.0 },
         "frame heights",
         "Top and bottom of a box, from the top edge of the frame, as seen at depth 1.",
         |l| {
-            if let Place::Box { y, .. } = l.place { Some(Item::Numbers(y.map(exact).to_vec())) } else { None }
+            if let SpawnArea::Box { y, .. } = l.place {
+                Some(KeyValue::Numbers(y.map(exact).to_vec()))
+            } else {
+                None
+            }
         },
     ),
     together(
         "centre",
-        Takes::Numbers { count: 2, min: -100.0, max: 100.0 },
+        KeyType::Numbers { count: 2, min: -100.0, max: 100.0 },
         "frame widths, heights",
         "The middle of a disc, from the top left corner of the frame, as seen at depth 1. The middle of the frame when \
          not given.",
         |l| {
-            if let Place::Disc { centre, .. } = l.place {
-                Some(Item::Numbers(centre.map(exact).to_vec()))
+            if let SpawnArea::Disc { centre, .. } = l.place {
+                Some(KeyValue::Numbers(centre.map(exact).to_vec()))
             } else {
                 None
             }
@@ -268,31 +282,37 @@ pub const LAYER: &[Key] = &[
     ),
     together(
         "radius",
-        Takes::Number { min: 0.0, max: 100.0 },
+        KeyType::Number { min: 0.0, max: 100.0 },
         "units",
         "The radius of a disc. 0.1 when not given.",
-        |l| if let Place::Disc { radius, .. } = l.place { Some(Item::Number(exact(radius))) } else { None },
+        |l| {
+            if let SpawnArea::Disc { radius, .. } = l.place {
+                Some(KeyValue::Number(exact(radius)))
+            } else {
+                None
+            }
+        },
     ),
-    together("edge", Takes::Word(SIDES), "", "Which edge of the frame.", |l| match l.place {
-        Place::Edge { side: Side::Top, .. } => Some(Item::Word("top")),
-        Place::Edge { side: Side::Bottom, .. } => Some(Item::Word("bottom")),
-        Place::Edge { side: Side::Left, .. } => Some(Item::Word("left")),
-        Place::Edge { side: Side::Right, .. } => Some(Item::Word("right")),
+    together("edge", KeyType::Word(SIDES), "", "Which edge of the frame.", |l| match l.place {
+        SpawnArea::Edge { side: Side::Top, .. } => Some(KeyValue::Word("top")),
+        SpawnArea::Edge { side: Side::Bottom, .. } => Some(KeyValue::Word("bottom")),
+        SpawnArea::Edge { side: Side::Left, .. } => Some(KeyValue::Word("left")),
+        SpawnArea::Edge { side: Side::Right, .. } => Some(KeyValue::Word("right")),
         _ => None,
     }),
     together(
         "mask",
-        Takes::Picture,
+        KeyType::Picture,
         "",
         "The picture of a mask, by its name from this file's folder: the brighter and the more opaque, the more are born.",
-        |l| l.mask.clone().map(Item::Picture),
+        |l| l.mask.clone().map(KeyValue::Picture),
     ),
     together(
         "path",
-        Takes::Path,
+        KeyType::Path,
         "frame widths, heights",
         "Where births are, from the top left corner of the frame, over the effect's time.",
-        |l| l.path.clone().map(Item::Path),
+        |l| l.path.clone().map(KeyValue::Path),
     ),
     numbers!(
         "direction",
@@ -307,13 +327,13 @@ pub const LAYER: &[Key] = &[
     spread!("life", life, 0.001, 10_000.0, "seconds", "How long they live."),
     Key {
         id: "floor",
-        takes: Takes::Spread { min: -100.0, max: 100.0 },
+        key_type: KeyType::Spread { min: -100.0, max: 100.0 },
         unit: "frame heights",
         help: "Where they end as they come down to it, from the top edge of the frame, as seen at their depth; nowhere \
                when not given. In a volume or tunnel they then fall from above.",
-        get: |l| l.floor.map(Item::Spread),
+        get: |l| l.floor.map(KeyValue::Spread),
         set: Some(|l, i| {
-            if let Item::Spread(s) = i {
+            if let KeyValue::Spread(s) = i {
                 l.floor = Some(*s);
             }
         }),
@@ -378,94 +398,96 @@ pub const LAYER: &[Key] = &[
     number!("twinkle-rate", twinkle_rate, 0.0, 100.0, "1/second", "How often they twinkle."),
     together(
         "colours",
-        Takes::Colours,
+        KeyType::Colours,
         "",
         "As displayed: \"#rrggbb\", a name such as \"gold\", or [red, green, blue] from 0 to 1.",
-        |l| Some(Item::Colours(l.tint.colours().to_vec())),
+        |l| Some(KeyValue::Colours(l.tint.colours().to_vec())),
     ),
-    together("colour-by", Takes::Word(COLOURINGS), "", "Which of the colours each has.", |l| {
-        Some(Item::Word(match l.tint {
+    together("colour-by", KeyType::Word(COLOURINGS), "", "Which of the colours each has.", |l| {
+        Some(KeyValue::Word(match l.tint {
             Tint::One(_) => "one",
             Tint::Mix(_) => "mix",
             Tint::Life(_) => "life",
         }))
     }),
-    together("shape", Takes::Word(SHAPES), "", "What they look like.", |l| {
-        Some(Item::Word(match l.form {
-            Form::Disc(_) => "disc",
-            Form::Ring(..) => "ring",
-            Form::Polygon(..) => "polygon",
-            Form::Hair(..) => "hair",
-            Form::Sprite(_) => "sprite",
+    together("shape", KeyType::Word(SHAPES), "", "What they look like.", |l| {
+        Some(KeyValue::Word(match l.form {
+            Appearance::Disc(_) => "disc",
+            Appearance::Ring(..) => "ring",
+            Appearance::Polygon(..) => "polygon",
+            Appearance::Hair(..) => "hair",
+            Appearance::Sprite(_) => "sprite",
         }))
     }),
     together(
         "soft",
-        Takes::Number { min: 0.0, max: 1.0 },
+        KeyType::Number { min: 0.0, max: 1.0 },
         "",
         "The part of the radius that fades (of a ring, of its band): 0 is a hard edge. 1, for a polygon 0, when not given.",
         |l| match l.form {
-            Form::Disc(soft) | Form::Ring(_, soft) | Form::Polygon(_, soft) => {
-                Some(Item::Number(exact(soft)))
+            Appearance::Disc(soft) | Appearance::Ring(_, soft) | Appearance::Polygon(_, soft) => {
+                Some(KeyValue::Number(exact(soft)))
             }
-            Form::Hair(..) | Form::Sprite(_) => None,
+            Appearance::Hair(..) | Appearance::Sprite(_) => None,
         },
     ),
     together(
         "hole",
-        Takes::Number { min: 0.0, max: 0.999 },
+        KeyType::Number { min: 0.0, max: 0.999 },
         "",
         "The radius of a ring's hole, in its own. 0.7 when not given.",
-        |l| if let Form::Ring(hole, _) = l.form { Some(Item::Number(exact(hole))) } else { None },
+        |l| if let Appearance::Ring(hole, _) = l.form { Some(KeyValue::Number(exact(hole))) } else { None },
     ),
     together(
         "corners",
-        Takes::Corners,
+        KeyType::Corners,
         "half widths",
         "Corners of a polygon, once around the middle and bulging out; x to the right, y down.",
         |l| match &l.form {
-            Form::Polygon(corners, _) => Some(Item::Points(corners.iter().map(|c| c.map(exact)).collect())),
+            Appearance::Polygon(corners, _) => {
+                Some(KeyValue::Points(corners.iter().map(|c| c.map(exact)).collect()))
+            }
             _ => None,
         },
     ),
     together(
         "bend",
-        Takes::Number { min: -4.0, max: 4.0 },
+        KeyType::Number { min: -4.0, max: 4.0 },
         "turns",
         "How far a hair bends from end to end. 0.4 when not given.",
-        |l| if let Form::Hair(bend, _) = l.form { Some(Item::Number(exact(bend))) } else { None },
+        |l| if let Appearance::Hair(bend, _) = l.form { Some(KeyValue::Number(exact(bend))) } else { None },
     ),
     together(
         "thick",
-        Takes::Number { min: 0.001, max: 1.0 },
+        KeyType::Number { min: 0.001, max: 1.0 },
         "half widths",
         "Half the thickness of a hair. 0.01 when not given.",
-        |l| if let Form::Hair(_, thick) = l.form { Some(Item::Number(exact(thick))) } else { None },
+        |l| if let Appearance::Hair(_, thick) = l.form { Some(KeyValue::Number(exact(thick))) } else { None },
     ),
     together(
         "sprite",
-        Takes::Picture,
+        KeyType::Picture,
         "",
         "The picture of a sprite, by its name from this file's folder; its alpha is what shows of it.",
-        |l| sprite(l).map(|s| Item::Picture(s.picture.clone())),
+        |l| sprite(l).map(|s| KeyValue::Picture(s.picture.clone())),
     ),
     together(
         "columns",
-        Takes::Whole { max: MOST_PAGES },
+        KeyType::Whole { max: MAX_PAGES },
         "",
         "How many pages of a flip-book stand side by side in the picture. 1 when not given.",
-        |l| sprite(l).map(|s| Item::Whole(s.columns.into())),
+        |l| sprite(l).map(|s| KeyValue::Whole(s.columns.into())),
     ),
     together(
         "rows",
-        Takes::Whole { max: MOST_PAGES },
+        KeyType::Whole { max: MAX_PAGES },
         "",
         "How many rows of pages there are. 1 when not given.",
-        |l| sprite(l).map(|s| Item::Whole(s.rows.into())),
+        |l| sprite(l).map(|s| KeyValue::Whole(s.rows.into())),
     ),
-    together("page-by", Takes::Word(PAGES), "", "Which page each shows.", |l| {
+    together("page-by", KeyType::Word(PAGES), "", "Which page each shows.", |l| {
         sprite(l).map(|s| {
-            Item::Word(match s.page {
+            KeyValue::Word(match s.page {
                 Page::Chance => "chance",
                 Page::Life => "life",
                 Page::Time => "time",
@@ -474,10 +496,10 @@ pub const LAYER: &[Key] = &[
     }),
     together(
         "page-rate",
-        Takes::Number { min: 0.0, max: 1000.0 },
+        KeyType::Number { min: 0.0, max: 1000.0 },
         "pages a second",
         "How fast pages turn by time. 12 when not given.",
-        |l| sprite(l).map(|s| Item::Number(exact(s.page_rate))),
+        |l| sprite(l).map(|s| KeyValue::Number(exact(s.page_rate))),
     ),
     moved!(
         "offset-x",
@@ -492,12 +514,12 @@ pub const LAYER: &[Key] = &[
     moved!("scroll-y", "heights a second", "The same, down.", scroll, 1),
     Key {
         id: "blend",
-        takes: Takes::Word(Blend::WORDS),
+        key_type: KeyType::Word(Blend::WORDS),
         unit: "",
         help: "How they mix with the frame, where it is not as the effect says.",
-        get: |l| l.blend.map(|b| Item::Word(b.word())),
+        get: |l| l.blend.map(|b| KeyValue::Word(b.word())),
         set: Some(|l, i| {
-            if let Item::Word(word) = i {
+            if let KeyValue::Word(word) = i {
                 l.blend = Blend::of_word(word);
             }
         }),
@@ -529,12 +551,12 @@ pub const LAYER: &[Key] = &[
     ),
     Key {
         id: "trail-steps",
-        takes: Takes::Whole { max: 64 },
+        key_type: KeyType::Whole { max: 64 },
         unit: "",
         help: "Of how many streaks a trail is made. Each counts as a particle.",
-        get: |l| Some(Item::Whole(l.trail_steps.into())),
+        get: |l| Some(KeyValue::Whole(l.trail_steps.into())),
         set: Some(|l, i| {
-            if let Item::Whole(n) = i {
+            if let KeyValue::Whole(n) = i {
                 l.trail_steps = (*n).max(1) as u32;
             }
         }),
@@ -559,5 +581,5 @@ pub const LAYER: &[Key] = &[
 ];
 
 fn sprite(layer: &Layer) -> Option<&Sprite> {
-    if let Form::Sprite(s) = &layer.form { Some(s) } else { None }
+    if let Appearance::Sprite(s) = &layer.form { Some(s) } else { None }
 }

@@ -14,10 +14,10 @@ pub(super) fn film_dust() -> Vec<Layer> {
         all[i % 3].to_vec()
     };
     let life = Spread::fixed(1.0 / 24.0);
-    let everywhere = Place::Box { x: [0.0, 1.0], y: [0.0, 1.0], z: [1.0, 1.0] };
-    let layer = |stream: usize, rate: f64, size: Spread, form: Form, dark: bool| Layer {
+    let everywhere = SpawnArea::Box { x: [0.0, 1.0], y: [0.0, 1.0], z: [1.0, 1.0] };
+    let layer = |stream: usize, rate: f64, size: Spread, form: Appearance, dark: bool| Layer {
         stream: stream as u64,
-        when: When::Steady(rate),
+        when: Emission::Steady(rate),
         place: everywhere,
         life,
         wind: 0.0,
@@ -31,16 +31,16 @@ pub(super) fn film_dust() -> Vec<Layer> {
     };
     let mut all: Vec<Layer> = (0..3)
         .map(|i| {
-            let form = Form::Polygon(torn(i), 0.35);
+            let form = Appearance::Polygon(torn(i), 0.35);
             Layer { squash: [1.0, 0.6, 0.8][i], ..layer(i, 130.0, between(0.0012, 0.006), form, true) }
         })
         .collect();
-    all.push(layer(3, 150.0, between(0.001, 0.0042), Form::Polygon(torn(1), 0.4), false));
+    all.push(layer(3, 150.0, between(0.001, 0.0042), Appearance::Polygon(torn(1), 0.4), false));
     // A few large ones, soft as they are not quite in the plane of the film.
-    all.push(layer(4, 14.0, between(0.006, 0.013), Form::Polygon(torn(2), 0.7), true));
+    all.push(layer(4, 14.0, between(0.006, 0.013), Appearance::Polygon(torn(2), 0.7), true));
     let lint = |stream, bend| Layer {
         opacity: between(0.5, 0.95),
-        ..layer(stream, 14.0, between(0.014, 0.036), Form::Hair(bend, 0.03), true)
+        ..layer(stream, 14.0, between(0.014, 0.036), Appearance::Hair(bend, 0.03), true)
     };
     all.extend([lint(5, 0.25), lint(6, 0.6)]);
     all
@@ -53,7 +53,7 @@ pub(super) fn film_hairs() -> Vec<Layer> {
         Layer {
             stream,
             when: alive(1.2, life),
-            place: Place::Box { x: [0.02, 0.98], y, z: [1.0, 1.0] },
+            place: SpawnArea::Box { x: [0.02, 0.98], y, z: [1.0, 1.0] },
             life,
             wind: 0.0,
             sway: [0.0007, 0.001],
@@ -64,7 +64,7 @@ pub(super) fn film_hairs() -> Vec<Layer> {
             opacity: between(0.75, 0.95),
             opacity_over: vec![[0.0, 1.0]],
             tint: one(&[0x0b0907]),
-            form: Form::Hair(bend, 0.0115),
+            form: Appearance::Hair(bend, 0.0115),
             ..Layer::default()
         }
     };

@@ -6,8 +6,8 @@ const TOWARDS: [f32; 3] = [0.0, 0.0, -1.0];
 
 pub(super) fn dust_motes() -> Vec<Layer> {
     let fine = Layer {
-        when: When::Steady(1100.0),
-        place: Place::Volume { near: 0.5, far: 2.6 },
+        when: Emission::Steady(1100.0),
+        place: SpawnArea::Volume { near: 0.5, far: 2.6 },
         life: between(7.0, 11.0),
         speed: between(0.0, 0.02),
         cone: 0.5,
@@ -28,8 +28,8 @@ pub(super) fn dust_motes() -> Vec<Layer> {
     // The nearer to the lens, the larger, the fainter, and the sharper its edge.
     let near = Layer {
         stream: 2,
-        when: When::Steady(60.0),
-        place: Place::Volume { near: 0.55, far: 1.1 },
+        when: Emission::Steady(60.0),
+        place: SpawnArea::Volume { near: 0.55, far: 1.1 },
         swirl: 0.14,
         swirl_size: 0.7,
         sway: [0.0; 2],
@@ -39,20 +39,20 @@ pub(super) fn dust_motes() -> Vec<Layer> {
         twinkle: 0.7,
         twinkle_rate: 0.22,
         tint: mix(&[0xffd9a0, 0xfff1d8]),
-        form: Form::Disc(0.7),
+        form: Appearance::Disc(0.7),
         focus: [1.0, 0.0],
         ..fine.clone()
     };
     let nearest = Layer {
         stream: 1,
-        when: When::Steady(22.0),
-        place: Place::Volume { near: 0.3, far: 0.62 },
+        when: Emission::Steady(22.0),
+        place: SpawnArea::Volume { near: 0.3, far: 0.62 },
         swirl: 0.12,
         size: between(0.004, 0.0105),
         opacity: between(0.05, 0.36),
         twinkle: 0.6,
         twinkle_rate: 0.16,
-        form: Form::Disc(0.35),
+        form: Appearance::Disc(0.35),
         ..near.clone()
     };
     vec![fine, nearest, near]
@@ -60,8 +60,8 @@ pub(super) fn dust_motes() -> Vec<Layer> {
 
 pub(super) fn embers() -> Vec<Layer> {
     let ember = Layer {
-        when: When::Steady(62.0),
-        place: Place::Box { x: [-0.2, 1.2], y: [1.03, 1.18], z: [0.75, 2.0] },
+        when: Emission::Steady(62.0),
+        place: SpawnArea::Box { x: [-0.2, 1.2], y: [1.03, 1.18], z: [0.75, 2.0] },
         direction: UP,
         cone: 0.06,
         life: between(2.5, 6.5),
@@ -80,7 +80,7 @@ pub(super) fn embers() -> Vec<Layer> {
         twinkle: 0.6,
         twinkle_rate: 2.3,
         tint: ageing(&[0xfff2c0, 0xffc050, 0xff8020, 0xe03a08, 0x801000]),
-        form: Form::Disc(0.6),
+        form: Appearance::Disc(0.6),
         shutter: 0.03,
         thin: 0.35,
         ..Layer::default()
@@ -90,15 +90,15 @@ pub(super) fn embers() -> Vec<Layer> {
         opacity: between(0.2, 0.5),
         opacity_over: fading(0.7, 0.8),
         tint: ageing(&[0xff9a30, 0xff5a10, 0xa01800]),
-        form: Form::Disc(1.0),
+        form: Appearance::Disc(1.0),
         shutter: 0.0,
         thin: 1.0,
         ..ember.clone()
     };
     let small = Layer {
         stream: 1,
-        when: When::Steady(110.0),
-        place: Place::Box { x: [-0.4, 1.4], y: [1.1, 1.4], z: [1.0, 2.6] },
+        when: Emission::Steady(110.0),
+        place: SpawnArea::Box { x: [-0.4, 1.4], y: [1.1, 1.4], z: [1.0, 2.6] },
         cone: 0.09,
         life: between(1.5, 5.0),
         speed: between(0.2, 0.6),
@@ -114,14 +114,14 @@ pub(super) fn embers() -> Vec<Layer> {
         twinkle: 0.7,
         twinkle_rate: 3.0,
         tint: ageing(&[0xffd890, 0xff9030, 0xc03008]),
-        form: Form::Disc(1.0),
+        form: Appearance::Disc(1.0),
         thin: 0.4,
         ..ember.clone()
     };
     let near = Layer {
         stream: 2,
-        when: When::Steady(2.2),
-        place: Place::Box { x: [0.2, 0.8], y: [0.85, 0.92], z: [0.4, 0.6] },
+        when: Emission::Steady(2.2),
+        place: SpawnArea::Box { x: [0.2, 0.8], y: [0.85, 0.92], z: [0.4, 0.6] },
         cone: 0.05,
         life: between(2.5, 5.0),
         speed: between(0.16, 0.34),
@@ -134,7 +134,7 @@ pub(super) fn embers() -> Vec<Layer> {
         twinkle: 0.5,
         twinkle_rate: 1.6,
         tint: ageing(&[0xffb050, 0xff7a1c, 0xa02404]),
-        form: Form::Disc(0.35),
+        form: Appearance::Disc(0.35),
         shutter: 0.0,
         thin: 1.0,
         ..small.clone()
@@ -144,8 +144,8 @@ pub(super) fn embers() -> Vec<Layer> {
 
 pub(super) fn sparks() -> Vec<Layer> {
     let spark = Layer {
-        when: When::Steady(420.0),
-        place: Place::Box { x: [0.496, 0.504], y: [0.72, 0.725], z: [1.0, 1.0] },
+        when: Emission::Steady(420.0),
+        place: SpawnArea::Box { x: [0.496, 0.504], y: [0.72, 0.725], z: [1.0, 1.0] },
         direction: [0.15, -1.0, -0.1],
         cone: 0.13,
         life: between(0.4, 1.7),
@@ -157,7 +157,7 @@ pub(super) fn sparks() -> Vec<Layer> {
         opacity: between(0.8, 1.0),
         opacity_over: fading(0.6, 0.9),
         tint: ageing(&[0xfffbe8, 0xffe6a0, 0xffb040, 0xff6a18, 0xb02404]),
-        form: Form::Disc(0.4),
+        form: Appearance::Disc(0.4),
         shutter: 0.012,
         trail: 0.075,
         trail_steps: 4,
@@ -168,7 +168,7 @@ pub(super) fn sparks() -> Vec<Layer> {
         size: between(0.005, 0.01),
         opacity: between(0.06, 0.14),
         tint: ageing(&[0xffd080, 0xffa030, 0xff5a10, 0xa02000]),
-        form: Form::Disc(1.0),
+        form: Appearance::Disc(1.0),
         shutter: 0.05,
         trail: 0.0,
         thin: 0.4,
@@ -176,8 +176,8 @@ pub(super) fn sparks() -> Vec<Layer> {
     };
     let source = Layer {
         stream: 3,
-        when: When::Steady(40.0),
-        place: Place::Box { x: [0.498, 0.502], y: [0.718, 0.724], z: [1.0, 1.0] },
+        when: Emission::Steady(40.0),
+        place: SpawnArea::Box { x: [0.498, 0.502], y: [0.718, 0.724], z: [1.0, 1.0] },
         life: between(0.1, 0.22),
         size: between(0.02, 0.06),
         opacity: between(0.06, 0.2),
@@ -190,8 +190,8 @@ pub(super) fn sparks() -> Vec<Layer> {
 
 pub(super) fn fireflies() -> Vec<Layer> {
     let fly = Layer {
-        when: When::Steady(7.5),
-        place: Place::Box { x: [-0.3, 1.3], y: [0.0, 1.2], z: [0.7, 2.2] },
+        when: Emission::Steady(7.5),
+        place: SpawnArea::Box { x: [-0.3, 1.3], y: [0.0, 1.2], z: [0.7, 2.2] },
         cone: 0.5,
         life: between(7.0, 11.0),
         speed: between(0.0, 0.03),
@@ -206,14 +206,14 @@ pub(super) fn fireflies() -> Vec<Layer> {
         twinkle: 1.0,
         twinkle_rate: 0.42,
         tint: mix(&[0xfbffd0, 0xfff8c8]),
-        form: Form::Disc(0.7),
+        form: Appearance::Disc(0.7),
         ..Layer::default()
     };
     let glow = Layer {
         size: between(0.011, 0.019),
         opacity: between(0.35, 0.6),
         tint: mix(&[0xc8f03c, 0xf0e040]),
-        form: Form::Disc(1.0),
+        form: Appearance::Disc(1.0),
         ..fly.clone()
     };
     let air = Layer {
@@ -224,8 +224,8 @@ pub(super) fn fireflies() -> Vec<Layer> {
     };
     let near = Layer {
         stream: 1,
-        when: When::Steady(0.8),
-        place: Place::Box { x: [0.25, 0.75], y: [0.3, 0.75], z: [0.4, 0.55] },
+        when: Emission::Steady(0.8),
+        place: SpawnArea::Box { x: [0.25, 0.75], y: [0.3, 0.75], z: [0.4, 0.55] },
         speed: between(0.0, 0.02),
         swirl: 0.1,
         swirl_size: 0.5,
@@ -235,7 +235,7 @@ pub(super) fn fireflies() -> Vec<Layer> {
         opacity: between(0.16, 0.34),
         twinkle_rate: 0.36,
         tint: mix(&[0xc0e83c, 0xe8dc40]),
-        form: Form::Disc(0.25),
+        form: Appearance::Disc(0.25),
         ..fly.clone()
     };
     vec![air, glow, fly, near]
@@ -243,8 +243,8 @@ pub(super) fn fireflies() -> Vec<Layer> {
 
 pub(super) fn bokeh() -> Vec<Layer> {
     let far = Layer {
-        when: When::Steady(5.0),
-        place: Place::Volume { near: 0.8, far: 1.5 },
+        when: Emission::Steady(5.0),
+        place: SpawnArea::Volume { near: 0.8, far: 1.5 },
         cone: 0.5,
         life: between(9.0, 14.0),
         speed: between(0.005, 0.02),
@@ -257,13 +257,13 @@ pub(super) fn bokeh() -> Vec<Layer> {
         twinkle: 0.4,
         twinkle_rate: 0.1,
         tint: mix(&[0xff7a3c, 0xffb35c, 0xff5c7a, 0x7a8cff]),
-        form: Form::Disc(0.5),
+        form: Appearance::Disc(0.5),
         ..Layer::default()
     };
     let disc = Layer {
         stream: 1,
-        when: When::Steady(15.0),
-        place: Place::Volume { near: 0.8, far: 2.2 },
+        when: Emission::Steady(15.0),
+        place: SpawnArea::Volume { near: 0.8, far: 2.2 },
         life: between(7.0, 12.0),
         speed: between(0.005, 0.03),
         swirl: 0.08,
@@ -275,14 +275,14 @@ pub(super) fn bokeh() -> Vec<Layer> {
         twinkle: 0.5,
         twinkle_rate: 0.16,
         tint: mix(&[0xff9a3c, 0xffc878, 0xffe9c8, 0xff7a5c, 0xffb0a0, 0xa8c4ff]),
-        form: Form::Disc(0.09),
+        form: Appearance::Disc(0.09),
         ..far.clone()
     };
-    let rim = Layer { opacity: between(0.08, 0.34), form: Form::Ring(0.86, 1.0), ..disc.clone() };
+    let rim = Layer { opacity: between(0.08, 0.34), form: Appearance::Ring(0.86, 1.0), ..disc.clone() };
     let small = Layer {
         stream: 2,
-        when: When::Steady(14.0),
-        place: Place::Volume { near: 0.9, far: 2.4 },
+        when: Emission::Steady(14.0),
+        place: SpawnArea::Volume { near: 0.9, far: 2.4 },
         life: between(5.0, 9.0),
         swirl_size: 1.0,
         swirl_rate: 0.05,
@@ -291,7 +291,7 @@ pub(super) fn bokeh() -> Vec<Layer> {
         twinkle: 0.7,
         twinkle_rate: 0.25,
         tint: mix(&[0xffb45c, 0xffe0a8, 0xfff6e6, 0xff9a7a]),
-        form: Form::Disc(0.14),
+        form: Appearance::Disc(0.14),
         ..disc.clone()
     };
     vec![far, disc, rim, small]
@@ -299,8 +299,8 @@ pub(super) fn bokeh() -> Vec<Layer> {
 
 pub(super) fn starfield() -> Vec<Layer> {
     let many = Layer {
-        when: When::Steady(620.0),
-        place: Place::Tunnel { near: 0.5, far: 4.5 },
+        when: Emission::Steady(620.0),
+        place: SpawnArea::Tunnel { near: 0.5, far: 4.5 },
         direction: TOWARDS,
         life: between(18.0, 26.0),
         speed: Spread::fixed(0.11),
@@ -310,26 +310,26 @@ pub(super) fn starfield() -> Vec<Layer> {
         twinkle: 0.35,
         twinkle_rate: 0.9,
         tint: mix(&[0x9dbcff, 0xcfdcff, 0xffffff, 0xffffff, 0xffe9c8, 0xffc890]),
-        form: Form::Disc(0.9),
+        form: Appearance::Disc(0.9),
         ..Layer::default()
     };
     let bright = Layer {
         stream: 1,
-        when: When::Steady(24.0),
-        place: Place::Tunnel { near: 0.4, far: 4.5 },
+        when: Emission::Steady(24.0),
+        place: SpawnArea::Tunnel { near: 0.4, far: 4.5 },
         size: between(0.004, 0.0085),
         opacity: between(0.75, 1.0),
         twinkle: 0.3,
         twinkle_rate: 0.7,
         tint: mix(&[0xc8d8ff, 0xe8f0ff, 0xffffff, 0xfff0d8, 0xffdcb8]),
-        form: Form::Disc(0.8),
+        form: Appearance::Disc(0.8),
         ..many.clone()
     };
     let glow = Layer {
         size_over: vec![[0.0, 6.0]],
         opacity: between(0.14, 0.4),
         tint: mix(&[0x5f8cff, 0x9fc0ff, 0xffffff, 0xffd8a0, 0xff9a60]),
-        form: Form::Disc(1.0),
+        form: Appearance::Disc(1.0),
         ..bright.clone()
     };
     vec![many, glow, bright]
@@ -337,8 +337,8 @@ pub(super) fn starfield() -> Vec<Layer> {
 
 pub(super) fn hyperspace() -> Vec<Layer> {
     let star = Layer {
-        when: When::Steady(390.0),
-        place: Place::Tunnel { near: 0.35, far: 6.0 },
+        when: Emission::Steady(390.0),
+        place: SpawnArea::Tunnel { near: 0.35, far: 6.0 },
         direction: TOWARDS,
         life: between(9.0, 12.0),
         speed: Spread::fixed(3.6),
@@ -346,14 +346,14 @@ pub(super) fn hyperspace() -> Vec<Layer> {
         size: between(0.0011, 0.0042),
         opacity: between(0.45, 1.0),
         tint: mix(&[0x6fa4ff, 0xa8ccff, 0xe8f2ff, 0xffffff]),
-        form: Form::Disc(0.9),
+        form: Appearance::Disc(0.9),
         shutter: 0.1,
         thin: 0.25,
         ..Layer::default()
     };
     let bright = Layer {
         stream: 1,
-        when: When::Steady(36.0),
+        when: Emission::Steady(36.0),
         size: between(0.003, 0.006),
         opacity: between(0.7, 1.0),
         ..star.clone()
@@ -362,7 +362,7 @@ pub(super) fn hyperspace() -> Vec<Layer> {
         size_over: vec![[0.0, 4.0]],
         opacity: between(0.08, 0.16),
         tint: mix(&[0x2f60ff, 0x4f8cff, 0x80b0ff]),
-        form: Form::Disc(1.0),
+        form: Appearance::Disc(1.0),
         ..bright.clone()
     };
     vec![star, glow, bright]

@@ -4,8 +4,8 @@ use super::*;
 
 pub(super) fn snow() -> Vec<Layer> {
     let far = Layer {
-        when: When::Steady(900.0),
-        place: Place::Volume { near: 1.7, far: 5.0 },
+        when: Emission::Steady(900.0),
+        place: SpawnArea::Volume { near: 1.7, far: 5.0 },
         life: between(9.0, 12.0),
         speed: between(0.26, 0.5),
         cone: 0.02,
@@ -23,8 +23,8 @@ pub(super) fn snow() -> Vec<Layer> {
     // No two flakes are alike, which shows where they are sharp.
     let sharp = Layer {
         stream: 1,
-        when: When::Steady(120.0),
-        place: Place::Volume { near: 0.75, far: 1.9 },
+        when: Emission::Steady(120.0),
+        place: SpawnArea::Volume { near: 0.75, far: 1.9 },
         speed: between(0.28, 0.5),
         cone: 0.03,
         swirl: 0.12,
@@ -38,14 +38,14 @@ pub(super) fn snow() -> Vec<Layer> {
         spin: between(-0.2, 0.2),
         opacity: between(0.6, 1.0),
         tint: mix(&[0xe8eef6, 0xffffff]),
-        form: Form::Disc(0.7),
+        form: Appearance::Disc(0.7),
         focus: [1.25, 0.0035],
         ..far.clone()
     };
     let near = Layer {
         stream: 2,
-        when: When::Steady(9.0),
-        place: Place::Volume { near: 0.22, far: 0.7 },
+        when: Emission::Steady(9.0),
+        place: SpawnArea::Volume { near: 0.22, far: 0.7 },
         life: between(8.0, 11.0),
         speed: between(0.22, 0.42),
         swirl: 0.1,
@@ -57,7 +57,7 @@ pub(super) fn snow() -> Vec<Layer> {
         spin: Spread::fixed(0.0),
         opacity: between(0.75, 1.0),
         tint: mix(&[0xeef3fa, 0xffffff]),
-        form: Form::Disc(0.8),
+        form: Appearance::Disc(0.8),
         focus: [1.25, 0.0042],
         ..sharp.clone()
     };
@@ -67,8 +67,8 @@ pub(super) fn snow() -> Vec<Layer> {
 pub(super) fn blizzard() -> Vec<Layer> {
     let mist = Layer {
         stream: 1,
-        when: When::Steady(16.0),
-        place: Place::Volume { near: 0.9, far: 3.6 },
+        when: Emission::Steady(16.0),
+        place: SpawnArea::Volume { near: 0.9, far: 3.6 },
         life: between(5.0, 7.0),
         speed: between(0.05, 0.2),
         swirl: 0.2,
@@ -82,8 +82,8 @@ pub(super) fn blizzard() -> Vec<Layer> {
         ..Layer::default()
     };
     let far = Layer {
-        when: When::Steady(3000.0),
-        place: Place::Volume { near: 1.2, far: 4.6 },
+        when: Emission::Steady(3000.0),
+        place: SpawnArea::Volume { near: 1.2, far: 4.6 },
         life: between(7.0, 9.0),
         speed: between(0.5, 1.0),
         cone: 0.07,
@@ -101,8 +101,8 @@ pub(super) fn blizzard() -> Vec<Layer> {
     };
     let sharp = Layer {
         stream: 2,
-        when: When::Steady(170.0),
-        place: Place::Volume { near: 0.55, far: 1.5 },
+        when: Emission::Steady(170.0),
+        place: SpawnArea::Volume { near: 0.55, far: 1.5 },
         speed: between(0.5, 1.1),
         cone: 0.08,
         swirl: 0.11,
@@ -113,21 +113,21 @@ pub(super) fn blizzard() -> Vec<Layer> {
         size: between(0.003, 0.0085),
         opacity: between(0.6, 1.0),
         tint: mix(&[0xe4ebf2, 0xffffff]),
-        form: Form::Disc(0.8),
+        form: Appearance::Disc(0.8),
         focus: [1.3, 0.0028],
         ..far.clone()
     };
     let near = Layer {
         stream: 3,
-        when: When::Steady(26.0),
-        place: Place::Volume { near: 0.22, far: 0.5 },
+        when: Emission::Steady(26.0),
+        place: SpawnArea::Volume { near: 0.22, far: 0.5 },
         speed: between(0.4, 0.9),
         swirl: 0.08,
         swirl_size: 1.5,
         sway: [0.0; 2],
         size: between(0.007, 0.013),
         opacity: between(0.2, 0.5),
-        form: Form::Disc(1.0),
+        form: Appearance::Disc(1.0),
         focus: [1.0, 0.0],
         ..sharp.clone()
     };
@@ -137,8 +137,8 @@ pub(super) fn blizzard() -> Vec<Layer> {
 /// Most drops fall through the picture; some come down to a line near its lower edge, and splash.
 pub(super) fn rain() -> Vec<Layer> {
     let far = Layer {
-        when: When::Steady(1700.0),
-        place: Place::Volume { near: 1.4, far: 5.0 },
+        when: Emission::Steady(1700.0),
+        place: SpawnArea::Volume { near: 1.4, far: 5.0 },
         life: between(4.0, 6.0),
         speed: between(6.0, 8.0),
         cone: 0.004,
@@ -153,8 +153,8 @@ pub(super) fn rain() -> Vec<Layer> {
     };
     let near = Layer {
         stream: 1,
-        when: When::Steady(110.0),
-        place: Place::Volume { near: 0.55, far: 1.5 },
+        when: Emission::Steady(110.0),
+        place: SpawnArea::Volume { near: 0.55, far: 1.5 },
         speed: between(6.4, 8.4),
         cone: 0.005,
         size: between(0.001, 0.0021),
@@ -165,8 +165,8 @@ pub(super) fn rain() -> Vec<Layer> {
     };
     let nearest = Layer {
         stream: 2,
-        when: When::Steady(14.0),
-        place: Place::Volume { near: 0.25, far: 0.5 },
+        when: Emission::Steady(14.0),
+        place: SpawnArea::Volume { near: 0.25, far: 0.5 },
         life: between(3.0, 4.0),
         speed: between(6.0, 8.0),
         cone: 0.006,
@@ -178,8 +178,8 @@ pub(super) fn rain() -> Vec<Layer> {
     let hits = Layer {
         name: "hits".into(),
         stream: 3,
-        when: When::Steady(360.0),
-        place: Place::Volume { near: 0.85, far: 2.0 },
+        when: Emission::Steady(360.0),
+        place: SpawnArea::Volume { near: 0.85, far: 2.0 },
         life: Spread::fixed(0.6),
         cone: 0.004,
         floor: Some(between(0.9, 1.01)),
@@ -217,7 +217,7 @@ pub(super) fn rain() -> Vec<Layer> {
         opacity: between(0.35, 0.75),
         opacity_over: vec![[0.0, 1.0], [1.0, 0.0]],
         tint: mix(&[0xc6d2e0, 0xeef4fa]),
-        form: Form::Ring(0.78, 1.0),
+        form: Appearance::Ring(0.78, 1.0),
         ..Layer::default()
     };
     let flash = Layer {
@@ -228,7 +228,7 @@ pub(super) fn rain() -> Vec<Layer> {
         squash: 0.9,
         opacity: between(0.3, 0.6),
         tint: mix(&[0xe6eef8]),
-        form: Form::Disc(1.0),
+        form: Appearance::Disc(1.0),
         ..ring.clone()
     };
     vec![far, near, nearest, hits, crown, ring, flash]
@@ -260,8 +260,8 @@ fn leaf(stream: u64, rate: f64, half: &[[f32; 2]], colours: &[u32]) -> Vec<Layer
     let shaded = |part: f64| Tint::One(colours.iter().map(|h| rgb(*h).map(|c| c * part)).collect());
     let lit = Layer {
         stream,
-        when: When::Steady(rate),
-        place: Place::Volume { near: 0.6, far: 2.4 },
+        when: Emission::Steady(rate),
+        place: SpawnArea::Volume { near: 0.6, far: 2.4 },
         life: between(9.0, 12.0),
         speed: between(0.13, 0.26),
         cone: 0.05,
@@ -275,13 +275,13 @@ fn leaf(stream: u64, rate: f64, half: &[[f32; 2]], colours: &[u32]) -> Vec<Layer
         spin: between(-0.25, 0.25),
         tumble: 0.35,
         tint: shaded(1.0),
-        form: Form::Polygon(half.to_vec(), 0.12),
+        form: Appearance::Polygon(half.to_vec(), 0.12),
         focus: [1.15, 0.0022],
         ..Layer::default()
     };
     let other: Vec<[f32; 2]> = half.iter().rev().map(|[x, y]| [*x, -y]).collect();
-    let dark = Layer { tint: shaded(0.74), form: Form::Polygon(other, 0.08), ..lit.clone() };
+    let dark = Layer { tint: shaded(0.74), form: Appearance::Polygon(other, 0.08), ..lit.clone() };
     let rib = vec![[-1.0, -1.0], [0.72, -0.35], [0.72, 0.35], [-1.0, 1.0]];
-    let rib = Layer { squash: 0.035, tint: shaded(0.5), form: Form::Polygon(rib, 0.0), ..lit.clone() };
+    let rib = Layer { squash: 0.035, tint: shaded(0.5), form: Appearance::Polygon(rib, 0.0), ..lit.clone() };
     vec![lit, dark, rib]
 }

@@ -7,8 +7,8 @@ use crate::particle::draw::Blend;
 /// Particles that go straight, and that all there is takes aside.
 fn moving() -> Layer {
     Layer {
-        when: When::Pulses { every: 1.0, count: 30.0 },
-        place: Place::Box { x: [0.2, 0.8], y: [0.2, 0.8], z: [1.0, 1.3] },
+        when: Emission::Pulses { every: 1.0, count: 30.0 },
+        place: SpawnArea::Box { x: [0.2, 0.8], y: [0.2, 0.8], z: [1.0, 1.3] },
         direction: [1.0, 0.4, 0.2],
         cone: 0.2,
         life: Spread::fixed(0.95),
@@ -66,8 +66,8 @@ fn what_comes_to_the_floor_ends_and_its_children_stand_there() {
     for (drag, pull) in [(0.0f32, 0.0f32), (0.0, 1.5), (0.9, 2.0)] {
         let drop = Layer {
             name: "drop".into(),
-            when: When::Steady(40.0),
-            place: Place::Volume { near: 0.8, far: 1.6 },
+            when: Emission::Steady(40.0),
+            place: SpawnArea::Volume { near: 0.8, far: 1.6 },
             life: Spread::fixed(3.0),
             speed: Spread::between(0.8, 1.6),
             floor: Some(Spread::between(0.6, 0.9)),
@@ -110,7 +110,7 @@ fn what_comes_to_the_floor_ends_and_its_children_stand_there() {
         );
         // The last that is seen of a drop before it ends is above its child, within what a frame takes it.
         let mut met = 0;
-        let fine = |k: i64| Moment { time: Ratio::new(k, 4096).unwrap(), ..at(k) };
+        let fine = |k: i64| FrameTime { time: Ratio::new(k, 4096).unwrap(), ..at(k) };
         let at_fine = |k: i64, which: u64| -> Vec<(u64, [f64; 2])> {
             let all = spec.splats(&format, 3, Level::best(), &fine(k)).unwrap();
             let number = |s: &Splat| (s.rank & ((1 << 40) - 1)) >> 1;
@@ -139,7 +139,7 @@ fn what_comes_to_the_floor_ends_and_its_children_stand_there() {
 #[test]
 fn layers_of_a_stream_are_in_the_same_places() {
     let format = Format::from_name("gray", 640, 360).unwrap();
-    let star = Layer { place: Place::Tunnel { near: 0.5, far: 3.0 }, ..moving() };
+    let star = Layer { place: SpawnArea::Tunnel { near: 0.5, far: 3.0 }, ..moving() };
     let glow = Layer { size: Spread::fixed(0.3), ..star.clone() };
     let effect =
         Effect { layers: vec![star, glow], blend: Blend::Over, wind: 0.1, light: Default::default() };
@@ -160,7 +160,7 @@ fn pictures_of_sprites_go_around_in_their_frames() {
         }
     }
     // One sprite, a sample for a sample, that stands still.
-    let read = Picture::named("p.png").read(picture.clone());
+    let read = ImageAsset::named("p.png").read(picture.clone());
     let sprite = |offset, scroll| Sprite {
         picture: read.clone(),
         columns: 1,
@@ -172,13 +172,13 @@ fn pictures_of_sprites_go_around_in_their_frames() {
     };
     let drawn = |offset, scroll, n| {
         let layer = Layer {
-            when: When::Pulses { every: 1.0, count: 1.0 },
-            place: Place::Box { x: [0.5; 2], y: [0.5; 2], z: [1.0; 2] },
+            when: Emission::Pulses { every: 1.0, count: 1.0 },
+            place: SpawnArea::Box { x: [0.5; 2], y: [0.5; 2], z: [1.0; 2] },
             life: Spread::fixed(0.99),
             size: Spread::fixed(8.0 / 90.0),
             squash: 9.0 / 16.0,
             opacity_over: vec![[0.0, 1.0]],
-            form: Form::Sprite(sprite(offset, scroll)),
+            form: Appearance::Sprite(sprite(offset, scroll)),
             ..Layer::default()
         };
         let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0, light: Default::default() };

@@ -1,0 +1,128 @@
+//! Rows of a band, plane by plane.
+
+use super::super::Band;
+use super::super::effect::nominal;
+use super::paint::{self, AlphaPlane, Appearance, Backdrop, Code, PlaneColors, Row, RowShading};
+use super::surface::{Node, Surface};
+use crate::frame::{Alpha, Format, FrameRef, Scratch, Siting};
+use crate::pixel::convert::{self, Coefficients};
+use crate::simd::Level;
+
+/// What the frame is laid over with.
+pub(super) struct SurfaceLayer<'a> {
+    pub(super) format: &'a Format,
+    pub(super) level: Level,
+    pub(super) look: Appearance,
+    /// Red, green, blue, alpha.
+    pub(super) tint: [f64; 4],
+    pub(super) weights: Coefficients,
+    /// Sample aspect ratio.
+    pub(super) sample: f32,
+}
+
+/// Where the samples of a plane lie: centre of the first in luma samples of the picture, and log2 of the step.
+#[derive(Clone, Copy, PartialEq)]
+struct Cells {
+    first: [f32; 2],
+    step: [f32; 2],
+}
+
+impl Cells {
+    fn of(format: &Format, p: usize) -> Cells {
+        let (sx, sy) = format.plane_subsampling(p);
+        let step = [(1u32 << sx) as f32, (1u32 << sy) as f32];
+        let middle = step.map(|s| 0.5 * s);
+        let last = step[1] - 0.5;
+        let first = match if format.is_chroma(p) { format.siting } else { Siting::Center } {
+            Siting::Center => middle,
+            Siting::Unspecified | Siting::Left => [0.5, middle[1]],
+            Siting::TopLeft => [0.5, 0.5],
+            Siting::Top => [middle[0], 0.5],
+            Siting::BottomLeft => [0.5, last],
+            Siting::Bottom => [middle[0], last],
+            Siting::PalDv => [0.5, if p == 1 { 0.5 } else { last }],
+        };
+        Cells { first, step }
+    }
+}
+
+fn backdrop<'a, T: Code>(input: &FrameRef<'a>, p: usize) -> Backdrop<'a, T> {
+    let plane = input.plane(p);
+    let (samples, stride) = plane.samples::<T>();
+    let (w, h) = input.format.plane_size(p);
+    Backdrop { samples, stride, size: [w, h] }
+}
+
+impl SurfaceLayer<'_> {
+    fn plane_colors(&self, p: usize) -> PlaneColors {
+        let c = convert::Code::of(self.format, p);
+        let of = |rgba: [f64; 4]| (nominal(self.format, self.weights, rgba)[p] * f64::from(c.span)) as f32;
+        let [r, g, b, _] = self.tint;
+        let top = f32::from(self.format.codes().1);
+        let still = self.look.bend == 0.0;
+        PlaneColors { zero: c.zero as f32, tint: of([r, g, b, 1.0]), white: of([1.0; 4]), top, still }
+    }
+
+    /// Writes the band's rows of the planes to be written.
+    pub(super) fn composite<T: Code>(&self, surface: &Surface, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let Some(input) = band.input else { return };
+        let format = self.format;
+        let planes = || band.writes.iter().filter(|&p| p < format.planes());
+        let width = format.width as usize;
+        let n = width;
+        let [line, cover, x, y, back, tint, white] =
+            scratch.buffers::<f32, 7>([4 * surface.size[0], n, n, n, n, n, n]);
+        let line: &mut [Node] = bytemuck::cast_slice_mut(line);
+        let mut all = RowShading { cover, x, y, back, tint, white };
+        let (rows, offset) = format.field_rows();
+        let (rows, offset) = (rows as f32, offset as f32);
+        let tall = format.height as f32;
+        let plane_colors: [PlaneColors; 4] =
+            core::array::from_fn(|p| self.plane_colors(p.min(format.planes() - 1)));
+        let alpha = format.alpha_plane().filter(|a| band.writes.has(*a));
+        let mut done = 0u8;
+        for p in planes() {
+            if done >> p & 1 == 1 {
+                continue;
+            }
+            let cells = Cells::of(format, p);
+            // Planes whose samples lie in the same places see the same.
+            let same: Vec<usize> = planes().filter(|&q| Cells::of(format, q) == cells).collect();
+            for y in band.output.plane(p).rows() {
+                let own = cells.first[1] + y as f32 * cells.step[1];
+                let row = Row {
+                    y: ((own - 0.5) * rows + offset + 0.5) / tall,
+                    x: cells.first[0] * self.sample / tall,
+                    step: cells.step[0] * self.sample / tall,
+                    scale: [tall / (self.sample * cells.step[0]), tall / (rows * cells.step[1])],
+                };
+                let (w, _) = format.plane_size(p);
+                let seen = &mut all.first(w);
+                paint::shade_row(self.level, surface, &self.look, &row, line, seen);
+                for &q in &same {
+                    let back = backdrop::<T>(&input, q);
+                    let out = band.output.plane_mut(q).row_mut::<T>(y);
+                    match alpha {
+                        None => T::composite(self.level, seen, y, back, plane_colors[q], out),
+                        Some(a) => {
+                            let to = Cells::of(format, a);
+                            // From this plane's samples to alpha's.
+                            let by = [0, 1].map(|i: usize| cells.step[i] / to.step[i]);
+                            let first = [0, 1].map(|i: usize| (cells.first[i] - to.first[i]) / to.step[i]);
+                            let alpha_plane = AlphaPlane {
+                                alpha: backdrop::<T>(&input, a),
+                                full: f32::from(format.codes().1).max(1.0),
+                                by,
+                                first,
+                                straight: format.alpha == Alpha::Straight,
+                            };
+                            let ink = (q != a).then_some(plane_colors[q]);
+                            paint::composite_with_alpha(seen, y, back, alpha_plane, ink, out);
+                        }
+                    }
+                }
+            }
+            same.iter().for_each(|q| done |= 1 << q);
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! From where the particles of a block are to what is seen of them, 64 side by side.
+//!
+//! One pass after the other over all lanes, each a plain loop without closures, so that every level compiles it to its
+//! own width; what a layer does not have is left out for the whole block. Lanes whose bit in `live` is not set hold
+//! anything and are computed all the same. The definition, one particle at a time, is `one.rs`: whoever adds a pass
+//! here adds it there, in the same order of operations, and the test beside it compares the two to the bit.
+
+#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
+
+use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
+use super::effect::{SpawnArea, Tint};
+use crate::particle::draw::{self, Splat, deepness, ranked};
+use crate::particle::{BLOCK, PlacedBlock, pack, whole};
+use crate::simd::multiversion;
+
+/// One value of every lane.
+pub(super) type Row = [f32; BLOCK];
+
+const ROW: Row = [0.0; BLOCK];
+
+/// A block of particles on its way from the pool to splats.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(super) struct ParticleBlock {
+    /// As the pool has placed them; positions and `live` go on being changed.
+    pub(super) block: PlacedBlock,
+    /// Numbers of their own, -1 to 1.
+    pub(super) own: [Row; OWN],
+    /// Velocities, where the layer needs them.
+    pub(super) speed: [Row; 3],
+    /// Where they were as the shutter opened, or at birth if that was later; and how long ago that was.
+    past: [Row; 3],
+    open: Row,
+    pub(super) opacity: Row,
+    /// What sizes are multiplied by over life.
+    grown: Row,
+    /// Half sizes without blur, in frame heights.
+    sharp: Row,
+    /// In luma rows of the frame; in the end in its samples.
+    centre: [Row; 2],
+    half: [Row; 2],
+    turns: Row,
+    /// Whether it has become a streak.
+    long: [u32; BLOCK],
+    /// Place among the layer's colours.
+    shade: [u32; BLOCK],
+    /// Depth as it is ordered by.
+    deep: [u32; BLOCK],
+    splats: draw::SplatColumns,
+}
+
+impl ParticleBlock {
+    pub(super) const EMPTY: ParticleBlock = ParticleBlock {
+        block: PlacedBlock::EMPTY,
+        own: [ROW; OWN],
+        speed: [ROW; 3],
+        past: [ROW; 3],
+        open: ROW,
+        opacity: ROW,
+        grown: ROW,
+        sharp: ROW,
+        centre: [ROW; 2],
+        half: [ROW; 2],
+        turns: ROW,
+        long: [0; BLOCK],
+        shade: [0; BLOCK],
+        deep: [0; BLOCK],
+        splats: draw::SplatColumns::EMPTY,
+    };
+
+    /// Clears the bits of those that are not seen.
+    #[inline(always)]
+    fn keep(&mut self, flags: &[u8; BLOCK]) {
+        self.block.live &= pack(flags);
+    }
+}
+
+multiversion! {
+    /// Takes a block that was placed and dressed, with its own numbers and its velocities, to where and as what it is
+    /// seen; what is not seen is no longer live.
+    pub(super) fn see(level, bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) = see_body;
+}
+
+#[inline(always)]
+fn see_body(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) {
+    let layer = &bound.layer;
+    thin_out(now, l);
+    // Opacity first: what is not seen need not be placed.
+    fade(bound, now, l);
+    if l.block.live == 0 {
+        return;
+    }
+    if layer.drag > 0.0 {
+        drag(bound, l);
+    }
+    wind(bound, now, l);
+    for axis in 0..3 {
+        if bound.wrap[axis] > 0.0 {
+            wrap(&mut l.block.position[axis], bound.wrap[axis], bound.middle[axis]);
+        }
+    }
+    let shutter = layer.shutter > 0.0;
+    if shutter || layer.floor.is_some() {
+        open(bound, now, l);
+    }
+    if layer.floor.is_some() {
+        floor(bound, l);
+    }
+    if layer.swirl > 0.0 {
+        let phases = &scene.phases[bound.order as usize];
+        swirl(bound, phases, &l.block.age, &ROW, &mut l.block.position);
+        if shutter {
+            swirl(bound, phases, &l.block.age, &l.open, &mut l.past);
+        }
+    }
+    if layer.sway != [0.0; 2] {
+        sway(bound, &l.own, &l.block.age, &ROW, &mut l.block.position);
+        if shutter {
+            sway(bound, &l.own, &l.block.age, &l.open, &mut l.past);
+        }
+    }
+    ends(bound, l);
+    project(bound, now, scene, l);
+    if layer.tumble > 0.0 {
+        tumble(bound, l);
+    }
+    if shutter {
+        streak(bound, scene, l);
+    }
+    cut(bound, scene, l);
+    if bound.narrow != 1.0 {
+        l.centre[0].iter_mut().for_each(|x| *x *= bound.narrow);
+    }
+    tint(bound, l);
+    // Farther ones first; what is flat by order of birth, which is the order they are made in.
+    if bound.depth[0] == bound.depth[1] {
+        l.deep = [deepness(bound.depth[0]); BLOCK];
+    } else {
+        for (deep, z) in l.deep.iter_mut().zip(&l.block.position[2]) {
+            *deep = deepness(*z);
+        }
+    }
+    if !scene.field() {
+        draw::lanes(&l.centre, &l.half, &l.turns, &l.opacity, &mut l.splats);
+    }
+}
+
+/// Drops those that are not drawn in a draft.
+#[inline(always)]
+fn thin_out(now: &EffectState, l: &mut ParticleBlock) {
+    if now.every > 1 {
+        for lane in l.block.lanes() {
+            if l.block.number(lane).rem_euclid(now.every) != 0 {
+                l.block.live &= !(1 << lane);
+            }
+        }
+    }
+}
+
+/// Opacity and size over life, twinkling, and those that go as the amount falls.
+#[inline(always)]
+fn fade(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
+    let layer = &bound.layer;
+    let mut at = [0u32; BLOCK];
+    let mut part = ROW;
+    for j in 0..BLOCK {
+        let share = l.block.age[j] / l.block.life[j];
+        let step = (share * LIFE as f32).min(LIFE as f32 - 0.001);
+        let i = whole(step, 0, LIFE as i32 - 1);
+        at[j] = i as u32;
+        part[j] = step - i as f32;
+    }
+    read(&bound.size_over, &at, &part, &mut l.grown);
+    read(&bound.opacity_over, &at, &part, &mut l.opacity);
+    for j in 0..BLOCK {
+        l.opacity[j] *= layer.opacity.at(l.own[2][j]).clamp(0.0, 1.0);
+    }
+    if now.part < 1.0 {
+        for j in 0..BLOCK {
+            l.opacity[j] *= ((now.part - (l.own[0][j] * 0.5 + 0.5)) * 24.0 + now.part).clamp(0.0, 1.0);
+        }
+    }
+    if layer.twinkle > 0.0 {
+        for j in 0..BLOCK {
+            // Around its own rate, so that no two go together for long.
+            let rate = layer.twinkle_rate * (1.0 + 0.4 * l.own[4][j]);
+            let up = 0.5 + 0.5 * wave(l.own[3][j] + rate * l.block.age[j]);
+            l.opacity[j] *= 1.0 - layer.twinkle * (1.0 - up * up);
+        }
+    }
+    let mut flags = [0; BLOCK];
+    for j in 0..BLOCK {
+        flags[j] = u8::from(l.opacity[j] >= 1.0 / 1024.0);
+    }
+    l.keep(&flags);
+}
+
+/// Reads a table of what changes over life: at these steps, and so much of the way to the next.
+#[inline(always)]
+fn read(table: &LifeTable, at: &[u32; BLOCK], part: &Row, out: &mut Row) {
+    if table.still {
+        *out = [table.steps[0][0]; BLOCK];
+        return;
+    }
+    let mut rise = ROW;
+    for j in 0..BLOCK {
+        let [value, more] = table.steps[at[j] as usize % LIFE];
+        (out[j], rise[j]) = (value, more);
+    }
+    for j in 0..BLOCK {
+        out[j] += rise[j] * part[j];
+    }
+}
+
+/// Puts friction to particles that were placed without.
+#[inline(always)]
+fn drag(bound: &BoundLayer, l: &mut ParticleBlock) {
+    let drag = bound.layer.drag;
+    let mut left = ROW;
+    for lane in l.block.lanes() {
+        left[lane] = libm::expf(-drag * l.block.age[lane]);
+    }
+    for axis in 0..3 {
+        let pull = bound.layer.pull[axis];
+        for j in 0..BLOCK {
+            let age = l.block.age[j];
+            let gone = (1.0 - left[j]) / drag;
+            let start = l.speed[axis][j] - pull * age;
+            let fell = 0.5 * pull * age * age;
+            l.block.position[axis][j] += start * (gone - age) + pull * (age - gone) / drag - fell;
+            l.speed[axis][j] = start * left[j] + pull * gone;
+        }
+    }
+}
+
+#[inline(always)]
+fn wind(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
+    let share = bound.layer.wind;
+    match &now.blown {
+        Some(blown) => {
+            for lane in l.block.lanes() {
+                l.block.position[0][lane] += blown(l.block.age[lane]) * share;
+            }
+        }
+        None => {
+            for j in 0..BLOCK {
+                l.block.position[0][j] += now.wind * l.block.age[j] * share;
+            }
+        }
+    }
+    let own = now.wind * share;
+    for v in &mut l.speed[0] {
+        *v += own;
+    }
+}
+
+/// Who leaves at one side comes in at the other.
+#[inline(always)]
+fn wrap(row: &mut Row, wrap: f32, middle: f32) {
+    for v in row {
+        let from = *v - middle;
+        *v -= wrap * (from / wrap + 0.5).floor();
+    }
+}
+
+/// Where they were as the shutter opened, before anything takes them aside.
+#[inline(always)]
+fn open(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
+    let open = bound.layer.shutter * now.speed;
+    for j in 0..BLOCK {
+        l.open[j] = open.min(l.block.age[j]);
+    }
+    for axis in 0..3 {
+        for j in 0..BLOCK {
+            l.past[axis][j] = l.block.position[axis][j] - l.speed[axis][j] * l.open[j];
+        }
+    }
+}
+
+/// Who comes to the floor while the shutter is open ends on it; who was there before is gone.
+#[inline(always)]
+fn floor(bound: &BoundLayer, l: &mut ParticleBlock) {
+    let Some(floor) = bound.layer.floor else { return };
+    let mut flags = [0; BLOCK];
+    let mut part = ROW;
+    for j in 0..BLOCK {
+        let line = floor.at(l.own[5][j]) - 0.5;
+        let before = l.past[1][j] - line * l.past[2][j];
+        let after = l.block.position[1][j] - line * l.block.position[2][j];
+        flags[j] = u8::from(before < 0.0);
+        part[j] = if after > 0.0 { before / (before - after) } else { 2.0 };
+    }
+    for axis in 0..3 {
+        for j in 0..BLOCK {
+            let past = l.past[axis][j];
+            let on = past + (l.block.position[axis][j] - past) * part[j];
+            l.block.position[axis][j] = if part[j] <= 1.0 { on } else { l.block.position[axis][j] };
+        }
+    }
+    l.keep(&flags);
+}
+
+/// Takes places aside: those of so long ago.
+#[inline(always)]
+fn swirl(bound: &BoundLayer, phases: &[f32], age: &Row, ago: &Row, places: &mut [Row; 3]) {
+    let slow = bound.layer.swirl_age;
+    let mut aside = [ROW; 3];
+    let [x, y, z] = &*places;
+    for (w, phase) in bound.waves.iter().zip(phases) {
+        let rate = w.rate as f32;
+        for j in 0..BLOCK {
+            let phase = phase - rate * ago[j];
+            let s = wave(w.way[0] * x[j] + w.way[1] * y[j] + w.way[2] * z[j] + phase);
+            aside[0][j] += w.aside[0] * s;
+            aside[1][j] += w.aside[1] * s;
+            aside[2][j] += w.aside[2] * s;
+        }
+    }
+    for (place, aside) in places.iter_mut().zip(&aside) {
+        for j in 0..BLOCK {
+            let grown = if slow > 0.0 { ((age[j] - ago[j]) / slow).min(1.0) } else { 1.0 };
+            place[j] += aside[j] * grown;
+        }
+    }
+}
+
+/// The same for what each does on its own.
+#[inline(always)]
+fn sway(bound: &BoundLayer, own: &[Row; OWN], age: &Row, ago: &Row, places: &mut [Row; 3]) {
+    let layer = &bound.layer;
+    for j in 0..BLOCK {
+        let turn = layer.sway_rate * (1.0 + 0.3 * own[4][j]) * (age[j] - ago[j]);
+        places[0][j] += layer.sway[0] * wave(turn + own[4][j]);
+        places[1][j] += layer.sway[1] * wave(2.0 * turn + own[3][j]);
+    }
+}
+
+/// Drops what is at the camera or behind it; in a volume nobody comes or goes at once at either end.
+#[inline(always)]
+fn ends(bound: &BoundLayer, l: &mut ParticleBlock) {
+    let place = bound.layer.place;
+    let mut flags = [0; BLOCK];
+    for j in 0..BLOCK {
+        flags[j] = u8::from(l.block.position[2][j] >= MIN_DEPTH);
+    }
+    l.keep(&flags);
+    let [near, far] = bound.depth;
+    if !matches!(place, SpawnArea::Box { .. }) {
+        for j in 0..BLOCK {
+            l.opacity[j] *= ((l.block.position[2][j] - 0.7 * near) / (0.6 * near)).clamp(0.0, 1.0);
+        }
+    }
+    if matches!(place, SpawnArea::Tunnel { .. }) {
+        for j in 0..BLOCK {
+            l.opacity[j] *= ((far - l.block.position[2][j]) / (0.3 * far)).clamp(0.0, 1.0);
+        }
+    }
+}
+
+/// Perspective, and the blur of what is not in focus.
+#[inline(always)]
+fn project(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) {
+    let layer = &bound.layer;
+    let (tall, aspect) = (scene.tall, bound.aspect);
+    let [focus, blur] = layer.focus;
+    let [x, y, z] = &l.block.position;
+    for j in 0..BLOCK {
+        let near = 1.0 / z[j];
+        let sharp = l.block.size[j] * l.grown[j] * near * now.size;
+        let mut half = sharp;
+        if blur > 0.0 {
+            // Of a thin lens: it goes as the difference of the reciprocal distances.
+            half += blur * (1.0 - focus * near).abs() * now.size;
+            l.opacity[j] *= (sharp / half) * (sharp / half);
+        }
+        l.centre[0][j] = (0.5 * aspect + x[j] * near) * tall + layer.aside[0] * sharp * tall;
+        l.centre[1][j] = (0.5 + y[j] * near) * tall + layer.aside[1] * sharp * tall;
+        let half = half * tall;
+        l.half[0][j] = half;
+        l.half[1][j] = half * layer.squash;
+        l.sharp[j] = sharp;
+        l.turns[j] = l.block.angle[j];
+        l.long[j] = 0;
+        l.shade[j] = SHADES as u32 - 1;
+    }
+}
+
+/// Paper seen from the side is narrow, and darker.
+#[inline(always)]
+fn tumble(bound: &BoundLayer, l: &mut ParticleBlock) {
+    let rate = bound.layer.tumble;
+    for j in 0..BLOCK {
+        let side = wave(l.own[5][j] + rate * (1.0 + 0.3 * l.own[3][j]) * l.block.age[j]);
+        l.half[1][j] *= side.abs().max(0.08);
+        l.shade[j] = whole((0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32, 0, SHADES as i32 - 1) as u32;
+    }
+}
+
+/// What moves while the shutter is open becomes a line from where it was.
+#[inline(always)]
+fn streak(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
+    let layer = &bound.layer;
+    let (tall, aspect) = (scene.tall, bound.aspect);
+    let z = &l.block.position[2];
+    let (mut across, mut down) = (ROW, ROW);
+    for j in 0..BLOCK {
+        let past = l.past[2][j].max(0.5 * z[j]);
+        let near = 1.0 / past;
+        let from = [
+            (0.5 * aspect + l.past[0][j] * near) * tall + layer.aside[0] * l.sharp[j] * tall,
+            (0.5 + l.past[1][j] * near) * tall + layer.aside[1] * l.sharp[j] * tall,
+        ];
+        let half = l.half[0][j];
+        let centre = [l.centre[0][j], l.centre[1][j]];
+        let (dx, dy) = (centre[0] - from[0], centre[1] - from[1]);
+        let length = (dx * dx + dy * dy).sqrt();
+        let long = (length > 0.7 * half) & (length < 16.0 * tall);
+        (across[j], down[j]) = (dx, dy);
+        l.long[j] = u32::from(long);
+        l.centre[0][j] = if long { 0.5 * (centre[0] + from[0]) } else { centre[0] };
+        l.centre[1][j] = if long { 0.5 * (centre[1] + from[1]) } else { centre[1] };
+        l.half[0][j] = if long { half + 0.5 * length } else { half };
+        l.half[1][j] = if long { half } else { l.half[1][j] };
+        let thin = 1.0 - layer.thin * (1.0 - 2.0 * half / (2.0 * half + length));
+        l.opacity[j] *= if long { thin } else { 1.0 };
+    }
+    for lane in l.block.lanes() {
+        if l.long[lane] == 1 {
+            l.turns[lane] = libm::atan2f(down[lane], across[lane]) * (0.5 / core::f32::consts::PI);
+        }
+    }
+}
+
+/// Drops what is off the frame.
+#[inline(always)]
+fn cut(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
+    let (wide, tall) = (bound.aspect * scene.tall, scene.tall);
+    let mut flags = [0; BLOCK];
+    for j in 0..BLOCK {
+        let reach = l.half[0][j].max(l.half[1][j]) * 1.5 + 4.0;
+        let [x, y] = [l.centre[0][j], l.centre[1][j]];
+        let off = (x < -reach) | (y < -reach) | (x > wide + reach) | (y > tall + reach);
+        flags[j] = u8::from(!off);
+    }
+    l.keep(&flags);
+}
+
+#[inline(always)]
+fn tint(bound: &BoundLayer, l: &mut ParticleBlock) {
+    let over_life = matches!(bound.layer.tint, Tint::Life(_));
+    for j in 0..BLOCK {
+        let own = if over_life { l.block.age[j] / l.block.life[j] } else { l.own[1][j] * 0.5 + 0.5 };
+        let tint = whole(own * TINTS as f32, 0, TINTS as i32 - 1);
+        l.shade[j] = l.shade[j].wrapping_mul(TINTS as u32).wrapping_add(tint as u32);
+    }
+}
+
+/// The splats of what is seen of a block, in order of birth.
+pub(super) fn emit(bound: &BoundLayer, scene: &Scene<'_>, l: &ParticleBlock, out: &mut Vec<Splat>) {
+    out.reserve(BLOCK);
+    for lane in l.block.lanes() {
+        let Some(&colour) = bound.colours.get(l.shade[lane] as usize) else { continue };
+        let moved = if l.long[lane] == 1 { None } else { bound.shift(l.block.bits[lane], l.block.age[lane]) };
+        let colour = moved.unwrap_or(colour);
+        let number = l.block.number(lane).wrapping_mul(bound.layers).wrapping_add(bound.order);
+        let rank = ranked(l.deep[lane], number);
+        let mut style = bound.styles[l.long[lane] as usize % 2];
+        if bound.pages > 1 {
+            let age = l.block.age[lane];
+            style += bound.page(age / l.block.life[lane], age, l.own[1][lane]);
+        }
+        let splat = if scene.field() {
+            let both = [0, 1].map(|a| f64::from(l.half[a][lane]));
+            let centre = [0, 1].map(|a| f64::from(l.centre[a][lane]));
+            scene.overlay.splat(centre, both, f64::from(l.turns[lane])).faded(l.opacity[lane])
+        } else {
+            l.splats.get(lane)
+        };
+        out.push(Splat { rank, style, colour, ..splat });
+    }
+}
+
+/// `sin` of turns, to within 2e-4: only + and *, the same bits everywhere.
+#[inline(always)]
+pub(super) fn wave(turns: f32) -> f32 {
+    let t = turns - (turns + 0.5).floor();
+    // A parabola through the zeros and peaks, then bent towards the sine.
+    let p = 8.0 * t - 16.0 * t * t.abs();
+    p * (0.775 + 0.225 * p.abs())
+}

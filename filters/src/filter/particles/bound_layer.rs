@@ -1,0 +1,513 @@
+//! A layer bound to a picture: where each particle is seen, and as what.
+
+use super::super::overlay::Overlay;
+use super::block::{ParticleBlock, emit, see};
+use super::curve_rate::{CurveRate, peak};
+use super::effect::{
+    Appearance, Effect, Emission, Layer, MAX_PARTICLES, Page, Pulses, SpawnArea, Tint, life_value,
+};
+use super::spawn_offset::SpawnOffset;
+use super::sub_emitter::SubEmitter;
+use super::trail::Trail;
+use crate::frame::PictureStructure;
+use crate::noise::seed::mix64;
+use crate::particle::draw::{Painter, Splat};
+use crate::particle::{
+    Bursts, ConstantRate, Directions, Draws, Emitter, EmitterShape, FLICKS, Kind, LAST, Parameter, Pool,
+    STANDARD, Spread, View, continue_draws,
+};
+use crate::simd::Level;
+use std::sync::Arc;
+
+/// A particle's own numbers beyond the standard ones, each -1 to 1: whether it is there at all when there are fewer,
+/// colour, opacity, and three phases.
+pub(super) const OWN: usize = 6;
+/// Steps of a tint, and of its shades.
+pub(super) const TINTS: usize = 64;
+pub(super) const SHADES: usize = 16;
+/// Steps of what changes over life.
+pub(super) const LIFE: usize = 64;
+/// Nothing nearer to the camera is drawn.
+pub(super) const MIN_DEPTH: f32 = 0.02;
+/// Waves of the swirl field.
+const WAVES: usize = 5;
+
+/// How the whole effect is at a moment.
+pub(super) struct EffectState {
+    /// Time of the effect.
+    pub(super) flick: i64,
+    /// How much time passes in the effect in a second of the picture's.
+    pub(super) speed: f32,
+    /// What sizes are multiplied by.
+    pub(super) size: f32,
+    /// The part of the particles that is seen.
+    pub(super) part: f32,
+    /// The wind's speed now, and where an age ago it would have been blown from.
+    pub(super) wind: f32,
+    pub(super) blown: Option<Arc<dyn Fn(f32) -> f32 + Send + Sync>>,
+    /// Every which particle is drawn, by number.
+    pub(super) every: i64,
+}
+
+/// One transversal wave of the swirl field: it moves nothing along its own way, so the sum neither gathers nor
+/// thins out (its divergence is zero).
+pub(super) struct Wave {
+    pub(super) way: [f32; 3],
+    pub(super) aside: [f32; 3],
+    /// Turns a second, and at time 0.
+    pub(super) rate: f64,
+    phase: f64,
+}
+
+pub(super) struct BoundLayer {
+    pub(super) layer: Layer,
+    pub(super) kind: Kind,
+    emitter: Emitter,
+    pub(super) waves: Vec<Wave>,
+    pub(super) colours: Vec<[u16; 3]>,
+    pub(super) size_over: LifeTable,
+    pub(super) opacity_over: LifeTable,
+    /// Widths after which places come again, x, y and z; 0 is never.
+    pub(super) wrap: [f32; 3],
+    pub(super) middle: [f32; 3],
+    pub(super) depth: [f32; 2],
+    /// Looks of the painter: as it is (the first of its pages), and as a streak.
+    pub(super) styles: [u16; 2],
+    /// How many pages there are.
+    pub(super) pages: u16,
+    /// What they leave behind.
+    trail: Option<Box<Trail>>,
+    /// Whose children they are.
+    sub_emitter: Option<Box<SubEmitter>>,
+    /// Where they are born, if the pool does not know.
+    pub(super) spawn_offset: Option<SpawnOffset>,
+    /// Its place in the effect, for the order of drawing.
+    pub(super) order: i64,
+    pub(super) layers: i64,
+    pub(super) level: Level,
+    /// Width over height of the picture as seen.
+    pub(super) aspect: f32,
+    /// Luma samples across in what is shown as wide as a row is high.
+    pub(super) narrow: f32,
+}
+
+/// What changes over life, in equal steps.
+pub(super) struct LifeTable {
+    /// Values, and how much is added to the next.
+    pub(super) steps: [[f32; 2]; LIFE],
+    /// Whether it does not change at all.
+    pub(super) still: bool,
+}
+
+impl LifeTable {
+    fn new(points: &[[f32; 2]]) -> LifeTable {
+        let at = |i: usize| life_value(points, i as f32 / LIFE as f32);
+        let steps = core::array::from_fn(|i| [at(i), at(i + 1) - at(i)]);
+        LifeTable { still: steps.iter().all(|s| *s == [steps[0][0], 0.0]), steps }
+    }
+}
+
+/// How far beyond what the camera sees a volume goes on.
+fn margin(layer: &Layer) -> f32 {
+    let turning = if layer.sway == [0.0; 2] { 0.0 } else { layer.sway[0].abs().max(layer.sway[1].abs()) };
+    0.05 + 2.0 * layer.size.reach()
+        + layer.focus[1]
+        + layer.swirl
+        + turning
+        + (layer.shutter + layer.trail) * layer.speed.reach()
+}
+
+fn fault(e: impl ToString) -> String {
+    e.to_string()
+}
+
+impl BoundLayer {
+    pub(super) fn new(
+        effect: &Effect,
+        index: usize,
+        amount: f64,
+        seed: u64,
+        overlay: &Overlay,
+        level: Level,
+    ) -> Result<BoundLayer, String> {
+        let mut layer = effect.layers[index].clone();
+        // Behind those of the layers before it, each with its pages and its streak.
+        let first: u32 = effect.layers[..index].iter().map(|l| l.form.pages() + 1).sum();
+        let pages = layer.form.pages();
+        let (styles, pages) = ([first as u16, (first + pages) as u16], pages as u16);
+        let [width, height] = overlay.size();
+        let narrow = overlay.narrow();
+        let aspect = (width / narrow / height) as f32;
+        let mut depth = layer.place.depth();
+        // Of all layers that have the same particles, so that they are in the same places.
+        let same = effect.layers.iter().filter(|l| l.stream == layer.stream);
+        let margin = same.map(margin).fold(0.0, f32::max);
+        let ends = |[a, b]: [f32; 2]| ((a + b) * 0.5, (b - a).abs() * 0.5);
+        let (z, deep) = ends(depth);
+        let (mut wrap, mut per) = ([0.0; 3], f64::from(aspect) / (16.0 / 9.0));
+        let (middle, half) = match layer.place {
+            SpawnArea::Box { x, y, .. } => {
+                let ((x, wide), (y, tall)) = (ends(x), ends(y));
+                per = 1.0;
+                ([(x - 0.5) * aspect, y - 0.5, z], [wide * aspect, tall, deep])
+            }
+            // Moved to where they are born by `spawn_offset`.
+            SpawnArea::Disc { .. }
+            | SpawnArea::Edge { .. }
+            | SpawnArea::Mask { .. }
+            | SpawnArea::Path { .. } => {
+                per = 1.0;
+                ([0.0; 3], [0.0; 3])
+            }
+            SpawnArea::Volume { far, .. } | SpawnArea::Tunnel { far, .. } => {
+                let half = [far * aspect * 0.5 + margin, far * 0.5 + margin, deep];
+                wrap = half.map(|h| 2.0 * h);
+                if matches!(layer.place, SpawnArea::Volume { .. }) || deep == 0.0 {
+                    wrap[2] = 0.0;
+                }
+                if layer.floor.is_some() {
+                    // Who ends below does not come again from above, but is born there.
+                    wrap[1] = 0.0;
+                    ([0.0, -half[1], z], [half[0], 0.0, half[2]])
+                } else {
+                    ([0.0, 0.0, z], half)
+                }
+            }
+        };
+        let mut standard = [Spread::default(); STANDARD];
+        for (slot, value) in [
+            (Parameter::Life, layer.life),
+            (Parameter::Speed, layer.speed),
+            (Parameter::AccelX, Spread::fixed(layer.pull[0])),
+            (Parameter::AccelY, Spread::fixed(layer.pull[1])),
+            (Parameter::AccelZ, Spread::fixed(layer.pull[2])),
+            (Parameter::Size, layer.size),
+            (Parameter::Growth, layer.growth),
+            (Parameter::Angle, layer.angle),
+            (Parameter::Spin, layer.spin),
+        ] {
+            standard[slot as usize] = value;
+        }
+        let own = vec![Spread { base: 0.0, offset: 1.0 }; OWN];
+        let kind = Kind::new(standard, own).map_err(fault)?;
+        let cap = 1.0 - libm::cos(f64::from(layer.cone) * core::f64::consts::TAU);
+        let shape =
+            EmitterShape::new(middle, half, layer.direction, Directions::Cone(cap as f32)).map_err(fault)?;
+        let births: Arc<dyn crate::particle::Births> = match &layer.when {
+            Emission::Steady(rate) => Arc::new(ConstantRate::new(rate * amount * per).map_err(fault)?),
+            Emission::Pulses { every, count } => Arc::new(Pulses::new(*every, count * amount * per)),
+            Emission::Curve(curve) => {
+                let most = peak(curve).map_err(|v| format!("a rate of {v} births a second"))?;
+                Arc::new(CurveRate::new(curve, most, amount * per, overlay.format.rate))
+            }
+            Emission::Bursts(all) => {
+                let count = |n: f64| (n * amount * per + 0.5) as u32;
+                let list: Vec<(i64, u32)> =
+                    all.iter().map(|[t, n]| ((t * FLICKS as f64) as i64, count(*n))).collect();
+                Arc::new(Bursts::new(&list).map_err(fault)?)
+            }
+        };
+        let own_seed = seed;
+        let seed = mix64(seed ^ mix64(layer.stream));
+        let spawn_offset = SpawnOffset::of(&layer, seed, aspect, overlay.format.rate)?;
+        if spawn_offset.is_some() {
+            // From there on it is as if they came from a box.
+            layer.place = SpawnArea::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
+        }
+        let sub_emitter = sub_emitter(effect, index, amount, own_seed, overlay, level, &kind, shape)?;
+        if let Some(sub_emitter) = &sub_emitter {
+            depth = sub_emitter.parent.depth;
+            layer.place = SpawnArea::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
+            wrap = [0.0; 3];
+        }
+        let emitter = Emitter { seed, kind: index as u16, births, shape };
+        Ok(BoundLayer {
+            colours: colours(&layer, &overlay.painter),
+            size_over: LifeTable::new(&layer.size_over),
+            opacity_over: LifeTable::new(&layer.opacity_over),
+            waves: waves(&layer),
+            kind,
+            emitter,
+            wrap,
+            middle,
+            depth,
+            styles,
+            pages,
+            order: index as i64,
+            spawn_offset,
+            trail: trail(effect, index, amount, own_seed, overlay, level)?.map(|mut t| {
+                // Whose sides are those of the layer itself.
+                (t.layer.wrap, t.layer.middle) = (wrap, middle);
+                Box::new(t)
+            }),
+            sub_emitter,
+            layers: effect.layers.len() as i64,
+            level,
+            aspect,
+            narrow: narrow as f32,
+            layer,
+        })
+    }
+
+    /// Births that may live at a time, and the bytes of a pool of them.
+    pub(super) fn room(&self) -> (i64, usize) {
+        let (emitter, kind, each) = self.emission();
+        let room = Pool::room(emitter, kind, None, -LAST..LAST);
+        let splats = each * (1 + self.trail.as_ref().map_or(0, |t| i64::from(t.steps)));
+        (room.alive.saturating_mul(splats), room.bytes)
+    }
+
+    /// What the pool is made of, and how many of the layer come of each in it.
+    fn emission(&self) -> (&Emitter, &Kind, i64) {
+        match &self.sub_emitter {
+            Some(sub_emitter) => {
+                (&sub_emitter.parent.emitter, &sub_emitter.kind, i64::from(sub_emitter.count))
+            }
+            None => (&self.emitter, &self.kind, 1),
+        }
+    }
+
+    pub(super) fn pool(&self) -> Result<Pool, String> {
+        let (emitter, kind, _) = self.emission();
+        Pool::new(emitter.clone(), kind.clone(), None, -LAST..LAST, MAX_PARTICLES as u32, self.level)
+            .map_err(fault)
+    }
+
+    /// The splats of block `index` of a pool that was sought to `now`.
+    pub(super) fn splats(
+        &self,
+        pool: &Pool,
+        index: usize,
+        now: &EffectState,
+        scene: &Scene<'_>,
+        lanes: &mut ParticleBlock,
+        out: &mut Vec<Splat>,
+    ) {
+        if let Some(sub_emitter) = &self.sub_emitter {
+            return sub_emitter
+                .each(self, pool, index, now, lanes, &mut |lanes| self.finish(now, scene, lanes, out));
+        }
+        pool.place(index, &scene.views[self.order as usize], &mut lanes.block);
+        if lanes.block.live == 0 {
+            return;
+        }
+        if let Some(spawn_offset) = &self.spawn_offset {
+            spawn_offset.shift(now.flick, &mut lanes.block);
+        }
+        pool.set_size_and_angle(&mut lanes.block);
+        continue_draws(self.level, self.kind.extra(), &mut lanes.block.bits, &mut lanes.own);
+        if self.moving() {
+            pool.velocities(index, &lanes.block, &mut lanes.speed);
+        }
+        self.finish(now, scene, lanes, out);
+    }
+
+    /// Whether velocities are looked at.
+    pub(super) fn moving(&self) -> bool {
+        let layer = &self.layer;
+        layer.shutter > 0.0 || layer.drag > 0.0 || layer.floor.is_some() || self.trail.is_some()
+    }
+
+    /// To splats, the trail too.
+    fn finish(&self, now: &EffectState, scene: &Scene<'_>, lanes: &mut ParticleBlock, out: &mut Vec<Splat>) {
+        if let Some(trail) = &self.trail {
+            trail.splats(now, scene, lanes, out);
+        }
+        see(self.level, self, now, scene, lanes);
+        emit(self, scene, lanes, out);
+    }
+
+    /// Which page a particle shows, by its share of its life, its age and a number of its own.
+    #[inline(always)]
+    pub(super) fn page(&self, share: f32, age: f32, own: f32) -> u16 {
+        let Appearance::Sprite(sprite) = &self.layer.form else { return 0 };
+        let (pages, chance) = (f32::from(self.pages), own * 0.5 + 0.5);
+        let page = match sprite.page {
+            Page::Chance => chance * pages,
+            Page::Life => share * pages,
+            Page::Time => {
+                let turns = chance + age * sprite.page_rate / pages;
+                (turns - turns.floor()) * pages
+            }
+        };
+        (page as u16).min(self.pages - 1)
+    }
+
+    /// How far a particle's picture is moved in its frame, in the place of its colour: see
+    /// [`Image::repeating`](crate::particle::draw::Image::repeating). `bits` are those behind its own numbers.
+    #[inline(always)]
+    pub(super) fn shift(&self, bits: u32, age: f32) -> Option<[u16; 3]> {
+        let Appearance::Sprite(sprite) = &self.layer.form else { return None };
+        if !sprite.moves() {
+            return None;
+        }
+        let mut draws = Draws::from_bits(bits);
+        let [x, y] = [0, 1].map(|a| {
+            let (offset, scroll) = (sprite.offset[a].at(draws.draw()), sprite.scroll[a].at(draws.draw()));
+            let at = f64::from(offset) + f64::from(scroll) * f64::from(age);
+            // Once around is where it was.
+            ((at - at.floor()) * 65536.0 + 0.5) as u32 as u16
+        });
+        Some([x, y, 0])
+    }
+
+    /// Where particles may be, as their kind alone moves them, for something of them to be seen: what cannot come there is
+    /// not even made again. With room to spare: what is beyond is still dropped when its place is known.
+    pub(super) fn view(&self, now: &EffectState, tall: f32) -> View {
+        let layer = &self.layer;
+        // What comes back at the other side, leaves a tail, is blown by a curve or is put elsewhere afterwards is looked
+        // at one by one.
+        let put = self.spawn_offset.is_some() || self.sub_emitter.is_some() || self.trail.is_some();
+        if put || !matches!(layer.place, SpawnArea::Box { .. }) || layer.shutter > 0.0 || now.blown.is_some()
+        {
+            return View::ALL;
+        }
+        let life = layer.life.reach();
+        let most = |over: &LifeTable| over.steps.iter().fold(0.0f32, |m, s| m.max(s[0]).max(s[0] + s[1]));
+        let half = (layer.size.reach() + layer.growth.reach() * life) * most(&self.size_over) * now.size;
+        let waves = |a: usize| self.waves.iter().map(|w| w.aside[a].abs()).sum::<f32>();
+        let deep = self.depth[1] + self.kind.reach(life)[2] + waves(2);
+        let (focus, blur) = (layer.focus[0], layer.focus[1] * now.size);
+        let large = 1.5 * layer.squash.max(1.0);
+        let blown = now.wind * layer.wind * life;
+        let mut view = View::ALL;
+        for (a, side) in [0.5 * self.aspect, 0.5].into_iter().enumerate() {
+            let seen = (side + 4.0 / tall + large * blur) * deep + large * (half + blur * focus);
+            let moved = waves(a) + layer.sway[a].abs() + layer.aside[a].abs() * half;
+            let wide = 1.01 * (seen + moved) + 0.01;
+            let blown = if a == 0 { blown } else { 0.0 };
+            (view.low[a], view.high[a]) = (-wide - blown.max(0.0), wide - blown.min(0.0));
+        }
+        view
+    }
+
+    /// The phases of the waves at a time, in turns from 0 to 1.
+    pub(super) fn phases(&self, now: &EffectState) -> Vec<f32> {
+        self.phases_at(now.flick)
+    }
+
+    pub(super) fn phases_at(&self, flick: i64) -> Vec<f32> {
+        let seconds = flick as f64 / FLICKS as f64;
+        let at = |w: &Wave| {
+            let turns = w.phase + w.rate * seconds;
+            (turns - turns.floor()) as f32
+        };
+        self.waves.iter().map(at).collect()
+    }
+}
+
+/// The trail of a layer, if it leaves one: the layer itself with the shutter open for a streak.
+fn trail(
+    effect: &Effect,
+    index: usize,
+    amount: f64,
+    seed: u64,
+    overlay: &Overlay,
+    level: Level,
+) -> Result<Option<Trail>, String> {
+    let layer = &effect.layers[index];
+    if layer.trail <= 0.0 {
+        return Ok(None);
+    }
+    let (steps, mut of) = (layer.trail_steps.max(1), effect.clone());
+    let step = layer.trail / steps as f32;
+    (of.layers[index].trail, of.layers[index].shutter) = (0.0, step);
+    let layer = BoundLayer::new(&of, index, amount, seed, overlay, level)?;
+    Ok(Some(Trail { layer, steps, step }))
+}
+
+/// The parents of a layer that is born of another.
+#[allow(clippy::too_many_arguments)] // what a layer is bound with
+fn sub_emitter(
+    effect: &Effect,
+    index: usize,
+    amount: f64,
+    seed: u64,
+    overlay: &Overlay,
+    level: Level,
+    kind: &Kind,
+    shape: EmitterShape,
+) -> Result<Option<Box<SubEmitter>>, String> {
+    let layer = &effect.layers[index];
+    let Some(of) = effect.parent(index) else { return Ok(None) };
+    let parent = BoundLayer::new(effect, of, amount, seed, overlay, level)?;
+    let life = kind.parameter(Parameter::Life);
+    let longer = life.base + life.offset.abs();
+    let mut standard = *parent.kind.standard();
+    standard[Parameter::Life as usize].base += longer;
+    let kind = Kind::new(standard, parent.kind.extra().to_vec()).map_err(fault)?;
+    let (count, inherit, stream) = (layer.children.max(1), layer.inherit, layer.stream);
+    Ok(Some(Box::new(SubEmitter { parent, kind, longer, count, shape, inherit, stream })))
+}
+
+/// What all layers of a frame have in common.
+pub(super) struct Scene<'a> {
+    pub(super) overlay: &'a Overlay,
+    /// Rows of the frame.
+    pub(super) tall: f32,
+    /// Of each layer's waves.
+    pub(super) phases: Vec<Vec<f32>>,
+    /// Of each layer, where its particles may be to be seen.
+    pub(super) views: Vec<View>,
+}
+
+impl Scene<'_> {
+    /// Whether the picture is one of a frame's fields.
+    #[inline(always)]
+    pub(super) fn field(&self) -> bool {
+        self.overlay.format.picture != PictureStructure::Frame
+    }
+}
+
+fn colours(layer: &Layer, painter: &Painter) -> Vec<[u16; 3]> {
+    let given = layer.tint.colours();
+    let mut all = Vec::with_capacity(SHADES * TINTS);
+    for shade in 0..SHADES {
+        let part = shade as f64 / (SHADES - 1) as f64;
+        for i in 0..TINTS {
+            let at = (i as f64 + 0.5) / TINTS as f64;
+            let colour = match layer.tint {
+                Tint::One(_) => given[((at * given.len() as f64) as usize).min(given.len() - 1)],
+                Tint::Mix(_) | Tint::Life(_) => {
+                    let at = at * (given.len() - 1) as f64;
+                    let (a, b) = (at as usize, (at as usize + 1).min(given.len() - 1));
+                    let f = at - a as f64;
+                    core::array::from_fn(|c| given[a][c] + (given[b][c] - given[a][c]) * f)
+                }
+            };
+            all.push(painter.colour(colour.map(|c| c * part)));
+        }
+    }
+    all
+}
+
+/// Waves in ways that go around the sphere by the golden angle, each longer than the last, with sizes that add up to
+/// the layer's swirl.
+fn waves(layer: &Layer) -> Vec<Wave> {
+    let golden = 2.399_963_229_728_653;
+    let share = layer.swirl / (0.5 * WAVES as f32);
+    (0..if layer.swirl > 0.0 { WAVES } else { 0 })
+        .map(|i| {
+            let n = i as f64;
+            let up = 0.85 - 1.7 * (n + 0.5) / WAVES as f64;
+            let (s, c) = libm::sincos(golden * n + 0.7);
+            let flat = (1.0 - up * up).sqrt();
+            // Little along z: what goes to the camera and back is hardly seen.
+            let way = [flat * c, up, 0.4 * flat * s];
+            let short = 1.0 / (f64::from(layer.swirl_size) * (0.7 + 0.31 * n));
+            // Square to the way: its cross product with another vector.
+            let across = [0.0, 0.0, 1.0];
+            let turned = [way[1] * across[2], -way[0] * across[2], 0.0];
+            let mut aside = [turned[0], turned[1], 0.3 * s];
+            let along =
+                (0..3).map(|a| aside[a] * way[a]).sum::<f64>() / (0..3).map(|a| way[a] * way[a]).sum::<f64>();
+            (0..3).for_each(|a| aside[a] -= along * way[a]);
+            Wave {
+                way: way.map(|v| (v * short) as f32),
+                aside: aside.map(|v| v as f32 * share * (0.7 + 0.15 * i as f32)),
+                rate: f64::from(layer.swirl_rate) * (1.3 - 0.17 * n) * if i % 2 == 0 { 1.0 } else { -1.0 },
+                phase: 0.618 * n,
+            }
+        })
+        .collect()
+}

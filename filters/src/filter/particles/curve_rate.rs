@@ -1,0 +1,136 @@
+//! Births at a rate that a curve gives, and the clock of curves inside an effect.
+
+use crate::curve::{Animate, Curve, Extrapolation, Integral};
+use crate::particle::{Births, FLICKS, LAST};
+use crate::ratio::Ratio;
+
+/// Samples of a stretch between keys in which a curve is looked at.
+const SAMPLES: i64 = 32;
+
+/// The highest value of a rate, found by looking, or the value that cannot be one: below 0, not a number, or without
+/// bound.
+pub(super) fn peak(curve: &Curve) -> Result<f64, f64> {
+    if [curve.before(), curve.after()].contains(&Extrapolation::Extrapolate) {
+        return Err(f64::INFINITY);
+    }
+    let curve = curve.resolve(None).map_err(|_| f64::NAN)?;
+    let keys = curve.keys();
+    let mut most = 0.0f64;
+    for pair in keys.windows(2) {
+        let long = pair[1].when() - pair[0].when();
+        for i in 0..=SAMPLES {
+            let part = Ratio::new(i, SAMPLES).unwrap_or(Ratio::ZERO);
+            let v = curve.value_at(pair[0].when() + long * part);
+            // What is left of a subtraction is 0.
+            if v.is_nan() || v < -1e-6 {
+                return Err(v);
+            }
+            most = most.max(v);
+        }
+    }
+    keys.iter().map(|k| k.value).try_fold(most, |most, v| if v >= 0.0 { Ok(most.max(v)) } else { Err(v) })
+}
+
+/// The time of an effect in what a curve's keys count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    num: i64,
+    den: i64,
+    /// Seconds in one of them.
+    pub(super) unit: f64,
+}
+
+impl Clock {
+    /// For a curve in a picture of so many frames a second.
+    pub(super) fn of<T: Animate>(curve: &Curve<T>, rate: Ratio) -> Clock {
+        if curve.in_seconds() {
+            return Clock { num: 1, den: FLICKS, unit: 1.0 };
+        }
+        let rate = if rate > Ratio::ZERO { rate } else { Ratio::whole(24) };
+        let den = i128::from(FLICKS) * i128::from(rate.den());
+        let (mut a, mut b) = (i128::from(rate.num()), den);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        let [num, den] = [i128::from(rate.num()) / a, den / a].map(|v| i64::try_from(v).unwrap_or(i64::MAX));
+        Clock { num, den, unit: 1.0 / rate.to_f64() }
+    }
+
+    pub(super) fn at(&self, flick: i64) -> Ratio {
+        let exact = flick.checked_mul(self.num).and_then(|n| Ratio::new(n, self.den));
+        exact.unwrap_or_else(|| {
+            let far = i128::from(flick) * i128::from(self.num) / i128::from(self.den.max(1));
+            Ratio::whole(far.clamp(-i128::from(LAST), i128::from(LAST)) as i64)
+        })
+    }
+}
+
+/// As many births by a time as the integral of the curve says; number 0 is the first after time 0.
+#[derive(Clone, Debug)]
+pub(super) struct CurveRate {
+    sum: Integral,
+    clock: Clock,
+    /// What the curve is multiplied by.
+    scale: f64,
+    /// Births a second at most.
+    peak: f64,
+}
+
+impl CurveRate {
+    /// `peak` is what [`peak`] has found.
+    pub(super) fn new(curve: &Curve, peak: f64, scale: f64, rate: Ratio) -> CurveRate {
+        let clock = Clock::of(curve, rate);
+        CurveRate { sum: Integral::new(curve), clock, scale, peak: peak * scale }
+    }
+}
+
+impl Births for CurveRate {
+    fn born(&self, at: i64) -> i64 {
+        let at = at.clamp(-LAST, LAST);
+        let count = self.sum.value_at(self.clock.at(at)) * self.clock.unit * self.scale;
+        let whole = count as i64;
+        (whole - i64::from(whole as f64 > count)).clamp(-(1 << 62), 1 << 62)
+    }
+
+    /// A twentieth more than the peak that was found, as shapes may swing a little higher between.
+    fn most(&self, _: i64, _: i64, life: i64) -> i64 {
+        (1.05 * self.peak * life.max(0) as f64 / FLICKS as f64) as i64 + 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::particle::BLOCK;
+    use crate::simd::Level;
+
+    #[test]
+    fn births_are_the_integral() {
+        let curve: Curve = "0=0;48=20".parse().unwrap();
+        assert_eq!(peak(&curve), Ok(20.0));
+        let flow = CurveRate::new(&curve, 20.0, 1.0, Ratio::whole(24));
+        // Nothing before; 20 in the two seconds of the ramp; 20 a second after it.
+        let born = [-FLICKS, 0, FLICKS, 2 * FLICKS, 3 * FLICKS].map(|t| flow.born(t));
+        assert_eq!(born, [0, 0, 5, 20, 40]);
+        let mut times = [0; BLOCK];
+        flow.times(Level::SCALAR, 0, &mut times);
+        for (i, t) in times.iter().enumerate() {
+            assert!(flow.born(*t) > i as i64 && flow.born(*t - 1) <= i as i64, "{i}");
+        }
+        for life in [FLICKS / 10, FLICKS, 5 * FLICKS] {
+            let windows = (0..200).map(|i| i * FLICKS / 40);
+            let most = windows.map(|t| flow.born(t) - flow.born(t - life)).max().unwrap();
+            assert!(flow.most(0, FLICKS, life) >= most);
+        }
+        let seconds: Curve = "0s=0;2s=20".parse().unwrap();
+        assert_eq!(CurveRate::new(&seconds, 20.0, 1.0, Ratio::whole(25)).born(3 * FLICKS), 40);
+    }
+
+    #[test]
+    fn what_is_no_rate_is_refused() {
+        for text in ["0=5;9=-1", "0=5;9=6;>extrapolate", "0=5;-1=6"] {
+            let curve: Curve = text.parse().unwrap();
+            assert!(peak(&curve).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! What is seen of a particle, one at a time: the definition of `lanes.rs`, and their comparison.
+
+use super::block::wave;
+use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
+use super::effect::{SpawnArea, Tint};
+use crate::particle::draw::{Splat, rank};
+use crate::particle::{BLOCK, PlacedBlock, Pool, View, continue_draws};
+
+/// One particle, as the pool has it.
+struct ParticleState {
+    number: i64,
+    age: f32,
+    life: f32,
+    place: [f32; 3],
+    speed: [f32; 3],
+    size: f32,
+    angle: f32,
+    own: [f32; OWN],
+    bits: u32,
+}
+
+impl BoundLayer {
+    /// What [`BoundLayer::splats`] makes.
+    fn reference_splats(
+        &self,
+        pool: &Pool,
+        index: usize,
+        now: &EffectState,
+        scene: &Scene<'_>,
+        out: &mut Vec<Splat>,
+    ) {
+        let mut block = PlacedBlock::EMPTY;
+        pool.place(index, &View::ALL, &mut block);
+        if block.live == 0 {
+            return;
+        }
+        if let Some(origin) = &self.spawn_offset {
+            origin.shift(now.flick, &mut block);
+        }
+        pool.set_size_and_angle(&mut block);
+        let mut own = [[0.0f32; BLOCK]; OWN];
+        continue_draws(self.level, self.kind.extra(), &mut block.bits, &mut own);
+        let mut speeds = [[0.0f32; BLOCK]; 3];
+        if self.moving() {
+            pool.velocities(index, &block, &mut speeds);
+        }
+        for lane in block.lanes() {
+            let number = block.number(lane);
+            if now.every > 1 && number.rem_euclid(now.every) != 0 {
+                continue;
+            }
+            let own: [f32; OWN] = core::array::from_fn(|i| own[i][lane]);
+            let one = ParticleState {
+                number,
+                age: block.age[lane],
+                life: block.life[lane],
+                place: core::array::from_fn(|a| block.position[a][lane]),
+                speed: core::array::from_fn(|a| speeds[a][lane]),
+                size: block.size[lane],
+                angle: block.angle[lane],
+                own,
+                bits: block.bits[lane],
+            };
+            out.extend(self.splat(one, now, scene));
+        }
+    }
+
+    fn splat(&self, mut one: ParticleState, now: &EffectState, scene: &Scene<'_>) -> Option<Splat> {
+        let layer = &self.layer;
+        let share = one.age / one.life;
+        let step = (share * LIFE as f32).min(LIFE as f32 - 0.001);
+        let (i, f) = (step as usize, step - (step as usize) as f32);
+        let read = |table: &LifeTable| table.steps[i][0] + table.steps[i][1] * f;
+        // Opacity first: what is not seen need not be placed.
+        let mut opacity = (layer.opacity.at(one.own[2])).clamp(0.0, 1.0) * read(&self.opacity_over);
+        if now.part < 1.0 {
+            opacity *= ((now.part - (one.own[0] * 0.5 + 0.5)) * 24.0 + now.part).clamp(0.0, 1.0);
+        }
+        if layer.twinkle > 0.0 {
+            // Around its own rate, so that no two go together for long.
+            let rate = layer.twinkle_rate * (1.0 + 0.4 * one.own[4]);
+            let up = 0.5 + 0.5 * wave(one.own[3] + rate * one.age);
+            opacity *= 1.0 - layer.twinkle * (1.0 - up * up);
+        }
+        if opacity < 1.0 / 1024.0 {
+            return None;
+        }
+        self.drag(&mut one);
+        let blown = now.blown.as_ref().map_or(now.wind * one.age, |b| b(one.age)) * layer.wind;
+        one.place[0] += blown;
+        one.speed[0] += now.wind * layer.wind;
+        for (axis, wrap) in self.wrap.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+            let from = one.place[axis] - self.middle[axis];
+            one.place[axis] -= wrap * (from / wrap + 0.5).floor();
+        }
+        // Where it was as the shutter opened, or at birth.
+        let open = (layer.shutter * now.speed).min(one.age);
+        let mut past: [f32; 3] = core::array::from_fn(|a| one.place[a] - one.speed[a] * open);
+        if let Some(floor) = layer.floor {
+            let line = floor.at(one.own[5]) - 0.5;
+            let [before, after] = [past, one.place].map(|p| p[1] - line * p[2]);
+            if before >= 0.0 {
+                return None;
+            }
+            if after > 0.0 {
+                let part = before / (before - after);
+                one.place = core::array::from_fn(|a| past[a] + (one.place[a] - past[a]) * part);
+            }
+        }
+        let phases = &scene.phases[self.order as usize];
+        one.place = self.aside(&one, one.place, 0.0, phases);
+        past = self.aside(&one, past, open, phases);
+        let z = one.place[2];
+        if z < MIN_DEPTH {
+            return None;
+        }
+        if !matches!(layer.place, SpawnArea::Box { .. }) {
+            // Nobody comes or goes at once at either end.
+            let [near, far] = self.depth;
+            opacity *= ((z - 0.7 * near) / (0.6 * near)).clamp(0.0, 1.0);
+            if matches!(layer.place, SpawnArea::Tunnel { .. }) {
+                opacity *= ((far - z) / (0.3 * far)).clamp(0.0, 1.0);
+            }
+        }
+        self.seen(&one, past, read(&self.size_over), opacity, now, scene)
+    }
+
+    /// Puts friction to a particle that was placed without.
+    fn drag(&self, one: &mut ParticleState) {
+        let drag = self.layer.drag;
+        if drag > 0.0 {
+            let left = libm::expf(-drag * one.age);
+            let gone = (1.0 - left) / drag;
+            for axis in 0..3 {
+                let pull = self.layer.pull[axis];
+                let start = one.speed[axis] - pull * one.age;
+                let fell = 0.5 * pull * one.age * one.age;
+                one.place[axis] += start * (gone - one.age) + pull * (one.age - gone) / drag - fell;
+                one.speed[axis] = start * left + pull * gone;
+            }
+        }
+    }
+
+    /// Where swirl and sway take a place of so long ago.
+    fn aside(&self, one: &ParticleState, mut place: [f32; 3], ago: f32, phases: &[f32]) -> [f32; 3] {
+        let layer = &self.layer;
+        if layer.swirl > 0.0 {
+            let slow = layer.swirl_age;
+            let grown = if slow > 0.0 { ((one.age - ago) / slow).min(1.0) } else { 1.0 };
+            let mut aside = [0.0f32; 3];
+            for (w, phase) in self.waves.iter().zip(phases) {
+                let phase = phase - w.rate as f32 * ago;
+                let turns = w.way[0] * place[0] + w.way[1] * place[1] + w.way[2] * place[2] + phase;
+                let s = wave(turns);
+                for (aside, part) in aside.iter_mut().zip(w.aside) {
+                    *aside += part * s;
+                }
+            }
+            for (place, aside) in place.iter_mut().zip(aside) {
+                *place += aside * grown;
+            }
+        }
+        if layer.sway != [0.0; 2] {
+            let turn = layer.sway_rate * (1.0 + 0.3 * one.own[4]) * (one.age - ago);
+            place[0] += layer.sway[0] * wave(turn + one.own[4]);
+            place[1] += layer.sway[1] * wave(2.0 * turn + one.own[3]);
+        }
+        place
+    }
+
+    fn seen(
+        &self,
+        one: &ParticleState,
+        past: [f32; 3],
+        grown: f32,
+        mut opacity: f32,
+        now: &EffectState,
+        scene: &Scene<'_>,
+    ) -> Option<Splat> {
+        let layer = &self.layer;
+        let [x, y, z] = one.place;
+        let near = 1.0 / z;
+        let tall = scene.tall;
+        let mut half = one.size * grown * near * now.size;
+        let sharp = half;
+        if layer.focus[1] > 0.0 {
+            // The blur of a thin lens: it goes as the difference of the reciprocal distances.
+            half += layer.focus[1] * (1.0 - layer.focus[0] * near).abs() * now.size;
+            opacity *= (sharp / half) * (sharp / half);
+        }
+        let at = |x: f32, y: f32, near: f32| {
+            let [x, y] = [(0.5 * self.aspect + x * near) * tall, (0.5 + y * near) * tall];
+            [x + layer.aside[0] * sharp * tall, y + layer.aside[1] * sharp * tall]
+        };
+        let mut centre = at(x, y, near);
+        let half = half * tall;
+        let mut both = [half, half * layer.squash];
+        let (mut turns, mut style) = (one.angle, self.styles[0]);
+        let mut shade = SHADES - 1;
+        if layer.tumble > 0.0 {
+            let side = wave(one.own[5] + layer.tumble * (1.0 + 0.3 * one.own[3]) * one.age);
+            both[1] *= side.abs().max(0.08);
+            shade = ((0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32) as usize;
+        }
+        if layer.shutter > 0.0 {
+            let from = at(past[0], past[1], 1.0 / past[2].max(0.5 * z));
+            let [dx, dy] = [centre[0] - from[0], centre[1] - from[1]];
+            let long = (dx * dx + dy * dy).sqrt();
+            if long > 0.7 * half && long < 16.0 * tall {
+                centre = [0.5 * (centre[0] + from[0]), 0.5 * (centre[1] + from[1])];
+                both = [half + 0.5 * long, half];
+                turns = libm::atan2f(dy, dx) * (0.5 / core::f32::consts::PI);
+                style = self.styles[1];
+                opacity *= 1.0 - layer.thin * (1.0 - 2.0 * half / (2.0 * half + long));
+            }
+        }
+        let reach = both[0].max(both[1]) * 1.5 + 4.0;
+        if centre[0] < -reach
+            || centre[1] < -reach
+            || centre[0] > self.aspect * tall + reach
+            || centre[1] > tall + reach
+        {
+            return None;
+        }
+        centre[0] *= self.narrow;
+        let own = match layer.tint {
+            Tint::Life(_) => one.age / one.life,
+            Tint::One(_) | Tint::Mix(_) => one.own[1] * 0.5 + 0.5,
+        };
+        let tint = ((own * TINTS as f32) as usize).min(TINTS - 1);
+        // Farther ones first; what is flat by order of birth, which is the order they are made in.
+        let deep = if self.depth[0] == self.depth[1] { self.depth[0] } else { z };
+        let rank = rank(deep, one.number.wrapping_mul(self.layers).wrapping_add(self.order));
+        let [centre, both] = [centre, both].map(|v| v.map(f64::from));
+        let splat = scene.overlay.splat(centre, both, f64::from(turns));
+        let mut colour = *self.colours.get(shade * TINTS + tint)?;
+        if style == self.styles[0] {
+            colour = self.shift(one.bits, one.age).unwrap_or(colour);
+        }
+        style += if self.pages > 1 { self.page(one.age / one.life, one.age, one.own[1]) } else { 0 };
+        Some(Splat { rank, style, colour, ..splat }.faded(opacity))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::overlay::Overlay;
+    use super::super::block::ParticleBlock;
+    use super::super::effect::{Appearance, Effect, Emission, Layer, Page, Sprite};
+    use super::super::{Preset, presets};
+    use super::*;
+    use crate::frame::{Format, Frame, Parity};
+    use crate::particle::Spread;
+    use crate::particle::draw::{Blend, SplatStyle};
+    use crate::settings::ImageAsset;
+    use crate::settings::Word;
+    use crate::simd::Level;
+
+    /// Everything that a layer can have, at once.
+    fn all() -> Effect {
+        let layer = Layer {
+            when: Emission::Steady(400.0),
+            place: SpawnArea::Tunnel { near: 0.3, far: 3.0 },
+            direction: [0.2, 1.0, -0.4],
+            cone: 0.3,
+            life: Spread::between(0.0, 3.0),
+            speed: Spread::between(-0.2, 0.9),
+            pull: [0.1, 0.4, -0.05],
+            drag: 0.7,
+            swirl: 0.2,
+            swirl_age: 0.5,
+            sway: [0.05, 0.02],
+            size: Spread::between(0.0, 0.04),
+            growth: Spread::between(-0.01, 0.01),
+            size_over: vec![[0.1, 0.0], [0.5, 1.0], [0.9, 0.3]],
+            angle: Spread::between(0.0, 1.0),
+            spin: Spread::between(-2.0, 2.0),
+            tumble: 0.8,
+            squash: 0.6,
+            opacity: Spread::between(0.0, 1.0),
+            twinkle: 0.9,
+            tint: Tint::Life(vec![[1.0; 3], [1.0, 0.0, 0.3]]),
+            form: Appearance::Disc(0.5),
+            aside: [0.3, -0.2],
+            shutter: 0.02,
+            focus: [1.0, 0.01],
+            ..Layer::default()
+        };
+        let flat = Layer {
+            place: SpawnArea::Box { x: [-0.5, 1.5], y: [0.4, 0.6], z: [1.0, 1.0] },
+            tint: Tint::One(vec![[0.2; 3], [0.4; 3]]),
+            pull: [0.0, -0.6, 0.0],
+            drag: 0.0,
+            twinkle: 0.0,
+            ..layer.clone()
+        };
+        // From far outside of the frame, where most can be known not to be seen.
+        let wide = Layer {
+            place: SpawnArea::Box { x: [-4.0, 3.0], y: [-3.0, 3.5], z: [0.4, 1.4] },
+            shutter: 0.0,
+            drag: 0.3,
+            ..flat.clone()
+        };
+        // That ends in the picture, with an open shutter and without.
+        let ending = Layer {
+            place: SpawnArea::Volume { near: 0.5, far: 2.0 },
+            direction: [0.1, 1.0, 0.1],
+            cone: 0.02,
+            speed: Spread::between(0.5, 2.0),
+            floor: Some(Spread::between(0.4, 0.9)),
+            ..flat.clone()
+        };
+        let shut = Layer { shutter: 0.0, drag: 0.4, sway: [0.0; 2], ..ending.clone() };
+        let picture = ImageAsset::named("p.png").read(Frame::new(Format::from_name("gray", 9, 6).unwrap()));
+        let (offset, scroll) =
+            ([Spread::between(-1.0, 2.0), Spread::fixed(0.3)], [Spread::between(-0.5, 0.5); 2]);
+        let sprite =
+            Sprite { picture, columns: 3, rows: 2, page: Page::Time, page_rate: 7.0, offset, scroll };
+        let moved = Layer { form: Appearance::Sprite(sprite), shutter: 0.0, ..layer.clone() };
+        let layers = vec![layer, flat, wide, ending, shut, moved];
+        Effect { layers, blend: Blend::Over, wind: 0.2, light: Default::default() }
+    }
+
+    #[test]
+    fn lanes_are_one_by_one() {
+        let names = Preset::VALUES.iter().map(|p| presets::preset(*p));
+        let frame = Format::from_name("gray", 320, 180).unwrap();
+        let (mut seen, mut culled) = ([0; 4], 0);
+        for mut effect in names.chain([all()]) {
+            // Whose children and tails are the same particles at other places and times.
+            effect.layers.retain(|l| l.born_of.is_empty());
+            effect.layers.iter_mut().for_each(|l| l.trail = 0.0);
+            for (case, format) in [frame, frame, frame, frame.field(Parity::Bottom)].into_iter().enumerate() {
+                let styles = effect.layers.iter().flat_map(|l| {
+                    let (mut shapes, streak) = l.form.shapes([0.0; 3]).unwrap();
+                    shapes.push(streak);
+                    shapes.into_iter().map(|shape| SplatStyle::new(shape, Blend::Over))
+                });
+                let overlay = Overlay::new(&format, styles.collect(), 1, Level::SCALAR).unwrap();
+                for &level in Level::available() {
+                    for index in 0..effect.layers.len() {
+                        let bound = BoundLayer::new(&effect, index, 0.5, 7, &overlay, level).unwrap();
+                        let now = EffectState {
+                            flick: crate::particle::FLICKS * 7 / 3,
+                            speed: 1.5,
+                            size: 0.9,
+                            part: if case == 1 { 0.4 } else { 1.0 },
+                            wind: 0.3,
+                            blown: (case == 2).then(|| {
+                                let f: std::sync::Arc<dyn Fn(f32) -> f32 + Send + Sync> =
+                                    std::sync::Arc::new(|age| age * age);
+                                f
+                            }),
+                            every: if case == 2 { 4 } else { 1 },
+                        };
+                        let scene = Scene {
+                            overlay: &overlay,
+                            tall: 180.0,
+                            phases: vec![bound.phases(&now); index + 1],
+                            views: vec![bound.view(&now, 180.0); index + 1],
+                        };
+                        let mut pool = bound.pool().unwrap();
+                        pool.seek(now.flick);
+                        let (mut lanes, mut got, mut want) = (ParticleBlock::EMPTY, vec![], vec![]);
+                        for block in 0..pool.blocks() {
+                            bound.splats(&pool, block, &now, &scene, &mut lanes, &mut got);
+                            bound.reference_splats(&pool, block, &now, &scene, &mut want);
+                            let mut all = PlacedBlock::EMPTY;
+                            pool.place(block, &View::ALL, &mut all);
+                            let live = all.live;
+                            pool.place(block, &scene.views[index], &mut all);
+                            culled += (live & !all.live).count_ones();
+                        }
+                        // A splat of no opacity is none: only one of the two may have thrown it away.
+                        got.retain(|s| s.opacity > 0);
+                        want.retain(|s| s.opacity > 0);
+                        assert_eq!(got, want, "layer {index}, case {case}, {level}");
+                        seen[case] += got.len();
+                    }
+                }
+            }
+        }
+        assert!(seen.iter().all(|n| *n > 1000) && culled > 100, "{seen:?} {culled}");
+    }
+}

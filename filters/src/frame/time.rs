@@ -1,0 +1,45 @@
+//! When a picture is.
+
+use super::PictureStructure;
+use crate::ratio::Ratio;
+
+/// The place of a picture in its source. All that a filter may know of time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FrameTime {
+    /// Keys random numbers, and nothing else: the frame's number, or for fields 2n and 2n+1 in order of time.
+    pub index: i64,
+    /// The frame's own number, for curves whose keys are frames; a second field is half a frame later.
+    pub frame: Ratio,
+    /// Exact seconds since the source's first frame (never a range's), for curves whose keys are times.
+    pub time: Ratio,
+    /// Seconds since the frame's own time: half its duration for a second field, else zero.
+    pub late: Ratio,
+}
+
+impl FrameTime {
+    /// Frame `number` of a source of constant `rate` whose first frame is number 0.
+    pub fn of_frame(number: i64, rate: Ratio) -> FrameTime {
+        let frame = Ratio::whole(number);
+        FrameTime::of_time(number, frame.checked_div(rate).unwrap_or(Ratio::ZERO))
+    }
+
+    /// Frame `number`, shown at `time`.
+    pub const fn of_time(number: i64, time: Ratio) -> FrameTime {
+        FrameTime { index: number, frame: Ratio::whole(number), time, late: Ratio::ZERO }
+    }
+
+    /// Where the whole frame is: both fields ask curves here for what they must agree on.
+    pub fn whole_frame(&self) -> FrameTime {
+        FrameTime {
+            frame: Ratio::whole(self.frame.floor()),
+            time: self.time - self.late,
+            late: Ratio::ZERO,
+            ..*self
+        }
+    }
+
+    /// The number of the frame, and which picture of it this is: 0, or 1 for a second field.
+    pub const fn split(&self, picture: PictureStructure) -> (i64, i64) {
+        (self.index.div_euclid(picture.per_frame()), self.index.rem_euclid(picture.per_frame()))
+    }
+}

@@ -1,0 +1,340 @@
+//! Splats laid over a tile, small soft discs from their stamps.
+#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
+
+use super::draw_large::draw_large;
+use super::draw_plane::{BATCH, BlendTerms};
+use super::painter::{Painter, Stamps};
+use super::rasterize::CoverageMask;
+use super::splat::Splat;
+use super::stamp::Stamp;
+use super::style::SplatStyle;
+use super::tile::{Part, ROOM, Tile};
+use crate::simd::{Level, multiversion};
+
+multiversion! {
+    /// Draws splats, in this order, into a tile's samples.
+    pub(super) fn paint(level, tile: &Tile, painter: &Painter, stamps: &Stamps, splats: &[Splat], buffers: &mut DrawBuffers, samples: &mut [f32], own: Level) = paint_body;
+}
+
+/// What is drawn, and with what.
+#[derive(Clone, Copy)]
+struct DrawContext<'a> {
+    painter: &'a Painter,
+    stamps: &'a Stamps,
+    splats: &'a [Splat],
+    batch: &'a [SplatBatch; MANY],
+    own: Level,
+}
+
+/// Stretches of [`BATCH`] splats that are made ready at a time.
+const MANY: usize = 16;
+
+/// What the drawing of a band needs for a while.
+pub(super) struct DrawBuffers {
+    batch: [SplatBatch; MANY],
+    mask: CoverageMask,
+}
+
+impl DrawBuffers {
+    pub(super) const EMPTY: DrawBuffers =
+        DrawBuffers { batch: [SplatBatch::EMPTY; MANY], mask: CoverageMask::EMPTY };
+}
+
+/// One part after the other, so that only its stamps and samples need be near. What is usual is compiled for itself: so
+/// many planes, and so many samples from row to row, that no step of a stamp has to be checked.
+#[inline(always)]
+fn paint_body(
+    tile: &Tile,
+    painter: &Painter,
+    stamps: &Stamps,
+    splats: &[Splat],
+    buffers: &mut DrawBuffers,
+    samples: &mut [f32],
+    own: Level,
+) {
+    let DrawBuffers { batch, mask } = buffers;
+    for splats in splats.chunks(BATCH * MANY) {
+        // All of them first: what is written number by number cannot at once be read as vectors.
+        for (batch, splats) in batch.iter_mut().zip(splats.chunks(BATCH)) {
+            batch.take(splats, stamps);
+        }
+        let work = DrawContext { painter, stamps, splats, batch, own };
+        each_part(tile, work, mask, samples);
+    }
+}
+
+#[inline(always)]
+fn each_part(tile: &Tile, work: DrawContext<'_>, mask: &mut CoverageMask, samples: &mut [f32]) {
+    for part in tile.parts() {
+        match (part.group.count, part.stride) {
+            (1, 80) => blend_part::<1, 80>(part, work, mask, samples),
+            (2, 48) => blend_part::<2, 48>(part, work, mask, samples),
+            (3, 80) => blend_part::<3, 80>(part, work, mask, samples),
+            (3, 48) => blend_part::<3, 48>(part, work, mask, samples),
+            _ => blend_part::<0, 0>(part, work, mask, samples),
+        }
+    }
+}
+
+/// `C` planes, or any number; `S` samples from row to row, or any number.
+#[inline(always)]
+fn blend_part<const C: usize, const S: usize>(
+    part: &Part,
+    work: DrawContext<'_>,
+    mask: &mut CoverageMask,
+    samples: &mut [f32],
+) {
+    let stride = if S > 0 { S } else { part.stride };
+    let count = if C > 0 { C } else { part.group.count.min(4) };
+    let spot = OffsetFinder::new(part);
+    let mut at = BufferOffsets::EMPTY;
+    let mut mix = [[[0.0f32; BATCH]; 2]; 4];
+    let mut cuts = Coverages([[0.0; 16]; BATCH]);
+    for (splats, batch) in work.splats.chunks(BATCH).zip(work.batch) {
+        spot.find(batch, &mut at);
+        batch.effects(part, work.painter, splats, &mut mix);
+        // Coverage of all that are small, then one after the other onto the samples.
+        for (j, cut) in cuts.0.iter_mut().enumerate().take(splats.len()) {
+            at.to[j] = OUTSIDE;
+            let Some(stamp) = work.stamps.stamp(batch.set[j], part.group.kind) else { continue };
+            let [x, y] =
+                [0, 1].map(|a| at.cell[a][j].wrapping_add(stamp.start[a][at.phase[a][j] as usize & 15]));
+            // From 0 to where the stamp still fits: a negative number is a large one without sign. One that is not
+            // wholly in the buffer does not touch the tile.
+            let fits = (x as u32 <= (spot.size[0] - stamp.width as i32) as u32)
+                & (y as u32 <= (spot.size[1] - stamp.rows as i32) as u32);
+            if !fits {
+                continue;
+            }
+            at.to[j] = y as u32 * stride as u32 + x as u32;
+            if stamp.long == 16 {
+                coverage(stamp, &at, j, batch.opacity[j], cut);
+            }
+        }
+        for (j, splat) in splats.iter().enumerate() {
+            let Some(stamp) = work.stamps.stamp(batch.set[j], part.group.kind) else {
+                if let Some(style) = work.painter.styles.get(usize::from(splat.style)) {
+                    draw_large(work.own, part, work.painter, splat, style, mask, samples);
+                }
+                continue;
+            };
+            if at.to[j] == OUTSIDE {
+                continue;
+            }
+            let place = at.to[j] as usize;
+            for (base, [fade, ink]) in part.base.iter().zip(&mix).take(count) {
+                let (to, mix) = (base + place, [fade[j], ink[j]]);
+                match (stamp.long, stamp.rows) {
+                    (16, 3) => composite::<3>(&cuts.0[j], mix, to, stride, samples),
+                    (16, 4) => composite::<4>(&cuts.0[j], mix, to, stride, samples),
+                    (32, _) => {
+                        composite_rows::<4, 32>(stamp, &at, j, batch.opacity[j], mix, to, stride, samples)
+                    }
+                    _ => composite_rows::<8, 64>(stamp, &at, j, batch.opacity[j], mix, to, stride, samples),
+                }
+            }
+        }
+    }
+}
+
+/// What a splat does to each plane of a part.
+#[inline(always)]
+pub(super) fn effects(painter: &Painter, part: &Part, splat: &Splat, style: &SplatStyle) -> [BlendTerms; 4] {
+    let mut out = [BlendTerms::default(); 4];
+    for (out, p) in out.iter_mut().zip(part.group.planes()) {
+        *out = painter.places[*p].effect(style.blend, splat.colour, style.gain);
+    }
+    out
+}
+
+/// Coverage of the cells of stamps, times opacity.
+#[repr(C, align(64))]
+struct Coverages([[f32; 16]; BATCH]);
+
+/// Not in the tile's buffer.
+const OUTSIDE: u32 = u32::MAX;
+
+/// Splats side by side.
+#[repr(C, align(64))]
+struct SplatBatch {
+    at: [[i32; BATCH]; 2],
+    opacity: [f32; BATCH],
+    colour: [[u16; BATCH]; 3],
+    /// Their stamps.
+    set: [u16; BATCH],
+    /// Whether all are of one look.
+    alike: bool,
+}
+
+impl SplatBatch {
+    const EMPTY: SplatBatch = SplatBatch {
+        at: [[0; BATCH]; 2],
+        opacity: [0.0; BATCH],
+        colour: [[0; BATCH]; 3],
+        set: [0; BATCH],
+        alike: true,
+    };
+
+    #[inline(always)]
+    fn take(&mut self, splats: &[Splat], stamps: &Stamps) {
+        let style = splats.first().map_or(0, |s| s.style);
+        self.alike = true;
+        for (j, splat) in splats.iter().enumerate().take(BATCH) {
+            self.at[0][j] = splat.x;
+            self.at[1][j] = splat.y;
+            self.opacity[j] = f32::from(splat.opacity) * (1.0 / 65535.0);
+            for c in 0..3 {
+                self.colour[c][j] = splat.colour[c];
+            }
+            self.set[j] = stamps.set(splat);
+            self.alike &= splat.style == style;
+        }
+    }
+
+    /// What they do to each plane of a part: fades and inks.
+    #[inline(always)]
+    fn effects(&self, part: &Part, painter: &Painter, splats: &[Splat], mix: &mut [[[f32; BATCH]; 2]; 4]) {
+        let styles = &painter.styles;
+        if self.alike {
+            let Some(style) = splats.first().and_then(|s| styles.get(usize::from(s.style))) else { return };
+            for (p, [fade, ink]) in part.group.planes().iter().zip(mix) {
+                painter.places[*p].effects(style.blend, style.gain, &self.colour, fade, ink);
+            }
+            return;
+        }
+        for (j, splat) in splats.iter().enumerate().take(BATCH) {
+            let Some(style) = styles.get(usize::from(splat.style)) else { continue };
+            let effects = effects(painter, part, splat, style);
+            for (mix, effect) in mix.iter_mut().zip(effects) {
+                (mix[0][j], mix[1][j]) = (effect.fade, effect.ink);
+            }
+        }
+    }
+}
+
+/// Where splats side by side come to lie in a part's buffer.
+#[repr(C, align(64))]
+struct BufferOffsets {
+    /// Cell of the centre.
+    cell: [[i32; BATCH]; 2],
+    /// Sixteenth of the centre in its cell, and how far it is beyond that, in sixteenths.
+    phase: [[u32; BATCH]; 2],
+    left: [[f32; BATCH]; 2],
+    /// First sample of the stamp, counted from the plane's.
+    to: [u32; BATCH],
+}
+
+impl BufferOffsets {
+    const EMPTY: BufferOffsets = BufferOffsets {
+        cell: [[0; BATCH]; 2],
+        phase: [[0; BATCH]; 2],
+        left: [[0.0; BATCH]; 2],
+        to: [OUTSIDE; BATCH],
+    };
+}
+
+/// How places are found in a part.
+struct OffsetFinder {
+    /// log2 of a sixteenth of a cell, left or top edge of cell 0, and first cell of the buffer: across and down.
+    by: [u32; 2],
+    edge: [i32; 2],
+    from: [i32; 2],
+    /// Cells of the buffer.
+    size: [i32; 2],
+}
+
+impl OffsetFinder {
+    #[inline(always)]
+    fn new(part: &Part) -> OffsetFinder {
+        let cells = &part.group.cells;
+        let mut spot = OffsetFinder { by: [0; 2], edge: [0; 2], from: [0; 2], size: [0; 2] };
+        for a in 0..2 {
+            spot.by[a] = 4 + cells.shift[a];
+            spot.edge[a] = cells.edge(a);
+            spot.from[a] = part.from[a] - ROOM as i32;
+            spot.size[a] = (part.size[a] + 2 * ROOM) as i32;
+        }
+        spot
+    }
+
+    #[inline(always)]
+    fn find(&self, batch: &SplatBatch, out: &mut BufferOffsets) {
+        for a in 0..2 {
+            let (by, edge, from) = (self.by[a], self.edge[a], self.from[a]);
+            let unit = 1.0 / (1u32 << by) as f32;
+            for j in 0..BATCH {
+                let place = batch.at[a][j].wrapping_sub(edge);
+                let near = place.wrapping_add(1 << (by - 1)) >> by;
+                out.left[a][j] = place.wrapping_sub(near << by) as f32 * unit;
+                out.phase[a][j] = (near & 15) as u32;
+                out.cell[a][j] = (near >> 4).wrapping_sub(from);
+            }
+        }
+    }
+}
+
+/// Coverage of a cell of a stamp.
+#[inline(always)]
+fn cut(cover: f32, across: f32, down: f32, left: [f32; 2], opacity: f32) -> f32 {
+    let v = cover + left[0] * across + left[1] * down;
+    let v = if v > 0.0 { v } else { 0.0 };
+    (if v < 1.0 { v } else { 1.0 }) * opacity
+}
+
+/// Coverage of all cells of a small stamp.
+#[inline(always)]
+fn coverage(stamp: &Stamp, at: &BufferOffsets, j: usize, opacity: f32, out: &mut [f32; 16]) {
+    let phase = [0, 1].map(|a| at.phase[a][j] as usize & 15);
+    let left = [at.left[0][j], at.left[1][j]];
+    let Some([cover, across, down]) = stamp.coverage::<16>(phase[0], phase[1]) else { return };
+    for i in 0..16 {
+        out[i] = cut(cover[i], across[i], down[i], left, opacity);
+    }
+}
+
+/// Lays `R` rows of 4 over a plane from sample `to` on.
+#[inline(always)]
+fn composite<const R: usize>(
+    cuts: &[f32; 16],
+    [fade, ink]: [f32; 2],
+    to: usize,
+    stride: usize,
+    samples: &mut [f32],
+) {
+    let long = (R - 1) * stride + 4;
+    let Some(cells) = samples.get_mut(to..).and_then(|s| s.get_mut(..long)) else { return };
+    for r in 0..R {
+        let row = &mut cells[r * stride..][..4];
+        for i in 0..4 {
+            row[i] = row[i] * (1.0 - cuts[4 * r + i] * fade) + cuts[4 * r + i] * ink;
+        }
+    }
+}
+
+/// Lays a stamp of any height and `W` cells across over a plane, row by row.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn composite_rows<const W: usize, const N: usize>(
+    stamp: &Stamp,
+    at: &BufferOffsets,
+    j: usize,
+    opacity: f32,
+    [fade, ink]: [f32; 2],
+    mut to: usize,
+    stride: usize,
+    samples: &mut [f32],
+) {
+    let phase = [0, 1].map(|a| at.phase[a][j] as usize & 15);
+    let left = [at.left[0][j], at.left[1][j]];
+    let Some([cover, across, down]) = stamp.coverage::<N>(phase[0], phase[1]) else { return };
+    let (cover, across, down) =
+        (cover.as_chunks::<W>().0, across.as_chunks::<W>().0, down.as_chunks::<W>().0);
+    for ((cover, across), down) in cover.iter().zip(across).zip(down).take(stamp.rows) {
+        let Some(row) = samples.get_mut(to..).and_then(|s| s.first_chunk_mut::<W>()) else { return };
+        for i in 0..W {
+            let cut = cut(cover[i], across[i], down[i], left, opacity);
+            row[i] = row[i] * (1.0 - cut * fade) + cut * ink;
+        }
+        to += stride;
+    }
+}

@@ -1,0 +1,232 @@
+//! What part of a cell a shape covers.
+//!
+//! A shape is the set of places where its distance is negative: a function of the place that changes by at most one a
+//! luma sample, so its value in the middle of a cell says whether the whole cell is inside or outside. Coverage at a
+//! place rises from the edge inwards over the shape's softness as 3 t^2 - 2 t^3. Of a cell that the softness passes
+//! through, the mean over n x n places is taken: 16 x 16 where it is steep, fewer where the
+//! midpoint rule with fewer is as near. What is said here cell by cell is worked out many cells at a time by
+//! [`sweep`](super::sweep), in the same order of operations.
+
+use super::splat::{SIZES, Splat};
+use super::style::{MAX_CORNERS, Shape};
+
+/// Least softness in luma samples: a hard edge.
+const HARD: f32 = 1.0 / 1024.0;
+
+/// A shape at a splat's size and angle, around its centre.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outline {
+    pub(super) cos: f32,
+    pub(super) sin: f32,
+    pub(super) form: Form,
+    /// The length of the soft edge, and 1 over it.
+    pub(super) edge: f32,
+    pub(super) steep: f32,
+    /// Half width and half height of the box that it lies in before it is turned.
+    pub(super) half: [f32; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    /// 1 / radii, smaller radius.
+    Disc([f32; 2], f32),
+    /// 1 / radii, smaller radius, middle of the band and half its width (both in radii).
+    Ring([f32; 2], f32, f32, f32),
+    /// Half length without the ends, half thickness.
+    Streak(f32, f32),
+    /// Edges: normal and distance from the middle.
+    Polygon([[f32; 3]; MAX_CORNERS], usize),
+}
+
+/// Cosine and sine of a splat's angle. Quarter turns are exact.
+pub(super) fn turn(angle: u16) -> [f32; 2] {
+    match angle {
+        0 => [1.0, 0.0],
+        0x4000 => [0.0, 1.0],
+        0x8000 => [-1.0, 0.0],
+        0xc000 => [0.0, -1.0],
+        _ => {
+            let (sin, cos) = libm::sincos(f64::from(angle) * (core::f64::consts::TAU / 65536.0));
+            [cos as f32, sin as f32]
+        }
+    }
+}
+
+impl Outline {
+    /// Turned as [`turn`] says; `None` for images.
+    pub(super) fn of(shape: &Shape, splat: &Splat, [cos, sin]: [f32; 2]) -> Option<Outline> {
+        let [rx, ry] = splat.half.map(|h| f32::from(h) * (1.0 / SIZES));
+        let least = rx.min(ry);
+        let per = [1.0 / rx, 1.0 / ry];
+        let (form, edge) = match shape {
+            Shape::Disc { soft } => (Form::Disc(per, least), soft * least),
+            Shape::Ring { inner, soft } => {
+                let (middle, band) = (0.5 + 0.5 * inner, 0.5 - 0.5 * inner);
+                (Form::Ring(per, least, middle, band), soft * band * least)
+            }
+            Shape::Streak { soft } => (Form::Streak((rx - ry).max(0.0), ry), soft * ry),
+            Shape::Polygon { corners, soft } => {
+                let mut lines = [[0.0; 3]; MAX_CORNERS];
+                let n = corners.len().min(MAX_CORNERS);
+                let mut inside = f32::INFINITY;
+                for i in 0..n {
+                    let (a, b) = (corners[i], corners[(i + 1) % n]);
+                    let (a, b) = ([a[0] * rx, a[1] * ry], [b[0] * rx, b[1] * ry]);
+                    let d = [b[0] - a[0], b[1] - a[1]];
+                    let long = (d[0] * d[0] + d[1] * d[1]).sqrt();
+                    // Corners go clockwise as rows count down: the way out is to the other side.
+                    let normal = [d[1] / long, -d[0] / long];
+                    let away = normal[0] * a[0] + normal[1] * a[1];
+                    inside = inside.min(away);
+                    lines[i] = [normal[0], normal[1], away];
+                }
+                (Form::Polygon(lines, n), soft * inside)
+            }
+            Shape::Image(_) => return None,
+        };
+        let edge = edge.max(HARD);
+        let half = [if matches!(form, Form::Streak(..)) { rx.max(ry) } else { rx }, ry];
+        Some(Outline { cos, sin, form, edge, steep: 1.0 / edge, half })
+    }
+
+    /// Of how many by how many places the mean is taken in cells of this size.
+    pub(super) fn places(&self, cell: [f32; 2]) -> u32 {
+        let soft = self.edge / cell[0].max(cell[1]);
+        let n = match () {
+            () if soft < 1.5 => 16,
+            () if soft < 3.0 => 8,
+            () if soft < 6.0 => 4,
+            () if soft < 12.0 => 2,
+            () => 1,
+        };
+        // The soft edge of a polygon is bent inside, too, along the lines to the corners.
+        if matches!(self.form, Form::Polygon(..)) { n.max(4) } else { n }
+    }
+}
+
+/// Cell by cell: what [`sweep`](super::sweep) is held to.
+#[cfg(test)]
+impl Outline {
+    /// The coverage of the cell of size `cell` (luma samples) whose centre is `at` from the shape's.
+    pub(super) fn cell(&self, at: [f32; 2], cell: [f32; 2]) -> f32 {
+        match &self.form {
+            Form::Disc([px, py], least) => self.of_cell(at, cell, |x, y| {
+                let (u, v) = (x * px, y * py);
+                ((u * u + v * v).sqrt() - 1.0) * least
+            }),
+            Form::Ring([px, py], least, middle, band) => self.of_cell(at, cell, |x, y| {
+                let (u, v) = (x * px, y * py);
+                (((u * u + v * v).sqrt() - middle).abs() - band) * least
+            }),
+            Form::Streak(half, thick) => self.of_cell(at, cell, |x, y| {
+                let along = (x.abs() - half).max(0.0);
+                (along * along + y * y).sqrt() - thick
+            }),
+            Form::Polygon(lines, n) => self.of_cell(at, cell, |x, y| {
+                let mut d = f32::NEG_INFINITY;
+                for [nx, ny, away] in &lines[..*n] {
+                    let e = x * nx + y * ny - away;
+                    d = if e > d { e } else { d };
+                }
+                d
+            }),
+        }
+    }
+
+    fn of_cell(&self, at: [f32; 2], cell: [f32; 2], d: impl Fn(f32, f32) -> f32) -> f32 {
+        let turned = |x: f32, y: f32| d(x * self.cos + y * self.sin, y * self.cos - x * self.sin);
+        let middle = turned(at[0], at[1]);
+        let half = 0.5 * (cell[0] * cell[0] + cell[1] * cell[1]).sqrt() + 1.0 / 256.0;
+        if middle >= half {
+            return 0.0;
+        }
+        if middle <= -(half + self.edge) {
+            return 1.0;
+        }
+        match self.places(cell) {
+            1 => self.ramp(middle),
+            2 => self.mean::<2>(at, cell, turned),
+            4 => self.mean::<4>(at, cell, turned),
+            8 => self.mean::<8>(at, cell, turned),
+            _ => self.mean::<16>(at, cell, turned),
+        }
+    }
+
+    /// Coverage at a place of this distance.
+    fn ramp(&self, d: f32) -> f32 {
+        let t = -d * self.steep;
+        let t = if t > 0.0 { t } else { 0.0 };
+        let t = if t < 1.0 { t } else { 1.0 };
+        t * t * (3.0 - 2.0 * t)
+    }
+
+    /// The mean over N x N places: columns first, then their sums from left to right.
+    fn mean<const N: usize>(&self, at: [f32; 2], cell: [f32; 2], d: impl Fn(f32, f32) -> f32) -> f32 {
+        let step = 1.0 / N as f32;
+        let mut sums = [0.0f32; N];
+        for j in 0..N {
+            let y = at[1] + ((j as f32 + 0.5) * step - 0.5) * cell[1];
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let x = at[0] + ((i as f32 + 0.5) * step - 0.5) * cell[0];
+                *sum += self.ramp(d(x, y));
+            }
+        }
+        sums.iter().fold(0.0, |all, s| all + s) * (step * step)
+    }
+
+    /// The slow definition: always 16 x 16 places.
+    pub(super) fn reference(&self, at: [f32; 2], cell: [f32; 2]) -> f32 {
+        let sharp = |d: &dyn Fn(f32, f32) -> f32| {
+            let turned = |x: f32, y: f32| d(x * self.cos + y * self.sin, y * self.cos - x * self.sin);
+            self.mean::<16>(at, cell, turned)
+        };
+        match &self.form {
+            Form::Disc([px, py], least) => {
+                sharp(&|x, y| ((x * px * x * px + y * py * y * py).sqrt() - 1.0) * least)
+            }
+            Form::Ring([px, py], least, middle, band) => {
+                sharp(&|x, y| (((x * px * x * px + y * py * y * py).sqrt() - middle).abs() - band) * least)
+            }
+            Form::Streak(half, thick) => sharp(&|x, y| {
+                let along = (x.abs() - half).max(0.0);
+                (along * along + y * y).sqrt() - thick
+            }),
+            Form::Polygon(lines, n) => sharp(&|x, y| {
+                lines[..*n].iter().map(|l| x * l[0] + y * l[1] - l[2]).fold(f32::NEG_INFINITY, f32::max)
+            }),
+        }
+    }
+}
+
+/// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up.
+#[inline(always)]
+pub(super) fn extent(shape: &Shape, splat: &Splat) -> [i32; 2] {
+    let [x, y] = splat.half;
+    match shape {
+        Shape::Disc { .. } if x == y => [16 * i32::from(x); 2],
+        _ => extent_turned(shape, splat, turn(splat.angle)),
+    }
+}
+
+/// [`extent`] where cosine and sine are known.
+#[inline(always)]
+pub(super) fn extent_turned(shape: &Shape, splat: &Splat, turned: [f32; 2]) -> [i32; 2] {
+    let [x, y] = splat.half.map(i32::from);
+    match shape {
+        Shape::Disc { .. } if x == y => [16 * x; 2],
+        _ => {
+            let x = if matches!(shape, Shape::Streak { .. }) { x.max(y) } else { x };
+            let [cos, sin] = turned.map(f32::abs);
+            let (x, y) = (16.0 * x as f32, 16.0 * y as f32);
+            // An image fades over half a texel or half a cell of up to four samples beyond its edge.
+            let (x, y, more) = match shape {
+                Shape::Image(image) => {
+                    let [w, h] = image.size().map(|s| 1.0 / s as f32);
+                    (x + x * w, y + y * h, 1024.0)
+                }
+                _ => (x, y, 2.0),
+            };
+            [x * cos + y * sin, x * sin + y * cos].map(|v| (v + more) as i32)
+        }
+    }
+}

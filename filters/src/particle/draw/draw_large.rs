@@ -1,0 +1,140 @@
+//! Splats of any shape and size, cut to the tile.
+#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
+
+use super::composite::effects;
+use super::coverage::{Outline, extent_turned, turn};
+use super::draw_plane::BlendTerms;
+use super::image::Sampler;
+use super::painter::Painter;
+use super::rasterize::{Block, CoverageMask, HIGH, LANES, WIDE, rasterize};
+use super::splat::Splat;
+use super::style::{Blend, SplatStyle};
+use super::tile::{Part, ROOM};
+use crate::simd::multiversion;
+
+multiversion! {
+    /// Draws a splat of any shape and size, cut to the tile, into the planes of a part.
+    pub(super) fn draw_large(level, part: &Part, painter: &Painter, splat: &Splat, style: &SplatStyle, mask: &mut CoverageMask, samples: &mut [f32]) = draw_large_body;
+}
+
+#[inline(always)]
+fn draw_large_body(
+    part: &Part,
+    painter: &Painter,
+    splat: &Splat,
+    style: &SplatStyle,
+    mask: &mut CoverageMask,
+    samples: &mut [f32],
+) {
+    let turned = turn(splat.angle);
+    let reach = extent_turned(&style.shape, splat, turned);
+    let reach = [painter.grid.narrowed(reach[0]), reach[1]];
+    let cells = &part.group.cells;
+    let range = |a: usize, at: i32| {
+        let more = reach[a].saturating_add(128 << cells.shift[a]);
+        let (low, high) = cells.touched(a, at.saturating_sub(more), at.saturating_add(more));
+        let end = part.from[a] + part.size[a] as i32;
+        low.clamp(part.from[a], end)..high.clamp(part.from[a], end)
+    };
+    let (x, y) = (range(0, splat.x), range(1, splat.y));
+    if x.is_empty() || y.is_empty() {
+        return;
+    }
+    let outline = Outline::of(&style.shape, splat, turned);
+    let image = painter.images.get(usize::from(splat.style)).and_then(Option::as_ref);
+    let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
+    let aspect = painter.aspect;
+    let sampler = image.map(|image| image.sampler(splat, turned, cells.shown(aspect)));
+    let effects = effects(painter, part, splat, style);
+    for top in y.clone().step_by(HIGH) {
+        for left in x.clone().step_by(WIDE) {
+            let size = [((x.end - left) as usize).min(WIDE), ((y.end - top) as usize).min(HIGH)];
+            let block = Block { cells, aspect, first: [left, top], size, centre: [splat.x, splat.y] };
+            if let Some(outline) = &outline {
+                rasterize(outline, &block, opacity, if painter.draft { 2 } else { 16 }, mask);
+                blend_coverage(part, &block, &effects, mask, samples);
+            } else if let Some(sampler) = &sampler {
+                blend_image(part, painter, &block, style.blend, opacity, sampler, samples);
+            }
+        }
+    }
+}
+
+/// Where the first cell of a row of a block lies in a plane's part of the buffer.
+#[inline(always)]
+fn place(part: &Part, block: &Block<'_>, row: usize) -> usize {
+    let [i, j] = [0, 1].map(|a| (block.first[a] - part.from[a]) as usize);
+    (j + row + ROOM) * part.stride + ROOM + i
+}
+
+/// Lays what a shape covers over the planes.
+#[inline(always)]
+fn blend_coverage(
+    part: &Part,
+    block: &Block<'_>,
+    effects: &[BlendTerms; 4],
+    mask: &CoverageMask,
+    samples: &mut [f32],
+) {
+    for j in 0..block.size[1] {
+        let (from, cover) = mask.row(j);
+        let place = place(part, block, j) + from;
+        for (base, effect) in part.base[..part.group.count].iter().zip(effects) {
+            for (k, c) in cover.iter().enumerate() {
+                // The last sixteen may reach into the room beyond the tile, where nothing is covered.
+                let at = base + place + k * LANES;
+                let Some(row) = samples.get_mut(at..).and_then(|s| s.first_chunk_mut::<LANES>()) else {
+                    break;
+                };
+                // By way of arrays of its own: written in place, it is compiled to gathers and scatters.
+                let (p, mut drawn) = (*row, [0.0; LANES]);
+                for l in 0..LANES {
+                    let v = p[l] * (1.0 - c[l] * effect.fade) + c[l] * effect.ink;
+                    drawn[l] = if c[l] > 0.0 { v } else { p[l] };
+                }
+                *row = drawn;
+            }
+        }
+    }
+}
+
+/// Lays an image over the planes.
+#[inline(always)]
+fn blend_image(
+    part: &Part,
+    painter: &Painter,
+    block: &Block<'_>,
+    blend: Blend,
+    opacity: f32,
+    sampler: &Sampler<'_>,
+    samples: &mut [f32],
+) {
+    let mut spans = [[0; 2]; HIGH];
+    sampler.bounds().spans(block, &mut spans);
+    for (j, [from, to]) in spans.into_iter().enumerate().take(block.size[1]) {
+        let dy = block.cells.from(1, block.centre[1], block.first[1] + j as i32);
+        let place = place(part, block, j);
+        for i in from..to {
+            let dx = block.cells.from(0, block.centre[0], block.first[0] + i as i32) * block.aspect;
+            let colour = if painter.draft { sampler.nearest([dx, dy]) } else { sampler.cell([dx, dy]) };
+            if colour[3] <= 0.0 {
+                continue;
+            }
+            let effects = of_image(painter, part, blend, colour);
+            for (base, effect) in part.base[..part.group.count].iter().zip(&effects) {
+                let p = &mut samples[base + place + i];
+                *p = *p * (1.0 - opacity * effect.fade) + opacity * effect.ink;
+            }
+        }
+    }
+}
+
+/// What a cell of an image does to each plane of a part.
+#[inline(always)]
+fn of_image(painter: &Painter, part: &Part, blend: Blend, colour: [f32; 4]) -> [BlendTerms; 4] {
+    let mut out = [BlendTerms::default(); 4];
+    for (out, p) in out.iter_mut().zip(part.group.planes()) {
+        *out = painter.places[*p].effect_of_image(blend, colour);
+    }
+    out
+}

@@ -1,0 +1,275 @@
+//! Planes: where their cells lie, what their codes mean, and what a colour and a blend do to them.
+
+use super::style::Blend;
+use crate::frame::{Alpha, Depth, Format, Matrix, PlaneSet, Siting};
+use crate::pixel::convert::{Code, Coefficients, coefficients};
+
+/// What a plane holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PlaneContent {
+    /// Luma, grey, or one of R, G, B: component 0 to 2 of a colour.
+    Light(usize),
+    /// A colour difference: component 1 or 2.
+    Chroma(usize),
+    /// Alpha.
+    Alpha,
+}
+
+/// The cells that the samples of some planes stand for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Cells {
+    /// log2 of luma samples in a cell, across and down.
+    pub(super) shift: [u32; 2],
+    /// Centre of cell 0, in 1/256 of a luma sample.
+    pub(super) first: [i32; 2],
+}
+
+impl Cells {
+    /// Size in luma samples.
+    pub(super) fn size(&self) -> [f32; 2] {
+        self.shift.map(|s| (1u32 << s) as f32)
+    }
+
+    /// The same as shown, in luma rows, where a luma sample is `aspect` times as wide as it is high.
+    #[inline(always)]
+    pub(super) fn shown(&self, aspect: f32) -> [f32; 2] {
+        let [w, h] = self.size();
+        [w * aspect, h]
+    }
+
+    /// Left or top edge of cell 0, in 1/256 of a luma sample.
+    pub(super) fn edge(&self, axis: usize) -> i32 {
+        self.first[axis] - (128 << self.shift[axis])
+    }
+
+    /// From the place `at` to the centre of cell `index`, in luma samples.
+    #[inline(always)]
+    pub(super) fn from(&self, axis: usize, at: i32, index: i32) -> f32 {
+        let centre = (index << (8 + self.shift[axis])) + self.first[axis];
+        centre.wrapping_sub(at) as f32 * (1.0 / 256.0)
+    }
+
+    /// The cells that a stretch from `low` to `high` (1/256 of a luma sample) touches, as first and one past the last.
+    pub(super) fn touched(&self, axis: usize, low: i32, high: i32) -> (i32, i32) {
+        let by = 8 + self.shift[axis];
+        let edge = self.edge(axis);
+        (low.saturating_sub(edge) >> by, (high.saturating_sub(edge) >> by) + 1)
+    }
+}
+
+/// One plane of a format.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct DrawPlane {
+    pub(super) content: PlaneContent,
+    pub(super) cells: Cells,
+    /// Code of nominal 0, and codes in a nominal 1.
+    pub(super) zero: f32,
+    pub(super) span: f32,
+    /// Lowest and highest legal code; `None` for float.
+    pub(super) legal: Option<(f32, f32)>,
+    /// Colours of splats are kept as square roots.
+    pub(super) squared: bool,
+}
+
+/// How coverage `a` changes a sample `p` (from code zero on): `p (1 - a fade) + a ink`.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct BlendTerms {
+    pub(super) fade: f32,
+    pub(super) ink: f32,
+}
+
+impl DrawPlane {
+    pub(super) fn of(format: &Format, p: usize) -> DrawPlane {
+        let content = match p {
+            _ if format.alpha_plane() == Some(p) => PlaneContent::Alpha,
+            _ if format.is_chroma(p) => PlaneContent::Chroma(p),
+            _ => PlaneContent::Light(p.min(2)),
+        };
+        let (sx, sy) = format.plane_subsampling(p);
+        let shift = [u32::from(sx), u32::from(sy)];
+        let siting = if format.is_chroma(p) { format.siting } else { Siting::Center };
+        let middle = |axis: usize| 128 << shift[axis];
+        let last = |axis: usize| (256 << shift[axis]) - 128;
+        let first = match siting {
+            Siting::Unspecified | Siting::Left => [128, middle(1)],
+            Siting::Center => [middle(0), middle(1)],
+            Siting::TopLeft => [128, 128],
+            Siting::Top => [middle(0), 128],
+            Siting::BottomLeft => [128, last(1)],
+            Siting::Bottom => [middle(0), last(1)],
+            Siting::PalDv => [128, if p == 1 { 128 } else { last(1) }],
+        };
+        let full = format.full_range();
+        let code = match (format.depth, content) {
+            (Depth::Float, _) => Code::FLOAT,
+            (Depth::Bits(bits), PlaneContent::Alpha) => Code::alpha(bits),
+            (Depth::Bits(bits), PlaneContent::Chroma(_)) if format.matrix == Matrix::YCGCO => {
+                Code::chroma_ycgco(bits, full)
+            }
+            (Depth::Bits(bits), PlaneContent::Chroma(_)) => Code::chroma(bits, full),
+            (Depth::Bits(bits), PlaneContent::Light(_)) => Code::luma(bits, full),
+        };
+        DrawPlane {
+            content,
+            cells: Cells { shift, first },
+            zero: code.zero as f32,
+            span: code.span as f32,
+            legal: format.legal(p).map(|(lo, hi)| (f32::from(lo), f32::from(hi))),
+            squared: false,
+        }
+    }
+
+    /// What a colour does here.
+    #[inline(always)]
+    pub(super) fn effect(&self, blend: Blend, colour: [u16; 3], gain: f32) -> BlendTerms {
+        let light = |i: usize| {
+            let v = f32::from(colour[i]) * (1.0 / 65535.0);
+            (if self.squared { v * v } else { v }) * gain
+        };
+        let (nominal, bright) = match self.content {
+            PlaneContent::Light(i) => (light(i), light(i)),
+            PlaneContent::Chroma(i) => {
+                ((i32::from(colour[i]) - 32768) as f32 * (1.0 / 65534.0) * gain, light(0))
+            }
+            PlaneContent::Alpha => {
+                return match blend {
+                    Blend::Over | Blend::Screen => BlendTerms { fade: 1.0, ink: self.span },
+                    Blend::Add => BlendTerms { fade: 0.0, ink: self.span },
+                    Blend::Multiply => BlendTerms::default(),
+                };
+            }
+        };
+        let ink = nominal * self.span;
+        match blend {
+            Blend::Over => BlendTerms { fade: 1.0, ink },
+            Blend::Add => BlendTerms { fade: 0.0, ink },
+            Blend::Screen => BlendTerms { fade: bright.clamp(0.0, 1.0), ink },
+            Blend::Multiply => BlendTerms { fade: 1.0 - bright.clamp(0.0, 1.0), ink: 0.0 },
+        }
+    }
+}
+
+/// Splats that are drawn side by side.
+pub(super) const BATCH: usize = 16;
+
+impl DrawPlane {
+    /// [`effect`](DrawPlane::effect) of some colours, component by component, of one blend and gain: fades and inks.
+    #[inline(always)]
+    pub(super) fn effects(
+        &self,
+        blend: Blend,
+        gain: f32,
+        colour: &[[u16; BATCH]; 3],
+        fade: &mut [f32; BATCH],
+        ink: &mut [f32; BATCH],
+    ) {
+        let mut bright = [0.0f32; BATCH];
+        let light = match self.content {
+            PlaneContent::Light(i) => i.min(2),
+            PlaneContent::Chroma(_) => 0,
+            PlaneContent::Alpha => {
+                let same = self.effect(blend, [0; 3], gain);
+                *fade = [same.fade; BATCH];
+                *ink = [same.ink; BATCH];
+                return;
+            }
+        };
+        for j in 0..BATCH {
+            let v = f32::from(colour[light][j]) * (1.0 / 65535.0);
+            bright[j] = (if self.squared { v * v } else { v }) * gain;
+        }
+        if let PlaneContent::Chroma(i) = self.content {
+            for (ink, c) in ink.iter_mut().zip(&colour[i.min(2)]) {
+                *ink = (i32::from(*c) - 32768) as f32 * (1.0 / 65534.0) * gain * self.span;
+            }
+        } else {
+            for j in 0..BATCH {
+                ink[j] = bright[j] * self.span;
+            }
+        }
+        match blend {
+            Blend::Over => *fade = [1.0; BATCH],
+            Blend::Add => *fade = [0.0; BATCH],
+            Blend::Screen => {
+                for j in 0..BATCH {
+                    fade[j] = bright[j].clamp(0.0, 1.0);
+                }
+            }
+            Blend::Multiply => {
+                for j in 0..BATCH {
+                    fade[j] = 1.0 - bright[j].clamp(0.0, 1.0);
+                }
+                *ink = [0.0; BATCH];
+            }
+        }
+    }
+
+    /// What a cell of an image (nominal values multiplied by alpha, and alpha) does here at full opacity.
+    #[inline(always)]
+    pub(super) fn effect_of_image(&self, blend: Blend, colour: [f32; 4]) -> BlendTerms {
+        let alpha = colour[3];
+        let (nominal, bright) = match self.content {
+            PlaneContent::Light(i) => (colour[i], colour[i]),
+            PlaneContent::Chroma(i) => (colour[i], colour[0]),
+            PlaneContent::Alpha => {
+                let ink = alpha * self.span;
+                return match blend {
+                    Blend::Over | Blend::Screen => BlendTerms { fade: alpha, ink },
+                    Blend::Add => BlendTerms { fade: 0.0, ink },
+                    Blend::Multiply => BlendTerms::default(),
+                };
+            }
+        };
+        let ink = nominal * self.span;
+        match blend {
+            Blend::Over => BlendTerms { fade: alpha, ink },
+            Blend::Add => BlendTerms { fade: 0.0, ink },
+            Blend::Screen => BlendTerms { fade: bright.clamp(0.0, 1.0), ink },
+            Blend::Multiply => BlendTerms { fade: alpha - bright.clamp(0.0, alpha), ink: 0.0 },
+        }
+    }
+}
+
+/// The matrix of a format's Y, U and V, assumed where it is not said as everywhere else (BT.601 up to 576 rows, BT.709
+/// above); `None` where the planes are not Y, U and V, or have no linear equations.
+pub(super) fn matrix(format: &Format) -> Option<Coefficients> {
+    if format.is_rgb() {
+        return None;
+    }
+    let assumed = if format.height <= 576 { Matrix::SMPTE170M } else { Matrix::BT709 };
+    let matrix = match format.matrix {
+        Matrix::UNSPECIFIED | Matrix::RGB => assumed,
+        said => said,
+    };
+    coefficients(matrix, format.primaries).or_else(|| coefficients(assumed, format.primaries))
+}
+
+/// R, G and B (0 to 1, as displayed) as nominal values of the first three planes, in their order; for grey, luma
+/// first.
+pub(super) fn nominal(matrix: Option<Coefficients>, [r, g, b]: [f64; 3]) -> [f64; 3] {
+    let gbr = [g, b, r];
+    match matrix {
+        None => gbr,
+        Some(m) => m.to_yuv().map(|row| row[0] * gbr[0] + row[1] * gbr[1] + row[2] * gbr[2]),
+    }
+}
+
+/// Nominal values as a splat keeps them.
+pub(super) fn packed(places: &[DrawPlane], nominal: [f64; 3]) -> [u16; 3] {
+    let mut out = [0; 3];
+    for (i, out) in out.iter_mut().enumerate() {
+        let chroma = places.get(i).is_some_and(|p| matches!(p.content, PlaneContent::Chroma(_)));
+        // `as` saturates and makes NaN 0.
+        *out = if chroma {
+            (nominal[i] * 65534.0 + 32768.5).clamp(1.0, 65535.0) as u16
+        } else {
+            (nominal[i] * 65535.0 + 0.5) as u16
+        };
+    }
+    out
+}
+
+/// Whether colour has to be multiplied by alpha on the way in and divided on the way out, when `writes` are written.
+pub(super) fn needs_premultiply(format: &Format, writes: PlaneSet) -> bool {
+    format.alpha == Alpha::Straight && format.alpha_plane().is_some_and(|a| writes.has(a))
+}

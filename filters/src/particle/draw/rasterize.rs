@@ -1,0 +1,535 @@
+//! The coverage of many cells at a time, row by row, in the order of operations that `coverage` has cell by cell.
+//!
+//! Of each row only the cells between two bounds are looked at, beyond which a shape surely covers nothing. Their middles
+//! say which cells are wholly outside or inside; those between are listed, and then the means over their places are
+//! taken, sixteen cells side by side.
+#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
+
+use super::super::arch::whole;
+use super::coverage::{Form, Outline};
+use super::draw_plane::Cells;
+use super::style::MAX_CORNERS;
+
+/// Cells side by side.
+pub(super) const LANES: usize = 16;
+/// Cells of a block, across and down.
+pub(super) const WIDE: usize = 64;
+pub(super) const HIGH: usize = 32;
+/// Cells from row to row: the last of a row are worked out with what lies behind them.
+const STRIDE: usize = WIDE + 2 * LANES;
+/// What distances are known to, and then some, in luma samples.
+const NEAR: f32 = 1.0 / 256.0;
+
+pub(super) type F32x16 = [f32; LANES];
+
+/// What a shape covers of the cells of a block.
+pub(super) struct CoverageMask {
+    cover: [f32; HIGH * STRIDE],
+    /// Of each row, the first cell that is known and one past the last; nothing is covered beyond.
+    span: [[usize; 2]; HIGH],
+    /// Cells whose means are to be taken: those of which a simpler distance will do, and others.
+    plain: [u16; HIGH * WIDE],
+    others: [u16; HIGH * WIDE],
+    rows: Rows,
+}
+
+/// The most rows of places in a cell.
+const MAX_SUBSAMPLES: usize = 16;
+/// The y of rows of places in sixteen cells, times cosine and times sine.
+type Rows = [[F32x16; 2]; MAX_SUBSAMPLES];
+
+impl CoverageMask {
+    pub(super) const EMPTY: CoverageMask = CoverageMask {
+        cover: [0.0; HIGH * STRIDE],
+        span: [[0; 2]; HIGH],
+        plain: [0; HIGH * WIDE],
+        others: [0; HIGH * WIDE],
+        rows: [[[0.0; LANES]; 2]; MAX_SUBSAMPLES],
+    };
+
+    /// The first of a row's cells that are known, and their coverage sixteen by sixteen; those behind the last have none.
+    #[inline(always)]
+    pub(super) fn row(&self, row: usize) -> (usize, &[F32x16]) {
+        let [from, to] = self.span[row % HIGH];
+        let cells = self.cover.get(row * STRIDE + from..).unwrap_or(&[]).as_chunks::<LANES>().0;
+        (from, cells.get(..to.saturating_sub(from).div_ceil(LANES)).unwrap_or(&[]))
+    }
+}
+
+/// Cells of a plane of which coverage is asked.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a> {
+    pub(super) cells: &'a Cells,
+    /// Width over height of a sample as shown.
+    pub(super) aspect: f32,
+    /// The first cell, and how many, across and down.
+    pub(super) first: [i32; 2],
+    pub(super) size: [usize; 2],
+    /// The shape's centre, in 1/256 of a luma sample.
+    pub(super) centre: [i32; 2],
+}
+
+impl Block<'_> {
+    /// From the shape's centre to those of sixteen cells from column `i` on.
+    #[inline(always)]
+    fn across(&self, i: usize) -> F32x16 {
+        let (by, first) = (8 + self.cells.shift[0], self.cells.first[0]);
+        let i = self.first[0] + i as i32;
+        core::array::from_fn(|l| {
+            let centre = ((i + l as i32) << by) + first;
+            centre.wrapping_sub(self.centre[0]) as f32 * (1.0 / 256.0) * self.aspect
+        })
+    }
+
+    /// Size of a cell as shown, in luma rows.
+    #[inline(always)]
+    fn cell(&self) -> [f32; 2] {
+        self.cells.shown(self.aspect)
+    }
+
+    /// From the shape's centre to that of row `j`.
+    #[inline(always)]
+    fn down(&self, j: usize) -> f32 {
+        self.cells.from(1, self.centre[1], self.first[1] + j as i32)
+    }
+}
+
+/// A box that is turned, outside of which nothing is to be seen.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) cos: f32,
+    pub(super) sin: f32,
+    /// Half its width and height.
+    pub(super) half: [f32; 2],
+    /// The radius of a circle that holds all, too.
+    pub(super) round: f32,
+}
+
+impl Bounds {
+    /// With room for what is known of a shape but nearly: nowhere does it make a difference to the coverage.
+    fn with_room(self, more: f32) -> Bounds {
+        let room = |v: f32| v * (257.0 / 256.0) + more;
+        Bounds { half: self.half.map(room), round: room(self.round), ..self }
+    }
+
+    /// Of every row of a block, the first column and one past the last that are inside.
+    #[inline(always)]
+    pub(super) fn spans(&self, block: &Block<'_>, out: &mut [[usize; 2]; HIGH]) {
+        // A side that is nearly along the rows bounds none of them.
+        let over = |v: f32| if v.abs() > 1.0 / 64.0 { 1.0 / v } else { 0.0 };
+        let far = |over: f32, half: f32| if over == 0.0 { f32::INFINITY } else { half * over.abs() };
+        let (over_sin, over_cos) = (over(self.sin), over(self.cos));
+        let (by_sin, by_cos) = (far(over_sin, self.half[1]), far(over_cos, self.half[0]));
+        let start = block.across(0)[0];
+        let per = 1.0 / block.cell()[0];
+        let most = block.size[0] as i32;
+        let round = self.round * self.round;
+        for (group, out) in out.chunks_mut(LANES).enumerate().take(block.size[1].div_ceil(LANES)) {
+            let mut y = [0.0f32; LANES];
+            for l in 0..LANES {
+                y[l] = block.down(group * LANES + l);
+            }
+            let (mut from, mut to) = ([0i32; LANES], [0i32; LANES]);
+            for l in 0..LANES {
+                let (a, b) = (y[l] * self.cos * over_sin, -y[l] * self.sin * over_cos);
+                let rest = round - y[l] * y[l];
+                let wide = if rest > 0.0 { rest.sqrt() } else { -1e9 };
+                let (low, other) = (a - by_sin, b - by_cos);
+                let low = if other > low { other } else { low };
+                let low = if -wide > low { -wide } else { low };
+                let (high, other) = (a + by_sin, b + by_cos);
+                let high = if other < high { other } else { high };
+                let high = if wide < high { wide } else { high };
+                // Whole parts are enough: half a cell of room on either side.
+                from[l] = whole((low - start) * per - 0.5, 0, most);
+                to[l] = whole((high - start) * per + 1.5, 0, most);
+            }
+            for (out, (from, to)) in out.iter_mut().zip(from.iter().zip(to)) {
+                *out = [*from as usize, to as usize];
+            }
+        }
+    }
+}
+
+/// How deep places are inside a shape, in luma samples: minus their distance. Places are turned as the shape is.
+trait Depth: Copy {
+    /// What has the same values, to the bit, at places whose x is between minus and plus [`limit`](Depth::limit).
+    type Plain: Depth;
+    /// Whether there is such a thing.
+    const PLAIN: bool = false;
+    /// Whether a place may be deeper than the soft edge is long.
+    const DEEP: bool = true;
+    fn at(&self, x: &F32x16, y: &F32x16) -> F32x16;
+    fn plain(&self) -> Self::Plain;
+    fn limit(&self) -> f32 {
+        -1.0
+    }
+}
+
+macro_rules! not_plainer {
+    () => {
+        type Plain = Self;
+        fn plain(&self) -> Self {
+            *self
+        }
+    };
+}
+
+#[derive(Clone, Copy)]
+struct Disc {
+    per: [f32; 2],
+    least: f32,
+}
+
+impl Depth for Disc {
+    not_plainer!();
+    #[inline(always)]
+    fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
+        let mut d = [0.0; LANES];
+        for l in 0..LANES {
+            let (u, v) = (x[l] * self.per[0], y[l] * self.per[1]);
+            d[l] = (1.0 - (u * u + v * v).sqrt()) * self.least;
+        }
+        d
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Ring {
+    per: [f32; 2],
+    least: f32,
+    middle: f32,
+    band: f32,
+}
+
+impl Depth for Ring {
+    not_plainer!();
+    #[inline(always)]
+    fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
+        let mut d = [0.0; LANES];
+        for l in 0..LANES {
+            let (u, v) = (x[l] * self.per[0], y[l] * self.per[1]);
+            d[l] = (self.band - ((u * u + v * v).sqrt() - self.middle).abs()) * self.least;
+        }
+        d
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Streak<const DEEP: bool> {
+    half: f32,
+    thick: f32,
+}
+
+impl<const DEEP: bool> Depth for Streak<DEEP> {
+    type Plain = Line<DEEP>;
+    const PLAIN: bool = true;
+    const DEEP: bool = DEEP;
+    #[inline(always)]
+    fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
+        let mut d = [0.0; LANES];
+        for l in 0..LANES {
+            let along = (x[l].abs() - self.half).max(0.0);
+            d[l] = self.thick - (along * along + y[l] * y[l]).sqrt();
+        }
+        d
+    }
+    #[inline(always)]
+    fn plain(&self) -> Line<DEEP> {
+        Line { thick: self.thick }
+    }
+    #[inline(always)]
+    fn limit(&self) -> f32 {
+        self.half
+    }
+}
+
+/// A streak between its ends: the root of a rounded square is what was squared, but for numbers so small that their
+/// square is rounded to nothing, which make no difference to the thickness.
+#[derive(Clone, Copy)]
+struct Line<const DEEP: bool> {
+    thick: f32,
+}
+
+impl<const DEEP: bool> Depth for Line<DEEP> {
+    not_plainer!();
+    const DEEP: bool = DEEP;
+    #[inline(always)]
+    fn at(&self, _: &F32x16, y: &F32x16) -> F32x16 {
+        let mut d = [0.0; LANES];
+        for l in 0..LANES {
+            d[l] = self.thick - y[l].abs();
+        }
+        d
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Polygon<'a> {
+    lines: &'a [[f32; 3]],
+}
+
+impl Depth for Polygon<'_> {
+    not_plainer!();
+    #[inline(always)]
+    fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
+        let mut d = [f32::INFINITY; LANES];
+        for [nx, ny, away] in self.lines {
+            for l in 0..LANES {
+                let e = away - (x[l] * nx + y[l] * ny);
+                d[l] = if e < d[l] { e } else { d[l] };
+            }
+        }
+        d
+    }
+}
+
+/// Works out the coverage of the cells of a block, times an opacity, from means over at most `most` by `most` places.
+#[inline(always)]
+pub(super) fn rasterize(
+    outline: &Outline,
+    block: &Block<'_>,
+    opacity: f32,
+    most: u32,
+    mask: &mut CoverageMask,
+) {
+    let n = outline.places(block.cell()).min(most);
+    let to = Rasterizer { outline, block, opacity, n };
+    match &outline.form {
+        Form::Disc(per, least) => to.shape(Disc { per: *per, least: *least }, mask),
+        Form::Ring(per, least, middle, band) => {
+            to.shape(Ring { per: *per, least: *least, middle: *middle, band: *band }, mask);
+        }
+        // Nowhere deeper than its soft edge is long: nothing has to be kept from rising above all there is.
+        Form::Streak(half, thick) if thick * outline.steep <= 1.0 => {
+            to.shape(Streak::<false> { half: *half, thick: *thick }, mask);
+        }
+        Form::Streak(half, thick) => to.shape(Streak::<true> { half: *half, thick: *thick }, mask),
+        Form::Polygon(lines, n) => to.shape(Polygon { lines: &lines[..(*n).min(MAX_CORNERS)] }, mask),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Rasterizer<'a> {
+    outline: &'a Outline,
+    block: &'a Block<'a>,
+    opacity: f32,
+    /// The mean of a cell is that of n x n places.
+    n: u32,
+}
+
+impl Rasterizer<'_> {
+    #[inline(always)]
+    fn shape<D: Depth>(&self, d: D, mask: &mut CoverageMask) {
+        match self.n {
+            0..=1 => self.middles(d, mask),
+            _ => self.means(d, mask),
+        }
+    }
+
+    /// The bounds of the shape, and so much more.
+    #[inline(always)]
+    fn spans(&self, mask: &mut CoverageMask) {
+        let Outline { cos, sin, half, form, .. } = self.outline;
+        let round = matches!(form, Form::Disc(..) | Form::Ring(..)) && half[0] == half[1];
+        let round = if round { half[0] } else { f32::INFINITY };
+        let bounds = Bounds { cos: *cos, sin: *sin, half: *half, round };
+        bounds.with_room(self.reach() + 0.25).spans(self.block, &mut mask.span);
+    }
+
+    /// No place of a cell is farther from its middle.
+    #[inline(always)]
+    fn reach(&self) -> f32 {
+        let [w, h] = self.block.cell();
+        0.5 * (w * w + h * h).sqrt()
+    }
+
+    /// Turned as the shape is.
+    #[inline(always)]
+    fn turned(&self, x: &F32x16, y: &F32x16) -> [F32x16; 2] {
+        let (cos, sin) = (self.outline.cos, self.outline.sin);
+        let (mut u, mut v) = ([0.0; LANES], [0.0; LANES]);
+        for l in 0..LANES {
+            u[l] = x[l] * cos + y[l] * sin;
+            v[l] = y[l] * cos - x[l] * sin;
+        }
+        [u, v]
+    }
+
+    /// Four times the coverage at places of these depths: as `coverage` has it but for powers of two, which change no bits
+    /// of a product.
+    #[inline(always)]
+    fn ramp<D: Depth>(&self, d: &F32x16) -> F32x16 {
+        let steep = 2.0 * self.outline.steep;
+        let mut out = [0.0; LANES];
+        for l in 0..LANES {
+            let t = d[l] * steep;
+            let t = if t > 0.0 { t } else { 0.0 };
+            let t = if !D::DEEP || t < 2.0 { t } else { 2.0 };
+            out[l] = t * t * (3.0 - t);
+        }
+        out
+    }
+
+    /// The middle of a cell stands for all of it.
+    #[inline(always)]
+    fn middles<D: Depth>(&self, d: D, mask: &mut CoverageMask) {
+        self.spans(mask);
+        for j in 0..self.block.size[1].min(HIGH) {
+            let [from, to] = mask.span[j];
+            if from >= to {
+                continue;
+            }
+            let y = [self.block.down(j); LANES];
+            for i in (from..to).step_by(LANES) {
+                let [u, v] = self.turned(&self.block.across(i), &y);
+                let mut cover = self.ramp::<D>(&d.at(&u, &v));
+                for l in 0..LANES {
+                    cover[l] *= 0.25 * self.opacity;
+                }
+                put(mask, j * STRIDE + i, &cover);
+            }
+            put(mask, j * STRIDE + to, &[0.0; LANES]);
+        }
+    }
+
+    /// Means over n x n places, where they are not known from the middle.
+    #[inline(always)]
+    fn means<D: Depth>(&self, d: D, mask: &mut CoverageMask) {
+        self.spans(mask);
+        let Outline { cos, sin, edge, .. } = *self.outline;
+        let [w, h] = self.block.cell();
+        // Places are so much nearer to the middle than corners are.
+        let share = 1.0 - 1.0 / self.n as f32;
+        let reach = share * self.reach() + NEAR;
+        let straight = share * 0.5 * (w * sin.abs() + h * cos.abs()) + NEAR;
+        let limit = d.limit() - reach;
+        let (mut plain, mut others) = (0, 0);
+        for j in 0..self.block.size[1].min(HIGH) {
+            let [from, to] = mask.span[j];
+            if from >= to {
+                continue;
+            }
+            let y = [self.block.down(j); LANES];
+            for i in (from..to).step_by(LANES) {
+                let [u, v] = self.turned(&self.block.across(i), &y);
+                let deep = d.at(&u, &v);
+                let mut cover = [0.0; LANES];
+                let mut flags = [0u32; LANES];
+                for l in 0..LANES {
+                    let easy = D::PLAIN && u[l].abs() <= limit;
+                    let near = if easy { straight } else { reach };
+                    let (out, inside) = (deep[l] <= -near, deep[l] >= near + edge);
+                    cover[l] = if inside { self.opacity } else { 0.0 };
+                    let open = !(out | inside);
+                    flags[l] = u32::from(open) << l | u32::from(open & easy) << (LANES + l);
+                }
+                put(mask, j * STRIDE + i, &cover);
+                let bits = flags.iter().fold(0, |all, bit| all | bit);
+                let here = 0xffff >> (LANES - (to - i).min(LANES));
+                let (open, simple) = (bits & here, bits >> LANES & here);
+                let id = (j * STRIDE + i) as u16;
+                if D::PLAIN {
+                    list(&mut mask.plain, &mut plain, id, simple);
+                }
+                list(&mut mask.others, &mut others, id, open ^ simple);
+            }
+            put(mask, j * STRIDE + to, &[0.0; LANES]);
+        }
+        let CoverageMask { cover, plain: easy, others: rest, rows, .. } = mask;
+        if D::PLAIN {
+            self.listed(d.plain(), &easy[..plain], rows, cover);
+        }
+        self.listed(d, &rest[..others], rows, cover);
+    }
+
+    /// The means of the cells of a list.
+    #[inline(always)]
+    fn listed<D: Depth>(&self, d: D, list: &[u16], rows: &mut Rows, cover: &mut [f32; HIGH * STRIDE]) {
+        let (by, first) = ([0, 1].map(|a| 8 + self.block.cells.shift[a]), self.block.cells.first);
+        for few in list.chunks(LANES) {
+            let mut ids = [0u16; LANES];
+            ids[..few.len()].copy_from_slice(few);
+            let (mut x, mut y) = ([0.0f32; LANES], [0.0f32; LANES]);
+            for l in 0..LANES {
+                let (i, j) = (i32::from(ids[l]) % STRIDE as i32, i32::from(ids[l]) / STRIDE as i32);
+                let at = [self.block.first[0] + i, self.block.first[1] + j];
+                let from = |a: usize| {
+                    ((at[a] << by[a]) + first[a]).wrapping_sub(self.block.centre[a]) as f32 * (1.0 / 256.0)
+                };
+                (x[l], y[l]) = (from(0) * self.block.aspect, from(1));
+            }
+            let mean = self.mean(d, &x, &y, rows);
+            for (id, mean) in few.iter().zip(mean) {
+                cover[usize::from(*id) % (HIGH * STRIDE)] = mean;
+            }
+        }
+    }
+
+    /// The means over n x n places around sixteen middles, times opacity: each column from top to bottom, then their sums from left to
+    /// right.
+    #[inline(always)]
+    fn mean<D: Depth>(&self, d: D, x: &F32x16, y: &F32x16, rows: &mut Rows) -> F32x16 {
+        let (cos, sin) = (self.outline.cos, self.outline.sin);
+        let cell = self.block.cell();
+        let n = (self.n as usize).min(MAX_SUBSAMPLES);
+        let rows = &mut rows[..n];
+        let step = 1.0 / n as f32;
+        let aside = |i: usize| (i as f32 + 0.5) * step - 0.5;
+        for (j, [by_cos, by_sin]) in rows.iter_mut().enumerate() {
+            let aside = aside(j) * cell[1];
+            for l in 0..LANES {
+                let y = y[l] + aside;
+                (by_cos[l], by_sin[l]) = (y * cos, y * sin);
+            }
+        }
+        let mut total = [0.0f32; LANES];
+        for i in 0..n {
+            let aside = aside(i) * cell[0];
+            let (mut by_cos, mut by_sin) = ([0.0f32; LANES], [0.0f32; LANES]);
+            for l in 0..LANES {
+                let x = x[l] + aside;
+                (by_cos[l], by_sin[l]) = (x * cos, x * sin);
+            }
+            let mut sum = [0.0f32; LANES];
+            for [y_by_cos, y_by_sin] in rows.iter() {
+                let (mut u, mut v) = ([0.0f32; LANES], [0.0f32; LANES]);
+                for l in 0..LANES {
+                    u[l] = by_cos[l] + y_by_sin[l];
+                    v[l] = y_by_cos[l] - by_sin[l];
+                }
+                let cover = self.ramp::<D>(&d.at(&u, &v));
+                for l in 0..LANES {
+                    sum[l] += cover[l];
+                }
+            }
+            for l in 0..LANES {
+                total[l] += sum[l];
+            }
+        }
+        for total in &mut total {
+            *total *= 0.25 * step * step * self.opacity;
+        }
+        total
+    }
+}
+
+/// Writes sixteen cells.
+#[inline(always)]
+fn put(mask: &mut CoverageMask, at: usize, cells: &F32x16) {
+    if let Some(to) = mask.cover.get_mut(at..).and_then(|c| c.first_chunk_mut::<LANES>()) {
+        *to = *cells;
+    }
+}
+
+/// Adds to a list the numbers of set bits, from `first` on.
+#[inline(always)]
+fn list(cells: &mut [u16; HIGH * WIDE], count: &mut usize, first: u16, mut bits: u32) {
+    while bits != 0 {
+        if let Some(to) = cells.get_mut(*count) {
+            *to = first + bits.trailing_zeros() as u16;
+            *count += 1;
+        }
+        bits &= bits - 1;
+    }
+}

@@ -1,0 +1,194 @@
+//! What splats look like.
+
+use super::image::Image;
+use core::fmt;
+use std::sync::Arc;
+
+/// The most corners of a polygon.
+pub const MAX_CORNERS: usize = 16;
+
+/// How a splat changes what is there; `a` is coverage times opacity, `c` the splat's colour, `p` what was there, all
+/// from 0 to 1 and what was there multiplied by its alpha.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Blend {
+    /// `p (1 - a) + c a`; alpha becomes what the two cover together.
+    Over,
+    /// `p + c a`; alphas add up.
+    Add,
+    /// `p + c a - p c a`; alpha as for over. Colours of a look that is [tinted](Look::tinted) count one by one, on Y, U
+    /// and V too; else they are grey.
+    Screen,
+    /// `p (1 - a + c a)`; alpha stays. Colours as for screen.
+    Multiply,
+}
+
+/// A form of half width and half height 1, to be stretched to a splat's size and turned.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// An ellipse, solid in the middle, that fades over the outer part `soft` of its radius.
+    Disc {
+        /// 0 (hard) to 1 (fades from the middle on).
+        soft: f32,
+    },
+    /// An ellipse with a hole.
+    Ring {
+        /// Radius of the hole, 0 to below 1.
+        inner: f32,
+        /// The part of the band that fades to either side, 0 to 1.
+        soft: f32,
+    },
+    /// A line with round ends: half its length with the ends is the splat's half width, half its thickness the half
+    /// height.
+    Streak {
+        /// The part of the half thickness that fades.
+        soft: f32,
+    },
+    /// A convex polygon around the middle.
+    Polygon {
+        /// Corners, in order around, each coordinate -1 to 1.
+        corners: Arc<[[f32; 2]]>,
+        /// The part of the way in to the middle that fades.
+        soft: f32,
+    },
+    /// A picture, its width and height being the splat's. The splat's colour is not looked at, or moves a picture that
+    /// [repeats](Image::repeating).
+    Image(Arc<Image>),
+}
+
+/// What is wrong with a shape.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ShapeError {
+    /// Softness outside 0 to 1.
+    Soft(f32),
+    /// A hole outside 0 to below 1.
+    Inner(f32),
+    /// Fewer than 3 corners or more than [`MAX_CORNERS`].
+    Corners(usize),
+    /// Not convex around the middle, or a corner outside -1 to 1.
+    Convex,
+}
+
+impl fmt::Display for ShapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShapeError::Soft(v) => write!(f, "softness is from 0 to 1, not {v}"),
+            ShapeError::Inner(v) => write!(f, "the hole of a ring is from 0 to below 1, not {v}"),
+            ShapeError::Corners(n) => write!(f, "a polygon has 3 to {MAX_CORNERS} corners, not {n}"),
+            ShapeError::Convex => f.write_str(
+                "the corners of a polygon lie within -1 to 1 and go once around the middle, bulging out",
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ShapeError {}
+
+fn soft(v: f32) -> Result<f32, ShapeError> {
+    if (0.0..=1.0).contains(&v) { Ok(v) } else { Err(ShapeError::Soft(v)) }
+}
+
+impl Shape {
+    /// A disc.
+    pub fn disc(softness: f32) -> Result<Shape, ShapeError> {
+        Ok(Shape::Disc { soft: soft(softness)? })
+    }
+
+    /// A ring.
+    pub fn ring(inner: f32, softness: f32) -> Result<Shape, ShapeError> {
+        if !(0.0..1.0).contains(&inner) {
+            return Err(ShapeError::Inner(inner));
+        }
+        Ok(Shape::Ring { inner, soft: soft(softness)? })
+    }
+
+    /// A streak.
+    pub fn streak(softness: f32) -> Result<Shape, ShapeError> {
+        Ok(Shape::Streak { soft: soft(softness)? })
+    }
+
+    /// A convex polygon, its corners in either sense of rotation.
+    pub fn polygon(corners: &[[f32; 2]], softness: f32) -> Result<Shape, ShapeError> {
+        let n = corners.len();
+        if !(3..=MAX_CORNERS).contains(&n) {
+            return Err(ShapeError::Corners(n));
+        }
+        if !corners.iter().flatten().all(|v| (-1.0..=1.0).contains(v)) {
+            return Err(ShapeError::Convex);
+        }
+        let cross = |a: [f32; 2], b: [f32; 2]| a[0] * b[1] - a[1] * b[0];
+        let turn = |i: usize| cross(corners[i], corners[(i + 1) % n]);
+        let sense = if turn(0) < 0.0 { -1.0 } else { 1.0 };
+        let ordered: Vec<[f32; 2]> =
+            if sense > 0.0 { corners.to_vec() } else { corners.iter().rev().copied().collect() };
+        let at = |i: usize| ordered[i % n];
+        let mut right_angles = 0;
+        for i in 0..n {
+            let (a, b, c) = (at(i), at(i + 1), at(i + 2));
+            let bend = cross([b[0] - a[0], b[1] - a[1]], [c[0] - b[0], c[1] - b[1]]);
+            if !(cross(a, b) > 1e-6 && bend > -1e-6) {
+                return Err(ShapeError::Convex);
+            }
+            // The ways out of the middle must come around just once.
+            right_angles += i32::from(a[1] < 0.0 && b[1] >= 0.0);
+        }
+        if right_angles != 1 {
+            return Err(ShapeError::Convex);
+        }
+        Ok(Shape::Polygon { corners: ordered.into(), soft: soft(softness)? })
+    }
+}
+
+/// What many splats have in common.
+#[derive(Clone, Debug)]
+pub struct SplatStyle {
+    /// The form.
+    pub shape: Shape,
+    /// How it mixes with what is there.
+    pub blend: Blend,
+    /// What colours are multiplied by, for light beyond white. Not for images.
+    pub gain: f32,
+    /// Whether splats of it have colours that are not grey. It matters for [`Blend::Screen`] and [`Blend::Multiply`] on
+    /// Y, U and V: a painter with such a look draws in R, G and B, one without in the planes, which is quicker. Pictures
+    /// are looked at and need not say it.
+    pub tinted: bool,
+}
+
+impl SplatStyle {
+    /// A look of plain brightness, of any colour.
+    pub const fn new(shape: Shape, blend: Blend) -> SplatStyle {
+        SplatStyle { shape, blend, gain: 1.0, tinted: true }
+    }
+
+    /// The same for splats that are all grey.
+    #[must_use]
+    pub fn grey(self) -> SplatStyle {
+        SplatStyle { tinted: false, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polygons_are_convex_around_the_middle() {
+        let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+        assert!(Shape::polygon(&square, 0.0).is_ok());
+        let back: Vec<_> = square.iter().rev().copied().collect();
+        assert!(Shape::polygon(&back, 0.0).is_ok());
+        let dented = [[-1.0, -1.0], [0.0, -0.1], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+        assert_eq!(Shape::polygon(&dented, 0.0).err(), Some(ShapeError::Convex));
+        let aside = [[0.1, 0.1], [1.0, 0.1], [1.0, 1.0]];
+        assert_eq!(Shape::polygon(&aside, 0.0).err(), Some(ShapeError::Convex));
+        let star: Vec<[f32; 2]> = (0..5)
+            .map(|i| (0.4 * i as f32) * core::f32::consts::TAU)
+            .map(|t| [t.cos(), t.sin()].map(|v| v * 0.99))
+            .collect();
+        assert_eq!(Shape::polygon(&star, 0.0).err(), Some(ShapeError::Convex));
+        assert_eq!(Shape::polygon(&square[..2], 0.0).err(), Some(ShapeError::Corners(2)));
+        assert!(Shape::polygon(&[[f32::NAN; 2]; 3], 0.0).is_err());
+        assert!(
+            Shape::disc(1.1).is_err() && Shape::disc(f32::NAN).is_err() && Shape::ring(1.0, 0.0).is_err()
+        );
+    }
+}

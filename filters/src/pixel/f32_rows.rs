@@ -1,0 +1,353 @@
+//! Rows of samples as `f32`, and back: for what works on many layers and rounds once.
+
+use crate::frame::{PlaneMut, PlaneRef, Sample};
+use crate::simd::{Level, multiversion};
+
+/// A sample that [`lift`] takes out of a row and [`from_f32`] puts back.
+pub trait ConvertF32: Sample {
+    /// See [`lift`].
+    #[doc(hidden)]
+    fn to_f32(level: Level, row: &[Self], zero: f32, out: &mut [f32]);
+    /// See [`from_f32`].
+    #[doc(hidden)]
+    fn from_f32(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [Self]);
+    /// See [`to_f32_rows`].
+    #[doc(hidden)]
+    fn to_f32_rows(level: Level, plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize);
+    /// See [`from_f32_rows`].
+    #[doc(hidden)]
+    fn from_f32_rows(
+        level: Level,
+        values: &[f32],
+        stride: usize,
+        zero: f32,
+        legal: (f32, f32),
+        plane: &mut PlaneMut<'_>,
+        area: Area,
+    );
+    /// The sample as a number.
+    fn number(self) -> f32;
+    /// The sample of a number: rounded (a half to even), not a number and all below 0 being 0; float as it is.
+    fn of(number: f32) -> Self;
+}
+
+/// Samples of a plane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Area {
+    /// The first sample and the first row, as in the whole picture.
+    pub from: [usize; 2],
+    /// How many, across and down.
+    pub size: [usize; 2],
+}
+
+/// Rounds 0..65535 to whole numbers, a half to even, without asking for an instruction that does.
+const MAGIC: f32 = 8_388_608.0;
+
+#[inline(always)]
+fn whole(v: f32) -> u32 {
+    let v = if v > 0.0 { v } else { 0.0 };
+    let v = if v < 65535.0 { v } else { 65535.0 };
+    (v + MAGIC).to_bits() & 0xffff
+}
+
+/// The legal range, widened to hold what was there before.
+#[inline(always)]
+fn kept(v: f32, before: f32, (low, high): (f32, f32)) -> f32 {
+    let low = if before < low { before } else { low };
+    let high = if before > high { before } else { high };
+    let v = if v > low { v } else { low };
+    if v < high { v } else { high }
+}
+
+macro_rules! integer {
+    ($t:ty, $to_f32:ident, $from_f32:ident, $to_f32_body:ident, $from_f32_body:ident, $to_f32_rows:ident, $from_f32_rows:ident,
+     $to_f32_rows_body:ident, $from_f32_rows_body:ident) => {
+        #[inline(always)]
+        fn $to_f32_body(row: &[$t], zero: f32, out: &mut [f32]) {
+            for (out, s) in out.iter_mut().zip(row) {
+                *out = f32::from(*s) - zero;
+            }
+        }
+
+        #[inline(always)]
+        fn $from_f32_body(values: &[f32], zero: f32, legal: (f32, f32), row: &mut [$t]) {
+            for (s, v) in row.iter_mut().zip(values) {
+                *s = whole(kept(*v + zero, f32::from(*s), legal)) as $t;
+            }
+        }
+
+        #[inline(always)]
+        fn $to_f32_rows_body(plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize) {
+            let Area { from: [x, y], size: [w, h] } = area;
+            for (j, out) in out.chunks_mut(stride).enumerate().take(h) {
+                let row = &plane.row::<$t>(y + j)[x..][..w];
+                let (out, room) = out.split_at_mut(w);
+                $to_f32_body(row, zero, out);
+                match <&mut [f32; 16]>::try_from(&mut *room) {
+                    Ok(room) => *room = [0.0; 16], // in one go
+                    Err(_) => room.fill(0.0),
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn $from_f32_rows_body(
+            values: &[f32],
+            stride: usize,
+            zero: f32,
+            legal: (f32, f32),
+            plane: &mut PlaneMut<'_>,
+            area: Area,
+        ) {
+            let Area { from: [x, y], size: [w, h] } = area;
+            for (j, values) in values.chunks(stride).enumerate().take(h) {
+                let row = &mut plane.row_mut::<$t>(y + j)[x..][..w];
+                $from_f32_body(&values[..w], zero, legal, row);
+            }
+        }
+
+        multiversion! {
+            fn $to_f32_rows(level, plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize) = $to_f32_rows_body;
+            fn $from_f32_rows(level, values: &[f32], stride: usize, zero: f32, legal: (f32, f32), plane: &mut PlaneMut<'_>, area: Area) = $from_f32_rows_body;
+            fn $to_f32(level, row: &[$t], zero: f32, out: &mut [f32]) = $to_f32_body;
+            fn $from_f32(level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [$t]) = $from_f32_body;
+        }
+
+        impl ConvertF32 for $t {
+            fn to_f32(level: Level, row: &[$t], zero: f32, out: &mut [f32]) {
+                $to_f32(level, row, zero, out);
+            }
+            fn from_f32(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [$t]) {
+                $from_f32(level, values, zero, legal, row);
+            }
+            fn to_f32_rows(
+                level: Level,
+                plane: &PlaneRef<'_>,
+                area: Area,
+                zero: f32,
+                out: &mut [f32],
+                stride: usize,
+            ) {
+                $to_f32_rows(level, plane, area, zero, out, stride);
+            }
+            fn from_f32_rows(
+                level: Level,
+                values: &[f32],
+                stride: usize,
+                zero: f32,
+                legal: (f32, f32),
+                plane: &mut PlaneMut<'_>,
+                area: Area,
+            ) {
+                $from_f32_rows(level, values, stride, zero, legal, plane, area);
+            }
+            #[inline(always)]
+            fn number(self) -> f32 {
+                self.into()
+            }
+            #[inline(always)]
+            fn of(number: f32) -> $t {
+                whole(number).min(u32::from(<$t>::MAX)) as $t
+            }
+        }
+    };
+}
+
+integer!(
+    u8,
+    to_f32_u8,
+    from_f32_u8,
+    to_f32_u8_body,
+    from_f32_u8_body,
+    lift_rows_u8,
+    settle_rows_u8,
+    lift_rows_u8_body,
+    settle_rows_u8_body
+);
+integer!(
+    u16,
+    to_f32_u16,
+    from_f32_u16,
+    to_f32_u16_body,
+    from_f32_u16_body,
+    lift_rows_u16,
+    settle_rows_u16,
+    lift_rows_u16_body,
+    settle_rows_u16_body
+);
+
+/// What is not finite stays as it was, to the bit, and nothing becomes so.
+#[inline(always)]
+fn settle_f32_body(values: &[f32], row: &mut [f32]) {
+    for (s, v) in row.iter_mut().zip(values) {
+        *s = if v.is_finite() && s.is_finite() { *v } else { *s };
+    }
+}
+
+multiversion! {
+    fn settle_f32(level, values: &[f32], row: &mut [f32]) = settle_f32_body;
+}
+
+impl ConvertF32 for f32 {
+    fn to_f32(_: Level, row: &[f32], _: f32, out: &mut [f32]) {
+        out.iter_mut().zip(row).for_each(|(o, s)| *o = *s);
+    }
+    fn from_f32(level: Level, values: &[f32], _: f32, _: (f32, f32), row: &mut [f32]) {
+        settle_f32(level, values, row);
+    }
+    fn to_f32_rows(_: Level, plane: &PlaneRef<'_>, area: Area, _: f32, out: &mut [f32], stride: usize) {
+        let Area { from: [x, y], size: [w, h] } = area;
+        for (j, out) in out.chunks_mut(stride).enumerate().take(h) {
+            let (out, room) = out.split_at_mut(w);
+            out.copy_from_slice(&plane.row::<f32>(y + j)[x..][..w]);
+            room.fill(0.0);
+        }
+    }
+    fn from_f32_rows(
+        level: Level,
+        values: &[f32],
+        stride: usize,
+        _: f32,
+        _: (f32, f32),
+        plane: &mut PlaneMut<'_>,
+        area: Area,
+    ) {
+        let Area { from: [x, y], size: [w, h] } = area;
+        for (j, values) in values.chunks(stride).enumerate().take(h) {
+            settle_f32(level, &values[..w], &mut plane.row_mut::<f32>(y + j)[x..][..w]);
+        }
+    }
+    #[inline(always)]
+    fn number(self) -> f32 {
+        self
+    }
+    #[inline(always)]
+    fn of(number: f32) -> f32 {
+        number
+    }
+}
+
+/// Samples less the code of nominal zero; float samples as they are.
+pub fn to_f32<T: ConvertF32>(level: Level, row: &[T], zero: f32, out: &mut [f32]) {
+    T::to_f32(level, row, zero, out);
+}
+
+/// The way back from [`lift`]: rounded to the nearest code (a half to even) and kept to the legal codes, or as far
+/// outside of them as the sample in `row` was. Float samples are taken as they are, but what is not finite on either side
+/// leaves the sample in `row` as it was.
+pub fn from_f32<T: ConvertF32>(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [T]) {
+    T::from_f32(level, values, zero, legal, row);
+}
+
+/// [`lift`] of an area of a plane into rows that are `stride` apart; what lies behind a row becomes 0.
+pub fn to_f32_rows<T: ConvertF32>(
+    level: Level,
+    plane: &PlaneRef<'_>,
+    area: Area,
+    zero: f32,
+    out: &mut [f32],
+    stride: usize,
+) {
+    T::to_f32_rows(level, plane, area, zero, out, stride);
+}
+
+/// [`from_f32`] of rows that are `stride` apart into an area of a plane.
+pub fn from_f32_rows<T: ConvertF32>(
+    level: Level,
+    values: &[f32],
+    stride: usize,
+    zero: f32,
+    legal: (f32, f32),
+    plane: &mut PlaneMut<'_>,
+    area: Area,
+) {
+    T::from_f32_rows(level, values, stride, zero, legal, plane, area);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_comes_back_at_every_level() {
+        for &level in Level::available() {
+            for offset in 0..5 {
+                let row: Vec<u16> = (offset..=65535).collect();
+                let mut values = vec![0.0; row.len()];
+                to_f32(level, &row, 4096.0, &mut values);
+                assert_eq!(values[7], f32::from(offset) + 7.0 - 4096.0);
+                let mut back = row.clone();
+                from_f32(level, &values, 4096.0, (4096.0, 60160.0), &mut back);
+                assert_eq!(back, row, "{level}: codes beyond the legal ones stay where they were");
+                let row: Vec<u8> = (offset as u8..=255).collect();
+                let mut values = vec![0.0; row.len()];
+                to_f32(level, &row, 16.0, &mut values);
+                let mut back = row.clone();
+                from_f32(level, &values, 16.0, (16.0, 235.0), &mut back);
+                assert_eq!(back, row);
+            }
+        }
+    }
+
+    #[test]
+    fn what_changes_stays_legal_and_is_rounded() {
+        let values = [-1e30, -0.6, 0.5, 1.5, 218.9, 300.0, f32::NAN, f32::INFINITY];
+        for &level in Level::available() {
+            let mut row = [100u8; 8];
+            from_f32(level, &values, 16.0, (16.0, 235.0), &mut row);
+            assert_eq!(row, [16, 16, 16, 18, 235, 235, 16, 235], "{level}");
+            let mut row = [250u8, 3, 250, 3, 250, 3, 250, 3];
+            from_f32(level, &[300.0, -30.0].repeat(4), 16.0, (16.0, 235.0), &mut row);
+            assert_eq!(row, [250, 3, 250, 3, 250, 3, 250, 3]);
+        }
+    }
+
+    /// Every sample of an area, there and back, at every level, against [`ConvertF32`] one by one.
+    fn areas_are_rows<T: ConvertF32 + PartialEq + core::fmt::Debug + Copy>(
+        of: impl Fn(u64) -> T,
+        legal: (f32, f32),
+    ) {
+        use crate::noise::seed::mix64;
+        let (width, height, pad) = (83, 9, 5);
+        let all: Vec<T> = (0..(width + pad) * height).map(|i| of(mix64(i as u64))).collect();
+        let bytes = size_of::<T>();
+        for &level in Level::available() {
+            for (from, size) in [([0, 0], [83, 9]), ([7, 2], [64, 4]), ([1, 8], [32, 1]), ([82, 0], [1, 9])] {
+                let (stride, area) = (size[0] + 3, Area { from, size });
+                let mut plane = all.clone();
+                let mut out = vec![f32::NAN; stride * size[1]];
+                let data: &mut [u8] = bytemuck::cast_slice_mut(&mut plane);
+                let mut view = PlaneMut::new(data, (width + pad) * bytes, width * bytes, height);
+                to_f32_rows::<T>(level, &view.as_ref(), area, 16.0, &mut out, stride);
+                for (i, v) in out.iter_mut().enumerate() {
+                    let (x, y) = (i % stride, i / stride);
+                    let mut want = [0.0];
+                    if x < size[0] {
+                        to_f32(
+                            Level::SCALAR,
+                            &all[(from[1] + y) * (width + pad) + from[0] + x..][..1],
+                            16.0,
+                            &mut want,
+                        );
+                    }
+                    assert_eq!(v.to_bits(), want[0].to_bits(), "{level} {x} {y}");
+                    *v = *v * 1.1 - 3.3;
+                }
+                from_f32_rows::<T>(level, &out, stride, 16.0, legal, &mut view, area);
+                let mut want = all.clone();
+                for (x, y) in (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (x, y))) {
+                    let at = (from[1] + y) * (width + pad) + from[0] + x;
+                    from_f32(Level::SCALAR, &out[y * stride + x..][..1], 16.0, legal, &mut want[at..][..1]);
+                }
+                assert!(plane == want, "{level} {area:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn areas_are_lifted_and_settled_sample_by_sample() {
+        areas_are_rows(|n| n as u8, (16.0, 235.0));
+        areas_are_rows(|n| n as u16 & 1023, (64.0, 940.0));
+        areas_are_rows(|n| (n >> 40) as f32 / 1e6, (0.0, 0.0));
+    }
+}

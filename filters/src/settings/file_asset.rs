@@ -1,0 +1,74 @@
+//! A file that a setting names and that only the filter understands.
+
+use core::any::Any;
+use core::fmt;
+use std::sync::Arc;
+
+/// A file by its name, and what stands in it once whoever hosts the filters has read it.
+#[derive(Clone)]
+pub struct FileAsset {
+    name: String,
+    read: Option<(Arc<dyn Any + Send + Sync>, u128)>,
+}
+
+impl FileAsset {
+    /// Not read yet.
+    pub fn named(name: &str) -> FileAsset {
+        FileAsset { name: name.to_owned(), read: None }
+    }
+
+    /// The file's name, as it was given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What was read, if something was and it is of this type.
+    pub fn contents<T: Any>(&self) -> Option<&T> {
+        self.read.as_ref().and_then(|(what, _)| what.downcast_ref())
+    }
+
+    /// What it was read as, in 128 bits: equal where the contents mean the same.
+    pub fn digest(&self) -> Option<u128> {
+        self.read.as_ref().map(|r| r.1)
+    }
+
+    /// The same with its contents, of the type that the filter asks for, and a hash of all in them that counts.
+    #[must_use]
+    pub fn read<T: Any + Send + Sync>(self, contents: T, digest: u128) -> FileAsset {
+        FileAsset { read: Some((Arc::new(contents), digest)), ..self }
+    }
+}
+
+/// Equal by name, and by hash once read.
+impl PartialEq for FileAsset {
+    fn eq(&self, o: &FileAsset) -> bool {
+        (&self.name, self.digest()) == (&o.name, o.digest())
+    }
+}
+
+impl fmt::Debug for FileAsset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Document({:?}, {:x?})", self.name, self.digest())
+    }
+}
+
+/// The name.
+impl fmt::Display for FileAsset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_of_one_type() {
+        let file = FileAsset::named("a.toml");
+        assert_eq!((file.contents::<u32>(), file.digest()), (None, None));
+        let read = file.clone().read(7u32, 1);
+        assert_eq!((read.contents::<u32>(), read.contents::<i32>()), (Some(&7), None));
+        assert!(read != file && read != file.clone().read(7u32, 2) && read == file.read(8u32, 1));
+    }
+}

@@ -1,0 +1,232 @@
+//! What is told of several jobs at a time: a bar for each on a terminal, else lines; for programs the same events as
+//! of one job, each with its `job`.
+
+use super::bar::{self, Bar};
+use super::json::Event;
+use super::stats::{ProgressStats, clock, short};
+use super::{EVERY, Form, JobEnd, ReportArgs, Start, Verbosity, report_mode};
+use crate::batch::Tally;
+use crate::cli::exit::Exit;
+use crate::cli::terminal::Style;
+use crate::job::{FrameDone, Progress};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Tells of a batch.
+pub(in crate::cli) struct BatchReporter {
+    form: Form,
+    verbosity: Verbosity,
+    style: Style,
+    bars: MultiProgress,
+    /// Below the jobs' bars: how many there are, and how many of them are over.
+    all: Option<ProgressBar>,
+    err: Mutex<io::Stderr>,
+    begun: Instant,
+}
+
+/// Tells of one job.
+pub(in crate::cli) struct JobReporter<'a> {
+    many: &'a BatchReporter,
+    job: String,
+    state: Mutex<State>,
+}
+
+struct State {
+    bar: Option<Bar>,
+    begun: Instant,
+    told: Option<Duration>,
+    last: Option<ProgressStats>,
+}
+
+impl BatchReporter {
+    /// Of so many jobs.
+    pub(in crate::cli) fn new(say: ReportArgs, jobs: usize) -> BatchReporter {
+        let (form, verbosity) = report_mode(say, false);
+        let target = if form == Form::Bar {
+            ProgressDrawTarget::stderr_with_hz(10)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bars = MultiProgress::with_draw_target(target);
+        let all = (form == Form::Bar && jobs > 1).then(|| bar::of_jobs(&bars, jobs));
+        BatchReporter {
+            form,
+            verbosity,
+            style: Style::of_stderr(),
+            bars,
+            all,
+            err: Mutex::new(io::stderr()),
+            begun: Instant::now(),
+        }
+    }
+
+    /// A job that is about to begin.
+    pub(in crate::cli) fn one(&self, job: &str) -> JobReporter<'_> {
+        let state = State { bar: None, begun: Instant::now(), told: None, last: None };
+        JobReporter { many: self, job: job.to_owned(), state: Mutex::new(state) }
+    }
+
+    fn line(&self, line: &str) {
+        let write = || {
+            let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
+            // nothing can be done when standard error itself cannot be written
+            let _ = err.write_all(format!("{line}\n").as_bytes());
+        };
+        if self.form == Form::Bar { self.bars.suspend(write) } else { write() }
+    }
+
+    fn event(&self, job: Option<&str>, event: &Event<'_>) {
+        self.line(&event.line_of(job));
+    }
+
+    /// Something about the whole, or about a job that is not being done.
+    pub(in crate::cli) fn note(&self, job: Option<&str>, text: &str) {
+        if self.verbosity == Verbosity::Quiet {
+            return;
+        }
+        match self.form {
+            form if form.is_json() => self.event(job, &Event::Note { text }),
+            _ => self.line(&format!("{} {}{text}", self.style.note(), named(job))),
+        }
+    }
+
+    pub(in crate::cli) fn error(&self, job: Option<&str>, text: &str) {
+        match self.form {
+            form if form.is_json() => self.event(job, &Event::Warning { text }),
+            _ => self.line(&format!("{} {}{text}", self.style.error(), named(job))),
+        }
+    }
+
+    /// A job is over, or will not be begun.
+    pub(in crate::cli) fn over(&self) {
+        if let Some(all) = &self.all {
+            all.inc(1);
+        }
+    }
+
+    /// The end of all.
+    pub(in crate::cli) fn end(&self, tally: &Tally, exit: Exit) {
+        if let Some(all) = &self.all {
+            all.finish_and_clear();
+        }
+        let elapsed = self.begun.elapsed();
+        if self.form.is_json() {
+            return self.event(None, &Event::batch(tally, exit, elapsed));
+        }
+        if self.verbosity > Verbosity::Quiet {
+            self.line(&closing(tally, elapsed));
+        }
+    }
+}
+
+fn named(job: Option<&str>) -> String {
+    job.map_or(String::new(), |job| format!("{job}: "))
+}
+
+/// `5 jobs done, 1 failed; 1200 frames, 300 kept in 0:34 (35.3 fps)`
+fn closing(t: &Tally, elapsed: Duration) -> String {
+    let mut text = format!("{} {} done", t.done, if t.done == 1 { "job" } else { "jobs" });
+    for (count, what) in [
+        (t.failed, "failed"),
+        (t.before, "done before"),
+        (t.elsewhere, "done by other programs"),
+        (t.left, "left"),
+    ] {
+        if count > 0 {
+            text += &format!(", {count} {what}");
+        }
+    }
+    text += &format!("; {}", super::frames(t.frames));
+    for (count, what) in [(t.skipped, "kept"), (t.left_out, "left out")] {
+        if count > 0 {
+            text += &format!(", {count} {what}");
+        }
+    }
+    text += &format!(" in {}", clock(elapsed));
+    if t.frames > 1 && elapsed.as_secs_f64() > 0.0 {
+        text += &format!(" ({} fps)", short(t.frames as f64 / elapsed.as_secs_f64()));
+    }
+    text
+}
+
+impl JobReporter<'_> {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in crate::cli) fn begin(&self, start: &Start) {
+        let mut state = self.state();
+        state.begun = Instant::now();
+        match self.many.form {
+            Form::Bar => {
+                state.bar =
+                    Some(Bar::beside_others(&self.many.bars, self.many.all.as_ref(), &self.job, start.total))
+            }
+            form if form.is_json() => self.many.event(Some(&self.job), &Event::started(start)),
+            _ => {}
+        }
+    }
+
+    pub(in crate::cli) fn warn(&self, text: &str) {
+        match self.many.form {
+            form if form.is_json() => self.many.event(Some(&self.job), &Event::Warning { text }),
+            _ => self.many.line(&format!("{} {}: {text}", self.many.style.warning(), self.job)),
+        }
+    }
+
+    pub(in crate::cli) fn end(&self, ending: &JobEnd<'_>) {
+        let mut state = self.state();
+        if let Some(bar) = state.bar.take() {
+            bar.end();
+        }
+        self.many.over();
+        let elapsed = state.begun.elapsed();
+        if let Some(last) = &mut state.last {
+            last.elapsed = elapsed;
+        }
+        match (self.many.form, ending.error) {
+            (form, _) if form.is_json() => {
+                self.many.event(Some(&self.job), &Event::ended(ending, state.last.as_ref()));
+            }
+            (_, Some(error)) => self.many.error(Some(&self.job), error),
+            (_, None) if self.many.verbosity > Verbosity::Quiet => {
+                let text = super::closing(&ending.summary, state.last.as_ref(), elapsed, "");
+                self.many.line(&format!("{}: {text}", self.job));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Progress for JobReporter<'_> {
+    fn step(&self, step: &FrameDone) {
+        let mut state = self.state();
+        let now = ProgressStats { step: *step, elapsed: state.begun.elapsed() };
+        state.last = Some(now);
+        if let Some(bar) = &state.bar {
+            return bar.step(&now);
+        }
+        if self.many.form == Form::Frames {
+            self.many.event(Some(&self.job), &Event::frame(step));
+        }
+        if !self.many.form.is_json()
+            || state.told.is_some_and(|told| now.elapsed.saturating_sub(told) < EVERY)
+        {
+            return;
+        }
+        state.told = Some(now.elapsed);
+        self.many.event(Some(&self.job), &Event::progress(&now));
+    }
+
+    fn simulating(&self, done: u64, all: u64) {
+        if let Some(bar) = &self.state().bar {
+            bar.simulating(done, all);
+        }
+    }
+
+    fn note(&self, text: &str) {
+        self.many.note(Some(&self.job), text);
+    }
+}

@@ -1,0 +1,135 @@
+//! What an input's name means to libav: a file, whatever is in its name, or a protocol that has been allowed.
+
+use super::interrupt::StopFlag;
+use crate::disk::cache::Cache;
+use ffmpeg_sys_next as sys;
+use std::ffi::{CStr, CString, OsStr};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Protocols that are always allowed: they reach nothing but files and what the user pipes in.
+const ALWAYS: [&str; 5] = ["file", "crypto", "data", "pipe", "fd"];
+
+/// What to open, in libav's words.
+#[derive(Clone, Debug)]
+pub(crate) struct InputUrl {
+    /// For `avformat_open_input`.
+    pub(crate) url: CString,
+    /// libav's `protocol_whitelist`.
+    pub(crate) protocols: CString,
+    /// Ends reads that stand still.
+    pub(crate) stop: StopFlag,
+    /// Where indexes are kept between runs.
+    pub(crate) cache: Option<Arc<Cache>>,
+}
+
+/// Why an input is not opened.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum InputUrlError {
+    /// It is the name of a protocol that nobody has allowed.
+    #[error("'{0}:' is a protocol, and only files are read; --allow-protocol {0} allows it")]
+    Protocol(String),
+    /// libav's strings end at a zero byte.
+    #[error("there is a zero byte in the name")]
+    Zero,
+}
+
+/// What stands before the first colon, if libav has a protocol of that name.
+pub fn protocol(input: &OsStr) -> Option<String> {
+    let bytes = input.as_encoded_bytes();
+    // `subfile,,start,0,end,0,,:a.mkv` and `crypto+file:a.mkv` are protocols with something behind their names.
+    let end = bytes.iter().position(|b| !b.is_ascii_alphanumeric())?;
+    let name = std::str::from_utf8(&bytes[..end]).ok()?;
+    let separator = matches!(bytes[end], b':' | b',' | b'+');
+    (separator && bytes.contains(&b':') && known().iter().any(|k| k == name)).then(|| name.to_owned())
+}
+
+/// Every input protocol that this libav has.
+fn known() -> Vec<String> {
+    let mut names = Vec::new();
+    let mut opaque = std::ptr::null_mut();
+    // SAFETY: the cursor starts as null and is kept by libav; names are static strings.
+    unsafe {
+        loop {
+            let name = sys::avio_enum_protocols(&mut opaque, 0);
+            if name.is_null() {
+                return names;
+            }
+            names.push(CStr::from_ptr(name).to_string_lossy().into_owned());
+        }
+    }
+}
+
+/// What must be allowed beside a protocol for it to work at all.
+fn beneath(protocol: &str) -> &'static [&'static str] {
+    match protocol {
+        "http" | "icecast" | "mmsh" | "rtmpt" => &["tcp", "httpproxy", "http"],
+        "https" | "rtmpts" | "ffrtmphttp" => &["tls", "tcp", "httpproxy", "http"],
+        "rtmp" | "ftp" | "gopher" | "mmst" => &["tcp"],
+        "rtmps" | "gophers" | "tls" => &["tls", "tcp"],
+        "rtsp" | "rtp" | "srtp" | "sap" => &["tcp", "udp", "rtp", "srtp"],
+        _ => &[],
+    }
+}
+
+/// Makes of an input's name what libav is to open.
+pub(crate) fn input_url(
+    input: &OsStr,
+    allowed: &[String],
+    stop: &StopFlag,
+) -> Result<InputUrl, InputUrlError> {
+    let mut protocols: Vec<&str> = ALWAYS.to_vec();
+    for name in allowed {
+        protocols.push(name);
+        protocols.extend(beneath(name));
+    }
+    let url = match protocol(input) {
+        // A file of that name is meant, should there be one.
+        Some(name) if !Path::new(input).exists() => {
+            if !protocols.contains(&name.as_str()) {
+                return Err(InputUrlError::Protocol(name));
+            }
+            input.as_encoded_bytes().to_vec()
+        }
+        _ => [b"file:", input.as_encoded_bytes()].concat(),
+    };
+    let c = |bytes: Vec<u8>| CString::new(bytes).map_err(|_| InputUrlError::Zero);
+    Ok(InputUrl {
+        url: c(url)?,
+        protocols: c(protocols.join(",").into_bytes())?,
+        stop: stop.clone(),
+        cache: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn names_and_protocols() {
+        let url = |name: &[u8], allowed: &[&str]| {
+            let allowed: Vec<String> = allowed.iter().map(|a| (*a).to_owned()).collect();
+            input_url(OsStr::from_bytes(name), &allowed, &StopFlag::default()).map(|p| p.url.into_bytes())
+        };
+        assert_eq!(url(b"a.mkv", &[]).unwrap(), b"file:a.mkv");
+        assert_eq!(url(b"a:b.mkv", &[]).unwrap(), b"file:a:b.mkv");
+        assert_eq!(url(b"\xff:b.mkv", &[]).unwrap(), b"file:\xff:b.mkv");
+        for (name, protocol) in [
+            (&b"http://x/a.mp4"[..], "http"),
+            (b"concat:a.ts|b.ts", "concat"),
+            (b"subfile,,start,0,end,9,,:a.mkv", "subfile"),
+            (b"concatf:list", "concatf"),
+        ] {
+            let error = url(name, &[]).unwrap_err();
+            assert_eq!(error, InputUrlError::Protocol(protocol.into()));
+            assert!(error.to_string().contains(&format!("--allow-protocol {protocol}")));
+            assert_eq!(url(name, &[protocol]).unwrap(), name);
+        }
+        assert_eq!(url(b"file:a.mkv", &[]).unwrap(), b"file:a.mkv");
+        assert_eq!(url(b"a\0b", &[]), Err(InputUrlError::Zero));
+        let https = input_url(OsStr::new("https://x/y"), &["https".into()], &StopFlag::default()).unwrap();
+        assert!(https.protocols.to_str().unwrap().contains("tls"));
+    }
+}

@@ -1,0 +1,72 @@
+//! Threads lent to filters: rayon behind [`Spread`].
+
+use grainfield_filters::lend::Executor;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A pool of helpers beside the calling thread. The caller works too, so nothing waits for a helper that is busy
+/// with another frame's bands.
+pub(super) struct HelperPool {
+    pool: Option<rayon::ThreadPool>,
+    helpers: usize,
+}
+
+impl HelperPool {
+    /// `helpers` threads; none are started for 0, or where the system gives none.
+    pub(super) fn new(helpers: usize) -> HelperPool {
+        let build = || {
+            rayon::ThreadPoolBuilder::new().num_threads(helpers).thread_name(|i| format!("band {i}")).build()
+        };
+        let pool = if helpers > 0 { build().ok() } else { None };
+        let helpers = if pool.is_some() { helpers } else { 0 };
+        HelperPool { pool, helpers }
+    }
+}
+
+impl Executor for HelperPool {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                if i >= count {
+                    return;
+                }
+                task(i);
+            }
+        };
+        match &self.pool {
+            Some(pool) if count > 1 => pool.in_place_scope(|scope| {
+                for _ in 0..self.helpers.min(count - 1) {
+                    scope.spawn(|_| work());
+                }
+                work();
+            }),
+            _ => work(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.helpers + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[test]
+    fn every_task_runs_once() {
+        for helpers in [0, 1, 3] {
+            let threads = HelperPool::new(helpers);
+            for count in [0, 1, 2, 100] {
+                let seen = Mutex::new(vec![0; count]);
+                threads.execute(count, &|i| seen.lock().unwrap()[i] += 1);
+                assert!(
+                    seen.into_inner().unwrap().iter().all(|&n| n == 1),
+                    "{helpers} helpers, {count} tasks"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What made a file, as far as it decides over the file's contents.
+
+use grainfield_filters::frame::{Alpha, ColorRange, FieldOrder, Format, Siting};
+use md5::{Digest, Md5};
+use std::collections::BTreeMap;
+
+/// The settings of a job that its output depends on, with a key. Threads, level, memory and the shard are not among
+/// them: they change no sample.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct JobSettings {
+    key: u128,
+    json: String,
+}
+
+impl JobSettings {
+    /// By name and value.
+    pub fn new(settings: BTreeMap<&str, String>) -> JobSettings {
+        // text under text makes JSON always
+        let json = serde_json::to_string(&settings).unwrap_or_default();
+        let mut md5 = Md5::new();
+        md5.update("grainfield made 1\n");
+        md5.update(&json);
+        JobSettings { key: u128::from_be_bytes(md5.finalize().into()), json }
+    }
+
+    /// What manifests, segments and shards know the settings by: the MD5 of `grainfield made 1`, a line feed and
+    /// [`json`](JobSettings::json), first byte highest.
+    pub fn key(&self) -> u128 {
+        self.key
+    }
+
+    /// The settings as a JSON object on one line, names in order.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    /// In what `other`, a text of [`json`](JobSettings::json), differs, for a message.
+    pub fn difference(&self, other: Option<&str>) -> String {
+        difference(&self.json, other)
+    }
+}
+
+/// A format as manifests have it: its name and size, then what it is tagged with, colour by the code points of H.273.
+pub fn format_text(format: &Format) -> String {
+    let &Format {
+        width,
+        height,
+        alpha,
+        siting,
+        range,
+        matrix,
+        primaries,
+        transfer,
+        fields,
+        aspect,
+        rate,
+        ..
+    } = format;
+    let alpha = match alpha {
+        Alpha::None => "no",
+        Alpha::Straight => "straight",
+        Alpha::Premultiplied => "premultiplied",
+    };
+    let range = match range {
+        ColorRange::Unspecified => "unspecified",
+        ColorRange::Limited => "limited",
+        ColorRange::Full => "full",
+    };
+    let siting = match siting {
+        Siting::Unspecified => "unspecified",
+        Siting::Left => "left",
+        Siting::Center => "center",
+        Siting::TopLeft => "top left",
+        Siting::Top => "top",
+        Siting::BottomLeft => "bottom left",
+        Siting::Bottom => "bottom",
+        Siting::PalDv => "PAL DV",
+    };
+    let fields = match fields {
+        FieldOrder::Unspecified => "unspecified",
+        FieldOrder::Progressive => "progressive",
+        FieldOrder::TopFirst => "top first",
+        FieldOrder::BottomFirst => "bottom first",
+        FieldOrder::Mixed => "mixed",
+    };
+    format!(
+        "{} {width}x{height}, {alpha} alpha, range {range}, matrix {}, primaries {}, transfer {}, siting {siting}, fields \
+         {fields}, aspect {aspect}, rate {rate}",
+        format.name(),
+        matrix.0,
+        primaries.0,
+        transfer.0
+    )
+}
+
+/// In what two texts of settings differ, for a message.
+pub fn difference(ours: &str, theirs: Option<&str>) -> String {
+    type Read = BTreeMap<String, String>;
+    let read = |text: &str| serde_json::from_str::<Read>(text).ok();
+    let (Some(ours), Some(theirs)) = (read(ours), theirs.and_then(read)) else {
+        return "other settings".into();
+    };
+    // what says the same in fewer words is enough
+    let names =
+        ours.keys().chain(theirs.keys().filter(|k| !ours.contains_key(*k))).filter(|k| *k != "recipe key");
+    let value = |of: &Read, name: &String| of.get(name).cloned().unwrap_or_else(|| "nothing".into());
+    let said = names.filter(|n| ours.get(*n) != theirs.get(*n)).map(|n| {
+        let (ours, theirs) = (value(&ours, n), value(&theirs, n));
+        let alike = ours.chars().zip(theirs.chars()).take_while(|(a, b)| a == b).count();
+        format!("{n} {} where {} is wanted", around(&theirs, alike), around(&ours, alike))
+    });
+    said.take(3).collect::<Vec<_>>().join(", ")
+}
+
+/// The part of a long text that stands around a place.
+fn around(text: &str, place: usize) -> String {
+    const SHORT: usize = 60;
+    let length = text.chars().count();
+    if length <= SHORT {
+        return text.to_owned();
+    }
+    let from = place.saturating_sub(SHORT / 2).min(length - SHORT);
+    let part: String = text.chars().skip(from).take(SHORT).collect();
+    let (before, after) = (if from > 0 { "..." } else { "" }, if from + SHORT < length { "..." } else { "" });
+    format!("{before}{part}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Written on disk: a change makes every manifest another one.
+    #[test]
+    fn formats_have_one_text() {
+        let format = Format::from_name("yuva420p10", 64, 36).unwrap();
+        assert_eq!(
+            format_text(&Format { matrix: grainfield_filters::frame::Matrix::BT2020NC, ..format }),
+            "yuva420p10 64x36, straight alpha, range unspecified, matrix 9, primaries 2, transfer 2, siting unspecified, \
+             fields unspecified, aspect 0, rate 24"
+        );
+    }
+
+    #[test]
+    fn equal_settings_have_equal_keys() {
+        let made =
+            |seed: &str| JobSettings::new([("seed", seed.to_owned()), ("recipe", "noise".into())].into());
+        assert_eq!(made("1"), made("1"));
+        assert_ne!(made("1").key(), made("2").key());
+        assert_eq!(made("1").json(), r#"{"recipe":"noise","seed":"1"}"#);
+        assert_eq!(made("1").difference(Some(made("2").json())), "seed 2 where 1 is wanted");
+        assert_eq!(made("1").difference(Some("{")), "other settings");
+    }
+}

@@ -1,0 +1,92 @@
+//! Which file of the source a frame is made from, and how that file is known again: by name, size and time of change.
+
+use super::Xxh64;
+use crate::disk::Place;
+use crate::source::Source;
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Gives the file that a frame of the source is read from, by the source's own number.
+pub type FileOf = Arc<dyn Fn(i64) -> Option<PathBuf> + Send + Sync>;
+
+/// Where the frames of a job come from.
+#[derive(Clone)]
+pub enum SourceIds {
+    /// It cannot be told: a pipe.
+    Unknown,
+    /// All from one file, or from a test signal.
+    One(u64),
+    /// Each from a file of its own. The number is what `--frame-offset` adds.
+    Each(FileOf, i64),
+}
+
+impl std::fmt::Debug for SourceIds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            SourceIds::Unknown => "Unknown",
+            SourceIds::One(_) => "One",
+            SourceIds::Each(..) => "Each",
+        })
+    }
+}
+
+impl SourceIds {
+    /// Those of an input that has been opened.
+    pub fn of(input: &OsStr, source: &dyn Source, offset: i64) -> SourceIds {
+        if let Some(files) = source.files() {
+            return SourceIds::Each(files, offset);
+        }
+        let known = |place: &Place| match place {
+            Place::Path(path) => {
+                path.metadata().ok().filter(Metadata::is_file).map(|meta| known_by(path, &meta))
+            }
+            _ => None,
+        };
+        let reads = crate::source::reads(input);
+        match &reads[..] {
+            // a test signal is its text; what a protocol leads to that is no file, its address
+            [] => SourceIds::One(super::xxh64(input.as_encoded_bytes()).max(1)),
+            [one] => known(one).map_or(SourceIds::Unknown, SourceIds::One),
+            // the parts of a playlist
+            all => {
+                let mut sum = Xxh64::default();
+                all.iter().for_each(|place| sum.update(&known(place).unwrap_or(0).to_le_bytes()));
+                SourceIds::One(sum.finish().max(2))
+            }
+        }
+    }
+
+    /// What the source of a frame is known by at this moment; 0 where that cannot be told, 1 where there is no file.
+    pub fn get(&self, number: i64) -> u64 {
+        match self {
+            SourceIds::Unknown => 0,
+            SourceIds::One(known) => *known,
+            SourceIds::Each(files, offset) => match files(number.saturating_sub(*offset)) {
+                None => 1,
+                Some(path) => std::fs::metadata(&path).map_or(0, |meta| known_by(&path, &meta)),
+            },
+        }
+    }
+}
+
+/// A file by name (without its folder, which may be called otherwise on another machine), size and time of change.
+fn known_by(path: &Path, meta: &Metadata) -> u64 {
+    let mut sum = Xxh64::default();
+    sum.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+    sum.update(&meta.len().to_le_bytes());
+    sum.update(&changed(meta).to_le_bytes());
+    // 0 and 1 have meanings of their own
+    sum.finish().max(2)
+}
+
+/// When a file was last changed, nanoseconds since 1970; 0 where the system does not say.
+pub fn changed(meta: &Metadata) -> i64 {
+    let since = |t: SystemTime| match t.duration_since(UNIX_EPOCH) {
+        Ok(d) => i64::try_from(d.as_nanos()).unwrap_or(i64::MAX),
+        Err(e) => i64::try_from(e.duration().as_nanos()).map_or(i64::MIN, |n| -n),
+    };
+    meta.modified().map_or(0, since)
+}
