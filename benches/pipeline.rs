@@ -5,7 +5,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use grainfield::job::{FrameDone, Job, Progress, Request};
-use grainfield::recipe::Recipe;
+use grainfield_filters::recipe::Recipe;
 use std::hint::black_box;
 use std::io::Read;
 use std::sync::Arc;

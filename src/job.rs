@@ -94,7 +94,7 @@ pub enum JobError {
     Attach(#[from] crate::store::AttachError),
     /// An effect file cannot be taken.
     #[error("{0}")]
-    Effect(#[from] crate::effect::EffectFileError),
+    Effect(#[from] crate::store::EffectFileError),
     /// `--pix-fmt` names nothing.
     #[error("--pix-fmt: {0}")]
     PixFmt(#[from] NameError),

@@ -4,14 +4,12 @@ pub mod analyze;
 pub mod batch;
 pub mod cli;
 pub mod disk;
-pub mod effect;
 #[cfg(feature = "ffmpeg")]
 pub mod ffmpeg;
 pub mod images;
 pub mod job;
 pub mod join;
 pub mod pipeline;
-pub mod recipe;
 pub mod resume;
 pub mod segments;
 pub mod shard;

@@ -5,11 +5,11 @@
 
 use crate::analyze::plot::{self, FONT, PlotError};
 use crate::job::{Endpoints, FrameDone, Job, JobError, Progress, Request};
-use crate::recipe::Recipe;
 use crate::sink::{self, Encode, Sink, SinkError};
 use crate::source::{Decode, FrameStamp, Info, Slot, Source, SourceError};
 use grainfield_filters::frame::{Format, Frame, Ranges};
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::Recipe;
 use image::imageops::{FilterType, resize};
 use image::{Rgb, RgbImage};
 use plotters::prelude::*;

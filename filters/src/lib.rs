@@ -2,8 +2,8 @@
 //! ([`lend`]). Any frame is a pure function of the source's frame, the steps, the seed and the frame's number:
 //!
 //! ```
-//! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Work};
-//! use grainfield_filters::lend::{Alone, Host, NoStore};
+//! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};
+//! use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 //! use grainfield_filters::{catalog, frame, ratio::Ratio, settings::Values, simd::Level};
 //! use std::sync::atomic::AtomicBool;
 //!
@@ -14,9 +14,9 @@
 //! let chain = Chain::bind::<ChainError>(&[step], format, &options, |made| Ok(*made))?;
 //!
 //! let mut picture = frame::Frame::new(format);
-//! let host = Host { spread: &Alone, store: &NoStore, stop: &AtomicBool::new(false) };
-//! let at = frame::Moment::of_frame(1200, Ratio::whole(24));
-//! chain.run(&at, Ratio::ZERO, &mut picture, &mut Work::default(), &States::default(), &host)?;
+//! let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
+//! let at = frame::FrameTime::of_frame(1200, Ratio::whole(24));
+//! chain.run(&at, Ratio::ZERO, &mut picture, &mut Workspace::default(), &States::default(), &host)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -35,5 +35,6 @@ pub mod particle;
 pub mod pixel;
 pub mod pma;
 pub mod ratio;
+pub mod recipe;
 pub mod settings;
 pub mod simd;

@@ -144,7 +144,7 @@ impl Reader<'_> {
         };
         let (name, input, output) = (text("name")?, text("input")?, text("output")?);
         let (Some(input), Some(output)) = (input, output) else {
-            let near = |key: &&str| crate::recipe::nearest(key, ["input", "output"]);
+            let near = |key: &&str| grainfield_filters::recipe::nearest(key, ["input", "output"]);
             if let Some((key, near)) = settings.keys().find_map(|key| Some((*key, near(key)?))) {
                 return bad(settings[key].0, &format!("{place}, {key}"), &format!("is no option; {near}"));
             }

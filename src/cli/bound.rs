@@ -1,12 +1,12 @@
 //! `filters NAME=SETTINGS`: what a filter takes with these settings, and the effect that they draw.
 
 use crate::disk::Place;
-use crate::effect;
 use crate::job::{self, JobError};
-use crate::recipe::{Recipe, RecipeError};
 use grainfield_filters::chain::Step;
 use grainfield_filters::filter::{Memory, particles};
 use grainfield_filters::frame::{Depth, Family, Format};
+use grainfield_filters::recipe::effect;
+use grainfield_filters::recipe::{Recipe, RecipeError};
 use grainfield_filters::settings::SettingError;
 use grainfield_filters::simd::Level;
 use serde_json::json;

@@ -191,7 +191,7 @@ fn samples(input: &OsStr, wanted: &[String]) -> Result<Table, Fault> {
     let mut table = store::read_samples(&read(input)?).map_err(|e| (Exit::Failed, format!("{name}: {e}")))?;
     for track in wanted {
         if !table.iter().any(|t| t.0 == *track) {
-            let near = crate::recipe::nearest(track, table.iter().map(|t| t.0.as_str()));
+            let near = grainfield_filters::recipe::nearest(track, table.iter().map(|t| t.0.as_str()));
             let hint = near.map_or(String::new(), |n| format!("; {n}"));
             return Err(usage(format!("{name}: there is no track '{track}' in it{hint}")));
         }
@@ -381,7 +381,8 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
         return match file.curve(track).map_err(|e| named(&name, e))? {
             Some(curve) => Ok(format!("{curve}\n")),
             None => {
-                let near = crate::recipe::nearest(track, file.names().iter().map(String::as_str));
+                let near =
+                    grainfield_filters::recipe::nearest(track, file.names().iter().map(String::as_str));
                 let hint = near.map_or(String::new(), |n| format!("; {n}"));
                 Err(usage(format!("{name}: there is no track '{track}' in it{hint}")))
             }

@@ -3,13 +3,13 @@
 use super::{JobError, Request, written};
 use crate::disk::{Place, Uses};
 use crate::images;
-use crate::recipe::Recipe;
 use crate::sink;
 use crate::source::{self, Slot, SourceError};
 use grainfield_filters::chain::{Chain, Fields, Options, States, Step, Workspace};
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::{ImageAsset, Kind, Setting, Value};
 use grainfield_filters::simd::Level;
 use std::path::Path;
@@ -93,8 +93,8 @@ pub(crate) fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
         for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {
             let read = match value {
                 Value::Effect(file) => {
-                    let effect = crate::effect::load(Path::new(file.name()))?;
-                    let digest = crate::effect::digest(&effect);
+                    let effect = crate::store::load_effect(Path::new(file.name()))?;
+                    let digest = grainfield_filters::recipe::effect::digest(&effect);
                     Value::Effect(file.read(effect, digest))
                 }
                 Value::Image(picture) => {

@@ -22,7 +22,7 @@ pub struct Request {
     /// File, pattern, `-`, `hash:`, `hash:FILE` or `null:`.
     pub output: OsString,
     /// The filters, and the seed (0 where it has none).
-    pub recipe: crate::recipe::Recipe,
+    pub recipe: grainfield_filters::recipe::Recipe,
     /// `--frames`, after the offset; `None` is everything.
     pub frames: Option<Ranges>,
     /// `--frame-offset`.
@@ -81,7 +81,7 @@ impl Request {
         Request {
             input: input.into(),
             output: output.into(),
-            recipe: crate::recipe::Recipe::default(),
+            recipe: grainfield_filters::recipe::Recipe::default(),
             frames: None,
             frame_offset: 0,
             rate: None,

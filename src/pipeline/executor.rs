@@ -1,4 +1,4 @@
-//! Threads lent to filters: rayon behind [`Spread`].
+//! Threads lent to filters: rayon behind [`Executor`].
 
 use grainfield_filters::lend::Executor;
 use std::sync::atomic::{AtomicUsize, Ordering};

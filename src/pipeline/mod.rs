@@ -6,7 +6,7 @@
 //! goes on, and memory is that of the slots whatever the length.
 //!
 //! Where memory allows fewer slots than threads, the rest become a rayon pool that takes bands of the frames being
-//! worked on; it stands behind [`Spread`](grainfield_filters::lend::Spread) alone, and nothing blocks inside it.
+//! worked on; it stands behind [`Executor`](grainfield_filters::lend::Executor) alone, and nothing blocks inside it.
 //!
 //! Stopping never joins a thread that may be stuck in a read or a write: workers own what they use, and are left
 //! behind if they do not come back.

@@ -7,8 +7,7 @@
 use super::{Encode, Plan, Sink, SinkError};
 use crate::disk::Output;
 use crate::source::FrameStamp;
-use grainfield_filters::frame::{Family, Frame};
-use md5::{Digest, Md5};
+use grainfield_filters::frame::Frame;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::PathBuf;
@@ -50,44 +49,13 @@ impl Encode for Lines {
     fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
         // writing to memory does not fail
         let _ = write!(out, "{} ", stamp.number);
-        for byte in digest(frame) {
+        for byte in frame.digest() {
             let _ = write!(out, "{byte:02x}");
         }
         out.push(b'\n');
         Ok(())
     }
 }
-
-/// The MD5 of a frame's samples.
-pub fn digest(frame: &Frame) -> [u8; 16] {
-    let mut md5 = Md5::new();
-    let format = frame.format();
-    let size = format.depth.bytes();
-    let mut swapped = Vec::new();
-    let mut add = |row: &[u8]| {
-        if cfg!(target_endian = "big") && size > 1 {
-            swapped.clear();
-            swapped.extend(row.chunks_exact(size).flat_map(|sample| sample.iter().rev()));
-            md5.update(&swapped);
-        } else {
-            md5.update(row);
-        }
-    };
-    if format.family == Family::Gray && format.has_alpha() {
-        let (luma, alpha) = (frame.plane(0), frame.plane(1));
-        let mut both = Vec::new();
-        for y in luma.rows() {
-            both.clear();
-            let samples = luma.row_bytes(y).chunks_exact(size).zip(alpha.row_bytes(y).chunks_exact(size));
-            samples.for_each(|(a, b)| both.extend(a.iter().chain(b)));
-            add(&both);
-        }
-    } else {
-        frame.for_each_row(add);
-    }
-    md5.finalize().into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,8 @@
 //! Settings that take their curve from a file: `strength=@tracks.gfa#name`.
 
 use super::{TrackFile, TrackFileError, lottie};
-use crate::recipe::{Link, Recipe};
 use grainfield_filters::curve::{Animate, Curve, Handles, Key, KeyTime, Shape, TextError};
+use grainfield_filters::recipe::{Link, Recipe};
 use grainfield_filters::settings::{Animated, Kind, SettingError, Value};
 use md5::{Digest, Md5};
 use std::io::{self, Read};
@@ -200,6 +200,6 @@ fn chosen<'a>(
 }
 
 fn no_track<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> AttachProblem {
-    let hint = crate::recipe::nearest(name, names).map_or(String::new(), |n| format!("; {n}"));
+    let hint = grainfield_filters::recipe::nearest(name, names).map_or(String::new(), |n| format!("; {n}"));
     AttachProblem::NoTrack(name.into(), hint)
 }

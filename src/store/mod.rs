@@ -24,6 +24,7 @@
 //! fault in unpacking is found as well.
 
 mod attach;
+mod effect;
 pub mod fuzz;
 mod import;
 mod lottie;
@@ -34,6 +35,7 @@ mod unpack;
 
 pub(crate) use attach::one;
 pub use attach::{AttachError, AttachProblem, attach};
+pub use effect::{EffectFileError, load_effect};
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
 pub use lottie::{LottieError, lottie, to_lottie};
 pub use pack::PackedWriter;

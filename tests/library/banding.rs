@@ -6,12 +6,12 @@
 //! - the correlation of the error with where the signal stands between two codes, which is what makes a band, and of
 //!   its square, which would make the noise come and go with the signal.
 
-use grainfield::recipe::Recipe;
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Format, Frame, FrameTime};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::sync::atomic::AtomicBool;
 

@@ -4,12 +4,12 @@
 //! Pictures lie in memory as a host may hand them in: rows an odd number of samples apart, and the first one off every
 //! alignment but that of a sample. What stands between rows must stay as it is.
 
-use grainfield::recipe::Recipe;
 use grainfield_filters::filter::Band;
 use grainfield_filters::frame::{
     ColorRange, Depth, Format, FrameMut, FrameRef, FrameTime, PlaneMut, PlaneRef, Scratch,
 };
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 
 /// Every distribution and way of noise, and every kernel of grain: none, three taps, five, and halved rasters.

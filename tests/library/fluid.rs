@@ -4,7 +4,7 @@
 use crate::support::hashes;
 use grainfield::disk::cache::{self, DEFAULT_LIMIT};
 use grainfield::job::{Cache, FrameDone, Job, JobError, Progress, Request, RunError};
-use grainfield::recipe::Recipe;
+use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

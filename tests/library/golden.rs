@@ -6,14 +6,13 @@
 //! stay, on every level of this machine.
 
 use crate::{video, walk};
-use grainfield::recipe::Recipe;
-use grainfield::sink::hash::digest;
 use grainfield::source::Slot;
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::noise::seed::fnv1a64;
+use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use rayon::prelude::*;
 use std::fmt::Write;
@@ -154,7 +153,7 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
             let chain_of = Chain::bind::<ChainError>(&steps, input, &options, |made| Ok(*made)).unwrap();
             let list = frames.iter().zip([0, 3]).map(|(frame, n)| {
                 let [made] = walk::frames(&chain_of, frame, [n], &CurrentThread);
-                let hash: String = digest(&made).iter().map(|b| format!("{b:02x}")).collect();
+                let hash: String = made.digest().iter().map(|b| format!("{b:02x}")).collect();
                 format!("{n} {hash}")
             });
             writeln!(text, "{format} | {chain} | {}", list.collect::<Vec<_>>().join(" ")).unwrap();

@@ -26,6 +26,7 @@ const ROWS: &[(&str, u32)] = &[
     ("filter", 5),
     ("catalog", 6),
     ("chain", 7),
+    ("recipe", 8),
 ];
 
 /// Floating-point functions of std whose last bit may differ between machines or releases, and `mul_add`, which

@@ -13,11 +13,11 @@ use grainfield::analyze::normal::Histogram;
 use grainfield::analyze::peak::{Correlator, Fingerprint, Spare};
 use grainfield::analyze::spectrum::{Plan, Spectrum, distance_db};
 use grainfield::analyze::{Field, Moments};
-use grainfield::recipe::Recipe;
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::frame::{Depth, Family, Format, Frame, FrameTime};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::sync::atomic::AtomicBool;
 

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
 use grainfield::job::{FrameDone, Job, Progress, Request};
-use grainfield::recipe::Recipe;
+use grainfield_filters::recipe::Recipe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 

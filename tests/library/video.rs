@@ -1,7 +1,6 @@
 //! What the tests of reading video share: clips made by the ffmpeg program, and frames as hashes.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
-use grainfield::sink::hash::digest;
 use grainfield::source::{self, Options, Slot, Source};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -67,7 +66,7 @@ pub struct Seen {
 pub fn next(source: &mut dyn Source, slot: &mut Slot) -> Result<Option<Seen>, source::SourceError> {
     let Some(stamp) = source.next(slot)? else { return Ok(None) };
     source.decoder().decode(&stamp, slot)?;
-    let hash = digest(&slot.frame).iter().map(|b| format!("{b:02x}")).collect();
+    let hash = slot.frame.digest().iter().map(|b| format!("{b:02x}")).collect();
     let (time, duration) = (stamp.time.to_string(), stamp.duration.to_string());
     Ok(Some(Seen { number: stamp.number, hash, time, duration }))
 }

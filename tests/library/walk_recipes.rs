@@ -1,9 +1,9 @@
 //! The recipes of `samples/` work on every kind of format.
 
 use crate::walk::{Random, bind, frames, picture};
-use grainfield::recipe::Recipe;
 use grainfield_filters::frame::{Depth, Format};
 use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::path::Path;
 

@@ -40,7 +40,7 @@ fn hashes(source: &mut dyn Source) -> Vec<String> {
     let (mut slot, decoder, mut all) = (slot(), source.decoder(), Vec::new());
     while let Some(stamp) = source.next(&mut slot).unwrap() {
         decoder.decode(&stamp, &mut slot).unwrap();
-        all.push(hex(sink::hash::digest(&slot.frame)));
+        all.push(hex(slot.frame.digest()));
     }
     all
 }
@@ -157,7 +157,7 @@ fn pipes_and_files_give_the_same_frames() {
     for n in [49, 0, 20, 21, 3, 48, 20] {
         source.seek(n).unwrap();
         assert_eq!(source.next(&mut slot).unwrap().unwrap().number, n);
-        assert_eq!(hex(sink::hash::digest(&slot.frame)), all[n as usize]);
+        assert_eq!(hex(slot.frame.digest()), all[n as usize]);
     }
 }
 
@@ -207,7 +207,7 @@ fn hashes_equal_framemd5() {
                 }
             }
         }
-        assert_eq!(vec![hex(sink::hash::digest(&frame))], framemd5(&input), "{name}");
+        assert_eq!(vec![hex(frame.digest())], framemd5(&input), "{name}");
     }
 }
 

@@ -68,7 +68,7 @@ fn every_sample_recipe_is_read() {
     for file in std::fs::read_dir(folder).unwrap() {
         let file = file.unwrap().path();
         let text = std::fs::read_to_string(&file).unwrap();
-        let recipe = grainfield::recipe::Recipe::parse_toml(&text);
+        let recipe = grainfield_filters::recipe::Recipe::parse_toml(&text);
         assert!(recipe.is_ok(), "{}: {}", file.display(), recipe.unwrap_err());
         seen += 1;
     }

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use grainfield_filters::filter::{Band, Entry, Filter, Plan, Render, Spec};
-//! use grainfield_filters::frame::{Format, Moment, Scratch};
+//! use grainfield_filters::frame::{Format, FrameTime, Scratch};
 //! use grainfield_filters::pixel::convert::Code;
 //! use grainfield_filters::pixel::tone::{Affine, Tone};
 //! use grainfield_filters::settings;
@@ -43,7 +43,7 @@
 //!         &self.format
 //!     }
 //!
-//!     fn at(&self, at: &Moment) -> Option<(Plan, Vec<Tone>)> {
+//!     fn at(&self, at: &FrameTime) -> Option<(Plan, Vec<Tone>)> {
 //!         let gain = 1.0 - 2.0 * self.set.amount.at(at);
 //!         let tone = |p| {
 //!             let code = Code::of(&self.format, p);
@@ -70,8 +70,8 @@
 //! }
 //!
 //! // What a test asks of it: white becomes black at frame 24 of a curve.
-//! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Work};
-//! use grainfield_filters::{frame::Frame, lend::Alone, lend::Host, lend::NoStore, ratio::Ratio, settings::Values};
+//! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};
+//! use grainfield_filters::{frame::Frame, lend::CurrentThread, lend::Host, lend::NoCache, ratio::Ratio, settings::Values};
 //! static INVERT: Entry = ENTRY;
 //! let step = Step::new(&INVERT, Values::parse(INVERT.settings, "amount=0=0;24=1").unwrap());
 //! let format = Format::from_name("gray", 16, 8).unwrap();
@@ -79,9 +79,9 @@
 //! let chain = Chain::bind::<ChainError>(&[step], format, &options, |made| Ok(*made)).unwrap();
 //! let mut frame = Frame::new(format);
 //! (0..8).for_each(|y| frame.row_mut::<u8>(0, y).fill(235));
-//! let (at, go) = (Moment::of_frame(24, Ratio::whole(24)), std::sync::atomic::AtomicBool::new(false));
-//! let host = Host { spread: &Alone, store: &NoStore, stop: &go };
-//! chain.run(&at, Ratio::ZERO, &mut frame, &mut Work::default(), &States::default(), &host).unwrap();
+//! let (at, go) = (FrameTime::of_frame(24, Ratio::whole(24)), std::sync::atomic::AtomicBool::new(false));
+//! let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &go };
+//! chain.run(&at, Ratio::ZERO, &mut frame, &mut Workspace::default(), &States::default(), &host).unwrap();
 //! assert_eq!(frame.row::<u8>(0, 7), [16; 16]);
 //! ```
 //!

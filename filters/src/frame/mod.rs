@@ -6,6 +6,7 @@
 
 mod buffer;
 mod color;
+mod digest;
 mod format;
 mod names;
 mod plane;

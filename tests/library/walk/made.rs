@@ -4,7 +4,7 @@ use grainfield_filters::catalog::Entry;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet,
 };
-use grainfield_filters::settings::{Kind, ImageAsset, Setting, SettingError, Value, Values};
+use grainfield_filters::settings::{ImageAsset, Kind, Setting, SettingError, Value, Values};
 
 /// splitmix64.
 #[derive(Clone)]

@@ -71,10 +71,10 @@ struct Plane {
 ///
 /// ```
 /// use grainfield_filters::noise::seed::Layer;
-/// use grainfield_filters::noise::{Law, Layout, Origin, Shape, lfsr31::Lfsr31};
+/// use grainfield_filters::noise::{Distribution, Layout, CycleStart, Shape, lfsr31::Lfsr31};
 /// use grainfield_filters::simd::Level;
-/// let shape = Shape::new(&[(1920, 1080), (960, 540), (960, 540)], Layout::Sequential, Law::UNIFORM)?;
-/// let stream = Lfsr31::new(&shape, Origin::Seed(0), Layer::BASE, Level::best())?;
+/// let shape = Shape::new(&[(1920, 1080), (960, 540), (960, 540)], Layout::Sequential, Distribution::UNIFORM)?;
+/// let stream = Lfsr31::new(&shape, CycleStart::Seed(0), Layer::BASE, Level::best())?;
 /// let mut words = [0; 8];
 /// stream.fill_row(0, 0, 0, 0..8, &mut words);
 /// assert_eq!(words, [0x0000, 0x8779, 0x3e86, 0x4bb8, 0x9667, 0x303b, 0x5c89, 0xed3a]);

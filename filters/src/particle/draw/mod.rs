@@ -24,18 +24,18 @@
 //!
 //! ```
 //! use grainfield_filters::frame::{Depth, Family, Format, Frame, PlaneSet, Scratch};
-//! use grainfield_filters::lend::Alone;
+//! use grainfield_filters::lend::CurrentThread;
 //! use grainfield_filters::particle::draw::*;
 //! use grainfield_filters::simd::Level;
 //!
 //! let format = Format::new(320, 180, Family::Yuv, Depth::Bits(8), (1, 1));
-//! let painter = Painter::new(&format, vec![Look::new(Shape::disc(1.0)?, Blend::Over)], Level::best())?;
+//! let painter = Painter::new(&format, vec![SplatStyle::new(Shape::disc(1.0)?, Blend::Over)], Level::best())?;
 //! let white = painter.colour([1.0, 1.0, 1.0]);
 //! let splats: Vec<Splat> = (0..100)
 //!     .map(|i| Splat { rank: i, colour: white, ..Splat::new([3.0 * i as f32, 90.0], [1.5, 1.5]) })
 //!     .collect();
 //! let mut bins = Bins::default();
-//! painter.bin(&splats, &mut bins, &Alone);
+//! painter.bin(&splats, &mut bins, &CurrentThread);
 //! let mut frame = Frame::new(format);
 //! painter.draw(&bins, &mut frame.as_mut(), PlaneSet::ALL, &mut Scratch::default());
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -27,7 +27,7 @@
 //! instruction set and the way a state was reached (step by step, or restored from bytes) change nothing.
 //!
 //! ```
-//! use grainfield_filters::lend::Alone;
+//! use grainfield_filters::lend::CurrentThread;
 //! use grainfield_filters::particle::fluid::{Fluid, Settings, block};
 //! use grainfield_filters::simd::Level;
 //!
@@ -35,7 +35,7 @@
 //! let dam = block(&settings, [0.3, 0.3, 0.0])?;
 //! let mut fluid = Fluid::new(settings, &dam, Level::best())?;
 //! while fluid.time() < 0.1 {
-//!     fluid.step(&Alone)?;
+//!     fluid.step(&CurrentThread)?;
 //! }
 //! let saved = fluid.save();
 //! let again = Fluid::restore(settings, &saved, Level::best())?;

@@ -1,12 +1,12 @@
 //! Effects as text.
 
+use super::super::toml_string;
 use super::VERSION;
-use crate::recipe::toml_string;
-use grainfield_filters::filter::particles::Effect;
-use grainfield_filters::filter::particles::keys::{Key, KeyValue, explicit_keys};
-use grainfield_filters::particle::Spread;
-use grainfield_filters::particle::draw::BlendSpace;
-use grainfield_filters::settings::Word;
+use crate::filter::particles::Effect;
+use crate::filter::particles::keys::{Key, KeyValue, explicit_keys};
+use crate::particle::Spread;
+use crate::particle::draw::BlendSpace;
+use crate::settings::Word;
 use std::fmt::Write;
 
 /// Where explanations begin.

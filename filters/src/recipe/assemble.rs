@@ -2,10 +2,10 @@
 
 use super::error::{Problem, nearest};
 use super::{Link, Recipe, link};
-use grainfield_filters::catalog::Entry;
-use grainfield_filters::chain::Step;
-use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
-use grainfield_filters::settings::{Animated, Setting, Value, ValueProblem, Values};
+use crate::catalog::Entry;
+use crate::chain::Step;
+use crate::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
+use crate::settings::{Animated, Setting, Value, ValueProblem, Values};
 
 /// The filter of that name, or why not and what was probably meant.
 pub(super) fn find(table: &'static [Entry], name: &str) -> Result<&'static Entry, (Problem, Option<String>)> {

@@ -1,13 +1,13 @@
 //! Text to effects.
 
-use super::{Load, MAX_TEXT, VERSION};
-use crate::recipe::{Problem, RecipeError, nearest};
-use grainfield_filters::curve::{Animate, Curve, TextError};
-use grainfield_filters::filter::particles::keys::{self, Key, KeyType, KeyValue, LAYER, LayerBuilder};
-use grainfield_filters::filter::particles::{Effect, EffectError, Layer, MAX_LAYERS, WIND};
-use grainfield_filters::particle::Spread;
-use grainfield_filters::particle::draw::{Blend, BlendSpace};
-use grainfield_filters::settings::{Choice, ImageAsset, Word};
+use super::super::{Problem, RecipeError, nearest};
+use super::{LoadPicture, MAX_TEXT, VERSION};
+use crate::curve::{Animate, Curve, TextError};
+use crate::filter::particles::keys::{self, Key, KeyType, KeyValue, LAYER, LayerBuilder};
+use crate::filter::particles::{Effect, EffectError, Layer, MAX_LAYERS, WIND};
+use crate::particle::Spread;
+use crate::particle::draw::{Blend, BlendSpace};
+use crate::settings::{Choice, ImageAsset, Word};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -18,7 +18,7 @@ type Fault = (Range<usize>, Problem, Option<String>);
 
 const TOP: [&str; 5] = ["version", "blend", "light", "wind", "layer"];
 
-pub(super) fn parse(text: &str, load: Load<'_>) -> Result<Effect, RecipeError> {
+pub(super) fn parse(text: &str, load: LoadPicture<'_>) -> Result<Effect, RecipeError> {
     let said = |message: &str| Problem::Effect(message.to_owned());
     if text.len() > MAX_TEXT {
         return Err(RecipeError::new(text, MAX_TEXT..text.len(), said("an effect file is at most 1 MiB")));
@@ -40,7 +40,7 @@ fn fault(at: Range<usize>, what: impl ToString) -> Fault {
     (at, Problem::Effect(what.to_string()), None)
 }
 
-fn effect(table: &DeTable<'_>, load: Load<'_>) -> Result<Effect, Fault> {
+fn effect(table: &DeTable<'_>, load: LoadPicture<'_>) -> Result<Effect, Fault> {
     let mut effect = Effect { layers: Vec::new(), blend: Blend::Over, wind: 0.0, light: BlendSpace::Gamma };
     for (key, value) in in_order(table) {
         match key.get_ref().as_ref() {
@@ -91,7 +91,7 @@ fn effect(table: &DeTable<'_>, load: Load<'_>) -> Result<Effect, Fault> {
     Ok(effect)
 }
 
-fn layer(value: &Value<'_>, number: usize, load: Load<'_>) -> Result<Layer, Fault> {
+fn layer(value: &Value<'_>, number: usize, load: LoadPicture<'_>) -> Result<Layer, Fault> {
     let what = "this should be written [[layer]], with keys below it";
     let table = value.get_ref().as_table().ok_or_else(|| fault(value.span(), what))?;
     let mut draft = LayerBuilder::default();
@@ -122,7 +122,7 @@ fn expected(value: &Value<'_>, key_type: KeyType) -> Fault {
     fault(value.span(), format!("this should be {key_type}"))
 }
 
-fn item(key: &Key, value: &Value<'_>, load: Load<'_>) -> Result<KeyValue, Fault> {
+fn item(key: &Key, value: &Value<'_>, load: LoadPicture<'_>) -> Result<KeyValue, Fault> {
     let wrong = || expected(value, key.key_type);
     match key.key_type {
         KeyType::Number { .. } => number(value).map(KeyValue::Number).ok_or_else(wrong),

@@ -3,11 +3,9 @@
 use super::assemble::{StepBuilder, find, setting, value_hint};
 use super::error::{Problem, RecipeError, nearest};
 use super::{MAX_STEPS, MAX_TEXT, Recipe, VERSION};
-use grainfield_filters::catalog::Entry;
-use grainfield_filters::curve::{
-    Animate, Curve, Extrapolation, Key, KeyTime, Shape, TextError, TextProblem, shape_names,
-};
-use grainfield_filters::settings::{Animated, Kind, Setting, Value, ValueError, ValueProblem};
+use crate::catalog::Entry;
+use crate::curve::{Animate, Curve, Extrapolation, Key, KeyTime, Shape, TextError, TextProblem, shape_names};
+use crate::settings::{Animated, Kind, Setting, Value, ValueError, ValueProblem};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};

@@ -1,10 +1,10 @@
 //! The documentation of effect files, from the table that they are read by.
 
 use super::print::text;
-use grainfield_filters::filter::particles::keys::{KeyType, LAYER};
-use grainfield_filters::filter::particles::{Layer, MAX_LAYERS, MAX_PARTICLES, WIND};
-use grainfield_filters::particle::draw::{Blend, BlendSpace};
-use grainfield_filters::settings::{Choice, Word};
+use crate::filter::particles::keys::{KeyType, LAYER};
+use crate::filter::particles::{Layer, MAX_LAYERS, MAX_PARTICLES, WIND};
+use crate::particle::draw::{Blend, BlendSpace};
+use crate::settings::{Choice, Word};
 use std::fmt::Write;
 
 const HEAD: &str = "\

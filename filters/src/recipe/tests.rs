@@ -1,15 +1,13 @@
 //! Both spellings, against a table of filters that has every kind of setting.
 
 use super::*;
-use grainfield_filters::catalog::Entry;
-use grainfield_filters::curve::{Animate, Curve, Ease, Extrapolation, Handles, Key, KeyTime, Shape};
-use grainfield_filters::filter::Spec;
-use grainfield_filters::frame::Ranges;
-use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::common::COMMON;
-use grainfield_filters::settings::{
-    Animated, Choice, Constant, Kind, Planes, Setting, SettingError, Value, Values,
-};
+use crate::catalog::Entry;
+use crate::curve::{Animate, Curve, Ease, Extrapolation, Handles, Key, KeyTime, Shape};
+use crate::filter::Spec;
+use crate::frame::Ranges;
+use crate::ratio::Ratio;
+use crate::settings::common::COMMON;
+use crate::settings::{Animated, Choice, Constant, Kind, Planes, Setting, SettingError, Value, Values};
 use proptest::prelude::*;
 
 const MODES: &[Choice] = &[

@@ -4,8 +4,8 @@ use super::assemble::{StepBuilder, find, setting, value_hint};
 use super::error::{Problem, RecipeError, nearest};
 use super::lex::{Cell, Token, lex};
 use super::{HEAD, MAX_STEPS, MAX_TEXT, Recipe, VERSION};
-use grainfield_filters::catalog::Entry;
-use grainfield_filters::settings::{Kind, Setting, Value};
+use crate::catalog::Entry;
+use crate::settings::{Kind, Setting, Value};
 use std::ops::Range;
 
 /// What [`HEAD`] takes.

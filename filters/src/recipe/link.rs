@@ -1,8 +1,8 @@
 //! Values that stand in files: `@tracks.gfa#name`.
 
 use super::Recipe;
-use grainfield_filters::settings::common::OPACITY;
-use grainfield_filters::settings::{FileAsset, ImageAsset, Setting, Value};
+use crate::settings::common::OPACITY;
+use crate::settings::{FileAsset, ImageAsset, Setting, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -81,7 +81,7 @@ impl Recipe {
     }
 
     /// Gives a linked setting the value that its file holds; the setting has checked it.
-    pub(crate) fn give(&mut self, link: &Link, value: Value) {
+    pub fn give(&mut self, link: &Link, value: Value) {
         let Some(step) = self.steps.get_mut(link.step) else { return };
         match value {
             Value::Number(n) if link.setting.id == OPACITY => step.opacity = n,

@@ -2,11 +2,10 @@
 
 use super::lex::quoted;
 use super::{HEAD, Recipe, VERSION};
-use crate::sink::hash::digest;
-use grainfield_filters::chain::Step;
-use grainfield_filters::curve::Animate;
-use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
-use grainfield_filters::settings::{Animated, Value};
+use crate::chain::Step;
+use crate::curve::Animate;
+use crate::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
+use crate::settings::{Animated, Value};
 use md5::{Digest, Md5};
 use std::fmt::Write;
 
@@ -134,7 +133,7 @@ impl Recipe {
 
     /// One text for all recipes that mean the same, however they were spelled: a chain that says the seed (0 where
     /// none is given) and every setting that has a value, defaults too, in the order of their description; curves
-    /// that never move as numbers; frame ranges in [normal form](grainfield_filters::frame::Ranges::normalized). It
+    /// that never move as numbers; frame ranges in [normal form](crate::frame::Ranges::normalized). It
     /// reads back as a recipe of the same meaning, and stays right should a default ever change.
     pub fn canonical(&self) -> String {
         let steps = self.steps.iter().enumerate().map(|(i, s)| (s.filter.name, complete(self, i)));
@@ -155,7 +154,7 @@ impl Recipe {
         }
         for (_, value) in self.steps.iter().flat_map(|step| step.values.iter_given()) {
             let read = match value {
-                Value::Image(picture) => picture.frame().map(|f| u128::from_be_bytes(digest(f))),
+                Value::Image(picture) => picture.frame().map(|f| u128::from_be_bytes(f.digest())),
                 Value::Effect(file) => file.digest(),
                 _ => None,
             };

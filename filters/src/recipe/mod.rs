@@ -13,7 +13,7 @@
 //! they mean to FFmpeg, which reads a chain twice; the table stands in `lex.rs`.
 //!
 //! Every filter also takes `enable` (frame ranges; `+` may separate them, so that no quotes are needed), `planes` and
-//! `opacity`: see [`common`](grainfield_filters::settings::common).
+//! `opacity`: see [`common`](crate::settings::common).
 //!
 //! What belongs to the whole recipe stands in front, as if it were a filter: `recipe=seed=7,noise=strength=6`.
 //!
@@ -38,30 +38,31 @@
 //!
 //! Numbers, booleans and strings as TOML has them; positions and colours also as lists of numbers; whatever a chain
 //! can say, a string can. Shapes are named as in the parentheses of a
-//! [curve's text](grainfield_filters::curve#text): `"hermite 0.5 0"`.
+//! [curve's text](crate::curve#text): `"hermite 0.5 0"`.
 //!
 //! # Limits
 //!
 //! A text of [`MAX_TEXT`] bytes, [`MAX_STEPS`] filters, and in one value
-//! [`MAX_KEYS`](grainfield_filters::curve::MAX_KEYS) keys or [`MAX_RANGES`](grainfield_filters::frame::MAX_RANGES)
+//! [`MAX_KEYS`](crate::curve::MAX_KEYS) keys or [`MAX_RANGES`](crate::frame::MAX_RANGES)
 //! frame ranges; a chain has no nesting, TOML 80 levels.
 
 mod assemble;
 mod chain;
 mod document;
+pub mod effect;
 mod error;
 mod lex;
 mod link;
 mod print;
 
-pub(crate) use error::nearest;
+pub use error::nearest;
 pub use error::{Parts, Problem, RecipeError};
 pub use link::Link;
 pub(crate) use print::toml_string;
 
-use grainfield_filters::catalog::FILTERS;
-use grainfield_filters::chain::Step;
-use grainfield_filters::settings::{Kind, Value};
+use crate::catalog::FILTERS;
+use crate::chain::Step;
+use crate::settings::{Kind, Value};
 
 /// Longest text of a recipe, in bytes.
 pub const MAX_TEXT: usize = 1 << 20;

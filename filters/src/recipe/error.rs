@@ -1,6 +1,6 @@
 //! What is wrong with a recipe, shown with the place.
 
-use grainfield_filters::settings::ValueProblem;
+use crate::settings::ValueProblem;
 use std::fmt;
 use std::ops::Range;
 
@@ -241,7 +241,7 @@ impl fmt::Display for RecipeError {
 impl std::error::Error for RecipeError {}
 
 /// `did you mean 'strength'?` when one of the names is near.
-pub(crate) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     if typed.len() > 64 {
         return None;
     }
