@@ -42,7 +42,7 @@ settings! {
         /// How wide scratches are, in pixels of a picture 1080 rows high; each has a width of its own around it.
         width: Animated = number(0.1..=50.0).default(1.6).unit(Unit::Pixels).logarithmic(),
         /// How far a scratch strays to either side, in pixels of a picture 1080 rows high.
-        value_noise: Animated = number(0.0..=500.0).default(9.0).unit(Unit::Pixels).soft(0.0..=100.0),
+        wander: Animated = number(0.0..=500.0).default(9.0).unit(Unit::Pixels).soft(0.0..=100.0),
         /// The part of the scratches that are light: through the emulsion. The others are dark.
         light: Animated = number(0.0..=1.0).default(0.65).unit(Unit::Fraction),
         /// How deep scratches go.
@@ -144,7 +144,7 @@ impl Scratches {
         let colour = if is_light { [shade, shade, 0.93 * shade] } else { [shade; 3] };
         let colour = self.overlay.painter.colour(colour);
         let deep = self.set.strength.at(at) * rng.range(0.45, 1.0);
-        let value_noise = self.set.value_noise.at(at) * unit;
+        let wander = self.set.wander.at(at) * unit;
         let drift = rng.range(-1.0, 1.0);
         let broken = rng.range(-0.5, 1.2);
         // Pieces of whole rows of luma and chroma in every field, so that they meet without a seam.
@@ -165,8 +165,7 @@ impl Scratches {
                 let aside = smooth(own ^ 3, place * 0.21)
                     + 0.22 * smooth(own ^ 4, place * 1.3)
                     + 0.05 * smooth(own ^ 5, place * 7.0);
-                let x =
-                    middle + value_noise * self.overlay.narrow() * (aside + drift * age / length.max(1.0));
+                let x = middle + wander * self.overlay.narrow() * (aside + drift * age / length.max(1.0));
                 // In a field, too, from row to row: where in it a scratch is cut is nothing to see.
                 let [middle, tall] = [0.5 * (y + next), 0.5 * (next - y)].map(|v| (v / step) as f32);
                 let splat = Splat::new([x as f32, middle], [half as f32, tall]);

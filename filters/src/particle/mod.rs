@@ -11,14 +11,14 @@
 //! use std::sync::Arc;
 //!
 //! let mut spreads = [Spread::default(); STANDARD];
-//! spreads[Slot::Life as usize] = Spread::between(1.2, 1.6); // seconds
-//! spreads[Slot::Speed as usize] = Spread::between(50.0, 80.0);
-//! spreads[Slot::AccelY as usize] = Spread::fixed(9.81);
-//! spreads[Slot::Size as usize] = Spread::between(1.0, 2.0);
+//! spreads[Parameter::Life as usize] = Spread::between(1.2, 1.6); // seconds
+//! spreads[Parameter::Speed as usize] = Spread::between(50.0, 80.0);
+//! spreads[Parameter::AccelY as usize] = Spread::fixed(9.81);
+//! spreads[Parameter::Size as usize] = Spread::between(1.0, 2.0);
 //! let kind = Kind::new(spreads, vec![])?;
-//! let nozzle = Nozzle::new([0.0; 3], [10.0, 0.0, 0.0], [0.0, -1.0, 0.0], Spray::Fan(0.1))?;
-//! let births = Arc::new(Steady::new(1000.0)?);
-//! let emitter = Emitter { seed: 1, kind: 0, births, nozzle };
+//! let shape = EmitterShape::new([0.0; 3], [10.0, 0.0, 0.0], [0.0, -1.0, 0.0], Directions::Fan(0.1))?;
+//! let births = Arc::new(ConstantRate::new(1000.0)?);
+//! let emitter = Emitter { seed: 1, kind: 0, births, shape };
 //!
 //! let mut pool = Pool::new(emitter, kind, None, 0..FLICKS * 60, 10_000, Level::best())?;
 //! pool.seek(FLICKS * 10);
@@ -26,7 +26,7 @@
 //! let mut living = 0;
 //! for index in 0..pool.blocks() {
 //!     pool.place(index, &View::ALL, &mut block);
-//!     pool.dress(&mut block);
+//!     pool.set_size_and_angle(&mut block);
 //!     for (_number, particle) in block.iter() {
 //!         assert!(particle.size >= 1.0);
 //!         living += 1;
