@@ -256,22 +256,24 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
     #[inline(always)]
     fn new(any: V, lanes: &Lanes) -> Self {
         let mut ring = Ring([any; 32]);
+        // No closures and no arrays with places that are only known when running: registers would go through memory.
         let part = any.lower().lower();
-        let mut w = [part; 10];
-        (w[0], w[1]) = (part.load(&lanes.hi), part.load(&lanes.lo));
-        for n in 2..4 {
-            w[n] = before(w[n - 2], w[n - 1], 12).xor(before(w[n - 2], w[n - 1], 15));
-        }
-        for n in 4..8 {
-            w[n] = before(w[n - 4], w[n - 3], 8).xor(before(w[n - 4], w[n - 3], 14));
-        }
-        for n in 8..10 {
-            w[n] = w[n - 7].xor(before(w[n - 8], w[n - 7], 12));
-        }
-        for step in (0..8).step_by(Self::STEPS) {
-            let [a, b, c, d] = [0, 1, 2, 3].map(|i| w[2 + step + i * Self::STEPS / 4]);
-            let half = any.lower();
-            ring.0[step / Self::STEPS] = any.join(half.join(a, b), half.join(c, d));
+        let (w0, w1) = (part.load(&lanes.hi), part.load(&lanes.lo));
+        let w2 = before(w0, w1, 12).xor(before(w0, w1, 15));
+        let w3 = before(w1, w2, 12).xor(before(w1, w2, 15));
+        let w4 = before(w0, w1, 8).xor(before(w0, w1, 14));
+        let w5 = before(w1, w2, 8).xor(before(w1, w2, 14));
+        let w6 = before(w2, w3, 8).xor(before(w2, w3, 14));
+        let w7 = before(w3, w4, 8).xor(before(w3, w4, 14));
+        let w8 = w1.xor(before(w0, w1, 12));
+        let w9 = w2.xor(before(w1, w2, 12));
+        let w = [w2, w3, w4, w5, w6, w7, w8, w9];
+        let half = any.lower();
+        for m in 0..Self::BLOCK {
+            let (step, apart) = (m * Self::STEPS, Self::STEPS / 2);
+            let lower = half.join(w[step], w[step + apart / 2]);
+            let upper = half.join(w[step + apart], w[step + apart + apart / 2]);
+            ring.0[m] = any.join(lower, upper);
         }
         for step in (8..16).step_by(Self::STEPS) {
             let (far, near) = (ring.at(step - 8), ring.at(step - 7));
