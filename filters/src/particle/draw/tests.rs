@@ -589,7 +589,7 @@ fn a_draft_is_as_well_defined_and_near() {
         let whole = paint(false, [6, 5], Level::best(), 0);
         assert!(whole != draft, "{name}: a draft is cheaper");
         let mut far = 0.0;
-        for (x, y) in (0..217 * 133).map(|i| (i % 217, i as u32 / 217)) {
+        for (x, y) in (0..217 * 133).map(|i| (i % 217, i / 217)) {
             far += match format.depth {
                 Depth::Float => (whole.row::<f32>(0, y)[x] - draft.row::<f32>(0, y)[x]).abs(),
                 _ => f32::from(whole.row::<u8>(0, y)[x].abs_diff(draft.row::<u8>(0, y)[x])) / 255.0,
