@@ -14,6 +14,7 @@
 //! rows are twice as far apart, so the kernel is half as long down as across. Float samples get the same field; scene
 //! linear ones are multiplied by powers of two, which adds to their logarithm.
 
+mod coarse;
 mod field;
 mod look;
 mod settings;
@@ -22,12 +23,11 @@ mod space;
 mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Depth, Family, Format, FrameTime, Parity, PictureStructure, PlaneSet, Sample, Scratch};
+use crate::frame::{Depth, Family, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
-    Codes, Gain, Luma, Ramp, Sources, add_f32, add_linear_f32, add_u8, add_u16, finish_u8, finish_u16,
-    mean_row, rounded_sd,
+    Codes, Gain, Luma, MAX_PASSES, Ramp, Sources, add_f32, add_linear_f32, finish_u8, finish_u16, mean_row, rounded_sd,
 };
 use crate::settings::{SettingError, Values};
 use crate::simd::Level;
@@ -108,29 +108,46 @@ struct Grain {
     gains: Option<Arc<Gains>>,
 }
 
+/// The coarsest grain that can be asked for.
+const MOST_SIZE: f64 = 16.0;
+
+/// Pixels that a stream makes at a time, at most.
+const MOST_BLOCK: usize = 256;
+
+/// Twice as far as all passes reach.
+const BEYOND: usize = 2 * ((2 << MAX_PASSES) - 2);
+
 /// Samples of 16 bits from black to white.
 const FULL: f64 = 65536.0;
 
 impl Grain {
-    fn look_of(&self, size: f64, sharpness: f64) -> GrainFields {
+    /// The fields of all planes.
+    fn fields_of(&self, size: f64, sharpness: f64) -> [Field; 4] {
         let format = &self.format;
         let size = size * f64::from(format.width) / 1920.0;
-        // Both fields have the kernel, and the streams the shape, of the larger.
         let field = !matches!(format.picture, PictureStructure::Frame);
-        let whole = if field { format.field(Parity::Top) } else { *format };
-        let fields = [0, 1, 2, 3].map(|p| {
+        [0, 1, 2, 3].map(|p| {
             let p = p.min(format.planes() - 1);
             let (sx, sy) = format.plane_subsampling(p);
             let part = |n: u32| 1.0 / f64::from(1u32 << n);
             let across = Axis::new(size * part(sx.into()), sharpness);
             let down = Axis::new(size * part(u32::from(sy) + u32::from(field)), sharpness);
             Field::new(format.plane_size(p), [across, down])
+        })
+    }
+
+    fn look_of(&self, size: f64, sharpness: f64) -> GrainFields {
+        let format = &self.format;
+        let fields = self.fields_of(size, sharpness);
+        // The streams have the shape of the larger field, and of what the coarsest grain would draw beyond its edges: so
+        // the numbers do not depend on the size.
+        let field = !matches!(format.picture, PictureStructure::Frame);
+        let whole = if field { format.field(Parity::Top) } else { *format };
+        let side = |n: usize| (n + BEYOND).min(MAX_SIDE as usize) as u32;
+        let sizes = [0, 1, 2, 3].map(|p| {
+            let (w, h) = whole.plane_size(p.min(format.planes() - 1));
+            (side(w), side(h))
         });
-        let larger = |p: usize| {
-            let (w, h) = Field::new(whole.plane_size(p), fields[p].axes).coarse;
-            (w.max(1) as u32, h.max(1) as u32)
-        };
-        let sizes = [0, 1, 2, 3].map(|p| larger(p.min(format.planes() - 1)));
         let shape = Shape::new(&sizes[..format.planes()], Layout::Keyed, Distribution::H8);
         let stream = |layer| match shape {
             Ok(shape) => {
@@ -282,9 +299,11 @@ impl Render for Grain {
     }
 
     fn memory(&self) -> Memory {
-        // Of the widest field, with as many coarser rasters as there may be, and a row of n and of luma.
-        let (width, _) = self.format.plane_size(0);
-        Memory { fixed: 256 << 10, per_frame: 2 * (2 * width + 1024) * (2 + 5 + 4 + 27 + 3) }
+        // Where they move, the largest size and softness need most.
+        let size = self.set.size.constant().unwrap_or(MOST_SIZE);
+        let fields = self.fields_of(size, self.set.sharpness.constant().unwrap_or(-1.0));
+        let room = fields.iter().map(|f| Rows::buffer_len(f, MOST_BLOCK) + 2 * f.size.0 + 64).max();
+        Memory { fixed: 256 << 10, per_frame: 4 * room.unwrap_or(0) }
     }
 
     fn render(&self, now: &AtFrame, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
@@ -320,10 +339,7 @@ impl Render for Grain {
 
 /// A sample that grain can be added to.
 trait GrainSample: Sample + Luma {
-    /// Adds row n to samples of plane `p`.
-    fn add(grain: &Grain, p: usize, row: &mut [Self], light: Option<&[Self]>, n: &[i16], response: &Response);
-
-    /// Makes n, in the room lent, and adds it: at once where there is a way.
+    /// Makes n, in the room lent, and adds it to samples of plane `p`: at once where there is a way.
     fn finish(
         grain: &Grain,
         p: usize,
@@ -359,11 +375,7 @@ impl Grain {
             None
         };
         let row = band.output.plane_mut(p).row_mut::<T>(y);
-        if let Some(mut sources) = rows.sources(y) {
-            return T::finish(self, p, row, light, (&mut sources, n), response);
-        }
-        rows.row(y, n);
-        T::add(self, p, row, light, n, response);
+        T::finish(self, p, row, light, (&mut rows.sources(y), n), response);
     }
 
     /// Codes of black and white, and those within which plane `p` is kept.
@@ -377,11 +389,6 @@ impl Grain {
 }
 
 impl GrainSample for u8 {
-    fn add(grain: &Grain, p: usize, row: &mut [u8], light: Option<&[u8]>, n: &[i16], response: &Response) {
-        let (ramp, (lo, hi)) = grain.codes(p);
-        add_u8(grain.level, row, light, n, ramp, &response.gain, (lo as u8, hi as u8));
-    }
-
     fn finish(
         grain: &Grain,
         p: usize,
@@ -397,11 +404,6 @@ impl GrainSample for u8 {
 }
 
 impl GrainSample for u16 {
-    fn add(grain: &Grain, p: usize, row: &mut [u16], light: Option<&[u16]>, n: &[i16], response: &Response) {
-        let (ramp, legal) = grain.codes(p);
-        add_u16(grain.level, row, light, n, ramp, &response.gain, legal);
-    }
-
     fn finish(
         grain: &Grain,
         p: usize,
@@ -416,15 +418,6 @@ impl GrainSample for u16 {
 }
 
 impl GrainSample for f32 {
-    fn add(grain: &Grain, p: usize, row: &mut [f32], light: Option<&[f32]>, n: &[i16], response: &Response) {
-        // Colour differences of linear light are small sums of it; they get what luma of their place would get.
-        if grain.space == Space::Linear {
-            add_linear_f32(grain.level, row, light, n, &response.gain, grain.format.is_chroma(p));
-        } else {
-            add_f32(grain.level, row, light, n, &response.gain);
-        }
-    }
-
     fn finish(
         grain: &Grain,
         p: usize,
@@ -434,6 +427,11 @@ impl GrainSample for f32 {
         response: &Response,
     ) {
         sources.n(grain.level, n);
-        f32::add(grain, p, row, light, n, response);
+        // Colour differences of linear light are small sums of it; they get what luma of their place would get.
+        if grain.space == Space::Linear {
+            add_linear_f32(grain.level, row, light, n, &response.gain, grain.format.is_chroma(p));
+        } else {
+            add_f32(grain.level, row, light, n, &response.gain);
+        }
     }
 }

@@ -12,6 +12,7 @@
 //! a first-order recursive filter whose output has the deviation of its input and a correlation that falls to 1/e over
 //! the length. Its power falls with the square of the frequency above a corner at 1/(2 pi length).
 
+use super::grain::mirror;
 use crate::simd::{Level, multiversion};
 
 /// The standard deviation of the numbers of a field.
@@ -80,7 +81,50 @@ fn follow_body(state: &mut [i16], g: &[i16], pole: Pole) {
     state.iter_mut().zip(g).for_each(|(v, &g)| *v = pole.step(*v, g));
 }
 
+/// Sample between coarse ones: `near`, the one beside it, and the one on the other side of `near`. The taps of both
+/// phases together are (1 5 10 10 5 1)/16.
+#[inline(always)]
+const fn between_three(near: i16, beside: i16, other: i16) -> i16 {
+    ((10 * near as i32 + 5 * beside as i32 + other as i32 + 8) >> 4) as i16
+}
+
+#[inline(always)]
+fn widen_body(out: &mut [i16], padded: &[i16]) {
+    // Sample 2i lies between i-1 and i, nearer to i; 2i+1 between i and i+1.
+    let coarse = out.len().div_ceil(2);
+    let (l, c, r) = (&padded[..coarse], &padded[1..1 + coarse], &padded[2..2 + coarse]);
+    let mut pairs = out.chunks_exact_mut(2);
+    for (((pair, &l), &c), &r) in (&mut pairs).zip(l).zip(c).zip(r) {
+        pair[0] = between_three(c, l, r);
+        pair[1] = between_three(c, r, l);
+    }
+    if let [last] = pairs.into_remainder() {
+        *last = between_three(c[coarse - 1], l[coarse - 1], r[coarse - 1]);
+    }
+}
+
+#[inline(always)]
+fn between_body(out: &mut [i16], rows: [&[i16]; 3]) {
+    let n = out.len();
+    let [near, beside, other] = rows.map(|r| &r[..n]);
+    for i in 0..n {
+        out[i] = between_three(near[i], beside[i], other[i]);
+    }
+}
+
+#[inline(always)]
+fn soften_body(out: &mut [i16], rows: [&[i16]; 3]) {
+    let n = out.len();
+    let [l, c, r] = rows.map(|r| &r[..n]);
+    for i in 0..n {
+        out[i] = ((i32::from(l[i]) + 2 * i32::from(c[i]) + i32::from(r[i]) + 2) >> 2) as i16;
+    }
+}
+
 multiversion! {
+    fn widen_rows(level, out: &mut [i16], padded: &[i16]) = widen_body;
+    fn between_rows(level, out: &mut [i16], rows: [&[i16]; 3]) = between_body;
+    fn soften_rows(level, out: &mut [i16], rows: [&[i16]; 3]) = soften_body;
     fn begin_rows(level, sum: &mut [i32], base: &[i16]) = begin_body;
     fn accumulate_rows(level, sum: &mut [i32], g: &[i16], weight: i16) = accumulate_body;
     fn round_saturate_rows(level, out: &mut [i16], sum: &[i32]) = round_saturate_body;
@@ -125,6 +169,37 @@ pub fn follow(level: Level, state: &mut [i16], g: &[i16], pole: Pole) {
     follow_rows(level, state, g, pole);
 }
 
+/// Mirrors the ends of a row `[_, samples.., _]` without repeating the edge.
+fn pad(row: &mut [i16]) {
+    let len = row.len() - 2;
+    row[0] = row[1 + mirror(-1, len)];
+    row[len + 1] = row[1 + mirror(len as isize, len)];
+}
+
+/// A row of twice (or twice less one) as many samples from a coarse one `[_, c.., _]`, whose ends are overwritten.
+pub fn widen(level: Level, out: &mut [i16], row: &mut [i16]) {
+    assert_eq!(row.len(), out.len().div_ceil(2) + 2);
+    pad(row);
+    widen_rows(level, out, row);
+}
+
+/// The row between coarse rows: a quarter from the first, three from the second; the third lies beyond the first.
+pub fn between(level: Level, out: &mut [i16], rows: [&[i16]; 3]) {
+    between_rows(level, out, rows);
+}
+
+/// A row `[_, c.., _]` softened by (1 2 1)/4; its ends are overwritten.
+pub fn soften_across(level: Level, out: &mut [i16], row: &mut [i16]) {
+    assert_eq!(row.len(), out.len() + 2);
+    pad(row);
+    soften_rows(level, out, [row, &row[1..], &row[2..]]);
+}
+
+/// The same of rows above, here and below.
+pub fn soften_down(level: Level, out: &mut [i16], rows: [&[i16]; 3]) {
+    soften_rows(level, out, rows);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +229,39 @@ mod tests {
                         + i64::from(k[i + 1]) * i64::from(weights[1]);
                     let want = (exact + 4096).div_euclid(8192).clamp(-32767, 32767);
                     assert_eq!(i64::from(out[i]), want, "{level} {n} {i}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_between_rasters_are_the_definition_at_every_level() {
+        let three = |n: i16, b: i16, o: i16| {
+            (10 * i64::from(n) + 5 * i64::from(b) + i64::from(o) + 8).div_euclid(16) as i16
+        };
+        for width in 1..100usize {
+            let coarse = numbers(width.div_ceil(2), width as u64);
+            let rows: Vec<Vec<i16>> = (0..3).map(|i| numbers(width, 7 + i)).collect();
+            let at = |c: isize| coarse[mirror(c, coarse.len())];
+            for &level in Level::available() {
+                let mut out = vec![0; width];
+                widen(level, &mut out, &mut [&[9], &coarse[..], &[9]].concat());
+                for x in 0..width {
+                    let (c, by) = ((x / 2) as isize, if x % 2 == 0 { -1 } else { 1 });
+                    assert_eq!(out[x], three(at(c), at(c + by), at(c - by)), "{level} {width} {x}");
+                }
+                let three_rows = [&rows[0][..], &rows[1], &rows[2]];
+                between(level, &mut out, three_rows);
+                let soft = |a: i16, b: i16, c: i16| {
+                    (i64::from(a) + 2 * i64::from(b) + i64::from(c) + 2).div_euclid(4) as i16
+                };
+                assert!((0..width).all(|x| out[x] == three(rows[0][x], rows[1][x], rows[2][x])));
+                soften_down(level, &mut out, three_rows);
+                assert!((0..width).all(|x| out[x] == soft(rows[0][x], rows[1][x], rows[2][x])));
+                soften_across(level, &mut out, &mut [&[9], &rows[0][..], &[9]].concat());
+                let at = |x: isize| rows[0][mirror(x, width)];
+                for x in 0..width as isize {
+                    assert_eq!(out[x as usize], soft(at(x - 1), at(x), at(x + 1)), "{level} {width} {x}");
                 }
             }
         }

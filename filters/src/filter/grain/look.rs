@@ -1,13 +1,13 @@
-//! From a size to a kernel and a raster.
+//! From a size to the weights of a kernel.
 
-use crate::pixel::grain::Taps;
+use crate::pixel::grain::{MAX_PASSES, Pass, Taps};
 
 /// Sizes, at a picture 1920 wide, and the kernels that look like them.
 const SIZES: [(f64, f64, f64); 5] =
     [(0.0, 0.0, 0.0), (0.5, 0.10, 0.0), (1.0, 0.21, 0.0), (1.5, 0.31, 0.0), (2.0, 0.44, 0.15)];
 
-/// The coarsest: grain of 2^9 samples, beyond any picture that still looks like grain.
-const MAX_LEVELS: u32 = 9;
+/// Above size 2 the five taps give way to `[.5 1 .5]`, which lets no single sample through, over so much of size.
+const CHANGE: f64 = 0.5;
 
 /// The outer taps that full sharpness takes away.
 const CRISP: f64 = 0.12;
@@ -15,11 +15,11 @@ const CRISP: f64 = 0.12;
 /// One direction of a field.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Axis {
-    /// How often the raster is halved.
-    pub(super) levels: u32,
-    /// The kernel on that raster.
+    /// The last pass, over neighbours and those two samples away.
     pub(super) taps: Taps,
-    /// The variance that it makes of white noise of variance 1 at the full raster (not halved by `g >> 1`).
+    /// The weights of the passes before it, over neighbours 2, 4, 8 ... samples away, in 1/65536.
+    pub(super) coarse: [i16; MAX_PASSES],
+    /// The variance that it makes of white noise of variance 1 (not halved by `g >> 1` or by the passes).
     pub(super) power: f64,
 }
 
@@ -36,90 +36,94 @@ fn kernel_of_size(size: f64) -> (f64, f64) {
 }
 
 impl Axis {
-    /// Grain of `size` samples of the table's measure (above 2 it grows on in the same proportion), and its
+    /// Grain of `size` samples of the table's measure (above 2 its spread grows on in the same proportion), and its
     /// sharpness, -1 (soft) to 1 (crisp).
     ///
-    /// Half a raster is taken where the kernels end. Taking (3, 1)/4 on the way up adds 3/4 to the second moment of
-    /// the kernel (in samples of its own raster), so the kernel below is the one that has what is left: the
-    /// spread of the grain goes on without a step.
+    /// Second moments of passes add up. Above size 2 each pass in turn takes as much as is left of the moment wanted,
+    /// up to the weight 1/2; all weights are continuous in the size. Sharpness lowers the weight that would widen
+    /// the kernel next.
     pub(super) fn new(size: f64, sharpness: f64) -> Axis {
         let size = if size > 0.0 { size } else { 0.0 };
-        let largest = second_moment(0.44, 0.15);
-        let (mut levels, mut kernel) = (0, kernel_of_size(size.min(2.0)));
-        if size > 2.0 {
-            let mut left = largest * (size / 2.0) * (size / 2.0);
-            while left > largest && levels < MAX_LEVELS {
-                left = (left - 0.75) / 4.0;
-                levels += 1;
+        let crisp = CRISP * sharpness;
+        let (mut a, mut b) = kernel_of_size(size.min(2.0));
+        let mut weights = [0.0; MAX_PASSES];
+        if size <= 2.0 {
+            b -= crisp;
+        } else {
+            let mut left = second_moment(a, b) * (size / 2.0) * (size / 2.0);
+            let changed = ((size - 2.0) / CHANGE).min(1.0);
+            (a, b) = (a + (0.5 - a) * changed, b * (1.0 - changed));
+            left -= second_moment(a, b);
+            b -= crisp * (1.0 - changed);
+            // A pass of weight c over s samples adds s^2 2c/(1+2c) to the moment.
+            let mut square = 4.0;
+            for k in 0..MAX_PASSES {
+                let part = left / square;
+                if part >= 0.5 {
+                    weights[k] = 0.5;
+                    left -= 0.5 * square;
+                    square *= 4.0;
+                    continue;
+                }
+                let weight = 0.5 * part / (1.0 - part);
+                weights[k] = weight - crisp * changed * (1.0 - 2.0 * weight);
+                if let Some(next) = weights.get_mut(k + 1) {
+                    *next = -crisp * changed * 2.0 * weight;
+                }
+                break;
             }
-            // The spread grows with the size.
-            let (mut low, mut high) = (0.0, 2.0);
-            for _ in 0..40 {
-                let middle = 0.5 * (low + high);
-                let (a, b) = kernel_of_size(middle);
-                if second_moment(a, b) < left { low = middle } else { high = middle }
-            }
-            kernel = kernel_of_size(0.5 * (low + high));
         }
-        let (a, b) = (kernel.0, kernel.1 - CRISP * sharpness);
-        let taps = Taps::new(a, b);
-        Axis { levels, taps, power: power(levels, taps) }
+        let (taps, coarse) = (Taps::new(a, b), weights.map(|w| Taps::new(w, 0.0).a));
+        Axis { taps, coarse, power: kernel(taps, &coarse).iter().map(|w| w * w).sum() }
     }
 }
 
-/// The mean over all phases of the sum of the squared weights with which white samples reach a sample.
-fn power(levels: u32, taps: Taps) -> f64 {
-    let (a, b) = (f64::from(taps.a) / 65536.0, f64::from(taps.b) / 65536.0);
-    // Weights of each phase on the coarse raster; phase p of the next finer one mixes its parent and a neighbour.
-    let mut phases = vec![vec![b, a, 1.0, a, b]];
-    for _ in 0..levels {
-        let shifted = |v: &[f64], by: usize| {
-            let mut w = vec![0.0; by];
-            w.extend_from_slice(v);
-            w.resize(v.len() + 2, 0.0);
-            w
-        };
-        let count = phases.len();
-        let mut finer = Vec::with_capacity(2 * count);
-        for p in 0..2 * count {
-            let near = &phases[p / 2];
-            // The neighbour of the finer sample lies before it (even) or behind it (odd), perhaps in another block.
-            let (far, by) = match p % 2 {
-                0 if p == 0 => (&phases[count - 1], 0),
-                0 => (&phases[p / 2 - 1], 1),
-                _ if p / 2 + 1 == count => (&phases[0], 2),
-                _ => (&phases[p / 2 + 1], 1),
-            };
-            let (near, far) = (shifted(near, 1), shifted(far, by));
-            finer.push(near.iter().zip(&far).map(|(n, f)| 0.75 * n + 0.25 * f).collect());
+/// The weights of all passes in one, the middle one being near 1.
+pub(super) fn kernel(taps: Taps, coarse: &[i16; MAX_PASSES]) -> Vec<f64> {
+    let part = |w: i16| f64::from(w) / 65536.0;
+    let (a, b) = (part(taps.a), part(taps.b));
+    let mut kernel = vec![b, a, 1.0, a, b];
+    for (k, &weight) in coarse.iter().enumerate().filter(|w| *w.1 != 0) {
+        let (step, weight) = (2 << k, part(weight));
+        let mut wider = vec![0.0; kernel.len() + 2 * step];
+        for (i, v) in kernel.iter().enumerate() {
+            wider[i] += weight * v;
+            wider[i + step] += v;
+            wider[i + 2 * step] += weight * v;
         }
-        phases = finer;
+        kernel = wider;
     }
-    let sum: f64 = phases.iter().flatten().map(|w: &f64| w * w).sum();
-    sum / phases.len() as f64
+    kernel
 }
 
 /// A field of grain over a plane.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Field {
     /// Across and down.
     pub(super) axes: [Axis; 2],
     /// Width and height of the plane.
     pub(super) size: (usize, usize),
-    /// Of the raster on which the kernel runs.
-    pub(super) coarse: (usize, usize),
+    /// The passes before the last, over neighbours 2, 4, 8 ... samples away; the farthest come first.
+    pub(super) passes: Vec<Pass>,
 }
 
 impl Field {
     pub(super) fn new(size: (usize, usize), axes: [Axis; 2]) -> Field {
-        let halved = |n: usize, levels: u32| (0..levels).fold(n, |n, _| n.div_ceil(2));
-        let coarse = (halved(size.0, axes[0].levels), halved(size.1, axes[1].levels));
-        Field { axes, size, coarse }
+        let used = |axis: &Axis| axis.coarse.iter().rposition(|&w| w != 0).map_or(0, |k| k + 1);
+        let count = used(&axes[0]).max(used(&axes[1]));
+        let pass = |k: usize| (2 << k, axes[0].coarse[k], axes[1].coarse[k]);
+        Field { axes, size, passes: Pass::all((0..count).map(pass).collect()) }
+    }
+
+    /// How far beyond the plane white numbers are drawn.
+    pub(super) fn reach(&self) -> usize {
+        self.passes.iter().map(|p| p.step).sum()
     }
 
     /// The standard deviation of n where that of g is `white`.
     pub(super) fn deviation(&self, white: f64) -> f64 {
-        0.5 * white * (self.axes[0].power * self.axes[1].power).sqrt()
+        let halved = 0.5 / (1u32 << self.passes.len()) as f64;
+        halved * white * (self.axes[0].power * self.axes[1].power).sqrt()
     }
 }
 
@@ -131,43 +135,47 @@ mod tests {
     fn the_table_of_sizes() {
         for (size, a, b) in SIZES {
             let axis = Axis::new(size, 0.0);
-            assert_eq!((axis.levels, axis.taps), (0, Taps::new(a, b)), "{size}");
+            assert_eq!((axis.coarse, axis.taps), ([0; MAX_PASSES], Taps::new(a, b)), "{size}");
             assert!((axis.power - (1.0 + 2.0 * a * a + 2.0 * b * b)).abs() < 1e-4, "{size}");
         }
         assert_eq!(Axis::new(1.0, 0.0).taps, Taps { a: 13763, b: 0 });
         assert_eq!(Axis::new(0.75, 0.0).taps, Taps::new(0.155, 0.0));
     }
 
-    /// Autocorrelations of the whole way, averaged over phases.
-    fn correlations(size: f64) -> [f64; 5] {
-        let axis = Axis::new(size, 0.0);
-        // The response to a coarse sample, at the full raster.
-        let (a, b) = (f64::from(axis.taps.a) / 65536.0, f64::from(axis.taps.b) / 65536.0);
-        let mut pulse = vec![b, a, 1.0, a, b];
-        for _ in 0..axis.levels {
-            let mut fine = vec![0.0; 2 * pulse.len() + 2];
-            for (i, v) in pulse.iter().enumerate() {
-                for (j, w) in [0.25, 0.75, 0.75, 0.25].into_iter().enumerate() {
-                    fine[2 * i + j] += v * w;
-                }
-            }
-            pulse = fine;
+    #[test]
+    fn the_spread_grows_in_proportion() {
+        let moment = |size: f64| {
+            let axis = Axis::new(size, 0.0);
+            let kernel = kernel(axis.taps, &axis.coarse);
+            let middle = (kernel.len() / 2) as f64;
+            let square = |(i, w): (usize, &f64)| w * (i as f64 - middle) * (i as f64 - middle);
+            kernel.iter().enumerate().map(square).sum::<f64>() / kernel.iter().sum::<f64>()
+        };
+        for size in [2.01, 2.3, 2.8, 3.3, 4.0, 5.6, 11.0, 32.0, 200.0] {
+            let want = moment(2.0) * size * size / 4.0;
+            assert!((moment(size) / want - 1.0).abs() < 2e-3, "{size}: {} for {want}", moment(size));
         }
-        let at = |d: usize| -> f64 { pulse.iter().zip(pulse.iter().skip(d)).map(|(x, y)| x * y).sum() };
-        [1, 2, 3, 4, 6].map(|d| at(d) / at(0))
     }
 
     #[test]
     fn grain_grows_without_a_step() {
-        // The ways change at 2 and, the raster halving again, at 4.37 and further up.
-        let mut before = correlations(0.0);
-        let mut size = 0.0;
-        while size < 20.0 {
-            size += 0.01;
-            let now = correlations(size);
-            let step = now.iter().zip(&before).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            assert!(step < 0.08, "at {size}: {before:?} to {now:?}");
-            before = now;
+        for sharpness in [-1.0, 0.0, 0.6, 1.0] {
+            let kernel = |size: f64| {
+                let axis = Axis::new(size, sharpness);
+                let kernel = kernel(axis.taps, &axis.coarse);
+                let side = 600 - kernel.len() / 2;
+                [vec![0.0; side], kernel, vec![0.0; side]].concat()
+            };
+            let mut size = 0.0;
+            let mut before = kernel(size);
+            while size < 70.0 {
+                size += 0.01;
+                let now = kernel(size);
+                let distance: f64 = now.iter().zip(&before).map(|(a, b)| (a - b) * (a - b)).sum();
+                let all: f64 = now.iter().map(|w| w * w).sum();
+                assert!(distance < 1e-3 * all, "at {size}, {sharpness}: {}", distance / all);
+                before = now;
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::pixel::grain::{across, mirror, reference};
 use crate::ratio::Ratio;
 use crate::settings::{Kind, Settings, Value};
 
+mod coarse;
 mod measured;
 
 fn values(given: &str) -> Values {

@@ -7,10 +7,13 @@
 //! than half a percent. `pink`: ten staggered layers (Voss and McCartney), of which layer j changes every 2^j frames and in
 //! the middle between the changes of the others; its power falls by 10 dB a decade down to 1/1024 of the frame rate.
 //!
-//! **Octaves**: octave j lies on a raster 2^j coarser, where its samples are white. From the coarsest up, each raster
-//! is widened by the taps (3, 1)/4 and the next octave is added to it. Weights are persistence^j over the octave's own
-//! deviation (taps average it down), normalised, so that the whole has the strength wanted: its variance over all
-//! places and many frames, to 1 %. A frame in which a coarse octave has few samples has more or less than that, and a mean.
+//! **Octaves**: octave 0 is white, octave j is as coarse as a raster 2^j coarser. It begins as white numbers on a raster
+//! 2^(j-1) coarser. From the coarsest up, the sum so far is widened by the taps (1 5 10 10 5 1)/16, the next octave is
+//! added to it, and both are softened by (1 2 1)/4. So little is left above half the frequency of the coarser raster that
+//! all samples have the same statistics: neighbours differ equally at every place, to 2 %. Weights are persistence^j
+//! over the octave's own deviation (taps average it down), normalised, so that the whole has the strength wanted: its
+//! variance over all places and many frames, to 1 %. A frame in which a coarse octave has few samples has more or less
+//! than that, and a mean.
 //!
 //! **Lengths**: the integrator of [`crate::pixel::field`], across from some samples before the row's start, then down.
 //! Down it starts anew at every block of rows, some rows before the block, so that a band needs no more than its own
@@ -23,8 +26,11 @@ use crate::frame::{Format, FrameTime, MAX_SIDE, Parity, PictureStructure};
 use crate::noise::seed::Layer;
 use crate::noise::stream::StreamFrame;
 use crate::noise::{ShapeError, Stream};
-use crate::pixel::field::{DEVIATION, Pole, accumulate, along, begin, follow, round_saturate, weight};
-use crate::pixel::grain::{between, mirror, widen};
+use crate::pixel::field::{
+    DEVIATION, Pole, accumulate, along, begin, between, follow, round_saturate, soften_across, soften_down, weight,
+    widen,
+};
+use crate::pixel::grain::mirror;
 use crate::settings::Animated;
 use crate::simd::Level;
 
@@ -58,17 +64,14 @@ const VOICES: u32 = 10;
 /// The rows of a block, at least; see [`Plane::block`].
 const BLOCK: usize = 64;
 
-/// Samples before and behind a row that is widened.
-const PAD: usize = 2;
-
-/// Rows that are kept of a coarser raster: those that a finer row lies between, and the next.
+/// Rows that are kept of a coarser raster: the one that a finer row lies in, and its neighbours.
 const KEPT: usize = 3;
 
 /// A plane's part of a field.
 #[derive(Clone, Debug)]
 pub(super) struct Plane {
-    /// How often the raster of octave 0, 1 ... is halved, across and down.
-    halvings: Vec<[u32; 2]>,
+    /// How many times as coarse as the plane octave 0, 1 ... is, as a power of two, across and down.
+    coarseness: Vec<[u32; 2]>,
     /// The variance that is left of each octave's white numbers at the full raster.
     powers: Vec<f64>,
     size: (usize, usize),
@@ -80,12 +83,12 @@ pub(super) struct Plane {
 impl Plane {
     pub(super) fn new(size: (usize, usize), subsampling: [u32; 2], space: &Space) -> Plane {
         let mut plane =
-            Plane { halvings: vec![[0; 2]], powers: vec![1.0], size, poles: [None; 2], warm: [0; 2] };
+            Plane { coarseness: vec![[0; 2]], powers: vec![1.0], size, poles: [None; 2], warm: [0; 2] };
         match space {
             Space::Octaves(count, _) => {
-                plane.halvings = (0..*count).map(|j| subsampling.map(|s| j.saturating_sub(s))).collect();
-                let power = |levels: &[u32; 2]| power(size.0, levels[0]) * power(size.1, levels[1]);
-                plane.powers = plane.halvings.iter().map(power).collect();
+                plane.coarseness = (0..*count).map(|j| subsampling.map(|s| j.saturating_sub(s))).collect();
+                let power = |by: &[u32; 2]| power(size.0, by[0]) * power(size.1, by[1]);
+                plane.powers = plane.coarseness.iter().map(power).collect();
             }
             Space::Lengths(lengths) => {
                 for i in (0..2).filter(|&i| lengths[i] > 0) {
@@ -100,8 +103,8 @@ impl Plane {
 
     /// Width and height of the raster of octave `k`, without what warms up.
     pub(super) fn raster(&self, k: usize) -> (usize, usize) {
-        let halved = |n: usize, levels: u32| (0..levels).fold(n, |n, _| n.div_ceil(2));
-        (halved(self.size.0, self.halvings[k][0]), halved(self.size.1, self.halvings[k][1]))
+        let halved = |n: usize, by: u32| (1..by).fold(n, |n, _| n.div_ceil(2));
+        (halved(self.size.0, self.coarseness[k][0]), halved(self.size.1, self.coarseness[k][1]))
     }
 
     /// The rows from one start of the integrator to the next: no fewer than warm up, so that that costs at most as much
@@ -113,7 +116,7 @@ impl Plane {
     /// The weight of every octave.
     pub(super) fn weights(&self, persistence: f64) -> Vec<f64> {
         let mut weights = vec![1.0];
-        for k in 1..self.halvings.len() {
+        for k in 1..self.coarseness.len() {
             weights.push(weights[k - 1] * persistence);
         }
         let norm = weights.iter().map(|w: &f64| w * w).sum::<f64>().sqrt();
@@ -122,50 +125,58 @@ impl Plane {
 }
 
 /// Samples of a coarse raster beyond which its edges need not be looked at.
-const FEW: usize = 24;
+const FEW: usize = 80;
 
-/// What is left of the variance of white numbers after so many steps up to a raster of `len` samples: the mean over
-/// all of them, and over a raster without edges where the coarse one has more than [`FEW`].
-pub(super) fn power(len: usize, levels: u32) -> f64 {
-    let lengths: Vec<usize> = (0..=levels)
-        .scan(len, |n, k| {
-            if k > 0 {
-                *n = n.div_ceil(2)
-            }
-            Some(*n)
-        })
-        .collect();
-    let coarse = lengths[levels as usize];
-    if coarse > FEW {
-        let mut pulse = vec![1.0];
-        for _ in 0..levels {
-            let mut fine = vec![0.0; 2 * pulse.len() + 2];
-            for (i, v) in pulse.iter().enumerate() {
-                for (j, w) in [0.25, 0.75, 0.75, 0.25].into_iter().enumerate() {
-                    fine[2 * i + j] += v * w;
-                }
-            }
-            pulse = fine;
-        }
-        return pulse.iter().map(|v: &f64| v * v).sum::<f64>() / f64::from(1u32 << levels);
+/// What is left of the variance of white numbers of an octave so many times (a power of two) as coarse as a raster of
+/// `len` samples: the mean over all of them, and over a raster without edges where the coarse one has more than [`FEW`].
+pub(super) fn power(len: usize, coarseness: u32) -> f64 {
+    if coarseness == 0 {
+        return 1.0;
     }
-    // The weights with which each sample takes the coarse ones.
+    let mut lengths = vec![len.max(1)];
+    for k in 1..coarseness as usize {
+        lengths.push(lengths[k - 1].div_ceil(2));
+    }
+    if lengths[coarseness as usize - 1] > FEW {
+        let spread = |pulse: &[f64], by: usize, taps: &[f64]| {
+            let mut fine = vec![0.0; by * pulse.len() + taps.len()];
+            for (i, v) in pulse.iter().enumerate() {
+                taps.iter().enumerate().for_each(|(j, w)| fine[by * i + j] += v * w);
+            }
+            fine
+        };
+        let soften = |pulse: &[f64]| spread(pulse, 1, &[0.25, 0.5, 0.25]);
+        let widen = |pulse: &[f64]| spread(pulse, 2, &[0.0625, 0.3125, 0.625, 0.625, 0.3125, 0.0625]);
+        let pulse = (1..coarseness).fold(soften(&[1.0]), |pulse, _| soften(&widen(&pulse)));
+        return pulse.iter().map(|v| v * v).sum::<f64>() / f64::from(1u32 << (coarseness - 1));
+    }
+    // The weights with which each sample takes those of the coarse raster.
+    let coarse = lengths[lengths.len() - 1];
     let mut rows: Vec<[f64; FEW]> = vec![[0.0; FEW]; coarse];
     rows.iter_mut().enumerate().for_each(|(i, row)| row[i] = 1.0);
+    let softened = |rows: &[[f64; FEW]]| -> Vec<[f64; FEW]> {
+        let row = |i: usize| {
+            let at = |d: isize| &rows[mirror(i as isize + d, rows.len())];
+            core::array::from_fn(|c| 0.25 * at(-1)[c] + 0.5 * at(0)[c] + 0.25 * at(1)[c])
+        };
+        (0..rows.len()).map(row).collect()
+    };
+    rows = softened(&rows);
     for &len in lengths.iter().rev().skip(1) {
         let row = |i: usize| {
-            let (near, far) = (rows[i / 2], rows[beside(i, rows.len())]);
-            core::array::from_fn(|c| 0.75 * near[c] + 0.25 * far[c])
+            let [near, beside, other] = around(i, rows.len()).map(|c| &rows[c]);
+            core::array::from_fn(|c| 0.625 * near[c] + 0.3125 * beside[c] + 0.0625 * other[c])
         };
-        rows = (0..len).map(row).collect();
+        rows = softened(&(0..len).map(row).collect::<Vec<_>>());
     }
-    rows.iter().flatten().map(|w| w * w).sum::<f64>() / len.max(1) as f64
+    rows.iter().flatten().map(|w| w * w).sum::<f64>() / rows.len() as f64
 }
 
-/// The farther one of the two coarse samples that sample `i` lies between, of `len` coarse ones.
-fn beside(i: usize, len: usize) -> usize {
-    let half = (i / 2) as isize;
-    mirror(if i.is_multiple_of(2) { half - 1 } else { half + 1 }, len)
+/// The coarse samples, of `len`, that sample `i` lies among: the nearest, the one beside both, and the one on the
+/// other side of the nearest.
+fn around(i: usize, len: usize) -> [usize; KEPT] {
+    let (half, by) = ((i / 2) as isize, if i.is_multiple_of(2) { -1 } else { 1 });
+    [half, half + by, half - by].map(|c| mirror(c, len))
 }
 
 /// Frames that ar1 sums.
@@ -241,7 +252,7 @@ impl Field {
             (0..format.planes()).map(plane).collect()
         };
         let largest = of(&whole);
-        let octaves = largest.iter().map(|p| p.halvings.len()).max().unwrap_or(1);
+        let octaves = largest.iter().map(|p| p.coarseness.len()).max().unwrap_or(1);
         let mut streams = Vec::new();
         for k in 0..octaves {
             // A raster that is a little wider than any picture only lets its rows begin nearer to each other.
@@ -291,8 +302,11 @@ impl Field {
         let plane = &self.planes[p];
         let drawn = (plane.size.0 + plane.warm[0]).next_multiple_of(self.block());
         let words = drawn * self.streams[0].distribution().words() as usize;
-        let rasters = (1..plane.halvings.len())
-            .map(|k| [KEPT * line(plane.raster(k - 1).0), line(plane.raster(k).0 + 2 * PAD)])
+        let rasters = (0..plane.coarseness.len())
+            .map(|k| {
+                let (width, next) = (plane.raster(k).0, plane.raster((k + 1).min(plane.coarseness.len() - 1)).0);
+                [KEPT * line(width), line(width + 2), KEPT * line(width), line(next + 2)]
+            })
             .collect();
         BufferSizes { drawn: line(drawn), words: line(words), state: line(plane.size.0), rasters }
     }
@@ -325,15 +339,18 @@ impl Field {
         let words = bytemuck::cast_slice_mut(take(sizes.words));
         let (g, h, state) = (take(sizes.drawn), take(sizes.drawn), take(sizes.state));
         let weights = plane.weights(parts.persistence);
-        let rasters = (0..plane.halvings.len()).map(|k| {
-            let [kept, narrow] = sizes.rasters.get(k).map_or([0, 0], |r| *r);
-            let next = plane.halvings.get(k + 1).unwrap_or(&plane.halvings[k]);
+        let rasters = (0..plane.coarseness.len()).map(|k| {
+            let [soft, padded, kept, narrow] = sizes.rasters[k];
+            let next = (k + 1 < plane.coarseness.len()).then(|| plane.coarseness[k + 1]);
+            let halved = |i: usize| next.is_some_and(|n| n[i].max(1) > plane.coarseness[k][i].max(1));
             Raster {
                 size: plane.raster(k),
                 parts: parts.octaves[k].iter().map(|(frame, w)| (*frame, weight(w * weights[k]))).collect(),
-                halved: [0, 1].map(|i| next[i] > plane.halvings[k][i]),
-                kept: take(kept),
-                tags: [NONE; KEPT],
+                softened: plane.coarseness[k].map(|by| by > 0),
+                soft: Kept { rows: take(soft), has: [NONE; KEPT] },
+                padded: take(padded),
+                halved: [halved(0), halved(1)],
+                coarser: Kept { rows: take(kept), has: [NONE; KEPT] },
                 narrow: take(narrow),
             }
         });
@@ -347,8 +364,9 @@ struct BufferSizes {
     drawn: usize,
     words: usize,
     state: usize,
-    /// From octave 1 on: the rows kept for the finer raster, and one with its ends.
-    rasters: Vec<[usize; 2]>,
+    /// For each octave: its rows kept to be softened and one with its ends; rows kept of the next coarser one and one
+    /// of those with its ends.
+    rasters: Vec<[usize; 4]>,
 }
 
 const NONE: usize = usize::MAX;
@@ -373,13 +391,36 @@ pub(super) struct Rows<'a> {
 struct Raster<'a> {
     size: (usize, usize),
     parts: Vec<(StreamFrame<'a>, i16)>,
-    /// Whether the next coarser one has half as many samples, across and down.
+    /// Whether this octave and all coarser ones are softened here, across and down.
+    softened: [bool; 2],
+    /// Rows of their sum, softened across.
+    soft: Kept<'a>,
+    /// A row with room at its ends.
+    padded: &'a mut [i16],
+    /// Whether the next coarser octave has half as many samples, across and down.
     halved: [bool; 2],
-    /// Rows of the next coarser one, widened to this width.
-    kept: &'a mut [i16],
-    tags: [usize; KEPT],
-    /// A row of the next coarser one, with room at its ends.
+    /// Rows of it, widened to this width.
+    coarser: Kept<'a>,
+    /// A row of it, with room at its ends.
     narrow: &'a mut [i16],
+}
+
+/// Some rows that follow each other.
+struct Kept<'a> {
+    rows: &'a mut [i16],
+    has: [usize; KEPT],
+}
+
+impl Kept<'_> {
+    fn row(&self, y: usize, width: usize) -> &[i16] {
+        &self.rows[line(width) * (y % KEPT)..][..width]
+    }
+
+    /// The place of row `y`, if it is not there yet.
+    fn missing(&mut self, y: usize, width: usize) -> Option<&mut [i16]> {
+        let has = core::mem::replace(&mut self.has[y % KEPT], y);
+        (has != y).then(|| &mut self.rows[line(width) * (y % KEPT)..][..width])
+    }
 }
 
 /// What white rows are drawn with.
@@ -450,29 +491,52 @@ impl Rows<'_> {
 
 /// Row `y` of the first raster: its own octave and all coarser ones.
 fn octaves(rasters: &mut [Raster<'_>], draw: &mut WhiteSource<'_>, y: usize, out: &mut [i16]) {
+    let Some(this) = rasters.first() else { return };
+    let (level, height, width) = (draw.level, this.size.1, out.len());
+    if !this.softened[1] {
+        return across_softened(rasters, draw, y, out);
+    }
+    let rows = [-1, 0, 1].map(|d| mirror(y as isize + d, height));
+    for row in rows {
+        // The memory is taken out while it is written, since the rest of the raster is at work too.
+        let mut soft = core::mem::replace(&mut rasters[0].soft, Kept { rows: &mut [], has: [NONE; KEPT] });
+        if let Some(place) = soft.missing(row, width) {
+            across_softened(rasters, draw, row, place);
+        }
+        rasters[0].soft = soft;
+    }
+    soften_down(level, out, rows.map(|row| rasters[0].soft.row(row, width)));
+}
+
+/// The same, before it is softened down.
+fn across_softened(rasters: &mut [Raster<'_>], draw: &mut WhiteSource<'_>, y: usize, out: &mut [i16]) {
     let Some((this, coarser)) = rasters.split_first_mut() else { return };
-    let Some(next) = coarser.first() else { return draw.row(&this.parts, y, out, false) };
-    let (width, height) = next.size;
-    let (near, far) = if this.halved[1] { (y / 2, beside(y, height)) } else { (y, y) };
-    let slot = line(out.len());
-    for c in [near, far] {
-        if this.tags[c % KEPT] == c {
-            continue;
+    let (level, width) = (draw.level, out.len());
+    if let Some((next_width, next_height)) = coarser.first().map(|next| next.size) {
+        let rows = if this.halved[1] { around(y, next_height) } else { [y; KEPT] };
+        for c in rows {
+            let Some(place) = this.coarser.missing(c, width) else { continue };
+            if this.halved[0] {
+                let narrow = &mut this.narrow[..next_width + 2];
+                octaves(coarser, draw, c, &mut narrow[1..=next_width]);
+                widen(level, place, narrow);
+            } else {
+                octaves(coarser, draw, c, place);
+            }
         }
-        let kept = &mut this.kept[slot * (c % KEPT)..][..out.len()];
-        if this.halved[0] {
-            octaves(coarser, draw, c, &mut this.narrow[PAD..PAD + width]);
-            widen(draw.level, kept, &mut this.narrow[..width + 2 * PAD]);
+        let rows = rows.map(|c| this.coarser.row(c, width));
+        if this.halved[1] {
+            between(level, out, rows);
         } else {
-            octaves(coarser, draw, c, kept);
+            out.copy_from_slice(rows[0]);
         }
-        this.tags[c % KEPT] = c;
-    }
-    let kept = |c: usize| &this.kept[slot * (c % KEPT)..][..out.len()];
-    if this.halved[1] {
-        between(draw.level, out, kept(near), kept(far));
+        draw.row(&this.parts, y, out, true);
     } else {
-        out.copy_from_slice(kept(near));
+        draw.row(&this.parts, y, out, false);
     }
-    draw.row(&this.parts, y, out, true);
+    if this.softened[0] {
+        let padded = &mut this.padded[..width + 2];
+        padded[1..=width].copy_from_slice(out);
+        soften_across(level, out, padded);
+    }
 }

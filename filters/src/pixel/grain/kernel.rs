@@ -1,4 +1,4 @@
-//! The separable kernel and the way up from a coarser raster.
+//! The separable kernel.
 
 use crate::simd::{Level, multiversion};
 
@@ -116,36 +116,6 @@ fn down_body(out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
     }
 }
 
-/// Three quarters of one, a quarter of the other, without overflow and without leaning to a side.
-#[inline(always)]
-const fn quarter(near: i16, far: i16) -> i16 {
-    near - (near >> 2) + (far >> 2)
-}
-
-#[inline(always)]
-fn widen_body(out: &mut [i16], padded: &[i16]) {
-    // Sample 2i lies between i-1 and i, nearer to i; 2i+1 between i and i+1.
-    let coarse = out.len().div_ceil(2);
-    let (l, c, r) = (&padded[1..1 + coarse], &padded[2..2 + coarse], &padded[3..3 + coarse]);
-    let mut pairs = out.chunks_exact_mut(2);
-    for (((pair, &l), &c), &r) in (&mut pairs).zip(l).zip(c).zip(r) {
-        pair[0] = quarter(c, l);
-        pair[1] = quarter(c, r);
-    }
-    if let [last] = pairs.into_remainder() {
-        *last = quarter(c[coarse - 1], l[coarse - 1]);
-    }
-}
-
-#[inline(always)]
-fn between_body(out: &mut [i16], near: &[i16], far: &[i16]) {
-    let n = out.len();
-    let (near, far) = (&near[..n], &far[..n]);
-    for i in 0..n {
-        out[i] = quarter(near[i], far[i]);
-    }
-}
-
 #[inline(always)]
 fn blend_body(sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
     let weight = i32::from(weight);
@@ -165,8 +135,6 @@ multiversion! {
     fn across_rows(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_body;
     pub(super) fn across_halves_rows(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_halves_body;
     fn down_rows(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) = down_body;
-    fn widen_rows(level, out: &mut [i16], padded: &[i16]) = widen_body;
-    fn between_rows(level, out: &mut [i16], near: &[i16], far: &[i16]) = between_body;
     fn blend_rows(level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) = blend_body;
     fn round_saturate_rows(level, out: &mut [i16], sum: &[i32]) = round_saturate_body;
 }
@@ -197,19 +165,6 @@ pub fn across_halves(level: Level, out: &mut [i16], row: &mut [i16], taps: Taps)
 /// The kernel along columns: n of rows h at y-2 to y+2. Only as many of them are read as the taps reach.
 pub fn down(level: Level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
     down_rows(level, out, rows, taps);
-}
-
-/// A row of twice (or twice less one) as many samples from a coarse one `[_, _, c.., _, _]`, whose ends are
-/// overwritten.
-pub fn widen(level: Level, out: &mut [i16], row: &mut [i16]) {
-    assert_eq!(row.len(), out.len().div_ceil(2) + 2 * PAD);
-    pad(row);
-    widen_rows(level, out, row);
-}
-
-/// The row between two coarse ones, at a quarter from the nearer.
-pub fn between(level: Level, out: &mut [i16], near: &[i16], far: &[i16]) {
-    between_rows(level, out, near, far);
 }
 
 /// Adds a row of white numbers to a weighted sum, the weight in 1/32768; the `first` one begins it. [`round_saturate`] ends it.

@@ -11,8 +11,12 @@
 //! ```
 //!
 //! and with five taps both sums go on, saturating, with `mulhi` of the pair two samples away and B. At its edges the
-//! field is mirrored without repeating the edge. Coarser grain is made on half the raster and comes up through
-//! [`widen`] and [`between`]: the taps (3, 1)/4 of the nearer and the farther neighbour.
+//! field is mirrored without repeating the edge. Coarser grain goes through more passes before these ([`Pass`]), over
+//! neighbours 2, 4, 8 ... samples away. All run on the full raster, so every sample has the same statistics, and the
+//! weights follow the size without a step, so grain grows where the size moves. The power spectrum across is that of
+//! white noise times the square of
+//!
+//! `(1 + 2a cos w + 2b cos 2w) (1 + 2c cos 2w) (1 + 2d cos 4w) ...`, and so down.
 //!
 //! # The response
 //!
@@ -28,6 +32,7 @@
 
 mod apply;
 mod arch;
+mod coarse;
 mod finish;
 mod kernel;
 mod mean;
@@ -36,7 +41,8 @@ mod response;
 mod tests;
 
 pub use apply::{add_f32, add_linear_f32, add_u8, add_u16, reference};
+pub use coarse::{MAX_PASSES, Pass, pass_across, pass_down};
 pub use finish::{Codes, MARGIN, Sources, TURN, finish_u8, finish_u16, halves_end};
-pub use kernel::{Taps, across, across_halves, between, blend, down, mirror, mulhi, round_saturate, widen};
+pub use kernel::{Taps, across, across_halves, blend, down, mirror, mulhi, round_saturate};
 pub use mean::{Luma, mean_row};
 pub use response::{Gain, NODES, Ramp, Response, rounded_sd};

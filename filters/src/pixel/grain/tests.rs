@@ -74,6 +74,42 @@ fn the_plane_of_the_vectors() {
 }
 
 #[test]
+fn passes_are_their_definition_at_every_level_and_width() {
+    for width in 1..200usize {
+        let pass = Pass {
+            step: [2, 4, 16, 128][width % 4],
+            across: [32767, -7864, 0, 12000, 1][width % 5],
+            down: [-7864, 32767, 20000, 0, 5][width / 5 % 5],
+            lift: [0, 3, -2][width % 3],
+        };
+        let row: Vec<i16> = wild(width + 2 * pass.step, width as u64).iter().map(|v| v >> 1).collect();
+        let half = |v: i16| i32::from(v) >> 1;
+        let across: Vec<i16> = (0..width)
+            .map(|x| {
+                let pair = half(row[x]) + half(row[x + 2 * pass.step]);
+                (half(row[x + pass.step]) + ((pair * i32::from(pass.across)) >> 16)) as i16
+            })
+            .collect();
+        let rows: Vec<Vec<i16>> = (0..3).map(|i| wild(width, 1000 * i + width as u64)).collect();
+        let sat = |v: i32| v.clamp(-32768, 32767);
+        let down: Vec<i16> = (0..width)
+            .map(|x| {
+                let [u, h, d] = [0, 1, 2].map(|i: usize| i32::from(rows[i][x]));
+                let sum = sat(h + ((sat(u + d) * i32::from(pass.down)) >> 16));
+                sat(sum + i32::from(pass.lift)).clamp(-16384, 16383) as i16
+            })
+            .collect();
+        for &level in Level::available() {
+            let (source, mut out) = ([&[7], &row[..]].concat(), vec![0; width + 1]);
+            pass_across(level, &mut out[1..], &source[1..], &pass);
+            assert_eq!(out[1..], across, "{level} {pass:?}");
+            pass_down(level, &mut out[1..], [&rows[0], &rows[1], &rows[2]], &pass);
+            assert_eq!(out[1..], down, "{level} {pass:?}");
+        }
+    }
+}
+
+#[test]
 fn the_kernel_at_every_level_and_width() {
     for width in 1..300 {
         let taps = ALL_TAPS[width % ALL_TAPS.len()];
@@ -82,12 +118,6 @@ fn the_kernel_at_every_level_and_width() {
         let rows: Vec<Vec<i16>> = (0..5).map(|i| wild(width, 1000 * i + width as u64)).collect();
         let want_down: Vec<i16> =
             (0..width).map(|x| n_at(core::array::from_fn(|i| rows[i][x]), taps)).collect();
-        let want_between: Vec<i16> = (0..width)
-            .map(|x| {
-                let (near, far) = (i32::from(rows[0][x]), i32::from(rows[1][x]));
-                (near - (near >> 2) + (far >> 2)) as i16
-            })
-            .collect();
         for &level in Level::available() {
             // At an odd place, so that no level may count on alignment.
             let mut padded = [&[0; 3][..], &g, &[0; 2]].concat();
@@ -97,17 +127,6 @@ fn the_kernel_at_every_level_and_width() {
             let five = core::array::from_fn(|i| &rows[i][..]);
             down(level, &mut out[1..], five, taps);
             assert_eq!(out[1..], want_down, "{level} {width} {taps:?}");
-            between(level, &mut out[1..], &rows[0], &rows[1]);
-            assert_eq!(out[1..], want_between, "{level} {width}");
-            let coarse = wild(width.div_ceil(2), 7);
-            let mut padded = [&[0; 2][..], &coarse, &[0; 2]].concat();
-            widen(level, &mut out[1..], &mut padded);
-            for x in 0..width {
-                let near = i32::from(coarse[x / 2]);
-                let beside = (x / 2) as isize + if x % 2 == 0 { -1 } else { 1 };
-                let far = i32::from(coarse[mirror(beside, coarse.len())]);
-                assert_eq!(out[1 + x], (near - (near >> 2) + (far >> 2)) as i16, "{level} {width} {x}");
-            }
         }
     }
 }

@@ -81,27 +81,48 @@ fn reference(given: &Values, format: &Format, p: usize, frame: i64, law: Distrib
         let persistence = given.read::<Animated>("persistence").at(&at(0));
         let space = Space::Octaves(octaves, persistence.into());
         let weights = Plane::new((w, h), [sx, sy], &space).weights(persistence);
-        let quarter = |near: i16, far: i16| near - (near >> 2) + (far >> 2);
-        let beside =
-            |i: usize, n: usize| mirror(i as isize / 2 + if i.is_multiple_of(2) { -1 } else { 1 }, n);
+        let three = |c: [i16; 3]| {
+            let [near, beside, other] = c.map(i32::from);
+            ((10 * near + 5 * beside + other + 8) >> 4) as i16
+        };
+        let soft = |c: [i16; 3]| {
+            let [l, c, r] = c.map(i32::from);
+            ((l + 2 * c + r + 2) >> 2) as i16
+        };
+        let around = |i: usize, n: usize| {
+            let by = if i.is_multiple_of(2) { -1 } else { 1 };
+            [0, by, -by].map(|d| mirror(i as isize / 2 + d, n))
+        };
         let mut before: Vec<Vec<i16>> = Vec::new();
         for k in (0..octaves).rev() {
             let levels = |k: u32| (k.saturating_sub(sx), k.saturating_sub(sy));
             let (lx, ly) = levels(k);
-            let size = (w.div_ceil(1 << lx), h.div_ceil(1 << ly));
+            let half = |levels: u32| 1 << levels.saturating_sub(1);
+            let size = (w.div_ceil(half(lx)), h.div_ceil(half(ly)));
             let value = |x: usize, y: usize| {
                 if before.is_empty() {
                     return 0;
                 }
-                let halved = (levels(k + 1).0 > lx, levels(k + 1).1 > ly);
+                let halved = (half(levels(k + 1).0) > half(lx), half(levels(k + 1).1) > half(ly));
                 let row = |y: usize| {
                     let row = &before[y];
-                    if halved.0 { quarter(row[x / 2], row[beside(x, row.len())]) } else { row[x] }
+                    if halved.0 { three(around(x, row.len()).map(|x| row[x])) } else { row[x] }
                 };
-                if halved.1 { quarter(row(y / 2), row(beside(y, before.len()))) } else { row(y) }
+                if halved.1 { three(around(y, before.len()).map(row)) } else { row(y) }
             };
             let row = |y| (0..size.0).map(|x| draw(value(x, y), k, weights[k as usize], x, y)).collect();
             before = (0..size.1).map(row).collect();
+            let sides = |i: usize, n: usize| [-1, 0, 1].map(|d| mirror(i as isize + d, n));
+            if lx > 0 {
+                let soften = |row: Vec<i16>| {
+                    (0..row.len()).map(|x| soft(sides(x, row.len()).map(|x| row[x]))).collect()
+                };
+                before = before.into_iter().map(soften).collect();
+            }
+            if ly > 0 {
+                let at = |x: usize, y: usize| soft(sides(y, size.1).map(|y| before[y][x]));
+                before = (0..size.1).map(|y| (0..size.0).map(|x| at(x, y)).collect()).collect();
+            }
         }
         return before;
     }
@@ -278,12 +299,57 @@ fn strength_stays_the_standard_deviation() {
 
 #[test]
 fn what_octaves_leave_is_the_same_with_and_without_edges() {
-    assert_eq!(power(100, 1), 0.625);
+    assert_eq!(power(100, 0), 1.0);
+    // (1 2 1)/4: 6/16 inside, and 3/8 + 1/8 at most at an edge.
+    assert!((power(1 << 20, 1) / 0.375 - 1.0).abs() < 0.01);
     // A lone sample fills its whole raster.
     assert_eq!(power(64, 7), 1.0);
-    for levels in 1..8 {
-        let (few, many) = (power(24 << levels, levels), power(25 << levels, levels));
-        assert!((few / many - 1.0).abs() < 0.01, "{levels}: {few} {many}");
+    for by in 1..8 {
+        let (few, many) = (power(80 << (by - 1), by), power(81 << (by - 1), by));
+        assert!((few / many - 1.0).abs() < 0.01, "{by}: {few} {many}");
+    }
+}
+
+/// The largest over the least variance of neighbours' differences, by phase.
+fn lattice(n: &[Vec<f64>], period: usize) -> f64 {
+    let mut ratio = 1.0f64;
+    for down in [false, true] {
+        let mut sums = vec![(0.0, 0.0); period];
+        let (height, width) = (n.len(), n[0].len());
+        for y in 0..height - usize::from(down) {
+            for x in 0..width - usize::from(!down) {
+                let d = if down { n[y + 1][x] } else { n[y][x + 1] } - n[y][x];
+                let sum = &mut sums[if down { y } else { x } % period];
+                *sum = (sum.0 + d * d, sum.1 + 1.0);
+            }
+        }
+        let mean = sums.iter().map(|s| s.0 / s.1);
+        ratio = ratio.max(mean.clone().fold(0.0, f64::max) / mean.fold(f64::MAX, f64::min));
+    }
+    ratio
+}
+
+#[test]
+fn no_octave_leaves_a_lattice() {
+    let format = Format::from_name("yuv420p16", 768, 768).unwrap();
+    for (octaves, persistence) in [(2, 4.0), (3, 4.0), (4, 1.0), (5, 4.0), (8, 1.5)] {
+        let given = [
+            ("octaves", whole(octaves)),
+            ("persistence", number(persistence)),
+            ("strength", number(30.0)),
+            ("distribution", Value::Choice("gaussian")),
+        ];
+        let mut frame = flat(format, 128);
+        render(&*bind(&given, &format, Level::best()), &mut frame, 0, &[]);
+        for p in 0..3 {
+            let (w, h) = format.plane_size(p);
+            let row = |y| frame.row::<u16>(p, y)[..w].iter().map(|&s| f64::from(s)).collect();
+            let n: Vec<Vec<f64>> = (0..h).map(row).collect();
+            for period in 2..=16 {
+                let ratio = lattice(&n, period);
+                assert!(ratio < 1.05, "{octaves} {persistence} plane {p}, period {period}: {ratio}");
+            }
+        }
     }
 }
 

@@ -1,0 +1,144 @@
+//! Rows that have gone through the passes before the last, in order, each made once.
+//!
+//! White numbers go on beyond the edges of the plane, so coarse grain is the same there as everywhere. Sample -1-j
+//! takes the number at place W+2j+1 of a row of W samples, sample W+j that at W+2j; rows likewise. So what stands at an
+//! edge does not depend on how far the passes reach.
+
+use super::look::Field;
+use crate::pixel::grain::{Pass, pass_across, pass_down};
+use crate::simd::Level;
+
+/// A row's place in memory begins at a cache line.
+fn line(width: usize) -> usize {
+    width.next_multiple_of(32)
+}
+
+/// The place in a stream of sample or row `i` of `len`.
+pub(super) fn place(i: isize, len: usize) -> usize {
+    match usize::try_from(i) {
+        Ok(i) if i < len => i,
+        Ok(i) => len + 2 * (i - len),
+        Err(_) => len + 2 * (-1 - i) as usize + 1,
+    }
+}
+
+/// Draws a row of white numbers, halved: row (its place in the stream) and the numbers, whole blocks of them.
+pub(super) trait Draw {
+    fn draw(&mut self, row: usize, out: &mut [i16]);
+}
+
+/// The passes at work.
+pub(super) struct Coarse<'a> {
+    levels: Vec<PassRows<'a>>,
+    /// A white row, with what lies before it.
+    white: &'a mut [i16],
+    size: (usize, usize),
+    reach: usize,
+    level: Level,
+}
+
+/// Rows of one pass.
+struct PassRows<'a> {
+    pass: Pass,
+    /// Numbers of a row that this pass makes.
+    width: usize,
+    /// Rows h, as many as the pass looks at from the first to the last.
+    h: &'a mut [i16],
+    /// Rows h that are there: from the first to before the second.
+    has: (isize, isize),
+    /// A row that comes in, from the pass before.
+    input: &'a mut [i16],
+}
+
+impl<'a> Coarse<'a> {
+    /// How many numbers of memory it needs.
+    pub(super) fn buffer_len(field: &Field, block: usize) -> usize {
+        let reach = field.reach();
+        if reach == 0 {
+            return 0;
+        }
+        let row = line(field.size.0 + 2 * reach);
+        let rows: usize = field.passes.iter().map(|p| 2 * p.step + 2).sum();
+        line(reach) + line((field.size.0 + 2 * reach).next_multiple_of(block)) + rows * row
+    }
+
+    /// Passes of a field in the memory lent.
+    pub(super) fn new(field: &Field, block: usize, level: Level, room: &'a mut [i16]) -> Coarse<'a> {
+        let (width, reach) = (field.size.0, field.reach());
+        let row = line(width + 2 * reach);
+        let drawn = (width + 2 * reach).next_multiple_of(block);
+        let (white, mut rest) = room.split_at_mut(if reach == 0 { 0 } else { line(reach) + line(drawn) });
+        let mut wider = reach;
+        let rows = |pass: &Pass| {
+            wider -= pass.step;
+            let (h, tail) = core::mem::take(&mut rest).split_at_mut((2 * pass.step + 1) * row);
+            let (input, tail) = tail.split_at_mut(row);
+            rest = tail;
+            PassRows { pass: *pass, width: width + 2 * wider, h, has: (0, 0), input }
+        };
+        let levels = field.passes.iter().map(rows).collect();
+        Coarse { levels, white, size: field.size, reach, level }
+    }
+
+    /// Whether there is any pass.
+    pub(super) fn is_empty(&self) -> bool {
+        self.levels.is_empty()
+    }
+
+    /// Row `y` of the plane, into `out`.
+    pub(super) fn row(&mut self, y: usize, out: &mut [i16], draw: &mut impl Draw) {
+        let mut white = White { numbers: self.white, size: self.size, reach: self.reach, draw };
+        made(&mut self.levels, self.level, y as isize, out, &mut white);
+    }
+}
+
+/// White rows, wider than the plane.
+struct White<'a, D> {
+    numbers: &'a mut [i16],
+    size: (usize, usize),
+    reach: usize,
+    draw: &'a mut D,
+}
+
+impl<D: Draw> White<'_, D> {
+    fn row(&mut self, y: isize) -> &[i16] {
+        let (width, height) = self.size;
+        let start = line(self.reach);
+        self.draw.draw(place(y, height), &mut self.numbers[start..]);
+        // The numbers behind the plane are dealt to both ends.
+        let end = start + width;
+        for j in 0..self.reach {
+            self.numbers[start - 1 - j] = self.numbers[end + 2 * j + 1];
+            self.numbers[end + j] = self.numbers[end + 2 * j];
+        }
+        &self.numbers[start - self.reach..end + self.reach]
+    }
+}
+
+/// Row `y` of the last of these passes.
+fn made(levels: &mut [PassRows<'_>], level: Level, y: isize, out: &mut [i16], white: &mut White<'_, impl Draw>) {
+    let Some((this, before)) = levels.split_last_mut() else { return };
+    let (pass, width) = (this.pass, this.width);
+    let (step, count) = (pass.step as isize, 2 * pass.step + 1);
+    let stride = this.h.len() / count;
+    let at = |y: isize| stride * y.rem_euclid(count as isize) as usize;
+    // The rows are made from the first to the last. What is not there yet follows upon what is.
+    let first = y - step;
+    if !(this.has.0..=this.has.1).contains(&first) {
+        this.has = (first, first);
+    }
+    while this.has.1 <= y + step {
+        let y = this.has.1;
+        let h = &mut this.h[at(y)..][..width];
+        if before.is_empty() {
+            pass_across(level, h, white.row(y), &pass);
+        } else {
+            let input = &mut this.input[..width + 2 * pass.step];
+            made(before, level, y, input, white);
+            pass_across(level, h, input, &pass);
+        }
+        this.has = (this.has.0.max(y + 1 - count as isize), y + 1);
+    }
+    let h = |y: isize| &this.h[at(y)..][..width];
+    pass_down(level, out, [h(y - step), h(y), h(y + step)], &pass);
+}

@@ -1,0 +1,82 @@
+//! The passes that make white numbers coarse.
+
+use super::kernel::mulhi;
+use crate::simd::{Level, multiversion};
+
+/// Passes at most: the last reaches 128 samples.
+pub const MAX_PASSES: usize = 7;
+
+/// One pass over neighbours `step` samples away, across and then down. Of rows x
+///
+/// ```text
+/// h = (x >> 1) + mulhi((x[-step] >> 1) + (x[+step] >> 1), across)
+/// y = clamp(sat(sat(h + mulhi(sat(h[-step] + h[+step]), down)) + lift), -16384, 16383)
+/// ```
+///
+/// `lift` takes away the mean that rounding down leaves.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pass {
+    /// 2, 4, 8 ... 128.
+    pub step: usize,
+    /// Weight of the neighbours along the row, in 1/65536.
+    pub across: i16,
+    /// Along the column.
+    pub down: i16,
+    /// Added to every number.
+    pub lift: i16,
+}
+
+impl Pass {
+    /// Passes of (step, across, down), the smallest step first; returned in the order in which they run, the largest
+    /// first.
+    pub fn all(mut steps: Vec<(usize, i16, i16)>) -> Vec<Pass> {
+        steps.reverse();
+        // Half of a white number is rounded down, and so is each of the eight that it is made of.
+        let mut mean = -0.5;
+        let pass = |(step, across, down)| {
+            let part = |w: i16| f64::from(w) / 65536.0;
+            let product = |w: i16| if w == 0 { 0.0 } else { 0.5 };
+            mean = 0.5 * mean * (1.0 + 2.0 * part(across)) - 0.25 - 0.5 * part(across) - product(across);
+            mean = mean * (1.0 + 2.0 * part(down)) - product(down);
+            let lift = libm::floor(0.5 - mean);
+            mean += lift;
+            Pass { step, across, down, lift: lift as i16 }
+        };
+        steps.into_iter().map(pass).collect()
+    }
+}
+
+#[inline(always)]
+fn across_body(out: &mut [i16], row: &[i16], step: usize, weight: i16) {
+    let n = out.len();
+    let (l, x, r) = (&row[..n], &row[step..step + n], &row[2 * step..2 * step + n]);
+    for i in 0..n {
+        out[i] = (x[i] >> 1) + mulhi((l[i] >> 1) + (r[i] >> 1), weight);
+    }
+}
+
+#[inline(always)]
+fn down_body(out: &mut [i16], rows: [&[i16]; 3], weight: i16, lift: i16) {
+    let n = out.len();
+    let [u, h, d] = rows.map(|r| &r[..n]);
+    for i in 0..n {
+        let sum = h[i].saturating_add(mulhi(u[i].saturating_add(d[i]), weight));
+        out[i] = sum.saturating_add(lift).clamp(-16384, 16383);
+    }
+}
+
+multiversion! {
+    fn across_rows(level, out: &mut [i16], row: &[i16], step: usize, weight: i16) = across_body;
+    fn down_rows(level, out: &mut [i16], rows: [&[i16]; 3], weight: i16, lift: i16) = down_body;
+}
+
+/// The pass along a row of numbers from -16384 to 16383: `row` is longer than `out` by a step at either end.
+pub fn pass_across(level: Level, out: &mut [i16], row: &[i16], pass: &Pass) {
+    assert_eq!(row.len(), out.len() + 2 * pass.step);
+    across_rows(level, out, row, pass.step, pass.across);
+}
+
+/// The pass along columns: of the rows h a step above, here and a step below.
+pub fn pass_down(level: Level, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass) {
+    down_rows(level, out, rows, pass.down, pass.lift);
+}
