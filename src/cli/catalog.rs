@@ -41,7 +41,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("levels", "levels=black=0.05:gamma=1.2"),
     ("color", "color=saturation=0.6:temperature=0.3"),
     ("blur", "blur=sigma=4"),
-    ("transform", "transform=zoom='0=1;48~=1.25'"),
+    ("transform", "transform=zoom='0c=1;48=1.25'"),
     ("sprites", "sprites=image=logo.png:position='200,100':fade=0.8"),
 ];
 

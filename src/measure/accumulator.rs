@@ -97,6 +97,7 @@ impl PlaneMeasures {
         self.bands.merge(&o.bands);
         self.spectrum.merge(&o.spectrum);
         self.auto.merge(&o.auto);
+        self.phases.merge(&o.phases);
         for (a, b) in self.boxes.iter_mut().zip(&o.boxes) {
             a.merge(b);
         }

@@ -20,6 +20,7 @@ pub mod measure;
 mod moments;
 pub mod normal;
 pub mod peak;
+pub mod phases;
 pub mod report;
 pub mod spectrum;
 #[cfg(test)]

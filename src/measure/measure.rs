@@ -6,6 +6,7 @@ use super::boxes;
 use super::correlation::{Autocorrelation, Pair, Transform};
 use super::normal::Histogram;
 use super::peak::{Correlator, Fingerprint};
+use super::phases::Phases;
 use super::spectrum::{Plan, Spectrum};
 use super::{Field, Moments};
 use grainfield_filters::frame::{Depth, Family, Format, Frame};
@@ -52,6 +53,7 @@ pub(super) struct PlaneMeasures {
     pub(super) bands: Bands,
     pub(super) spectrum: Spectrum,
     pub(super) auto: Autocorrelation,
+    pub(super) phases: Phases,
     pub(super) boxes: [Moments; boxes::SIZES.len()],
     pub(super) fingerprint: Fingerprint,
     pub(super) rows: Vec<f32>,
@@ -105,6 +107,7 @@ impl Tools {
             bands: Bands::default(),
             spectrum: Spectrum::new(&self.planes[p].spectrum),
             auto: Autocorrelation::default(),
+            phases: Phases::default(),
             boxes: Default::default(),
             fingerprint: Fingerprint::new(),
             rows: Vec::new(),
@@ -137,6 +140,7 @@ impl Tools {
             m.odd = field.centre();
             m.spectrum.add(&field);
             m.auto.add(&field, &self.transform);
+            m.phases.add(&field);
             m.boxes = boxes::SIZES.map(|(w, h)| boxes::sums(&field, w, h));
             let mut middle = field.middle(PEAK_SIDE, PEAK_SIDE);
             middle.centre();

@@ -62,6 +62,8 @@ pub struct PlaneReport {
     pub spectrum: SpectrumReport,
     /// Alikeness to itself, shifted.
     pub autocorrelation: AutocorrelationReport,
+    /// Whether neighbours differ more at some places of a lattice than at others; none for a plane too small to tell.
+    pub lattice: Option<LatticeReport>,
     /// Alikeness to the frames 1, 2, .. before.
     pub temporal: Vec<FrameLag>,
     /// Where one frame stands in another, if there are two frames.
@@ -130,6 +132,21 @@ pub struct LagReport {
     /// The coefficient.
     pub value: f64,
     /// In deviations of white noise.
+    pub sigmas: f64,
+}
+
+/// The period, of 2 to 16 samples in both directions, by whose phases the differences of neighbours differ most.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LatticeReport {
+    /// Whether there is a lattice: the ratio is above 1.05, and no chance.
+    pub found: bool,
+    /// Samples from one line of the lattice to the next.
+    pub period: usize,
+    /// Along rows, else along columns.
+    pub across: bool,
+    /// The variance of neighbours' differences where it is largest over that where it is smallest.
+    pub ratio: f64,
+    /// How far the two lie apart, in deviations of chance.
     pub sigmas: f64,
 }
 
@@ -264,6 +281,13 @@ fn plane(name: &'static str, (width, height): (usize, usize), plane: &PlaneSums)
                 .map(|dy| (-(LAGS as i64)..=LAGS as i64).map(|dx| s.auto.at(dx, dy).value).collect())
                 .collect(),
         },
+        lattice: s.phases.worst().map(|l| LatticeReport {
+            found: l.is_there(),
+            period: l.period,
+            across: l.across,
+            ratio: l.ratio,
+            sigmas: l.sigmas,
+        }),
         temporal: back
             .map(|(i, b)| FrameLag { frames: i + 1, value: b.value(), sigmas: b.sigmas() })
             .collect(),

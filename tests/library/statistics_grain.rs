@@ -77,30 +77,31 @@ fn kernel(size: f64) -> (f64, f64) {
     (low.1 + (high.1 - low.1) * part, low.2 + (high.2 - low.2) * part)
 }
 
-/// What a white sample becomes at the full raster. Above size 2 grain of a smaller kernel is made on a halved raster
-/// and brought up by (3, 1)/4 so that the second moment, which adds 3/4 on the way, stays that of the size.
+/// What a white sample becomes: [b a 1 a b] times [c 0 1 0 c] times [d 0 0 0 1 0 0 0 d] and so on. Above size 2 the
+/// second moment grows with the square of the size; a and b go to 1/2 and 0 by size 2.5, and of c, d .. each takes what
+/// is left of the moment until it is 1/2.
 fn pulse(size: f64) -> Vec<f64> {
     let spread = |(a, b): (f64, f64)| (2.0 * a + 8.0 * b) / (1.0 + 2.0 * a + 2.0 * b);
-    let most = spread(kernel(2.0));
-    let (mut halvings, mut left) = (0, spread(kernel(size.min(2.0))));
+    let (mut a, mut b) = kernel(size.min(2.0));
+    let mut left = 0.0;
     if size > 2.0 {
-        left = most * (size / 2.0).powi(2);
+        let want = spread((0.44, 0.15)) * (size / 2.0).powi(2);
+        let part = ((size - 2.0) / 0.5).min(1.0);
+        (a, b) = (0.44 + 0.06 * part, 0.15 - 0.15 * part);
+        left = want - spread((a, b));
     }
-    while left > most {
-        left = (left - 0.75) / 4.0;
-        halvings += 1;
-    }
-    let of = (0..=200_000).map(|i| kernel(f64::from(i) * 1e-5)).find(|&k| spread(k) >= left - 1e-9);
-    let (a, b) = of.unwrap();
-    let mut pulse = vec![b, a, 1.0, a, b];
-    for _ in 0..halvings {
-        let mut fine = vec![0.0; 2 * pulse.len() + 2];
+    let (mut pulse, mut step) = (vec![b, a, 1.0, a, b], 2);
+    while left > 1e-12 {
+        let square = (step * step) as f64;
+        let weight = if left < square / 2.0 { left / square / 2.0 / (1.0 - left / square) } else { 0.5 };
+        left = (left - square / 2.0).max(0.0);
+        let mut wider = vec![0.0; pulse.len() + 2 * step];
         for (i, v) in pulse.iter().enumerate() {
-            for (j, w) in [0.25, 0.75, 0.75, 0.25].into_iter().enumerate() {
-                fine[2 * i + j] += v * w;
+            for (j, w) in [weight, 1.0, weight].into_iter().enumerate() {
+                wider[i + j * step] += v * w;
             }
         }
-        pulse = fine;
+        (pulse, step) = (wider, 2 * step);
     }
     pulse
 }
@@ -126,12 +127,12 @@ fn power(pulse: &[f64]) -> Vec<f64> {
 /// Power of which a ten-thousandth is left stands beneath what rounding the field to 16 bits adds.
 const FLOOR: f64 = 1e-4;
 
-/// Every way that a size is made: no kernel, three taps, five, and five on a raster halved once to four times.
+/// Every way that a size is made: no kernel, three taps, five, and one to four passes before them.
 #[test]
 fn the_radial_spectrum_is_that_of_the_size() {
     let plan = Plan::new(1920, 1080);
     for generator in GENERATORS {
-        for size in [0.0, 0.5, 0.8, 1.0, 1.5, 2.0, 2.1, 2.8, 4.0, 6.0, 9.0, 16.0] {
+        for size in [0.0, 0.5, 1.0, 1.6, 2.0, 2.01, 2.8, 4.0, 5.6, 11.0, 16.0] {
             let mut grain = Grain::gray(&format!("{generator}:size={size}"), 1920, 1080);
             let mut spectrum = Spectrum::new(&plan);
             // The coarser the grain, the fewer grains has a frame.
@@ -149,6 +150,53 @@ fn the_radial_spectrum_is_that_of_the_size() {
             let away = distance_db(&got, &want);
             println!("{generator} size {size}: {away:.4} dB rms over {} rings", got.len());
             assert!(got.len() >= 5 && away < 0.1, "{generator} size {size}: {away} dB rms");
+        }
+    }
+}
+
+// ---- The same everywhere ----
+
+/// The largest over the least variance of neighbours' differences, by phases of a period, along rows or columns.
+fn phases(fields: &[Field], period: usize, down: bool) -> f64 {
+    let mut sums = vec![(0.0, 0.0); period];
+    for field in fields {
+        let (right, below) = (usize::from(!down), usize::from(down));
+        for y in 0..field.height - below {
+            let (row, next) = (&field.row(y)[..field.width - right], &field.row(y + below)[right..]);
+            for (x, (a, b)) in row.iter().zip(next).enumerate() {
+                let (d, sum) = (f64::from(b - a), &mut sums[if down { y } else { x } % period]);
+                *sum = (sum.0 + d * d, sum.1 + 1.0);
+            }
+        }
+    }
+    let means = || sums.iter().map(|s| s.0 / s.1);
+    means().fold(0.0, f64::max) / means().fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn strength_and_differences_are_the_same_at_every_sample() {
+    let format = Format::new(1920, 1080, Family::Yuv, Depth::Float, (1, 1));
+    for size in [0.0, 0.5, 1.0, 1.6, 2.0, 2.01, 2.8, 4.0, 5.6, 11.0] {
+        let mut grain = Grain::new(&format!("chroma=1:size={size}"), format);
+        for plane in [0, 1] {
+            // So many samples go together as one.
+            let own = |v: &[f64], lag: usize| v.iter().zip(&v[lag..]).map(|(a, b)| a * b).sum::<f64>();
+            let pulse = pulse(if plane == 0 { size } else { size / 2.0 });
+            let axis = (0..pulse.len()).map(|lag| (if lag > 0 { 2.0 } else { 1.0 }) * own(&pulse, lag).powi(2));
+            let together = (axis.sum::<f64>() / own(&pulse, 0).powi(2)).powi(2);
+            let frames = if size > 5.0 { 6 } else { 2 };
+            let fields: Vec<Field> = (0..frames).map(|number| grain.plane(number, plane)).collect();
+            let count: f64 = fields.iter().map(|f| f.data.len() as f64).sum();
+            let power = fields.iter().flat_map(|f| &f.data).map(|&v| f64::from(v) * f64::from(v)).sum::<f64>();
+            let away = (power / count).sqrt() / 20.0 - 1.0;
+            let chance = 4.0 * (together / 2.0 / count).sqrt();
+            assert!(away.abs() < 0.002 + chance, "size {size} plane {plane}: strength off by {away}");
+            let worst = (2..=16).flat_map(|p| [false, true].map(|down| (p, phases(&fields, p, down))));
+            for (period, ratio) in worst {
+                let chance = 6.0 * (2.0 * together * period as f64 / count).sqrt();
+                assert!(ratio < 1.005 + chance, "size {size} plane {plane}, period {period}: {ratio}");
+            }
+            println!("size {size} plane {plane}: strength off by {:.3} %", 100.0 * away);
         }
     }
 }

@@ -113,7 +113,7 @@ impl Chain {
     ///
     /// Filters work at the source's depth, or in 16 bits when one of them asks for it, when the output is shallower
     /// than the source, or when the last of them is a `dither`. Where the output is shallower than that, the chain ends
-    /// with dither: as its last filter says if that is one, else triangular.
+    /// with dither: as its last filter says if that is one, else uniform, which leaves exact codes as they are.
     pub fn bind<E: From<ChainError>>(
         steps: &[Step],
         input: Format,
@@ -154,6 +154,22 @@ impl Chain {
         let fields = if has_fields(&input) && has_fields(&target) { options.fields } else { Fields::Frame };
         let mut chain = Chain { input, layers: Vec::new(), fields, level: options.level, notes: Vec::new() };
         chain.convert(Format { depth: work_depth, ..input })?;
+        // Where nothing is lost or gained for it, nobody has to know in which depth the chain works.
+        let unseen = !shallower && ending.is_none();
+        if unseen {
+            chain.notes.clear();
+        }
+        for (i, step) in steps.iter().enumerate() {
+            for (setting, value) in step.values.iter_given().filter(|(_, value)| value.has_idle_mark()) {
+                chain.notes.push(format!(
+                    "filter {}, '{}': {}: the mark on the last key does nothing, since a mark rules the stretch from its \
+                     key to the next; put it on the key before, as in '0c=0;48=1', which starts and ends slowly",
+                    i + 1,
+                    step.filter.name,
+                    setting.id
+                ));
+            }
+        }
         let mut before: Vec<&str> = Vec::new();
         let mut lent: Option<Format> = None;
         for (i, (step, spec)) in steps.iter().zip(&specs).enumerate() {
@@ -213,13 +229,21 @@ impl Chain {
         let asked = steps.last().map(|last| &last.values);
         let seed = asked.filter(|_| only).and_then(Values::seed);
         let seed = seed.unwrap_or_else(|| filter_seed(options.seed, "dither", nth as u64));
-        let still = ending.is_some() && asked.is_some_and(Values::is_static);
-        chain.finish(target, ending.unwrap_or(Mode::Tpdf), seed, still)?;
+        // Where nothing else changes from frame to frame, rounding does not either.
+        let all_still = !steps.is_empty() && steps.iter().all(|s| s.values.is_static());
+        let still = all_still || (ending.is_some() && asked.is_some_and(Values::is_static));
+        chain.finish(target, (ending.unwrap_or(Mode::Uniform), unseen), seed, still)?;
         Ok(chain)
     }
 
     /// Ends with the format `to`: where depth is lost, everything else is converted first, in 16 bits.
-    fn finish(&mut self, to: Format, mode: Mode, seed: u64, still: bool) -> Result<(), ChainError> {
+    fn finish(
+        &mut self,
+        to: Format,
+        (mode, unseen): (Mode, bool),
+        seed: u64,
+        still: bool,
+    ) -> Result<(), ChainError> {
         let from = *self.output();
         let shrinks = match (from.depth, to.depth) {
             (Depth::Bits(a), Depth::Bits(b)) => b < a,
@@ -239,7 +263,7 @@ impl Chain {
         let mut filters: Vec<Box<dyn Filter>> = Vec::new();
         for (a, b) in pictures(&deep, self.fields).zip(pictures(&to, self.fields)) {
             let dither = Dither::new(&a, &b, mode, seed, self.level).map_err(ChainError::Shape)?;
-            if filters.is_empty() {
+            if filters.is_empty() && !(unseen && deep == from) {
                 self.notes.push(dither.describe());
             }
             filters.push(dither.boxed());

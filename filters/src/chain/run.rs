@@ -242,7 +242,8 @@ impl Chain {
         let mut bands = Vec::new();
         let mut rest = output;
         let (_, height) = format.plane_size(0);
-        let step = band_rows(&format, fields, host.executor.width());
+        let extra = pass.iter().flat_map(|a| &a.parts).flat_map(|p| &p.now).map(|now| now.plan.extra_rows).max();
+        let step = band_rows(&format, fields, host.executor.width(), extra.unwrap_or(0) as usize);
         let mut start = step;
         while start < height {
             let (band, below) = rest.split_at_row(start);
@@ -266,12 +267,13 @@ impl Chain {
     }
 }
 
-/// Luma rows a band: whole chroma blocks and field pairs, some hundred kilobytes, and enough bands for every thread.
-fn band_rows(format: &Format, fields: bool, threads: usize) -> usize {
+/// Luma rows a band: whole chroma blocks and field pairs, some hundred kilobytes, and enough bands for every thread; but
+/// twice as many as the `extra` rows that it costs.
+fn band_rows(format: &Format, fields: bool, threads: usize, extra: usize) -> usize {
     let (_, height) = format.plane_size(0);
     let block = (1 << format.subsampling.1) * if fields { 2 } else { 1 };
     let row_bytes = (format.frame_bytes() / height.max(1)).max(1);
-    let rows = (BAND_BYTES / row_bytes).min(height.div_ceil(threads));
+    let rows = (BAND_BYTES / row_bytes).min(height.div_ceil(threads)).max(2 * extra);
     rows.next_multiple_of(block).max(block)
 }
 

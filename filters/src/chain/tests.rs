@@ -60,11 +60,19 @@ impl Render for Up {
 struct AddSpec;
 struct UpSpec;
 impl Spec for AddSpec {
+    fn wants_16_bits(&self) -> bool {
+        false
+    }
+
     fn bind(&self, input: &Format, _: u64, _: Level) -> Result<Box<dyn Filter>, SettingError> {
         Ok(Add(*input).boxed())
     }
 }
 impl Spec for UpSpec {
+    fn wants_16_bits(&self) -> bool {
+        false
+    }
+
     fn bind(&self, input: &Format, _: u64, _: Level) -> Result<Box<dyn Filter>, SettingError> {
         Ok(Up(*input).boxed())
     }

@@ -107,6 +107,11 @@ impl<T: Animate> Curve<T> {
         &self.keys
     }
 
+    /// Whether the last of several keys has a mark: it does nothing, since a mark rules the stretch to the next key.
+    pub fn has_idle_mark(&self) -> bool {
+        self.keys.len() > 1 && self.keys[self.keys.len() - 1].shape != Shape::Linear
+    }
+
     /// What holds before the first key.
     pub const fn before(&self) -> Extrapolation {
         self.before

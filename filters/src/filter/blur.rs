@@ -32,7 +32,8 @@ settings! {
     struct BlurSpec {
         /// How it blurs.
         mode: Mode = choice("gaussian"),
-        /// How far: the standard deviation of the Gaussian in luma samples. 1 is soft, 5 out of focus, 50 a backdrop.
+        /// How far: the standard deviation of the Gaussian in samples of a picture 1920 wide; it grows with the picture, so
+        /// that the look stays. 1 is soft, 5 out of focus, 50 a backdrop.
         sigma: Animated =
             number(0.0..=500.0).default(2.0).unit(Unit::Pixels).soft(0.0..=50.0).only_when("mode", &["gaussian"]),
         /// Which way the line goes: 0 is across, 90 up and down, and between them clockwise.
@@ -41,7 +42,7 @@ settings! {
             .unit(Unit::Degrees)
             .soft(-180.0..=180.0)
             .only_when("mode", &["directional"]),
-        /// How long the line is.
+        /// How long the line is, in samples of a picture 1920 wide.
         length: Animated = number(0.0..=400.0).default(20.0).unit(Unit::Pixels).only_when("mode", &["directional"]),
     }
 }
@@ -84,6 +85,11 @@ struct Job<'a, 'b> {
 }
 
 impl Blur {
+    /// Luma samples for one of a picture 1920 wide.
+    fn scale(&self) -> f64 {
+        f64::from(self.format.width) / 1920.0
+    }
+
     /// Sigma across and down in samples of plane `p`.
     fn sigmas(&self, sigma: f64, p: usize) -> [f64; 2] {
         self.steps(p).map(|step| sigma / step)
@@ -99,7 +105,7 @@ impl Blur {
     /// The vector of the line in samples of plane `p`.
     fn vector(&self, at: &FrameTime, p: usize) -> [f64; 2] {
         let angle = self.set.angle.at(at).rem_euclid(360.0);
-        let length = self.set.length.at(at);
+        let length = self.scale() * self.set.length.at(at);
         let (sin, cos) = match angle {
             0.0 | 180.0 => (0.0, 1.0),
             90.0 | 270.0 => (1.0, 0.0),
@@ -133,8 +139,8 @@ impl Render for Blur {
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let (far, reach) = match self.set.mode {
-            Mode::Gaussian => (self.set.sigma.at(at), 6.0 * self.set.sigma.at(at) + 4.0),
-            Mode::Directional => (self.set.length.at(at), self.set.length.at(at) / 2.0 + 2.0),
+            Mode::Gaussian => (self.scale() * self.set.sigma.at(at), 6.0),
+            Mode::Directional => (self.scale() * self.set.length.at(at), 0.5),
         };
         if far < LEAST {
             return None;
@@ -144,7 +150,7 @@ impl Render for Blur {
             Mode::Directional => self.vector(at, p),
         });
         let on_request = self.format.alpha_planes();
-        let reach = Reach::Rows(libm::ceil(reach) as u32);
+        let reach = Reach::Rows(libm::ceil(reach * far + 4.0) as u32);
         let plan = Plan { reach, on_request, ..Plan::in_place(self.format.color_planes()) };
         Some((plan, planes.collect()))
     }

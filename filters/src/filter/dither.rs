@@ -1,6 +1,6 @@
 //! `dither`: rounds to fewer bits so that no bands show.
 //!
-//! Every chain whose output is shallower than what it works in ends so, with the defaults, unless the last filter of
+//! Every chain whose output is shallower than what it works in ends so, with `mode=uniform`, unless the last filter of
 //! the recipe is a `dither`, whose settings rule then. With `bits` it can stand anywhere and makes the picture that
 //! shallow there.
 //!
@@ -11,10 +11,10 @@ mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, Scratch};
-use crate::noise::seed::{Layer, key};
+use crate::noise::seed::{GOLDEN, Layer, key, mix64};
 use crate::noise::{CycleStart, Distribution, Generator, Layout, Shape, ShapeError, Stream};
 use crate::pixel::convert::Code;
-use crate::pixel::dither::{Reduce, blue, high_pass, reduce_row};
+use crate::pixel::dither::{Reduce, ToBytes, blue, high_pass, reduce_row, uniform_row};
 use crate::settings::{SettingError, Word};
 use crate::simd::Level;
 use crate::{choices, settings};
@@ -41,10 +41,13 @@ choices! {
     pub enum Mode {
         /// white noise of a triangular distribution: the error is the same everywhere
         Tpdf = "tpdf",
-        /// the same with less of it at low frequencies, along rows; faster
+        /// the same with less of it at low frequencies, in both directions
         HighPass = "hp-tpdf",
         /// a mask of blue noise: the least visible, and it repeats every 64 pixels
         Blue = "blue",
+        /// blue noise of less than half a code: samples that are exact codes stay as they are. So every chain ends
+        /// where nothing else is asked for
+        Uniform = "uniform",
         /// nothing: plain rounding
         None = "none",
     }
@@ -67,6 +70,10 @@ impl Spec for DitherSpec {
             }),
             _ => Ok(Idle(*input).boxed()),
         }
+    }
+
+    fn wants_16_bits(&self) -> bool {
+        false
     }
 
     fn final_dithering(&self) -> Option<(Mode, bool)> {
@@ -123,8 +130,21 @@ impl Dither {
     }
 
     fn reduce(&self, p: usize) -> Reduce {
-        let legal = self.to.legal(p).unwrap_or((0, u16::MAX));
-        Reduce::new(Code::of(&self.from, p), Code::of(&self.to, p), legal)
+        Reduce::new(Code::of(&self.from, p), Code::of(&self.to, p), self.legal(p))
+    }
+
+    fn legal(&self, p: usize) -> (u16, u16) {
+        self.to.legal(p).unwrap_or((0, u16::MAX))
+    }
+
+    /// Where in the mask each tile of row `y` begins: tiles are as large as the mask, and each has a place of its own.
+    fn tiles(&self, index: i64, p: usize, y: usize, width: usize) -> impl Iterator<Item = usize> {
+        let row = key(self.seed, index, Layer::DITHER_OFFSET.plane(p as u32), 1 + (y / blue::SIDE) as u32);
+        (0..width.div_ceil(blue::SIDE) as u64).map(move |x| {
+            let place = mix64(row.wrapping_add(x.wrapping_mul(GOLDEN))) as usize;
+            let (left, down) = (place % blue::SIDE, place / blue::SIDE % blue::SIDE);
+            blue::place(left, y + down)
+        })
     }
 }
 
@@ -144,7 +164,7 @@ impl Render for Dither {
     }
 
     fn memory(&self) -> Memory {
-        Memory { fixed: 64 << 10, per_frame: 3 * 2 * (self.from.width as usize + 256) + 512 }
+        Memory { fixed: 64 << 10, per_frame: 3 * 2 * (self.from.width as usize + 256) + self.from.width as usize / 8 + 1024 }
     }
 
     fn render(&self, (index, reduce): &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
@@ -153,6 +173,7 @@ impl Render for Dither {
         };
         let frame = self.stream.frame(*index);
         let block = self.stream.block();
+        let mut tiles = Vec::new();
         for p in band.writes.iter().filter(|&p| p < self.to.planes()) {
             let by = &reduce[p];
             let (width, _) = self.to.plane_size(p);
@@ -162,16 +183,37 @@ impl Render for Dither {
             let offset = key(self.seed, *index, Layer::DITHER_OFFSET.plane(p as u32), 0);
             let mode = if self.to.alpha_plane() == Some(p) { Mode::None } else { self.mode };
             noise.fill(0);
+            let mut started = false;
+            let bytes = ToBytes::new(Code::of(&self.from, p), Code::of(&self.to, p), self.legal(p));
             for y in band.output.plane(p).rows() {
                 match mode {
                     Mode::Tpdf => frame.row(p, y as u32, 0).centred(words, noise),
                     Mode::HighPass => {
-                        frame.row(p, y as u32, 0).words(&mut words[..whole]);
-                        high_pass(self.level, &mut noise[..width], &words[..width + 1]);
+                        // The words of the row above are those that it had for its own.
+                        let (above, own) = words.split_at_mut(whole);
+                        if started {
+                            above.copy_from_slice(own);
+                        } else {
+                            frame.row(p, y as u32, 0).words(above);
+                        }
+                        frame.row(p, y as u32 + 1, 0).words(own);
+                        let rows = [&above[..width + 1], &own[..width + 1]];
+                        high_pass(self.level, &mut noise[..width], rows, y % 2 == 1);
+                        started = true;
                     }
                     Mode::Blue => {
                         let (x, down) = (offset as usize % blue::SIDE, (offset >> 32) as usize % blue::SIDE);
                         blue::fill(&mut noise[..width], x, y + down);
+                    }
+                    Mode::Uniform => {
+                        tiles.clear();
+                        tiles.extend(self.tiles(*index, p, y, width));
+                        if let Some(bytes) = &bytes {
+                            let out = band.output.plane_mut(p).row_mut::<u8>(y);
+                            uniform_row(self.level, out, input.plane(p).row(y), &tiles, bytes);
+                            continue;
+                        }
+                        blue::fill_tiles(&mut noise[..width], &tiles, by.uniform_part());
                     }
                     Mode::None => {}
                 }

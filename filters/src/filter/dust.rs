@@ -80,6 +80,10 @@ fn shapes() -> Result<Vec<Shape>, ShapeError> {
 }
 
 impl Spec for DustSpec {
+    fn wants_16_bits(&self) -> bool {
+        false
+    }
+
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let shapes = shapes().map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
         let styles = shapes.into_iter().map(|shape| SplatStyle::new(shape, Blend::Over)).collect();

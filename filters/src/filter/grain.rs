@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | Y, grey | its own | the sample itself |
 //! | U, V | their own, weaker by `chroma`, on their own raster but as coarse as luma's to the eye | the mean of the luma of their block |
-//! | R, G, B | `chroma` of their own, the rest in common, equally strong in all | the sample itself, so that none grows in a channel that is black |
+//! | R, G, B | `chroma` of their own, strongest in B, the rest in common, equally strong in all | the sample itself, so that none grows in a channel that is black |
 //!
 //! The kernel, the response and the rounding are stated in [`crate::pixel::grain`]. In a field of an interlaced picture
 //! rows are twice as far apart, so the kernel is half as long down as across. Float samples get the same field; scene
@@ -23,13 +23,14 @@ mod space;
 mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Depth, Family, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
+use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
-    Codes, Gain, Luma, MAX_PASSES, Ramp, Sources, add_f32, add_linear_f32, finish_u8, finish_u16, mean_row, rounded_sd,
+    Codes, Gain, Luma, MAX_PASSES, Ramp, Sources, add_f32, add_linear_f32, finish_u8, finish_u16, mean_row, most_near_end,
+    rounded_sd,
 };
-use crate::settings::{SettingError, Values};
+use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
 use field::{Rows, White};
 use look::{Axis, Field};
@@ -49,6 +50,10 @@ impl Spec for GrainSpec {
         self.agree(given)
     }
 
+    fn wants_16_bits(&self) -> bool {
+        false
+    }
+
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let mut grain = Grain {
             format: *input,
@@ -60,9 +65,9 @@ impl Spec for GrainSpec {
             look: None,
             gains: None,
         };
-        let (size, sharpness) = (self.size.constant(), self.sharpness.constant());
-        if let (Some(size), Some(sharpness)) = (size, sharpness) {
-            let look = grain.look_of(size, sharpness);
+        let look = [&self.size, &self.sharpness, &self.chroma_size].map(Animated::constant);
+        if let [Some(size), Some(sharpness), Some(chroma_size)] = look {
+            let look = grain.look_of(size, sharpness, chroma_size);
             let (strength, chroma) = (self.strength.constant(), self.chroma.constant());
             if let (Some(strength), Some(chroma)) = (strength, chroma) {
                 grain.gains = Some(Arc::new(grain.gains_of(&look, strength, chroma)));
@@ -82,11 +87,17 @@ struct GrainFields {
     common: Stream,
 }
 
-/// The responses of luma (or of all channels) and of chroma.
+/// The responses of the colour planes.
 #[derive(Clone)]
-struct Gains {
-    luma: Response,
-    chroma: Response,
+struct Gains([Response; 3]);
+
+/// How strong the grain that G, B and R each have for themselves is, beside the strength: the blue layer of film has the
+/// fastest, coarsest grains.
+const LAYERS: [f64; 3] = [1.0, 1.5, 1.1];
+
+/// How strong all grain of a channel of RGB is that has `own` of it for itself.
+fn layer_strength(p: usize, own: f64) -> f64 {
+    (1.0 - own * own + own * own * LAYERS[p] * LAYERS[p]).sqrt()
 }
 
 #[derive(Clone)]
@@ -110,6 +121,8 @@ struct Grain {
 
 /// The coarsest grain that can be asked for.
 const MOST_SIZE: f64 = 16.0;
+/// And so much coarser in chroma.
+const MOST_CHROMA: f64 = 4.0;
 
 /// Pixels that a stream makes at a time, at most.
 const MOST_BLOCK: usize = 256;
@@ -122,13 +135,14 @@ const FULL: f64 = 65536.0;
 
 impl Grain {
     /// The fields of all planes.
-    fn fields_of(&self, size: f64, sharpness: f64) -> [Field; 4] {
+    fn fields_of(&self, size: f64, sharpness: f64, chroma_size: f64) -> [Field; 4] {
         let format = &self.format;
         let size = size * f64::from(format.width) / 1920.0;
         let field = !matches!(format.picture, PictureStructure::Frame);
         [0, 1, 2, 3].map(|p| {
             let p = p.min(format.planes() - 1);
             let (sx, sy) = format.plane_subsampling(p);
+            let size = if format.is_chroma(p) { size * chroma_size } else { size };
             let part = |n: u32| 1.0 / f64::from(1u32 << n);
             let across = Axis::new(size * part(sx.into()), sharpness);
             let down = Axis::new(size * part(u32::from(sy) + u32::from(field)), sharpness);
@@ -136,9 +150,9 @@ impl Grain {
         })
     }
 
-    fn look_of(&self, size: f64, sharpness: f64) -> GrainFields {
+    fn look_of(&self, size: f64, sharpness: f64, chroma_size: f64) -> GrainFields {
         let format = &self.format;
-        let fields = self.fields_of(size, sharpness);
+        let fields = self.fields_of(size, sharpness, chroma_size);
         // The streams have the shape of the larger field, and of what the coarsest grain would draw beyond its edges: so
         // the numbers do not depend on the size.
         let field = !matches!(format.picture, PictureStructure::Frame);
@@ -163,6 +177,11 @@ impl Grain {
         }
     }
 
+    /// The part of the grain that each channel of RGB has for itself.
+    fn own(&self, chroma: f64) -> f64 {
+        if self.set.monochrome { 0.0 } else { chroma.min(1.0) }
+    }
+
     fn gains_of(&self, look: &GrainFields, strength: f64, chroma: f64) -> Gains {
         let gain = |field: &Field, strength: f64| {
             let deviation = field.deviation(Distribution::H8.deviation());
@@ -170,10 +189,17 @@ impl Grain {
             // Codes of this depth that are one 8-bit code; float counts 65536 from black to white.
             match self.format.depth {
                 Depth::Bits(bits) => {
-                    let codes = strength * f64::from(1u32 << (bits - 8));
-                    Gain::new(video && self.curve.has_nodes(), |u| {
-                        let wanted = codes * self.curve.at(self.space.light(u)) * self.space.slope(u);
-                        rounded_sd(wanted) / deviation
+                    let per = f64::from(1u32 << (bits - 8));
+                    let nodes = video && self.curve.has_nodes();
+                    // Grain that ends in black and in white would be cut off near them, and the mean would shift.
+                    let span = if self.format.full_range() { 255.0 } else { 219.0 };
+                    let ends = nodes && self.curve.at(0.0) == 0.0;
+                    Gain::new(nodes, |u| {
+                        let mut wanted = strength * self.curve.at(self.space.light(u)) * self.space.slope(u);
+                        if ends {
+                            wanted = wanted.min(most_near_end(span * u.min(1.0 - u)));
+                        }
+                        rounded_sd(wanted * per) / deviation
                     })
                 }
                 Depth::Float => {
@@ -192,18 +218,31 @@ impl Grain {
             let codes = if eight { Codes::new(self.codes(0).0, &gain) } else { None };
             Response { gain, codes }
         };
-        let luma = gain(&look.fields[0], strength);
-        let ratio = if self.set.monochrome || self.format.family != Family::Yuv || self.format.is_rgb() {
-            0.0
-        } else {
-            chroma
+        let of = |p: usize| {
+            let part = if self.format.is_rgb() {
+                layer_strength(p, self.own(chroma))
+            } else if !self.format.is_chroma(p) {
+                1.0
+            } else if self.set.monochrome {
+                0.0
+            } else {
+                chroma
+            };
+            response(gain(&look.fields[p], strength * part))
         };
-        let chroma = gain(&look.fields[1], strength * ratio);
-        Gains { luma: response(luma), chroma: response(chroma) }
+        // Grey has one plane, and U and V have the same.
+        let first = of(0);
+        let second = if self.format.planes() > 2 { of(1) } else { first.clone() };
+        let third = if self.format.is_rgb() { of(2) } else { second.clone() };
+        Gains([first, second, third])
     }
 
     fn look(&self, at: &FrameTime) -> Arc<GrainFields> {
-        let made = || Arc::new(self.look_of(self.set.size.at(at), self.set.sharpness.at(at)));
+        let made = || {
+            let [size, sharpness, chroma_size] =
+                [&self.set.size, &self.set.sharpness, &self.set.chroma_size].map(|s| s.at(at));
+            Arc::new(self.look_of(size, sharpness, chroma_size))
+        };
         self.look.clone().unwrap_or_else(made)
     }
 
@@ -235,7 +274,9 @@ impl Grain {
         let look = &*now.look;
         let step = self.format.picture.per_frame();
         let streams = if self.format.is_rgb() {
-            [(&look.common, 0, (1.0 - now.own * now.own).sqrt()), (&look.own, p, now.own)]
+            let all = layer_strength(p, now.own);
+            let common = (1.0 - now.own * now.own).sqrt() / all;
+            [(&look.common, 0, common), (&look.own, p, now.own * LAYERS[p] / all)]
         } else {
             [(&look.own, p, 1.0), (&look.own, p, 0.0)]
         };
@@ -284,24 +325,24 @@ impl Render for Grain {
     fn at(&self, at: &FrameTime) -> Option<(Plan, AtFrame)> {
         let look = self.look(at);
         let gains = self.gains(at, &look);
-        let wanted = |p: &usize| {
-            let gain = if self.format.is_chroma(*p) { &gains.chroma } else { &gains.luma };
-            !gain.gain.is_zero()
-        };
+        let wanted = |p: &usize| !gains.0[*p].gain.is_zero();
         let writes = self.format.color_planes().iter().filter(wanted);
         let writes = writes.fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
         if writes.is_empty() {
             return None;
         }
-        let own = if self.set.monochrome { 0.0 } else { self.set.chroma.at(at).min(1.0) };
+        let own = self.own(self.set.chroma.at(at));
         let (pattern, weights) = (self.pattern(at), self.weights(at));
-        Some((Plan::in_place(writes), AtFrame { look, gains, pattern, weights, own }))
+        let reach = |p: usize| (look.fields[p].reach() << self.format.plane_subsampling(p).1) as u32;
+        let reach = 2 * writes.iter().filter(|&p| p < self.format.planes()).map(reach).max().unwrap_or(0);
+        Some((Plan { extra_rows: reach, ..Plan::in_place(writes) }, AtFrame { look, gains, pattern, weights, own }))
     }
 
     fn memory(&self) -> Memory {
         // Where they move, the largest size and softness need most.
         let size = self.set.size.constant().unwrap_or(MOST_SIZE);
-        let fields = self.fields_of(size, self.set.sharpness.constant().unwrap_or(-1.0));
+        let chroma_size = self.set.chroma_size.constant().unwrap_or(MOST_CHROMA);
+        let fields = self.fields_of(size, self.set.sharpness.constant().unwrap_or(-1.0), chroma_size);
         let room = fields.iter().map(|f| Rows::buffer_len(f, MOST_BLOCK) + 2 * f.size.0 + 64).max();
         Memory { fixed: 256 << 10, per_frame: 4 * room.unwrap_or(0) }
     }
@@ -313,7 +354,7 @@ impl Render for Grain {
         let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
         for p in chroma.into_iter().chain(others) {
             let field = &look.fields[p];
-            let gain = if self.format.is_chroma(p) { &gains.chroma } else { &gains.luma };
+            let gain = &gains.0[p];
             let white = self.white(now, p);
             let (width, _) = field.size;
             let room = [Rows::buffer_len(field, white.block), width.div_ceil(2), width];

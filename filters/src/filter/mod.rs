@@ -146,12 +146,14 @@ pub struct Plan {
     pub on_request: PlaneSet,
     /// A hash of all that shapes the prepared state, and nothing that does not; `None` when nothing is prepared.
     pub state: Option<u128>,
+    /// Luma rows that it works out for a band beside the band's own. Where there are many, bands are made higher.
+    pub extra_rows: u32,
 }
 
 impl Plan {
     /// Changes `writes` in place, with nothing prepared.
     pub const fn in_place(writes: PlaneSet) -> Plan {
-        Plan { reach: Reach::Same, writes, on_request: PlaneSet::NONE, state: None }
+        Plan { reach: Reach::Same, writes, on_request: PlaneSet::NONE, state: None, extra_rows: 0 }
     }
 }
 
@@ -191,9 +193,10 @@ pub trait Spec: Send + Sync {
         Ok(())
     }
 
-    /// Whether the chain should work in 16 bits although source and sink have fewer.
+    /// Whether the chain should work in 16 bits although source and sink have fewer: so it is where results lie between
+    /// codes, and rounding each sample by itself would show steps. White noise dithers itself.
     fn wants_16_bits(&self) -> bool {
-        false
+        true
     }
 
     /// How the chain reduces depth at its end when this is its last filter, and whether that is all that the filter is

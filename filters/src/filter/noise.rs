@@ -31,6 +31,10 @@ impl Spec for NoiseSpec {
         self.agree(given)
     }
 
+    fn wants_16_bits(&self) -> bool {
+        self.octaves > 1
+    }
+
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let whole = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
         let origin = self.register()?.unwrap_or(CycleStart::Seed(seed));

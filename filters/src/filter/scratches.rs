@@ -57,6 +57,10 @@ fn millionths(rate: f64) -> f64 {
 }
 
 impl Spec for ScratchSpec {
+    fn wants_16_bits(&self) -> bool {
+        false
+    }
+
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let fault = |problem: String| SettingError { setting: "", problem };
         let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];

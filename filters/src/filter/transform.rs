@@ -33,7 +33,7 @@ const LEAST: f64 = 0.05;
 
 settings! {
     struct TransformSpec {
-        /// How much larger: 2 is twice as large, 0.5 half. zoom='0=1;100~=1.3' moves slowly in.
+        /// How much larger: 2 is twice as large, 0.5 half. zoom='0c=1;100=1.3' moves slowly in.
         zoom: Animated = number(LEAST..=100.0).default(1.0).soft(0.25..=4.0).logarithmic(),
         /// How far the picture moves to the right and down, in parts of its width and height: 0.1,0 is a tenth to the
         /// right.

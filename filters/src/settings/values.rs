@@ -55,6 +55,18 @@ impl fmt::Display for SettingError {
 
 impl core::error::Error for SettingError {}
 
+impl Value {
+    /// Whether it is a curve whose last key has a mark that does nothing.
+    pub fn has_idle_mark(&self) -> bool {
+        match self {
+            Value::Number(Animated::Curve(c)) => c.has_idle_mark(),
+            Value::Position(Animated::Curve(c)) => c.has_idle_mark(),
+            Value::Colour(Animated::Curve(c)) => c.has_idle_mark(),
+            _ => false,
+        }
+    }
+}
+
 /// The values of one filter's settings: what was given, else what the preset says, else the default.
 #[derive(Clone, Debug)]
 pub struct Values {

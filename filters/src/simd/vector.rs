@@ -110,6 +110,9 @@ pub(crate) trait Vector: Copy {
     }
     fn high_bytes_of_parts(self, b: Self) -> Self;
 
+    /// Whether any lane of 16 bits is zero.
+    fn any_zero16(self) -> bool;
+
     // Parts of 128 bits, two or four a register; for registers of one part these mean nothing.
 
     /// The register that begins one part (two parts) after this one, which another follows.

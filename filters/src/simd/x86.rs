@@ -110,6 +110,7 @@ macro_rules! registers {
             Sse2(__m128i, Sse2), _mm_loadu_si128 _mm_storeu_si128 _mm_set1_epi8 _mm_set1_epi16 _mm_set1_epi32, false,
             { $($binary $two_1;)+ }, { $($shift $by_1;)+ }, { $($unary $one_1;)+ }, {
                 where_any32(self, x: Self, y: Self) -> Self = Sse2(where_any_128(self.0, x.0, y.0));
+                any_zero16(self) -> bool = _mm_movemask_epi8(_mm_cmpeq_epi16(self.0, _mm_setzero_si128())) != 0;
                 high_bytes_of_parts(self, b: Self) -> Self = Sse2(high_bytes_128(self.0, b.0));
                 lower(self) -> Sse2 = self;
                 upper(self) -> Sse2 = self;
@@ -122,6 +123,7 @@ macro_rules! registers {
             false, { $($binary $two_2;)+ }, { $($shift $by_2;)+ }, { $($unary $one_2;)+ },
             {
                 where_any32(self, x: Self, y: Self) -> Self = Avx2(where_any_256(self.0, x.0, y.0));
+                any_zero16(self) -> bool = _mm256_movemask_epi8(_mm256_cmpeq_epi16(self.0, _mm256_setzero_si256())) != 0;
                 high_bytes_of_parts(self, b: Self) -> Self = Avx2(high_bytes_256(self.0, b.0));
                 lower(self) -> Sse2 = Sse2(_mm256_castsi256_si128(self.0));
                 upper(self) -> Sse2 = Sse2(_mm256_extracti128_si256::<1>(self.0));
@@ -137,6 +139,7 @@ macro_rules! registers {
             Avx512(__m512i, Avx2), _mm512_loadu_si512 _mm512_storeu_si512 _mm512_set1_epi8 _mm512_set1_epi16 _mm512_set1_epi32,
             false, { $($binary $two_3;)+ }, { $($shift $by_3;)+ }, { $($unary $one_3;)+ },
             {
+                any_zero16(self) -> bool = _mm512_cmpeq_epi16_mask(self.0, _mm512_setzero_si512()) != 0;
                 where_any32(self, x: Self, y: Self) -> Self = Avx512(where_any_512(self.0, x.0, y.0));
                 high_bytes(self, b: Self) -> Self = Avx512(high_bytes_512(self.0, b.0)).gather();
                 high_bytes_of_parts(self, b: Self) -> Self = Avx512(swap_middle_512(high_bytes_512(self.0, b.0)));
@@ -154,6 +157,7 @@ macro_rules! registers {
             Vbmi(__m512i, Avx2), _mm512_loadu_si512 _mm512_storeu_si512 _mm512_set1_epi8 _mm512_set1_epi16 _mm512_set1_epi32,
             true, { $($binary $two_3;)+ }, { $($shift $by_3;)+ }, { $($unary $one_3;)+ },
             {
+                any_zero16(self) -> bool = _mm512_cmpeq_epi16_mask(self.0, _mm512_setzero_si512()) != 0;
                 where_any32(self, x: Self, y: Self) -> Self = Vbmi(where_any_512(self.0, x.0, y.0));
                 low_bytes(self, b: Self) -> Self = Vbmi(bytes_vbmi::<0, false>(self.0, b.0));
                 high_bytes(self, b: Self) -> Self = Vbmi(high_bytes_vbmi::<false>(self.0, b.0));

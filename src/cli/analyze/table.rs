@@ -71,6 +71,24 @@ pub(super) fn text(report: &Report, title: &str) -> String {
     t.row("... at (across, down)", |p| {
         format!("({}, {})", p.autocorrelation.worst.dx, p.autocorrelation.worst.dy)
     });
+    t.row("lattice", |p| match p.lattice {
+        Some(l) if l.found => {
+            let way = if l.across { "columns" } else { "rows" };
+            format!("every {} {way}, {:.2}:1", l.period, l.ratio)
+        }
+        Some(_) => "none".into(),
+        None => "-".into(),
+    });
+    for p in report.planes.iter() {
+        let Some(l) = p.lattice.filter(|l| l.found) else { continue };
+        let (way, along) = if l.across { ("columns", "row") } else { ("rows", "column") };
+        let _ = writeln!(
+            t.text,
+            "  {}: neighbours along a {along} differ {:.2} times as much (in variance) at some {way} as at others, again \
+             and again every {} {way}: it was made on a coarser raster",
+            p.name, l.ratio, l.period
+        );
+    }
     let back = report.planes.iter().map(|p| p.temporal.len()).max().unwrap_or(0);
     for i in 0..back {
         let label = if i == 0 { "the frame before".into() } else { format!("{} frames before", i + 1) };

@@ -18,8 +18,10 @@ settings! {
         /// Of the grain itself: -1 is soft, 1 crisp, at the same strength.
         sharpness: Animated = number(-1.0..=1.0).default(0.0),
         /// How coloured: in YUV the strength of the grain of U and V as a part of luma's, in RGB the part of the grain that
-        /// each channel has for itself (1: all of it).
+        /// each channel has for itself (1: all of it). Of that blue has most and green least, as the layers of film.
         chroma: Animated = number(0.0..=2.0).default(0.6).soft(0.0..=1.0),
+        /// How coarse the grain of U and V is beside luma's: film has the same, a sensor 2 to 3 times coarser.
+        chroma_size as "chroma-size": Animated = number(0.5..=4.0).default(1.0).label("Chroma size").soft(1.0..=3.0),
         /// Grain in brightness alone: none in U and V, the same in R, G and B.
         monochrome: bool = switch().default(false),
         /// How the grain follows the brightness of the source (for chroma, of the luma around it; for R, G and B of the
@@ -56,9 +58,9 @@ settings! {
         /// home movies: coarse, soft and strong
         "super8" = "strength=9:size=2.8:sharpness=-0.5:chroma=0.35",
         /// fast stock, pushed: strong, crisp, with much colour
-        "high-speed" = "strength=9:size=1.5:sharpness=0.4:chroma=0.7",
-        /// a digital camera at high ISO: fine, coloured, in the shadows
-        "digital-iso" = "strength=5:size=0.4:sharpness=0.2:chroma=0.9:curve=shadows",
+        "high-speed" = "strength=9:size=1.5:sharpness=0.4:chroma=0.4",
+        /// a digital camera at high ISO: fine in brightness, coarse in colour, and not clean in black
+        "digital-iso" = "strength=6.5:size=0.5:sharpness=0.2:chroma=0.9:chroma-size=2.5:curve=sensor",
     }
     with static, seed
 }
@@ -74,6 +76,8 @@ choices! {
         Shadows = "shadows",
         /// most in the light, none in black and white
         Highlights = "highlights",
+        /// as a sensor's: most in the dark, two thirds of it in black, least in white
+        Sensor = "sensor",
     }
 }
 
@@ -94,36 +98,39 @@ choices! {
 /// Where the curve comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Curve {
-    /// 17 points, in 1/255.
-    Table(&'static [u8; 17]),
+    /// The same everywhere.
+    Flat,
+    /// u^a (1-u)^b, over its peak.
+    Power(f64, f64),
+    /// Read noise at black, over it the noise of light as a tone curve flattens it.
+    Sensor,
     /// The user's.
     Points(Points),
 }
 
-/// A Boolean model of grains: sd ~ u^.508 (1-u)^.664.
-const FILM: [u8; 17] = [0, 133, 181, 212, 232, 246, 253, 255, 252, 245, 234, 217, 196, 168, 134, 87, 0];
-const FLAT: [u8; 17] = [255; 17];
-/// u^.35 (1-u)^1.4.
-const SHADOWS: [u8; 17] = [0, 212, 245, 255, 252, 241, 225, 205, 182, 157, 132, 105, 79, 55, 32, 12, 0];
-const HIGHLIGHTS: [u8; 17] = [0, 12, 32, 55, 79, 105, 132, 157, 182, 205, 225, 241, 252, 255, 245, 212, 0];
+/// Of the curve of a sensor, at u = 0.1253.
+const SENSOR_PEAK: f64 = 1.42411;
 
 impl Curve {
     /// The part of the strength at brightness u, 0 to 1.
     pub(super) fn at(&self, u: f64) -> f64 {
         match self {
             Curve::Points(points) => points.at(u),
-            Curve::Table(table) => {
-                let place = u.clamp(0.0, 1.0) * 16.0;
-                let i = (place as usize).min(15);
-                let (low, high) = (f64::from(table[i]), f64::from(table[i + 1]));
-                (low + (high - low) * (place - i as f64)) / 255.0
+            Curve::Flat => 1.0,
+            Curve::Sensor => {
+                let u = u.clamp(0.0, 1.0);
+                (1.0 - 0.75 * u) * (1.0 + 0.8 * u / (u + 0.05)) / SENSOR_PEAK
+            }
+            &Curve::Power(a, b) => {
+                let value = |u: f64| libm::pow(u, a) * libm::pow(1.0 - u, b);
+                value(u.clamp(0.0, 1.0)) / value(a / (a + b))
             }
         }
     }
 
-    /// Whether it is straight between sixteenths.
+    /// Whether lines between nodes follow it.
     pub(super) fn has_nodes(&self) -> bool {
-        matches!(self, Curve::Table(_))
+        !matches!(self, Curve::Points(_))
     }
 }
 
@@ -140,10 +147,12 @@ impl GrainSpec {
     pub(super) fn response(&self) -> Curve {
         match (&self.points, self.curve) {
             (Some(points), _) => Curve::Points(points.clone()),
-            (None, Look::Film) => Curve::Table(&FILM),
-            (None, Look::Flat) => Curve::Table(&FLAT),
-            (None, Look::Shadows) => Curve::Table(&SHADOWS),
-            (None, Look::Highlights) => Curve::Table(&HIGHLIGHTS),
+            // A Boolean model of grains.
+            (None, Look::Film) => Curve::Power(0.508, 0.664),
+            (None, Look::Flat) => Curve::Flat,
+            (None, Look::Shadows) => Curve::Power(0.35, 1.4),
+            (None, Look::Highlights) => Curve::Power(1.4, 0.35),
+            (None, Look::Sensor) => Curve::Sensor,
         }
     }
 }

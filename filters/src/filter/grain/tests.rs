@@ -102,7 +102,7 @@ const SETTINGS: [&str; 9] = [
     "strength=12:space=linear:size=8",
     "strength=12:space=log:hold=3:monochrome=1",
     "strength=5:chroma=2:curve=flat:size=9:generator=lfsr31",
-    "strength=90:static=1:curve=highlights:temporal=0.6",
+    "strength=90:static=1:curve=highlights:temporal=0.6:chroma-size=3",
 ];
 
 #[test]
@@ -195,8 +195,12 @@ fn pixels_are_the_definition() {
             let (a, b) = (f64::from(weight(sx).a) / 65536.0, f64::from(weight(sy).a) / 65536.0);
             let deviation =
                 Distribution::H8.deviation() * ((1.0 + 2.0 * a * a) * (1.0 + 2.0 * b * b)).sqrt() / 2.0;
-            let strength = 25.0 * f64::from(1u32 << (bits - 8)) * if p == 0 { 1.0 } else { 0.6 };
-            let gain = Gain::new(true, |u| rounded_sd(strength * curve.at(u)) / deviation);
+            let strength = 25.0 * if p == 0 { 1.0 } else { 0.6 };
+            let per = f64::from(1u32 << (bits - 8));
+            let gain = Gain::new(true, |u| {
+                let wanted = (strength * curve.at(u)).min(most_near_end(219.0 * u.min(1.0 - u)));
+                rounded_sd(wanted * per) / deviation
+            });
             let sample = |f: &Frame, p: usize, x: usize, y: usize| match bits {
                 8 => u16::from(f.row::<u8>(p, y)[x]),
                 _ => f.row::<u16>(p, y)[x],
@@ -251,7 +255,7 @@ fn fields_are_pictures_of_their_own() {
         look: None,
         gains: None,
     }
-    .look_of(2.0, 0.0);
+    .look_of(2.0, 0.0, 1.0);
     assert_eq!(look.fields[0].axes, [Axis::new(1.0, 0.0), Axis::new(0.5, 0.0)]);
 }
 

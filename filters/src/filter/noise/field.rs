@@ -12,7 +12,7 @@
 //! added to it, and both are softened by (1 2 1)/4. So little is left above half the frequency of the coarser raster that
 //! all samples have the same statistics: neighbours differ equally at every place, to 2 %. Weights are persistence^j
 //! over the octave's own deviation (taps average it down), normalised, so that the whole has the strength wanted: its
-//! variance over all places and many frames, to 1 %. A frame in which a coarse octave has few samples has more or less
+//! variance over all places and many frames, to 2 %. A frame in which a coarse octave has few samples has more or less
 //! than that, and a mean.
 //!
 //! **Lengths**: the integrator of [`crate::pixel::field`], across from some samples before the row's start, then down.

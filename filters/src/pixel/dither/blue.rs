@@ -120,6 +120,33 @@ pub fn triangular() -> &'static [i16] {
     &NOISE
 }
 
+/// Each row of ranks twice, so that [`SIDE`] of them follow each other from every column on; after them nothing is read.
+fn doubled<T: Copy>(of: impl Fn(u16) -> T) -> Vec<T> {
+    let row = |row: &[u16]| row.iter().chain(row).map(|&rank| of(rank)).collect::<Vec<_>>();
+    ranks().chunks_exact(SIDE).flat_map(row).collect()
+}
+
+/// Where in a table of [`doubled`] rows the mask stands from a column on.
+pub fn place(column: usize, row: usize) -> usize {
+    row % SIDE * 2 * SIDE + column
+}
+
+/// The mask as 256 levels, for samples of 8 bits more than they become.
+pub fn levels() -> &'static [u16] {
+    static LEVELS: LazyLock<Vec<u16>> = LazyLock::new(|| doubled(|rank| rank >> 4));
+    &LEVELS
+}
+
+/// Fills a row with uniform noise of less than half a code, in 1/32768, times a part of 32768: in each tile from the
+/// [`place`] given.
+pub fn fill_tiles(out: &mut [i16], places: &[usize], part: i16) {
+    static NOISE: LazyLock<Vec<i16>> = LazyLock::new(|| doubled(|rank| 8 * rank as i16 + 4 - 16384));
+    for (out, &at) in out.chunks_mut(SIDE).zip(places) {
+        let noise = &NOISE[at..at + out.len()];
+        out.iter_mut().zip(noise).for_each(|(o, &r)| *o = ((i32::from(r) * i32::from(part)) >> 15) as i16);
+    }
+}
+
 /// Fills a row from the mask, which repeats in both directions.
 pub fn fill(out: &mut [i16], x: usize, y: usize) {
     let row = &triangular()[y % SIDE * SIDE..][..SIDE];

@@ -8,8 +8,11 @@
 //! in fixed point of 32 bits, r in 1/32768. A sample that would be rounded to a legal code stays legal. Which r:
 //!
 //! - **tpdf**, triangular: the sum of two uniform numbers. The error has neither a mean nor a variance that hangs on v.
-//! - **high-pass tpdf**: the difference of two neighbouring uniform numbers, of the same distribution. It takes one word
-//!   a pixel and has 4.4 dB less error at low frequencies, where eyes see it.
+//! - **high-pass tpdf**: the difference of two neighbouring uniform numbers, of the same distribution: of a sample's own
+//!   and that to its left where column and row are both odd or both even, else that above it (as the squares of a chess
+//!   board). Each number is taken away from one neighbour, so no noise is left at the lowest frequencies of
+//!   either direction.
+//! - **uniform**: ranks of a 64x64 [mask](blue), from -1/2 to 1/2, both excluded: exact codes stay as they are.
 //! - **blue**: ranks of a 64x64 [mask](blue), spread to the same triangular distribution, shifted from frame to frame.
 
 pub mod blue;
@@ -44,6 +47,12 @@ impl Reduce {
         Reduce { m: m as u32, b: b as i64, lo: lo.into(), hi: hi.into(), top: to.top.into() }
     }
 
+    /// What uniform noise is multiplied by, in 1/32768: exact codes have been rounded to deeper ones, and half a deeper
+    /// code must not bring them to the next.
+    pub const fn uniform_part(&self) -> i16 {
+        32767 - (self.m >> 17) as i16
+    }
+
     /// One sample: the definition.
     #[inline(always)]
     pub const fn one(&self, v: u16, r: i16) -> u16 {
@@ -67,17 +76,77 @@ fn reduce_body<D: CodeSample>(out: &mut [D], row: &[u16], noise: &[i16], by: &Re
 }
 
 #[inline(always)]
-fn high_pass_body(out: &mut [i16], words: &[u16]) {
+fn high_pass_body(out: &mut [i16], above: &[u16], own: &[u16], odd: bool) {
     let n = out.len();
-    let (first, second) = (&words[..n], &words[1..n + 1]);
+    let (left, above, own) = (&own[..n], &above[1..n + 1], &own[1..n + 1]);
     for i in 0..n {
-        out[i] = (second[i] >> 1) as i16 - (first[i] >> 1) as i16;
+        let beside = if (i % 2 == 1) == odd { left[i] } else { above[i] };
+        out[i] = (own[i] >> 1) as i16 - (beside >> 1) as i16;
+    }
+}
+
+/// From 16 bits to 8, where a code is worth 256 or 257 of the deeper ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ToBytes {
+    /// Codes of 257, to be made 256: all codes are used.
+    full: bool,
+    /// What brings the codes of full-range colour differences to multiples of 257.
+    offset: u16,
+    lo: u8,
+    hi: u8,
+}
+
+impl ToBytes {
+    /// `None` for any other depths.
+    pub fn new(from: Code, to: Code, (lo, hi): (u16, u16)) -> Option<ToBytes> {
+        let full = (from.span, to.span) == (65535, 255);
+        let limited = from.span == to.span << 8 && from.zero == to.zero << 8;
+        let fits = !from.is_float() && !to.is_float() && (from.top, to.top) == (65535, 255) && (full || limited);
+        let offset = if full { to.zero * 257 - from.zero } else { 0 };
+        fits.then(|| ToBytes { full, offset: offset as u16, lo: lo.min(255) as u8, hi: hi.min(255) as u8 })
+    }
+
+    /// One sample with a level of the mask, 0 to 255: the definition.
+    #[inline(always)]
+    pub const fn one(&self, v: u16, level: u16) -> u8 {
+        let v = if self.full {
+            // Black of colour differences has no room for the whole offset.
+            let v = v.saturating_add(if v < self.offset { v } else { self.offset });
+            v - (v >> 8)
+        } else {
+            v
+        };
+        let code = (v.saturating_add(level) >> 8) as u8;
+        let plain = (v.saturating_add(128) >> 8) as u8;
+        let lo = if plain < self.lo { plain } else { self.lo };
+        let hi = if plain > self.hi { plain } else { self.hi };
+        let code = if code < lo { lo } else { code };
+        if code > hi { hi } else { code }
+    }
+}
+
+#[inline(always)]
+fn uniform_body(out: &mut [u8], row: &[u16], places: &[usize], by: &ToBytes) {
+    const SIDE: usize = blue::SIDE;
+    let (by, levels) = (*by, blue::levels());
+    let (out, last) = out.as_chunks_mut::<SIDE>();
+    let (row, rest) = row.as_chunks::<SIDE>();
+    let each = out.iter_mut().zip(row).zip(places);
+    for ((out, row), &at) in each {
+        let Some(levels) = levels[at..].first_chunk::<SIDE>() else { return };
+        for i in 0..SIDE {
+            out[i] = by.one(row[i], levels[i]);
+        }
+    }
+    if let (false, Some(&at)) = (last.is_empty(), places.get(row.len())) {
+        last.iter_mut().zip(rest).zip(&levels[at..]).for_each(|((o, &v), &t)| *o = by.one(v, t));
     }
 }
 
 multiversion! {
     fn reduce_rows<D: CodeSample>(level, out: &mut [D], row: &[u16], noise: &[i16], by: &Reduce) = reduce_body;
-    fn high_pass_rows(level, out: &mut [i16], words: &[u16]) = high_pass_body;
+    fn high_pass_rows(level, out: &mut [i16], above: &[u16], own: &[u16], odd: bool) = high_pass_body;
+    fn uniform_rows(level, out: &mut [u8], row: &[u16], places: &[usize], by: &ToBytes) = uniform_body;
 }
 
 /// Rounds a row with the noise given, in 1/32768 of a shallow code. Panics when the rows differ in length.
@@ -86,8 +155,16 @@ pub fn reduce_row<D: CodeSample>(level: Level, out: &mut [D], row: &[u16], noise
     reduce_rows(level, out, row, noise, by);
 }
 
-/// The difference of each word and the one before, both in 1/32768 from 0 to 1; `words` is one longer than `out`.
-pub fn high_pass(level: Level, out: &mut [i16], words: &[u16]) {
-    assert_eq!(words.len(), out.len() + 1);
-    high_pass_rows(level, out, words);
+/// Rounds a row with uniform noise, each tile of [`blue::SIDE`] samples with that of its [`blue::place`].
+pub fn uniform_row(level: Level, out: &mut [u8], row: &[u16], places: &[usize], by: &ToBytes) {
+    assert!(out.len() == row.len() && places.len() == row.len().div_ceil(blue::SIDE));
+    uniform_rows(level, out, row, places, by);
+}
+
+/// The difference of each word and the one before it in its row (where the column is as `odd` as the row) or the one
+/// above, both in 1/32768 from 0 to 1. `rows` are the words above and its own, each one longer than `out`, one word
+/// before.
+pub fn high_pass(level: Level, out: &mut [i16], [above, own]: [&[u16]; 2], odd: bool) {
+    assert!(above.len() == out.len() + 1 && own.len() == out.len() + 1);
+    high_pass_rows(level, out, above, own, odd);
 }

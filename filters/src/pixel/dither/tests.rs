@@ -58,11 +58,60 @@ fn rows_at_every_level() {
                     assert!(out.iter().zip(&want).all(|(&a, &b)| u16::from(a) == b), "{level} {width}");
                 }
                 let words: Vec<u16> = noise.iter().map(|&n| n as u16).chain([7]).collect();
-                let mut out = vec![0; width];
-                high_pass(level, &mut out, &words);
-                for x in 0..width {
-                    assert_eq!(i32::from(out[x]), i32::from(words[x + 1] / 2) - i32::from(words[x] / 2));
+                let above: Vec<u16> = words.iter().map(|w| w.wrapping_mul(40503)).collect();
+                for odd in [false, true] {
+                    let mut out = vec![0; width];
+                    high_pass(level, &mut out, [&above, &words], odd);
+                    for x in 0..width {
+                        let beside = if (x % 2 == 1) == odd { words[x] } else { above[x + 1] };
+                        assert_eq!(i32::from(out[x]), i32::from(words[x + 1] / 2) - i32::from(beside / 2));
+                    }
                 }
+                if let Some(bytes) = ToBytes::new(from, to, legal) {
+                    let places: Vec<usize> =
+                        (0..width.div_ceil(64)).map(|i| blue::place(7 * i % 64, 63 - i)).collect();
+                    let level_at = |x: usize| blue::levels()[places[x / 64] + x % 64];
+                    let mut out = vec![7u8; width];
+                    uniform_row(level, &mut out, &row, &places, &bytes);
+                    assert!((0..width).all(|x| out[x] == bytes.one(row[x], level_at(x))), "{level} {width}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn uniform_noise_leaves_exact_codes_and_no_mean() {
+    use crate::pixel::convert::Scale;
+    assert_eq!(blue::levels().iter().copied().max(), Some(255));
+    for (from, to, legal) in codes().into_iter().filter(|c| c.0.top == 65535) {
+        let up = Scale::new(to, from);
+        let by = Reduce::new(from, to, legal);
+        let bytes = ToBytes::new(from, to, legal);
+        assert_eq!(bytes.is_some(), to.top == 255, "{from:?} {to:?}");
+        for code in 0..=to.top {
+            let v = up.one(code);
+            for level in 0..256u16 {
+                // The ends of what the mask has: ranks of 4096.
+                for rank in [16 * level, 16 * level + 15] {
+                    let r = 8 * i32::from(rank) + 4 - 16384;
+                    let r = ((r * i32::from(by.uniform_part())) >> 15) as i16;
+                    // Full-range colour differences of 0 were cut on the way up.
+                    let exact = by.one(v, 0) == code && v > 0;
+                    assert!(by.one(v, r) == code || !exact, "{from:?} {to:?} {code} {r}");
+                }
+                if let Some(bytes) = &bytes {
+                    assert_eq!(u16::from(bytes.one(v, level)), code, "{from:?} {to:?} {level}");
+                }
+            }
+        }
+        if let Some(bytes) = &bytes {
+            // Between codes the mean of all levels is the deeper code itself.
+            for v in (from.zero as u16 + 3000..50000).step_by(97) {
+                let mean = (0..256).map(|l| f64::from(bytes.one(v, l))).sum::<f64>() / 256.0;
+                let want = f64::from(to.zero)
+                    + (f64::from(v) - f64::from(from.zero)) * f64::from(to.span) / f64::from(from.span);
+                assert!((mean - want).abs() < 0.01, "{from:?} {v}: {mean} for {want}");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::arch;
 use super::kernel::mulhi;
-use super::response::{Gain, NODES, Ramp, Response, slope};
+use super::response::{Gain, NODES, Nodes, Ramp, Response, slope};
 use crate::simd::{Level, multiversion};
 
 /// One integer sample: the definition. `light` is the sample whose brightness counts.
@@ -14,7 +14,7 @@ pub fn reference(sample: u16, light: u16, n: i16, ramp: Ramp, gain: &Gain, (lo, 
 /// What the kernels by hand work with: a response of nodes, and grain that fits 16-bit lanes.
 pub(super) struct Job<'a> {
     pub(super) ramp: Ramp,
-    nodes: &'a [i16; NODES],
+    nodes: &'a Nodes,
     /// 17 to 30.
     pub(super) shift: u32,
 }
@@ -27,14 +27,13 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// S at the sixteen lower nodes.
-    pub(super) fn bases(&self) -> [i16; 16] {
-        core::array::from_fn(|i| self.nodes[i])
-    }
-
-    /// What S gains from each to the next, twice.
-    pub(super) fn slopes(&self) -> [i16; 16] {
-        core::array::from_fn(|i| slope(self.nodes, i))
+    /// For all of u, for the first and for the last sixteenth: S at the sixteen lower nodes, and what it gains from each
+    /// to the next, twice.
+    pub(super) fn tables(&self) -> [[[i16; 16]; 2]; 3] {
+        let table = |nodes: &[i16; NODES]| {
+            [core::array::from_fn(|i| nodes[i]), core::array::from_fn(|i| slope(nodes, i))]
+        };
+        [table(&self.nodes.all), table(&self.nodes.ends[0]), table(&self.nodes.ends[1])]
     }
 }
 
@@ -44,15 +43,9 @@ const BLOCK: usize = 256;
 #[inline(always)]
 fn gains(out: &mut [i16], light: impl Iterator<Item = u16>, ramp: Ramp, response: &Response) {
     match response {
-        Response::Nodes(nodes) => {
-            let mut slopes = [0; 16];
-            for (i, s) in slopes.iter_mut().enumerate() {
-                *s = super::response::slope(nodes, i);
-            }
+        Response::Nodes(_) => {
             for (s, v) in out.iter_mut().zip(light) {
-                let u = ramp.of(v);
-                let i = usize::from(u >> 12);
-                *s = nodes[i] + mulhi(slopes[i], ((u & 0xfff) << 3) as i16);
+                *s = response.of(ramp.of(v));
             }
         }
         Response::Table(table) => {

@@ -95,10 +95,11 @@ fn within<V: Vector>(sum: V, old: V, [lo, hi]: [V; 2]) -> V {
     sum.min_u8(old.max_u8(hi)).max_u8(old.min_u8(lo))
 }
 
-/// A response of nodes: the sixteen stretches between them are looked up by the upper bits of u.
+/// A response of nodes: the sixteen stretches between them are looked up by bits of u.
 pub(super) struct Nodes<V> {
-    base: [V; 2],
-    slope: [V; 2],
+    /// Of all of u, of its first and of its last sixteenth.
+    base: [[V; 2]; 3],
+    slope: [[V; 2]; 3],
     low: V,
     span: V,
     stretch: V,
@@ -110,9 +111,10 @@ pub(super) struct Nodes<V> {
 impl<V: Vector> Nodes<V> {
     #[inline(always)]
     fn new(zero: V, job: &Job<'_>) -> Nodes<V> {
+        let [all, first, last] = job.tables();
         Nodes {
-            base: zero.table16(&job.bases()),
-            slope: zero.table16(&job.slopes()),
+            base: [zero.table16(&all[0]), zero.table16(&first[0]), zero.table16(&last[0])],
+            slope: [zero.table16(&all[1]), zero.table16(&first[1]), zero.table16(&last[1])],
             low: zero.splat16(job.ramp.low as i16),
             span: zero.splat16(job.ramp.span as i16),
             stretch: zero.splat16(job.ramp.stretch as i16),
@@ -122,15 +124,31 @@ impl<V: Vector> Nodes<V> {
         }
     }
 
+    /// A table's line `i`.
+    #[inline(always)]
+    fn line(&self, table: usize, i: V, part: V) -> V {
+        i.look_up16(self.base[table]).add16(i.look_up16(self.slope[table]).mulhi_i16(part))
+    }
+
     /// The grain of numbers n in codes.
     #[inline(always)]
     fn grain(&self, light: V, n: V) -> V {
         let above = light.subs_u16(self.low).min_u16(self.span);
         let inside = above.shl16(self.up);
         let u = inside.add16(inside.mulhi_u16(self.stretch));
-        let i = u.shr_u16(12);
-        let part = u.shl16(4).shr_u16(1);
-        let s = i.look_up16(self.base).add16(i.look_up16(self.slope).mulhi_i16(part));
+        let mut s = self.line(0, u.shr_u16(12), u.shl16(4).shr_u16(1));
+        // Few samples are so near to black or white: whole registers of others go without this.
+        if u.add16(u.splat16(1 << 12)).shr_u16(13).any_zero16() {
+            let (i, part) = (u.shl16(4).shr_u16(12), u.shl16(8).shr_u16(1));
+            let (zero, one, fourteen) = (u.splat16(0), u.splat16(1), u.splat16(14));
+            let sixteenth = u.shr_u16(12);
+            // All bits of the lanes of the first and of the last sixteenth.
+            let first = zero.sub16(one.subs_u16(sixteenth));
+            let last = zero.sub16(sixteenth.subs_u16(fourteen));
+            let middle = first.or(last).xor(u.splat16(-1));
+            let ends = self.line(1, i, part).min_u16(first).or(self.line(2, i, part).min_u16(last));
+            s = s.min_u16(middle).or(ends);
+        }
         n.mulhi_i16(s).add16(self.half).shr_i16(self.down)
     }
 }

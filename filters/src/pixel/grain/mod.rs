@@ -21,8 +21,8 @@
 //! # The response
 //!
 //! How strong grain is depends on the brightness at its place. [`Ramp`] turns a code into u, 0 (black) to 65535 (white),
-//! and a [`Response`] u into the gain S, 0 to 16383: along straight lines between 17 nodes, or by a table of 4096 where
-//! lines would be too coarse. In code values the grain is
+//! and a [`Response`] u into the gain S, 0 to 16383: along straight lines between sixteenths (in the first and
+//! the last sixteenth between 256ths), or by a table of 4096 where lines would be too coarse. In code values the grain is
 //!
 //! `(mulhi(n, S) + 2^(k-1)) >> k`, which is exactly n * S / 2^(16+k) rounded, halves up,
 //!
@@ -45,4 +45,4 @@ pub use coarse::{MAX_PASSES, Pass, pass_across, pass_down};
 pub use finish::{Codes, MARGIN, Sources, TURN, finish_u8, finish_u16, halves_end};
 pub use kernel::{Taps, across, across_halves, blend, down, mirror, mulhi, round_saturate};
 pub use mean::{Luma, mean_row};
-pub use response::{Gain, NODES, Ramp, Response, rounded_sd};
+pub use response::{Gain, NODES, Nodes, Ramp, Response, most_near_end, rounded_sd};

@@ -3,7 +3,8 @@
 use super::kernel::mulhi;
 use std::sync::LazyLock;
 
-/// Places of u between which the response is a straight line: 0, 1/16, ... 1.
+/// Places of u between which the response is a straight line: 0, 1/16, ... 1; and, in the first and the last sixteenth,
+/// sixteenths of that.
 pub const NODES: usize = 17;
 
 /// From a code to u: 0 at black and below, 65535 at white and above, a straight line between.
@@ -46,11 +47,20 @@ impl Ramp {
     }
 }
 
+/// S at the nodes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Nodes {
+    /// Sixteenths of u.
+    pub all: [i16; NODES],
+    /// Sixteenths of the first and of the last sixteenth, where film's response is steep.
+    pub ends: [[i16; NODES]; 2],
+}
+
 /// The gain S for each u.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Response {
-    /// Straight lines between 17 nodes.
-    Nodes([i16; NODES]),
+    /// Straight lines between nodes.
+    Nodes(Box<Nodes>),
     /// One for each u / 16.
     Table(Box<[i16; 4096]>),
 }
@@ -67,8 +77,16 @@ impl Response {
     pub fn of(&self, u: u16) -> i16 {
         match self {
             Response::Nodes(nodes) => {
-                let i = usize::from(u >> 12);
-                nodes[i] + mulhi(slope(nodes, i), ((u & 0xfff) << 3) as i16)
+                let end = match u >> 12 {
+                    0 => &nodes.ends[0],
+                    15 => &nodes.ends[1],
+                    i => {
+                        let i = usize::from(i);
+                        return nodes.all[i] + mulhi(slope(&nodes.all, i), ((u & 0xfff) << 3) as i16);
+                    }
+                };
+                let i = usize::from(u >> 8 & 15);
+                end[i] + mulhi(slope(end, i), ((u & 0xff) << 7) as i16)
             }
             Response::Table(table) => table[usize::from(u >> 4)],
         }
@@ -76,7 +94,7 @@ impl Response {
 
     fn is_zero(&self) -> bool {
         match self {
-            Response::Nodes(nodes) => nodes.iter().all(|&s| s == 0),
+            Response::Nodes(nodes) => nodes.all.iter().chain(nodes.ends.as_flattened()).all(|&s| s == 0),
             Response::Table(table) => table.iter().all(|&s| s == 0),
         }
     }
@@ -95,14 +113,32 @@ pub struct Gain {
 const TOP: f64 = 16383.0;
 
 impl Gain {
-    /// From factors between n and codes at u (0 to 1), not negative and below 64. `nodes`: the factor is a straight line
-    /// between sixteenths of u.
+    /// From factors between n and codes at u (0 to 1), not negative and below 64. `nodes`: the factor is smooth, and lines
+    /// between nodes are near enough; they are within a hundredth of film's response above 1/128 and below 127/128.
     pub fn new(nodes: bool, factor: impl Fn(f64) -> f64) -> Gain {
+        let factor = |u: f64| {
+            let v = factor(u);
+            if v > 0.0 { v.min(63.9) } else { 0.0 }
+        };
         // The table has the factors of its own places from black to white, both of them exactly.
-        let place = |i: usize| i as f64 / if nodes { 16.0 } else { 4095.0 };
-        let count = if nodes { NODES } else { 4096 };
-        let finite = |v: f64| if v > 0.0 { v.min(63.9) } else { 0.0 };
-        let factors: Vec<f64> = (0..count).map(|i| finite(factor(place(i)))).collect();
+        let places: Vec<f64> = if nodes {
+            let all = (0..=16).map(|i| f64::from(i) / 16.0);
+            let end = |first: i32| (first..=first + 16).map(|i| f64::from(i) / 256.0);
+            all.chain(end(0)).chain(end(240)).collect()
+        } else {
+            (0..4096).map(|i| f64::from(i) / 4095.0).collect()
+        };
+        let mut factors: Vec<f64> = places.iter().map(|&u| factor(u)).collect();
+        if nodes {
+            // A chord of the widest lines that bend most lies below the response in the middle, so they are raised by
+            // half of that.
+            for (outer, inner, same) in [(1, 2, 17 + 16), (15, 14, 34)] {
+                let chord = 0.5 * (factors[outer] + factors[inner]);
+                let middle = factor(0.5 * (places[outer] + places[inner]));
+                let raise = if chord > 0.0 { (middle / chord).sqrt().clamp(1.0, 1.02) } else { 1.0 };
+                [outer, inner, same].into_iter().for_each(|i| factors[i] *= raise);
+            }
+        }
         let most = factors.iter().fold(0.0, |m: f64, &f| m.max(f));
         let (mut shift, mut unit) = (8, 256.0);
         while shift < 30 && most * unit * 2.0 <= TOP {
@@ -111,9 +147,8 @@ impl Gain {
         let whole = |f: &f64| libm::floor((f * unit).min(TOP) + 0.5) as i16;
         let all: Vec<i16> = factors.iter().map(whole).collect();
         let response = if nodes {
-            let mut table = [0; NODES];
-            table.copy_from_slice(&all);
-            Response::Nodes(table)
+            let part = |first: usize| core::array::from_fn(|i| all[first + i]);
+            Response::Nodes(Box::new(Nodes { all: part(0), ends: [part(17), part(34)] }))
         } else {
             let mut table = Box::new([0; 4096]);
             table.copy_from_slice(&all);
@@ -177,4 +212,24 @@ pub fn rounded_sd(wanted: f64) -> f64 {
         return INVERSE[i] + (INVERSE[i + 1] - INVERSE[i]) * part;
     }
     0.0
+}
+
+/// The most that the deviation of grain may be at a `distance` from black or white, where it is cut off, for the mean to
+/// stay within 0.08; all in the same unit, codes of 8 bits.
+pub fn most_near_end(distance: f64) -> f64 {
+    if distance <= 0.0 {
+        return 0.0;
+    }
+    // What a normal number that is cut off at -distance gains on average.
+    let shift = |sd: f64| {
+        let z = distance / sd;
+        let density = libm::exp(-0.5 * z * z) / (2.0 * core::f64::consts::PI).sqrt();
+        sd * (density - z * 0.5 * libm::erfc(z / core::f64::consts::SQRT_2))
+    };
+    let (mut low, mut high) = (0.1 * distance, 100.0 + distance);
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if shift(middle) < 0.08 { low = middle } else { high = middle }
+    }
+    low
 }

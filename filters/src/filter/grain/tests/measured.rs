@@ -69,8 +69,12 @@ fn strength_is_the_deviation_at_the_peak() {
     }
     let format = Format::from_name("gbrp", 1920, 400).unwrap();
     for given in ["strength=5", "strength=5:monochrome=1", "strength=5:chroma=1"] {
+        // What the channels have for themselves is strongest in blue.
+        let own = if given.contains("mono") { 0.0 } else if given.contains("chroma") { 1.0 } else { 0.6f64 };
         for (p, got) in flat(format, [peak(8, true); 3], given, 2).iter().enumerate() {
-            assert!((got.1 / 5.0 - 1.0).abs() < 0.01, "{given} plane {p}: {got:?}");
+            let layer = [1.0, 1.5, 1.1][p];
+            let want = 5.0 * (1.0 - own * own + own * own * layer * layer).sqrt();
+            assert!((got.1 / want - 1.0).abs() < 0.01, "{given} plane {p}: {got:?} for {want}");
         }
     }
     let format = Format::from_name("grayf32", 1920, 400).unwrap();
@@ -267,8 +271,37 @@ fn frames_planes_and_fields_are_independent_unless_asked() {
         }
     }
     let rgb = Format::from_name("gbrp16", 640, 400).unwrap();
-    for (given, want) in [("chroma=1", 0.0), ("chroma=0.6", 0.64), ("monochrome=1", 1.0), ("chroma=0", 1.0)] {
+    for (given, want) in [("chroma=1", 0.0), ("chroma=0.6", 0.64 / layer_strength(2, 0.6)), ("monochrome=1", 1.0), ("chroma=0", 1.0)] {
         let (g, r) = (field(rgb, 0, 0, given), field(rgb, 2, 0, given));
         assert!((correlation(&g, &r) - want).abs() < 0.01, "{given}: {}", correlation(&g, &r));
+    }
+}
+
+#[test]
+fn the_response_is_the_model_down_to_black_and_keeps_the_mean() {
+    // At 16 bits and in every code's neighbourhood; u^.508 (1-u)^.664 over its peak.
+    let format = Format { range: ColorRange::Full, ..Format::from_name("gray16", 960, 400).unwrap() };
+    let model = |u: f64| u.powf(0.508) * (1.0 - u).powf(0.664);
+    let peak = model(0.508 / 1.172);
+    for eighth in [9, 10, 11, 13, 16, 20, 23, 28, 33, 41, 47, 52, 60, 64, 95, 120, 200, 512] {
+        for u in [f64::from(eighth) / 1024.0, 1.0 - f64::from(eighth) / 1024.0] {
+            let code = (u * 65535.0).round() as u16;
+            let (mean, sd) = flat(format, [code; 3], "strength=1:size=0", 1)[0];
+            let want = 257.0 * model(f64::from(code) / 65535.0) / peak;
+            let off = 20.0 * (sd / want).log10();
+            // Five standard errors of 384,000 samples are 0.05 dB.
+            assert!(off.abs() < 0.15, "{eighth}/1024 of {u}: {off} dB");
+            assert!(mean.abs() < 0.01 * sd + 1.0, "{u}: {mean}");
+        }
+    }
+    for name in ["gray", "gray10"] {
+        let format = Format::from_name(name, 960, 200).unwrap();
+        let per = if name == "gray" { 1.0 } else { 4.0 };
+        for above in [1, 2, 3, 4, 6, 9, 14] {
+            for code in [16 + above, 235 - above] {
+                let mean = flat(format, [(f64::from(code) * per) as u16; 3], "strength=10:size=0", 1)[0].0 / per;
+                assert!(mean.abs() < 0.1, "{name} {code}: {mean}");
+            }
+        }
     }
 }

@@ -306,7 +306,7 @@ fn what_octaves_leave_is_the_same_with_and_without_edges() {
     assert_eq!(power(64, 7), 1.0);
     for by in 1..8 {
         let (few, many) = (power(80 << (by - 1), by), power(81 << (by - 1), by));
-        assert!((few / many - 1.0).abs() < 0.01, "{by}: {few} {many}");
+        assert!((few / many - 1.0).abs() < 0.02, "{by}: {few} {many}");
     }
 }
 
@@ -347,7 +347,10 @@ fn no_octave_leaves_a_lattice() {
             let n: Vec<Vec<f64>> = (0..h).map(row).collect();
             for period in 2..=16 {
                 let ratio = lattice(&n, period);
-                assert!(ratio < 1.05, "{octaves} {persistence} plane {p}, period {period}: {ratio}");
+                // Chance: as many independent differences as the coarsest octave that counts has samples, or twice.
+                let few = (1u32 << (2 * octaves.min(5) - 1)) as f64 / if p == 0 { 1.0 } else { 4.0 };
+                let chance = 6.0 * (2.0 * few.max(4.0) * period as f64 / (w * h) as f64).sqrt();
+                assert!(ratio < 1.02 + chance, "{octaves} {persistence} plane {p}, period {period}: {ratio}");
             }
         }
     }
@@ -529,9 +532,9 @@ fn golden_fields() {
 const GOLDEN: [u64; 8] = [
     0x1d86_79e6_8031_846b,
     0x97c8_3b3d_c84e_672f,
-    0x5a1b_7c30_e5ce_4368,
-    0x25d6_ec89_83a0_803a,
-    0x9c49_43ae_aa96_93f4,
+    0xcbf9_effa_ee69_5bb2,
+    0x44a2_5e90_6a95_0ca2,
+    0xd475_698d_b93d_c4f5,
     0x7f67_911d_a325_5bfb,
     0x7211_ed48_fd71_6a63,
     0x1ed7_c199_b79e_e459,

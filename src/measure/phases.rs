@@ -1,0 +1,155 @@
+//! Whether samples are alike at all places: the variance of the differences of neighbours, by the phase of the place in
+//! periods of 2 to 16 samples. Noise made on a coarser raster and brought up by short taps leaves a lattice that no
+//! spectrum averaged over directions shows.
+
+use super::Field;
+
+/// The periods looked at.
+pub const PERIODS: std::ops::RangeInclusive<usize> = 2..=16;
+
+/// Neighbours differ so much more at one phase than at another where a lattice may be seen.
+pub const SEEN: f64 = 1.05;
+
+/// Deviations from which on it is no chance.
+const SURE: f64 = 8.0;
+
+/// Squared differences of neighbours, summed by place.
+#[derive(Clone, Default, Debug)]
+pub struct Phases {
+    /// Of each column to the next.
+    across: Vec<f64>,
+    /// Of each row to the next.
+    down: Vec<f64>,
+}
+
+/// The period whose phases differ most.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Lattice {
+    /// Samples.
+    pub period: usize,
+    /// Along rows, else along columns.
+    pub across: bool,
+    /// The largest variance of a phase over the smallest.
+    pub ratio: f64,
+    /// The distance of the two in deviations of what chance makes.
+    pub sigmas: f64,
+}
+
+impl Lattice {
+    /// Whether it is plain to measure and no chance.
+    pub fn is_there(&self) -> bool {
+        self.ratio > SEEN && self.sigmas > SURE
+    }
+}
+
+impl Phases {
+    /// Adds a field.
+    pub fn add(&mut self, field: &Field) {
+        let (width, height) = (field.width, field.height);
+        self.across.resize(width.saturating_sub(1), 0.0);
+        self.down.resize(height.saturating_sub(1), 0.0);
+        for y in 0..height {
+            let row = field.row(y);
+            for (sum, two) in self.across.iter_mut().zip(row.windows(2)) {
+                let d = f64::from(two[1] - two[0]);
+                *sum += d * d;
+            }
+            if y + 1 < height {
+                let next = field.row(y + 1);
+                let square = |(a, b): (&f32, &f32)| f64::from(b - a) * f64::from(b - a);
+                self.down[y] += row.iter().zip(next).map(square).sum::<f64>();
+            }
+        }
+    }
+
+    /// Takes another's sums in.
+    pub fn merge(&mut self, o: &Phases) {
+        for (a, b) in [(&mut self.across, &o.across), (&mut self.down, &o.down)] {
+            a.resize(b.len(), 0.0);
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        }
+    }
+
+    /// The worst of all periods in both directions: of those that are there the one whose phases differ most, else the
+    /// least likely. `None` for planes too small to tell.
+    pub fn worst(&self) -> Option<Lattice> {
+        let all = [(true, &self.across), (false, &self.down)].into_iter();
+        let all = all.flat_map(|(across, sums)| PERIODS.filter_map(move |p| lattice(sums, p, across)));
+        all.max_by(|a, b| {
+            let rank = |l: &Lattice| (l.is_there(), if l.is_there() { l.ratio } else { l.sigmas });
+            let ((a, x), (b, y)) = (rank(a), rank(b));
+            a.cmp(&b).then(x.total_cmp(&y))
+        })
+    }
+}
+
+fn lattice(sums: &[f64], period: usize, across: bool) -> Option<Lattice> {
+    if sums.len() < 8 * period {
+        return None;
+    }
+    // Mean and its standard error, of each phase.
+    let phase = |first: usize| {
+        let of = || sums.iter().skip(first).step_by(period);
+        let n = of().count() as f64;
+        let mean = of().sum::<f64>() / n;
+        let variance = of().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+        (mean, variance / n)
+    };
+    let phases: Vec<(f64, f64)> = (0..period).map(phase).collect();
+    let most = phases.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let least = phases.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let error = (most.1 + least.1).sqrt();
+    let even = most.0 <= least.0;
+    Some(Lattice {
+        period,
+        across,
+        ratio: if even { 1.0 } else { most.0 / least.0.max(1e-30) },
+        sigmas: if even { 0.0 } else { (most.0 - least.0) / error.max(1e-30) },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::normal;
+    use super::*;
+
+    fn worst(field: &Field) -> Lattice {
+        let mut phases = Phases::default();
+        phases.add(field);
+        phases.worst().unwrap()
+    }
+
+    #[test]
+    fn white_noise_has_no_lattice() {
+        for seed in 1..5 {
+            let worst = worst(&normal(640, 480, seed));
+            assert!(!worst.is_there(), "{worst:?}");
+        }
+        let mut phases = Phases::default();
+        phases.add(&normal(10, 10, 1));
+        assert_eq!(phases.worst(), None);
+    }
+
+    #[test]
+    fn noise_brought_up_from_a_coarser_raster_has_one() {
+        // (3, 1)/4 of the nearer and the farther of two coarse samples; down every sample twice.
+        let coarse = normal(322, 240, 3);
+        let field = Field::from_fn(640, 480, |x, y| {
+            let row = coarse.row(y / 2);
+            let (near, far) = (row[x / 2 + 1], row[if x % 2 == 0 { x / 2 } else { x / 2 + 2 }]);
+            0.75 * near + 0.25 * far
+        });
+        let mut phases = Phases::default();
+        phases.add(&field);
+        let across = lattice(&phases.across, 2, true).unwrap();
+        assert!((across.ratio - 4.0).abs() < 0.2 && across.is_there(), "{across:?}");
+        // Rows that are there twice do not differ at all.
+        let worst = phases.worst().unwrap();
+        assert!(worst.is_there() && !worst.across && worst.period % 2 == 0, "{worst:?}");
+        // Two halves together are the whole.
+        let mut both = Phases::default();
+        both.merge(&phases);
+        both.merge(&phases);
+        assert!((both.worst().unwrap().sigmas / worst.sigmas - 1.0).abs() < 1e-9);
+    }
+}
