@@ -183,7 +183,7 @@ fn no_mode_but_none_leaves_bands() {
             println!("{name}, none: {plain:?}");
             // Bands as wide as a code, with an error up to half of one.
             assert!(plain.run > 150 && plain.low > 0.2 && plain.error > 0.7, "{name}: {plain:?}");
-            for mode in ["tpdf", "hp-tpdf", "blue"] {
+            for mode in ["tpdf", "hp-tpdf", "blue", "uniform"] {
                 let found = measure(&source, mode, range);
                 println!("{name}, {mode}: {found:?}");
                 // Of 256 samples of deviation 1/2 the mean has one of 1/32.
@@ -192,7 +192,8 @@ fn no_mode_but_none_leaves_bands() {
                 assert!(found.low < low && 6.0 * found.low < plain.low, "{name} {mode}: {found:?}");
                 // 5 sigma of chance: 5/sqrt(327680).
                 assert!(found.error < 0.0088, "{name} {mode}: {found:?}");
-                assert!(found.noise < 0.03, "{name} {mode}: {found:?}");
+                // What leaves exact codes alone has noise that comes and goes with the signal.
+                assert!(found.noise < 0.03 || mode == "uniform", "{name} {mode}: {found:?}");
             }
         }
     }

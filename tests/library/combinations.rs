@@ -226,7 +226,7 @@ fn every_level_gives_the_same_bytes_at_every_width() {
 fn dither_is_the_same_at_every_level() {
     let mut scratch = Scratch::default();
     let mut number = 0;
-    for mode in ["tpdf", "hp-tpdf", "blue", "none"] {
+    for mode in ["tpdf", "hp-tpdf", "blue", "uniform", "none"] {
         for deep in [10, 12, 16] {
             for bits in [8, 10, 12].into_iter().filter(|b| *b < deep) {
                 for planes in PLANES {

@@ -182,12 +182,14 @@ fn strength_and_differences_are_the_same_at_every_sample() {
             // So many samples go together as one.
             let own = |v: &[f64], lag: usize| v.iter().zip(&v[lag..]).map(|(a, b)| a * b).sum::<f64>();
             let pulse = pulse(if plane == 0 { size } else { size / 2.0 });
-            let axis = (0..pulse.len()).map(|lag| (if lag > 0 { 2.0 } else { 1.0 }) * own(&pulse, lag).powi(2));
+            let axis =
+                (0..pulse.len()).map(|lag| (if lag > 0 { 2.0 } else { 1.0 }) * own(&pulse, lag).powi(2));
             let together = (axis.sum::<f64>() / own(&pulse, 0).powi(2)).powi(2);
             let frames = if size > 5.0 { 6 } else { 2 };
             let fields: Vec<Field> = (0..frames).map(|number| grain.plane(number, plane)).collect();
             let count: f64 = fields.iter().map(|f| f.data.len() as f64).sum();
-            let power = fields.iter().flat_map(|f| &f.data).map(|&v| f64::from(v) * f64::from(v)).sum::<f64>();
+            let power =
+                fields.iter().flat_map(|f| &f.data).map(|&v| f64::from(v) * f64::from(v)).sum::<f64>();
             let away = (power / count).sqrt() / 20.0 - 1.0;
             let chance = 4.0 * (together / 2.0 / count).sqrt();
             assert!(away.abs() < 0.002 + chance, "size {size} plane {plane}: strength off by {away}");

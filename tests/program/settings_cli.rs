@@ -25,7 +25,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("grain=preset=36mm", "36mm", &["preset: write one of light, medium, heavy", "did you mean '35mm'?"]),
     ("noise=preset=cloud", "cloud", &["analog-tv, vhs, clouds", "did you mean 'clouds'?"]),
     ("noise=distribution=gausian", "gausian", &["uniform, binomial, gaussian", "did you mean 'gaussian'?"]),
-    ("dither=mode=white", "white", &["mode: write one of tpdf, hp-tpdf, blue, none"]),
+    ("dither=mode=white", "white", &["mode: write one of tpdf, hp-tpdf, blue, uniform, none"]),
     ("noise=static=maybe", "maybe", &["static: write true or false"]),
     ("grain=strenght=3", "strenght", &["'grain' has no setting 'strenght'", "did you mean 'strength'?"]),
     ("grian", "grian", &["there is no filter 'grian'", "did you mean 'grain'?"]),

@@ -160,7 +160,7 @@ impl Chain {
             chain.notes.clear();
         }
         for (i, step) in steps.iter().enumerate() {
-            for (setting, value) in step.values.iter_given().filter(|(_, value)| value.has_idle_mark()) {
+            for (setting, _) in step.values.iter_given().filter(|(_, value)| value.has_idle_mark()) {
                 chain.notes.push(format!(
                     "filter {}, '{}': {}: the mark on the last key does nothing, since a mark rules the stretch from its \
                      key to the next; put it on the key before, as in '0c=0;48=1', which starts and ends slowly",

@@ -242,7 +242,8 @@ impl Chain {
         let mut bands = Vec::new();
         let mut rest = output;
         let (_, height) = format.plane_size(0);
-        let extra = pass.iter().flat_map(|a| &a.parts).flat_map(|p| &p.now).map(|now| now.plan.extra_rows).max();
+        let extra =
+            pass.iter().flat_map(|a| &a.parts).flat_map(|p| &p.now).map(|now| now.plan.extra_rows).max();
         let step = band_rows(&format, fields, host.executor.width(), extra.unwrap_or(0) as usize);
         let mut start = step;
         while start < height {

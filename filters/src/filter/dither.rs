@@ -164,7 +164,10 @@ impl Render for Dither {
     }
 
     fn memory(&self) -> Memory {
-        Memory { fixed: 64 << 10, per_frame: 3 * 2 * (self.from.width as usize + 256) + self.from.width as usize / 8 + 1024 }
+        Memory {
+            fixed: 64 << 10,
+            per_frame: 3 * 2 * (self.from.width as usize + 256) + self.from.width as usize / 8 + 1024,
+        }
     }
 
     fn render(&self, (index, reduce): &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {

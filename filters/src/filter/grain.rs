@@ -27,8 +27,8 @@ use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure,
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
-    Codes, Gain, Luma, MAX_PASSES, Ramp, Sources, add_f32, add_linear_f32, finish_u8, finish_u16, mean_row, most_near_end,
-    rounded_sd,
+    Codes, Gain, Luma, MAX_PASSES, Ramp, Sources, add_f32, add_linear_f32, finish_u8, finish_u16, mean_row,
+    most_near_end, rounded_sd,
 };
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
@@ -335,7 +335,10 @@ impl Render for Grain {
         let (pattern, weights) = (self.pattern(at), self.weights(at));
         let reach = |p: usize| (look.fields[p].reach() << self.format.plane_subsampling(p).1) as u32;
         let reach = 2 * writes.iter().filter(|&p| p < self.format.planes()).map(reach).max().unwrap_or(0);
-        Some((Plan { extra_rows: reach, ..Plan::in_place(writes) }, AtFrame { look, gains, pattern, weights, own }))
+        Some((
+            Plan { extra_rows: reach, ..Plan::in_place(writes) },
+            AtFrame { look, gains, pattern, weights, own },
+        ))
     }
 
     fn memory(&self) -> Memory {

@@ -86,7 +86,9 @@ fn dither_and_the_rounding_that_ends_the_chain_draw_different_numbers() {
         (0..).zip(row).for_each(|(x, v): (usize, _)| *v = (20_000 + (x * 7 + y * 11) % 9000) as u16);
     }
     let dither = find("dither").unwrap();
-    for (mode, seed) in ["tpdf", "hp-tpdf", "blue"].into_iter().flat_map(|m| [(m, ""), (m, ":seed=5")]) {
+    for (mode, seed) in
+        ["tpdf", "hp-tpdf", "blue", "uniform"].into_iter().flat_map(|m| [(m, ""), (m, ":seed=5")])
+    {
         let steps = [step(dither, read(dither, &format!("bits=10:mode={mode}{seed}")))];
         let made = |bits| {
             let chain = bind(&steps, format, Level::best(), bits).unwrap();

@@ -97,7 +97,8 @@ fn large_sigmas_are_near_the_gaussian() {
     for (name, w, h) in [("yuv420p", 390, 90), ("gray16", 390, 77), ("grayf32", 150, 60), ("yuv440p", 61, 99)]
     {
         let f = format(name, w, h);
-        for sigma in [8.5, 12.0, 17.0, 30.0, 100.0].into_iter().filter(|s| s * 1920.0 < 500.0 * f64::from(w)) {
+        for sigma in [8.5, 12.0, 17.0, 30.0, 100.0].into_iter().filter(|s| s * 1920.0 < 500.0 * f64::from(w))
+        {
             let off = worst(&edge(f), sigma);
             assert!(off < 0.004 + 0.5 / top(&f).min(65535.0), "{name} {sigma} {off}");
         }

@@ -159,8 +159,7 @@ fn the_error_of_high_pass_and_blue_is_less_at_low_frequencies() {
     // Half of the noise is high along rows, half along columns: over all rows of one direction less is gained than in
     // the corner where both are low, but it is the same in both.
     let high_pass = errors(ColorRange::Full, Mode::HighPass);
-    let turned: Vec<Vec<f64>> =
-        (0..1024).map(|x| high_pass.iter().map(|row| row[x]).collect()).collect();
+    let turned: Vec<Vec<f64>> = (0..1024).map(|x| high_pass.iter().map(|row| row[x]).collect()).collect();
     let [along, down] = [low(&high_pass), low(&turned)].map(|p| 10.0 * libm::log10(p / white));
     assert!((along - down).abs() < 0.2, "{along} dB along rows, {down} dB down");
     assert!((-2.5..-1.0).contains(&along), "{along} dB");
@@ -237,7 +236,8 @@ mod chain {
         let mut frame = Frame::new(from);
         (0..from.planes())
             .for_each(|p| (0..from.plane_size(p).1).for_each(|y| frame.row_mut::<u8>(p, y).fill(code)));
-        let (at, go) = (FrameTime::of_frame(number, Ratio::whole(24)), std::sync::atomic::AtomicBool::new(false));
+        let (at, go) =
+            (FrameTime::of_frame(number, Ratio::whole(24)), std::sync::atomic::AtomicBool::new(false));
         let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &go };
         let (mut work, states) = (Workspace::default(), States::default());
         chain.run(&at, Ratio::ZERO, &mut frame, &mut work, &states, &host).unwrap();
@@ -253,7 +253,8 @@ mod chain {
         let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
         for (name, given) in [("fade", ("amount", "0=0;96=0.04")), ("levels", ("gamma", "0=1;96=1.05"))] {
             let fade = [step(name, &[given])];
-            let means: Vec<f64> = (1..40).map(|n| mean(&plane(&shown(&fade, "yuv420p", 126, n), 0))).collect();
+            let means: Vec<f64> =
+                (1..40).map(|n| mean(&plane(&shown(&fade, "yuv420p", 126, n), 0))).collect();
             // Flat areas go on by parts of a code from frame to frame, not by a whole one.
             for two in means.windows(2) {
                 let step = (two[1] - two[0]).abs();

@@ -116,7 +116,13 @@ impl<D: Draw> White<'_, D> {
 }
 
 /// Row `y` of the last of these passes.
-fn made(levels: &mut [PassRows<'_>], level: Level, y: isize, out: &mut [i16], white: &mut White<'_, impl Draw>) {
+fn made(
+    levels: &mut [PassRows<'_>],
+    level: Level,
+    y: isize,
+    out: &mut [i16],
+    white: &mut White<'_, impl Draw>,
+) {
     let Some((this, before)) = levels.split_last_mut() else { return };
     let (pass, width) = (this.pass, this.width);
     let (step, count) = (pass.step as isize, 2 * pass.step + 1);

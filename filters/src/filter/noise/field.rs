@@ -27,8 +27,8 @@ use crate::noise::seed::Layer;
 use crate::noise::stream::StreamFrame;
 use crate::noise::{ShapeError, Stream};
 use crate::pixel::field::{
-    DEVIATION, Pole, accumulate, along, begin, between, follow, round_saturate, soften_across, soften_down, weight,
-    widen,
+    DEVIATION, Pole, accumulate, along, begin, between, follow, round_saturate, soften_across, soften_down,
+    weight, widen,
 };
 use crate::pixel::grain::mirror;
 use crate::settings::Animated;
@@ -304,7 +304,8 @@ impl Field {
         let words = drawn * self.streams[0].distribution().words() as usize;
         let rasters = (0..plane.coarseness.len())
             .map(|k| {
-                let (width, next) = (plane.raster(k).0, plane.raster((k + 1).min(plane.coarseness.len() - 1)).0);
+                let (width, next) =
+                    (plane.raster(k).0, plane.raster((k + 1).min(plane.coarseness.len() - 1)).0);
                 [KEPT * line(width), line(width + 2), KEPT * line(width), line(next + 2)]
             })
             .collect();

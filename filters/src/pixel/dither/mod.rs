@@ -101,7 +101,8 @@ impl ToBytes {
     pub fn new(from: Code, to: Code, (lo, hi): (u16, u16)) -> Option<ToBytes> {
         let full = (from.span, to.span) == (65535, 255);
         let limited = from.span == to.span << 8 && from.zero == to.zero << 8;
-        let fits = !from.is_float() && !to.is_float() && (from.top, to.top) == (65535, 255) && (full || limited);
+        let fits =
+            !from.is_float() && !to.is_float() && (from.top, to.top) == (65535, 255) && (full || limited);
         let offset = if full { to.zero * 257 - from.zero } else { 0 };
         fits.then(|| ToBytes { full, offset: offset as u16, lo: lo.min(255) as u8, hi: hi.min(255) as u8 })
     }

@@ -60,7 +60,16 @@ fn field(number: i64, p: usize, field: &Field) -> Vec<Vec<i16>> {
 
 #[test]
 fn coarse_grain_is_its_definition() {
-    let sizes = [(2.01, 0.0), (2.3, 1.0), (2.8, -0.5), (4.0, 0.0), (5.6, 0.3), (11.0, 0.0), (16.0, -1.0), (30.0, 1.0)];
+    let sizes = [
+        (2.01, 0.0),
+        (2.3, 1.0),
+        (2.8, -0.5),
+        (4.0, 0.0),
+        (5.6, 0.3),
+        (11.0, 0.0),
+        (16.0, -1.0),
+        (30.0, 1.0),
+    ];
     for (i, (size, sharpness)) in sizes.into_iter().enumerate() {
         let name = ["yuv420p16", "gray16", "yuv422p16", "gray16"][i % 4];
         let (w, h) = [(301, 67), (37, 21), (1, 9), (64, 3)][(i + i / 4) % 4];
@@ -75,8 +84,7 @@ fn coarse_grain_is_its_definition() {
                     let block = 256;
                     let parts = vec![(look.own.frame(3), p, 32767)];
                     let mut room = vec![77; Rows::buffer_len(&look.fields[p], block)];
-                    let mut rows =
-                        Rows::new(&look.fields[p], White { parts, block }, level, &mut room);
+                    let mut rows = Rows::new(&look.fields[p], White { parts, block }, level, &mut room);
                     for y in first..height {
                         let mut n = vec![0; width];
                         rows.sources(y).n(level, &mut n);
@@ -154,7 +162,10 @@ fn every_sample_has_the_same_statistics() {
             // The edge is like the middle.
             let edge = |x: usize| n.iter().map(|row| row[x] * row[x]).sum::<f64>() / n.len() as f64;
             let edges: f64 = (0..4).map(|i| edge(i) + edge(n[0].len() - 1 - i)).sum::<f64>() / 8.0;
-            assert!((edges - 1.0).abs() < 10.0 * (few / n.len() as f64 / 4.0).sqrt() + 0.1, "{size}: {edges}");
+            assert!(
+                (edges - 1.0).abs() < 10.0 * (few / n.len() as f64 / 4.0).sqrt() + 0.1,
+                "{size}: {edges}"
+            );
         }
     }
 }

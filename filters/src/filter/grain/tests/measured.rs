@@ -70,7 +70,13 @@ fn strength_is_the_deviation_at_the_peak() {
     let format = Format::from_name("gbrp", 1920, 400).unwrap();
     for given in ["strength=5", "strength=5:monochrome=1", "strength=5:chroma=1"] {
         // What the channels have for themselves is strongest in blue.
-        let own = if given.contains("mono") { 0.0 } else if given.contains("chroma") { 1.0 } else { 0.6f64 };
+        let own = if given.contains("mono") {
+            0.0
+        } else if given.contains("chroma") {
+            1.0
+        } else {
+            0.6f64
+        };
         for (p, got) in flat(format, [peak(8, true); 3], given, 2).iter().enumerate() {
             let layer = [1.0, 1.5, 1.1][p];
             let want = 5.0 * (1.0 - own * own + own * own * layer * layer).sqrt();
@@ -271,7 +277,12 @@ fn frames_planes_and_fields_are_independent_unless_asked() {
         }
     }
     let rgb = Format::from_name("gbrp16", 640, 400).unwrap();
-    for (given, want) in [("chroma=1", 0.0), ("chroma=0.6", 0.64 / layer_strength(2, 0.6)), ("monochrome=1", 1.0), ("chroma=0", 1.0)] {
+    for (given, want) in [
+        ("chroma=1", 0.0),
+        ("chroma=0.6", 0.64 / layer_strength(2, 0.6)),
+        ("monochrome=1", 1.0),
+        ("chroma=0", 1.0),
+    ] {
         let (g, r) = (field(rgb, 0, 0, given), field(rgb, 2, 0, given));
         assert!((correlation(&g, &r) - want).abs() < 0.01, "{given}: {}", correlation(&g, &r));
     }
@@ -299,7 +310,8 @@ fn the_response_is_the_model_down_to_black_and_keeps_the_mean() {
         let per = if name == "gray" { 1.0 } else { 4.0 };
         for above in [1, 2, 3, 4, 6, 9, 14] {
             for code in [16 + above, 235 - above] {
-                let mean = flat(format, [(f64::from(code) * per) as u16; 3], "strength=10:size=0", 1)[0].0 / per;
+                let mean =
+                    flat(format, [(f64::from(code) * per) as u16; 3], "strength=10:size=0", 1)[0].0 / per;
                 assert!(mean.abs() < 0.1, "{name} {code}: {mean}");
             }
         }
