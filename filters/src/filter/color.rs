@@ -13,7 +13,7 @@
 
 mod premultiplied;
 
-use super::effect::{alpha_row, weights};
+use super::point::{alpha_row, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Alpha, Depth, Family, Format, FrameTime, PlaneSet, Sample, Scratch};
 use crate::pixel::convert::{Code, Coefficients};

@@ -4,7 +4,7 @@
 //! integers it is rounded once, halves up, from sums that are exact to 2^-14 of a code ([`crate::pixel::tone::Affine`]);
 //! at 1 every sample is the colour. Where colour is premultiplied, so is the colour it fades to.
 
-use super::effect::{alpha_row, nominal, weights};
+use super::point::{alpha_row, nominal, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Alpha, Depth, Format, FrameTime, PlaneSet, Scratch};
 use crate::pixel::convert::{Code, Coefficients};

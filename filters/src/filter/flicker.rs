@@ -5,7 +5,7 @@
 //! are scaled from black, colour differences from no colour; the result keeps to the legal codes, where the sample
 //! was legal.
 
-use super::effect::{PointOperation, ToneFilter};
+use super::point::{PointFilter, PointOperation};
 use super::{Entry, Filter, Plan, Render, Spec};
 use crate::curve::Integral;
 use crate::frame::{Depth, Format, FrameTime};
@@ -50,7 +50,7 @@ impl Spec for FlickerSpec {
         let value_noise = ValueNoise::new(seed, Layer::EXPOSURE, self.mode);
         let phase = Phase::new(&self.speed, input);
         let of = Flicker { format: *input, amount: self.amount.clone(), phase, value_noise };
-        Ok(ToneFilter { format: *input, level, of }.boxed())
+        Ok(PointFilter { format: *input, level, of }.boxed())
     }
 }
 

@@ -10,12 +10,12 @@
 //! Integers go along a straight line with one rounding, or through a table of the exact values rounded halves up; float
 //! samples are not limited, and below black they go on along the line.
 
-use super::effect::{PointOperation, ToneFilter, key};
+use super::point::{PointFilter, PointOperation, key};
 use super::{Entry, Filter, Plan, Render, Spec};
 use crate::frame::{Alpha, Depth, Format, FrameTime, PlaneSet};
 use crate::pixel::convert::Code;
 use crate::pixel::tone::{Affine, Power, Table, Tone};
-use crate::settings::{Animated, Planes, SettingError, Unit, Word};
+use crate::settings::{Animated, ChoiceEnum, Planes, SettingError, Unit};
 use crate::simd::Level;
 use crate::{choices, settings};
 
@@ -65,7 +65,7 @@ choices! {
 impl Spec for LevelsSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let all = self.channel == Channel::All;
-        let planes = match self.channel.word().parse::<Planes>() {
+        let planes = match self.channel.id().parse::<Planes>() {
             _ if all => input.color_planes(),
             Ok(planes) => planes.resolve(input),
             Err(_) => PlaneSet::NONE,
@@ -74,13 +74,13 @@ impl Spec for LevelsSpec {
             let problem = format!(
                 "a picture of {} has no channel '{}': leave it out, or name one that there is",
                 input.name(),
-                self.channel.word()
+                self.channel.id()
             );
             return Err(SettingError { setting: "channel", problem });
         }
         let of = Levels { format: *input, set: self.clone(), planes, all };
         let colour = !planes.filter(|p| input.alpha_plane() != Some(p)).is_empty();
-        let filter = ToneFilter { format: *input, level, of };
+        let filter = PointFilter { format: *input, level, of };
         if input.has_alpha() && input.alpha == Alpha::Premultiplied && colour {
             return Ok(premultiplied::PremultipliedLevels(filter).boxed());
         }

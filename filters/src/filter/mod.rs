@@ -99,7 +99,6 @@ pub mod color;
 pub mod convert;
 pub mod dither;
 pub mod dust;
-mod effect;
 mod erased;
 pub mod fade;
 pub mod flicker;
@@ -109,13 +108,16 @@ pub mod levels;
 pub mod noise;
 mod overlay;
 pub mod particles;
+mod point;
 pub mod scratches;
 pub mod sprites;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod transform;
 pub mod vignette;
 pub mod weave;
 
-pub use erased::{Filter, Now, State};
+pub use erased::{Filter, FrameParams, State};
 
 use crate::frame::{Format, FrameMut, FrameRef, FrameTime, PlaneSet, Scratch};
 use crate::lend::{Host, PrepareError};
@@ -127,7 +129,7 @@ use core::ops::Range;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
     /// Not at all: it changes samples in place, and bands of neighbouring filters fuse with its own.
-    Same,
+    InPlace,
     /// So many rows up and down.
     Rows(u32),
     /// Anywhere.
@@ -139,7 +141,7 @@ pub enum Reach {
 pub struct Plan {
     /// How far it looks.
     pub reach: Reach,
-    /// The planes it writes. With [`Reach::Same`] the others stay as they are; otherwise they pass by reference,
+    /// The planes it writes. With [`Reach::InPlace`] the others stay as they are; otherwise they pass by reference,
     /// uncopied, and must have the same shape in output and input.
     pub writes: PlaneSet,
     /// Planes it can write too, but only when the user names them (`planes=a`): alpha, for noise.
@@ -151,7 +153,7 @@ pub struct Plan {
 impl Plan {
     /// Changes `writes` in place, with nothing prepared.
     pub const fn in_place(writes: PlaneSet) -> Plan {
-        Plan { reach: Reach::Same, writes, on_request: PlaneSet::NONE, state: None }
+        Plan { reach: Reach::InPlace, writes, on_request: PlaneSet::NONE, state: None }
     }
 }
 
@@ -169,7 +171,7 @@ pub struct Memory {
 pub struct Band<'a> {
     /// Luma rows of the output; a plane's own rows are `output.plane(p).rows()`.
     pub rows: Range<usize>,
-    /// The whole input, for a filter that looks beyond its row; `None` with [`Reach::Same`], whose input is what
+    /// The whole input, for a filter that looks beyond its row; `None` with [`Reach::InPlace`], whose input is what
     /// stands in `output`.
     pub input: Option<FrameRef<'a>>,
     /// The rows of the output, every plane.
@@ -244,7 +246,7 @@ pub trait Render: Send + Sync + 'static {
     where
         Self: Sized,
     {
-        Box::new(erased::Plain(self))
+        Box::new(erased::FrameFilter(self))
     }
 }
 
@@ -252,7 +254,7 @@ pub trait Render: Send + Sync + 'static {
 /// [`prepare`](Render::prepare), one frame at a time, and what it gives is `prepare`'s `near`.
 pub trait Simulate: Render {
     /// What is moved on from frame to frame.
-    type Line: Send + Sync + 'static;
+    type Simulation: Send + Sync + 'static;
 
     /// Moves what all frames share on to a frame: `line` is what the last call left there, of whatever frame (`None` at
     /// first; of another filter of this kind it may be, too), and the result may depend on it, and on what the host's
@@ -261,7 +263,7 @@ pub trait Simulate: Render {
     fn step(
         &self,
         now: &Self::Params,
-        line: &mut Option<Self::Line>,
+        line: &mut Option<Self::Simulation>,
         host: &Host<'_>,
     ) -> Result<Self::State, PrepareError>;
 
@@ -270,7 +272,7 @@ pub trait Simulate: Render {
     where
         Self: Sized,
     {
-        Box::new(erased::Simulation(self))
+        Box::new(erased::SimulationFilter(self))
     }
 }
 

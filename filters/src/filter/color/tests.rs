@@ -1,5 +1,5 @@
-use super::super::effect::tests::{at, compare, zero_span};
 use super::*;
+use crate::filter::testing::{at, compare, zero_span};
 use crate::frame::Frame;
 
 /// The nominal sample.
@@ -94,8 +94,8 @@ fn hue_turns_red_towards_yellow_and_warm_is_red() {
     let show = |given: &[(&str, &str)], gbr: [u8; 3]| {
         let mut frame = Frame::new(f);
         (0..3).for_each(|p| frame.row_mut::<u8>(p, 0)[0] = gbr[p]);
-        let filter = super::super::effect::tests::bind(&ENTRY, given, &f, Level::best());
-        let out = super::super::effect::tests::run(&*filter, &frame, 0, &[]);
+        let filter = crate::filter::testing::bind(&ENTRY, given, &f, Level::best());
+        let out = crate::filter::testing::run(&*filter, &frame, 0, &[]);
         [0, 1, 2].map(|p| out.row::<u8>(p, 0)[0])
     };
     let [g, b, r] = show(&[("hue", "40")], [60, 60, 160]);
@@ -107,7 +107,7 @@ fn hue_turns_red_towards_yellow_and_warm_is_red() {
 
 #[test]
 fn what_is_added_to_multiplied_colour_is_multiplied() {
-    use super::super::effect::tests::{bind, format, noise, run};
+    use crate::filter::testing::{bind, format, noise, run};
     let given = [("brightness", "0.1"), ("contrast", "1.3"), ("saturation", "0.6"), ("temperature", "0.5")];
     for name in ["gbrap", "gbrap16", "gbrapf32", "yuva420p", "yuva444p12"] {
         let (straight, multiplied) =
@@ -139,7 +139,7 @@ fn what_is_added_to_multiplied_colour_is_multiplied() {
             weights: weights(&multiplied).unwrap(),
             level: Level::SCALAR,
         };
-        let map = map(filter.weights, filter.numbers(&super::super::effect::tests::moment(0)));
+        let map = map(filter.weights, filter.numbers(&crate::filter::testing::frame_time(0)));
         let (m, offset) = if straight.is_rgb() { map_rgb(filter.weights, map) } else { map };
         for p in 0..3 {
             let (w, h) = multiplied.plane_size(p);

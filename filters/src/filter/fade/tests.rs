@@ -1,5 +1,5 @@
-use super::super::effect::tests::{at, bind, compare, format, noise, run, try_bind, zero_span};
 use super::*;
+use crate::filter::testing::{at, bind, compare, format, noise, run, try_bind, zero_span};
 
 /// Towards nominal values of Y, U, V and of G, B, R.
 fn towards(amount: f64, yuv: [f64; 3], gbr: [f64; 3], given: &[(&str, &str)], number: i64) {

@@ -1,6 +1,6 @@
 //! Levels of pictures whose colour is multiplied by alpha: in f32, sample by sample, with the straight colour.
 
-use super::super::effect::{PointOperation, ToneFilter, alpha_row};
+use super::super::point::{PointFilter, PointOperation, alpha_row};
 use super::super::{Band, Memory, Plan, Render};
 use super::{Levels, LevelsAt};
 use crate::frame::{Depth, Format, FrameTime, Scratch};
@@ -9,7 +9,7 @@ use crate::pixel::f32_rows::ConvertF32;
 use crate::pixel::tone::{Nominal, Power, Scale};
 
 /// [`Levels`] where alpha is to be divided out.
-pub(super) struct PremultipliedLevels(pub(super) ToneFilter<Levels>);
+pub(super) struct PremultipliedLevels(pub(super) PointFilter<Levels>);
 
 impl Render for PremultipliedLevels {
     /// What is done to the nominal values of each plane.

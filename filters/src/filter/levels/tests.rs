@@ -1,5 +1,5 @@
-use super::super::effect::tests::{at, compare, format, noise, run, try_bind, zero_span};
 use super::*;
+use crate::filter::testing::{at, compare, format, noise, run, try_bind, zero_span};
 
 fn check(given: &[(&str, &str)], [black, white, gamma, low, high]: [f64; 5]) {
     compare(&ENTRY, given, 0, |source, p, x, y| {
@@ -63,7 +63,7 @@ fn the_defaults_change_nothing_and_a_threshold_is_one() {
 fn one_channel_alone() {
     let f = format("gbrp", 8, 8);
     let filter = try_bind(&ENTRY, &[("channel", "r"), ("gamma", "2")], &f, Level::best()).unwrap();
-    let at = super::super::effect::tests::moment(0);
+    let at = crate::filter::testing::frame_time(0);
     assert_eq!(filter.at(&at).unwrap().plan.writes, PlaneSet(0b100));
     let yuva = format("yuva420p", 8, 8);
     let filter = try_bind(&ENTRY, &[("channel", "a"), ("gamma", "2")], &yuva, Level::best()).unwrap();
@@ -76,7 +76,7 @@ fn one_channel_alone() {
     frame.row_mut::<u8>(1, 0).copy_from_slice(&[16, 72, 128, 184, 240, 0, 255, 128]);
     let filter =
         try_bind(&ENTRY, &[("channel", "u"), ("black", "0.25"), ("white", "0.75")], &f, Level::best());
-    let out = super::super::effect::tests::run(&*filter.unwrap(), &frame, 0, &[]);
+    let out = crate::filter::testing::run(&*filter.unwrap(), &frame, 0, &[]);
     assert_eq!(out.row::<u8>(1, 0), [16, 16, 128, 240, 240, 16, 240, 128]);
 }
 

@@ -252,8 +252,8 @@ mod tests {
     use crate::frame::{Format, Frame, Parity};
     use crate::particle::Spread;
     use crate::particle::draw::{Blend, SplatStyle};
+    use crate::settings::ChoiceEnum;
     use crate::settings::ImageAsset;
-    use crate::settings::Word;
     use crate::simd::Level;
 
     /// Everything that a layer can have, at once.

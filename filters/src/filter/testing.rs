@@ -1,13 +1,13 @@
-//! What the tests of the effect filters share: pictures, runs over bands and levels, and a comparison with what a
-//! sample should be in f64.
+//! The harness for tests of filters: pictures, runs over bands and levels, and a comparison with what a sample should be
+//! in f64.
 
-use super::*;
-use crate::filter::{Entry, Filter, Reach};
-use crate::frame::{ColorRange, Family, Frame};
-use crate::lend::{CurrentThread, NoCache};
+use super::{Band, Entry, Filter, Reach};
+use crate::frame::{ColorRange, Depth, Family, Format, Frame, FrameTime, Scratch};
+use crate::lend::{CurrentThread, Host, NoCache};
 use crate::pixel::convert::Code;
 use crate::ratio::Ratio;
-use crate::settings::Values;
+use crate::settings::{SettingError, Values};
+use crate::simd::Level;
 use core::sync::atomic::AtomicBool;
 
 /// Formats of every kind, odd and tiny sizes.
@@ -80,13 +80,13 @@ pub(crate) fn try_bind(
     entry.bind(&values, format, 42, level)
 }
 
-pub(crate) fn moment(number: i64) -> FrameTime {
+pub(crate) fn frame_time(number: i64) -> FrameTime {
     FrameTime::of_frame(number, Ratio::whole(24))
 }
 
 /// Runs a frame in bands that are cut before the given luma rows.
 pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usize]) -> Frame {
-    let at = moment(number);
+    let at = frame_time(number);
     let mut out = source.clone();
     let Some(now) = filter.at(&at) else { return out };
     let plan = now.plan;
@@ -99,7 +99,7 @@ pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usiz
     let mut first = 0;
     for &cut in cuts.iter().filter(|&&c| c < height).chain([&height]) {
         let (mut output, below) = rest.split_at_row(cut);
-        let input = (plan.reach != Reach::Same).then(|| source.as_ref());
+        let input = (plan.reach != Reach::InPlace).then(|| source.as_ref());
         let mut band = Band { rows: first..cut, input, output: output.reborrow(), writes: plan.writes };
         filter.render(&now, state.as_ref(), &mut band, &mut scratch);
         (rest, first) = (below, cut);

@@ -91,19 +91,19 @@ pub(super) trait PointOperation: Send + Sync + 'static {
 }
 
 /// The filter of it.
-pub(super) struct ToneFilter<T> {
+pub(super) struct PointFilter<T> {
     pub(super) format: Format,
     pub(super) level: Level,
     pub(super) of: T,
 }
 
-impl<T: PointOperation> ToneFilter<T> {
+impl<T: PointOperation> PointFilter<T> {
     fn tones(&self, now: &T::Params) -> Vec<Tone> {
         (0..self.format.planes()).map(|p| self.of.tone(now, p)).collect()
     }
 }
 
-impl<T: PointOperation> Render for ToneFilter<T> {
+impl<T: PointOperation> Render for PointFilter<T> {
     /// With the tones, where they are not prepared.
     type Params = (T::Params, Vec<Tone>);
     type State = Vec<Tone>;
@@ -142,6 +142,3 @@ impl<T: PointOperation> Render for ToneFilter<T> {
         }
     }
 }
-
-#[cfg(test)]
-pub(super) mod tests;
