@@ -11,7 +11,7 @@ mod frames;
 use criterion::{Criterion, criterion_group, criterion_main};
 use frames::bind;
 use grainfield::job::{FrameDone, Job, Progress, Request};
-use grainfield_filters::filter::{Band, Filter, Now, State};
+use grainfield_filters::filter::{Band, Filter, FrameParams, State};
 use grainfield_filters::frame::{Format, Frame, FrameTime, Scratch};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
@@ -29,7 +29,7 @@ fn at(n: i64) -> FrameTime {
     FrameTime::of_frame(n, Ratio::whole(24))
 }
 
-fn now(filter: &dyn Filter, n: i64) -> Now {
+fn now(filter: &dyn Filter, n: i64) -> FrameParams {
     filter.at(&at(n)).expect("fluid is never idle")
 }
 

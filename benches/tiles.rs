@@ -14,7 +14,7 @@ use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::particle::draw::{Bins, Blend, Painter, Shape, Splat, SplatStyle};
 use grainfield_filters::pma::{CellPma, CellSettings, UpdateAction};
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::Word;
+use grainfield_filters::settings::ChoiceEnum;
 use grainfield_filters::simd::Level;
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -127,12 +127,12 @@ fn main() {
     ];
     let mut sheet =
         Sheet::new("Splats by tile, from a frame to the next at 24 frames a second, 1080p", &columns);
-    for (preset, name) in Preset::VALUES.iter().map(|p| (*p, p.word())) {
+    for (preset, name) in Preset::VALUES.iter().map(|p| (*p, p.id())) {
         row(name, &Particles::preset(preset), 2400, &mut sheet);
     }
     // More of them, as far as one effect goes.
     for (name, amount) in [("snow", 40.0), ("dust-motes", 100.0), ("starfield", 40.0)] {
-        let Some(preset) = Preset::of_word(name) else { panic!("{name} is no preset") };
+        let Some(preset) = Preset::from_id(name) else { panic!("{name} is no preset") };
         let mut many = Particles::preset(preset);
         many.set.amount = grainfield_filters::settings::Animated::Constant(amount);
         row(&format!("{name}, amount {amount}"), &many, 2400, &mut sheet);

@@ -1,7 +1,7 @@
 //! Frames to measure filters on: more of them than any cache holds.
 
 use grainfield_filters::catalog::find;
-use grainfield_filters::filter::{Band, Filter, Now, Reach, State};
+use grainfield_filters::filter::{Band, Filter, FrameParams, Reach, State};
 use grainfield_filters::frame::{Format, FrameMut, FrameRef, FrameTime, PlaneMut, PlaneRef, Scratch};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
@@ -91,7 +91,7 @@ impl Frames {
         let mut output = FrameMut::new(format, [y, u, v, PlaneMut::default()]);
         let [y, u, v] = sources;
         let input =
-            (plan.reach != Reach::Same).then(|| FrameRef::new(format, [y, u, v, PlaneRef::default()]));
+            (plan.reach != Reach::InPlace).then(|| FrameRef::new(format, [y, u, v, PlaneRef::default()]));
         // Bands as the chain cuts them.
         let height = format.plane_size(0).1;
         let rows = ((256 << 10) / (format.frame_bytes() / height)).next_multiple_of(2);
@@ -110,7 +110,7 @@ impl Frames {
 pub(crate) struct Kept(Option<(u128, State)>);
 
 impl Kept {
-    fn prepare(&mut self, filter: &dyn Filter, now: &Now) {
+    fn prepare(&mut self, filter: &dyn Filter, now: &FrameParams) {
         let Some(key) = now.plan.state else { return };
         if self.0.as_ref().is_some_and(|s| s.0 == key) {
             return;

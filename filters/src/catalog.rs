@@ -8,6 +8,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::grain::ENTRY,
     crate::filter::dither::ENTRY,
     crate::filter::fade::ENTRY,
+    crate::filter::invert::ENTRY,
     crate::filter::levels::ENTRY,
     crate::filter::color::ENTRY,
     crate::filter::vignette::ENTRY,

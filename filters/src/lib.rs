@@ -1,5 +1,5 @@
-//! Grainfield's filters: no files, no threads, no clocks, no environment. What a filter needs of these is lent
-//! ([`lend`]). Any frame is a pure function of the source's frame, the steps, the seed and the frame's number:
+//! Grainfield's filters. The crate uses no files, threads, clocks or environment; a host lends a filter what it needs of
+//! these ([`lend`]). Any frame is a pure function of the source frame, the steps, the seed and the frame number:
 //!
 //! ```
 //! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};

@@ -59,7 +59,7 @@ fn example(f: &Entry) -> String {
 fn line(s: &Setting) -> String {
     let mut text = match s.kind {
         Kind::Switch => "true or false".into(),
-        Kind::Whole { min, max } => format!("whole number, {min} to {max}"),
+        Kind::Integer { min, max } => format!("whole number, {min} to {max}"),
         Kind::Number { min, max } | Kind::Fixed { min, max } => format!("number, {min} to {max}"),
         Kind::Seed => "seed, decimal or 0x hex".into(),
         Kind::Choice(_) => "one of the words below".into(),
@@ -148,7 +148,7 @@ fn object(f: &Entry) -> serde_json::Value {
 fn value(value: &Value) -> serde_json::Value {
     match value {
         Value::Switch(b) => json!(b),
-        Value::Whole(n) => json!(n),
+        Value::Integer(n) => json!(n),
         Value::Choice(word) => json!(word),
         Value::Number(Animated::Constant(n)) => json!(n),
         other => json!(other.to_string()),
@@ -169,7 +169,7 @@ fn setting(f: &'static [Setting], s: &Setting) -> serde_json::Value {
     let kind = match s.kind {
         Kind::Switch => "switch",
         Kind::Seed => "seed",
-        Kind::Whole { .. } => "whole",
+        Kind::Integer { .. } => "whole",
         Kind::Number { .. } | Kind::Fixed { .. } => "number",
         Kind::Position { .. } => "position",
         Kind::Colour => "colour",
@@ -183,7 +183,7 @@ fn setting(f: &'static [Setting], s: &Setting) -> serde_json::Value {
     };
     put("kind", kind.into());
     match s.kind {
-        Kind::Whole { min, max } => {
+        Kind::Integer { min, max } => {
             put("min", min.into());
             put("max", max.into());
         }

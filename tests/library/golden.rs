@@ -62,6 +62,7 @@ const CHAINS: &[&str] = &[
     "noise=preset=clouds",
     "fade=amount='0=1;4=0'",
     "fade=amount=0.3:color=#8040c0:planes=all",
+    "invert=amount='0=0.2;4=1'",
     "levels=black=0.1:white=0.8:out-black=0.05",
     "levels=gamma=1.7:black=-0.1",
     "color=brightness=0.05:contrast=1.2:saturation=1.3:hue=20:temperature=0.4",

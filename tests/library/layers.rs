@@ -4,6 +4,7 @@
 //! A module of the filters crate imports only from rows below its own, never sideways. A new module gets a line in
 //! [`ROWS`]. Tests inside the sources are exempt from all rules but those about `unsafe` and length.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -69,6 +70,121 @@ fn modules_import_downwards_only() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Folders of `filters/src` whose files still import each other in a loop, to be cut; none may join them.
+const LOOPS: &[&str] = &[
+    "curve",
+    "curve/stream",
+    "noise",
+    "particle",
+    "particle/draw",
+    "particle/fluid",
+    "pixel/grain",
+    "pixel/resample",
+    "pixel/tone",
+    "pma",
+    "pma/cells",
+];
+
+/// The files of a folder, each with the folder that it heads, import each other without loops.
+#[test]
+fn files_of_a_module_import_each_other_in_one_order() {
+    let sources = sources("filters/src");
+    let files: Vec<(Vec<&str>, &str)> =
+        sources.iter().filter(|s| !s.shipped.is_empty()).map(|s| (place_of(&s.path), &*s.shipped)).collect();
+    let faults: Vec<String> =
+        loops(&files).into_iter().filter(|l| !LOOPS.contains(&&*l.0)).map(|l| l.1).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The names of the module that a file of `filters/src` is, from the root of the crate; none for `lib.rs`.
+fn place_of(path: &str) -> Vec<&str> {
+    let names = path.trim_start_matches("filters/src/").trim_end_matches(".rs").split('/');
+    names.filter(|n| !["lib", "mod"].contains(n)).collect()
+}
+
+/// Each folder with a loop among its files, and the loop in words.
+fn loops(files: &[(Vec<&str>, &str)]) -> Vec<(String, String)> {
+    // By folder: which of its modules imports which.
+    let mut graphs: BTreeMap<String, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+    for (own, code) in files {
+        for used in paths(code, own) {
+            let Some(at) = (0..own.len().min(used.len())).find(|&i| own[i] != used[i]) else { continue };
+            let known = files.iter().any(|(place, _)| place.get(..=at) == Some(&used[..=at]));
+            if known {
+                graphs.entry(own[..at].join("/")).or_default().entry(own[at]).or_default().insert(used[at]);
+            }
+        }
+    }
+    let found = graphs.iter().filter_map(|(folder, graph)| {
+        let all: Vec<&str> =
+            graph.keys().copied().filter(|name| reached(graph, name).contains(name)).collect();
+        (!all.is_empty())
+            .then(|| (folder.clone(), format!("{folder}: {} import each other in a loop", all.join(", "))))
+    });
+    found.collect()
+}
+
+/// All that is imported from somewhere, directly or by others.
+fn reached<'a>(graph: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTreeSet<&'a str> {
+    let mut seen = BTreeSet::new();
+    let mut next: Vec<&str> = graph.get(from).into_iter().flatten().copied().collect();
+    while let Some(name) = next.pop() {
+        if seen.insert(name) {
+            next.extend(graph.get(name).into_iter().flatten());
+        }
+    }
+    seen
+}
+
+/// All paths of stripped code that begin with `crate` or `super`, from the root of the crate, as far as they may name
+/// modules.
+fn paths<'a>(code: &'a str, own: &[&'a str]) -> Vec<Vec<&'a str>> {
+    let mut found = Vec::new();
+    let mut rest = code;
+    while let Some(at) = ["crate::", "super::"].iter().filter_map(|w| rest.find(w)).min() {
+        let mut base = own.to_vec();
+        rest = &rest[at..];
+        if let Some(behind) = rest.strip_prefix("crate::") {
+            (base, rest) = (Vec::new(), behind);
+        }
+        while let Some(behind) = rest.strip_prefix("super::") {
+            base.pop();
+            rest = behind;
+        }
+        rest = tree(rest, &base, &mut found);
+    }
+    found
+}
+
+/// Reads a path, or a list of them in braces; returns what follows.
+fn tree<'a>(code: &'a str, base: &[&'a str], found: &mut Vec<Vec<&'a str>>) -> &'a str {
+    if let Some(mut rest) = code.strip_prefix('{') {
+        loop {
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+            match rest.strip_prefix('}') {
+                Some(behind) => return behind,
+                None if rest.is_empty() => return rest,
+                None => {
+                    let behind = tree(rest, base, found);
+                    // Whatever is no path is passed over, such as `as name` and `*`.
+                    rest = if behind.len() < rest.len() { behind } else { rest.get(1..).unwrap_or_default() };
+                }
+            }
+        }
+    }
+    let end = code.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(code.len());
+    let mut path = base.to_vec();
+    path.extend((end > 0).then(|| &code[..end]));
+    let behind = &code[end..];
+    match behind.strip_prefix("::") {
+        Some(more) if end > 0 => tree(more, &path, found),
+        _ => {
+            found.push(path);
+            behind
+        }
+    }
 }
 
 #[test]
@@ -185,7 +301,8 @@ fn sources(folder: &str) -> Vec<Source> {
             let path = file.strip_prefix(root).expect("below the root").to_string_lossy().replace('\\', "/");
             let text = fs::read_to_string(&file).expect("a source is text");
             let code = strip(&text);
-            let tests_only = path.ends_with("tests.rs") || path.contains("/tests/");
+            let tests_only =
+                path.ends_with("tests.rs") || path.ends_with("/testing.rs") || path.contains("/tests/");
             let shipped = if tests_only { String::new() } else { without_tests(&code) };
             Source { path, text, code, shipped }
         })
@@ -299,6 +416,15 @@ fn the_reader_of_sources_reads() {
     let code = "use crate::{noise::{a, b}, frame}; x = crate::pixel::add; #[cfg(test)] mod tests { use crate::chain; } use crate::gf2;";
     assert_eq!(imports(&without_tests(code)), ["noise", "frame", "pixel", "gf2"]);
     assert!(without_tests("#[cfg(test)] mod tests; fn f() {}").contains("fn f"));
+    let files = [
+        (vec!["filter", "a"], "use super::{b::{X, c}, super::pixel};"),
+        (vec!["filter", "b"], "use super::d::*; crate::filter::e::f()"),
+        (vec!["filter", "e"], "use super::Filter;"),
+        (vec!["filter", "d", "deep"], "use super::super::a::Y; use super::twin;"),
+        (vec!["filter", "d", "twin"], "use crate::pixel::add;"),
+    ];
+    assert_eq!(loops(&files), [("filter".into(), "filter: a, b, d import each other in a loop".into())]);
+    assert!(loops(&files[..3]).is_empty(), "{:?}", loops(&files[..3]));
     assert_eq!(module_of("filters/src/noise/lfsr.rs"), Some("noise"));
     assert_eq!(module_of("filters/src/gf2.rs"), Some("gf2"));
     assert_eq!(module_of("filters/src/lib.rs"), None);

@@ -5,7 +5,7 @@
 
 use super::bind::{Chain, Fields, Stage};
 use super::states::States;
-use crate::filter::{Band, Now, Reach, State};
+use crate::filter::{Band, FrameParams, Reach, State};
 use crate::frame::{Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneSet, Scratch};
 use crate::lend::{Host, PrepareError};
 use crate::pixel::blend::{Opacity, blend_row};
@@ -28,7 +28,7 @@ struct Part {
     parity: Option<Parity>,
     index: i64,
     /// What the filter does; `None`: nothing.
-    now: Option<Now>,
+    now: Option<FrameParams>,
     /// None where there is nothing to do.
     writes: PlaneSet,
     state: Option<State>,
@@ -162,7 +162,7 @@ impl Chain {
                 parts.push(Part { parity, index: at.index, now, writes, state: None });
             }
             if parts.iter().any(|p| !p.writes.is_empty()) {
-                let local = parts.iter().flat_map(|p| &p.now).all(|now| now.plan.reach == Reach::Same);
+                let local = parts.iter().flat_map(|p| &p.now).all(|now| now.plan.reach == Reach::InPlace);
                 list.push(ActiveStage { number, layer, parts, opacity, local });
             }
         }
@@ -294,9 +294,9 @@ impl ActiveStage<'_> {
             };
             let filter = &self.layer.filters[i];
             if filter.is_simulation() {
-                let line = states.line(self.number);
+                let simulation = states.simulation(self.number);
                 let stepped =
-                    filter.step(now, &mut line.lock().unwrap_or_else(PoisonError::into_inner), host)?;
+                    filter.step(now, &mut simulation.lock().unwrap_or_else(PoisonError::into_inner), host)?;
                 part.state = Some(filter.prepare(now, Some(stepped), host)?);
                 continue;
             }

@@ -19,11 +19,11 @@ struct PooledState {
 pub struct States {
     kept: Mutex<Vec<PooledState>>,
     /// What layers that are stepped move on, by the layer's number.
-    lines: Mutex<BTreeMap<usize, Line>>,
+    simulations: Mutex<BTreeMap<usize, SharedSimulation>>,
 }
 
 /// What one worker at a time moves on.
-pub(super) type Line = Arc<Mutex<Option<State>>>;
+pub(super) type SharedSimulation = Arc<Mutex<Option<State>>>;
 
 /// More than any sensible number of workers times layers; beyond it the oldest goes.
 const MAX_STATES: usize = 256;
@@ -47,9 +47,9 @@ impl States {
 
     /// What a stepped layer moves on; both fields of a frame share it. Whoever locks it waits for nothing else while
     /// holding it, so that every wait for it ends.
-    pub(super) fn line(&self, layer: usize) -> Line {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.entry(layer).or_default().clone()
+    pub(super) fn simulation(&self, layer: usize) -> SharedSimulation {
+        let mut simulations = self.simulations.lock().unwrap_or_else(PoisonError::into_inner);
+        simulations.entry(layer).or_default().clone()
     }
 
     pub(super) fn put(&self, owner: Owner, index: i64, key: u128, state: State) {

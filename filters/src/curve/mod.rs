@@ -2,8 +2,8 @@
 //!
 //! A [`Curve`] is a list of [`Key`]s; the [`Shape`] of a key says how the value goes on to the next, an [`Extrapolation`]
 //! what holds before the first key and after the last. Times are exact [ratios](crate::ratio::Ratio), so a value
-//! depends on the time alone and never on how it was reached. At a key the value is the key's to the bit (but inside
-//! a row of [`Shape::BSpline`], which keys only draw towards themselves).
+//! depends on the time alone and never on how it was reached. At a key the value is exactly
+//! the key's, except inside a row of [`Shape::BSpline`] keys, which only attract the curve.
 //!
 //! # Text
 //!
@@ -28,8 +28,7 @@
 //! value = a number | x,y | a colour          slopes and handles of the latter: numbers with commas
 //! ```
 //!
-//! The mark rules the stretch from its key to the next. Two of MLT's habits are settled: `s` after a number is
-//! seconds, so the ease of that letter is written `48(circ-in)=` (or apart, `48 s=`) after a frame; and MLT's other
+//! The mark rules the stretch from its key to the next. Two points differ from MLT: `s` after a number is seconds, so the ease of that letter is written `48(circ-in)=` (or apart, `48 s=`) after a frame; and MLT's other
 //! smooth shapes, whose mark MLT itself forgets, are not known.
 
 mod animate;

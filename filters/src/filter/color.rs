@@ -11,19 +11,17 @@
 //! ([`crate::pixel::matrix`]), rounded once and kept to the legal codes; the luma that subsampled chroma sees is the mean
 //! of its block. Where colour is multiplied by alpha, so is what is added to it.
 
-mod premultiplied;
-
-use super::effect::{alpha_row, weights};
+use super::point::{alpha_row, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Alpha, Depth, Family, Format, FrameTime, PlaneSet, Sample, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::f32_rows::ConvertF32;
 use crate::pixel::grain::{Luma, mean_row};
 use crate::pixel::matrix::{MatrixRow, mix_f32, mix_u8, mix_u16};
+use crate::pixel::tone::PremultipliedScale;
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
-use premultiplied::PremultipliedMap;
 
 /// The catalog's entry.
 pub const ENTRY: Entry =
@@ -126,6 +124,29 @@ impl Color {
     }
 }
 
+/// The map in samples that are multiplied by alpha: so is what it adds.
+struct PremultipliedMap(Map, [PremultipliedScale; 3]);
+
+impl PremultipliedMap {
+    fn new(format: &Format, map: Map) -> PremultipliedMap {
+        let scale = |i: usize| {
+            let p = i.min(format.planes() - 1);
+            let low = if format.is_chroma(p) { -0.5 } else { 0.0 };
+            PremultipliedScale::new(format, p, (low, low + 1.0))
+        };
+        PremultipliedMap(map, [0, 1, 2].map(scale))
+    }
+
+    /// A row of plane `p`.
+    fn row<T: ConvertF32>(&self, out: &mut [T], p: usize, rows: [&[T]; 3], alpha: &[f64]) {
+        let PremultipliedMap((m, offset), scales) = self;
+        for (i, out) in out.iter_mut().enumerate() {
+            let v = [0, 1, 2].map(|j: usize| scales[j].value(rows[j][i]) * m[p][j]);
+            *out = scales[p].sample(*out, v[0] + v[1] + v[2] + offset[p] * alpha[i], alpha[i]);
+        }
+    }
+}
+
 impl Render for Color {
     type Params = ([MatrixRow; 3], Option<PremultipliedMap>);
     type State = ();
@@ -150,12 +171,13 @@ impl Render for Color {
         }
         let map = map(self.weights, numbers);
         let map = if self.format.is_rgb() { map_rgb(self.weights, map) } else { map };
-        let multiplied = self.format.has_alpha() && self.format.alpha == Alpha::Premultiplied;
-        Some((Plan::in_place(writes), (self.rows(map), multiplied.then(|| PremultipliedMap::new(self, map)))))
+        let multiplied = self.format.alpha == Alpha::Premultiplied;
+        let over = multiplied.then(|| PremultipliedMap::new(&self.format, map));
+        Some((Plan::in_place(writes), (self.rows(map), over)))
     }
 
     fn memory(&self) -> Memory {
-        Memory { fixed: 0, per_frame: 4 * (4 * self.format.width as usize + 64) }
+        Memory { fixed: 0, per_frame: 8 * (4 * self.format.width as usize + 64) }
     }
 
     fn render(&self, (rows, over): &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
@@ -201,10 +223,9 @@ impl Color {
     ) {
         let rgb = self.format.is_rgb();
         let width = self.format.width as usize;
-        let [a, b, c, alpha] = scratch.buffers::<u32, 4>([width; 4]);
-        let [a, b, c] = [a, b, c].map(|row| &mut bytemuck::cast_slice_mut::<u32, T>(row)[..width]);
-        let alpha: &mut [f32] = bytemuck::cast_slice_mut(alpha);
-        let mix = |band: &mut Band<'_>, p: usize, y: usize, rows: [&[T]; 3], alpha: &[f32]| {
+        let [a, b, c, alpha] = scratch.buffers::<f64, 4>([width; 4]);
+        let [a, b, c] = [a, b, c].map(|row| &mut bytemuck::cast_slice_mut::<f64, T>(row)[..width]);
+        let mix = |band: &mut Band<'_>, p: usize, y: usize, rows: [&[T]; 3], alpha: &[f64]| {
             let out = band.output.plane_mut(p).row_mut(y);
             match over {
                 Some(map) => map.row(out, p, rows, alpha),

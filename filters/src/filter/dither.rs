@@ -15,7 +15,7 @@ use crate::noise::seed::{GOLDEN, Layer, key, mix64};
 use crate::noise::{CycleStart, Distribution, Generator, Layout, Shape, ShapeError, Stream};
 use crate::pixel::convert::Code;
 use crate::pixel::dither::{Reduce, ToBytes, blue, high_pass, reduce_row, uniform_row};
-use crate::settings::{SettingError, Word};
+use crate::settings::{ChoiceEnum, SettingError};
 use crate::simd::Level;
 use crate::{choices, settings};
 
@@ -29,7 +29,7 @@ pub const ENTRY: Entry = Entry::new::<DitherSpec>(
 settings! {
     struct DitherSpec {
         /// Bits a sample has afterwards. Without it those of the output, and the filter must be the last one.
-        bits: Option<i64> = whole(8..=16),
+        bits: Option<i64> = integer(8..=16),
         /// What is added before rounding.
         mode: Mode = choice("tpdf"),
     }
@@ -126,7 +126,7 @@ impl Dither {
 
     /// One line for people.
     pub fn describe(&self) -> String {
-        format!("{} -> {}; dithered ({})", self.from.name(), self.to.name(), self.mode.word())
+        format!("{} -> {}; dithered ({})", self.from.name(), self.to.name(), self.mode.id())
     }
 
     fn reduce(&self, p: usize) -> Reduce {

@@ -23,9 +23,9 @@ pub const ENTRY: Entry = Entry::new::<DustSpec>(
 /// The most pieces that a frame may have on average.
 const MAX_COUNT: f64 = 1000.0;
 /// Streaks of a hair.
-const JOINTS: usize = 40;
+const HAIR_STREAKS: usize = 40;
 /// The most splats that one piece takes.
-const PIECE: usize = JOINTS;
+const MAX_SPLATS: usize = HAIR_STREAKS;
 
 settings! {
     struct DustSpec {
@@ -48,13 +48,13 @@ settings! {
 }
 
 /// Shapes that specks are made of.
-const TORN: usize = 48;
+const SPECK_SHAPES: usize = 48;
 /// The look of hairs, and of the soft parts.
-const HAIR: u16 = TORN as u16;
+const HAIR: u16 = SPECK_SHAPES as u16;
 const SOFT: u16 = HAIR + 1;
 
 /// A convex bit with a few corners on an ellipse.
-fn torn(rng: &mut Rng) -> Result<Shape, ShapeError> {
+fn speck_shape(rng: &mut Rng) -> Result<Shape, ShapeError> {
     let corners = 4 + (rng.next_f64() * 5.0) as usize;
     let points: Vec<[f32; 2]> = (0..corners)
         .map(|i| {
@@ -70,9 +70,9 @@ fn torn(rng: &mut Rng) -> Result<Shape, ShapeError> {
 fn shapes() -> Result<Vec<Shape>, ShapeError> {
     let mut shapes = Vec::new();
     let mut rng = Rng::of(0, 0);
-    while shapes.len() < TORN {
+    while shapes.len() < SPECK_SHAPES {
         // Corners that chance has put too far apart do not go around the middle.
-        shapes.extend(torn(&mut rng));
+        shapes.extend(speck_shape(&mut rng));
     }
     shapes.push(Shape::streak(0.7)?);
     shapes.push(Shape::disc(1.0)?);
@@ -87,7 +87,7 @@ impl Spec for DustSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let shapes = shapes().map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
         let styles = shapes.into_iter().map(|shape| SplatStyle::new(shape, Blend::Over)).collect();
-        let most = (4.0 * MAX_COUNT) as usize * PIECE;
+        let most = (4.0 * MAX_COUNT) as usize * MAX_SPLATS;
         let overlay = Overlay::new(input, styles, most, level)?;
         Ok(Dust { overlay, set: self.clone(), seed }.boxed())
     }
@@ -173,14 +173,14 @@ impl Dust {
             let at = [piece.at[0] + away * cos * self.overlay.narrow(), piece.at[1] + away * sin];
             let half = [size * part * long.sqrt(), size * part / long.sqrt()];
             let splat = self.overlay.splat(at, half, turn + rng.range(-0.1, 0.1));
-            let style = (rng.next_f64() * TORN as f64) as u16;
+            let style = (rng.next_f64() * SPECK_SHAPES as f64) as u16;
             self.put(piece, splat, style, piece.strength, out);
         }
     }
 
     fn hair(&self, piece: &Piece, rng: &mut Rng, out: &mut Vec<Splat>) {
         let step = piece.size * rng.range(0.25, 0.8);
-        let joints = (JOINTS as f64 * rng.range(0.4, 1.0)) as usize;
+        let joints = (HAIR_STREAKS as f64 * rng.range(0.4, 1.0)) as usize;
         let thick = (0.16 * piece.size * rng.range(0.7, 1.3)).max(0.45);
         let mut turn = rng.next_f64();
         let mut bend = rng.range(-0.012, 0.012);

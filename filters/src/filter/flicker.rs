@@ -5,14 +5,13 @@
 //! are scaled from black, colour differences from no colour; the result keeps to the legal codes, where the sample
 //! was legal.
 
-use super::effect::{PointOperation, ToneFilter};
+use super::point::{PointFilter, PointOperation};
 use super::{Entry, Filter, Plan, Render, Spec};
 use crate::curve::Integral;
-use crate::frame::{Depth, Format, FrameTime};
+use crate::frame::{Format, FrameTime};
 use crate::noise::seed::Layer;
 use crate::noise::value_noise::{Interpolation, ValueNoise};
-use crate::pixel::convert::Code;
-use crate::pixel::tone::{Affine, Tone};
+use crate::pixel::tone::{Limits, Nominal};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 use crate::{choices, settings};
@@ -49,8 +48,8 @@ impl Spec for FlickerSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let value_noise = ValueNoise::new(seed, Layer::EXPOSURE, self.mode);
         let phase = Phase::new(&self.speed, input);
-        let of = Flicker { format: *input, amount: self.amount.clone(), phase, value_noise };
-        Ok(ToneFilter { format: *input, level, of }.boxed())
+        let of = Flicker { amount: self.amount.clone(), phase, value_noise };
+        Ok(PointFilter { format: *input, level, of }.boxed())
     }
 }
 
@@ -82,7 +81,6 @@ impl Phase {
 }
 
 struct Flicker {
-    format: Format,
     amount: Animated,
     phase: Phase,
     value_noise: ValueNoise,
@@ -99,22 +97,10 @@ impl Flicker {
 }
 
 impl PointOperation for Flicker {
-    /// The exposure.
-    type Params = f64;
-
-    fn at(&self, at: &FrameTime) -> Option<(Plan, f64)> {
+    fn at(&self, format: &Format, at: &FrameTime) -> Option<(Plan, [Nominal; 4])> {
         let gain = self.exposure(at);
-        (gain != 1.0).then(|| (Plan::in_place(self.format.color_planes()), gain))
-    }
-
-    fn tone(&self, &gain: &f64, p: usize) -> Tone {
-        match (self.format.depth, self.format.legal(p)) {
-            (Depth::Bits(bits), Some(legal)) => {
-                let zero = f64::from(Code::of(&self.format, p).zero);
-                Tone::line(Affine::new(bits, gain, zero * (1.0 - gain), legal, true))
-            }
-            _ => Tone::Real { gain: gain as f32, offset: 0.0 },
-        }
+        let scaled = Nominal::Line { gain, offset: 0.0, limits: Limits::Widened };
+        (gain != 1.0).then(|| (Plan::in_place(format.color_planes()), [scaled; 4]))
     }
 }
 

@@ -20,7 +20,7 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
-use super::effect::{key, weights};
+use super::point::{key, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Simulate, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Scratch};
 use crate::lend::{Host, PrepareError};
@@ -62,7 +62,7 @@ settings! {
         /// Which liquid it is. It begins with the source's first frame.
         scene: Kind = choice("dam"),
         /// How many parcels the liquid has when it is whole: more are finer, and slower, for the steps become more too.
-        particles: i64 = whole(100..=MAX_PARCELS).default(12_000).logarithmic(),
+        particles: i64 = integer(100..=MAX_PARCELS).default(12_000).logarithmic(),
         /// How strongly it falls, in frame heights a second squared: less looks larger and slower.
         gravity: f64 = fixed(0.0..=20.0).default(1.6).soft(0.0..=5.0),
         /// How thick it is: 0 is water, 1 honey.
@@ -260,13 +260,13 @@ type ParcelPoints = Arc<Vec<ParcelPoint>>;
 
 /// What a frame shows.
 #[derive(Default)]
-struct Shown {
+struct FluidFrame {
     places: ParcelPoints,
     surface: Option<Surface>,
 }
 
 /// What fluid is at a moment.
-struct AtFrame {
+struct FluidAt {
     steps: u64,
     look: Appearance,
     /// Red, green, blue, alpha.
@@ -324,20 +324,20 @@ impl Fluid {
 }
 
 impl Render for Fluid {
-    type Params = AtFrame;
-    type State = Shown;
+    type Params = FluidAt;
+    type State = FluidFrame;
 
     fn output(&self) -> &Format {
         &self.format
     }
 
-    fn at(&self, at: &FrameTime) -> Option<(Plan, AtFrame)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, FluidAt)> {
         let all = self.format.all_planes();
         let (steps, tint) = (self.steps(at), self.set.tint.at(at));
         let rows = f64::from(MAX_OFFSET) * f64::from(self.format.height) + 2.0;
         let state = Some(key(&[steps as f64]));
         let plan = Plan { reach: Reach::Rows(rows as u32), state, ..Plan::in_place(all) };
-        Some((plan, AtFrame { steps, look: self.look(at, tint[3]), tint }))
+        Some((plan, FluidAt { steps, look: self.look(at, tint[3]), tint }))
     }
 
     fn memory(&self) -> Memory {
@@ -353,12 +353,12 @@ impl Render for Fluid {
         }
     }
 
-    fn prepare(&self, _: &AtFrame, near: Shown, host: &Host<'_>) -> Result<Shown, PrepareError> {
+    fn prepare(&self, _: &FluidAt, near: FluidFrame, host: &Host<'_>) -> Result<FluidFrame, PrepareError> {
         host.check()?;
-        Ok(Shown { surface: Some(self.surface.surface(self.level, &near.places)), ..near })
+        Ok(FluidFrame { surface: Some(self.surface.surface(self.level, &near.places)), ..near })
     }
 
-    fn render(&self, now: &AtFrame, shown: &Shown, band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn render(&self, now: &FluidAt, shown: &FluidFrame, band: &mut Band<'_>, scratch: &mut Scratch) {
         let Some(surface) = &shown.surface else { return };
         let layer = SurfaceLayer {
             format: &self.format,
@@ -377,14 +377,14 @@ impl Render for Fluid {
 }
 
 impl Simulate for Fluid {
-    type Line = Simulation;
+    type Simulation = Simulation;
 
     fn step(
         &self,
-        now: &AtFrame,
+        now: &FluidAt,
         line: &mut Option<Simulation>,
         host: &Host<'_>,
-    ) -> Result<Shown, PrepareError> {
+    ) -> Result<FluidFrame, PrepareError> {
         let target = now.steps;
         if target - self.ahead > LAST * self.scene.steps {
             let text =
@@ -392,7 +392,7 @@ impl Simulate for Fluid {
             return Err(PrepareError::Failed(text));
         }
         let failed = |e: crate::particle::fluid::FluidError| PrepareError::Failed(e.to_string());
-        let shown = |places: ParcelPoints| Shown { places, surface: None };
+        let shown = |places: ParcelPoints| FluidFrame { places, surface: None };
         line.take_if(|kept| kept.key != self.key);
         let recent = line.iter().flat_map(|kept| &kept.recent).find(|(steps, _)| *steps == target);
         if let Some((_, places)) = recent {

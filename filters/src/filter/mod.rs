@@ -1,121 +1,155 @@
 //! The filter interface. **A newcomer starts here.**
 //!
 //! A filter is three things: its **settings**, declared once with [`settings!`](crate::settings!); what it is at a
-//! **moment**, asked once for each frame; and its **rows**, written band by band from any thread. This is a whole one:
+//! **moment**, asked once for each frame; and its **rows**, written band by band from any thread. The simplest one is a
+//! *point operation*, which changes every sample by itself. This is a whole file of this crate, with its test:
+//!
+//! ```rust,ignore
+#![doc = include_str!("invert.rs")]
+//! ```
+//!
+//! # How to add a filter
+//!
+//! 1. Write it into a file of its own in this folder, `NAME.rs`, with its tests at the end or in `NAME/tests.rs`. The
+//!    harness `filter::testing` runs it over formats of every kind, all levels and several bands, and compares every sample
+//!    with yours in f64 (`compare`), or gives single frames (`bind`, `run`).
+//! 2. Add a `mod` line below and a row to the [`catalog`](crate::catalog). Help, completions, recipes and hosts follow from
+//!    that; so does a walk over the catalog (`GRAINFIELD_WALK=NAME cargo test --test library walk`), which binds it with
+//!    random settings to every kind of format and asks: does every level and band give the same, do codes stay within the
+//!    depth, does alpha stay unless the user named it, does what is not finite pass to the bit, is the frame untouched with
+//!    `opacity=0`? Filters that draw over the picture, move it or draw random numbers are listed at the top of its files.
+//! 3. Freeze its output: `GRAINFIELD_BLESS=1 cargo test --test library golden` writes `tests/golden/NAME.txt`; settings
+//!    other than the defaults get a line in `CHAINS` in `tests/library/golden.rs`.
+//! 4. Put a recipe that shows it into `samples/recipes`, and a line into `CHANGELOG.md`.
+//!
+//! The chain does for it what it does for all: `enable`, `planes`, `opacity`, fields, the seed (`with seed`) and `static`
+//! (`with static`).
+//!
+//! # Looking beyond the own sample
+//!
+//! Such a filter says in its [`Plan`] how far it looks, reads the picture from [`Band::input`] and writes to
+//! [`Band::output`], which it finds with arbitrary contents. The whole input is there, but only the rows that the plan's
+//! reach names are sure to be read before others write. The mean of three by three samples, for all formats:
 //!
 //! ```
-//! use grainfield_filters::filter::{Band, Entry, Filter, Plan, Render, Spec};
-//! use grainfield_filters::frame::{Format, FrameTime, Scratch};
+//! use grainfield_filters::filter::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
+//! use grainfield_filters::frame::{Depth, Format, FrameTime, Scratch};
 //! use grainfield_filters::pixel::convert::Code;
-//! use grainfield_filters::pixel::tone::{Affine, Tone};
+//! use grainfield_filters::pixel::f32_rows::{ConvertF32, from_f32, to_f32};
 //! use grainfield_filters::settings;
-//! use grainfield_filters::settings::{Animated, SettingError, Unit};
+//! use grainfield_filters::settings::SettingError;
 //! use grainfield_filters::simd::Level;
 //!
-//! settings! {
-//!     /// What `invert` is asked for.
-//!     pub struct Invert {
-//!         /// How far: 0 is the picture as it was, 0.5 grey, 1 the negative.
-//!         amount: Animated = number(0.0..=1.0).default(1.0).unit(Unit::Fraction),
-//!     }
-//! }
+//! settings! { struct Soften {} }
 //!
-//! pub const ENTRY: Entry = Entry::new::<Invert>("invert", "Invert", "Turns light to dark and dark to light");
+//! pub const ENTRY: Entry = Entry::new::<Soften>("soften", "Soften", "The mean of neighbouring samples");
 //!
-//! impl Spec for Invert {
+//! impl Spec for Soften {
 //!     fn bind(&self, input: &Format, _seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-//!         Ok(Inverter { format: *input, set: self.clone(), level }.boxed())
+//!         Ok(Softener { format: *input, level }.boxed())
 //!     }
 //! }
 //!
-//! struct Inverter {
+//! struct Softener {
 //!     format: Format,
-//!     set: Invert,
 //!     level: Level,
 //! }
 //!
-//! impl Render for Inverter {
-//!     /// What is done to the samples of each plane.
-//!     type Params = Vec<Tone>;
+//! impl Render for Softener {
+//!     /// What the settings are at a moment, and what follows from them: here nothing.
+//!     type Params = ();
 //!     type State = ();
 //!
 //!     fn output(&self) -> &Format {
 //!         &self.format
 //!     }
 //!
-//!     fn at(&self, at: &FrameTime) -> Option<(Plan, Vec<Tone>)> {
-//!         let gain = 1.0 - 2.0 * self.set.amount.at(at);
-//!         let tone = |p| {
-//!             let code = Code::of(&self.format, p);
-//!             // Colour differences turn about their zero, all others about the middle between black and white.
-//!             let half = if self.format.is_chroma(p) { 0.0 } else { 0.5 };
-//!             let middle = f64::from(code.zero) + half * f64::from(code.span);
-//!             match self.format.depth.bits() {
-//!                 Some(bits) => Tone::line(Affine::new(bits, gain, middle - middle * gain, self.format.codes(), false)),
-//!                 None => Tone::Real { gain: gain as f32, offset: (middle - middle * gain) as f32 },
-//!             }
-//!         };
-//!         let planes = (0..self.format.planes()).map(tone).collect();
-//!         (gain != 1.0).then(|| (Plan::in_place(self.format.color_planes()), planes))
+//!     fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
+//!         // In luma rows: a row of a subsampled plane is several of them.
+//!         let reach = Reach::Rows(1 << self.format.subsampling.1);
+//!         Some((Plan { reach, ..Plan::in_place(self.format.color_planes()) }, ()))
 //!     }
 //!
-//!     fn render(&self, planes: &Vec<Tone>, (): &(), band: &mut Band<'_>, _: &mut Scratch) {
-//!         for p in band.writes.iter().filter(|&p| p < planes.len()) {
-//!             let plane = band.output.plane_mut(p);
-//!             for y in plane.rows() {
-//!                 planes[p].apply(self.level, self.format.depth, plane.row_bytes_mut(y));
-//!             }
+//!     fn memory(&self) -> Memory {
+//!         // Two rows of f32; each buffer begins a cache line.
+//!         Memory { fixed: 0, per_frame: 2 * (4 * self.format.width as usize + 64) }
+//!     }
+//!
+//!     fn render(&self, (): &(), (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
+//!         match self.format.depth {
+//!             Depth::Bits(8) => self.planes::<u8>(band, scratch),
+//!             Depth::Bits(_) => self.planes::<u16>(band, scratch),
+//!             Depth::Float => self.planes::<f32>(band, scratch),
 //!         }
 //!     }
 //! }
 //!
-//! // What a test asks of it: white becomes black at frame 24 of a curve.
-//! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};
-//! use grainfield_filters::{frame::Frame, lend::CurrentThread, lend::Host, lend::NoCache, ratio::Ratio, settings::Values};
-//! static INVERT: Entry = ENTRY;
-//! let step = Step::new(&INVERT, Values::parse(INVERT.settings, "amount=0=0;24=1").unwrap());
-//! let format = Format::from_name("gray", 16, 8).unwrap();
-//! let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
-//! let chain = Chain::bind::<ChainError>(&[step], format, &options, |made| Ok(*made)).unwrap();
-//! let mut frame = Frame::new(format);
-//! (0..8).for_each(|y| frame.row_mut::<u8>(0, y).fill(235));
-//! let (at, go) = (FrameTime::of_frame(24, Ratio::whole(24)), std::sync::atomic::AtomicBool::new(false));
-//! let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &go };
-//! chain.run(&at, Ratio::ZERO, &mut frame, &mut Workspace::default(), &States::default(), &host).unwrap();
-//! assert_eq!(frame.row::<u8>(0, 7), [16; 16]);
+//! impl Softener {
+//!     fn planes<T: ConvertF32>(&self, band: &mut Band<'_>, scratch: &mut Scratch) {
+//!         let Some(input) = band.input else { unreachable!("a plan with a reach is given the input") };
+//!         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
+//!             // Samples and rows of this plane, in this field if pictures are fields.
+//!             let (width, height) = self.format.plane_size(p);
+//!             let zero = Code::of(&self.format, p).zero as f32;
+//!             let legal = self.format.legal(p).map_or((0.0, 0.0), |(lo, hi)| (lo.into(), hi.into()));
+//!             let [row, sum] = scratch.buffers::<f32, 2>([width; 2]);
+//!             let (from, to) = (input.plane(p), band.output.plane_mut(p));
+//!             for y in to.rows() {
+//!                 sum.fill(0.0);
+//!                 // Beyond its edges the picture goes on as its outermost samples.
+//!                 for near in [y.saturating_sub(1), y, (y + 1).min(height - 1)] {
+//!                     to_f32(self.level, from.row::<T>(near), zero, row);
+//!                     for x in 0..width {
+//!                         sum[x] += row[x.saturating_sub(1)] + row[x] + row[(x + 1).min(width - 1)];
+//!                     }
+//!                 }
+//!                 sum.iter_mut().for_each(|v| *v *= 1.0 / 9.0);
+//!                 // Rounded, and kept to the legal codes or as far beyond them as the sample was; where it or the
+//!                 // sum is no finite number, the sample stays.
+//!                 to.row_mut::<T>(y).copy_from_slice(from.row(y));
+//!                 from_f32(self.level, sum, zero, legal, to.row_mut(y));
+//!             }
+//!         }
+//!     }
+//! }
 //! ```
 //!
-//! To become one of the program's filters it goes into a file of its own, with a `mod` line here and a row in the
-//! [`catalog`](crate::catalog). The chain does for it what it does for all: `enable`, `planes`, `opacity`, fields, the
-//! seed (`with seed`) and `static` (`with static`).
+//! Inner loops that cost time go to [`pixel`](crate::pixel), where [`multiversion!`](crate::simd::multiversion) compiles one
+//! body for every level. Sums are + - * / and sqrt in a fixed order, or integers, so that every machine gives the same.
+//! Lengths are best counted in samples of a picture 1920 wide, so that a look does not depend on the resolution. A filter
+//! whose result has finer steps than 8 bits asks for 16 with [`Spec::wants_16_bits`]. [`blur`] is a real one.
 //!
-//! - A filter that looks beyond its own sample says so in its [`Plan`] and finds the picture before in [`Band::input`].
+//! # More
+//!
 //! - What takes long to make and often stays the same from frame to frame is its [`State`](Render::State), made by
 //!   [`prepare`](Render::prepare) and kept under the plan's key.
-//! - What must follow from the frame before it is a [`Simulate`]d filter.
+//! - A filter in which every frame follows from the one before is a [`Simulate`]d filter.
 
 pub mod blur;
 pub mod color;
 pub mod convert;
 pub mod dither;
 pub mod dust;
-mod effect;
 mod erased;
 pub mod fade;
 pub mod flicker;
 pub mod fluid;
 pub mod grain;
+pub mod invert;
 pub mod levels;
 pub mod noise;
 mod overlay;
 pub mod particles;
+mod point;
 pub mod scratches;
 pub mod sprites;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod transform;
 pub mod vignette;
 pub mod weave;
 
-pub use erased::{Filter, Now, State};
+pub use erased::{Filter, FrameParams, State};
 
 use crate::frame::{Format, FrameMut, FrameRef, FrameTime, PlaneSet, Scratch};
 use crate::lend::{Host, PrepareError};
@@ -127,7 +161,7 @@ use core::ops::Range;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
     /// Not at all: it changes samples in place, and bands of neighbouring filters fuse with its own.
-    Same,
+    InPlace,
     /// So many rows up and down.
     Rows(u32),
     /// Anywhere.
@@ -139,7 +173,7 @@ pub enum Reach {
 pub struct Plan {
     /// How far it looks.
     pub reach: Reach,
-    /// The planes it writes. With [`Reach::Same`] the others stay as they are; otherwise they pass by reference,
+    /// The planes it writes. With [`Reach::InPlace`] the others stay as they are; otherwise they pass by reference,
     /// uncopied, and must have the same shape in output and input.
     pub writes: PlaneSet,
     /// Planes it can write too, but only when the user names them (`planes=a`): alpha, for noise.
@@ -153,7 +187,7 @@ pub struct Plan {
 impl Plan {
     /// Changes `writes` in place, with nothing prepared.
     pub const fn in_place(writes: PlaneSet) -> Plan {
-        Plan { reach: Reach::Same, writes, on_request: PlaneSet::NONE, state: None, extra_rows: 0 }
+        Plan { reach: Reach::InPlace, writes, on_request: PlaneSet::NONE, state: None, extra_rows: 0 }
     }
 }
 
@@ -171,7 +205,7 @@ pub struct Memory {
 pub struct Band<'a> {
     /// Luma rows of the output; a plane's own rows are `output.plane(p).rows()`.
     pub rows: Range<usize>,
-    /// The whole input, for a filter that looks beyond its row; `None` with [`Reach::Same`], whose input is what
+    /// The whole input, for a filter that looks beyond its row; `None` with [`Reach::InPlace`], whose input is what
     /// stands in `output`.
     pub input: Option<FrameRef<'a>>,
     /// The rows of the output, every plane.
@@ -247,7 +281,7 @@ pub trait Render: Send + Sync + 'static {
     where
         Self: Sized,
     {
-        Box::new(erased::Plain(self))
+        Box::new(erased::FrameFilter(self))
     }
 }
 
@@ -255,7 +289,7 @@ pub trait Render: Send + Sync + 'static {
 /// [`prepare`](Render::prepare), one frame at a time, and what it gives is `prepare`'s `near`.
 pub trait Simulate: Render {
     /// What is moved on from frame to frame.
-    type Line: Send + Sync + 'static;
+    type Simulation: Send + Sync + 'static;
 
     /// Moves what all frames share on to a frame: `line` is what the last call left there, of whatever frame (`None` at
     /// first; of another filter of this kind it may be, too), and the result may depend on it, and on what the host's
@@ -264,7 +298,7 @@ pub trait Simulate: Render {
     fn step(
         &self,
         now: &Self::Params,
-        line: &mut Option<Self::Line>,
+        line: &mut Option<Self::Simulation>,
         host: &Host<'_>,
     ) -> Result<Self::State, PrepareError>;
 
@@ -273,7 +307,7 @@ pub trait Simulate: Render {
     where
         Self: Sized,
     {
-        Box::new(erased::Simulation(self))
+        Box::new(erased::SimulationFilter(self))
     }
 }
 

@@ -10,10 +10,12 @@
 
 mod block;
 mod bound_layer;
+mod check;
 mod curve_rate;
 mod effect;
 mod hair;
 pub mod keys;
+mod layer_renderer;
 mod presets;
 #[cfg(test)]
 mod reference;
@@ -23,9 +25,10 @@ mod sub_emitter;
 mod tests;
 mod trail;
 
+pub use check::{EffectError, WIND};
 pub use effect::{
-    Appearance, Effect, EffectError, Emission, Layer, LifeCurve, MAX_LAYERS, MAX_PARTICLES, Page, Side,
-    SpawnArea, Sprite, Tint, WIND,
+    Appearance, Effect, Emission, Layer, LifeCurve, MAX_LAYERS, MAX_PARTICLES, Page, Side, SpawnArea, Sprite,
+    Tint,
 };
 
 pub use presets::Preset;
@@ -42,7 +45,8 @@ use crate::settings;
 use crate::settings::{Animated, FileAsset, ImageAsset, SettingError, Settings, Values};
 use crate::simd::Level;
 use block::ParticleBlock;
-use bound_layer::{BoundLayer, EffectState, Scene};
+use bound_layer::{EffectState, Scene};
+use layer_renderer::LayerRenderer;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The catalog's entry.
@@ -240,10 +244,12 @@ impl Particles {
         // How many there are decides how much room the painter needs, and the painter what colours are.
         let styles = self.styles()?;
         let sketch = Overlay::with_space(input, styles.clone(), effect.light, 1, level)?;
-        let layers: Vec<BoundLayer> = (0..effect.layers.len())
-            .map(|i| BoundLayer::new(&effect, i, most, seed, &sketch, level).map_err(|e| fault("amount", e)))
+        let layers: Vec<LayerRenderer> = (0..effect.layers.len())
+            .map(|i| {
+                LayerRenderer::new(&effect, i, most, seed, &sketch, level).map_err(|e| fault("amount", e))
+            })
             .collect::<Result<_, _>>()?;
-        let rooms: Vec<(i64, usize)> = layers.iter().map(BoundLayer::room).collect();
+        let rooms: Vec<(i64, usize)> = layers.iter().map(LayerRenderer::room).collect();
         let alive = rooms.iter().fold(0i64, |sum, r| sum.saturating_add(r.0));
         if alive > MAX_PARTICLES {
             return Err(fault("amount", EffectError::TooMany(alive)));
@@ -281,7 +287,7 @@ impl Spec for Particles {
 /// Bound to a format.
 struct BoundParticles {
     overlay: Overlay,
-    layers: Vec<BoundLayer>,
+    layers: Vec<LayerRenderer>,
     /// Bytes of the pools of a frame.
     pools: usize,
     /// The highest amount.
@@ -354,7 +360,7 @@ impl BoundParticles {
         Scene {
             overlay: &self.overlay,
             tall,
-            phases: self.layers.iter().map(|l| l.phases(now)).collect(),
+            phases: self.layers.iter().map(|l| l.bound.phases(now)).collect(),
             views: self.layers.iter().map(|l| l.view(now, tall)).collect(),
         }
     }
@@ -389,7 +395,7 @@ impl Render for BoundParticles {
             kept.pools = self
                 .layers
                 .iter()
-                .map(BoundLayer::pool)
+                .map(LayerRenderer::pool)
                 .collect::<Result<_, _>>()
                 .map_err(PrepareError::Failed)?;
         }

@@ -24,21 +24,21 @@ pub const ENTRY: Entry = Entry::new::<ScratchSpec>(
 /// The most at a time.
 const MAX_COUNT: f64 = 100.0;
 /// The longest, in frames, and the longest of any over the mean.
-const LONGEST: f64 = 1000.0;
-const SPREAD: f64 = 2.5;
+const MAX_LIFE: f64 = 1000.0;
+const LIFE_SPREAD: f64 = 2.5;
 /// How many births later than it is born a scratch may begin.
-const ASIDE: f64 = 4.0;
+const MAX_DELAY: f64 = 4.0;
 /// The most births that are looked at.
-const YOUNGEST: i64 = 4000;
+const MAX_BIRTHS: i64 = 4000;
 /// Pieces that a frame's height is cut into, at most.
-const PIECES: usize = 136;
+const MAX_SEGMENTS: usize = 136;
 
 settings! {
     struct ScratchSpec {
         /// How many scratches there are at a time, on average.
         amount: Animated = number(0.0..=MAX_COUNT).default(3.0).soft(0.0..=20.0),
         /// For how many frames a scratch runs, on average.
-        life: Animated = number(0.1..=LONGEST).default(14.0).unit(Unit::Frames).logarithmic(),
+        life: Animated = number(0.1..=MAX_LIFE).default(14.0).unit(Unit::Frames).logarithmic(),
         /// How wide scratches are, in pixels of a picture 1080 rows high; each has a width of its own around it.
         width: Animated = number(0.1..=50.0).default(1.6).unit(Unit::Pixels).logarithmic(),
         /// How far a scratch strays to either side, in pixels of a picture 1080 rows high.
@@ -69,8 +69,8 @@ impl Spec for ScratchSpec {
         let ((_, most), (shortest, longest)) = (bounds(&self.amount), bounds(&self.life));
         let rate = millionths(most / shortest);
         let births = ConstantRate::new(rate).map_err(|e| fault(e.to_string()))?;
-        let alive = (rate * (longest * SPREAD + 1.0)).ceil().min(f64::from(YOUNGEST as u32));
-        let most = alive as usize * PIECES;
+        let alive = (rate * (longest * LIFE_SPREAD + 1.0)).ceil().min(f64::from(MAX_BIRTHS as u32));
+        let most = alive as usize * MAX_SEGMENTS;
         let overlay = Overlay::new(input, vec![SplatStyle::new(shape, Blend::Over)], most, level)?;
         Ok(Scratches { overlay, births, rate, set: self.clone(), seed }.boxed())
     }
@@ -104,10 +104,10 @@ impl Scratches {
         let (amount, life) = (self.set.amount.at(at), self.set.life.at(at));
         // The part of those born that should be seen.
         let seen = amount / (self.rate * life);
-        let longest = ((life * SPREAD + ASIDE / self.rate) * FLICKS as f64) as i64 + 1;
+        let longest = ((life * LIFE_SPREAD + MAX_DELAY / self.rate) * FLICKS as f64) as i64 + 1;
         let last = self.births.born(bottom);
         // Never more than there is room for; the youngest count.
-        let first = self.births.born(top.saturating_sub(longest)).max(last.saturating_sub(YOUNGEST));
+        let first = self.births.born(top.saturating_sub(longest)).max(last.saturating_sub(MAX_BIRTHS));
         let mut out = Vec::new();
         for scratch in first..last {
             let mut rng = Rng::of(self.seed, scratch as u64);
@@ -115,10 +115,10 @@ impl Scratches {
                 continue;
             }
             // Births lie evenly; each begins up to some births later.
-            let start = (scratch as f64 + 1.0 + ASIDE * rng.next_f64()) / self.rate - number.to_f64();
+            let start = (scratch as f64 + 1.0 + MAX_DELAY * rng.next_f64()) / self.rate - number.to_f64();
             // Mostly short, a few long, the mean being one.
             let r = rng.next_f64();
-            let length = life * (0.3 + 0.6 * r + (SPREAD - 0.9) * r * r * r);
+            let length = life * (0.3 + 0.6 * r + (LIFE_SPREAD - 0.9) * r * r * r);
             self.scratch(at, number.to_f64(), start, length, &mut rng, &mut out);
         }
         out
@@ -152,7 +152,7 @@ impl Scratches {
         let drift = rng.range(-1.0, 1.0);
         let broken = rng.range(-0.5, 1.2);
         // Pieces of whole rows of luma and chroma in every field, so that they meet without a seam.
-        let rows = ((height / PIECES as f64 / 8.0).ceil() * 8.0).max(8.0);
+        let rows = ((height / MAX_SEGMENTS as f64 / 8.0).ceil() * 8.0).max(8.0);
         let mut y = 0.0;
         while y < height {
             let next = (y + rows).min(height);

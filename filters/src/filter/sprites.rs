@@ -20,7 +20,7 @@ pub const ENTRY: Entry = Entry::new::<SpritesSpec>(
 );
 
 /// The largest half side that a splat can have, in luma samples.
-const LARGEST: f64 = 4095.0;
+const MAX_HALF_SIDE: f64 = 4095.0;
 
 settings! {
     struct SpritesSpec {
@@ -41,9 +41,9 @@ settings! {
         /// In what it is mixed with the frame.
         light: BlendSpace = choice("gamma"),
         /// How many pictures stand side by side in the image, for a sheet of a flip-book.
-        columns: i64 = whole(1..=256).default(1).group("Sheet"),
+        columns: i64 = integer(1..=256).default(1).group("Sheet"),
         /// How many rows of pictures the sheet has.
-        rows: i64 = whole(1..=256).default(1).group("Sheet"),
+        rows: i64 = integer(1..=256).default(1).group("Sheet"),
         /// Which picture of the sheet it is, from 0, row by row; behind the last comes the first again. A curve turns the
         /// pages.
         cell: Animated = number(0.0..=1e9).default(0.0).step(1.0).soft(0.0..=256.0).group("Sheet"),
@@ -130,7 +130,7 @@ impl Sprites {
         let wide = self.set.stretch.at(at).sqrt();
         let half = [self.half[0] * wide, self.half[1] / wide];
         // No larger than can be, in its own proportions.
-        let scale = self.set.scale.at(at).min(LARGEST / half[0].max(half[1]));
+        let scale = self.set.scale.at(at).min(MAX_HALF_SIDE / half[0].max(half[1]));
         let splat = self.overlay.splat(centre, half.map(|v| v * scale), self.set.rotation.at(at) / 360.0);
         let cell = self.set.cell.at(at) as usize % self.cells.max(1);
         let colour = self.overlay.painter.colour([1.0; 3]);

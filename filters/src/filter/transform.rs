@@ -12,7 +12,7 @@ mod tests;
 
 pub(super) use resampler::{Placement, Plans, Resampler};
 
-use super::effect::weights;
+use super::point::weights;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::lend::{Host, PrepareError};
@@ -29,12 +29,12 @@ pub const ENTRY: Entry = Entry::new::<TransformSpec>(
 );
 
 /// The least zoom.
-const LEAST: f64 = 0.05;
+const MIN_ZOOM: f64 = 0.05;
 
 settings! {
     struct TransformSpec {
         /// How much larger: 2 is twice as large, 0.5 half. zoom='0c=1;100=1.3' moves slowly in.
-        zoom: Animated = number(LEAST..=100.0).default(1.0).soft(0.25..=4.0).logarithmic(),
+        zoom: Animated = number(MIN_ZOOM..=100.0).default(1.0).soft(0.25..=4.0).logarithmic(),
         /// How far the picture moves to the right and down, in parts of its width and height: 0.1,0 is a tenth to the
         /// right.
         pan: Animated<[f64; 2]> = position(-10.0..=10.0).default([0.0; 2]).unit(Unit::Fraction).soft(-1.0..=1.0),
@@ -161,7 +161,7 @@ impl Render for Transform {
     }
 
     fn memory(&self) -> Memory {
-        Memory { fixed: 0, per_frame: self.by.memory(1.0 / LEAST + 2.0) }
+        Memory { fixed: 0, per_frame: self.by.memory(1.0 / MIN_ZOOM + 2.0) }
     }
 
     fn prepare(

@@ -6,7 +6,7 @@
 //! integers and its error are stated in [`crate::pixel::vignette`]. A slow ramp shows bands in 8 bits, so the chain works
 //! in 16 and ends with dither.
 
-use super::effect::key;
+use super::point::key;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, Scratch};
 use crate::lend::{Host, PrepareError};

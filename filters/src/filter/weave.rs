@@ -4,8 +4,8 @@
 //! three frames; all of it from the noise stream, so any frame can be asked for first. The picture is moved by parts of
 //! a sample, by the resampler of [`transform`](super::transform).
 
-use super::effect::weights;
 use super::flicker::Phase;
+use super::point::weights;
 use super::transform::{Placement, Plans, Resampler};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
 use crate::frame::{Format, FrameTime, Scratch};

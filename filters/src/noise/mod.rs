@@ -11,10 +11,10 @@
 //! | [`lfsr31`] | 31 bits, eight lanes | a power of a GF(2) matrix | `noise`: the plain fast one |
 //! | [`xs64`] | 64 bits, 32 lanes | a hash of the address | where no statistics may ever show a pattern |
 //!
-//! Both are frozen: the words at an address never change. What would change them gets a new name.
+//! Both are frozen: the words at an address never change. A stream with other words gets a new name.
 //!
-//! What a filter scales is not the word but a *centred* number c, made of one or several words by a [`Distribution`]: uniform,
-//! the sum of some, or nearly normal. See [`distribution`].
+//! A filter scales a *centred* number c, which a [`Distribution`] makes of one or several words: uniform, the sum of some,
+//! or nearly normal. See [`distribution`].
 
 pub(crate) mod arch;
 pub mod distribution;

@@ -1,7 +1,7 @@
-//! Particles: 32 bytes kept, everything else made again; born, moved and culled in closed form.
+//! Particles in closed form: birth, motion and culling follow from a particle's number and the time; 32 bytes are kept.
 //!
-//! An [`Emitter`] says which particle has which number and when it is born ([`Births`]), a [`Kind`] what all its
-//! particles have in common, and [`placed`] where one is at a time. From these three, any frame can be made first.
+//! An [`Emitter`] numbers its particles and says when each is born ([`Births`]), a [`Kind`] describes what they have in
+//! common, and [`placed`] computes where one is at a time. With these three, frames can be rendered in any order.
 //! The [`Pool`] is the fast form: it keeps the births of the window that may live, 64 to a block, and places them a
 //! block at a time.
 //!

@@ -3,9 +3,9 @@
 use crate::frame::{PlaneMut, PlaneRef, Sample};
 use crate::simd::{Level, multiversion};
 
-/// A sample that [`lift`] takes out of a row and [`from_f32`] puts back.
+/// A sample that [`to_f32`] reads from a row and [`from_f32`] writes back.
 pub trait ConvertF32: Sample {
-    /// See [`lift`].
+    /// See [`to_f32`].
     #[doc(hidden)]
     fn to_f32(level: Level, row: &[Self], zero: f32, out: &mut [f32]);
     /// See [`from_f32`].
@@ -159,10 +159,10 @@ integer!(
     from_f32_u8,
     to_f32_u8_body,
     from_f32_u8_body,
-    lift_rows_u8,
-    settle_rows_u8,
-    lift_rows_u8_body,
-    settle_rows_u8_body
+    to_f32_rows_u8,
+    from_f32_rows_u8,
+    to_f32_rows_u8_body,
+    from_f32_rows_u8_body
 );
 integer!(
     u16,
@@ -170,22 +170,22 @@ integer!(
     from_f32_u16,
     to_f32_u16_body,
     from_f32_u16_body,
-    lift_rows_u16,
-    settle_rows_u16,
-    lift_rows_u16_body,
-    settle_rows_u16_body
+    to_f32_rows_u16,
+    from_f32_rows_u16,
+    to_f32_rows_u16_body,
+    from_f32_rows_u16_body
 );
 
 /// What is not finite stays as it was, to the bit, and nothing becomes so.
 #[inline(always)]
-fn settle_f32_body(values: &[f32], row: &mut [f32]) {
+fn keep_non_finite_body(values: &[f32], row: &mut [f32]) {
     for (s, v) in row.iter_mut().zip(values) {
         *s = if v.is_finite() && s.is_finite() { *v } else { *s };
     }
 }
 
 multiversion! {
-    fn settle_f32(level, values: &[f32], row: &mut [f32]) = settle_f32_body;
+    fn keep_non_finite(level, values: &[f32], row: &mut [f32]) = keep_non_finite_body;
 }
 
 impl ConvertF32 for f32 {
@@ -193,7 +193,7 @@ impl ConvertF32 for f32 {
         out.iter_mut().zip(row).for_each(|(o, s)| *o = *s);
     }
     fn from_f32(level: Level, values: &[f32], _: f32, _: (f32, f32), row: &mut [f32]) {
-        settle_f32(level, values, row);
+        keep_non_finite(level, values, row);
     }
     fn to_f32_rows(_: Level, plane: &PlaneRef<'_>, area: Area, _: f32, out: &mut [f32], stride: usize) {
         let Area { from: [x, y], size: [w, h] } = area;
@@ -214,7 +214,7 @@ impl ConvertF32 for f32 {
     ) {
         let Area { from: [x, y], size: [w, h] } = area;
         for (j, values) in values.chunks(stride).enumerate().take(h) {
-            settle_f32(level, &values[..w], &mut plane.row_mut::<f32>(y + j)[x..][..w]);
+            keep_non_finite(level, &values[..w], &mut plane.row_mut::<f32>(y + j)[x..][..w]);
         }
     }
     #[inline(always)]
@@ -232,14 +232,14 @@ pub fn to_f32<T: ConvertF32>(level: Level, row: &[T], zero: f32, out: &mut [f32]
     T::to_f32(level, row, zero, out);
 }
 
-/// The way back from [`lift`]: rounded to the nearest code (a half to even) and kept to the legal codes, or as far
+/// The way back from [`to_f32`]: rounded to the nearest code (a half to even) and kept to the legal codes, or as far
 /// outside of them as the sample in `row` was. Float samples are taken as they are, but what is not finite on either side
 /// leaves the sample in `row` as it was.
 pub fn from_f32<T: ConvertF32>(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [T]) {
     T::from_f32(level, values, zero, legal, row);
 }
 
-/// [`lift`] of an area of a plane into rows that are `stride` apart; what lies behind a row becomes 0.
+/// [`to_f32`] of an area of a plane into rows that are `stride` apart; what lies behind a row becomes 0.
 pub fn to_f32_rows<T: ConvertF32>(
     level: Level,
     plane: &PlaneRef<'_>,
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_are_lifted_and_settled_sample_by_sample() {
+    fn areas_are_converted_sample_by_sample() {
         areas_are_rows(|n| n as u8, (16.0, 235.0));
         areas_are_rows(|n| n as u16 & 1023, (64.0, 940.0));
         areas_are_rows(|n| (n >> 40) as f32 / 1e6, (0.0, 0.0));

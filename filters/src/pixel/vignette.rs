@@ -35,11 +35,11 @@ impl Axis {
 }
 
 /// More than any term that counts.
-const MOST: f64 = (1u32 << 29) as f64;
+const MAX_TERM: f64 = (1u32 << 29) as f64;
 
 /// A term as the kernels take it: in 1/65536 of the way from where darkening begins to where it is full.
 pub fn term(square: f64, scale: f64) -> i32 {
-    libm::floor((square * scale * 65536.0).clamp(-MOST, MOST) + 0.5) as i32
+    libm::floor((square * scale * 65536.0).clamp(-MAX_TERM, MAX_TERM) + 0.5) as i32
 }
 
 /// How much of a difference from `zero` is lost, in 1/65536.

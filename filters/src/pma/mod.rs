@@ -12,11 +12,11 @@
 //! | made for | few, small payloads; ranges of keys | particles of some ten bytes; whole cells |
 //!
 //! Both hold a bitmask of validity (bit `i` of word `w`: slot `64 w + i` is in use), double or halve (total order) or
-//! are laid out anew (cell order) when the whole leaves its density bounds, and count the elements they write.
+//! are laid out again (cell order) when their overall density leaves its bounds, and count the elements they write.
 //!
-//! **One order, whatever the history.** What is read out in order depends on the elements alone: by key (or cell),
-//! then by the payload's [`Ranked::rank`]. Slots, on the other hand, depend on the history and are valid only until
-//! the next change.
+//! **One order, whatever the history.** Reading gives the elements by key (or cell), then by the payload's
+//! [`Ranked::rank`], however they came there. Slot numbers depend on the history and are valid only until the next
+//! change.
 
 mod arch;
 mod bounds;

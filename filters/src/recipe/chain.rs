@@ -11,7 +11,7 @@ use std::ops::Range;
 /// What [`HEAD`] takes.
 static HEAD_SETTINGS: [Setting; 2] = [
     Setting::new("seed", "The seed of the recipe.", Kind::Seed),
-    Setting::new("version", "The version of the recipe's format.", Kind::Whole { min: 0, max: i64::MAX }),
+    Setting::new("version", "The version of the recipe's format.", Kind::Integer { min: 0, max: i64::MAX }),
 ];
 
 /// Characters between two separators, without the white space round them.
@@ -242,7 +242,7 @@ impl Part {
                 *seed = Some(s);
                 Ok(())
             }
-            (Part::Head { .. }, Value::Whole(VERSION)) => Ok(()),
+            (Part::Head { .. }, Value::Integer(VERSION)) => Ok(()),
             (Part::Head { .. }, _) => Err((piece.span(), Problem::Version, None)),
         }
     }

@@ -284,7 +284,7 @@ fn bad_seed(item: &Item<'_>) -> Fault {
 fn wanted(kind: Kind) -> &'static str {
     match kind {
         Kind::Switch => "true or false",
-        Kind::Whole { .. } => "a whole number",
+        Kind::Integer { .. } => "a whole number",
         Kind::Number { .. } => "a number, or a curve",
         Kind::Fixed { .. } => "a number",
         Kind::Seed => "a whole number, or 0x and hex digits in quotes",

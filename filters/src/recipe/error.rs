@@ -60,30 +60,30 @@ impl fmt::Display for Problem {
                 write!(
                     f,
                     "there is no filter '{}': ',' separates filters, and a number has a point, as in 0.5",
-                    Shown(name)
+                    Printable(name)
                 )
             }
-            Problem::UnknownFilter(name) => write!(f, "there is no filter '{}'", Shown(name)),
+            Problem::UnknownFilter(name) => write!(f, "there is no filter '{}'", Printable(name)),
             Problem::UnknownSetting(filter, name) if filter.is_empty() => {
-                write!(f, "a recipe has no entry '{}'", Shown(name))
+                write!(f, "a recipe has no entry '{}'", Printable(name))
             }
             Problem::UnknownSetting(part, name)
                 if ["key", "curve", "effect", "layer", "spread"].contains(&part.as_str()) =>
             {
                 let a = if part == "effect" { "an" } else { "a" };
-                write!(f, "{a} {part} has no entry '{}'", Shown(name))
+                write!(f, "{a} {part} has no entry '{}'", Printable(name))
             }
             Problem::UnknownSetting(filter, name) => {
-                write!(f, "'{filter}' has no setting '{}'", Shown(name))
+                write!(f, "'{filter}' has no setting '{}'", Printable(name))
             }
             Problem::NoSetting => f.write_str("the name of a setting is missing before '='"),
             Problem::Unnamed => {
                 f.write_str("only the first value may go without a name: write name=value, ':' between two")
             }
             Problem::NoEquals(filter) => write!(f, "settings follow an '=': write {filter}=name=value"),
-            Problem::NoValue(name) => write!(f, "'{}' needs a value: write {0}=value", Shown(name)),
-            Problem::Twice(name) => write!(f, "'{}' is given twice", Shown(name)),
-            Problem::Value(name, problem) => write!(f, "{}: {problem}", Shown(name)),
+            Problem::NoValue(name) => write!(f, "'{}' needs a value: write {0}=value", Printable(name)),
+            Problem::Twice(name) => write!(f, "'{}' is given twice", Printable(name)),
+            Problem::Value(name, problem) => write!(f, "{}: {problem}", Printable(name)),
             Problem::Graph(';') => f.write_str(
                 "';' needs quotes round the value, as in strength='0=0;48=12'; filters are separated by ','",
             ),
@@ -111,9 +111,9 @@ impl fmt::Display for Problem {
 }
 
 /// A name as it may be shown: no control characters, and not endless.
-struct Shown<'a>(&'a str);
+struct Printable<'a>(&'a str);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tame = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
         self.0.chars().take(40).map(tame).try_for_each(|c| fmt::Write::write_char(f, c))?;
@@ -224,7 +224,7 @@ impl fmt::Display for RecipeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let p = &self.0;
         if let Some(file) = &p.file {
-            write!(f, "{}:{}:{}: ", Shown(file), p.line, p.column)?;
+            write!(f, "{}:{}:{}: ", Printable(file), p.line, p.column)?;
         }
         write!(f, "{}", p.problem)?;
         if !p.excerpt.is_empty() {

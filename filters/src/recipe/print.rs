@@ -10,16 +10,16 @@ use md5::{Digest, Md5};
 use std::fmt::Write;
 
 /// A value, or where it stands.
-enum Said {
+enum ValueOrLink {
     Value(Value),
     Link(String),
 }
 
-impl std::fmt::Display for Said {
+impl std::fmt::Display for ValueOrLink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Said::Value(v) => v.fmt(f),
-            Said::Link(text) => f.write_str(text),
+            ValueOrLink::Value(v) => v.fmt(f),
+            ValueOrLink::Link(text) => f.write_str(text),
         }
     }
 }
@@ -29,11 +29,11 @@ fn linked(
     recipe: &Recipe,
     i: usize,
     values: impl Iterator<Item = (&'static str, Value)>,
-) -> Vec<(&'static str, Said)> {
+) -> Vec<(&'static str, ValueOrLink)> {
     let links = || recipe.links.iter().filter(|l| l.step == i);
     let own = values.filter(|(id, _)| !links().any(|l| l.setting.id == *id));
-    let mut all: Vec<_> = own.map(|(id, v)| (id, Said::Value(v))).collect();
-    all.extend(links().map(|l| (l.setting.id, Said::Link(l.to_string()))));
+    let mut all: Vec<_> = own.map(|(id, v)| (id, ValueOrLink::Value(v))).collect();
+    all.extend(links().map(|l| (l.setting.id, ValueOrLink::Link(l.to_string()))));
     let settings = recipe.steps[i].values.settings().iter().chain(&COMMON);
     let order: Vec<&str> = settings.map(|s| s.id).collect();
     all.sort_by_key(|(id, _)| order.iter().position(|o| o == id));
@@ -41,14 +41,14 @@ fn linked(
 }
 
 /// The settings of a step that are not what they would be without a word, in the order of the description.
-fn given(recipe: &Recipe, i: usize) -> Vec<(&'static str, Said)> {
+fn given(recipe: &Recipe, i: usize) -> Vec<(&'static str, ValueOrLink)> {
     let step = &recipe.steps[i];
     let own = step.values.iter_given().map(|(s, v)| (s.id, v.clone()));
     linked(recipe, i, own.chain(common(step)))
 }
 
 /// Every setting of a step that has a value, given or not, each in its normal form.
-fn complete(recipe: &Recipe, i: usize) -> Vec<(&'static str, Said)> {
+fn complete(recipe: &Recipe, i: usize) -> Vec<(&'static str, ValueOrLink)> {
     let step = &recipe.steps[i];
     let settings = step.values.settings().iter();
     let own = settings.filter_map(|s| Some((s.id, normal(step.values.get(s.id)?))));
@@ -77,7 +77,7 @@ fn normal(value: &Value) -> Value {
         Value::Colour(v) => Value::Colour(still(v)),
         Value::Frames(r) => Value::Frames(r.normalized()),
         Value::Switch(_)
-        | Value::Whole(_)
+        | Value::Integer(_)
         | Value::Seed(_)
         | Value::Choice(_)
         | Value::Planes(_)
@@ -89,9 +89,9 @@ fn normal(value: &Value) -> Value {
 
 fn chain(
     seed: Option<u64>,
-    steps: impl Iterator<Item = (&'static str, Vec<(&'static str, Said)>)>,
+    steps: impl Iterator<Item = (&'static str, Vec<(&'static str, ValueOrLink)>)>,
 ) -> String {
-    let head = seed.map(|s| (HEAD, vec![("seed", Said::Value(Value::Seed(s)))]));
+    let head = seed.map(|s| (HEAD, vec![("seed", ValueOrLink::Value(Value::Seed(s)))]));
     let mut out = String::new();
     for (i, (name, settings)) in head.into_iter().chain(steps).enumerate() {
         out.push_str(if i > 0 { "," } else { "" });
@@ -122,8 +122,8 @@ impl Recipe {
             let _ = writeln!(out, "\n[[filter]]\nname = {}", toml_string(step.filter.name));
             for (id, said) in given(self, i) {
                 let text = match said {
-                    Said::Value(value) => toml_value(&value),
-                    Said::Link(text) => toml_string(&text),
+                    ValueOrLink::Value(value) => toml_value(&value),
+                    ValueOrLink::Link(text) => toml_string(&text),
                 };
                 let _ = writeln!(out, "{id} = {text}");
             }
@@ -170,7 +170,7 @@ fn toml_value(value: &Value) -> String {
     match value {
         // TOML promises 63 bits.
         Value::Seed(s) if i64::try_from(*s).is_err() => format!("\"{s:#x}\""),
-        Value::Switch(_) | Value::Whole(_) | Value::Seed(_) | Value::Number(Animated::Constant(_)) => {
+        Value::Switch(_) | Value::Integer(_) | Value::Seed(_) | Value::Number(Animated::Constant(_)) => {
             value.to_string()
         }
         other => toml_string(&other.to_string()),

@@ -23,9 +23,9 @@ const fn setting(id: &'static str, kind: Kind, default: Option<Constant>) -> Set
 
 static SETTINGS: [Setting; 8] = [
     setting("strength", Kind::Number { min: -1e99, max: 1e99 }, Some(Constant::Number(4.0))),
-    setting("mode", Kind::Choice(MODES), Some(Constant::Word("uniform"))),
+    setting("mode", Kind::Choice(MODES), Some(Constant::Choice("uniform"))),
     setting("static", Kind::Switch, Some(Constant::Switch(false))),
-    setting("samples", Kind::Whole { min: -2, max: 16 }, Some(Constant::Whole(4))),
+    setting("samples", Kind::Integer { min: -2, max: 16 }, Some(Constant::Integer(4))),
     setting("seed", Kind::Seed, None),
     setting("centre", Kind::Position { min: -1e6, max: 1e6 }, None),
     setting("tint", Kind::Colour, Some(Constant::Colour([0.0, 0.0, 0.0, 1.0]))),
@@ -331,7 +331,7 @@ fn recipe() -> impl Strategy<Value = Recipe> {
         animated(-1f64..1.0).prop_map(|v| ("strength", Value::Number(v))),
         (0..MODES.len()).prop_map(|i| ("mode", Value::Choice(MODES[i].id))),
         any::<bool>().prop_map(|v| ("static", Value::Switch(v))),
-        (-2i64..=16).prop_map(|v| ("samples", Value::Whole(v))),
+        (-2i64..=16).prop_map(|v| ("samples", Value::Integer(v))),
         any::<u64>().prop_map(|v| ("seed", Value::Seed(v))),
         animated(proptest::array::uniform2(-1e6f64..1e6)).prop_map(|v| ("centre", Value::Position(v))),
         animated(colour).prop_map(|v| ("tint", Value::Colour(v))),

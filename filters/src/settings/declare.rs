@@ -16,7 +16,7 @@ pub trait Settings: Sized {
 }
 
 /// A type that a setting's value can be read as.
-pub trait Typed: Sized {
+pub trait FromValue: Sized {
     /// The value; `None` for one of another kind.
     fn of(value: &Value) -> Option<Self>;
 
@@ -27,24 +27,24 @@ pub trait Typed: Sized {
 }
 
 /// One of a few words; [`choices!`](crate::choices!) implements it.
-pub trait Word: Copy + PartialEq + 'static {
+pub trait ChoiceEnum: Copy + PartialEq + 'static {
     /// The words, in the order of help.
-    const WORDS: &'static [Choice];
+    const CHOICES: &'static [Choice];
     /// What each of them stands for.
     const VALUES: &'static [Self];
 
     /// What a word stands for.
-    fn of_word(word: &str) -> Option<Self> {
-        Self::WORDS.iter().position(|c| c.id == word).map(|i| Self::VALUES[i])
+    fn from_id(word: &str) -> Option<Self> {
+        Self::CHOICES.iter().position(|c| c.id == word).map(|i| Self::VALUES[i])
     }
 
     /// The word for it.
-    fn word(self) -> &'static str {
-        Self::VALUES.iter().position(|v| *v == self).map_or("", |i| Self::WORDS[i].id)
+    fn id(self) -> &'static str {
+        Self::VALUES.iter().position(|v| *v == self).map_or("", |i| Self::CHOICES[i].id)
     }
 }
 
-impl<T: Typed> Typed for Option<T> {
+impl<T: FromValue> FromValue for Option<T> {
     fn of(value: &Value) -> Option<Self> {
         T::of(value).map(Some)
     }
@@ -54,15 +54,15 @@ impl<T: Typed> Typed for Option<T> {
     }
 }
 
-impl<W: Word> Typed for W {
+impl<W: ChoiceEnum> FromValue for W {
     fn of(value: &Value) -> Option<W> {
-        if let Value::Choice(word) = value { W::of_word(word) } else { None }
+        if let Value::Choice(word) = value { W::from_id(word) } else { None }
     }
 }
 
-macro_rules! typed {
+macro_rules! from_value {
     ($($variant:ident: $t:ty,)*) => {
-        $(impl Typed for $t {
+        $(impl FromValue for $t {
             fn of(value: &Value) -> Option<$t> {
                 if let Value::$variant(v) = value { Some(v.clone()) } else { None }
             }
@@ -70,9 +70,9 @@ macro_rules! typed {
     };
 }
 
-typed! {
+from_value! {
     Switch: bool,
-    Whole: i64,
+    Integer: i64,
     Number: Animated,
     Seed: u64,
     Position: Animated<[f64; 2]>,
@@ -82,7 +82,7 @@ typed! {
     Effect: FileAsset,
 }
 
-impl Typed for f64 {
+impl FromValue for f64 {
     fn of(value: &Value) -> Option<f64> {
         if let Value::Number(Animated::Constant(v)) = value { Some(*v) } else { None }
     }
@@ -90,135 +90,139 @@ impl Typed for f64 {
 
 /// A setting in the making, whose value is a `T`: `Option` of something until it has a default.
 #[derive(Debug)]
-pub struct Described<T> {
+pub struct SettingBuilder<T> {
     setting: Setting,
     of: PhantomData<fn() -> T>,
 }
 
-const fn described<T>(kind: Kind) -> Described<T> {
-    Described { setting: Setting::new("", "", kind), of: PhantomData }
+const fn builder<T>(kind: Kind) -> SettingBuilder<T> {
+    SettingBuilder { setting: Setting::new("", "", kind), of: PhantomData }
 }
 
 /// A number that may move.
-pub const fn number(range: RangeInclusive<f64>) -> Described<Option<Animated>> {
-    described(Kind::Number { min: *range.start(), max: *range.end() })
+pub const fn number(range: RangeInclusive<f64>) -> SettingBuilder<Option<Animated>> {
+    builder(Kind::Number { min: *range.start(), max: *range.end() })
 }
 
 /// A number that stays the same over the clip.
-pub const fn fixed(range: RangeInclusive<f64>) -> Described<Option<f64>> {
-    described(Kind::Fixed { min: *range.start(), max: *range.end() })
+pub const fn fixed(range: RangeInclusive<f64>) -> SettingBuilder<Option<f64>> {
+    builder(Kind::Fixed { min: *range.start(), max: *range.end() })
 }
 
 /// A whole number that stays the same over the clip.
-pub const fn whole(range: RangeInclusive<i64>) -> Described<Option<i64>> {
-    described(Kind::Whole { min: *range.start(), max: *range.end() })
+pub const fn integer(range: RangeInclusive<i64>) -> SettingBuilder<Option<i64>> {
+    builder(Kind::Integer { min: *range.start(), max: *range.end() })
 }
 
 /// Yes or no.
-pub const fn switch() -> Described<Option<bool>> {
-    described(Kind::Switch)
+pub const fn switch() -> SettingBuilder<Option<bool>> {
+    builder(Kind::Switch)
 }
 
 /// One of the words of a type; without any this one.
-pub const fn choice<W: Word>(default: &'static str) -> Described<W> {
-    assert!(is_one_of(default, W::WORDS), "the default is none of the words");
-    optional_choice::<W>().by_default(Constant::Word(default))
+pub const fn choice<W: ChoiceEnum>(default: &'static str) -> SettingBuilder<W> {
+    assert!(is_one_of(default, W::CHOICES), "the default is none of the words");
+    optional_choice::<W>().by_default(Constant::Choice(default))
 }
 
 /// One of the words of a type, or none of them.
-pub const fn optional_choice<W: Word>() -> Described<Option<W>> {
-    described(Kind::Choice(W::WORDS))
+pub const fn optional_choice<W: ChoiceEnum>() -> SettingBuilder<Option<W>> {
+    builder(Kind::Choice(W::CHOICES))
 }
 
 /// A place that may move.
-pub const fn position(range: RangeInclusive<f64>) -> Described<Option<Animated<[f64; 2]>>> {
-    described(Kind::Position { min: *range.start(), max: *range.end() })
+pub const fn position(range: RangeInclusive<f64>) -> SettingBuilder<Option<Animated<[f64; 2]>>> {
+    builder(Kind::Position { min: *range.start(), max: *range.end() })
 }
 
 /// A colour that may move.
-pub const fn colour() -> Described<Option<Animated<[f64; 4]>>> {
-    described(Kind::Colour)
+pub const fn colour() -> SettingBuilder<Option<Animated<[f64; 4]>>> {
+    builder(Kind::Colour)
 }
 
 /// A function of 0..1 as points.
-pub const fn points(range: RangeInclusive<f64>) -> Described<Option<Points>> {
-    described(Kind::Points { min: *range.start(), max: *range.end() })
+pub const fn points(range: RangeInclusive<f64>) -> SettingBuilder<Option<Points>> {
+    builder(Kind::Points { min: *range.start(), max: *range.end() })
 }
 
 /// Bits to start random numbers from.
-pub const fn bits() -> Described<Option<u64>> {
-    described(Kind::Seed)
+pub const fn bits() -> SettingBuilder<Option<u64>> {
+    builder(Kind::Seed)
 }
 
 /// An image file.
-pub const fn image() -> Described<Option<ImageAsset>> {
-    described(Kind::Image)
+pub const fn image() -> SettingBuilder<Option<ImageAsset>> {
+    builder(Kind::Image)
 }
 
 /// A frame of the source, as an image.
-pub const fn source_frame() -> Described<Option<ImageAsset>> {
-    described(Kind::SourceFrame)
+pub const fn source_frame() -> SettingBuilder<Option<ImageAsset>> {
+    builder(Kind::SourceFrame)
 }
 
 /// An effect file.
-pub const fn effect() -> Described<Option<FileAsset>> {
-    described(Kind::Effect)
+pub const fn effect() -> SettingBuilder<Option<FileAsset>> {
+    builder(Kind::Effect)
 }
 
-impl<T> Described<T> {
-    const fn with(self, setting: Setting) -> Described<T> {
-        Described { setting, ..self }
+impl<T> SettingBuilder<T> {
+    const fn with(self, setting: Setting) -> SettingBuilder<T> {
+        SettingBuilder { setting, ..self }
     }
 
-    const fn by_default<V>(self, default: Constant) -> Described<V> {
-        Described { setting: Setting { default: Some(default), ..self.setting }, of: PhantomData }
+    const fn by_default<V>(self, default: Constant) -> SettingBuilder<V> {
+        SettingBuilder { setting: Setting { default: Some(default), ..self.setting }, of: PhantomData }
     }
 
     /// What a window calls it, where that is not its id in other letters.
-    pub const fn label(self, label: &'static str) -> Described<T> {
+    pub const fn label(self, label: &'static str) -> SettingBuilder<T> {
         let setting = Setting { label, ..self.setting };
         self.with(setting)
     }
 
     /// What its number counts.
-    pub const fn unit(self, unit: Unit) -> Described<T> {
+    pub const fn unit(self, unit: Unit) -> SettingBuilder<T> {
         let setting = Setting { unit, ..self.setting };
         self.with(setting)
     }
 
     /// The heading that a window puts it under.
-    pub const fn group(self, group: &'static str) -> Described<T> {
+    pub const fn group(self, group: &'static str) -> SettingBuilder<T> {
         let setting = Setting { group, ..self.setting };
         self.with(setting)
     }
 
     /// The part of the range that a slider spans.
-    pub const fn soft(self, range: RangeInclusive<f64>) -> Described<T> {
+    pub const fn soft(self, range: RangeInclusive<f64>) -> SettingBuilder<T> {
         let setting = Setting { soft: Some((*range.start(), *range.end())), ..self.setting };
         self.with(setting)
     }
 
     /// What one step of a slider changes.
-    pub const fn step(self, step: f64) -> Described<T> {
+    pub const fn step(self, step: f64) -> SettingBuilder<T> {
         let setting = Setting { step: Some(step), ..self.setting };
         self.with(setting)
     }
 
     /// A slider goes by ratios, not by differences.
-    pub const fn logarithmic(self) -> Described<T> {
+    pub const fn logarithmic(self) -> SettingBuilder<T> {
         let setting = Setting { logarithmic: true, ..self.setting };
         self.with(setting)
     }
 
     /// It matters only when the choice `setting` is one of `words`.
-    pub const fn only_when(self, setting: &'static str, words: &'static [&'static str]) -> Described<T> {
+    pub const fn only_when(self, setting: &'static str, words: &'static [&'static str]) -> SettingBuilder<T> {
         let only_when = Some(OnlyWhen { setting, words, refused: false });
         let setting = Setting { only_when, ..self.setting };
         self.with(setting)
     }
 
     /// The same, and giving it otherwise is an error.
-    pub const fn refused_unless(self, setting: &'static str, words: &'static [&'static str]) -> Described<T> {
+    pub const fn refused_unless(
+        self,
+        setting: &'static str,
+        words: &'static [&'static str],
+    ) -> SettingBuilder<T> {
         let only_when = Some(OnlyWhen { setting, words, refused: true });
         let setting = Setting { only_when, ..self.setting };
         self.with(setting)
@@ -230,44 +234,44 @@ impl<T> Described<T> {
     }
 }
 
-impl Described<Option<Animated>> {
+impl SettingBuilder<Option<Animated>> {
     /// What it is when neither given nor in a preset.
-    pub const fn default(self, v: f64) -> Described<Animated> {
+    pub const fn default(self, v: f64) -> SettingBuilder<Animated> {
         self.by_default(Constant::Number(v))
     }
 }
 
-impl Described<Option<f64>> {
+impl SettingBuilder<Option<f64>> {
     /// What it is when neither given nor in a preset.
-    pub const fn default(self, v: f64) -> Described<f64> {
+    pub const fn default(self, v: f64) -> SettingBuilder<f64> {
         self.by_default(Constant::Number(v))
     }
 }
 
-impl Described<Option<i64>> {
+impl SettingBuilder<Option<i64>> {
     /// What it is when neither given nor in a preset.
-    pub const fn default(self, v: i64) -> Described<i64> {
-        self.by_default(Constant::Whole(v))
+    pub const fn default(self, v: i64) -> SettingBuilder<i64> {
+        self.by_default(Constant::Integer(v))
     }
 }
 
-impl Described<Option<bool>> {
+impl SettingBuilder<Option<bool>> {
     /// What it is when neither given nor in a preset.
-    pub const fn default(self, v: bool) -> Described<bool> {
+    pub const fn default(self, v: bool) -> SettingBuilder<bool> {
         self.by_default(Constant::Switch(v))
     }
 }
 
-impl Described<Option<Animated<[f64; 2]>>> {
+impl SettingBuilder<Option<Animated<[f64; 2]>>> {
     /// What it is when neither given nor in a preset.
-    pub const fn default(self, v: [f64; 2]) -> Described<Animated<[f64; 2]>> {
+    pub const fn default(self, v: [f64; 2]) -> SettingBuilder<Animated<[f64; 2]>> {
         self.by_default(Constant::Position(v))
     }
 }
 
-impl Described<Option<Animated<[f64; 4]>>> {
+impl SettingBuilder<Option<Animated<[f64; 4]>>> {
     /// What it is when neither given nor in a preset.
-    pub const fn default(self, v: [f64; 4]) -> Described<Animated<[f64; 4]>> {
+    pub const fn default(self, v: [f64; 4]) -> SettingBuilder<Animated<[f64; 4]>> {
         self.by_default(Constant::Colour(v))
     }
 }
@@ -354,7 +358,7 @@ macro_rules! settings {
                 $( {
                     #[allow(unused_imports)]
                     use $crate::settings::declare::*;
-                    let described: Described<$type> = $described;
+                    let described: SettingBuilder<$type> = $described;
                     described.named($crate::settings!(@id $field $($id)?), concat!($($help),+))
                 }, )*
                 $( $( $crate::settings!(@common $common) ),+ )?
@@ -377,8 +381,8 @@ macro_rules! settings {
 #[macro_export]
 macro_rules! choices {
     (for $name:ident { $( $(#[doc = $help:literal])+ $value:ident = $word:literal ),* $(,)? }) => {
-        impl $crate::settings::Word for $name {
-            const WORDS: &'static [$crate::settings::Choice] =
+        impl $crate::settings::ChoiceEnum for $name {
+            const CHOICES: &'static [$crate::settings::Choice] =
                 &[$( $crate::settings::Choice::new($word, concat!($($help),+)) ),*];
             const VALUES: &'static [$name] = &[$( $name::$value ),*];
         }

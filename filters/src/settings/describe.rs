@@ -67,12 +67,12 @@ impl Setting {
 pub enum Constant {
     /// Of a [`Kind::Switch`].
     Switch(bool),
-    /// Of a [`Kind::Whole`].
-    Whole(i64),
+    /// Of a [`Kind::Integer`].
+    Integer(i64),
     /// Of a [`Kind::Number`] or [`Kind::Fixed`].
     Number(f64),
     /// Of a [`Kind::Choice`].
-    Word(&'static str),
+    Choice(&'static str),
     /// Of a [`Kind::Position`].
     Position([f64; 2]),
     /// Of a [`Kind::Colour`].
@@ -83,9 +83,9 @@ impl From<Constant> for Value {
     fn from(constant: Constant) -> Value {
         match constant {
             Constant::Switch(v) => Value::Switch(v),
-            Constant::Whole(v) => Value::Whole(v),
+            Constant::Integer(v) => Value::Integer(v),
             Constant::Number(v) => Value::Number(v.into()),
-            Constant::Word(v) => Value::Choice(v),
+            Constant::Choice(v) => Value::Choice(v),
             Constant::Position(v) => Value::Position(v.into()),
             Constant::Colour(v) => Value::Colour(v.into()),
         }
@@ -109,7 +109,7 @@ pub enum Kind {
     /// `true` or `false` (also `1`, `0`, `yes`, `no`, `on`, `off`).
     Switch,
     /// A whole number that stays the same over the clip.
-    Whole {
+    Integer {
         /// Lowest.
         min: i64,
         /// Highest.

@@ -16,7 +16,7 @@ mod text;
 mod values;
 
 pub use animated::Animated;
-pub use declare::{Settings, Typed, Word};
+pub use declare::{ChoiceEnum, FromValue, Settings};
 pub use describe::{Choice, Constant, Kind, OnlyWhen, Setting, Unit};
 pub use file_asset::FileAsset;
 pub use image_asset::ImageAsset;

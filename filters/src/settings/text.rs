@@ -26,9 +26,9 @@ pub enum ValueProblem {
     /// A number outside its range, lowest and highest.
     Outside(f64, f64, f64),
     /// A whole number outside its range, lowest and highest.
-    WholeOutside(i64, i64, i64),
+    IntegerOutside(i64, i64, i64),
     /// Not a whole number.
-    Whole,
+    NotInteger,
     /// A curve where the value must stay the same.
     Fixed,
     /// Neither `true` nor `false`.
@@ -55,8 +55,8 @@ impl fmt::Display for ValueProblem {
                 let [v, min, max] = [v, min, max].map(|v| Animated::Constant(*v));
                 write!(f, "{v} is not from {min} to {max}")
             }
-            ValueProblem::WholeOutside(v, min, max) => write!(f, "{v} is not from {min} to {max}"),
-            ValueProblem::Whole => f.write_str("not a whole number"),
+            ValueProblem::IntegerOutside(v, min, max) => write!(f, "{v} is not from {min} to {max}"),
+            ValueProblem::NotInteger => f.write_str("not a whole number"),
             ValueProblem::Fixed => {
                 f.write_str("this setting stays the same over the clip: it takes no curve")
             }
@@ -120,10 +120,10 @@ impl Setting {
         }
         match self.kind {
             Kind::Switch => switch(text).map(Value::Switch).map_or_else(|| err(ValueProblem::Switch), Ok),
-            Kind::Whole { min, max } => match text.parse() {
-                Ok(v) if (min..=max).contains(&v) => Ok(Value::Whole(v)),
-                Ok(v) => err(ValueProblem::WholeOutside(v, min, max)),
-                Err(_) => err(ValueProblem::Whole),
+            Kind::Integer { min, max } => match text.parse() {
+                Ok(v) if (min..=max).contains(&v) => Ok(Value::Integer(v)),
+                Ok(v) => err(ValueProblem::IntegerOutside(v, min, max)),
+                Err(_) => err(ValueProblem::NotInteger),
             },
             Kind::Number { min, max } | Kind::Fixed { min, max } => {
                 animated(text, min, max).map(Value::Number)
@@ -152,7 +152,7 @@ impl Setting {
             Kind::Effect => Ok(Value::Effect(FileAsset::named(text))),
             Kind::SourceFrame => match text.parse::<i64>() {
                 Ok(v) if v.unsigned_abs() <= 1 << 53 => Ok(Value::Image(ImageAsset::named(&v.to_string()))),
-                _ => err(ValueProblem::Whole),
+                _ => err(ValueProblem::NotInteger),
             },
             Kind::Points { min, max } => Points::parse(text, min, max)
                 .map(Value::Points)
@@ -200,7 +200,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Switch(b) => b.fmt(f),
-            Value::Whole(n) => n.fmt(f),
+            Value::Integer(n) => n.fmt(f),
             Value::Number(n) => n.fmt(f),
             Value::Seed(s) => s.fmt(f),
             Value::Choice(word) => f.write_str(word),
@@ -231,7 +231,7 @@ mod tests {
         for (kind, text, printed) in [
             (Kind::Switch, " Yes ", "true"),
             (Kind::Switch, "0", "false"),
-            (Kind::Whole { min: -2, max: 16 }, "+4", "4"),
+            (Kind::Integer { min: -2, max: 16 }, "+4", "4"),
             (number, "1e1", "10"),
             (number, "0=0; 48|=12", "0=0;48|=12"),
             (Kind::Fixed { min: 0.0, max: 1.0 }, ".5", "0.5"),
@@ -262,8 +262,8 @@ mod tests {
             (Kind::Switch, "maybe", 0..5, P::Switch),
             (Kind::Switch, "0=1", 0..3, P::Fixed),
             (Kind::Fixed { min: 0.0, max: 1.0 }, "0=1", 0..3, P::Fixed),
-            (Kind::Whole { min: 2, max: 16 }, " 17", 1..3, P::WholeOutside(17, 2, 16)),
-            (Kind::Whole { min: 2, max: 16 }, "4.0", 0..3, P::Whole),
+            (Kind::Integer { min: 2, max: 16 }, " 17", 1..3, P::IntegerOutside(17, 2, 16)),
+            (Kind::Integer { min: 2, max: 16 }, "4.0", 0..3, P::NotInteger),
             (number, "  ", 2..2, P::Text(TextProblem::Missing)),
             (number, "-1", 0..2, P::Outside(-1.0, 0.0, 100.0)),
             (number, " 0=0;9=101", 5..10, P::Outside(101.0, 0.0, 100.0)),

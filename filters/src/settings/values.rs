@@ -1,6 +1,6 @@
 //! Values of settings, checked against their description.
 
-use super::{Animated, FileAsset, ImageAsset, Kind, OnlyWhen, Planes, Points, Setting, Typed, common};
+use super::{Animated, FileAsset, FromValue, ImageAsset, Kind, OnlyWhen, Planes, Points, Setting, common};
 use crate::curve::Animate;
 use crate::frame::Ranges;
 use core::fmt;
@@ -10,8 +10,8 @@ use core::fmt;
 pub enum Value {
     /// Of a [`Kind::Switch`].
     Switch(bool),
-    /// Of a [`Kind::Whole`].
-    Whole(i64),
+    /// Of a [`Kind::Integer`].
+    Integer(i64),
     /// Of a [`Kind::Number`] or a [`Kind::Fixed`], which stays the same.
     Number(Animated),
     /// Of a [`Kind::Seed`].
@@ -128,7 +128,7 @@ impl Values {
 
     /// The value in effect as the type that the setting is declared with, a curve kept to the setting's range also
     /// where a shape swings beyond its keys.
-    pub fn read<T: Typed>(&self, id: &str) -> T {
+    pub fn read<T: FromValue>(&self, id: &str) -> T {
         let value = match (self.settings[self.index(id)].kind, self.get(id)) {
             (_, None) => T::absent(),
             (Kind::Number { min, max }, Some(Value::Number(n))) => {
@@ -219,7 +219,7 @@ impl Setting {
             | (Kind::Planes, Value::Planes(_))
             | (Kind::Image | Kind::SourceFrame, Value::Image(_))
             | (Kind::Effect, Value::Effect(_)) => Ok(()),
-            (Kind::Whole { min, max }, Value::Whole(v)) => {
+            (Kind::Integer { min, max }, Value::Integer(v)) => {
                 if (min..=max).contains(v) {
                     Ok(())
                 } else {

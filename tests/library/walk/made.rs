@@ -185,7 +185,7 @@ fn moving(random: &mut Random, mut value: impl FnMut(&mut Random) -> String) -> 
 pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Option<Value> {
     let text = match setting.kind {
         Kind::Switch => random.pick(&["true", "false"]).to_owned(),
-        Kind::Whole { min, max } => {
+        Kind::Integer { min, max } => {
             number(entry, setting.id, (min as f64, max as f64), random).round().to_string()
         }
         Kind::Number { min, max } if COUNTS.contains(&(entry.name, setting.id)) => {

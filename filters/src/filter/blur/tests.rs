@@ -1,5 +1,5 @@
-use super::super::effect::tests::{FORMATS, at, bind, compare, format, noise, run};
 use super::*;
+use crate::filter::testing::{FORMATS, at, bind, compare, format, noise, run};
 use crate::frame::Frame;
 
 /// The sample at a place, the edges going on.

@@ -1,6 +1,6 @@
 //! Light and alpha against their definitions in f64, sample by sample, with curves written down here once more.
 
-use super::tests::{moment, random_frame};
+use super::tests::{frame_time, random_frame};
 use super::{Convert, bind, displayed, path};
 use crate::filter::Band;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Matrix, PlaneSet, Scratch, Transfer};
@@ -12,7 +12,7 @@ fn through(input: &Frame, to: &Format, level: Level) -> Frame {
     for next in path(input.format(), to).unwrap() {
         let step = bind(frame.format(), &next, level).unwrap();
         let mut out = Frame::new(next);
-        let now = step.at(&moment()).unwrap();
+        let now = step.at(&frame_time()).unwrap();
         let beside = matches!(now.plan.reach, crate::filter::Reach::Rows(_));
         if !beside {
             out = frame.clone();

@@ -40,7 +40,7 @@ pub(super) fn random_frame(format: Format, seed: u64) -> Frame {
     frame
 }
 
-pub(super) fn moment() -> FrameTime {
+pub(super) fn frame_time() -> FrameTime {
     FrameTime::of_time(0, Ratio::ZERO)
 }
 
@@ -382,7 +382,7 @@ fn rows_beyond_the_reach_do_not_matter() {
                 let from = tagged(a, &mut random, (6, 96), picture);
                 let to = tagged(b, &mut random, (6, 96), picture);
                 let c = convert(&from, &to, Level::best());
-                let Reach::Rows(reach) = c.at(&moment()).unwrap().0.reach else { panic!("no rows") };
+                let Reach::Rows(reach) = c.at(&frame_time()).unwrap().0.reach else { panic!("no rows") };
                 assert!(reach <= 16, "{reach}");
                 let mut input = random_frame(from, 1);
                 let want = run(&c, &input, 1000);

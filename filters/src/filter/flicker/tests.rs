@@ -1,12 +1,12 @@
-use super::super::effect::tests::{at, bind, compare, format, moment, zero_span};
 use super::*;
+use crate::filter::testing::{at, bind, compare, format, frame_time, zero_span};
 
 fn exposure(given: &[(&str, &str)], number: i64) -> f64 {
     let f = format("grayf32", 1, 1);
     let filter = bind(&ENTRY, given, &f, Level::best());
     let mut frame = crate::frame::Frame::new(f);
     frame.row_mut::<f32>(0, 0)[0] = 1.0;
-    at(&super::super::effect::tests::run(&*filter, &frame, number, &[]), 0, 0, 0)
+    at(&crate::filter::testing::run(&*filter, &frame, number, &[]), 0, 0, 0)
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_speed_that_moves_is_summed() {
     let phase = |text: &str, n| {
         let speed = ENTRY.settings[1].parse(text).unwrap();
         let crate::settings::Value::Number(speed) = speed else { panic!() };
-        Phase::new(&speed, &f).at(&moment(n))
+        Phase::new(&speed, &f).at(&frame_time(n))
     };
     assert_eq!(phase("0.5", 10), 5.0);
     assert!((phase("0=0;10=1", 10) - 5.0).abs() < 1e-12);

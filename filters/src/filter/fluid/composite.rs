@@ -1,7 +1,7 @@
 //! Rows of a band, plane by plane.
 
 use super::super::Band;
-use super::super::effect::nominal;
+use super::super::point::nominal;
 use super::paint::{self, AlphaPlane, Appearance, Backdrop, Code, PlaneColors, Row, RowShading};
 use super::surface::{Node, Surface};
 use crate::frame::{Alpha, Format, FrameRef, Scratch, Siting};

@@ -34,7 +34,7 @@ settings! {
         /// the fastest; 0.3 calms grain down; each step up costs more frames of noise.
         temporal: Animated = number(0.0..=0.9).default(0.0).unit(Unit::Fraction).group("Time"),
         /// So many frames show the same grain before it changes, for animation on twos or threes.
-        hold: i64 = whole(1..=1000).default(1).unit(Unit::Frames).group("Time"),
+        hold: i64 = integer(1..=1000).default(1).unit(Unit::Frames).group("Time"),
         /// Where the random numbers come from.
         generator: Generator = choice("xs64"),
         /// Keeps legal samples legal (in limited range 16 to 235, chroma to 240). Without it grain may use all codes.

@@ -13,14 +13,14 @@ settings! {
         /// Leaves the colour differences alone, and gives R, G and B the same noise.
         monochrome: bool = switch().default(false),
         /// How many layers of noise are blended, each twice as coarse as the one before. 1 is white, 8 is clouds.
-        octaves: i64 = whole(1..=8).default(1).group("Space"),
+        octaves: i64 = integer(1..=8).default(1).group("Space"),
         /// How strong an octave is beside the next finer one: 1 is 1/f noise, less is finer, more is coarser. The strength
         /// of the whole stays.
         persistence: Animated = number(0.0..=4.0).default(1.0).group("Space"),
         /// Draws noise out along rows: the distance in luma samples over which likeness falls to 1/e. 0 does not.
-        across: i64 = whole(0..=64).default(0).label("Length across").group("Space"),
+        across: i64 = integer(0..=64).default(0).label("Length across").group("Space"),
         /// Draws noise out along columns, as `across` does along rows.
-        down: i64 = whole(0..=64).default(0).label("Length down").group("Space"),
+        down: i64 = integer(0..=64).default(0).label("Length down").group("Space"),
         /// How the noise of a frame hangs on that of the frames before it.
         temporal: InTime = choice("none").label("In time").group("Time"),
         /// Of the noise of a frame with that of the next, for temporal=ar1.
@@ -30,7 +30,7 @@ settings! {
         distribution: DistributionKind = choice("uniform"),
         /// How many uniform numbers a binomial sums: 2 is a triangle, more come nearer to a bell curve and cost as much
         /// more.
-        samples: i64 = whole(2..=16).default(4).refused_unless("distribution", &["binomial"]),
+        samples: i64 = integer(2..=16).default(4).refused_unless("distribution", &["binomial"]),
         /// Where the random numbers come from.
         generator: Generator = choice("lfsr31").group("Random numbers"),
         /// Starts the shift register lfsr31 at this very state (32 bits, of which the lower 31 count) in place of one made

@@ -28,7 +28,7 @@ fn by(distribution: Distribution) -> Vec<(&'static str, Value)> {
     match distribution {
         Distribution::UNIFORM => vec![],
         Distribution::Sum(k) => {
-            vec![("distribution", Value::Choice("binomial")), ("samples", Value::Whole(k.into()))]
+            vec![("distribution", Value::Choice("binomial")), ("samples", Value::Integer(k.into()))]
         }
         Distribution::H8 => vec![("distribution", Value::Choice("gaussian"))],
     }
@@ -337,7 +337,7 @@ fn settings_that_cannot_be() {
         Ok(_) => panic!("{given:?} should be refused"),
         Err(e) => e,
     };
-    assert_eq!(problem(&[("samples", Value::Whole(4))]).setting, "samples");
+    assert_eq!(problem(&[("samples", Value::Integer(4))]).setting, "samples");
     assert_eq!(problem(&[("state", Value::Seed(1)), ("seed", Value::Seed(1))]).setting, "state");
     for stuck in [0, 0x8000_0000, 1 << 32] {
         assert_eq!(problem(&[("state", Value::Seed(stuck))]).setting, "state");
@@ -350,8 +350,8 @@ fn settings_that_cannot_be() {
         ("strength", number(-1.0)),
         ("strength", number(f64::NAN)),
         ("strength", number(256.0)),
-        ("samples", Value::Whole(1)),
-        ("samples", Value::Whole(17)),
+        ("samples", Value::Integer(1)),
+        ("samples", Value::Integer(17)),
     ] {
         assert!(values.set(id, value).is_err());
     }

@@ -1,20 +1,15 @@
 //! A layer bound to a picture: where each particle is seen, and as what.
 
 use super::super::overlay::Overlay;
-use super::block::{ParticleBlock, emit, see};
 use super::curve_rate::{CurveRate, peak};
-use super::effect::{
-    Appearance, Effect, Emission, Layer, MAX_PARTICLES, Page, Pulses, SpawnArea, Tint, life_value,
-};
+use super::effect::{Appearance, Effect, Emission, Layer, Page, Pulses, SpawnArea, Tint, life_value};
 use super::spawn_offset::SpawnOffset;
-use super::sub_emitter::SubEmitter;
-use super::trail::Trail;
 use crate::frame::PictureStructure;
 use crate::noise::seed::mix64;
-use crate::particle::draw::{Painter, Splat};
+use crate::particle::draw::Painter;
 use crate::particle::{
-    Bursts, ConstantRate, Directions, Draws, Emitter, EmitterShape, FLICKS, Kind, LAST, Parameter, Pool,
-    STANDARD, Spread, View, continue_draws,
+    Bursts, ConstantRate, Directions, Draws, Emitter, EmitterShape, FLICKS, Kind, Parameter, STANDARD,
+    Spread, View,
 };
 use crate::simd::Level;
 use std::sync::Arc;
@@ -62,7 +57,7 @@ pub(super) struct Wave {
 pub(super) struct BoundLayer {
     pub(super) layer: Layer,
     pub(super) kind: Kind,
-    emitter: Emitter,
+    pub(super) emitter: Emitter,
     pub(super) waves: Vec<Wave>,
     pub(super) colours: Vec<[u16; 3]>,
     pub(super) size_over: LifeTable,
@@ -75,10 +70,8 @@ pub(super) struct BoundLayer {
     pub(super) styles: [u16; 2],
     /// How many pages there are.
     pub(super) pages: u16,
-    /// What they leave behind.
-    trail: Option<Box<Trail>>,
-    /// Whose children they are.
-    sub_emitter: Option<Box<SubEmitter>>,
+    /// The layer whose children they are.
+    pub(super) parent: Option<Box<BoundLayer>>,
     /// Where they are born, if the pool does not know.
     pub(super) spawn_offset: Option<SpawnOffset>,
     /// Its place in the effect, for the order of drawing.
@@ -117,7 +110,7 @@ fn margin(layer: &Layer) -> f32 {
         + (layer.shutter + layer.trail) * layer.speed.reach()
 }
 
-fn fault(e: impl ToString) -> String {
+pub(super) fn fault(e: impl ToString) -> String {
     e.to_string()
 }
 
@@ -207,16 +200,16 @@ impl BoundLayer {
                 Arc::new(Bursts::new(&list).map_err(fault)?)
             }
         };
-        let own_seed = seed;
+        let parent = effect.parent(index).map(|of| BoundLayer::new(effect, of, amount, seed, overlay, level));
+        let parent = parent.transpose()?.map(Box::new);
         let seed = mix64(seed ^ mix64(layer.stream));
         let spawn_offset = SpawnOffset::of(&layer, seed, aspect, overlay.format.rate)?;
         if spawn_offset.is_some() {
             // From there on it is as if they came from a box.
             layer.place = SpawnArea::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
         }
-        let sub_emitter = sub_emitter(effect, index, amount, own_seed, overlay, level, &kind, shape)?;
-        if let Some(sub_emitter) = &sub_emitter {
-            depth = sub_emitter.parent.depth;
+        if let Some(parent) = &parent {
+            depth = parent.depth;
             layer.place = SpawnArea::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
             wrap = [0.0; 3];
         }
@@ -235,86 +228,13 @@ impl BoundLayer {
             pages,
             order: index as i64,
             spawn_offset,
-            trail: trail(effect, index, amount, own_seed, overlay, level)?.map(|mut t| {
-                // Whose sides are those of the layer itself.
-                (t.layer.wrap, t.layer.middle) = (wrap, middle);
-                Box::new(t)
-            }),
-            sub_emitter,
+            parent,
             layers: effect.layers.len() as i64,
             level,
             aspect,
             narrow: narrow as f32,
             layer,
         })
-    }
-
-    /// Births that may live at a time, and the bytes of a pool of them.
-    pub(super) fn room(&self) -> (i64, usize) {
-        let (emitter, kind, each) = self.emission();
-        let room = Pool::room(emitter, kind, None, -LAST..LAST);
-        let splats = each * (1 + self.trail.as_ref().map_or(0, |t| i64::from(t.steps)));
-        (room.alive.saturating_mul(splats), room.bytes)
-    }
-
-    /// What the pool is made of, and how many of the layer come of each in it.
-    fn emission(&self) -> (&Emitter, &Kind, i64) {
-        match &self.sub_emitter {
-            Some(sub_emitter) => {
-                (&sub_emitter.parent.emitter, &sub_emitter.kind, i64::from(sub_emitter.count))
-            }
-            None => (&self.emitter, &self.kind, 1),
-        }
-    }
-
-    pub(super) fn pool(&self) -> Result<Pool, String> {
-        let (emitter, kind, _) = self.emission();
-        Pool::new(emitter.clone(), kind.clone(), None, -LAST..LAST, MAX_PARTICLES as u32, self.level)
-            .map_err(fault)
-    }
-
-    /// The splats of block `index` of a pool that was sought to `now`.
-    pub(super) fn splats(
-        &self,
-        pool: &Pool,
-        index: usize,
-        now: &EffectState,
-        scene: &Scene<'_>,
-        lanes: &mut ParticleBlock,
-        out: &mut Vec<Splat>,
-    ) {
-        if let Some(sub_emitter) = &self.sub_emitter {
-            return sub_emitter
-                .each(self, pool, index, now, lanes, &mut |lanes| self.finish(now, scene, lanes, out));
-        }
-        pool.place(index, &scene.views[self.order as usize], &mut lanes.block);
-        if lanes.block.live == 0 {
-            return;
-        }
-        if let Some(spawn_offset) = &self.spawn_offset {
-            spawn_offset.shift(now.flick, &mut lanes.block);
-        }
-        pool.set_size_and_angle(&mut lanes.block);
-        continue_draws(self.level, self.kind.extra(), &mut lanes.block.bits, &mut lanes.own);
-        if self.moving() {
-            pool.velocities(index, &lanes.block, &mut lanes.speed);
-        }
-        self.finish(now, scene, lanes, out);
-    }
-
-    /// Whether velocities are looked at.
-    pub(super) fn moving(&self) -> bool {
-        let layer = &self.layer;
-        layer.shutter > 0.0 || layer.drag > 0.0 || layer.floor.is_some() || self.trail.is_some()
-    }
-
-    /// To splats, the trail too.
-    fn finish(&self, now: &EffectState, scene: &Scene<'_>, lanes: &mut ParticleBlock, out: &mut Vec<Splat>) {
-        if let Some(trail) = &self.trail {
-            trail.splats(now, scene, lanes, out);
-        }
-        see(self.level, self, now, scene, lanes);
-        emit(self, scene, lanes, out);
     }
 
     /// Which page a particle shows, by its share of its life, its age and a number of its own.
@@ -351,36 +271,6 @@ impl BoundLayer {
         Some([x, y, 0])
     }
 
-    /// Where particles may be, as their kind alone moves them, for something of them to be seen: what cannot come there is
-    /// not even made again. With room to spare: what is beyond is still dropped when its place is known.
-    pub(super) fn view(&self, now: &EffectState, tall: f32) -> View {
-        let layer = &self.layer;
-        // What comes back at the other side, leaves a tail, is blown by a curve or is put elsewhere afterwards is looked
-        // at one by one.
-        let put = self.spawn_offset.is_some() || self.sub_emitter.is_some() || self.trail.is_some();
-        if put || !matches!(layer.place, SpawnArea::Box { .. }) || layer.shutter > 0.0 || now.blown.is_some()
-        {
-            return View::ALL;
-        }
-        let life = layer.life.reach();
-        let most = |over: &LifeTable| over.steps.iter().fold(0.0f32, |m, s| m.max(s[0]).max(s[0] + s[1]));
-        let half = (layer.size.reach() + layer.growth.reach() * life) * most(&self.size_over) * now.size;
-        let waves = |a: usize| self.waves.iter().map(|w| w.aside[a].abs()).sum::<f32>();
-        let deep = self.depth[1] + self.kind.reach(life)[2] + waves(2);
-        let (focus, blur) = (layer.focus[0], layer.focus[1] * now.size);
-        let large = 1.5 * layer.squash.max(1.0);
-        let blown = now.wind * layer.wind * life;
-        let mut view = View::ALL;
-        for (a, side) in [0.5 * self.aspect, 0.5].into_iter().enumerate() {
-            let seen = (side + 4.0 / tall + large * blur) * deep + large * (half + blur * focus);
-            let moved = waves(a) + layer.sway[a].abs() + layer.aside[a].abs() * half;
-            let wide = 1.01 * (seen + moved) + 0.01;
-            let blown = if a == 0 { blown } else { 0.0 };
-            (view.low[a], view.high[a]) = (-wide - blown.max(0.0), wide - blown.min(0.0));
-        }
-        view
-    }
-
     /// The phases of the waves at a time, in turns from 0 to 1.
     pub(super) fn phases(&self, now: &EffectState) -> Vec<f32> {
         self.phases_at(now.flick)
@@ -394,50 +284,6 @@ impl BoundLayer {
         };
         self.waves.iter().map(at).collect()
     }
-}
-
-/// The trail of a layer, if it leaves one: the layer itself with the shutter open for a streak.
-fn trail(
-    effect: &Effect,
-    index: usize,
-    amount: f64,
-    seed: u64,
-    overlay: &Overlay,
-    level: Level,
-) -> Result<Option<Trail>, String> {
-    let layer = &effect.layers[index];
-    if layer.trail <= 0.0 {
-        return Ok(None);
-    }
-    let (steps, mut of) = (layer.trail_steps.max(1), effect.clone());
-    let step = layer.trail / steps as f32;
-    (of.layers[index].trail, of.layers[index].shutter) = (0.0, step);
-    let layer = BoundLayer::new(&of, index, amount, seed, overlay, level)?;
-    Ok(Some(Trail { layer, steps, step }))
-}
-
-/// The parents of a layer that is born of another.
-#[allow(clippy::too_many_arguments)] // what a layer is bound with
-fn sub_emitter(
-    effect: &Effect,
-    index: usize,
-    amount: f64,
-    seed: u64,
-    overlay: &Overlay,
-    level: Level,
-    kind: &Kind,
-    shape: EmitterShape,
-) -> Result<Option<Box<SubEmitter>>, String> {
-    let layer = &effect.layers[index];
-    let Some(of) = effect.parent(index) else { return Ok(None) };
-    let parent = BoundLayer::new(effect, of, amount, seed, overlay, level)?;
-    let life = kind.parameter(Parameter::Life);
-    let longer = life.base + life.offset.abs();
-    let mut standard = *parent.kind.standard();
-    standard[Parameter::Life as usize].base += longer;
-    let kind = Kind::new(standard, parent.kind.extra().to_vec()).map_err(fault)?;
-    let (count, inherit, stream) = (layer.children.max(1), layer.inherit, layer.stream);
-    Ok(Some(Box::new(SubEmitter { parent, kind, longer, count, shape, inherit, stream })))
 }
 
 /// What all layers of a frame have in common.

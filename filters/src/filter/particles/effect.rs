@@ -5,12 +5,10 @@
 
 use super::super::sprites::image;
 use super::hair;
-use super::keys::{KeyError, KeyType, KeyValue, LAYER};
 use crate::curve::Curve;
 use crate::particle::draw::{Blend, BlendSpace, Shape, ShapeError};
 use crate::particle::{Births, FLICKS, LAST, Spread};
 use crate::settings::ImageAsset;
-use core::fmt;
 use std::sync::Arc;
 
 /// The most particles that may live at a time in one effect.
@@ -187,7 +185,7 @@ pub enum Page {
 
 impl Appearance {
     /// What can be known to be wrong without its picture.
-    fn check(&self) -> Result<(), ShapeError> {
+    pub(super) fn check(&self) -> Result<(), ShapeError> {
         match self {
             Appearance::Disc(soft) => Shape::disc(*soft).map(|_| ()),
             Appearance::Ring(inner, soft) => Shape::ring(*inner, *soft).map(|_| ()),
@@ -398,46 +396,6 @@ impl Default for Layer {
     }
 }
 
-/// What is wrong with an effect.
-#[derive(Clone, PartialEq, Debug)]
-pub enum EffectError {
-    /// The value of a key, as effect files call it, of a layer (counted from 1; 0 is the effect itself).
-    Value {
-        /// Which layer.
-        layer: usize,
-        /// Which key.
-        key: &'static str,
-        /// What is wrong with it.
-        wrong: KeyError,
-    },
-    /// The shape cannot be drawn.
-    Shape(usize, ShapeError),
-    /// No layer or more than [`MAX_LAYERS`].
-    Layers(usize),
-    /// So many particles would live at a time.
-    TooMany(i64),
-}
-
-impl fmt::Display for EffectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EffectError::Value { layer: 0, key, wrong } => write!(f, "{key}: {wrong}"),
-            EffectError::Value { layer, key, wrong } => write!(f, "layer {layer}: {key}: {wrong}"),
-            EffectError::Shape(layer, e) => write!(f, "layer {layer}: {e}"),
-            EffectError::Layers(n) => write!(f, "{n} layers: an effect has 1 to {MAX_LAYERS}"),
-            EffectError::TooMany(n) => write!(
-                f,
-                "up to {n} particles at a time, and {MAX_PARTICLES} is the most: lower the amount, the births or the life"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for EffectError {}
-
-/// What the wind of an effect may be, in units a second.
-pub const WIND: KeyType = KeyType::Number { min: -100.0, max: 100.0 };
-
 impl Effect {
     /// Which layer a layer is born of: the first of that name that is not itself born of another.
     pub(super) fn parent(&self, index: usize) -> Option<usize> {
@@ -452,43 +410,6 @@ impl Effect {
             if let Appearance::Sprite(s) = &layer.form { Some(&s.picture) } else { None }
         }
         self.layers.iter().flat_map(|l| sprite(l).into_iter().chain(&l.mask))
-    }
-
-    /// Refuses what cannot be drawn.
-    pub fn check(&self) -> Result<(), EffectError> {
-        if self.layers.is_empty() || self.layers.len() > MAX_LAYERS {
-            return Err(EffectError::Layers(self.layers.len()));
-        }
-        let wind = WIND.check(&KeyValue::Number(self.wind));
-        wind.map_err(|wrong| EffectError::Value { layer: 0, key: "wind", wrong })?;
-        self.layers.iter().enumerate().try_for_each(|(i, layer)| {
-            layer.check(i + 1)?;
-            let lost = !layer.born_of.is_empty() && self.parent(i).is_none();
-            let wrong = KeyError::NoLayer;
-            if lost { Err(EffectError::Value { layer: i + 1, key: "born-of", wrong }) } else { Ok(()) }
-        })
-    }
-}
-
-impl Layer {
-    /// Refuses what cannot be drawn; `number` is which layer it is, for the message.
-    pub fn check(&self, number: usize) -> Result<(), EffectError> {
-        let fault = |key, wrong| EffectError::Value { layer: number, key, wrong };
-        for key in LAYER {
-            if let Some(item) = key.get(self) {
-                key.key_type.check(&item).map_err(|wrong| fault(key.id, wrong))?;
-            }
-        }
-        let [low, got] = self.place.depth().map(f64::from);
-        if got < low {
-            return Err(fault("depth", KeyError::Outside { got, low, high: 1000.0 }));
-        }
-        let d = self.direction;
-        let got = f64::from((d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt());
-        if !(1e-3..=1e7).contains(&got) {
-            return Err(fault("direction", KeyError::Outside { got, low: 1e-3, high: 1e7 }));
-        }
-        self.form.check().map_err(|e| EffectError::Shape(number, e))
     }
 }
 
@@ -527,6 +448,7 @@ impl Births for Pulses {
 
 #[cfg(test)]
 mod tests {
+    use super::super::check::EffectError;
     use super::*;
 
     #[test]

@@ -69,7 +69,7 @@ pub enum KeyType {
     /// Colours.
     Colours,
     /// One of these words.
-    Word(&'static [Choice]),
+    Choice(&'static [Choice]),
     /// An image file.
     Picture,
     /// A number or a curve, not below 0.
@@ -100,8 +100,8 @@ pub enum KeyValue {
     Points(Vec<[f64; 2]>),
     /// Of [`KeyType::Colours`]: red, green and blue as displayed, 0 to 1.
     Colours(Vec<[f64; 3]>),
-    /// Of [`KeyType::Word`].
-    Word(&'static str),
+    /// Of [`KeyType::Choice`].
+    Choice(&'static str),
     /// Of [`KeyType::ImageAsset`].
     Picture(ImageAsset),
     /// Of [`KeyType::Rate`], where it moves.
@@ -224,7 +224,7 @@ impl KeyType {
                 curve.resolve(None).map_err(|_| KeyError::End)?;
                 curve.keys().iter().flat_map(|k| k.value).try_for_each(|v| within(v, -100.0, 100.0))
             }
-            (KeyType::Word(all), KeyValue::Word(word)) if all.iter().any(|c| c.id == *word) => Ok(()),
+            (KeyType::Choice(all), KeyValue::Choice(word)) if all.iter().any(|c| c.id == *word) => Ok(()),
             _ => Err(KeyError::Kind),
         }
     }
@@ -251,7 +251,7 @@ impl fmt::Display for KeyType {
             KeyType::Name => write!(f, "a name of up to {MAX_LAYER_NAME} letters"),
             KeyType::Picture => f.write_str("the name of an image file"),
             KeyType::Colours => write!(f, "1 to {MAX_LIFE_POINTS} colours"),
-            KeyType::Word(all) => {
+            KeyType::Choice(all) => {
                 f.write_str("one of")?;
                 for (i, c) in all.iter().enumerate() {
                     write!(f, "{} \"{}\"", if i > 0 { "," } else { "" }, c.id)?;

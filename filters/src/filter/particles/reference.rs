@@ -3,6 +3,7 @@
 use super::block::wave;
 use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
 use super::effect::{SpawnArea, Tint};
+use super::layer_renderer::LayerRenderer;
 use crate::particle::draw::{Splat, rank};
 use crate::particle::{BLOCK, PlacedBlock, Pool, View, continue_draws};
 
@@ -19,8 +20,8 @@ struct ParticleState {
     bits: u32,
 }
 
-impl BoundLayer {
-    /// What [`BoundLayer::splats`] makes.
+impl LayerRenderer {
+    /// What [`LayerRenderer::splats`] makes.
     fn reference_splats(
         &self,
         pool: &Pool,
@@ -29,17 +30,18 @@ impl BoundLayer {
         scene: &Scene<'_>,
         out: &mut Vec<Splat>,
     ) {
+        let bound = &self.bound;
         let mut block = PlacedBlock::EMPTY;
         pool.place(index, &View::ALL, &mut block);
         if block.live == 0 {
             return;
         }
-        if let Some(origin) = &self.spawn_offset {
+        if let Some(origin) = &bound.spawn_offset {
             origin.shift(now.flick, &mut block);
         }
         pool.set_size_and_angle(&mut block);
         let mut own = [[0.0f32; BLOCK]; OWN];
-        continue_draws(self.level, self.kind.extra(), &mut block.bits, &mut own);
+        continue_draws(bound.level, bound.kind.extra(), &mut block.bits, &mut own);
         let mut speeds = [[0.0f32; BLOCK]; 3];
         if self.moving() {
             pool.velocities(index, &block, &mut speeds);
@@ -61,10 +63,12 @@ impl BoundLayer {
                 own,
                 bits: block.bits[lane],
             };
-            out.extend(self.splat(one, now, scene));
+            out.extend(bound.splat(one, now, scene));
         }
     }
+}
 
+impl BoundLayer {
     fn splat(&self, mut one: ParticleState, now: &EffectState, scene: &Scene<'_>) -> Option<Splat> {
         let layer = &self.layer;
         let share = one.age / one.life;
@@ -252,8 +256,8 @@ mod tests {
     use crate::frame::{Format, Frame, Parity};
     use crate::particle::Spread;
     use crate::particle::draw::{Blend, SplatStyle};
+    use crate::settings::ChoiceEnum;
     use crate::settings::ImageAsset;
-    use crate::settings::Word;
     use crate::simd::Level;
 
     /// Everything that a layer can have, at once.
@@ -339,7 +343,7 @@ mod tests {
                 let overlay = Overlay::new(&format, styles.collect(), 1, Level::SCALAR).unwrap();
                 for &level in Level::available() {
                     for index in 0..effect.layers.len() {
-                        let bound = BoundLayer::new(&effect, index, 0.5, 7, &overlay, level).unwrap();
+                        let renderer = LayerRenderer::new(&effect, index, 0.5, 7, &overlay, level).unwrap();
                         let now = EffectState {
                             flick: crate::particle::FLICKS * 7 / 3,
                             speed: 1.5,
@@ -356,15 +360,15 @@ mod tests {
                         let scene = Scene {
                             overlay: &overlay,
                             tall: 180.0,
-                            phases: vec![bound.phases(&now); index + 1],
-                            views: vec![bound.view(&now, 180.0); index + 1],
+                            phases: vec![renderer.bound.phases(&now); index + 1],
+                            views: vec![renderer.view(&now, 180.0); index + 1],
                         };
-                        let mut pool = bound.pool().unwrap();
+                        let mut pool = renderer.pool().unwrap();
                         pool.seek(now.flick);
                         let (mut lanes, mut got, mut want) = (ParticleBlock::EMPTY, vec![], vec![]);
                         for block in 0..pool.blocks() {
-                            bound.splats(&pool, block, &now, &scene, &mut lanes, &mut got);
-                            bound.reference_splats(&pool, block, &now, &scene, &mut want);
+                            renderer.splats(&pool, block, &now, &scene, &mut lanes, &mut got);
+                            renderer.reference_splats(&pool, block, &now, &scene, &mut want);
                             let mut all = PlacedBlock::EMPTY;
                             pool.place(block, &View::ALL, &mut all);
                             let live = all.live;

@@ -14,13 +14,13 @@ const CELLS: usize = 512;
 
 /// How far particles are moved from where the pool has them, which is the middle of the picture at depth 0.
 pub(super) struct SpawnOffset {
-    from: From,
+    from: OffsetKind,
     depth: [f32; 2],
     seed: u64,
     aspect: f32,
 }
 
-enum From {
+enum OffsetKind {
     Disc { centre: [f32; 2], radius: f32 },
     Edge(Side, f32),
     Mask(Mask),
@@ -37,16 +37,16 @@ impl SpawnOffset {
     ) -> Result<Option<SpawnOffset>, String> {
         let from = match layer.place {
             SpawnArea::Volume { .. } | SpawnArea::Tunnel { .. } | SpawnArea::Box { .. } => return Ok(None),
-            SpawnArea::Disc { centre, radius, .. } => From::Disc { centre, radius },
-            SpawnArea::Edge { side, .. } => From::Edge(side, 0.02 + 2.0 * layer.size.reach()),
+            SpawnArea::Disc { centre, radius, .. } => OffsetKind::Disc { centre, radius },
+            SpawnArea::Edge { side, .. } => OffsetKind::Edge(side, 0.02 + 2.0 * layer.size.reach()),
             SpawnArea::Mask { .. } => {
                 let picture = layer.mask.as_ref().ok_or("there is no mask")?;
                 let frame = picture.frame().ok_or_else(|| format!("{} has not been read", picture.name()))?;
-                From::Mask(Mask::new(frame).map_err(|e| format!("{}: {e}", picture.name()))?)
+                OffsetKind::Mask(Mask::new(frame).map_err(|e| format!("{}: {e}", picture.name()))?)
             }
             SpawnArea::Path { .. } => {
                 let path = layer.path.as_ref().ok_or("there is no path")?;
-                From::Path(Box::new(path.clone()), Clock::of(path, rate))
+                OffsetKind::Path(Box::new(path.clone()), Clock::of(path, rate))
             }
         };
         Ok(Some(SpawnOffset { from, depth: layer.place.depth(), seed, aspect }))
@@ -72,12 +72,12 @@ impl SpawnOffset {
         // A place of the frame, in its widths and heights, as seen at this depth.
         let seen = |x: f32, y: f32| [(x - 0.5) * self.aspect * z, (y - 0.5) * z, z];
         match &self.from {
-            From::Disc { centre, radius } => {
+            OffsetKind::Disc { centre, radius } => {
                 let (sin, cos) = libm::sincosf(r * core::f32::consts::TAU);
                 let far = radius * s.sqrt();
                 [(centre[0] - 0.5) * self.aspect + far * cos, centre[1] - 0.5 + far * sin, z]
             }
-            From::Edge(side, beyond) => {
+            OffsetKind::Edge(side, beyond) => {
                 let (along, wide) = (r * 1.1 - 0.05, beyond / self.aspect);
                 match side {
                     Side::Top => seen(along, -beyond),
@@ -86,11 +86,11 @@ impl SpawnOffset {
                     Side::Right => seen(1.0 + wide, along),
                 }
             }
-            From::Mask(mask) => {
+            OffsetKind::Mask(mask) => {
                 let [x, y] = mask.pick((bits >> 32) as u32, s, t);
                 seen(x, y)
             }
-            From::Path(curve, clock) => {
+            OffsetKind::Path(curve, clock) => {
                 let [x, y] = curve.value_at(clock.at(birth));
                 seen(x as f32, y as f32)
             }

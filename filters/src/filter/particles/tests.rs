@@ -4,7 +4,7 @@ use super::*;
 use crate::filter::State;
 use crate::frame::{Alpha, Frame};
 use crate::lend::{CurrentThread, Executor, NoCache};
-use crate::settings::{Value, Values, Word};
+use crate::settings::{ChoiceEnum, Value, Values};
 use core::sync::atomic::AtomicBool;
 
 mod motion;
@@ -13,7 +13,7 @@ static GO: AtomicBool = AtomicBool::new(false);
 
 /// The names of all presets.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    Preset::WORDS.iter().map(|p| p.id)
+    Preset::CHOICES.iter().map(|p| p.id)
 }
 
 fn spec(given: &[(&str, &str)]) -> Result<Box<dyn Spec>, SettingError> {
@@ -208,7 +208,7 @@ fn memory_is_a_bound() {
     let format = Format::from_name("gray", 320, 180).unwrap();
     for name in ["snow", "sparks", "rain"] {
         let filter =
-            Particles::preset(Preset::of_word(name).unwrap()).bound(&format, 1, Level::SCALAR).unwrap();
+            Particles::preset(Preset::from_id(name).unwrap()).bound(&format, 1, Level::SCALAR).unwrap();
         let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &GO };
         let kept = filter.prepare(&filter.now(&at(100)), FrameCache::default(), &host).unwrap();
         let pools: usize = kept.pools.iter().map(Pool::bytes).sum();
@@ -378,7 +378,7 @@ fn samples_of_another_shape_change_places_across_alone() {
     for name in ["snow", "rain", "embers", "hyperspace"] {
         let at = FrameTime::of_frame(50, Ratio::whole(25));
         let of = |format: &Format| {
-            Particles::preset(Preset::of_word(name).unwrap()).splats(format, 3, Level::best(), &at).unwrap()
+            Particles::preset(Preset::from_id(name).unwrap()).splats(format, 3, Level::best(), &at).unwrap()
         };
         let (a, b) = (of(&square), of(&narrow));
         assert!(a.len() == b.len() && a.len() > 20, "{name}: {} {}", a.len(), b.len());

@@ -1,6 +1,6 @@
 //! Moving whole pictures: what `transform` and `weave` share.
 
-use super::super::effect::{key, nominal};
+use super::super::point::{key, nominal};
 use crate::filter::Band;
 use crate::frame::{Depth, Format, PlaneMut, PlaneRef, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
@@ -44,7 +44,7 @@ pub(in crate::filter) struct Resampler {
 
 /// Kernels grow with the step up to this many samples a sample; beyond that samples are skipped. Only a small zoom of
 /// pixels that are far from square gets there.
-const WIDEST: f64 = 80.0;
+const MAX_STEP: f64 = 80.0;
 
 /// A plane's walk, and what is the same in all its rows.
 pub(in crate::filter) struct Plan<T: Warp> {
@@ -87,7 +87,7 @@ impl Resampler {
     /// reach that far.
     pub(in crate::filter) fn memory(&self, farthest: f64) -> usize {
         let width = self.format.width as usize;
-        let step = if farthest > 1.0 { WIDEST } else { 1.0 };
+        let step = if farthest > 1.0 { MAX_STEP } else { 1.0 };
         let taps = Phases::<i32>::taps(self.shape, step);
         let tables = 2 * (width * (4 + 4 * taps) + 2 * 256 * taps * 4);
         tables
@@ -121,7 +121,7 @@ impl Resampler {
             let place = placement.matrix[i][0] * half[0] + placement.matrix[i][1] * half[1];
             (place + placement.shift[i] - half[i]) / step[i]
         });
-        let speed = |row: [f64; 2]| (row[0] * row[0] + row[1] * row[1]).sqrt().min(WIDEST);
+        let speed = |row: [f64; 2]| (row[0] * row[0] + row[1] * row[1]).sqrt().min(MAX_STEP);
         let phases = (Phases::new::<T>(self.shape, speed(m[0])), Phases::new::<T>(self.shape, speed(m[1])));
         let start =
             SampleLine { u: fixed(origin[0]), v: fixed(origin[1]), du: fixed(m[0][0]), dv: fixed(m[1][0]) };

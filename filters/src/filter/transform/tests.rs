@@ -1,5 +1,5 @@
-use super::super::effect::tests::{FORMATS, at, bind, compare, format, noise, run, zero_span};
 use super::*;
+use crate::filter::testing::{FORMATS, at, bind, compare, format, noise, run, zero_span};
 use crate::frame::{Depth, Frame};
 
 /// The settings that the reference knows.
@@ -160,7 +160,7 @@ fn whole_turns_and_whole_samples_are_exact() {
     }
     assert!(
         bind(&ENTRY, &[("zoom", "1"), ("rotate", "360")], &f, Level::best())
-            .at(&super::super::effect::tests::moment(0))
+            .at(&crate::filter::testing::frame_time(0))
             .is_none()
     );
 }

@@ -1,5 +1,5 @@
-use super::super::effect::tests::{at, bind, compare, format, noise, run, zero_span};
 use super::*;
+use crate::filter::testing::{at, bind, compare, format, noise, run, zero_span};
 use crate::frame::{Format, Parity};
 
 /// What is lost at a place of plane `p`, in f64.

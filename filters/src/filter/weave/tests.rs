@@ -1,5 +1,5 @@
-use super::super::effect::tests::{FORMATS, at, bind, format, moment, noise, run};
 use super::*;
+use crate::filter::testing::{FORMATS, at, bind, format, frame_time, noise, run};
 use crate::frame::Frame;
 
 #[test]
@@ -43,5 +43,5 @@ fn it_wanders_smoothly_and_hops_now_and_then() {
     assert!((20..140).contains(&moved), "{moved}");
     let f = format("gray", 8, 8);
     let filter = bind(&ENTRY, &[("down", "0"), ("across", "0")], &f, Level::best());
-    assert!(filter.at(&moment(3)).is_none());
+    assert!(filter.at(&frame_time(3)).is_none());
 }

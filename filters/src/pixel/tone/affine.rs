@@ -192,11 +192,6 @@ impl Affine {
     pub(super) fn is_slow(&self) -> bool {
         self.top == 255 && self.lanes.is_none()
     }
-
-    /// Whether every legal sample stays as it is.
-    pub fn is_same(&self) -> bool {
-        self.gain == 1 << BITS && self.offset == 1 << (BITS - 1) && self.keep
-    }
 }
 
 /// The last of `0..=top` for which a condition holds that holds for none behind the first where it does not.

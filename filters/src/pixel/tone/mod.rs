@@ -1,6 +1,7 @@
 //! Functions of one sample: straight lines, tables, and one value for all.
 //!
-//! What a straight line makes of an integer sample is stated once, by [`Affine::of`]; a [`Table`] holds any function.
+//! A filter says what becomes of straight nominal values ([`Nominal`]), and [`Nominal::tone`] makes of it what is done to
+//! the samples of a format, premultiplied ones too. What a straight line makes of an integer sample is stated once, by [`Affine::of`]; a [`Table`] holds any function.
 //! Float samples go through one multiplication and one addition; what is not finite stays as it is.
 
 mod affine;
@@ -13,9 +14,9 @@ mod table;
 mod tests;
 
 pub use affine::{Affine, affine_f32, affine_u8, affine_u16};
-pub use nominal::{Nominal, Scale};
+pub use nominal::{Limits, Nominal};
 pub use power::Power;
-pub use premultiplied::Premultiplied;
+pub use premultiplied::{Premultiplied, PremultipliedScale};
 pub use table::Table;
 
 use crate::frame::Depth;
@@ -43,6 +44,8 @@ pub enum Tone {
     Code(u16),
     /// All become this float.
     Value(f32),
+    /// Colour that is multiplied by alpha is changed as the straight colour.
+    Premultiplied(Premultiplied),
 }
 
 impl Tone {
@@ -51,17 +54,8 @@ impl Tone {
         if line.is_slow() { Tone::Table(Table::new(8, |x| line.of(x))) } else { Tone::Line(line) }
     }
 
-    /// Whether it leaves every sample as it is.
-    pub fn is_same(&self) -> bool {
-        match self {
-            Tone::Same => true,
-            Tone::Line(line) => line.is_same(),
-            Tone::Real { gain, offset } => *gain == 1.0 && *offset == 0.0,
-            _ => false,
-        }
-    }
-
-    /// Does it to a row of samples of this depth, as bytes. Panics when the tone is made for the other kind of sample.
+    /// Does it to a row of samples of this depth, as bytes. Panics when the tone is made for the other kind of sample,
+    /// or for samples together with their alpha.
     pub fn apply(&self, level: Level, depth: Depth, row: &mut [u8]) {
         match (self, depth.bytes()) {
             (Tone::Same, _) => {}

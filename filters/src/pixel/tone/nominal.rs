@@ -1,57 +1,149 @@
-//! Functions of nominal values, where colour is multiplied by alpha: divided by it first, and multiplied again.
+//! Functions of straight nominal values, and the tones they are in samples of a format.
 
-use super::Power;
-use crate::pixel::f32_rows::ConvertF32;
+use super::{Affine, Power, Premultiplied, Table, Tone};
+use crate::frame::{Alpha, Depth, Format};
+use crate::pixel::convert::Code;
 
-/// What is done to a nominal value that is not multiplied by alpha.
-#[derive(Clone, Debug)]
+/// What becomes of a nominal value `v` of a plane: black is 0, white 1, and colour differences go from -0.5 to 0.5. Where
+/// colour is premultiplied, `v` is the colour before: a sample `x` becomes `alpha * f(x / alpha)`, and limits are
+/// multiplied by alpha, too.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Nominal {
-    /// `v * gain + offset`.
+    /// Nothing.
+    Same,
+    /// `v * gain + offset`. Where alpha is 0, premultiplied colour stays.
     Line {
-        /// What a value is multiplied by.
-        gain: f32,
+        /// What values are multiplied by.
+        gain: f64,
         /// What is added then.
-        offset: f32,
+        offset: f64,
+        /// What integer samples are kept to.
+        limits: Limits,
     },
-    /// Along a line, a power, and a line.
-    Power(Power),
+    /// `v + (to - v) * amount`. Where alpha is 0, premultiplied colour fades as well: it is light that covers nothing.
+    Mix {
+        /// The value at an amount of 1.
+        to: f64,
+        /// 0 to 1; above it counts as 1.
+        amount: f64,
+    },
+    /// `out.0 + t^exponent * (out.1 - out.0)`, with `t = (v - black) / width`. Integer samples are kept between the two
+    /// ends of `out`; float samples go on beyond them, below `black` along the line. Where alpha is 0, premultiplied
+    /// colour stays.
+    Power {
+        /// What becomes `out.0`.
+        black: f64,
+        /// From there to what becomes `out.1`.
+        width: f64,
+        /// Above 0.
+        exponent: f64,
+        /// The results for `black` and `black + width`.
+        out: (f64, f64),
+    },
 }
 
-/// Where nominal 0 is, how far nominal 1 is from it, and what integers are kept to.
-#[derive(Clone, Copy, Debug)]
-pub struct Scale {
-    /// The code of nominal 0.
-    pub zero: f32,
-    /// Codes from there to nominal 1.
-    pub span: f32,
-    /// The highest code; nothing for float.
-    pub top: Option<f32>,
-    /// What values are kept to before, and what results are kept to.
-    pub limits: Option<[(f32, f32); 2]>,
+/// What the results for integer samples are kept to; float samples have no limits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limits {
+    /// The codes that there are.
+    Codes,
+    /// The legal codes.
+    Legal,
+    /// The legal codes, or as far beyond them as the sample was.
+    Widened,
 }
 
 impl Nominal {
-    /// A value without alpha.
-    fn of(&self, v: f32) -> f32 {
-        match self {
-            Nominal::Line { gain, offset } => v * gain + offset,
-            Nominal::Power(power) => power.of(v),
+    /// The slope of the straight line, and its value at 0; `None` where it is none.
+    pub(super) fn line(&self) -> Option<(f64, f64)> {
+        match *self {
+            Nominal::Same => Some((1.0, 0.0)),
+            Nominal::Line { gain, offset, .. } => Some((gain, offset)),
+            Nominal::Mix { to, amount } => Some((1.0 - amount.min(1.0), to * amount.min(1.0))),
+            Nominal::Power { black, width, exponent, out } => {
+                let gain = (out.1 - out.0) / width;
+                (exponent == 1.0).then_some((gain, out.0 - black * gain))
+            }
         }
     }
 
-    /// A sample that was multiplied by `alpha`: divided by it, changed, multiplied by it. Where nothing covers, or what
-    /// comes out is no finite number, it stays.
-    pub fn premultiplied<T: ConvertF32>(&self, x: T, alpha: f32, by: Scale) -> T {
-        let v = (x.number() - by.zero) / by.span / alpha;
-        if !(alpha > 0.0 && v.is_finite()) {
-            return x;
+    /// The power of values that are no line.
+    pub(super) fn power(&self) -> Option<Power> {
+        let Nominal::Power { black, width, exponent, out } = *self else { return None };
+        let line = ((1.0 / width) as f32, (out.1 - out.0) as f32);
+        (exponent != 1.0).then(|| Power::new(exponent, black as f32, line.0, line.1, out.0 as f32))
+    }
+
+    /// Whether its [`tone`](Nominal::tone) takes long to make.
+    pub fn is_slow(&self, format: &Format) -> bool {
+        let steep = |gain: f64| gain.abs() > Affine::MAX_GAIN && format.depth != Depth::Float;
+        matches!(self, Nominal::Power { .. }) && self.line().is_none_or(|(gain, _)| steep(gain))
+    }
+
+    /// Whether the samples of plane `p` follow from alpha, too.
+    pub fn needs_alpha(&self, format: &Format, p: usize) -> bool {
+        format.alpha == Alpha::Premultiplied
+            && format.alpha_plane() != Some(p)
+            && match *self {
+                Nominal::Same => false,
+                // What scales alone is the same before and after the multiplication.
+                Nominal::Mix { to, .. } => to != 0.0,
+                Nominal::Line { offset, limits, .. } => offset != 0.0 || limits != Limits::Widened,
+                Nominal::Power { .. } => true,
+            }
+    }
+
+    /// What it does to samples of plane `p`.
+    pub fn tone(&self, format: &Format, p: usize) -> Tone {
+        if self.needs_alpha(format, p) {
+            return Tone::Premultiplied(Premultiplied::new(self, format, p));
         }
-        let keep = |v: f32, which: usize| by.limits.map_or(v, |l| v.max(l[which].0).min(l[which].1));
-        let sum = by.zero + keep(self.of(keep(v, 0)), 1) * alpha * by.span;
-        match by.top {
-            _ if !sum.is_finite() => x,
-            Some(top) => T::of(sum.min(top)),
-            None => T::of(sum),
+        if format.depth == Depth::Float
+            && let Some(power) = self.power()
+        {
+            return Tone::Power(power);
+        }
+        let code = Code::of(format, p);
+        let (zero, span) = (f64::from(code.zero), f64::from(code.span));
+        let (lo, hi) = format.codes();
+        let round = |v: f64| libm::floor(zero + v * span + 0.5).clamp(lo.into(), hi.into()) as u16;
+        match (*self, format.depth) {
+            (Nominal::Same, _) => Tone::Same,
+            (Nominal::Mix { to, amount }, Depth::Bits(_)) if amount >= 1.0 => Tone::Code(round(to)),
+            (Nominal::Mix { to, amount }, Depth::Float) if amount >= 1.0 => Tone::Value(to as f32),
+            (Nominal::Power { black, width, exponent, out }, Depth::Bits(bits)) if self.is_slow(format) => {
+                let power = |t: f64| if exponent == 1.0 { t } else { libm::pow(t, exponent) };
+                let of = |v: f64| out.0 + power(((v - black) / width).clamp(0.0, 1.0)) * (out.1 - out.0);
+                Tone::Table(Table::new(bits, |x| round(of((f64::from(x) - zero) / span))))
+            }
+            (_, depth) => {
+                let (gain, offset) = self.line().unwrap_or((1.0, 0.0));
+                let Depth::Bits(bits) = depth else {
+                    return Tone::Real { gain: gain as f32, offset: offset as f32 };
+                };
+                let legal = format.legal(p).unwrap_or((lo, hi));
+                let (limits, keep) = match *self {
+                    Nominal::Line { limits: Limits::Legal, .. } => (legal, false),
+                    Nominal::Line { limits: Limits::Widened, .. } => (legal, true),
+                    Nominal::Power { out, .. } => ((round(out.0.min(out.1)), round(out.0.max(out.1))), false),
+                    _ => ((lo, hi), false),
+                };
+                let gain = gain.clamp(-Affine::MAX_GAIN, Affine::MAX_GAIN);
+                Tone::line(Affine::new(bits, gain, zero * (1.0 - gain) + offset * span, limits, keep))
+            }
+        }
+    }
+
+    /// The lowest and highest straight value that integer samples of plane `p` are kept to.
+    pub(super) fn bounds(&self, format: &Format, p: usize) -> (f64, f64) {
+        let low = if format.is_chroma(p) { -0.5 } else { 0.0 };
+        let code = Code::of(format, p);
+        let value = |x: u16| f64::from(i32::from(x) - code.zero) / f64::from(code.span);
+        match *self {
+            Nominal::Line { limits: Limits::Codes, .. } => (value(format.codes().0), value(format.codes().1)),
+            Nominal::Line { limits: Limits::Legal | Limits::Widened, .. } => (low, low + 1.0),
+            Nominal::Power { out, .. } => (out.0.min(out.1), out.0.max(out.1)),
+            _ => (f64::NEG_INFINITY, f64::INFINITY),
         }
     }
 }

@@ -1,28 +1,104 @@
-//! Towards a colour that is multiplied by alpha.
+//! Samples that are multiplied by alpha, changed as the straight colour: in f64, rounded once.
 
-/// `floor(x * gain + base + alpha * weight + 1/2)`, all in 2^-31, within the codes `0..=top`: what fading towards a colour
-/// makes of a sample that has been multiplied by alpha.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Premultiplied {
-    gain: i64,
-    base: i64,
-    weight: i64,
-    top: u16,
+use super::{Nominal, Power};
+use crate::frame::Format;
+use crate::pixel::convert::Code;
+use crate::pixel::f32_rows::ConvertF32;
+
+/// How premultiplied samples of a plane stand for nominal values, and what straight values are kept to.
+#[derive(Clone, Copy, Debug)]
+pub struct PremultipliedScale {
+    zero: f64,
+    span: f64,
+    /// The highest code; infinite for float.
+    top: f64,
+    bounds: (f64, f64),
+    /// Whether samples change where alpha is 0, too.
+    uncovered: bool,
 }
 
-const BITS: u32 = 31;
-
-impl Premultiplied {
-    /// `base` is in codes, `weight` in codes per code of alpha.
-    pub fn new(bits: u8, gain: f64, base: f64, weight: f64) -> Premultiplied {
-        let fixed = |v: f64| libm::floor(v * f64::from(1u32 << BITS) + 0.5) as i64;
-        let top = ((1u32 << bits) - 1) as u16;
-        Premultiplied { gain: fixed(gain), base: fixed(base + 0.5), weight: fixed(weight), top }
+impl PremultipliedScale {
+    /// Of plane `p`, whose straight values are kept to `bounds` in integer samples.
+    pub fn new(format: &Format, p: usize, bounds: (f64, f64)) -> PremultipliedScale {
+        let code = Code::of(format, p);
+        let (top, bounds) = match format.depth.bits() {
+            Some(_) => (f64::from(format.codes().1), bounds),
+            None => (f64::INFINITY, (f64::NEG_INFINITY, f64::INFINITY)),
+        };
+        PremultipliedScale { zero: code.zero.into(), span: code.span.into(), top, bounds, uncovered: false }
     }
 
-    /// What becomes of a sample.
-    pub fn of(&self, x: u16, alpha: u16) -> u16 {
-        let sum = i64::from(x) * self.gain + i64::from(alpha) * self.weight + self.base;
-        (sum >> BITS).clamp(0, self.top.into()) as u16
+    /// The nominal value of a sample, still multiplied by alpha.
+    #[inline(always)]
+    pub fn value<T: ConvertF32>(&self, x: T) -> f64 {
+        (f64::from(x.number()) - self.zero) / self.span
+    }
+
+    /// The sample for a value that is multiplied by alpha, kept to the bounds of the straight value and rounded once,
+    /// halves up. `was` stays where alpha is 0, and where it or the value is no finite number.
+    #[inline(always)]
+    pub fn sample<T: ConvertF32>(&self, was: T, value: f64, alpha: f64) -> T {
+        let covered = alpha > 0.0 || self.uncovered;
+        if !(covered && was.number().is_finite() && (value as f32).is_finite()) {
+            return was;
+        }
+        // Without bounds the products would be no numbers where alpha is 0.
+        let bound = |v: f64, limit: f64| if limit.is_finite() { limit * alpha } else { v };
+        let value = value.max(bound(value, self.bounds.0)).min(bound(value, self.bounds.1));
+        let code = self.zero + value * self.span;
+        T::of(if self.top.is_finite() { libm::floor(code + 0.5).min(self.top) as f32 } else { code as f32 })
+    }
+}
+
+/// A function of straight values, done to premultiplied samples of a plane.
+#[derive(Clone, Debug)]
+pub struct Premultiplied {
+    scale: PremultipliedScale,
+    of: Function,
+}
+
+#[derive(Clone, Debug)]
+enum Function {
+    Line {
+        gain: f64,
+        offset: f64,
+    },
+    /// Of values that are kept to a range first.
+    Power(Power, (f64, f64)),
+}
+
+impl Premultiplied {
+    pub(super) fn new(nominal: &Nominal, format: &Format, p: usize) -> Premultiplied {
+        let uncovered = matches!(nominal, Nominal::Mix { .. });
+        let scale = PremultipliedScale::new(format, p, nominal.bounds(format, p));
+        let of = match (*nominal, nominal.power()) {
+            (Nominal::Power { black, width, .. }, Some(power)) => {
+                let ends = (black.min(black + width), black.max(black + width));
+                Function::Power(power, if scale.top.is_finite() { ends } else { scale.bounds })
+            }
+            _ => {
+                let (gain, offset) = nominal.line().unwrap_or((1.0, 0.0));
+                Function::Line { gain, offset }
+            }
+        };
+        Premultiplied { scale: PremultipliedScale { uncovered, ..scale }, of }
+    }
+
+    /// One sample: the definition.
+    #[inline(always)]
+    fn of<T: ConvertF32>(&self, x: T, alpha: f64) -> T {
+        let v = self.scale.value(x);
+        let value = match &self.of {
+            Function::Line { gain, offset } => v * gain + offset * alpha,
+            Function::Power(power, (low, high)) => {
+                f64::from(power.of((v / alpha).max(*low).min(*high) as f32)) * alpha
+            }
+        };
+        self.scale.sample(x, value, alpha)
+    }
+
+    /// A row of samples that were multiplied by `alpha` (0 to 1).
+    pub fn apply<T: ConvertF32>(&self, row: &mut [T], alpha: &[f64]) {
+        row.iter_mut().zip(alpha).for_each(|(x, &a)| *x = self.of(*x, a));
     }
 }

@@ -4,7 +4,7 @@ use super::print::text;
 use crate::filter::particles::keys::{KeyType, LAYER};
 use crate::filter::particles::{Layer, MAX_LAYERS, MAX_PARTICLES, WIND};
 use crate::particle::draw::{Blend, BlendSpace};
-use crate::settings::{Choice, Word};
+use crate::settings::{Choice, ChoiceEnum};
 use std::fmt::Write;
 
 const HEAD: &str = "\
@@ -43,18 +43,18 @@ pub fn page() -> String {
     row(
         &mut out,
         "blend",
-        &KeyType::Word(Blend::WORDS).to_string(),
+        &KeyType::Choice(Blend::CHOICES).to_string(),
         "",
         "\"over\"",
-        &words("How they mix with the frame:", Blend::WORDS),
+        &words("How they mix with the frame:", Blend::CHOICES),
     );
     row(
         &mut out,
         "light",
-        &KeyType::Word(BlendSpace::WORDS).to_string(),
+        &KeyType::Choice(BlendSpace::CHOICES).to_string(),
         "",
         "\"gamma\"",
-        &words("In what they mix with the frame:", BlendSpace::WORDS),
+        &words("In what they mix with the frame:", BlendSpace::CHOICES),
     );
     row(
         &mut out,
@@ -74,7 +74,7 @@ pub fn page() -> String {
     for key in LAYER {
         let default = key.get(&usual).map_or(String::new(), |item| text(&item));
         let help = match key.key_type {
-            KeyType::Word(all) => words(key.help.trim_end_matches('.'), all),
+            KeyType::Choice(all) => words(key.help.trim_end_matches('.'), all),
             _ => key.help.to_owned(),
         };
         row(&mut out, key.id, &key.key_type.to_string(), key.unit, &default, &help);

@@ -6,7 +6,7 @@ use crate::filter::particles::Effect;
 use crate::filter::particles::keys::{Key, KeyValue, explicit_keys};
 use crate::particle::Spread;
 use crate::particle::draw::BlendSpace;
-use crate::settings::Word;
+use crate::settings::ChoiceEnum;
 use std::fmt::Write;
 
 /// Where explanations begin.
@@ -24,10 +24,10 @@ pub fn print_explained(effect: &Effect) -> String {
 
 fn written(effect: &Effect, explained: bool) -> String {
     let mut out = format!("version = {VERSION}\n");
-    line(&mut out, &format!("blend = \"{}\"", effect.blend.word()), explained.then_some(BLEND));
+    line(&mut out, &format!("blend = \"{}\"", effect.blend.id()), explained.then_some(BLEND));
     // Left out where it is as usual: the keys of recipes hang on this text.
     if explained || effect.light != BlendSpace::default() {
-        line(&mut out, &format!("light = \"{}\"", effect.light.word()), explained.then_some(LIGHT));
+        line(&mut out, &format!("light = \"{}\"", effect.light.id()), explained.then_some(LIGHT));
     }
     line(&mut out, &format!("wind = {}", number(&effect.wind)), explained.then_some(WIND));
     for layer in &effect.layers {
@@ -73,7 +73,7 @@ pub(super) fn text(item: &KeyValue) -> String {
         KeyValue::Name(name) => toml_string(name),
         KeyValue::Curve(curve) => toml_string(&curve.to_string()),
         KeyValue::Path(curve) => toml_string(&curve.to_string()),
-        KeyValue::Word(word) => format!("\"{word}\""),
+        KeyValue::Choice(word) => format!("\"{word}\""),
         KeyValue::Picture(picture) => toml_string(picture.name()),
     }
 }

@@ -7,7 +7,7 @@ use crate::filter::particles::keys::{self, Key, KeyType, KeyValue, LAYER, LayerB
 use crate::filter::particles::{Effect, EffectError, Layer, MAX_LAYERS, WIND};
 use crate::particle::Spread;
 use crate::particle::draw::{Blend, BlendSpace};
-use crate::settings::{Choice, ImageAsset, Word};
+use crate::settings::{Choice, ChoiceEnum, ImageAsset};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -49,9 +49,9 @@ fn effect(table: &DeTable<'_>, load: LoadPicture<'_>) -> Result<Effect, Fault> {
                 let what = format!("this program reads effect files of version {VERSION}");
                 return Err(fault(value.span(), what));
             }
-            "blend" => effect.blend = Blend::of_word(word(Blend::WORDS, value)?).unwrap_or(Blend::Over),
+            "blend" => effect.blend = Blend::from_id(word(Blend::CHOICES, value)?).unwrap_or(Blend::Over),
             "light" => {
-                effect.light = BlendSpace::of_word(word(BlendSpace::WORDS, value)?).unwrap_or_default()
+                effect.light = BlendSpace::from_id(word(BlendSpace::CHOICES, value)?).unwrap_or_default()
             }
             "wind" => {
                 effect.wind = number(value).ok_or_else(|| expected(value, WIND))?;
@@ -148,7 +148,7 @@ fn item(key: &Key, value: &Value<'_>, load: LoadPicture<'_>) -> Result<KeyValue,
         }
         KeyType::Path => curve(key, value.get_ref().as_str().ok_or_else(wrong)?, value).map(KeyValue::Path),
         KeyType::Colours => colours(value).map(KeyValue::Colours),
-        KeyType::Word(all) => word(all, value).map(KeyValue::Word),
+        KeyType::Choice(all) => word(all, value).map(KeyValue::Choice),
         KeyType::Picture => {
             let name = value.get_ref().as_str().filter(|name| !name.is_empty()).ok_or_else(wrong)?;
             let picture = ImageAsset::named(name);
@@ -234,7 +234,7 @@ fn colour(value: &Value<'_>) -> Result<[f64; 3], Fault> {
 }
 
 fn word(all: &'static [Choice], value: &Value<'_>) -> Result<&'static str, Fault> {
-    let key_type = KeyType::Word(all);
+    let key_type = KeyType::Choice(all);
     let text = value.get_ref().as_str().ok_or_else(|| expected(value, key_type))?;
     match all.iter().find(|c| c.id == text) {
         Some(choice) => Ok(choice.id),

@@ -7,7 +7,7 @@ use super::super::paint::{MAX_OFFSET, layer};
 use super::super::surface::{EDGE, ParcelPoint, Shape, Surface};
 use super::super::*;
 use super::{bound, picture};
-use crate::filter::effect::{nominal, weights};
+use crate::filter::point::{nominal, weights};
 use crate::frame::{FrameRef, Siting};
 use crate::lend::{CurrentThread, NoCache};
 use crate::noise::seed::mix64;
@@ -293,7 +293,7 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
     let now = filter.at(&at).unwrap();
     let stepped = filter.step(&now, &mut None, &host).unwrap();
     let state = filter.prepare(&now, Some(stepped), &host).unwrap();
-    let shown: &Shown = state.downcast_ref().unwrap();
+    let shown: &FluidFrame = state.downcast_ref().unwrap();
     let surface: &Surface = shown.surface.as_ref().unwrap();
     let source = picture(format);
     let mut out = Frame::new(format);

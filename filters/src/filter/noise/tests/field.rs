@@ -12,7 +12,7 @@ use crate::pixel::grain::mirror;
 use crate::settings::{Animated, Settings, Value, Values};
 
 fn whole(v: i64) -> Value {
-    Value::Whole(v)
+    Value::Integer(v)
 }
 
 /// Ways that are not white, each with what is typed for it.
@@ -287,8 +287,8 @@ fn strength_stays_the_standard_deviation() {
                 // Five standard errors: 48 frames of what makes 90 independent samples where lengths are 12 and 15, and
                 // of one sample, with half of the variance, where there are 8 octaves.
                 let slack = match way[0].1 {
-                    Value::Whole(8) => 0.28,
-                    Value::Whole(12) => 0.055,
+                    Value::Integer(8) => 0.28,
+                    Value::Integer(12) => 0.055,
                     _ => 0.02,
                 };
                 assert!((sd / 9.0 - 1.0).abs() < slack, "{name} {way:?} plane {p}: {sd}");

@@ -35,7 +35,7 @@ impl LayerBuilder {
     }
 
     fn word(&self, id: &str) -> Option<&'static str> {
-        if let Some(KeyValue::Word(word)) = self.item(id) { Some(*word) } else { None }
+        if let Some(KeyValue::Choice(word)) = self.item(id) { Some(*word) } else { None }
     }
 
     fn pair(&self, id: &str) -> Option<[f32; 2]> {

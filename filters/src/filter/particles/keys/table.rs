@@ -3,7 +3,7 @@
 use super::super::effect::{Appearance, Emission, Layer, Page, Side, SpawnArea, Sprite, Tint};
 use super::{Key, KeyType, KeyValue, exact};
 use crate::particle::draw::Blend;
-use crate::settings::{Choice, Word};
+use crate::settings::{Choice, ChoiceEnum};
 
 const PLACES: &[Choice] = &[
     Choice::new("volume", "anywhere the camera sees between two depths; who drifts out comes in again"),
@@ -222,8 +222,8 @@ pub const LAYER: &[Key] = &[
         "In the place of `rate`: so many at once, at these times.",
         |l| if let Emission::Bursts(all) = &l.when { Some(KeyValue::Points(all.clone())) } else { None },
     ),
-    together("place", KeyType::Word(PLACES), "", "Where they are born.", |l| {
-        Some(KeyValue::Word(match l.place {
+    together("place", KeyType::Choice(PLACES), "", "Where they are born.", |l| {
+        Some(KeyValue::Choice(match l.place {
             SpawnArea::Volume { .. } => "volume",
             SpawnArea::Tunnel { .. } => "tunnel",
             SpawnArea::Box { .. } => "box",
@@ -293,11 +293,11 @@ pub const LAYER: &[Key] = &[
             }
         },
     ),
-    together("edge", KeyType::Word(SIDES), "", "Which edge of the frame.", |l| match l.place {
-        SpawnArea::Edge { side: Side::Top, .. } => Some(KeyValue::Word("top")),
-        SpawnArea::Edge { side: Side::Bottom, .. } => Some(KeyValue::Word("bottom")),
-        SpawnArea::Edge { side: Side::Left, .. } => Some(KeyValue::Word("left")),
-        SpawnArea::Edge { side: Side::Right, .. } => Some(KeyValue::Word("right")),
+    together("edge", KeyType::Choice(SIDES), "", "Which edge of the frame.", |l| match l.place {
+        SpawnArea::Edge { side: Side::Top, .. } => Some(KeyValue::Choice("top")),
+        SpawnArea::Edge { side: Side::Bottom, .. } => Some(KeyValue::Choice("bottom")),
+        SpawnArea::Edge { side: Side::Left, .. } => Some(KeyValue::Choice("left")),
+        SpawnArea::Edge { side: Side::Right, .. } => Some(KeyValue::Choice("right")),
         _ => None,
     }),
     together(
@@ -403,15 +403,15 @@ pub const LAYER: &[Key] = &[
         "As displayed: \"#rrggbb\", a name such as \"gold\", or [red, green, blue] from 0 to 1.",
         |l| Some(KeyValue::Colours(l.tint.colours().to_vec())),
     ),
-    together("colour-by", KeyType::Word(COLOURINGS), "", "Which of the colours each has.", |l| {
-        Some(KeyValue::Word(match l.tint {
+    together("colour-by", KeyType::Choice(COLOURINGS), "", "Which of the colours each has.", |l| {
+        Some(KeyValue::Choice(match l.tint {
             Tint::One(_) => "one",
             Tint::Mix(_) => "mix",
             Tint::Life(_) => "life",
         }))
     }),
-    together("shape", KeyType::Word(SHAPES), "", "What they look like.", |l| {
-        Some(KeyValue::Word(match l.form {
+    together("shape", KeyType::Choice(SHAPES), "", "What they look like.", |l| {
+        Some(KeyValue::Choice(match l.form {
             Appearance::Disc(_) => "disc",
             Appearance::Ring(..) => "ring",
             Appearance::Polygon(..) => "polygon",
@@ -485,9 +485,9 @@ pub const LAYER: &[Key] = &[
         "How many rows of pages there are. 1 when not given.",
         |l| sprite(l).map(|s| KeyValue::Whole(s.rows.into())),
     ),
-    together("page-by", KeyType::Word(PAGES), "", "Which page each shows.", |l| {
+    together("page-by", KeyType::Choice(PAGES), "", "Which page each shows.", |l| {
         sprite(l).map(|s| {
-            KeyValue::Word(match s.page {
+            KeyValue::Choice(match s.page {
                 Page::Chance => "chance",
                 Page::Life => "life",
                 Page::Time => "time",
@@ -514,13 +514,13 @@ pub const LAYER: &[Key] = &[
     moved!("scroll-y", "heights a second", "The same, down.", scroll, 1),
     Key {
         id: "blend",
-        key_type: KeyType::Word(Blend::WORDS),
+        key_type: KeyType::Choice(Blend::CHOICES),
         unit: "",
         help: "How they mix with the frame, where it is not as the effect says.",
-        get: |l| l.blend.map(|b| KeyValue::Word(b.word())),
+        get: |l| l.blend.map(|b| KeyValue::Choice(b.id())),
         set: Some(|l, i| {
-            if let KeyValue::Word(word) = i {
-                l.blend = Blend::of_word(word);
+            if let KeyValue::Choice(word) = i {
+                l.blend = Blend::from_id(word);
             }
         }),
     },

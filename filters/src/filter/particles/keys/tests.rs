@@ -2,12 +2,12 @@
 
 use super::super::{Preset, presets};
 use super::*;
-use crate::settings::Word;
+use crate::settings::ChoiceEnum;
 
 #[test]
 fn every_layer_is_what_its_keys_say() {
     for name in super::super::tests::names() {
-        for layer in presets::preset(Preset::of_word(name).unwrap()).layers {
+        for layer in presets::preset(Preset::from_id(name).unwrap()).layers {
             let mut draft = LayerBuilder::default();
             for (key, item) in explicit_keys(&layer) {
                 draft.put(key, item).unwrap_or_else(|e| panic!("{name}: {}: {e}", key.id));
@@ -31,7 +31,7 @@ fn what_does_not_go_together_is_refused() {
         (vec![("count", one.clone())], "count"),
         (vec![("x", KeyValue::Numbers(vec![0.0, 1.0]))], "x"),
         (vec![("hole", KeyValue::Number(0.5))], "hole"),
-        (vec![("shape", KeyValue::Word("polygon"))], "shape"),
+        (vec![("shape", KeyValue::Choice("polygon"))], "shape"),
         (vec![("depth", KeyValue::Numbers(vec![2.0, 1.0]))], "depth"),
     ] {
         assert_eq!(of(&given).map_err(|e| e.0), Err(id));

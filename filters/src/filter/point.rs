@@ -1,5 +1,7 @@
-//! What the effect filters share: codes and colours of planes, and a filter that does something to every sample by
-//! itself.
+//! Point operations: filters that change every sample by itself.
+//!
+//! Such a filter says what becomes of straight nominal values ([`Nominal`]); [`PointFilter`] does it to samples of every
+//! format, premultiplied ones too.
 
 use super::convert::assumed_matrix;
 use super::{Band, Memory, Plan, Render};
@@ -7,7 +9,7 @@ use crate::frame::{Depth, Format, FrameTime, Matrix, Primaries, Scratch};
 use crate::lend::{Host, PrepareError};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::{Coefficients, coefficients};
-use crate::pixel::tone::{Table, Tone};
+use crate::pixel::tone::{Nominal, Table, Tone};
 use crate::settings::SettingError;
 use crate::simd::Level;
 
@@ -55,22 +57,22 @@ pub(super) fn key(values: &[f64]) -> u128 {
 }
 
 /// Alpha, 0 to 1, as the samples of row `y` of plane `p` see it: the mean over what each of them covers.
-pub(super) fn alpha_row(format: &Format, band: &Band<'_>, p: usize, y: usize, out: &mut [f32]) {
+pub(super) fn alpha_row(format: &Format, band: &Band<'_>, p: usize, y: usize, out: &mut [f64]) {
     let Some(a) = format.alpha_plane() else { return out.fill(1.0) };
     let (sx, sy) = format.plane_subsampling(p);
     let plane = band.output.plane(a);
     let Some(last) = plane.rows().last() else { return };
-    let top = format.depth.bits().map_or(1.0, |bits| ((1u32 << bits) - 1) as f32);
-    let count = f32::from(1u16 << (sx + sy)) * top;
+    let top = format.depth.bits().map_or(1.0, |_| f64::from(format.codes().1));
+    let count = f64::from(1u16 << (sx + sy)) * top;
     let width = format.plane_size(a).0;
     out.fill(0.0);
     for row in (y << sy..(y + 1) << sy).map(|y| y.min(last)) {
         for (x, out) in out.iter_mut().enumerate() {
             for x in (x << sx..(x + 1) << sx).map(|x| x.min(width - 1)) {
                 *out += match format.depth {
-                    Depth::Bits(8) => f32::from(plane.row::<u8>(row)[x]),
-                    Depth::Bits(_) => f32::from(plane.row::<u16>(row)[x]),
-                    Depth::Float => plane.row::<f32>(row)[x],
+                    Depth::Bits(8) => f64::from(plane.row::<u8>(row)[x]),
+                    Depth::Bits(_) => f64::from(plane.row::<u16>(row)[x]),
+                    Depth::Float => plane.row::<f32>(row)[x].into(),
                 };
             }
         }
@@ -80,32 +82,27 @@ pub(super) fn alpha_row(format: &Format, band: &Band<'_>, p: usize, y: usize, ou
 
 /// Something that is done to every sample by itself.
 pub(super) trait PointOperation: Send + Sync + 'static {
-    /// What it is at a moment.
-    type Params: Send + Sync + 'static;
-
-    /// What it does at a moment. Where tables are looked up, the plan's state is what they hang on.
-    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)>;
-
-    /// What is done to plane `p`.
-    fn tone(&self, now: &Self::Params, p: usize) -> Tone;
+    /// The planes that are written at a moment (the rest of the plan is filled in), and what becomes of the straight
+    /// nominal values of each; `None`: nothing. Asked once for each picture.
+    fn at(&self, format: &Format, at: &FrameTime) -> Option<(Plan, [Nominal; 4])>;
 }
 
-/// The filter of it.
-pub(super) struct ToneFilter<T> {
+/// The filter of a point operation.
+pub(super) struct PointFilter<T> {
     pub(super) format: Format,
     pub(super) level: Level,
     pub(super) of: T,
 }
 
-impl<T: PointOperation> ToneFilter<T> {
-    fn tones(&self, now: &T::Params) -> Vec<Tone> {
-        (0..self.format.planes()).map(|p| self.of.tone(now, p)).collect()
+impl<T> PointFilter<T> {
+    fn tones(&self, nominal: &[Nominal; 4]) -> Vec<Tone> {
+        (0..self.format.planes()).map(|p| nominal[p].tone(&self.format, p)).collect()
     }
 }
 
-impl<T: PointOperation> Render for ToneFilter<T> {
+impl<T: PointOperation> Render for PointFilter<T> {
     /// With the tones, where they are not prepared.
-    type Params = (T::Params, Vec<Tone>);
+    type Params = ([Nominal; 4], Vec<Tone>);
     type State = Vec<Tone>;
 
     fn output(&self) -> &Format {
@@ -113,35 +110,57 @@ impl<T: PointOperation> Render for ToneFilter<T> {
     }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
-        let (plan, now) = self.of.at(at)?;
-        let tones = if plan.state.is_none() { self.tones(&now) } else { Vec::new() };
-        Some((plan, (now, tones)))
+        let (plan, nominal) = self.of.at(&self.format, at)?;
+        let slow = nominal.iter().any(|n| n.is_slow(&self.format));
+        let state = slow.then(|| {
+            let numbers = nominal.iter().flat_map(|n| match *n {
+                Nominal::Same => [0.0; 6],
+                Nominal::Line { gain, offset, limits } => {
+                    [1.0, gain, offset, f64::from(limits as u8), 0.0, 0.0]
+                }
+                Nominal::Mix { to, amount } => [2.0, to, amount, 0.0, 0.0, 0.0],
+                Nominal::Power { black, width, exponent, out } => [3.0, black, width, exponent, out.0, out.1],
+            });
+            key(&numbers.collect::<Vec<_>>())
+        });
+        let tones = if slow { Vec::new() } else { self.tones(&nominal) };
+        Some((Plan { state, ..plan }, (nominal, tones)))
     }
 
     fn memory(&self) -> Memory {
-        Memory { fixed: 0, per_frame: Table::BYTES * self.format.planes() }
+        let alpha = 8 * self.format.width as usize + 64;
+        Memory { fixed: 0, per_frame: Table::BYTES * self.format.planes() + alpha }
     }
 
     fn prepare(
         &self,
-        (now, _): &Self::Params,
+        (nominal, _): &Self::Params,
         _: Vec<Tone>,
         host: &Host<'_>,
     ) -> Result<Vec<Tone>, PrepareError> {
         host.check()?;
-        Ok(self.tones(now))
+        Ok(self.tones(nominal))
     }
 
-    fn render(&self, (_, own): &Self::Params, made: &Vec<Tone>, band: &mut Band<'_>, _: &mut Scratch) {
+    fn render(&self, (_, own): &Self::Params, made: &Vec<Tone>, band: &mut Band<'_>, scratch: &mut Scratch) {
         let tones = if own.is_empty() { made } else { own };
+        // Alpha comes last: colour needs it as it was.
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
-            let plane = band.output.plane_mut(p);
-            for y in plane.rows() {
-                tones[p].apply(self.level, self.format.depth, plane.row_bytes_mut(y));
+            for y in band.output.plane(p).rows() {
+                let Tone::Premultiplied(tone) = &tones[p] else {
+                    let row = band.output.plane_mut(p).row_bytes_mut(y);
+                    tones[p].apply(self.level, self.format.depth, row);
+                    continue;
+                };
+                let [alpha] = scratch.buffers::<f64, 1>([self.format.plane_size(p).0]);
+                alpha_row(&self.format, band, p, y, alpha);
+                let plane = band.output.plane_mut(p);
+                match self.format.depth {
+                    Depth::Bits(8) => tone.apply::<u8>(plane.row_mut(y), alpha),
+                    Depth::Bits(_) => tone.apply::<u16>(plane.row_mut(y), alpha),
+                    Depth::Float => tone.apply::<f32>(plane.row_mut(y), alpha),
+                }
             }
         }
     }
 }
-
-#[cfg(test)]
-pub(super) mod tests;

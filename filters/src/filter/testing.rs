@@ -1,13 +1,13 @@
-//! What the tests of the effect filters share: pictures, runs over bands and levels, and a comparison with what a
-//! sample should be in f64.
+//! The harness for tests of filters: pictures, runs over bands and levels, and a comparison with what a sample should be
+//! in f64.
 
-use super::*;
-use crate::filter::{Entry, Filter, Reach};
-use crate::frame::{ColorRange, Family, Frame};
-use crate::lend::{CurrentThread, NoCache};
+use super::{Band, Entry, Filter, Reach};
+use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime, Scratch};
+use crate::lend::{CurrentThread, Host, NoCache};
 use crate::pixel::convert::Code;
 use crate::ratio::Ratio;
-use crate::settings::Values;
+use crate::settings::{SettingError, Values};
+use crate::simd::Level;
 use core::sync::atomic::AtomicBool;
 
 /// Formats of every kind, odd and tiny sizes.
@@ -80,13 +80,13 @@ pub(crate) fn try_bind(
     entry.bind(&values, format, 42, level)
 }
 
-pub(crate) fn moment(number: i64) -> FrameTime {
+pub(crate) fn frame_time(number: i64) -> FrameTime {
     FrameTime::of_frame(number, Ratio::whole(24))
 }
 
 /// Runs a frame in bands that are cut before the given luma rows.
 pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usize]) -> Frame {
-    let at = moment(number);
+    let at = frame_time(number);
     let mut out = source.clone();
     let Some(now) = filter.at(&at) else { return out };
     let plan = now.plan;
@@ -99,7 +99,7 @@ pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usiz
     let mut first = 0;
     for &cut in cuts.iter().filter(|&&c| c < height).chain([&height]) {
         let (mut output, below) = rest.split_at_row(cut);
-        let input = (plan.reach != Reach::Same).then(|| source.as_ref());
+        let input = (plan.reach != Reach::InPlace).then(|| source.as_ref());
         let mut band = Band { rows: first..cut, input, output: output.reborrow(), writes: plan.writes };
         filter.render(&now, state.as_ref(), &mut band, &mut scratch);
         (rest, first) = (below, cut);
@@ -122,7 +122,10 @@ pub(crate) fn zero_span(format: &Format, p: usize) -> (f64, f64) {
     let Depth::Bits(bits) = format.depth else { return (0.0, 1.0) };
     let unit = f64::from(1u32 << (bits - 8));
     let top = 256.0 * unit - 1.0;
-    let limited = format.family != Family::Rgb && format.range != ColorRange::Full;
+    let limited = match format.range {
+        ColorRange::Unspecified => format.family != Family::Rgb,
+        range => range == ColorRange::Limited,
+    };
     match (format.is_chroma(p), limited && format.alpha_plane() != Some(p)) {
         (true, true) => (128.0 * unit, 224.0 * unit),
         (true, false) => (128.0 * unit, top),
@@ -166,6 +169,70 @@ pub(crate) fn compare(
                 let got = run(&*bind(entry, given, &format, level), &source, number, cuts);
                 assert!(got == want, "{name} {given:?} {level} {cuts:?}");
             }
+        }
+    }
+}
+
+/// The mean of a plane's samples, as nominal values, over what a sample of plane `p` covers.
+fn mean(frame: &Frame, of: usize, p: usize, x: usize, y: usize) -> f64 {
+    let f = frame.format();
+    let ((sx, sy), (w, h), (zero, span)) = (f.plane_subsampling(p), f.plane_size(of), zero_span(f, of));
+    let (sx, sy) = if f.is_chroma(of) { (0, 0) } else { (sx, sy) };
+    let rows = (y << sy..(y + 1) << sy).flat_map(|y| (x << sx..(x + 1) << sx).map(move |x| (x, y)));
+    let sum: f64 = rows.map(|(x, y)| (at(frame, of, x.min(w - 1), y.min(h - 1)) - zero) / span).sum();
+    sum / f64::from(1u32 << (sx + sy))
+}
+
+/// Runs over premultiplied formats of every kind, levels and bands; every sample must be within `by` (of integers in
+/// codes) of the nominal value `of(format, plane, values, alpha)`, or as it was where that is `None` or no finite number.
+/// `values` are of the first three planes, still multiplied by alpha, as the sample sees them; what it does not see is 0.
+pub(crate) fn compare_premultiplied(
+    entry: &Entry,
+    given: &[(&str, &str)],
+    by: f64,
+    of: impl Fn(&Format, usize, [f64; 3], f64) -> Option<f64>,
+) {
+    let names = ["gbrap", "gbrap16", "gbrapf32", "yuva420p", "yuva444p10", "yuva422p12", "ya8", "ya16"];
+    for (name, full) in names.into_iter().flat_map(|name| [(name, false), (name, true)]) {
+        let range = if full { ColorRange::Full } else { ColorRange::Limited };
+        let f = Format { alpha: Alpha::Premultiplied, range, ..format(name, 37, 14) };
+        let mut source = noise(f);
+        let alpha = f.planes() - 1;
+        // None, little, half and all of it, by blocks, and below them anything.
+        for (x, y) in (0..8).flat_map(|y| (0..37).map(move |x| (x, y))) {
+            let a = [0.0, 0.1, 0.5, 1.0][(x / 2 + y / 2) % 4] * zero_span(&f, alpha).1;
+            match f.depth {
+                Depth::Bits(8) => source.row_mut::<u8>(alpha, y)[x] = a as u8,
+                Depth::Bits(_) => source.row_mut::<u16>(alpha, y)[x] = a as u16,
+                Depth::Float => source.row_mut::<f32>(alpha, y)[x] = a as f32,
+            }
+        }
+        let want = run(&*bind(entry, given, &f, Level::SCALAR), &source, 0, &[]);
+        for p in f.color_planes().iter() {
+            let ((w, h), (zero, span)) = (f.plane_size(p), zero_span(&f, p));
+            for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
+                let (was, is) = (at(&source, p, x, y), at(&want, p, x, y));
+                let sees = |q: usize| q < alpha && (q == p || p > 0 || f.is_rgb());
+                let values = [0, 1, 2]
+                    .map(|q| if sees(q) { mean(&source, q, if q == p { q } else { p }, x, y) } else { 0.0 });
+                let value = of(&f, p, values, mean(&source, alpha, p, x, y));
+                let ok = match value.filter(|v| v.is_finite() && was.is_finite()) {
+                    None => was == is || was.is_nan() && is.is_nan(),
+                    Some(v) if f.depth == Depth::Float => (is - v).abs() <= 1e-5 * (1.0 + v.abs()),
+                    Some(v) => {
+                        let code = (zero + v * span).clamp(0.0, f64::from(f.codes().1));
+                        (is - code).abs() <= by
+                    }
+                };
+                assert!(
+                    ok,
+                    "{name} {given:?} plane {p} at {x},{y}: {was} became {is}, not {value:?} ({values:?})"
+                );
+            }
+        }
+        for (level, cuts) in Level::available().iter().flat_map(|l| [(*l, &[][..]), (*l, &[4, 8])]) {
+            let got = run(&*bind(entry, given, &f, level), &source, 0, cuts);
+            assert!(got == want, "{name} {given:?} {level} {cuts:?}");
         }
     }
 }

@@ -1,0 +1,155 @@
+//! The splats of a layer: of its particles, born by themselves or where those of another layer die, and of their trails.
+
+use super::super::overlay::Overlay;
+use super::block::{ParticleBlock, emit, see};
+use super::bound_layer::{BoundLayer, EffectState, LifeTable, Scene, fault};
+use super::effect::{Effect, MAX_PARTICLES, SpawnArea};
+use super::sub_emitter::SubEmitter;
+use super::trail::Trail;
+use crate::particle::draw::Splat;
+use crate::particle::{Emitter, Kind, LAST, Parameter, Pool, View, continue_draws};
+use crate::simd::Level;
+
+/// A bound layer with its parents and its trail.
+pub(super) struct LayerRenderer {
+    pub(super) bound: BoundLayer,
+    /// What they leave behind.
+    trail: Option<Trail>,
+    /// Whose children they are.
+    sub_emitter: Option<SubEmitter>,
+}
+
+impl LayerRenderer {
+    pub(super) fn new(
+        effect: &Effect,
+        index: usize,
+        amount: f64,
+        seed: u64,
+        overlay: &Overlay,
+        level: Level,
+    ) -> Result<LayerRenderer, String> {
+        let bind = |effect: &Effect| BoundLayer::new(effect, index, amount, seed, overlay, level);
+        let mut bound = bind(effect)?;
+        let layer = &effect.layers[index];
+        let trail = (layer.trail > 0.0).then(|| {
+            // The layer itself with the shutter open for a streak.
+            let (steps, mut of) = (layer.trail_steps.max(1), effect.clone());
+            let step = layer.trail / steps as f32;
+            (of.layers[index].trail, of.layers[index].shutter) = (0.0, step);
+            let streak = bind(&of)?;
+            // Whose sides are those of the layer itself.
+            let streak = BoundLayer { wrap: bound.wrap, middle: bound.middle, ..streak };
+            Ok::<_, String>(Trail { layer: streak, steps, step })
+        });
+        let sub_emitter = bound.parent.take().map(|parent| {
+            let life = bound.kind.parameter(Parameter::Life);
+            let longer = life.base + life.offset.abs();
+            let mut standard = *parent.kind.standard();
+            standard[Parameter::Life as usize].base += longer;
+            let kind = Kind::new(standard, parent.kind.extra().to_vec()).map_err(fault)?;
+            let (count, inherit, stream) = (layer.children.max(1), layer.inherit, layer.stream);
+            let shape = bound.emitter.shape;
+            Ok::<_, String>(SubEmitter { parent: *parent, kind, longer, count, shape, inherit, stream })
+        });
+        Ok(LayerRenderer { trail: trail.transpose()?, sub_emitter: sub_emitter.transpose()?, bound })
+    }
+
+    /// Births that may live at a time, and the bytes of a pool of them.
+    pub(super) fn room(&self) -> (i64, usize) {
+        let (emitter, kind, each) = self.emission();
+        let room = Pool::room(emitter, kind, None, -LAST..LAST);
+        let splats = each * (1 + self.trail.as_ref().map_or(0, |t| i64::from(t.steps)));
+        (room.alive.saturating_mul(splats), room.bytes)
+    }
+
+    /// What the pool is made of, and how many of the layer come of each in it.
+    fn emission(&self) -> (&Emitter, &Kind, i64) {
+        match &self.sub_emitter {
+            Some(sub_emitter) => {
+                (&sub_emitter.parent.emitter, &sub_emitter.kind, i64::from(sub_emitter.count))
+            }
+            None => (&self.bound.emitter, &self.bound.kind, 1),
+        }
+    }
+
+    pub(super) fn pool(&self) -> Result<Pool, String> {
+        let (emitter, kind, _) = self.emission();
+        Pool::new(emitter.clone(), kind.clone(), None, -LAST..LAST, MAX_PARTICLES as u32, self.bound.level)
+            .map_err(fault)
+    }
+
+    /// The splats of block `index` of a pool that was sought to `now`.
+    pub(super) fn splats(
+        &self,
+        pool: &Pool,
+        index: usize,
+        now: &EffectState,
+        scene: &Scene<'_>,
+        lanes: &mut ParticleBlock,
+        out: &mut Vec<Splat>,
+    ) {
+        if let Some(sub_emitter) = &self.sub_emitter {
+            return sub_emitter.each(&self.bound, pool, index, now, lanes, &mut |lanes| {
+                self.finish(now, scene, lanes, out)
+            });
+        }
+        pool.place(index, &scene.views[self.bound.order as usize], &mut lanes.block);
+        if lanes.block.live == 0 {
+            return;
+        }
+        if let Some(spawn_offset) = &self.bound.spawn_offset {
+            spawn_offset.shift(now.flick, &mut lanes.block);
+        }
+        pool.set_size_and_angle(&mut lanes.block);
+        continue_draws(self.bound.level, self.bound.kind.extra(), &mut lanes.block.bits, &mut lanes.own);
+        if self.moving() {
+            pool.velocities(index, &lanes.block, &mut lanes.speed);
+        }
+        self.finish(now, scene, lanes, out);
+    }
+
+    /// Whether velocities are looked at.
+    pub(super) fn moving(&self) -> bool {
+        let layer = &self.bound.layer;
+        layer.shutter > 0.0 || layer.drag > 0.0 || layer.floor.is_some() || self.trail.is_some()
+    }
+
+    /// To splats, the trail too.
+    fn finish(&self, now: &EffectState, scene: &Scene<'_>, lanes: &mut ParticleBlock, out: &mut Vec<Splat>) {
+        if let Some(trail) = &self.trail {
+            trail.splats(now, scene, lanes, out);
+        }
+        see(self.bound.level, &self.bound, now, scene, lanes);
+        emit(&self.bound, scene, lanes, out);
+    }
+
+    /// Where particles may be, as their kind alone moves them, for something of them to be seen: what cannot come there is
+    /// not even made again. With room to spare: what is beyond is still dropped when its place is known.
+    pub(super) fn view(&self, now: &EffectState, tall: f32) -> View {
+        let (bound, layer) = (&self.bound, &self.bound.layer);
+        // What comes back at the other side, leaves a tail, is blown by a curve or is put elsewhere afterwards is looked
+        // at one by one.
+        let put = bound.spawn_offset.is_some() || self.sub_emitter.is_some() || self.trail.is_some();
+        if put || !matches!(layer.place, SpawnArea::Box { .. }) || layer.shutter > 0.0 || now.blown.is_some()
+        {
+            return View::ALL;
+        }
+        let life = layer.life.reach();
+        let most = |over: &LifeTable| over.steps.iter().fold(0.0f32, |m, s| m.max(s[0]).max(s[0] + s[1]));
+        let half = (layer.size.reach() + layer.growth.reach() * life) * most(&bound.size_over) * now.size;
+        let waves = |a: usize| bound.waves.iter().map(|w| w.aside[a].abs()).sum::<f32>();
+        let deep = bound.depth[1] + bound.kind.reach(life)[2] + waves(2);
+        let (focus, blur) = (layer.focus[0], layer.focus[1] * now.size);
+        let large = 1.5 * layer.squash.max(1.0);
+        let blown = now.wind * layer.wind * life;
+        let mut view = View::ALL;
+        for (a, side) in [0.5 * bound.aspect, 0.5].into_iter().enumerate() {
+            let seen = (side + 4.0 / tall + large * blur) * deep + large * (half + blur * focus);
+            let moved = waves(a) + layer.sway[a].abs() + layer.aside[a].abs() * half;
+            let wide = 1.01 * (seen + moved) + 0.01;
+            let blown = if a == 0 { blown } else { 0.0 };
+            (view.low[a], view.high[a]) = (-wide - blown.max(0.0), wide - blown.min(0.0));
+        }
+        view
+    }
+}
