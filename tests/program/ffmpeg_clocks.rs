@@ -114,19 +114,23 @@ fn uneven_times_on_an_even_grid_are_told() {
 #[test]
 fn times_that_are_found_uneven_on_the_way_are_told() {
     let s = Session::new();
-    let make = |more: &str| {
-        let source = "-f lavfi -i testsrc2=size=96x64:rate=25:duration=2";
+    let make = |rate: u32, more: &str| {
+        let source = format!("-f lavfi -i testsrc2=size=96x64:rate={rate}:duration=2");
         s.tool("ffmpeg", &format!("{FF} {source} -pix_fmt yuv420p -c:v mpeg2video -g 5 -bf 0 {more}"));
     };
-    make("-vf select=lt(n\\,10)+not(mod(n\\,5)) -fps_mode vfr uneven.mkv");
-    make("even.ts");
-    make("-r 50 fast.ts");
+    make(25, "-vf select=lt(n\\,10)+not(mod(n\\,5)) -fps_mode vfr uneven.mkv");
+    make(25, "even.ts");
+    make(50, "fast.ts");
     s.write("joined.ts", [s.read("even.ts"), s.read("fast.ts")].concat());
     let told = |input: &str, bytes: &[u8], more: &str| {
         for out in ["out.y4m", "out.###.png", "out.avi"] {
             let what = format!("render {input} {out} {more} -y");
             let o = s.piped(&what, bytes).ok();
             assert_eq!(o.err.matches("times are lost").count(), 1, "{what}: {}", o.err);
+            if input == "-" && out == "out.avi" {
+                // refused for what a pipe cannot give beside its pictures
+                continue;
+            }
             s.piped(&format!("{what} --strict"), bytes).ends(1).says("times are lost");
             let o = s.piped(&format!("{what} --strict --on-error skip"), bytes).ends(1);
             assert!(o.err.contains("times are lost"), "{what}: {}", o.err);
@@ -158,7 +162,7 @@ fn rates_that_a_container_hides_are_found() {
         );
     };
     let hashes = |file: &str| s.run(&format!("hash {file} -f flicker,weave --seed 5")).ok().text();
-    for rate in ["1000/33", "2997/100", "2997/125", "1000000/41708", "30000/1001", "25"] {
+    for rate in ["1000/33", "2997/100", "2997/125", "250000/10427", "30000/1001", "25"] {
         pictures(rate, "-frames:v 30 -c:v libx264 -qp 0 -bf 0 a.avi");
         s.tool("ffmpeg", &format!("{FF} -i a.avi -fps_mode passthrough a.y4m"));
         assert_eq!(hashes("a.avi"), hashes("a.y4m"), "{rate}");

@@ -152,8 +152,8 @@ fn a_second_signal_leaves_no_temporary_files() {
 #[test]
 fn signals_at_once_are_one() {
     let s = Session::new();
-    let slow = "-f noise=strength=60 --preset placebo --codec-opt rc-lookahead=60";
-    let line = format!("render pattern:zoneplate:size=640x360:frames=100000 out.mkv --progress json {slow}");
+    let slow = "-f noise=strength=60 --preset slower --codec-opt rc-lookahead=60";
+    let line = format!("render pattern:zoneplate:size=480x270:frames=100000 out.mkv --progress json {slow}");
     let mut child = waiting(&s, &line, b"");
     let said = lines(&mut child);
     let frame = |line: &str| serde_json::from_str::<serde_json::Value>(line).ok()?["frame"].as_u64();

@@ -9,7 +9,9 @@ mod tags;
 
 pub(crate) use packets::{Span, StreamCopier, fits};
 pub(crate) use route::{Planned, plan};
-pub(crate) use tags::{add_chapters, container_tags, move_timecodes, tags, timecode_after, video_tags};
+pub(crate) use tags::{
+    add_chapters, container_tags, move_timecodes, set_timecode, tags, timecode_after, video_tags,
+};
 
 use crate::ffmpeg::carry::Container;
 use crate::ffmpeg::error::{AvError, check};

@@ -24,6 +24,15 @@ pub(crate) fn tags(input: &Input) -> Vec<(String, String)> {
     tags
 }
 
+/// Says of the whole output which time code its first picture has.
+pub(crate) fn set_timecode(output: *mut sys::AVFormatContext, code: &str) {
+    // SAFETY: a valid context, whose dictionary is replaced as a whole.
+    unsafe {
+        let all = entries((*output).metadata).into_iter();
+        replace(&mut (*output).metadata, all.chain([(TIMECODE.into(), code.into())]));
+    }
+}
+
 /// Takes a copied stream's tags over.
 ///
 /// # Safety

@@ -1,7 +1,7 @@
 //! The muxing half of a video file: the container with the filtered picture's packets, wherever they come from, and
 //! all that is copied beside them.
 
-use super::container::Container;
+use super::container::{Container, ContainerFamily};
 use super::encoder::rational;
 use super::handles::{Dict, Packet};
 use super::holds::{Chapters, lost_words};
@@ -11,7 +11,7 @@ use crate::disk::Output;
 use crate::ffmpeg::carry;
 use crate::ffmpeg::copy::{
     Input, Planned, Span, StreamCopier, add_chapters, container_tags, fits, move_timecodes, plan as route,
-    timecode_after,
+    set_timecode, tags, timecode_after,
 };
 use crate::ffmpeg::details;
 use crate::ffmpeg::error::AvError;
@@ -100,10 +100,18 @@ impl OutputFile {
         let mut muxer = Muxer::new(container, path).map_err(|e| av("it cannot be begun", e))?;
         let mut stream = 0;
         let no_chapters = encoding.no_chapters || alone;
-        let mut timecode = None;
+        let (mut timecode, mut whole_code) = (None, None);
         if !alone && let Some(input) = &input {
             said.extend(lost_words(input, container, !no_chapters, whole.1));
             let codes = input.timecodes();
+            let named = |tag: &(String, String)| tag.0.eq_ignore_ascii_case("timecode");
+            // where streams have no tags of their own it is told of the file
+            let of_stream = container.family() == ContainerFamily::Other && !tags(input).iter().any(named);
+            if of_stream && container.keeps_tag("timecode") {
+                whole_code = codes.first().cloned();
+            } else if of_stream && !codes.is_empty() {
+                said.push("the time code is lost".into());
+            }
             if !whole.0 && !codes.is_empty() {
                 // the rate of the input's pictures, as they are counted
                 let own = input.stream(video).and_then(|s| details::ratio(s.avg_frame_rate));
@@ -142,6 +150,7 @@ impl OutputFile {
                     said.extend(more);
                     if plans.contains(&Planned::Picture) {
                         container_tags(&input, muxer.context);
+                        whole_code.iter().for_each(|code| set_timecode(muxer.context, code));
                     }
                 }
                 let cut = whole != (true, true);
