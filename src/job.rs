@@ -11,14 +11,14 @@ pub use request::{Cache, Fields, Light, OnError, Request, TransferChoice};
 pub(crate) use written::by_graph;
 
 use crate::disk::SameFile;
-use crate::pipeline::{self, Failure, Setup};
+use crate::pipeline::{self, EvenTimes, Failure, FrameError, Setup};
 use crate::resume::{ManifestFiles, ResumeError, SourceIds};
 use crate::sink::{self, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
 use crate::store::DiskStateCache;
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
-use grainfield_filters::frame::{Depth, Format, NameError, Parity, Ranges};
+use grainfield_filters::frame::{ColorRange, Depth, Family, Format, NameError, Parity, Ranges};
 use grainfield_filters::lend::{NoCache, StateCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
@@ -50,6 +50,10 @@ pub trait Progress: Sync {
     fn step(&self, step: &FrameDone);
     /// Something the user should know (an assumption, a frame left out).
     fn note(&self, text: &str);
+    /// Something is lost that could not be told before the first frame.
+    fn warn(&self, text: &str) {
+        self.note(text);
+    }
     /// No frame comes for a while: one is being stepped to, and `done` frames of `all` have been. Ends with the next
     /// [`step`](Progress::step).
     fn simulating(&self, done: u64, all: u64) {
@@ -66,6 +70,18 @@ pub struct Summary {
     pub failed: u64,
     /// Frames that were whole already (`--resume`).
     pub skipped: u64,
+}
+
+impl RunError {
+    /// Whether the output failed: then less may be left of it than was written.
+    pub fn is_output(&self) -> bool {
+        match self {
+            RunError::Failed { failure, .. } => {
+                matches!(**failure, Failure::Frame { error: FrameError::Sink(_), .. })
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Why a job cannot begin.
@@ -335,7 +351,10 @@ impl Job {
             Some(jumps) => Arc::clone(jumps) as _,
             None => Arc::new(NoCache),
         };
-        let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store };
+        let steady = info.kind == source::VIDEO && !info.variable_rate && !sink.keeps_times();
+        let even =
+            steady.then_some(EvenTimes { rate: info.format.rate, first: info.first, strict: request.strict });
+        let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store, even };
         Ok(Job { setup, jumps, output, resumable, notes, warnings, total, skipped: selected.skipped, rate })
     }
 
@@ -456,6 +475,10 @@ fn samples(request: &Request, made: &Format) -> Result<Format, JobError> {
 /// What is lost from `from` to `to` without the user having said so.
 fn losses(from: &Format, to: &Format, asked: bool) -> Vec<String> {
     let mut list = Vec::new();
+    let range = (from.range, to.range) == (ColorRange::Full, ColorRange::Limited);
+    if range && from.family != Family::Rgb && to.family != Family::Rgb {
+        list.push("full range becomes limited: the output cannot say that it is full".into());
+    }
     if asked {
         return list;
     }

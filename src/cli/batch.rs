@@ -398,6 +398,7 @@ fn perform(
             exit: Exit::Failed,
             error,
             partial: None,
+            gaps: false,
             summary: summary.clone(),
             hushed: false,
         });
@@ -409,6 +410,7 @@ fn perform(
             exit: signals.exit(),
             error,
             partial: None,
+            gaps: false,
             summary: summary.clone(),
             hushed: false,
         });
@@ -436,6 +438,7 @@ fn perform(
                 exit: Exit::Done,
                 error: None,
                 partial: None,
+                gaps: false,
                 summary: summary.clone(),
                 hushed: false,
             };

@@ -127,11 +127,12 @@ fn ended(report: &Reporter, signals: &Signals, result: Result<Summary, RunError>
         }
         _ => text,
     };
+    let gaps = result.as_ref().is_err_and(RunError::is_output);
     let (exit, error, partial, summary) = match result {
         Ok(summary) => (Exit::Done, None, None, summary),
         Err(RunError::ClosedPipe) => {
             let summary = report.so_far();
-            report.end(&JobEnd { exit: Exit::Done, error: None, partial: None, summary, hushed: true });
+            report.end(&JobEnd { exit: Exit::Done, error: None, partial: None, gaps, summary, hushed: true });
             return Exit::Done;
         }
         Err(RunError::Failed { failure, partial, summary }) => {
@@ -142,7 +143,7 @@ fn ended(report: &Reporter, signals: &Signals, result: Result<Summary, RunError>
         }
     };
     let (error, partial) = (error.as_deref(), partial.as_deref());
-    report.end(&JobEnd { exit, error, partial, summary, hushed: false });
+    report.end(&JobEnd { exit, error, partial, gaps, summary, hushed: false });
     exit
 }
 

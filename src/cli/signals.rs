@@ -1,6 +1,6 @@
-//! SIGINT, SIGTERM and SIGHUP: the first asks the job to end, which finishes what it can. After a second one the job
-//! has [`GRACE`] left; then, or at a third one, temporary files are removed and the program ends. A fourth ends it at
-//! once, whatever it is doing.
+//! SIGINT, SIGTERM and SIGHUP: the first asks the job to end, which finishes what it can. After a second one, [`APART`]
+//! from the first, the job has [`GRACE`] left; then, or at a third one, temporary files are removed and the program
+//! ends. A fourth ends it at once, whatever it is doing.
 
 use super::exit::Exit;
 use crate::disk::remove_unfinished;
@@ -12,8 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+/// Signals that follow the first sooner are still the first: `timeout` and a terminal that goes tell the program and its
+/// group, one right after the other.
+const APART: Duration = Duration::from_millis(500);
 /// What whoever is in a hurry leaves a job for finishing what it has made.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -48,7 +51,11 @@ impl Signals {
         };
         thread::Builder::new().name("signals".into()).spawn(move || {
             let mut all = told.forever();
-            if all.nth(1).is_none() {
+            if all.next().is_none() {
+                return;
+            }
+            let first = Instant::now();
+            if !all.any(|_| first.elapsed() >= APART) {
                 return;
             }
             let late = end.clone();

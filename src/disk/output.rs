@@ -60,6 +60,14 @@ pub enum DiskError {
         /// What is wrong.
         problem: String,
     },
+    /// All was there, and could not be finished.
+    #[error("{cause}")]
+    Unfinished {
+        /// Why not.
+        cause: Box<DiskError>,
+        /// What there is of it.
+        partial: PathBuf,
+    },
 }
 
 /// What is done with a file that is whole, before it gets its name: it is given the file, its path and how many frames
@@ -268,13 +276,19 @@ impl Output {
 
     /// All has been written: it is made sure that the disk has it, and it gets its name.
     pub fn finish(mut self) -> Result<(), DiskError> {
+        self.complete().map_err(|cause| match self.give_up() {
+            Ok(Some(partial)) => DiskError::Unfinished { cause: Box::new(cause), partial },
+            _ => cause,
+        })
+    }
+
+    fn complete(&mut self) -> Result<(), DiskError> {
         self.empty_buffer().map_err(|e| self.error(e))?;
         let flushed = match &mut self.target {
             Some(Target::Standard(out)) => out.flush(),
             Some(Target::File { temp, .. }) => temp.file().and_then(File::sync_all),
             _ => Ok(()),
         };
-        // on failure it is abandoned, by being dropped
         flushed.map_err(|e| self.error(e))?;
         if let (Some(seal), Some(Target::File { temp, .. })) = (self.seal.take(), &self.target) {
             temp.file().and_then(|f| seal(f, temp.path(), self.frames)).map_err(|e| self.error(e))?;

@@ -29,6 +29,12 @@ pub fn remove_unfinished() {
     std::mem::forget(all);
 }
 
+/// Does what opens a temporary file by its path once more, and would make it anew if it was removed meanwhile.
+pub fn reopening<T>(open: impl FnOnce() -> T) -> T {
+    let _held = unnamed();
+    open()
+}
+
 /// A file under a name that nobody can foresee; removed when it is dropped.
 #[derive(Debug)]
 pub struct Temporary {

@@ -16,7 +16,7 @@ use grainfield_filters::ratio::Ratio;
 pub(crate) struct Rates {
     /// What the stream's timestamps are multiples of, as far as a container tells.
     pub(crate) nominal: Option<Ratio>,
-    /// Frames by duration.
+    /// What they may be instead: frames by duration.
     pub(crate) average: Option<Ratio>,
     /// The two differ.
     pub(crate) variable: bool,
@@ -30,12 +30,15 @@ pub(crate) fn ratio(r: sys::AVRational) -> Option<Ratio> {
 /// The rate that was meant. Matroska stores the length of a frame in nanoseconds, of which libav makes a fraction with
 /// small numbers: 60000/1001 frames a second come back as 19001/317.
 fn meant(rate: Ratio) -> Ratio {
-    /// What such a fraction may be off, of its value: less than what rates that are in use differ by.
-    const OFF: f64 = 2e-7;
+    common(rate, 2e-7).unwrap_or(rate)
+}
+
+/// The whole or broadcast rate that a rate is, or is off by less than `off` of its value.
+fn common(rate: Ratio, off: f64) -> Option<Ratio> {
     let near = rate.to_f64();
     let whole = Ratio::whole((near + 0.5) as i64);
     let broadcast = Ratio::new((near * 1.001 + 0.5) as i64 * 1000, 1001).unwrap_or(whole);
-    [whole, broadcast].into_iter().find(|r| (r.to_f64() - near).abs() < OFF * near).unwrap_or(rate)
+    [whole, broadcast].into_iter().find(|r| (r.to_f64() - near).abs() < off * near)
 }
 
 /// The rates of the filtered stream.
@@ -49,6 +52,23 @@ pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
     let sane = |r: &Ratio| *r <= Ratio::whole(1000);
     let average = ratio(demuxer.stream(i).avg_frame_rate).filter(sane).map(meant);
     let nominal = ratio(guess).filter(sane).map(meant).or(average);
+    match demuxer.container().as_str() {
+        // Its head tells the unit that times are counted in, a frame or a field; what does not divide it was guessed
+        // from too few of them.
+        "avi" => {
+            let clock = ratio(demuxer.stream(i).time_base).and_then(Ratio::recip).filter(sane);
+            let divides = |rate: Ratio| clock?.checked_div(rate).filter(|n| n.den() == 1);
+            let nominal = nominal.filter(|rate| divides(*rate).is_some()).or(clock).or(nominal);
+            return Rates { nominal, average: None, variable: false };
+        }
+        // Its head tells the rate, in few digits; a guess from times in milliseconds knows less.
+        "flv" => {
+            if let Some(said) = average.and_then(|rate| common(rate, 1e-4)) {
+                return Rates { nominal: Some(said), average: nominal, variable: false };
+            }
+        }
+        _ => {}
+    }
     let variable = match (nominal, average) {
         (Some(a), Some(b)) => {
             let (a, b) = (a.to_f64(), b.to_f64());
@@ -90,7 +110,10 @@ pub(crate) fn format(demuxer: &Demuxer, first: &AvFrame, layout: &Layout) -> For
     if range != ColorRange::Unspecified {
         format.range = range;
     }
-    let (own, container) = (Matrix::from_av(f.colorspace), Matrix::from_av(p.color_space));
+    // ProRes has 0 where it says nothing, which elsewhere is RGB, whose planes are all of one size
+    let nothing = p.codec_id == sys::AVCodecID::AV_CODEC_ID_PRORES || format.subsampling != (0, 0);
+    let said = |matrix| if nothing && matrix == Matrix::RGB { Matrix::UNSPECIFIED } else { matrix };
+    let (own, container) = (said(Matrix::from_av(f.colorspace)), said(Matrix::from_av(p.color_space)));
     format.matrix = if own == Matrix::UNSPECIFIED { container } else { own };
     let (own, container) = (Primaries::from_av(f.color_primaries), Primaries::from_av(p.color_primaries));
     format.primaries = if own == Primaries::UNSPECIFIED { container } else { own };

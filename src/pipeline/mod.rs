@@ -46,6 +46,19 @@ pub struct Setup {
     pub on_error: OnError,
     /// Where states of what must be stepped are kept.
     pub store: Arc<dyn StateCache + Send + Sync>,
+    /// Where frames have to be even because the sink has one rate.
+    pub even: Option<EvenTimes>,
+}
+
+/// The times that a sink of one rate shows frames at.
+#[derive(Clone, Copy, Debug)]
+pub struct EvenTimes {
+    /// Frames a second.
+    pub rate: Ratio,
+    /// The source's number of the frame at zero.
+    pub first: i64,
+    /// A frame shown at another time is an error, as against told once.
+    pub strict: bool,
 }
 
 /// Why one frame failed.
@@ -60,6 +73,9 @@ pub enum FrameError {
     /// A filter gave up.
     #[error("{0}")]
     Filter(PrepareError),
+    /// Its time is lost, with `--strict`.
+    #[error("{0} (an error because of --strict)")]
+    Uneven(String),
     /// A fault of ours.
     #[error("internal error: {0}. Please report it with the command that led to it")]
     Panic(String),
@@ -129,6 +145,8 @@ struct Writing {
     summary: Summary,
     failure: Option<Failure>,
     out_time: Ratio,
+    /// `None` once an uneven frame has been told.
+    even: Option<EvenTimes>,
 }
 
 struct Shared {
@@ -163,6 +181,7 @@ struct Shared {
 struct PendingNotes {
     steps: Vec<FrameDone>,
     notes: Vec<String>,
+    warnings: Vec<String>,
     /// How far stepping has come, if it has been told after the last frame.
     simulating: Option<(u64, u64)>,
 }
@@ -191,6 +210,7 @@ pub fn run(setup: Setup, progress: &dyn Progress, stop: &Arc<AtomicBool>) -> Out
             summary: Summary::default(),
             failure: None,
             out_time: Ratio::ZERO,
+            even: setup.even,
         }),
         moved: Condvar::new(),
         alive: Mutex::new(setup.slots),
@@ -241,6 +261,7 @@ fn wait(shared: &Shared, progress: &dyn Progress) {
         drop(alive);
         let news = std::mem::take(&mut *lock(&shared.news));
         news.notes.iter().for_each(|text| progress.note(text));
+        news.warnings.iter().for_each(|text| progress.warn(text));
         news.steps.iter().for_each(|step| progress.step(step));
         if let Some((done, all)) = news.simulating {
             progress.simulating(done, all);
@@ -282,8 +303,11 @@ fn conclude(shared: &Shared) -> Outcome {
         error => Failure::Frame { number: None, time: None, error: error.into() },
     };
     if failure.is_none() {
-        let failure = sink.finish().err().map(sink_failure);
-        return Outcome { summary, failure, partial: None };
+        let (failure, partial) = match sink.finish() {
+            Err(SinkError::Unfinished { cause, partial }) => (Some(*cause), Some(partial)),
+            result => (result.err(), None),
+        };
+        return Outcome { summary, failure: failure.map(sink_failure), partial };
     }
     let partial = sink.abandon().ok().flatten();
     Outcome { summary, failure, partial }

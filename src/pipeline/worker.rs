@@ -1,7 +1,7 @@
 //! What one worker does, from ticket to ticket.
 
 use super::input::Next;
-use super::{Failure, FrameError, Shared, lock};
+use super::{Failure, FrameError, Shared, Writing, lock};
 use crate::job::{FrameDone, OnError};
 use crate::sink::SinkError;
 use crate::source::{FrameStamp, Slot};
@@ -131,10 +131,13 @@ fn write(
     if writing.failure.is_none() {
         let written = match result {
             Ok(stamp) => {
+                let even = keep_even(shared, &mut writing, &stamp);
                 let sink = writing.sink.as_mut();
-                let wrote = guarded(|| match sink {
-                    Some(sink) => Ok(sink.write(&stamp, &own.slot.frame, &own.encoded)?),
-                    None => Ok(()),
+                let wrote = even.and_then(|()| {
+                    guarded(|| match sink {
+                        Some(sink) => Ok(sink.write(&stamp, &own.slot.frame, &own.encoded)?),
+                        None => Ok(()),
+                    })
                 });
                 match wrote {
                     Ok(()) => Ok(stamp),
@@ -182,6 +185,27 @@ fn write(
     go_on
 }
 
+/// Tells of the first frame whose time is lost in the output.
+fn keep_even(shared: &Shared, writing: &mut Writing, stamp: &FrameStamp) -> Result<(), FrameError> {
+    let Some(even) = writing.even else { return Ok(()) };
+    let place = Ratio::whole(stamp.number - shared.offset - even.first);
+    if even.rate.recip().is_none_or(|step| place * step == stamp.time) {
+        return Ok(());
+    }
+    writing.even = None;
+    let text = format!(
+        "times are lost: the input shows frame {} at {:.3} s, and the output has one rate, {}",
+        stamp.number,
+        stamp.time.to_f64(),
+        even.rate
+    );
+    if even.strict {
+        return Err(FrameError::Uneven(text));
+    }
+    lock(&shared.news).warnings.push(text);
+    Ok(())
+}
+
 /// Whether other frames may still come out well.
 fn skippable(error: &FrameError) -> bool {
     !matches!(
@@ -192,10 +216,10 @@ fn skippable(error: &FrameError) -> bool {
 
 /// Whether the frame's number helps: the others say it themselves.
 fn about_frame(error: &FrameError) -> bool {
-    !matches!(error, FrameError::Nothing { .. } | FrameError::Short { .. })
+    !matches!(error, FrameError::Nothing { .. } | FrameError::Short { .. } | FrameError::Uneven(_))
 }
 
-fn report(shared: &Shared, writing: &super::Writing, number: i64, left_out: bool) {
+fn report(shared: &Shared, writing: &Writing, number: i64, left_out: bool) {
     let mut news = lock(&shared.news);
     news.simulating = None;
     news.steps.push(FrameDone {

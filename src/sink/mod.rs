@@ -89,9 +89,25 @@ pub enum SinkError {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// All frames came, and the result could not be finished.
+    #[error("{cause}")]
+    Unfinished {
+        /// Why not.
+        cause: Box<SinkError>,
+        /// What there is of it.
+        partial: PathBuf,
+    },
 }
 
 impl SinkError {
+    /// With what is left of the output, if anything is.
+    pub(crate) fn leaving(self, partial: Option<PathBuf>) -> SinkError {
+        match partial {
+            Some(partial) => SinkError::Unfinished { cause: Box::new(self), partial },
+            None => self,
+        }
+    }
+
     /// Whether asking differently would help, as against the world being otherwise.
     pub fn is_usage(&self) -> bool {
         matches!(self, SinkError::Usage { .. })
@@ -106,6 +122,7 @@ impl From<DiskError> for SinkError {
             DiskError::Exists(path) => SinkError::Exists(path),
             DiskError::Name { name, problem } => SinkError::Usage { name, problem },
             DiskError::Bad { name, problem } => SinkError::Bad { name, problem },
+            DiskError::Unfinished { cause, partial } => SinkError::from(*cause).leaving(Some(partial)),
         }
     }
 }
@@ -117,6 +134,11 @@ pub trait Sink: Send {
 
     /// Takes the next frame: its picture, and what the encoder made of it.
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError>;
+
+    /// Whether frames are shown when the source shows them, however unevenly; else there is one rate.
+    fn keeps_times(&self) -> bool {
+        true
+    }
 
     /// What the source has and this output cannot hold, one line a warning. Asked before the first frame.
     fn warnings(&self) -> Vec<String> {

@@ -204,6 +204,10 @@ impl Sink for Y4m {
         Arc::new(Plain)
     }
 
+    fn keeps_times(&self) -> bool {
+        false
+    }
+
     fn warnings(&self) -> Vec<String> {
         let lost = (!self.lost.is_empty()).then(|| self.lost.join(", "));
         lost.map(|lost| format!("y4m does not hold what its source has, which is lost: {lost}"))

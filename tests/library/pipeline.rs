@@ -187,6 +187,7 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProg
         helpers: 0,
         on_error: case.on_error,
         store: Arc::new(grainfield_filters::lend::NoCache),
+        even: None,
     };
     let quiet = NoProgress::default();
     let outcome = run(setup, &quiet, stop);

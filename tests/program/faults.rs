@@ -340,6 +340,36 @@ fn a_full_disk_spoils_nothing() {
     }
 }
 
+/// Whether the disk is full in the middle, or when the encoder gives what it held: what is left is named, and no more
+/// frames are promised than it has.
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn what_a_full_disk_leaves_of_a_video_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(_disk) = Disk::mount(folder.path(), "size=3m") else {
+        println!("no disk can be mounted here");
+        return;
+    };
+    for (frames, preset) in [(200, "ultrafast"), (30, "medium")] {
+        for extension in ["mkv", "mp4", "mov", "ts"] {
+            let output = folder.path().join(format!("v.{extension}"));
+            let input = format!("pattern:zoneplate:size=640x360:frames={frames}");
+            let mut command = program();
+            command.args(["render", &input]).arg(&output).args(["-f", "noise=strength=90", "--crf", "1"]);
+            let (code, text) = run(command.args(["--preset", preset]).stderr(Stdio::piped()));
+            assert_eq!(code, 1, "{text}");
+            let left: Vec<String> = files(folder.path()).into_keys().collect();
+            let told: Vec<&str> = text.lines().filter(|l| l.starts_with("partial result: ")).collect();
+            assert_eq!(left.len(), told.len(), "{extension}: {left:?}: {text}");
+            if let [name] = &left[..] {
+                assert!(told[0].contains(name) && told[0].contains("(at most "), "{text}");
+                std::fs::remove_file(folder.path().join(name)).unwrap();
+            }
+            assert!(extension != "mkv" || !left.is_empty(), "{text}");
+        }
+    }
+}
+
 #[cfg(feature = "ffmpeg")]
 #[test]
 fn a_full_disk_leaves_whole_segments() {

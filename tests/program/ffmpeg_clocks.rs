@@ -110,3 +110,72 @@ fn uneven_times_on_an_even_grid_are_told() {
     assert_eq!(there.len(), 18, "{text}");
     assert!(there[17].starts_with("1.8"), "{text}");
 }
+
+#[test]
+fn times_that_are_found_uneven_on_the_way_are_told() {
+    let s = Session::new();
+    let make = |rate: u32, more: &str| {
+        let source = format!("-f lavfi -i testsrc2=size=96x64:rate={rate}:duration=2");
+        s.tool("ffmpeg", &format!("{FF} {source} -pix_fmt yuv420p -c:v mpeg2video -g 5 -bf 0 {more}"));
+    };
+    make(25, "-vf select=lt(n\\,10)+not(mod(n\\,5)) -fps_mode vfr uneven.mkv");
+    make(25, "even.ts");
+    make(50, "fast.ts");
+    s.write("joined.ts", [s.read("even.ts"), s.read("fast.ts")].concat());
+    let told = |input: &str, bytes: &[u8], more: &str| {
+        for out in ["out.y4m", "out.###.png", "out.avi"] {
+            let what = format!("render {input} {out} {more} -y");
+            let o = s.piped(&what, bytes).ok();
+            assert_eq!(o.err.matches("times are lost").count(), 1, "{what}: {}", o.err);
+            if input == "-" && out == "out.avi" {
+                // refused for what a pipe cannot give beside its pictures
+                continue;
+            }
+            s.piped(&format!("{what} --strict"), bytes).ends(1).says("times are lost");
+            let o = s.piped(&format!("{what} --strict --on-error skip"), bytes).ends(1);
+            assert!(o.err.contains("times are lost"), "{what}: {}", o.err);
+        }
+        s.piped(&format!("render {input} out.mkv {more} -y --audio none --codec libx264"), bytes).ok();
+    };
+    told("-", &s.read("uneven.mkv"), "");
+    told("joined.ts", b"", "");
+    told("even.ts", b"", "--lavfi setpts=2*PTS");
+    told("even.ts", b"", "--lavfi select=not(mod(n\\,3))");
+    for (input, more) in
+        [("even.ts", ""), ("-", ""), ("even.ts", "--lavfi fps=10"), ("even.ts", "--frames 7-20")]
+    {
+        for out in ["out.y4m", "out.###.png"] {
+            let what = format!("render {input} {out} -y --strict {more}");
+            let o = s.piped(&what, &s.read("even.ts")).ok();
+            assert!(!o.err.contains("times"), "{what}: {}", o.err);
+        }
+    }
+}
+
+#[test]
+fn rates_that_a_container_hides_are_found() {
+    let s = Session::new();
+    let pictures = |rate: &str, more: &str| {
+        s.tool(
+            "ffmpeg",
+            &format!("{FF} -f lavfi -i testsrc2=size=64x48:rate={rate} -pix_fmt yuv420p {more}"),
+        );
+    };
+    let hashes = |file: &str| s.run(&format!("hash {file} -f flicker,weave --seed 5")).ok().text();
+    for rate in ["1000/33", "2997/100", "2997/125", "250000/10427", "30000/1001", "25"] {
+        pictures(rate, "-frames:v 30 -c:v libx264 -qp 0 -bf 0 a.avi");
+        s.tool("ffmpeg", &format!("{FF} -i a.avi -fps_mode passthrough a.y4m"));
+        assert_eq!(hashes("a.avi"), hashes("a.y4m"), "{rate}");
+        let probed = s.run("probe a.avi").ok().text();
+        assert!(probed.contains(&format!(" {rate}")) && !probed.contains("variable"), "{rate}: {probed}");
+    }
+    // fields counted, frames shown
+    s.tool("ffmpeg", &format!("{FF} -i a.avi -c copy -r 25 a.mp4"));
+    s.tool("ffmpeg", &format!("{FF} -i a.mp4 -c copy fields.avi"));
+    let probed = s.run("probe fields.avi").ok().text();
+    assert!(probed.contains(" 25\n") && !probed.contains("variable"), "{probed}");
+    pictures("30000/1001", "-frames:v 9 -c:v flv1 a.flv");
+    for o in [s.run("probe a.flv").ok(), s.piped("probe -", &s.read("a.flv")).ok()] {
+        assert!(o.text().contains("30000/1001"), "{}", o.text());
+    }
+}

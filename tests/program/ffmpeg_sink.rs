@@ -351,8 +351,8 @@ fn sources_that_are_no_files() {
 #[test]
 fn what_is_wrong_is_said() {
     let s = with_clip();
-    s.run("render clip.mp4 a.mp4 --codec nonsense").ends(1).says("no such video encoder");
-    s.run("render clip.mp4 a.mp4 --codec-opt nonsense=1").ends(1).says("has no option nonsense");
+    s.run("render clip.mp4 a.mp4 --codec nonsense").ends(2).says("no such video encoder");
+    s.run("render clip.mp4 a.mp4 --codec-opt nonsense=1").ends(2).says("has no option nonsense");
     s.run("render clip.mp4 a.mp4 --preset nonsense").ends(1).says("libx264 cannot be opened");
     s.run("render clip.mp4 a.mp4 --codec mpeg4 --pix-fmt yuv420p10").ends(1).says("--codec libx264");
     s.run("render clip.mp4 a.mp4 --codec vp8").ends(1).says("cannot hold");

@@ -129,14 +129,93 @@ fn what_films_and_photographs_say_is_named_in_videos() {
 }
 
 #[test]
-fn time_codes_of_a_part_are_named() {
+fn time_codes_of_a_part_are_those_of_its_frames() {
     let s = Session::new();
-    s.tool("ffmpeg", &format!("{FF} {PICTURE} -pix_fmt yuv420p -c:v libx264 -timecode 01:02:03:04 tc.mov"));
-    s.run("render tc.mov part.mov --frames 10-19").ok().says("the time code stays");
+    let make = |picture: &str, first: &str, more: &str, file: &str| {
+        let codec = "-pix_fmt yuv420p -c:v libx264 -bf 2";
+        s.tool("ffmpeg", &format!("{FF} {picture} {more} {codec} -timecode {first} {file}"));
+    };
+    let told = |file: &str| s.tool("ffprobe", &format!("-v error -show_format -show_streams {file}")).text();
+    make(PICTURE, "01:02:03:04", "", "tc.mov");
+    make(&PICTURE.replace("=25", "=30000/1001"), "00:00:59;20", "", "drop.mov");
+    for (input, wanted) in [("tc.mov", "timecode=01:02:03:14\n"), ("drop.mov", "timecode=00:01:00;02\n")] {
+        for (out, more) in
+            [("part.mov", ""), ("part.mkv", ""), ("part.avi", ""), ("part.mxf", "--codec mpeg2video")]
+        {
+            let said = s.run(&format!("render {input} {out} -y --frames 10-19 {more}")).ok().err;
+            assert!(told(out).to_lowercase().contains(wanted), "{input} to {out}: {said} {}", told(out));
+            assert!(!said.contains("time code stays"), "{input} to {out}: {said}");
+        }
+    }
+    s.run("render tc.mov part.ts").ok().says("the time code is lost");
+    make(PICTURE, "01:02:03:04", "-vf select=not(mod(n\\,7)) -fps_mode vfr", "uneven.mov");
+    s.run("render uneven.mov part.mov -y --frames 1-2").ok().says("the time code stays");
+    s.run("render tc.mov part.mov -y --frames 1-2 --lavfi fps=50").ok().says("the time code stays");
     let whole = s.run("render tc.mov whole.mov").ok().err;
     assert!(!whole.contains("time code"), "{whole}");
     let kept = s.run("render tc.mov whole.mkv").ok().err;
     assert!(!kept.contains("data 1"), "{kept}");
+}
+
+/// Full range is there for readers, or has become limited range, which is said: the picture is the same.
+#[test]
+fn full_range_is_kept_or_becomes_limited() {
+    let s = Session::new();
+    let picture = "-f lavfi -i testsrc2=size=720x480:rate=25 -frames:v 2";
+    s.tool(
+        "ffmpeg",
+        &format!("{FF} {picture} -pix_fmt yuv422p -color_range pc -colorspace bt709 -c:v ffv1 in.mkv"),
+    );
+    let luma = |file: &str| -> f64 {
+        let line = format!("-v error -i {file} -frames:v 1 -pix_fmt rgb24 -f rawvideo -");
+        let samples = s.tool("ffmpeg", &line).out;
+        samples.iter().map(|v| f64::from(*v)).sum::<f64>() / samples.len() as f64
+    };
+    let wanted = luma("in.mkv");
+    for (codec, out, more) in [
+        ("prores_ks", "mov", "--pix-fmt yuv422p10"),
+        ("mpeg2video", "mkv", ""),
+        ("mpeg2video", "mp4", ""),
+        ("mpeg4", "mov", "--pix-fmt yuv420p"),
+        ("libvpx", "webm", "--pix-fmt yuv420p"),
+        ("cfhd", "mov", "--pix-fmt yuv422p10"),
+        ("mjpeg", "mov", ""),
+        ("libx264", "ts", ""),
+        ("huffyuv", "mkv", ""),
+        ("huffyuv", "mov", ""),
+    ] {
+        let file = format!("{codec}.{out}");
+        let said = s.run(&format!("render in.mkv {file} --codec {codec} {more}")).ok().err;
+        let probed = s.run(&format!("probe {file}")).ok().text();
+        let kept = probed.lines().any(|l| l.contains(" range ") && l.ends_with(" full"));
+        let named = said.contains("full range becomes limited") || said.contains("(full range)");
+        assert_eq!(named, !kept, "{file}: {said} {probed}");
+        let got = luma(&file);
+        let right = (got - wanted).abs() < 1.5;
+        assert!(right || said.contains("(full range)"), "{file}: {got}, not {wanted}");
+        s.run(&format!("render in.mkv strict.{out} -y --codec {codec} {more} --strict"))
+            .ends(i32::from(named));
+    }
+}
+
+#[test]
+fn a_matrix_of_rgb_on_colour_differences_says_nothing() {
+    let s = Session::new();
+    let picture = "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 1";
+    for format in ["yuv444p10le", "yuv422p10le"] {
+        // prores_aw writes no name for this matrix
+        let tagged = format!("-pix_fmt {format} -c:v prores_aw -colorspace bt470bg");
+        s.tool("ffmpeg", &format!("{FF} {picture} {tagged} in.mov"));
+        let probed = s.run("probe in.mov").ok().text();
+        let matrix = probed.lines().find(|l| l.trim().starts_with("matrix")).unwrap();
+        assert!(!matrix.contains("rgb") && !matrix.contains("gbr"), "{format}: {matrix}");
+        s.run("render in.mov out.png -y").ok();
+    }
+    let tagged = "-pix_fmt yuv422p10le -c:v ffv1 -colorspace bt470bg";
+    s.tool("ffmpeg", &format!("{FF} {picture} {tagged} in.mkv"));
+    s.run("render in.mkv out.mov --codec prores_aw").ok();
+    let line = "-v error -show_entries stream=color_space -of csv=p=0 out.mov";
+    assert!(s.tool("ffprobe", line).text().contains("smpte170m"));
 }
 
 #[test]

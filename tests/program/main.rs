@@ -16,6 +16,7 @@ mod faults;
 mod ffmpeg_clocks;
 mod ffmpeg_odds;
 mod ffmpeg_sink;
+mod ffmpeg_sound;
 mod ffmpeg_time;
 mod images;
 mod losses;

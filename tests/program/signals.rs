@@ -8,6 +8,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Signals of which the second counts.
+const APART: Duration = Duration::from_millis(600);
 /// What takes longer never comes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -132,13 +134,35 @@ fn a_second_signal_leaves_no_temporary_files() {
         let said = lines(&mut child);
         while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
         signal(&child, "-INT");
-        signal(&child, "-INT");
+        thread::sleep(APART);
+        if child.try_wait().expect("it can be waited for").is_none() {
+            signal(&child, "-INT");
+        }
         let (exit, said) = ends(child, &said);
         assert_eq!(exit, Some(130), "{said:?}");
         let hidden: Vec<String> = s.files().into_iter().filter(|f| f.ends_with(".tmp")).collect();
         assert_eq!(hidden, [""; 0], "{output}");
         assert!(left.is_none_or(|left| s.files().contains(&left.to_owned())), "{:?}", s.files());
     }
+}
+
+/// As `timeout` and a terminal that goes send them: one after the other, at once. What was made is finished, however long
+/// that takes.
+#[cfg(all(feature = "ffmpeg", target_os = "linux"))]
+#[test]
+fn signals_at_once_are_one() {
+    let s = Session::new();
+    let slow = "-f noise=strength=60 --preset slower --codec-opt rc-lookahead=60";
+    let line = format!("render pattern:zoneplate:size=480x270:frames=100000 out.mkv --progress json {slow}");
+    let mut child = waiting(&s, &line, b"");
+    let said = lines(&mut child);
+    let frame = |line: &str| serde_json::from_str::<serde_json::Value>(line).ok()?["frame"].as_u64();
+    while frame(&said.recv_timeout(PATIENCE).expect("a frame is told")).is_none_or(|n| n < 60) {}
+    let twice = format!("kill -INT {0}; kill -INT {0}; sleep 0.1; kill -HUP {0}", child.id());
+    assert!(Command::new("sh").args(["-c", &twice]).status().expect("sh runs").success());
+    let (exit, said) = ends(child, &said);
+    assert!([Some(130), Some(129)].contains(&exit), "{said:?}");
+    assert_eq!(s.files(), ["out.partial.mkv"], "{said:?}");
 }
 
 #[cfg(target_os = "linux")]
@@ -151,6 +175,10 @@ fn a_third_signal_ends_at_once() {
     while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
     for _ in 0..3 {
         signal(&child, "-INT");
+        thread::sleep(APART);
+        if child.try_wait().expect("it can be waited for").is_some() {
+            break;
+        }
     }
     let (exit, said) = ends(child, &said);
     assert!([Some(130), Some(0)].contains(&exit), "{said:?}");

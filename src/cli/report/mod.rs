@@ -85,6 +85,8 @@ pub(super) struct JobEnd<'a> {
     pub(super) error: Option<&'a str>,
     /// What is left of the output.
     pub(super) partial: Option<&'a Path>,
+    /// Not every frame that was written need be in it.
+    pub(super) gaps: bool,
     pub(super) summary: Summary,
     /// The reader of the output has had enough: no closing line for people.
     pub(super) hushed: bool,
@@ -180,7 +182,9 @@ impl Reporter {
             state.line(&format!("{} {error}", self.style.error()));
         }
         if let Some(partial) = ending.partial {
-            state.line(&format!("partial result: {} ({})", partial.display(), frames(ending.summary.frames)));
+            let most = if ending.gaps { "at most " } else { "" };
+            let count = frames(ending.summary.frames);
+            state.line(&format!("partial result: {} ({most}{count})", partial.display()));
         }
         if ending.error.is_none() && !ending.hushed && self.verbosity > Verbosity::Quiet {
             let text = closing(&ending.summary, state.last.as_ref(), elapsed, &state.output);
@@ -200,6 +204,7 @@ impl Reporter {
             exit,
             error: Some(error),
             partial: None,
+            gaps: false,
             summary: Summary::default(),
             hushed: false,
         });
@@ -232,6 +237,10 @@ impl Progress for Reporter {
         if let Some(bar) = &self.state().bar {
             bar.simulating(done, all);
         }
+    }
+
+    fn warn(&self, text: &str) {
+        Reporter::warn(self, text);
     }
 
     fn note(&self, text: &str) {

@@ -9,7 +9,9 @@ mod tags;
 
 pub(crate) use packets::{Span, StreamCopier, fits};
 pub(crate) use route::{Planned, plan};
-pub(crate) use tags::{add_chapters, container_tags, tags, video_tags};
+pub(crate) use tags::{
+    add_chapters, container_tags, move_timecodes, set_timecode, tags, timecode_after, video_tags,
+};
 
 use crate::ffmpeg::carry::Container;
 use crate::ffmpeg::error::{AvError, check};
@@ -18,6 +20,7 @@ use crate::ffmpeg::owned::NO_MEMORY;
 use crate::ffmpeg::sink::handles::{Dict, entries};
 use ffmpeg_sys_next as sys;
 use std::ptr;
+use tags::TIMECODE;
 
 /// The input, opened again.
 pub(crate) struct Input {
@@ -60,14 +63,15 @@ impl Input {
         unsafe { std::slice::from_raw_parts((*self.context).streams, (*self.context).nb_streams as usize) }
     }
 
-    /// Whether it says which time code its first picture has.
-    pub(crate) fn has_timecode(&self) -> bool {
+    /// The time codes of its first picture, wherever they are told.
+    pub(crate) fn timecodes(&self) -> Vec<String> {
         // SAFETY: streams live as long as the context.
         let of_streams = self.streams().iter().map(|s| unsafe { (**s).metadata });
         // SAFETY: an open context.
         let all = of_streams.chain([unsafe { (*self.context).metadata }]);
         // SAFETY: dictionaries of the open input.
-        all.flat_map(|tags| unsafe { entries(tags) }).any(|tag| tag.0.eq_ignore_ascii_case("timecode"))
+        let tags = all.flat_map(|tags| unsafe { entries(tags) });
+        tags.filter(|tag| tag.0.eq_ignore_ascii_case(TIMECODE)).map(|tag| tag.1).collect()
     }
 
     /// A stream.

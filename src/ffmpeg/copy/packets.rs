@@ -152,6 +152,11 @@ impl StreamCopier {
     ) -> Result<(), AvError> {
         self.span = Some(span);
         self.cut_end = cut_end;
+        for route in self.routes.iter_mut().flatten() {
+            if let How::Sound(sound) = &mut route.how {
+                sound.trims = span.first.is_some();
+            }
+        }
         if let Some(first) = span.first.filter(|_| !self.ended && !jumps) {
             // a second early, so that a subtitle that is still to be seen has a chance; what cannot seek is read through
             let to = rescale(first, span.base, AVRational { num: 1, den: 1_000_000 }) - 1_000_000;
@@ -357,7 +362,8 @@ impl StreamCopier {
             // shown all the time: it has none of its own
             (p.pts, p.dts) = (0, 0);
         } else if time != NONE {
-            if let Some(first) = span.first_in(base).filter(|&first| time < first) {
+            let trimmed = matches!(route.how, How::Sound(_));
+            if let Some(first) = span.first_in(base).filter(|&first| time < first && !trimmed) {
                 // a subtitle that is still to be seen is shown from the first picture on
                 let end = time.saturating_add(p.duration);
                 if !subtitle || end <= first {
@@ -468,7 +474,10 @@ fn route(
     // SAFETY: both streams are valid.
     unsafe { stream_tags(from, stream, cut || plan != Planned::Copy) };
     let how = match plan {
-        Planned::Sound(into) => How::Sound(Box::new(AudioTranscoder::new(from, into, global, stream)?)),
+        Planned::Sound(into) => {
+            let fills = container.counts_frames();
+            How::Sound(Box::new(AudioTranscoder::new(from, into, global, fills, stream)?))
+        }
         Planned::Text(codec) => How::Text(Box::new(Text::new(from, codec, stream)?)),
         _ => {
             // SAFETY: both streams are valid; the tag of the old container means nothing in the new one.

@@ -30,17 +30,20 @@ pub(crate) enum Planned {
 type Way = (Planned, Option<String>);
 
 /// What becomes of the streams, by index, and what has to be said: what cannot be held, what is done about it.
-/// `fits` tells whether the container takes them so.
+/// `fits` tells whether the container takes them so; `whole`: the first picture is the input's first.
 pub(crate) fn plan(
     input: &Input,
     video: usize,
     container: Container,
     encoding: &Encoding,
+    whole: bool,
     mut fits: impl FnMut(&[Planned]) -> bool,
 ) -> (Vec<Planned>, Vec<String>) {
+    let first = input.stream(video).and_then(starts);
+    let after = |stream| Some(starts(stream)? - first?).filter(|_| container.counts_frames());
     let ways = (0..input.streams().len()).map(|i| match input.stream(i) {
         _ if i == video => vec![(Planned::Picture, None)],
-        Some(stream) => ways(i, stream, container, encoding),
+        Some(stream) => ways(i, stream, container, encoding, after(stream).is_some_and(|lag| lag > APART)),
         None => vec![(Planned::Drop, None)],
     });
     let ways: Vec<Vec<Way>> = ways.collect();
@@ -76,7 +79,23 @@ pub(crate) fn plan(
     if !container.keeps_forced() {
         lost("'forced'", &|s, _| s.disposition & sys::AV_DISPOSITION_FORCED != 0);
     }
+    for (i, plan) in plans.iter().enumerate() {
+        let early =
+            input.stream(i).filter(|_| *plan != Planned::Drop).and_then(after).map_or(0.0, |lag| -lag);
+        if whole && early > APART {
+            said.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
+        }
+    }
     (plans, said)
+}
+
+/// Sound that begins so much apart from the picture is heard to be so, seconds.
+const APART: f64 = 0.05;
+
+/// When a stream begins, seconds.
+fn starts(stream: &sys::AVStream) -> Option<f64> {
+    let unit = f64::from(stream.time_base.num) / f64::from(stream.time_base.den);
+    (stream.start_time != sys::AV_NOPTS_VALUE).then_some(stream.start_time as f64 * unit)
 }
 
 /// What a stream says of its language.
@@ -91,8 +110,9 @@ fn tag(stream: &sys::AVStream, name: &str) -> Option<String> {
     tags.into_iter().find(|t| t.0.eq_ignore_ascii_case(name)).map(|t| t.1)
 }
 
-/// The ways for a stream, the best first; the last leaves it out.
-fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding) -> Vec<Way> {
+/// The ways for a stream, the best first; the last leaves it out. `late`: it begins after the picture, and the container
+/// has no times.
+fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding, late: bool) -> Vec<Way> {
     // SAFETY: every stream has parameters.
     let par = unsafe { &*stream.codecpar };
     let id = par.codec_id;
@@ -104,15 +124,25 @@ fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding) ->
     match par.codec_type {
         AVMediaType::AVMEDIA_TYPE_AUDIO => match encoding.audio {
             Audio::None => vec![(Planned::Drop, None)],
-            Audio::Copy => copy.into_iter().chain([dropped("sound")]).collect(),
             how => {
                 let own = (par.sample_rate, par.ch_layout.nb_channels.max(1));
+                // samples one behind the other, without times: silence has to be put where there is none
+                let laid = id_name(id).starts_with("pcm_")
+                    && (to.counts_frames() || to.family() == ContainerFamily::Mov);
+                let into = Target { codec: id, rate: own.0, channels: own.1 };
+                let copy = if laid { copy.map(|_| (Planned::Sound(into), None)) } else { copy };
+                if how == Audio::Copy {
+                    let early =
+                        || Some(format!("{} begins with the picture, and not after it", call("sound")));
+                    let copy = copy.map(|way| if late && !laid { (way.0, early()) } else { way });
+                    return copy.into_iter().chain([dropped("sound")]).collect();
+                }
                 let encoded = encoded(to, own).into_iter().map(|into| {
                     let said = || format!("{} is {}", call("sound"), becomes(own, into));
                     let changed = (into.rate, into.channels) != own;
                     (Planned::Sound(into), (how == Audio::Auto || changed).then(said))
                 });
-                let copy = copy.filter(|_| how == Audio::Auto);
+                let copy = copy.filter(|_| how == Audio::Auto && (laid || !late));
                 copy.into_iter().chain(encoded).chain([dropped("sound")]).collect()
             }
         },

@@ -43,6 +43,12 @@ pub(crate) struct AudioTranscoder {
     expected: Option<i64>,
     /// The clock of the packets that come in.
     base: AVRational,
+    /// What comes before zero is left out.
+    pub(crate) trims: bool,
+    /// It begins at zero, with silence where the sound begins later.
+    fills: bool,
+    /// Samples that are still to be left out, at the encoder's rate.
+    early: i64,
 }
 
 struct Resampler(*mut sys::SwrContext);
@@ -65,11 +71,12 @@ impl Drop for Fifo {
 unsafe impl Send for AudioTranscoder {}
 
 impl AudioTranscoder {
-    /// Opens both ends and fills the stream's parameters.
+    /// Opens both ends and fills the stream's parameters. `fills`: there are no times, so it begins at zero.
     pub(crate) fn new(
         from: &sys::AVStream,
         into: Target,
         global_header: bool,
+        fills: bool,
         to: &mut sys::AVStream,
     ) -> Result<AudioTranscoder, AvError> {
         // SAFETY: descriptions are static or null; contexts are fresh and ours; lists end as libav says they do.
@@ -86,9 +93,14 @@ impl AudioTranscoder {
             context.sample_rate = into.rate;
             context.sample_fmt =
                 if writer.sample_fmts.is_null() { (*decoder.0).sample_fmt } else { *writer.sample_fmts };
-            // encoders want the usual order of so many channels
             let channels = into.channels;
-            sys::av_channel_layout_default(&mut context.ch_layout, channels);
+            if into.codec == par.codec_id {
+                check(sys::av_channel_layout_copy(&mut context.ch_layout, &par.ch_layout))?;
+            }
+            if context.ch_layout.nb_channels != channels {
+                // encoders want the usual order of so many channels
+                sys::av_channel_layout_default(&mut context.ch_layout, channels);
+            }
             context.bit_rate = i64::from(channels) * if into.rate < 32_000 { RATE / 2 } else { RATE };
             if codec_name(writer) == "libvorbis" {
                 // its bit rates have bounds that depend on rate and channels; its quality has none
@@ -119,6 +131,9 @@ impl AudioTranscoder {
                 next: None,
                 expected: None,
                 base: from.time_base,
+                trims: false,
+                fills,
+                early: 0,
             })
         }
     }
@@ -157,19 +172,21 @@ impl AudioTranscoder {
         // SAFETY: open contexts and frames of ours.
         unsafe {
             while sys::avcodec_receive_frame(self.decoder.0, self.frame.0) >= 0 {
-                self.place()?;
-                self.convert(self.frame.0)?;
-                self.encode(false, to, muxer)?;
+                if self.place()? {
+                    self.convert(self.frame.0)?;
+                    self.encode(false, to, muxer)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Sees to it that the decoded frame comes at its time: makes the resampler, and silence for a gap.
+    /// Sees to it that the decoded frame comes at its time: makes the resampler, and silence for a gap. `false` when all
+    /// of it is left out.
     ///
     /// # Safety
     /// `self.frame` must hold a decoded frame.
-    unsafe fn place(&mut self) -> Result<(), AvError> {
+    unsafe fn place(&mut self) -> Result<bool, AvError> {
         // SAFETY: as promised by the caller; contexts are ours.
         unsafe {
             let frame = &*self.frame.0;
@@ -202,8 +219,17 @@ impl AudioTranscoder {
             let own = (frame.pts != super::packets::NONE)
                 .then(|| sys::av_rescale_q(frame.pts, self.base, tick(rate)));
             if self.next.is_none() {
-                let rate = i64::from((*self.encoder.0).sample_rate);
-                self.next = Some(own.map_or(0, |_| sys::av_rescale_q(frame.pts, self.base, tick(rate))));
+                let first = own.unwrap_or(0);
+                if self.trims && first.saturating_add(frame.nb_samples.into()) <= 0 {
+                    return Ok(false);
+                }
+                let out = tick((*self.encoder.0).sample_rate.into());
+                let begins = sys::av_rescale_q(first, tick(rate), out);
+                self.early = if self.trims { (-begins).max(0) } else { 0 };
+                self.next = Some(if self.fills { 0 } else { begins + self.early });
+                if self.fills && first > 0 {
+                    check(sys::swr_inject_silence(self.resampler.0, first.min(LONGEST * rate) as i32))?;
+                }
             }
             let begins = match (own, self.expected) {
                 (Some(own), Some(expected)) if own - expected > rate / 10 => {
@@ -215,7 +241,7 @@ impl AudioTranscoder {
             };
             self.expected = Some(begins + i64::from(frame.nb_samples));
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Through the resampler into the queue; null for what the resampler still holds.
@@ -251,7 +277,10 @@ impl AudioTranscoder {
                 if made > 0 { sys::av_audio_fifo_write(self.fifo.0, buffer.cast(), made) } else { made };
             sys::av_freep(buffer.cast());
             sys::av_freep((&raw mut buffer).cast());
-            check(queued).map(drop)
+            check(queued)?;
+            let left_out = self.early.min(sys::av_audio_fifo_size(self.fifo.0).into());
+            self.early -= left_out;
+            check(sys::av_audio_fifo_drain(self.fifo.0, left_out as i32)).map(drop)
         }
     }
 

@@ -1,10 +1,11 @@
 //! Tags and chapters.
 
 use super::{Input, Span};
-use crate::ffmpeg::error::AvError;
+use crate::ffmpeg::error::{AvError, check};
 use crate::ffmpeg::sink::container::{Container, ContainerFamily};
 use crate::ffmpeg::sink::handles::{Dict, entries};
 use ffmpeg_sys_next as sys;
+use std::ffi::{CStr, CString};
 use std::mem::size_of;
 
 /// Takes the tags of the whole input over, but for those that speak of the old file alone.
@@ -21,6 +22,15 @@ pub(crate) fn tags(input: &Input) -> Vec<(String, String)> {
     let mut tags = unsafe { entries((*input.context).metadata) };
     tags.retain(|tag| !OLD.iter().any(|old| old.eq_ignore_ascii_case(&tag.0)));
     tags
+}
+
+/// Says of the whole output which time code its first picture has.
+pub(crate) fn set_timecode(output: *mut sys::AVFormatContext, code: &str) {
+    // SAFETY: a valid context, whose dictionary is replaced as a whole.
+    unsafe {
+        let all = entries((*output).metadata).into_iter();
+        replace(&mut (*output).metadata, all.chain([(TIMECODE.into(), code.into())]));
+    }
 }
 
 /// Takes a copied stream's tags over.
@@ -44,6 +54,47 @@ pub(crate) unsafe fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, co
     // SAFETY: as promised by the caller.
     let tags = unsafe { entries(from.metadata) };
     replace(&mut to.metadata, tags.into_iter().filter(|t| !old(&t.0)));
+}
+
+/// The tag that tells a first picture's time code.
+pub(super) const TIMECODE: &str = "timecode";
+
+/// The time code so many frames after another; `None` where it cannot be counted at such a rate (frames dropped of its
+/// count without need) or is none.
+pub(crate) fn timecode_after(first: &str, rate: sys::AVRational, frames: i32) -> Option<String> {
+    let first = CString::new(first).ok()?;
+    // SAFETY: a plain structure that libav fills; it writes a string no longer than the buffer it asks for.
+    unsafe {
+        let mut timecode: sys::AVTimecode = std::mem::zeroed();
+        let read =
+            sys::av_timecode_init_from_string(&mut timecode, rate, first.as_ptr(), std::ptr::null_mut());
+        let mut buffer = [0; sys::AV_TIMECODE_STR_SIZE as usize];
+        check(read).ok()?;
+        sys::av_timecode_make_string(&timecode, buffer.as_mut_ptr(), frames);
+        Some(CStr::from_ptr(buffer.as_ptr()).to_string_lossy().into_owned())
+    }
+}
+
+/// Moves all time codes of an output whose header has not been written on by so many frames.
+///
+/// # Safety
+/// The context must be valid.
+pub(crate) unsafe fn move_timecodes(output: *mut sys::AVFormatContext, rate: sys::AVRational, frames: i32) {
+    // SAFETY: as promised; streams and dictionaries live as long as it, and libav copies the strings.
+    unsafe {
+        let mut all = vec![&raw mut (*output).metadata];
+        for i in 0..(*output).nb_streams as usize {
+            all.push(&raw mut (**(*output).streams.add(i)).metadata);
+        }
+        for dict in all {
+            for (key, value) in entries(*dict).iter().filter(|tag| tag.0.eq_ignore_ascii_case(TIMECODE)) {
+                let moved = timecode_after(value, rate, frames).and_then(|text| CString::new(text).ok());
+                if let (Ok(key), Some(moved)) = (CString::new(key.as_str()), moved) {
+                    sys::av_dict_set(dict, key.as_ptr(), moved.as_ptr(), 0);
+                }
+            }
+        }
+    }
 }
 
 /// What mkvmerge writes of a stream's size and length.

@@ -2,6 +2,7 @@
 
 use super::container::{Container, codec_name, encoder, id_name};
 use super::fault;
+use super::holds::keeps_full_range;
 use crate::ffmpeg::pixfmt::{self, Layout};
 use crate::sink::{Encoding, SinkError};
 use ffmpeg_sys_next as sys;
@@ -73,9 +74,12 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
     for name in &names {
         let Some(codec) = encoder(name) else {
             if asked {
-                return Err(bad(format!(
-                    "--codec {name}: this FFmpeg has no such video encoder; 'ffmpeg -encoders' lists what it has"
-                )));
+                return Err(SinkError::Usage {
+                    name: output.to_string_lossy().into_owned(),
+                    problem: format!(
+                        "--codec {name}: this FFmpeg has no such video encoder; 'ffmpeg -encoders' lists what it has"
+                    ),
+                });
             }
             continue;
         };
@@ -92,7 +96,17 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         }
         let picked = if encoding.lossless { pick_same(codec, format) } else { pick(codec, format) };
         match picked.filter(|_| alpha_fits(container, name, format)) {
-            Some(choice) => return Ok(choice),
+            Some(mut choice) => {
+                let told = keeps_full_range(container, name) || LOSSLESS.contains(&name.as_str());
+                if choice.format.range == ColorRange::Full && choice.format.family != Family::Rgb && !told {
+                    choice.format.range = ColorRange::Limited;
+                }
+                if name.starts_with("prores") && choice.format.matrix == Matrix::BT470BG {
+                    // the same numbers by the name that ProRes has for them
+                    choice.format.matrix = Matrix::SMPTE170M;
+                }
+                return Ok(choice);
+            }
             None => refused.push(codec),
         }
     }

@@ -42,7 +42,7 @@ impl Container {
     }
 
     /// Whether a tag of the whole file is kept.
-    fn keeps_tag(self, name: &str) -> bool {
+    pub(super) fn keeps_tag(self, name: &str) -> bool {
         let among = |list: &str| list.split_whitespace().any(|known| known.eq_ignore_ascii_case(name));
         match (self.family(), self.name().as_str()) {
             (_, "3gp" | "3g2") => among("copyright creation_time location"),
@@ -211,12 +211,22 @@ const COLORED: [&str; 6] = ["libx264", "libx264rgb", "libx265", "libsvtav1", "li
 /// Those that write all but the range.
 const TINTED: [&str; 4] = ["mpeg2video", "prores_ks", "prores", "prores_aw"];
 
+/// Whether readers are told that samples have the full range: by the stream itself, or by Matroska where the stream does
+/// not say otherwise. (QuickTime's place for it is not written.)
+pub(super) fn keeps_full_range(to: Container, name: &str) -> bool {
+    const LIMITED: [&str; 7] =
+        ["mpeg1video", "mpeg2video", "magicyuv", "prores_ks", "prores", "prores_aw", "libvpx"];
+    let says = COLORED.contains(&name) || ["libvpx-vp9", "mjpeg", "dnxhd"].contains(&name);
+    says || (to.is_matroska() && !LIMITED.contains(&name))
+}
+
 /// Which colour tags are lost.
 fn lost_color(to: Container, choice: &Choice) -> Option<String> {
     let f: &Format = &choice.format;
     let name = choice.name.as_str();
     let (all, but_range) = (COLORED.contains(&name), TINTED.contains(&name));
     let kept = to.family() != ContainerFamily::Other || all;
+    let ranged = keeps_full_range(to, name);
     let mut lost = Vec::new();
     let vp9 = name == "libvpx-vp9";
     if !kept && !but_range {
@@ -227,6 +237,6 @@ fn lost_color(to: Container, choice: &Choice) -> Option<String> {
     }
     // unsaid, YUV is limited, as the rest of the world has it
     let full = f.range == ColorRange::Full && f.family != Family::Rgb;
-    lost.extend((!kept && !vp9 && full).then_some("full range"));
+    lost.extend((!ranged && full).then_some("full range"));
     (!lost.is_empty()).then(|| format!("colour tags are lost ({})", lost.join(", ")))
 }

@@ -8,6 +8,7 @@ use super::output_file::{OutputFile, OutputParams};
 use super::{av_fault, fault};
 use crate::ffmpeg::carry;
 use crate::ffmpeg::copy::video_tags;
+use crate::ffmpeg::details;
 use crate::ffmpeg::error::{AvError, check};
 use crate::ffmpeg::versions;
 use crate::segments::timeline::timeline;
@@ -15,6 +16,7 @@ use crate::shard::sidecar::Video;
 use crate::sink::{Encoding, SinkError};
 use crate::source::Carried;
 use ffmpeg_sys_next as sys;
+use grainfield_filters::ratio::Ratio;
 use std::ffi::{CString, OsStr};
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -140,18 +142,19 @@ pub fn join(
         ..Encoding::default()
     };
     let whole = first.video.whole;
+    let head = ShardReader::open(&first.path)?;
     let output_params = OutputParams {
         output,
         overwrite,
         by: None,
         container,
         base,
+        rate: details::ratio(head.stream().avg_frame_rate).unwrap_or(Ratio::ONE),
         whole,
         encoding: &encoding,
         source,
         alone: false,
     };
-    let head = ShardReader::open(&first.path)?;
     let (mut output_file, said) =
         OutputFile::create(&output_params, output_params.input()?, |muxer, from| {
             add_picture(muxer, from, head.stream(), container, base)
@@ -187,7 +190,7 @@ pub fn join(
     }
     output_file.rest((!whole.1).then_some(end))?;
     let size = output_file.end();
-    output_file.conclude(size, true, |out| Ok(out.finish()?))?;
+    output_file.conclude(Ok(()), size, true, |out| Ok(out.finish()?))?;
     Ok((times.len() as u64, said))
 }
 

@@ -75,6 +75,10 @@ impl Sink for Logged {
         self.sink.write(stamp, frame, encoded)
     }
 
+    fn keeps_times(&self) -> bool {
+        self.sink.keeps_times()
+    }
+
     fn warnings(&self) -> Vec<String> {
         self.sink.warnings()
     }

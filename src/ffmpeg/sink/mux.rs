@@ -2,6 +2,7 @@
 
 use super::container::Container;
 use super::handles::{Dict, Packet};
+use crate::disk::reopening;
 use crate::ffmpeg::error::{AvError, check};
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString, OsStr};
@@ -36,7 +37,7 @@ impl Muxer {
         options.set("blocksize", "262144");
         let muxer = Muxer::closed(container, &url)?;
         // SAFETY: strings live through the call; what is opened is owned by `muxer`, which closes it.
-        check(unsafe {
+        let opened = reopening(|| unsafe {
             sys::avio_open2(
                 &mut (*muxer.context).pb,
                 url.as_ptr(),
@@ -44,7 +45,8 @@ impl Muxer {
                 ptr::null(),
                 &mut options.0,
             )
-        })?;
+        });
+        check(opened)?;
         Ok(muxer)
     }
 

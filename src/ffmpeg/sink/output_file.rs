@@ -1,7 +1,8 @@
 //! The muxing half of a video file: the container with the filtered picture's packets, wherever they come from, and
 //! all that is copied beside them.
 
-use super::container::Container;
+use super::container::{Container, ContainerFamily};
+use super::encoder::rational;
 use super::handles::{Dict, Packet};
 use super::holds::{Chapters, lost_words};
 use super::mux::Muxer;
@@ -9,8 +10,10 @@ use super::{av_fault, fault};
 use crate::disk::Output;
 use crate::ffmpeg::carry;
 use crate::ffmpeg::copy::{
-    Input, Planned, Span, StreamCopier, add_chapters, container_tags, fits, plan as route,
+    Input, Planned, Span, StreamCopier, add_chapters, container_tags, fits, move_timecodes, plan as route,
+    set_timecode, tags, timecode_after,
 };
+use crate::ffmpeg::details;
 use crate::ffmpeg::error::AvError;
 use crate::sink::{Encoding, SinkError};
 use ffmpeg_sys_next as sys;
@@ -39,6 +42,8 @@ pub(super) struct OutputFile {
     /// Of the input: seconds to be taken away from all times, and whether they begin anew in the middle.
     start: Ratio,
     jumps: bool,
+    /// Where there is a time code to be moved: frames a second, and seconds of the input's first picture.
+    timecode: Option<(Ratio, Ratio)>,
     /// What is taken away from all times, known with the first picture.
     pub(super) shift: i64,
 }
@@ -50,8 +55,9 @@ pub(super) struct OutputParams<'a> {
     /// Where the temporary file is to be.
     pub(super) by: Option<&'a Path>,
     pub(super) container: Container,
-    /// The clock of the times that come in.
+    /// The clock of the times that come in, and frames a second.
     pub(super) base: AVRational,
+    pub(super) rate: Ratio,
     /// Whether the first picture is the source's first, and the last its last.
     pub(super) whole: (bool, bool),
     pub(super) encoding: &'a Encoding,
@@ -77,7 +83,7 @@ impl OutputFile {
         input: Option<Input>,
         mut picture: impl FnMut(&mut Muxer, Option<&sys::AVStream>) -> Result<usize, AvError>,
     ) -> Result<(OutputFile, Vec<String>), SinkError> {
-        let &OutputParams { output, container, encoding, alone, whole, base, .. } = output_params;
+        let &OutputParams { output, container, encoding, alone, whole, base, rate, .. } = output_params;
         let name = output.to_string_lossy().into_owned();
         let av = |doing: &str, error| av_fault(&name, doing, error);
         let video = output_params.source.map_or(0, |s| s.video);
@@ -94,10 +100,29 @@ impl OutputFile {
         let mut muxer = Muxer::new(container, path).map_err(|e| av("it cannot be begun", e))?;
         let mut stream = 0;
         let no_chapters = encoding.no_chapters || alone;
+        let (mut timecode, mut whole_code) = (None, None);
         if !alone && let Some(input) = &input {
             said.extend(lost_words(input, container, !no_chapters, whole.1));
-            if !whole.0 && input.has_timecode() {
-                said.push("the time code stays that of the input's first frame".into());
+            let codes = input.timecodes();
+            let named = |tag: &(String, String)| tag.0.eq_ignore_ascii_case("timecode");
+            // where streams have no tags of their own it is told of the file
+            let of_stream = container.family() == ContainerFamily::Other && !tags(input).iter().any(named);
+            if of_stream && container.keeps_tag("timecode") {
+                whole_code = codes.first().cloned();
+            } else if of_stream && !codes.is_empty() {
+                said.push("the time code is lost".into());
+            }
+            if !whole.0 && !codes.is_empty() {
+                // the rate of the input's pictures, as they are counted
+                let own = input.stream(video).and_then(|s| details::ratio(s.avg_frame_rate));
+                let steady = output_params.source.filter(|s| !s.variable && own == Some(rate));
+                let moves = |code: &String| rational(rate).and_then(|r| timecode_after(code, r, 0)).is_some();
+                timecode = steady
+                    .filter(|_| codes.iter().all(moves))
+                    .map(|s| (rate, Ratio::whole(s.first) * s.time_base));
+                if timecode.is_none() {
+                    said.push("the time code stays that of the input's first frame".into());
+                }
             }
         }
         let copies = match input {
@@ -118,12 +143,14 @@ impl OutputFile {
                 let mut plans = bare;
                 if !alone {
                     let more;
-                    (plans, more) = route(&input, video, container, encoding, |plans| tried(plans).is_ok());
+                    let takes = |plans: &[Planned]| tried(plans).is_ok();
+                    (plans, more) = route(&input, video, container, encoding, whole.0, takes);
                     // what was said of ways not gone
                     crate::ffmpeg::log::drain();
                     said.extend(more);
                     if plans.contains(&Planned::Picture) {
                         container_tags(&input, muxer.context);
+                        whole_code.iter().for_each(|code| set_timecode(muxer.context, code));
                     }
                 }
                 let cut = whole != (true, true);
@@ -150,6 +177,7 @@ impl OutputFile {
             base,
             start,
             jumps,
+            timecode,
             shift: 0,
         };
         Ok((output_file, said))
@@ -179,6 +207,13 @@ impl OutputFile {
         {
             let added = add_chapters(&copies.input, &span, self.muxer.context);
             added.map_err(|e| self.fault("its chapters cannot be written", e))?;
+        }
+        if let Some((rate, first)) = self.timecode
+            && let Some(rational) = rational(rate)
+        {
+            let frames = ((Ratio::whole(pts) * tick - first) * rate + Ratio::HALF).floor();
+            // SAFETY: our own context, before its header.
+            unsafe { move_timecodes(self.muxer.context, rational, i32::try_from(frames).unwrap_or(0)) };
         }
         // Matroska would move everything for the sake of sound that begins before zero; it need not
         if self.container.is_matroska() && pts - self.shift >= 0 {
@@ -227,6 +262,7 @@ impl OutputFile {
     /// Names the file, or leaves what can be played of it under its partial name.
     pub(super) fn conclude<T>(
         self,
+        result: Result<(), SinkError>,
         closed: Result<u64, SinkError>,
         shown: bool,
         end: impl FnOnce(Output) -> Result<T, SinkError>,
@@ -237,8 +273,10 @@ impl OutputFile {
         if shown && (closed.is_ok() || container.is_matroska()) {
             out.written_elsewhere();
         }
-        closed?;
-        end(out)
+        match result.and(closed) {
+            Ok(_) => end(out),
+            Err(cause) => Err(cause.leaving(out.abandon().ok().flatten())),
+        }
     }
 }
 

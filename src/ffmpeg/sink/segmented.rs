@@ -271,6 +271,10 @@ impl Sink for Segmented {
         Ok(())
     }
 
+    fn keeps_times(&self) -> bool {
+        self.clock.grid.is_none()
+    }
+
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }
@@ -295,7 +299,7 @@ impl Sink for Segmented {
             self.output_file.out.seal(seal.boxed());
         }
         let Segmented { output_file, hold, .. } = *self;
-        output_file.conclude(size, true, |out| Ok(out.finish()?))?;
+        output_file.conclude(Ok(()), size, true, |out| Ok(out.finish()?))?;
         hold.discard();
         Ok(())
     }

@@ -74,6 +74,7 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
         by,
         container,
         base,
+        rate: choice.format.rate,
         whole: plan.whole,
         encoding: &plan.encoding,
         source,
@@ -226,6 +227,10 @@ impl Sink for Video {
         self.drain()
     }
 
+    fn keeps_times(&self) -> bool {
+        self.clock.grid.is_none()
+    }
+
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }
@@ -237,7 +242,7 @@ impl Sink for Video {
     fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
         let to_end = self.whole_end;
         let (result, size) = self.close(to_end);
-        self.output_file.conclude(result.and(size), self.last.is_some(), |out| Ok(out.finish()?))
+        self.output_file.conclude(result, size, self.last.is_some(), |out| Ok(out.finish()?))
     }
 
     fn abandon(mut self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
@@ -245,7 +250,7 @@ impl Sink for Video {
         let (_, size) = self.close(false);
         let (shown, matroska) = (self.last.is_some(), self.output_file.container.is_matroska());
         let kept = size.or_else(|e| if shown && matroska { Ok(0) } else { Err(e) });
-        self.output_file.conclude(kept, shown, |out| Ok(out.abandon()?))
+        self.output_file.conclude(Ok(()), kept, shown, |out| Ok(out.abandon()?))
     }
 }
 
@@ -259,15 +264,15 @@ pub(super) fn open(
 ) -> Result<Encoder, SinkError> {
     Encoder::open(container, choice, base, encoding, hdr).map_err(|error| match error {
         OpenError::Memory => fault(output, "memory is out".into()),
-        OpenError::Unknown(keys) => fault(
-            output,
-            format!(
+        OpenError::Unknown(keys) => SinkError::Usage {
+            name: output.to_string_lossy().into_owned(),
+            problem: format!(
                 "the encoder {} has no option {}; 'ffmpeg -h encoder={}' lists what it has",
                 choice.name,
                 keys.join(", "),
                 choice.name
             ),
-        ),
+        },
         OpenError::Av(error) => av_fault(
             &output.to_string_lossy(),
             &format!("the encoder {} cannot be opened", choice.name),

@@ -289,7 +289,7 @@ impl Video {
         Ok(video)
     }
 
-    /// Takes the rate by count and duration where the stream's own does not fit its timestamps, and this does.
+    /// Takes the other rate where the first does not fit the timestamps, and this does.
     fn settle_rate(&mut self, average: Option<Ratio>) {
         let (IndexState::There(index), Some(rate)) = (&self.index, average) else { return };
         let other = Clock::new(self.clock.tick, self.clock.first, rate);

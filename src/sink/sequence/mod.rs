@@ -202,6 +202,10 @@ impl Sink for Sequence {
         self.encoder.clone()
     }
 
+    fn keeps_times(&self) -> bool {
+        false
+    }
+
     fn notes(&self) -> Vec<String> {
         let carried = self.encoder.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
         if self.encoder.kind != Kind::Cineon || carried.is_some_and(|m| m.cineon.is_some()) {

@@ -1,0 +1,87 @@
+//! Sound beside the picture where a container has no times for it: late, early, with holes, cut.
+#![cfg(feature = "ffmpeg")]
+
+use crate::util::Session;
+
+const FF: &str = "-nostdin -v error -y";
+
+/// A clip of three seconds, its picture from `picture` seconds on, its sound from `sound` on: a tone from 1.2 s on.
+fn clip(s: &Session, name: &str, (picture, sound): (f64, f64), codec: &str) {
+    let begins = 1.2 - sound;
+    s.tool(
+        "ffmpeg",
+        &format!(
+            "{FF} -itsoffset {picture} -f lavfi -i testsrc2=size=64x48:rate=25:duration=3 -itsoffset {sound} -f lavfi -i \
+             aevalsrc=gte(t\\,{begins})*0.5*cos(6283*t):s=48000:d=3 -map 0 -map 1 -pix_fmt yuv420p -c:v ffv1 {codec} {name}"
+        ),
+    );
+}
+
+/// When the tone begins and ends behind the first picture, seconds, as a player has it.
+fn heard(s: &Session, file: &str) -> (f64, f64) {
+    let start = |kind: &str| -> f64 {
+        let line =
+            format!("-v error -select_streams {kind} -show_entries stream=start_time -of csv=p=0 {file}");
+        let text = s.tool("ffprobe", &line).text();
+        text.lines().next().unwrap().trim().parse().unwrap_or(0.0)
+    };
+    let lag = start("a") - start("v");
+    s.tool("ffmpeg", &format!("{FF} -i {file} -map 0:a -ac 1 -ar 48000 -f s16le {file}.s16"));
+    let bytes = s.read(&format!("{file}.s16"));
+    let loud: Vec<bool> =
+        bytes.chunks_exact(2).map(|c| i16::from_le_bytes([c[0], c[1]]).unsigned_abs() > 1000).collect();
+    let at = |i: usize| lag + i as f64 / 48000.0;
+    (at(loud.iter().position(|l| *l).unwrap()), at(loud.iter().rposition(|l| *l).unwrap()))
+}
+
+#[test]
+fn sound_keeps_its_place_without_times() {
+    let s = Session::new();
+    let pcm = "-c:a pcm_s16le";
+    clip(&s, "late.mkv", (0.0, 0.7), pcm);
+    clip(&s, "late.mp3.mkv", (0.0, 0.7), "-c:a libmp3lame");
+    clip(&s, "flac.mkv", (0.0, 0.0), "-c:a flac -frame_size 9600");
+    clip(&s, "pcm.mkv", (0.0, 0.0), pcm);
+    // nothing from 1.5 to 2.3 s: packets that are not there
+    clip(&s, "hole.mkv", (0.0, 0.0), &format!("{pcm} -af aselect=not(between(t\\,1.5\\,2.3))"));
+    for (input, out, more, wanted, off) in [
+        ("late.mkv", "out.avi", "", (1.2, 3.7), 0.002),
+        ("late.mkv", "out.mxf", "--codec mpeg2video", (1.2, 3.0), 0.002),
+        ("late.mp3.mkv", "out.avi", "", (1.2, 3.7), 0.06),
+        ("flac.mkv", "out.avi", "--frames 23-60", (0.28, 1.52), 0.06),
+        ("flac.mkv", "out.mxf", "--codec mpeg2video --frames 23-60", (0.28, 1.52), 0.002),
+        ("pcm.mkv", "out.avi", "--frames 23-60", (0.28, 1.52), 0.002),
+        ("hole.mkv", "out.avi", "", (1.2, 3.0), 0.002),
+        ("hole.mkv", "out.mov", "", (1.2, 3.0), 0.002),
+        ("hole.mkv", "out.mxf", "--codec mpeg2video", (1.2, 3.0), 0.002),
+    ] {
+        s.run(&format!("render {input} {out} -y {more}")).ok();
+        let (begin, end) = heard(&s, out);
+        let fits = (begin - wanted.0).abs() < off && (end - wanted.1).abs() < off.max(0.2);
+        assert!(fits, "{input} to {out} {more}: {begin} to {end} s, not {wanted:?}");
+    }
+    // samples are what they were
+    s.run("render pcm.mkv same.avi").ok();
+    let decoded = |file: &str| s.tool("ffmpeg", &format!("-v error -i {file} -map 0:a -f md5 -")).text();
+    assert_eq!(decoded("same.avi"), decoded("pcm.mkv"));
+}
+
+#[test]
+fn sound_before_the_picture_is_kept_or_named() {
+    let s = Session::new();
+    clip(&s, "early.mkv", (0.8, 0.0), "-c:a pcm_s16le");
+    for (out, more) in [("out.avi", ""), ("out.mxf", "--codec mpeg2video")] {
+        s.run(&format!("render early.mkv {out} {more}"))
+            .ok()
+            .says("0.800 s of stream 1 before the first picture");
+        let begin = heard(&s, out).0;
+        assert!((begin - 0.4).abs() < 0.002, "{out}: {begin}");
+        s.run(&format!("render early.mkv {out} -y --strict {more}")).ends(1);
+    }
+    let said = s.run("render early.mkv out.mkv").ok().err;
+    assert!(!said.contains("before the first picture"), "{said}");
+    let begin = heard(&s, "out.mkv").0;
+    assert!((begin - 0.4).abs() < 0.002, "{begin}");
+    clip(&s, "late.mkv", (0.0, 0.7), "-c:a libmp3lame");
+    s.run("render late.mkv copied.avi --audio copy").ok().says("begins with the picture");
+}
