@@ -1,7 +1,7 @@
 //! `batch`: many renders.
 
 use super::args::{
-    Cli, Command, CommonArgs, EncodingArgs, FilterArgs, Render, ResumeArgs, ShardArgs, SpanArgs,
+    Cli, Command, CommonArgs, EncodingArgs, FilterArgs, MachineArgs, Render, ReportArgs, ShardArgs, SpanArgs,
 };
 use super::exit::Exit;
 use super::report::{BatchReporter, JobEnd, Start};
@@ -20,7 +20,8 @@ use crate::shard::Shard;
 use crate::sink::{self, Files};
 use crate::source;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser};
+use clap::parser::ValueSource;
+use clap::{ArgAction, ArgMatches, Args, FromArgMatches, Parser};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -56,9 +57,67 @@ A list of jobs:
 Exit status: 0 all is done, or being done by other programs; 1 a job failed, now or before;
 2 wrong usage, 129 hung up, 130 interrupted, 143 terminated.";
 
+/// Options of `render` as they were typed beside a pattern: words of a command line, by their long names, in the order
+/// of the help. So a job is known by the same text however its options are written.
+#[derive(Clone, Debug)]
+pub(super) struct Words(Vec<OsString>);
+
+impl Words {
+    /// The options that decide over what is in an output.
+    fn options() -> Vec<clap::Arg> {
+        let ids = |command: clap::Command| -> Vec<clap::Arg> { command.get_arguments().cloned().collect() };
+        let none = || clap::Command::new("batch");
+        let command = CommonArgs::augment_args(EncodingArgs::augment_args(SpanArgs::augment_args(
+            FilterArgs::augment_args(none()),
+        )));
+        let beside = ids(ReportArgs::augment_args(MachineArgs::augment_args(none())));
+        let mut all =
+            ids(command.arg(clap::Arg::new("segments").long("segments").action(ArgAction::SetTrue)));
+        all.retain(|arg| beside.iter().all(|other| other.get_id() != arg.get_id()));
+        all
+    }
+}
+
+impl FromArgMatches for Words {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Words, clap::Error> {
+        let mut words = Vec::new();
+        for arg in Words::options() {
+            let (Some(long), id) = (arg.get_long(), arg.get_id().as_str()) else { continue };
+            let typed = matches.value_source(id) == Some(ValueSource::CommandLine);
+            for value in matches.get_raw(id).filter(|_| typed).into_iter().flatten() {
+                let mut word = OsString::from(format!("--{long}"));
+                if arg.get_action().takes_values() {
+                    word.push("=");
+                    word.push(value);
+                }
+                words.push(word);
+            }
+        }
+        Ok(Words(words))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Words::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for Words {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        command
+    }
+}
+
 /// `batch`.
 #[derive(Args, Debug)]
 pub(super) struct Batch {
+    // first, since what stands below takes its values away
+    #[command(flatten)]
+    pub(super) words: Words,
     /// A list of jobs (NAME.toml), or a pattern with * and ? for inputs
     pub(super) input: String,
     /// With a pattern: where each goes, with {dir}, {name} and {ext} of the input
@@ -125,7 +184,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
     let uses = if typed.status || typed.dry_run {
         prints([Place::Path(plan.list.clone())], "the list of jobs")
     } else {
-        unread(&typed, &plan)
+        unread(&typed, &plan, environment)
     };
     if let Err(error) = uses {
         return report_error(Exit::Usage, &chain(&error));
@@ -175,7 +234,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
 
 /// Refuses jobs that would write the list, what they or jobs before them read, or what another one writes. A job may
 /// read what one before it has written.
-fn unread(typed: &Batch, plan: &Plan) -> Result<(), SameFile> {
+fn unread(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), SameFile> {
     let mut later = Written::default();
     let mut own = Uses::default();
     for file in plan.queue.writes(plan.jobs.iter().map(|(id, _)| id.as_str())) {
@@ -186,12 +245,20 @@ fn unread(typed: &Batch, plan: &Plan) -> Result<(), SameFile> {
     for (_, job) in &plan.jobs {
         // what is wrong with its name is told when it is its turn
         let Ok(output) = output_path(&plan.folder, &job.output, typed.outside, false) else { continue };
-        let mut uses = sink::writes(&output, plan.shard).unwrap_or_default();
-        source::reads(&job.input).into_iter().for_each(|place| uses.read("the input", place));
-        // a recipe with a slip in it is read as well
-        if let Some(recipe) = render(typed, plan, job, output).ok().and_then(|render| render.filters.recipe) {
-            uses.read("the recipe", Place::Path(recipe));
-        }
+        let asked = request(typed, plan, environment, job, false).ok();
+        let uses = match asked.and_then(|resolved| resolved.request.uses().ok()) {
+            Some(uses) => uses,
+            // with a slip in its options or its recipe, which are read as well
+            None => {
+                let mut uses = sink::writes(&output, plan.shard).unwrap_or_default();
+                source::reads(&job.input).into_iter().for_each(|place| uses.read("the input", place));
+                let render = render(typed, job, output).ok();
+                if let Some(recipe) = render.and_then(|render| render.filters.recipe) {
+                    uses.read("the recipe", Place::Path(recipe));
+                }
+                uses
+            }
+        };
         let mut uses = uses.of_job(&job.name);
         if plan.listed {
             uses.read("the list of jobs", Place::Path(plan.list.clone()));
@@ -214,7 +281,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
         if typed.to.is_some() {
             return Err(usage("--to is for a pattern of inputs; a list says where each job goes".into()));
         }
-        if options(typed) != options(&bare(&typed.input)?) {
+        if !typed.words.0.is_empty() {
             let text = "options of a render stand in the list, under [all] or the job; beside a list --shard, -y, --threads, \
                         --memory, --level and what is said on standard error can be given";
             return Err(usage(text.into()));
@@ -237,8 +304,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
                 typed.input
             )));
         };
-        let options = [OsString::from(options(typed))];
-        let found = jobs::glob(&typed.input, to, &options).map_err(|e| usage(e.to_string()))?;
+        let found = jobs::glob(&typed.input, to, &typed.words.0).map_err(|e| usage(e.to_string()))?;
         let folder = jobs::fixed(to);
         // what stands before the first brace is where outputs go; the rest of the name is the job's
         let own = |job: Job| {
@@ -254,22 +320,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
     Ok(Plan { jobs, queue: Queue::of(&list), folder, list, shard, listed })
 }
 
-/// A command line with nothing but the list.
-fn bare(input: &str) -> Result<Batch, (Exit, String)> {
-    match Cli::try_parse_from(["grainfield", "batch", input]).map(|cli| cli.command) {
-        Ok(Command::Batch(batch)) => Ok(*batch),
-        _ => Err((Exit::Usage, format!("{input}: this is no list of jobs"))),
-    }
-}
-
-/// All that decides over what is in the outputs, as text that is equal when it is.
-fn options(typed: &Batch) -> String {
-    let Batch { filters, span, encoding, common, segments, .. } = typed;
-    let CommonArgs { source, frame_offset, picture, .. } = common;
-    format!("{filters:?} {span:?} {encoding:?} {source:?} {frame_offset:?} {picture:?} {segments}")
-}
-
-/// A job of a list as a command line of `render`.
+/// A job as a command line of `render`.
 fn typed_line(job: &Job, output: OsString) -> Result<Box<Render>, clap::Error> {
     let mut line: Vec<OsString> = vec!["grainfield".into(), "render".into()];
     line.extend(job.options.iter().cloned());
@@ -323,25 +374,8 @@ fn understood(jobs: &[Job]) -> Result<(), String> {
 }
 
 /// What a job would be as a command line of `render`.
-fn render(typed: &Batch, plan: &Plan, job: &Job, output: OsString) -> Result<Render, String> {
-    let mut render = if plan.listed {
-        match typed_line(job, output) {
-            Ok(render) => *render,
-            Err(error) => return Err(in_short(&error)),
-        }
-    } else {
-        Render {
-            input: job.input.clone(),
-            output,
-            overwrite: false,
-            filters: typed.filters.clone(),
-            span: typed.span.clone(),
-            shard: ShardArgs::default(),
-            resume: ResumeArgs { segments: typed.segments, ..ResumeArgs::default() },
-            encoding: typed.encoding.clone(),
-            common: typed.common.clone(),
-        }
-    };
+fn render(typed: &Batch, job: &Job, output: OsString) -> Result<Render, String> {
+    let mut render = *typed_line(job, output).map_err(|error| in_short(&error))?;
     render.overwrite |= typed.overwrite;
     let (own, all) = (&mut render.common.machine, &typed.common.machine);
     own.threads = all.threads.or(own.threads);
@@ -364,7 +398,7 @@ fn request(
     if job.input == OsStr::new("-") {
         return Err("a job reads files, not standard input".into());
     }
-    let typed_render = render(typed, plan, job, output)?;
+    let typed_render = render(typed, job, output)?;
     let threads = typed_render.common.machine.threads;
     let mut resolved = resolve::render(typed_render, environment).map_err(|e| chain(&e))?;
     let request = &mut resolved.request;

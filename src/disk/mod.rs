@@ -11,4 +11,4 @@ pub mod temp;
 
 pub use output::{DiskError, Output};
 pub use same::{Place, SameFile, Uses, Written};
-pub use temp::{TEMPORARY, Temporary, remove_unfinished, reopening};
+pub use temp::{TEMPORARY, Temporary, remove_unfinished, reopening, sweep};

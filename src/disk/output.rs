@@ -2,8 +2,8 @@
 //!
 //! A file is written under an unpredictable name in the folder where it will stay, and gets its own name when it is
 //! whole ([`Output::finish`]), in one step. When it cannot be completed, what there is up to the last whole frame gets
-//! the name `NAME.partial.EXT` ([`Output::abandon`]), replacing what an earlier run left there. An output that is
-//! dropped without either is abandoned. Devices, named pipes and standard output are written to directly.
+//! the name `NAME.partial.EXT` ([`Output::abandon`]), or `NAME.partial-2.EXT` where that is taken and may not be
+//! replaced. An output that is dropped without either is abandoned. Devices, named pipes and standard output are written to directly.
 
 use super::temp::Temporary;
 use std::collections::VecDeque;
@@ -296,11 +296,7 @@ impl Output {
         match self.target.take() {
             Some(Target::File { temp, path, overwrite }) => {
                 let Err((temp, cause)) = place(temp, &path, overwrite) else { return Ok(()) };
-                let partial = partial_name(&path);
-                let kept = match temp.persist(&partial) {
-                    Ok(()) => partial,
-                    Err((temp, _)) => temp.keep().map_err(|e| self.error(e))?,
-                };
+                let kept = keep_partial(temp, &path, overwrite).map_err(|e| self.error(e))?;
                 let why = match cause.kind() {
                     ErrorKind::AlreadyExists => "the name was taken meanwhile".into(),
                     _ => format!("it could not get its name: {cause}"),
@@ -320,17 +316,12 @@ impl Output {
 
     fn give_up(&mut self) -> Result<Option<PathBuf>, DiskError> {
         let _ = self.empty_buffer();
-        let Some(Target::File { temp, path, .. }) = self.target.take() else { return Ok(None) };
+        let Some(Target::File { temp, path, overwrite }) = self.target.take() else { return Ok(None) };
         let Some(&whole) = self.marks.front().filter(|&&m| m <= self.written) else { return Ok(None) };
         if whole < self.written {
             temp.file().and_then(|f| f.set_len(whole)).map_err(|e| self.error(e))?;
         }
-        let partial = partial_name(&path);
-        match temp.persist(&partial) {
-            Ok(()) => Ok(Some(partial)),
-            // the frames are worth more than their name
-            Err((temp, _)) => temp.keep().map(Some).map_err(|e| self.error(e)),
-        }
+        keep_partial(temp, &path, overwrite).map(Some).map_err(|e| self.error(e))
     }
 }
 
@@ -380,6 +371,26 @@ fn place(temp: Temporary, path: &Path, overwrite: bool) -> Result<(), (Temporary
     Ok(())
 }
 
+/// Gives a file that is not whole its name, which is returned. What bears it is replaced only if `overwrite`.
+fn keep_partial(temp: Temporary, path: &Path, overwrite: bool) -> io::Result<PathBuf> {
+    const TRIES: u32 = 1000;
+    let partial = partial_name(path);
+    if overwrite {
+        // the frames are worth more than their name
+        return temp.persist(&partial).map_or_else(|(temp, _)| temp.keep(), |()| Ok(partial));
+    }
+    let mut temp = temp;
+    for n in 1..TRIES {
+        let name = if n == 1 { partial.clone() } else { tagged(path, &format!(".partial-{n}")) };
+        match place(temp, &name, false) {
+            Ok(()) => return Ok(name),
+            Err((back, e)) if e.kind() == ErrorKind::AlreadyExists => temp = back,
+            Err((back, _)) => return back.keep(),
+        }
+    }
+    temp.keep()
+}
+
 /// What is written for an output of this name: what a link points to is replaced, not the link.
 pub fn behind(path: &Path) -> io::Result<PathBuf> {
     if path.exists() { path.canonicalize() } else { Ok(path.to_path_buf()) }
@@ -387,8 +398,13 @@ pub fn behind(path: &Path) -> io::Result<PathBuf> {
 
 /// `out.y4m` is `out.partial.y4m` while it is not whole, `out` is `out.partial`.
 pub fn partial_name(path: &Path) -> PathBuf {
+    tagged(path, ".partial")
+}
+
+/// The name of the file with something between its stem and its extension.
+fn tagged(path: &Path, tag: &str) -> PathBuf {
     let mut name = OsString::from(path.file_stem().unwrap_or_default());
-    name.push(".partial");
+    name.push(tag);
     if let Some(extension) = path.extension() {
         name.push(".");
         name.push(extension);
@@ -463,7 +479,7 @@ mod tests {
         let partial = dir.path().join("x.y.partial.z");
         for drop_it in [false, true] {
             fs::write(&partial, b"older").unwrap();
-            let mut out = Output::create(path.as_os_str(), false).unwrap();
+            let mut out = Output::create(path.as_os_str(), true).unwrap();
             let two = vec![b'2'; 3 * BUFFER];
             for text in [&b"head"[..], b"one", &two] {
                 out.put(text).unwrap();
@@ -480,11 +496,20 @@ mod tests {
             assert_eq!(fs::read(&partial).unwrap(), [b"headone", &two[..]].concat());
             assert_eq!(names(dir.path()), ["x.y.partial.z"]);
         }
-        fs::remove_file(&partial).unwrap();
+        // unasked it gets another name
+        fs::write(&partial, b"older").unwrap();
+        for n in [2, 3] {
+            let mut out = Output::create(path.as_os_str(), false).unwrap();
+            out.put(b"one").unwrap();
+            out.mark().unwrap();
+            assert_eq!(out.abandon().unwrap(), Some(dir.path().join(format!("x.y.partial-{n}.z"))));
+        }
+        assert_eq!(fs::read(&partial).unwrap(), b"older");
+        let left = names(dir.path());
         let mut out = Output::create(path.as_os_str(), false).unwrap();
         out.put(b"head").unwrap();
         assert_eq!(out.abandon().unwrap(), None);
-        assert!(names(dir.path()).is_empty());
+        assert_eq!(names(dir.path()), left);
     }
 
     /// Twelve characters that nothing known decides: of many names no two agree in more places than chance allows, and
@@ -497,7 +522,8 @@ mod tests {
             (0..200).map(|_| Temporary::for_file(&path, dir.path()).unwrap()).collect();
         let middle = |f: &Temporary| {
             let name = f.path().file_name().unwrap().to_str().unwrap().to_owned();
-            let random = name.strip_prefix(".out-").and_then(|n| n.strip_suffix(".tmp")).map(str::to_owned);
+            let random =
+                name.strip_prefix(".out.grainfield-").and_then(|n| n.strip_suffix(".tmp")).map(str::to_owned);
             random.filter(|r| r.len() == 12 && r.bytes().all(|b| b.is_ascii_alphanumeric())).unwrap()
         };
         let random: Vec<String> = files.iter().map(middle).collect();

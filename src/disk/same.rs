@@ -311,6 +311,16 @@ pub fn inside(text: &OsStr) -> Vec<PathBuf> {
         let end = bytes[at..].iter().position(|&b| b == b'|').map_or(bytes.len(), |n| at + n);
         add(&bytes[at..end]);
     }
+    // `pipe:3`, and `pipe:` for standard input
+    for scheme in [&b"pipe:"[..], b"fd:"] {
+        for at in (0..bytes.len()).filter(|&at| bytes[at..].starts_with(scheme)) {
+            let number = bytes[at + scheme.len()..].trim_ascii_start();
+            let number = number.strip_prefix(b"+").unwrap_or(number);
+            let digits = number.iter().take_while(|b| b.is_ascii_digit()).count();
+            let number = if digits == 0 { b"0" } else { &number[..digits] };
+            add(&[b"/dev/fd/", number].concat());
+        }
+    }
     // a list of names, a line each
     if let (true, Some(list)) = (bytes.starts_with(b"concatf:"), found.first().cloned()) {
         let text = File::open(list).and_then(|f| {
@@ -336,18 +346,51 @@ pub fn listed(path: &Path) -> Vec<PathBuf> {
     while let Some(list) = lists.pop().filter(|_| seen < PLAYLISTS) {
         let Some(text) = playlist(&list) else { continue };
         seen += 1;
+        let names: Vec<String> = text.lines().flat_map(names).collect();
         let folder = list.parent().unwrap_or(Path::new(""));
-        for line in text.lines() {
-            for name in names(line) {
-                let file = folder.join(name);
-                if file.is_file() && !found.contains(&file) {
-                    found.push(file.clone());
-                    lists.push(file);
-                }
+        // names may count from a folder that is named as well
+        let mut folders = vec![folder.to_path_buf()];
+        folders.extend(names.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()));
+        folders.dedup();
+        for file in folders.iter().flat_map(|folder| names.iter().flat_map(|name| named_by(folder, name))) {
+            if file.is_file() && !found.contains(&file) {
+                found.push(file.clone());
+                lists.push(file);
             }
         }
     }
     found
+}
+
+/// The files that a name of a playlist stands for: in MPEG-DASH `$Number%05d$` and the like stand for anything.
+fn named_by(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let mut paths = vec![folder.to_path_buf()];
+    for part in Path::new(name).components() {
+        let part = part.as_os_str();
+        let pieces: Vec<&str> = part.to_str().unwrap_or_default().split('$').step_by(2).collect();
+        if pieces.len() < 2 {
+            paths.iter_mut().for_each(|path| path.push(part));
+            continue;
+        }
+        let entries = paths.iter().flat_map(|path| std::fs::read_dir(path).into_iter().flatten().flatten());
+        let fits = entries.filter(|e| e.file_name().to_str().is_some_and(|name| fits(name, &pieces)));
+        paths = fits.map(|entry| entry.path()).collect();
+    }
+    paths
+}
+
+/// Whether a name is these pieces with anything between them.
+fn fits(name: &str, pieces: &[&str]) -> bool {
+    let [first, middle @ .., last] = pieces else { return pieces.first() == Some(&name) };
+    let inner = name.strip_prefix(first).and_then(|rest| rest.strip_suffix(last));
+    let Some(mut rest) = inner else { return false };
+    middle.iter().all(|piece| match rest.split_once(piece) {
+        Some((_, behind)) => {
+            rest = behind;
+            true
+        }
+        None => false,
+    })
 }
 
 fn playlist(path: &Path) -> Option<String> {
@@ -452,6 +495,20 @@ mod tests {
         std::fs::write(at("x.mpd"), "<?xml?>\n<MPD><BaseURL>a.ts</BaseURL><S media=\"b.ts\"/></MPD>")
             .unwrap();
         assert_eq!(listed(&at("x.mpd")), [at("a.ts"), at("b.ts")]);
+        let stream = at("v/stream0");
+        std::fs::create_dir_all(&stream).unwrap();
+        for name in ["init.m4s", "chunk-00001.m4s", "chunk-00002.m4s", "other.m4s"] {
+            std::fs::write(stream.join(name), "x").unwrap();
+        }
+        std::fs::write(
+            at("t.mpd"),
+            "<?xml?>\n<MPD><BaseURL>v/</BaseURL><SegmentTemplate initialization=\"stream$RepresentationID$/init.m4s\" \
+             media=\"stream$RepresentationID$/chunk-$Number%05d$.m4s\"/></MPD>",
+        )
+        .unwrap();
+        let mut all = listed(&at("t.mpd"));
+        all.sort();
+        assert_eq!(all, ["chunk-00001.m4s", "chunk-00002.m4s", "init.m4s"].map(|n| stream.join(n)));
         std::fs::write(at("f"), format!("{root}/a.ts\n{root}/b.ts\n")).unwrap();
         assert_eq!(inside(OsStr::new(&format!("concatf:{root}/f"))), ["f", "a.ts", "b.ts"].map(at));
         assert_eq!(listed(&at("a.ts")), [""; 0].map(at));

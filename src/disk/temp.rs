@@ -1,16 +1,19 @@
 //! Temporary files. Each is known to the process from its making until it gets its name or goes, so that a program
-//! which has to end at once leaves none behind.
+//! which has to end at once leaves none behind. A program that is killed does; its locks go with it, by which the next
+//! writer of the same output knows the file and [removes](sweep) it.
 
 use std::collections::BTreeSet;
-use std::fs::{File, Permissions};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, IoSlice, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile, PersistError};
 
 /// What the names of temporary files end with.
 pub const TEMPORARY: &str = ".tmp";
+/// How many characters of their names are random.
+const RANDOM: usize = 12;
 
 /// Temporary files of this process. Held while one is made, named or removed.
 static UNNAMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -35,7 +38,26 @@ pub fn reopening<T>(open: impl FnOnce() -> T) -> T {
     open()
 }
 
-/// A file under a name that nobody can foresee; removed when it is dropped.
+/// Removes the temporary files in `folder` whose names begin with `prefix` and whose writers are gone: nobody holds
+/// their locks. Where files cannot be locked they stay.
+pub fn sweep(folder: &Path, prefix: &str) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let random = name.to_str().and_then(|n| n.strip_prefix(prefix)?.strip_suffix(TEMPORARY));
+        if !random.is_some_and(|r| r.len() == RANDOM && r.bytes().all(|b| b.is_ascii_alphanumeric())) {
+            continue;
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let Ok(file) = options.open(entry.path()) else { continue };
+        if file.metadata().is_ok_and(|m| m.is_file()) && file.try_lock().is_ok() {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A file under a name that nobody can foresee, locked; removed when it is dropped.
 #[derive(Debug)]
 pub struct Temporary {
     /// `None` only while it is named or dropped.
@@ -52,16 +74,25 @@ impl Temporary {
     pub fn create_with(folder: &Path, prefix: &str, mode: u32) -> io::Result<Temporary> {
         let mut all = unnamed();
         let mut builder = Builder::new();
-        builder.prefix(prefix).suffix(TEMPORARY).rand_bytes(12).permissions(Permissions::from_mode(mode));
-        let file = builder.tempfile_in(folder)?;
+        builder.prefix(prefix).suffix(TEMPORARY).rand_bytes(RANDOM).permissions(Permissions::from_mode(mode));
+        let file = loop {
+            let file = builder.tempfile_in(folder)?;
+            let swept = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
+            // another program may have swept it away before it was locked
+            if !swept && file.path().symlink_metadata().is_ok() {
+                break file;
+            }
+        };
         all.insert(file.path().to_path_buf());
         Ok(Temporary { file: Some(file) })
     }
 
-    /// A new file for `path`, in `folder`.
+    /// A new file for `path`, in `folder`. What killed writers of the same have left there is removed.
     pub fn for_file(path: &Path, folder: &Path) -> io::Result<Temporary> {
         let stem: String = path.file_stem().unwrap_or_default().to_string_lossy().chars().take(40).collect();
-        Temporary::create(folder, &format!(".{stem}-"))
+        let prefix = format!(".{stem}.grainfield-");
+        sweep(folder, &prefix);
+        Temporary::create(folder, &prefix)
     }
 
     fn inner(&self) -> io::Result<&NamedTempFile> {
@@ -111,13 +142,14 @@ impl Temporary {
         }
     }
 
-    /// Leaves it under its temporary name, which is returned.
+    /// Leaves it under its temporary name without the ending, so that nobody sweeps it away. Returns the name.
     pub fn keep(mut self) -> io::Result<PathBuf> {
         let mut all = unnamed();
         let file = self.file.take().ok_or(ErrorKind::NotFound)?;
         let (_, path) = file.keep().map_err(|e| e.error)?;
         all.remove(&path);
-        Ok(path)
+        let kept = path.with_extension("");
+        Ok(std::fs::rename(&path, &kept).map_or(path, |()| kept))
     }
 }
 
@@ -167,5 +199,34 @@ mod tests {
         drop(d);
         let left = std::fs::read_dir(dir.path()).unwrap().count();
         assert_eq!((known(), left), (0, 2));
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_goes_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let (out, other) = (Path::new("out.mkv"), Path::new("outer.mkv"));
+        let live = Temporary::for_file(out, dir.path()).unwrap();
+        let left = live.path().to_str().unwrap().strip_suffix(".tmp").unwrap();
+        let left = |cut: usize, end: &str| PathBuf::from(format!("{}{end}", &left[..left.len() - cut]));
+        // the first two of dead writers, the others somebody's who likes such names
+        let names = [
+            left(1, "A.tmp"),
+            left(1, "B.tmp"),
+            left(1, ".tmp"),
+            left(1, "-.tmp"),
+            left(0, ".part"),
+            left(0, "x.tmp"),
+        ];
+        names.iter().for_each(|name| std::fs::write(name, "x").unwrap());
+        let link = left(2, "LL.tmp");
+        std::os::unix::fs::symlink(&names[4], &link).unwrap();
+        let foreign = Temporary::for_file(other, dir.path()).unwrap();
+        let kept = Temporary::for_file(other, dir.path()).unwrap().keep().unwrap();
+        let there = |path: &Path| path.symlink_metadata().is_ok();
+        assert!(names.iter().all(|n| there(n)), "those of another output stay");
+        let again = Temporary::for_file(out, dir.path()).unwrap();
+        drop(Temporary::for_file(other, dir.path()).unwrap());
+        assert_eq!(names.each_ref().map(|n| there(n)), [false, false, true, true, true, true]);
+        assert!([live.path(), again.path(), foreign.path(), &kept, &link].into_iter().all(there));
     }
 }

@@ -30,6 +30,82 @@ pub struct Kept {
     channels: Vec<(usize, SampleType)>,
 }
 
+/// What a file has beside its picture.
+#[derive(Debug, Clone)]
+pub struct Names {
+    /// Channels of this layer and of others.
+    channels: Vec<String>,
+    /// What is said of the picture.
+    attributes: Vec<String>,
+    size: (u32, u32),
+    /// Planes of the picture.
+    planes: usize,
+}
+
+impl Names {
+    fn of(part: &Part, channels: Vec<String>, format: &Format) -> Names {
+        let (shared, own) = (&part.shared_attributes, &part.own_attributes);
+        let named = [
+            ("chromaticities", shared.chromaticities.is_some()),
+            ("time code", shared.time_code.is_some()),
+            ("owner", own.owner.is_some()),
+            ("comments", own.comments.is_some()),
+            ("capture date", own.capture_date.is_some()),
+            (
+                "position on earth",
+                own.longitude.is_some() || own.latitude.is_some() || own.altitude.is_some(),
+            ),
+            ("focus", own.focus.is_some()),
+            ("exposure", own.exposure.is_some()),
+            ("aperture", own.aperture.is_some()),
+            ("film speed", own.iso_speed.is_some()),
+            ("white luminance", own.white_luminance.is_some()),
+            ("adopted neutral", own.adopted_neutral.is_some()),
+            ("rendering transform", own.rendering_transform_name.is_some()),
+            ("look", own.look_modification_transform_name.is_some()),
+            ("film's key code", own.film_key_code.is_some()),
+            ("environment map", own.environment_map.is_some()),
+            ("frames a second", own.frames_per_second.is_some()),
+            ("views", own.multi_view_names.is_some() || own.view_name.is_some()),
+            ("camera", own.world_to_camera.is_some() || own.world_to_normalized_device.is_some()),
+            ("preview", own.preview.is_some()),
+        ];
+        let (window, at) = (shared.display_window, own.layer_position);
+        let mut attributes: Vec<String> =
+            named.into_iter().filter(|n| n.1).map(|n| format!("the {}", n.0)).collect();
+        if (window.position, window.size) != (at, part.layer_size) {
+            attributes.push("the place in the display window".into());
+        }
+        let mut others: Vec<String> =
+            shared.other.keys().chain(own.other.keys()).map(|name| name.to_string()).collect();
+        others.sort();
+        attributes.extend(some("attributes", &others));
+        let size = (format.width, format.height);
+        Names { channels, attributes, size, planes: format.planes() }
+    }
+
+    /// What of it is lost in a file with pictures of this format, OpenEXR or another.
+    pub(super) fn lost(&self, in_exr: Option<&Format>) -> Vec<String> {
+        let channels = some("channels", &self.channels);
+        match in_exr {
+            Some(f) if (f.width, f.height, f.planes()) == (self.size.0, self.size.1, self.planes) => {
+                Vec::new()
+            }
+            // a picture of its own
+            Some(_) => channels.into_iter().collect(),
+            None => channels.into_iter().chain(self.attributes.iter().cloned()).collect(),
+        }
+    }
+}
+
+/// The first few of some names.
+fn some(what: &str, names: &[String]) -> Option<String> {
+    const MOST: usize = 8;
+    let more = if names.len() > MOST { " ..." } else { "" };
+    let few = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| format!("{what} ({few}{more})"))
+}
+
 impl From<::exr::error::Error> for Fault {
     fn from(e: ::exr::error::Error) -> Fault {
         use ::exr::error::Error;
@@ -168,7 +244,8 @@ pub(super) fn probe(mut input: Input) -> Result<Header, Fault> {
     if let Some(p) = parts.iter().find(|p| !writable(p.compression)) {
         notes.push(format!("{} can be read and not written: an OpenEXR output will have ZIP", p.compression));
     }
-    Ok(Header { kind: Kind::Exr, format, meta: Meta::default(), details, notes })
+    let exr_names = Some(Box::new(Names::of(part, others, &format)));
+    Ok(Header { kind: Kind::Exr, format, meta: Meta { exr_names, ..Meta::default() }, details, notes })
 }
 
 fn levels(part: &Part) -> bool {

@@ -1,18 +1,27 @@
 //! What a picture carries and a file of another kind cannot hold.
 
-use super::{Kind, Meta, Unit, fitting_icc, says_orientation, tags};
-use grainfield_filters::frame::{Format, Transfer};
+use super::{Kind, Meta, Unit, fitting_icc, png, says_orientation, tags};
+use grainfield_filters::frame::{Depth, Format, Transfer};
 
 /// What of `meta` is lost in a video, in a few words each: the picture is turned upright, and has no length on paper.
 pub fn lost_in_video(meta: &Meta) -> Vec<String> {
-    let mut list = Vec::new();
+    let mut list = not_read(meta);
     list.extend(meta.icc.is_some().then(|| "the colour profile".into()));
     let exif = meta.exif.as_ref().filter(|data| !tags::is_orientation_alone(data));
     list.extend(exif.map(|_| "Exif".into()));
+    list.extend(meta.png.iter().flat_map(|png| png::colors_lost(png)));
     list.extend(meta.png.as_ref().and_then(|png| texts(png)));
+    list.extend(meta.exr_names.iter().flat_map(|names| names.lost(None)));
     list.extend(meta.tiff.iter().flat_map(|tiff| tiff.lost(false)));
     list.extend(meta.fields.iter().cloned());
     list
+}
+
+/// What of a file is lost as it is read.
+fn not_read(meta: &Meta) -> Vec<String> {
+    let cmyk = meta.cmyk.then(|| "CMYK (it becomes RGB without a profile)".into());
+    let more = meta.more.then(|| "all pictures but the first".into());
+    cmyk.into_iter().chain(more).collect()
 }
 
 /// The colour tags that are lost where a file has no place for them, but for those whose colours are near to what a
@@ -20,7 +29,10 @@ pub fn lost_in_video(meta: &Meta) -> Vec<String> {
 pub fn lost_color(format: &Format) -> Option<String> {
     // H.273: BT.709, unspecified, and the two of standard definition
     let primaries = !matches!(format.primaries.0, 1 | 2 | 5 | 6);
-    let transfer = [Transfer::PQ, Transfer::HLG].contains(&format.transfer);
+    let far = [Transfer::PQ, Transfer::HLG, Transfer::GAMMA28];
+    // light itself is what float pictures hold by custom
+    let linear = format.transfer == Transfer::LINEAR && format.depth != Depth::Float;
+    let transfer = linear || far.contains(&format.transfer);
     let lost = [primaries.then_some("primaries"), transfer.then_some("transfer")];
     let lost: Vec<&str> = lost.into_iter().flatten().collect();
     (!lost.is_empty()).then(|| format!("colour tags ({})", lost.join(", ")))
@@ -37,10 +49,7 @@ fn texts(png: &::png::Info<'_>) -> Option<String> {
 
 /// What of `meta` is lost in a file of this kind with pictures of this format, in a few words each.
 pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
-    let mut list = Vec::new();
-    if meta.cmyk {
-        list.push("CMYK (it becomes RGB without a profile)".into());
-    }
+    let mut list = not_read(meta);
     let profiled = matches!(kind, Kind::Png | Kind::Tiff | Kind::Jpeg | Kind::Webp);
     if meta.icc.is_some() && !(profiled && fitting_icc(Some(meta), format).is_some()) {
         let why = if profiled { " (it speaks of samples before their conversion)" } else { "" };
@@ -62,10 +71,14 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
         list.push(format!("the resolution ({} by {})", d.x, d.y));
     }
     if let Some(png) = meta.png.as_ref().filter(|_| kind != Kind::Png) {
+        list.extend(png::colors_lost(png));
         list.extend(texts(png));
         if png.mastering_display_color_volume.is_some() || png.content_light_level.is_some() {
             list.push("HDR10 data".into());
         }
+    }
+    if let Some(names) = &meta.exr_names {
+        list.extend(names.lost((kind == Kind::Exr).then_some(format)));
     }
     if let Some(tiff) = &meta.tiff {
         list.extend(tiff.lost(kind == Kind::Tiff));

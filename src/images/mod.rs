@@ -170,6 +170,8 @@ pub struct Meta {
     pub orientation: u8,
     /// Its samples were cyan, magenta, yellow and black.
     pub cmyk: bool,
+    /// The file has more pictures than the first, which alone is read.
+    pub more: bool,
     /// The colour profile.
     pub icc: Option<Vec<u8>>,
     /// The resolution.
@@ -180,6 +182,8 @@ pub struct Meta {
     pub png: Option<Box<::png::Info<'static>>>,
     /// What only OpenEXR has.
     pub exr: Option<Box<exr::Kept>>,
+    /// What that is called, for the message that names losses.
+    pub exr_names: Option<Box<exr::Names>>,
     /// The fields of a film's header that the file has, one frame's own among them, for the message that names losses.
     pub fields: Vec<String>,
     /// What only Cineon has.

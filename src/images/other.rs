@@ -86,6 +86,8 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> 
         ColorType::Rgba32F => (Family::Rgb, Depth::Float, Alpha::Straight),
         other => return Err(Fault::Bad(format!("pixels of the kind {other:?} are not known"))),
     };
+    let mut meta = meta;
+    meta.tiff.iter_mut().for_each(|t| t.read_alpha(alpha != Alpha::None));
     let kept = meta.tiff.as_ref().and_then(|t| t.alpha());
     let alpha = kept.filter(|_| alpha != Alpha::None).unwrap_or(alpha);
     // float pictures are light, by custom: there is no tag for it
@@ -102,11 +104,14 @@ fn meta(kind: Kind, file: &[u8], decoder: &mut Boxed<'_>) -> Meta {
         let tiff = tiff::Kept::of(file).map(Box::new);
         let density = tiff.as_ref().and_then(|t| t.density());
         let orientation = tiff.as_ref().map_or(1, |t| t.orientation());
-        return Meta { cmyk, icc, density, orientation, tiff, ..Meta::default() };
+        let more = tiff.as_ref().is_some_and(|t| t.has_more());
+        return Meta { cmyk, more, icc, density, orientation, tiff, ..Meta::default() };
     }
     let density = if kind == Kind::Jpeg { tags::jfif_density(file) } else { None };
     let exif = decoder.exif_metadata().ok().flatten();
-    Meta { cmyk, icc, density, orientation: orientation(exif.as_deref()), exif, ..Meta::default() }
+    let cmyk = kind == Kind::Jpeg && tags::jpeg_components(file) == Some(4);
+    let more = kind == Kind::Webp && tags::moves_in_webp(file);
+    Meta { cmyk, more, icc, density, orientation: orientation(exif.as_deref()), exif, ..Meta::default() }
 }
 
 pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
@@ -120,10 +125,10 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
         );
     }
     match kind {
-        Kind::Tiff if meta.tiff.as_ref().is_some_and(|t| t.has_more()) => {
+        Kind::Tiff if meta.more => {
             notes.push("a TIFF with more than one picture: only its first is read".to_owned());
         }
-        Kind::Webp if tags::moves_in_webp(&file) => {
+        Kind::Webp if meta.more => {
             notes.push("an animated WebP: only its first picture is read".to_owned());
         }
         _ => {}

@@ -5,8 +5,8 @@ use super::{
     orientation, rows, tagged,
 };
 use ::png::{
-    BitDepth, ColorType, Decoder, DecodingError, EncodingError, Info, Limits, PixelDimensions, Reader,
-    Transformations, chunk::ChunkType,
+    BitDepth, ColorType, DecodeOptions, Decoder, DecodingError, EncodingError, Info, Limits, PixelDimensions,
+    Reader, ScaledFloat, SourceChromaticities, Transformations, chunk::ChunkType,
 };
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, Format, Frame, Matrix, Primaries, Transfer,
@@ -60,7 +60,10 @@ fn start(mut input: Input) -> Result<(Reader<BufReader<File>>, Format), Fault> {
     };
     let row_bytes = (u64::from(width) * channels * u64::from(head[24])).div_ceil(8) + 1;
     check_held(input.len, (width, height), row_bytes * u64::from(height), DEFLATE_RATIO)?;
-    let mut decoder = Decoder::new_with_limits(input.reader, Limits { bytes: CHUNK_BYTES });
+    let mut options = DecodeOptions::default();
+    options.set_ignore_adler32(false);
+    let mut decoder = Decoder::new_with_options(input.reader, options);
+    decoder.set_limits(Limits { bytes: CHUNK_BYTES });
     decoder.set_transformations(Transformations::EXPAND);
     let reader = decoder.read_info()?;
     let (color, depth) = reader.output_color_type();
@@ -83,6 +86,8 @@ fn start(mut input: Input) -> Result<(Reader<BufReader<File>>, Format), Fault> {
     } else if info.srgb.is_some() {
         format.primaries = Primaries::BT709;
         format.transfer = Transfer::SRGB;
+    } else if let Some((_, Some(transfer))) = gamma(info) {
+        format.transfer = transfer;
     }
     if let Some(dims) = info.pixel_dims
         && dims.xppu > 0
@@ -91,6 +96,44 @@ fn start(mut input: Input) -> Result<(Reader<BufReader<File>>, Format), Fault> {
         format.aspect = aspect;
     }
     Ok((reader, format))
+}
+
+/// Whether a chunk says that this number of hundred thousandths is meant, as far as writers round.
+fn is_near(value: ScaledFloat, wanted: u32) -> bool {
+    value.into_scaled().abs_diff(wanted) <= wanted / 100
+}
+
+/// Whether a chunk says what makes those of gamma and chromaticities count for nothing.
+fn says_better(info: &Info<'_>) -> bool {
+    info.srgb.is_some() || info.icc_profile.is_some() || info.coding_independent_code_points.is_some()
+}
+
+/// The gamma of a picture that nothing better is said of, and the transfer that it is, if there is a tag for it. The
+/// gamma of nearly all files stands for sRGB, which is assumed anyway.
+fn gamma(info: &Info<'_>) -> Option<(f64, Option<Transfer>)> {
+    let gamma = info.gama_chunk.filter(|g| !says_better(info) && !is_near(*g, 45_455))?;
+    let tags = [(100_000, Transfer::LINEAR), (35_714, Transfer::GAMMA28)];
+    let tag = tags.into_iter().find(|(wanted, _)| is_near(gamma, *wanted)).map(|(_, transfer)| transfer);
+    Some((f64::from(gamma.into_scaled()) / 1e5, tag))
+}
+
+/// What a PNG says of its colours that no other file says.
+pub(super) fn colors_lost(info: &Info<'_>) -> Vec<String> {
+    let mut list = Vec::new();
+    if let Some((gamma, None)) = gamma(info) {
+        list.push(format!("the gamma {gamma}"));
+    }
+    let near = |(x, y): (ScaledFloat, ScaledFloat), (wx, wy)| is_near(x, wx) && is_near(y, wy);
+    let common = |c: &SourceChromaticities| {
+        near(c.red, (64_000, 33_000))
+            && near(c.green, (30_000, 60_000))
+            && near(c.blue, (15_000, 6_000))
+            && near(c.white, (31_270, 32_900))
+    };
+    if info.chrm_chunk.is_some_and(|c| !says_better(info) && !common(&c)) {
+        list.push("the chromaticities".into());
+    }
+    list
 }
 
 fn meta(info: &Info<'static>) -> Meta {
@@ -104,6 +147,7 @@ fn meta(info: &Info<'static>) -> Meta {
         exif: info.exif_metadata.as_ref().map(|p| p.to_vec()),
         orientation: orientation(info.exif_metadata.as_deref()),
         density,
+        more: info.animation_control.is_some(),
         png: Some(Box::new(info.clone())),
         ..Meta::default()
     }
@@ -151,6 +195,8 @@ pub(super) fn decode(input: Input, want: &Format, frame: &mut Frame) -> Result<M
             put(y, &row);
         }
     }
+    // the end of the picture: its checksums
+    reader.read_row(&mut [])?;
     // Texts may stand behind the picture. Damage there costs no sample.
     let _ = reader.finish();
     Ok(Meta { orientation: turned, ..meta(reader.info()) })

@@ -1,5 +1,5 @@
-//! What the image library does not hand over: JFIF's density, whether Exif says more than how the picture is turned, and
-//! whether a WebP moves.
+//! What the image library does not hand over: JFIF's density, a JPEG's components, whether Exif says more than how the
+//! picture is turned, and whether a WebP moves.
 
 use super::{Density, Unit};
 
@@ -37,6 +37,21 @@ pub fn is_orientation_alone(exif: &[u8]) -> bool {
         Some(count == 1 && orientation && next == 0)
     };
     alone() == Some(true)
+}
+
+/// How many components a JPEG has: 4 are cyan, magenta, yellow and black.
+pub fn jpeg_components(file: &[u8]) -> Option<u8> {
+    let mut at = 2;
+    loop {
+        let marker = *file.get(at + 1).filter(|_| file.get(at) == Some(&0xff))?;
+        match marker {
+            0xff => at += 1,
+            // start of a frame: length, bits, height, width, components
+            0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc) => return file.get(at + 9).copied(),
+            0xda => return None,
+            _ => at += 2 + usize::from(u16::from_be_bytes([*file.get(at + 2)?, *file.get(at + 3)?])),
+        }
+    }
 }
 
 /// Whether a WebP is an animation.

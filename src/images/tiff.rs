@@ -29,6 +29,8 @@ pub struct Kept {
     density: Option<Density>,
     orientation: u8,
     alpha: Option<Alpha>,
+    /// Channels beside colour and alpha.
+    further: u16,
 }
 
 impl std::fmt::Debug for Kept {
@@ -65,6 +67,7 @@ impl Kept {
             density: None,
             orientation: 1,
             alpha: None,
+            further: 0,
         };
         let method = number(ifd.find_tag_unsigned(Tag::Compression).ok().flatten()).unwrap_or(1);
         kept.compression = CompressionMethod::from_u16_exhaustive(method);
@@ -72,6 +75,13 @@ impl Kept {
         kept.orientation = orientation.filter(|o| (1..=8).contains(o)).unwrap_or(1) as u8;
         let extra = ifd.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).ok().flatten().unwrap_or_default();
         kept.alpha = extra.first().map(|&e| if e == 1 { Alpha::Premultiplied } else { Alpha::Straight });
+        let mut count = |tag| number(ifd.find_tag_unsigned(tag).ok().flatten());
+        let colors = match count(Tag::PhotometricInterpretation) {
+            Some(0 | 1 | 3 | 4) => 1,
+            Some(5) => 4,
+            _ => 3,
+        };
+        kept.further = count(Tag::SamplesPerPixel).unwrap_or(1).saturating_sub(colors);
         let mut rational = |tag| match ifd.find_tag(tag).ok().flatten()? {
             Value::Rational(n, d) if n > 0 && d > 0 => Some(f64::from(n) / f64::from(d)),
             _ => None,
@@ -125,6 +135,11 @@ impl Kept {
         self.density
     }
 
+    /// Whether the first channel beside the colours has been read, as alpha.
+    pub(super) fn read_alpha(&mut self, read: bool) {
+        self.further = self.further.saturating_sub(read.into());
+    }
+
     /// What its first extra sample is.
     pub(super) fn alpha(&self) -> Option<Alpha> {
         self.alpha
@@ -146,6 +161,11 @@ impl Kept {
     /// What of it is lost, in a TIFF or in another kind of file.
     pub(super) fn lost(&self, in_tiff: bool) -> Vec<String> {
         let mut list = Vec::new();
+        match self.further {
+            0 => {}
+            1 => list.push("a channel beside the colours".into()),
+            n => list.push(format!("{n} channels beside the colours")),
+        }
         if in_tiff && self.compression().is_none() {
             list.push(format!("the compression {:?} (it becomes none)", self.compression));
         }

@@ -3,7 +3,9 @@
 use crate::disk::same::{inside, token};
 use crate::disk::{Place, Uses};
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// Options of any filter whose value is a file that it writes.
 const ANY: [&str; 3] = ["stats_file", "log_path", "shader_cache"];
@@ -69,6 +71,15 @@ pub(crate) fn by_graph(graph: &str) -> Uses {
         let own = FILTERS.iter().find(|f| f.0 == name);
         let mut said = false;
         for (key, value) in options {
+            // `/key=FILE`: the option's value stands in the file
+            let (key, value) = match key.strip_prefix('/') {
+                Some(real) => {
+                    let text = text_of(Path::new(&value));
+                    uses.read(FILTER, Place::Path(value.into()));
+                    (real.to_owned(), text)
+                }
+                None => (key, value),
+            };
             let writes = ANY.contains(&&*key) || own.is_some_and(|f| f.1 == key);
             said |= writes;
             // an option without a key is known by its place, which differs between versions
@@ -90,6 +101,19 @@ pub(crate) fn by_graph(graph: &str) -> Uses {
 }
 
 const FILTER: &str = "an FFmpeg filter";
+
+/// What stands in a file that holds the value of an option, without the end of its last line. Nothing for what cannot
+/// be read.
+fn text_of(file: &Path) -> String {
+    const MOST: u64 = 1 << 20;
+    let mut bytes = Vec::new();
+    // opening a pipe would wait for whoever writes to it
+    let file = Some(file).filter(|f| f.is_file()).and_then(|f| File::open(f).ok());
+    let read = file.and_then(|f| f.take(MOST).read_to_end(&mut bytes).ok());
+    read.map_or_else(String::new, |_| {
+        String::from_utf8_lossy(&bytes).trim_end_matches(['\r', '\n']).to_owned()
+    })
+}
 
 /// The files that an encoder's options name: logs and statistics.
 pub(super) fn by_encoder(options: &[(String, String)]) -> Uses {
@@ -137,6 +161,11 @@ mod tests {
         ] {
             assert_eq!(named(by_graph(graph)), want, "{graph}");
         }
+        let dir = tempfile::tempdir().unwrap();
+        let (name, log) = (dir.path().join("name"), dir.path().join("a.log"));
+        std::fs::write(&name, format!("{}\n", log.display())).unwrap();
+        let graph = format!("metadata=mode=print:/file={}", name.display());
+        assert_eq!(named(by_graph(&graph)), [log.display().to_string()]);
         let encoder = |key: &str, value: &str| named(by_encoder(&[(key.into(), value.into())]));
         assert_eq!(encoder("x264-params", "pass=1:stats=s"), ["s", "s.mbtree"]);
         assert_eq!(encoder("x265-params", "pass=1"), ["x265_2pass.log", "x265_2pass.log.cutree"]);

@@ -109,7 +109,13 @@ pub fn difference(ours: &str, theirs: Option<&str>) -> String {
         let alike = ours.chars().zip(theirs.chars()).take_while(|(a, b)| a == b).count();
         format!("{n} {} where {} is wanted", around(&theirs, alike), around(&ours, alike))
     });
-    said.take(3).collect::<Vec<_>>().join(", ")
+    let said: Vec<String> = said.take(3).collect();
+    // the key is of contents too, which the other texts are not
+    if said.is_empty() {
+        "an image or an effect file of the recipe has other contents".into()
+    } else {
+        said.join(", ")
+    }
 }
 
 /// The part of a long text that stands around a place.
@@ -149,5 +155,8 @@ mod tests {
         assert_eq!(made("1").json(), r#"{"recipe":"noise","seed":"1"}"#);
         assert_eq!(made("1").difference(Some(made("2").json())), "seed 2 where 1 is wanted");
         assert_eq!(made("1").difference(Some("{")), "other settings");
+        let keyed =
+            |key: &str| JobSettings::new([("recipe", "x".into()), ("recipe key", key.to_owned())].into());
+        assert!(keyed("1").difference(Some(keyed("2").json())).contains("contents"));
     }
 }

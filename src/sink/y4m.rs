@@ -86,8 +86,18 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     out.put(&header)?;
     let picture = plan.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
     let lost = picture.map(lost_in_video).unwrap_or_default();
-    let lost = lost.into_iter().chain(lost_color(&plan.format)).collect();
+    let siting = (!says_siting(&header, &plan.format)).then(|| "the chroma siting".into());
+    let lost = lost.into_iter().chain(lost_color(&plan.format)).chain(siting).collect();
     Ok(Box::new(Y4m { out, format: plan.format, parameters, lost }))
+}
+
+/// Whether a header says where the chroma samples of 4:2:0 lie, or a reader assumes it.
+fn says_siting(header: &[u8], format: &Format) -> bool {
+    let place = |siting| if siting == Siting::Unspecified { Siting::Left } else { siting };
+    let line = header.strip_suffix(b"\n").unwrap_or(header);
+    format.subsampling != (1, 1)
+        || format.siting == Siting::Unspecified
+        || parse(line, Some(format.rate)).is_ok_and(|p| place(p.format.siting) == place(format.siting))
 }
 
 fn same_meaning(line: &[u8], format: &Format) -> bool {

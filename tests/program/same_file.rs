@@ -35,6 +35,9 @@ const MAKE: &str = "
     gf render c.y4m j.y4m --shard 2/2 -q
     ln -s j.1-of-2.y4m j.link.y4m
     printf '[all]\\nfilters = \"noise\"\\n[[job]]\\ninput = \"c.y4m\"\\noutput = \"hash:jobs.toml\"\\n' > jobs.toml
+    printf '[[job]]\\ninput = \"c.y4m\"\\noutput = \"n.y4m\"\\nfilters = \"sprites=image=card.png\"\\n[[job]]\\ninput = \"pattern:ramp:frames=1\"\\noutput = \"d/card.png\"\\n' > assets.toml
+    printf '[[job]]\\ninput = \"c.y4m\"\\noutput = \"n.y4m\"\\nfilters = \"particles=effect=fx.toml\"\\n[[job]]\\ninput = \"c.y4m\"\\noutput = \"hash:fx.toml\"\\n' > effects.toml
+    printf '[[job]]\\ninput = \"c.y4m\"\\noutput = \"n.y4m\"\\nfilters = \"noise=strength=@t.gfa#x\"\\n[[job]]\\ninput = \"c.y4m\"\\noutput = \"hash:d/t.gfa\"\\n' > curves.toml
     printf '[[job]]\\ninput = \"c.y4m\"\\noutput = \"n.y4m\"\\n[[job]]\\ninput = \"pattern:ramp:frames=1\"\\noutput = \"d/c.y4m\"\\n' > two.toml
     printf '[[job]]\\ninput = \"s/c.####.png\"\\noutput = \"same.y4m\"\\n[[job]]\\ninput = \"c.y4m\"\\noutput = \"d/same.y4m\"\\n' > twice.toml
 ";
@@ -62,6 +65,9 @@ const REFUSED: &str = "
     render - hash:c.y4m -y < c.y4m
     render /dev/stdin c.y4m -y < c.y4m
     render /dev/fd/3 c.y4m -y 3< c.y4m
+    render pipe:0 c.y4m -y --allow-protocol pipe < c.y4m
+    render pipe: hash:hard.y4m -y --allow-protocol pipe < link.y4m
+    render subfile,,start,0,end,0,,:pipe:3 d/c.y4m -y --allow-protocol pipe --allow-protocol subfile 3< hard.y4m
     render c.y4m - >> c.y4m
     render c.y4m - 1<> c.y4m
     render c.y4m fd.y4m -y 3<> c.y4m
@@ -121,6 +127,9 @@ const REFUSED: &str = "
     join j.1-of-2.y4m j.1-of-2.y4m j.2-of-2.y4m -y
     join j.link.y4m j.1-of-2.y4m j.2-of-2.y4m -y
     join c.y4m j.1-of-2.y4m j.2-of-2.y4m -y
+    batch assets.toml -y
+    batch effects.toml
+    batch curves.toml -y
     batch jobs.toml -y
     batch two.toml -y
     batch two.toml

@@ -21,6 +21,8 @@ fn what_ffmpeg_writes_on_its_own() {
         gf render pattern:ramp:size=64x36:frames=3 in.mkv -q --lossless
         gf render pattern:ramp:size=64x36:frames=3 other.mkv -q
         ln -s in.mkv link.mkv
+        printf 'in.mkv\\n' > name.txt
+        printf '[[job]]\\ninput = \"in.mkv\"\\noutput = \"n.mkv\"\\nlavfi = \"movie=other.mkv[x];[in][x]overlay\"\\n[[job]]\\ninput = \"in.mkv\"\\noutput = \"other.mkv\"\\n' > graphs.toml
     ",
     );
     refuses(
@@ -32,6 +34,9 @@ fn what_ffmpeg_writes_on_its_own() {
         analyze in.mkv --lavfi 'metadata=mode=print:file=in.mkv'
         sheet in.mkv new.png --lavfi 'metadata=mode=print:file=in.mkv' -y
         render in.mkv new.mkv --lavfi 'metadata=mode=print:file=new.mkv'
+        render in.mkv new.mkv --lavfi 'metadata=mode=print:/file=name.txt' -y
+        render in.mkv hash:name.txt --lavfi 'metadata=mode=print:/key=name.txt' -y
+        batch graphs.toml -y
         render in.mkv new.mkv --lavfi 'split[a][b];[a][b]psnr=stats_file=in.mkv' -y
         render in.mkv new.mkv --lavfi 'split[a][b];[a][b]ssim=in.mkv' -y
         render in.mkv new.mkv -y --lavfi 'movie=other.mkv[x];[in][x]overlay,metadata=mode=print:file=other.mkv'

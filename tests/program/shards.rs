@@ -123,6 +123,13 @@ fn a_sequence_is_resumed_and_checked() {
     s.run("render in.y4m one.png --frames 3 --resume").ok().says("1 frames are whole already");
     s.run("render in.y4m one.png --frames 4 --resume").ends(1).says("-y");
     s.piped("render - o/f.##.png --resume", &s.read("in.y4m")).ends(2).says("of a pipe");
+    // an image of the recipe has changed
+    let sprite = "render in.y4m o/s.##.png --frames 0-1 -f sprites=image=card.png --resume";
+    s.run("render pattern:ramp:size=8x8:frames=1 card.png").ok();
+    s.run(sprite).ok();
+    s.run("render pattern:bars:size=8x8:frames=1 card.png -y").ok();
+    let told = s.run(sprite).ends(1).err;
+    assert!(told.contains("image") && !told.contains("()"), "{told}");
 }
 
 #[cfg(feature = "ffmpeg")]
@@ -199,6 +206,12 @@ fn batches() {
     s.run("render shots/a/plate.####.png f.####.png -f noise=strength=4 -q").ok();
     assert!(s.read("out/a/plate.0003.png") == s.read("f.0003.png"));
     s.run(batch).ok().says("2 done before");
+    // the same said otherwise is the same
+    let batch_again = "batch 'shots/*/plate.####.png' --frame-offset=0 --to 'out/{dir}/{name}.####.png' --filters=noise=strength=4";
+    s.run(&format!("{batch_again} --threads 1")).ok().says("2 jobs done");
+    s.run(&batch_again.replace("--frame-offset=0 ", "")).ok().says("2 done before");
+    s.run(&format!("{batch} --strict --rate 25 -y")).ok().says("2 jobs done");
+    s.run(&format!("{batch} --rate=25 --strict")).ok().says("2 done before");
     let status = s.run(&format!("{batch} --status")).ok().text();
     assert!(status.contains("0 waiting, 0 running, 2 done, 0 failed"), "{status}");
 

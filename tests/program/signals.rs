@@ -99,6 +99,41 @@ fn started(s: &Session, how: &str, line: &str) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("env starts")
 }
 
+/// What a killed run left under its temporary name goes with the next run of the same output, and nothing else does.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_killed_run_left_goes_with_the_next() {
+    let s = Session::new();
+    s.write(".out.grainfield-mine.tmp", "mine");
+    s.write(".out-abcdefghijkl.tmp", "mine");
+    s.write("out.partial.y4m", "mine");
+    let mine = s.files();
+    let begin = || {
+        let mut child = started(&s, "--default-signal=HUP", "render - out.y4m --progress json");
+        child.stdin.as_mut().expect("a pipe").write_all(&three_and_a_bit()).expect("it is read");
+        let said = lines(&mut child);
+        while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+        (child, said)
+    };
+    let (child, said) = begin();
+    assert_eq!(s.files().len(), mine.len() + 1);
+    signal(&child, "-KILL");
+    ends(child, &said);
+    assert_eq!(s.files().len(), mine.len() + 1);
+    let (living, said) = begin();
+    assert_eq!(s.files().len(), mine.len() + 1, "one goes, one comes");
+    s.run("render pattern:ramp:size=16x8:frames=1 out.y4m -q").ok();
+    assert_eq!(s.files().len(), mine.len() + 2, "what is being written stays");
+    signal(&living, "-TERM");
+    let (exit, said) = ends(living, &said);
+    assert_eq!(exit, Some(143));
+    assert!(said.last().is_some_and(|last| last.contains("out.partial-2.y4m")), "{said:?}");
+    let mut want = [mine, vec!["out.partial-2.y4m".into(), "out.y4m".into()]].concat();
+    want.sort();
+    assert_eq!(s.files(), want);
+    assert_eq!(s.read("out.partial.y4m"), b"mine");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_that_goes_leaves_what_was_done() {

@@ -4,7 +4,7 @@
 //! always whole; what has been written stays when a job is broken off. Frames keep their numbers.
 
 use super::{Encode, Plan, Sink, SinkError};
-use crate::disk::Temporary;
+use crate::disk::{Temporary, sweep};
 use crate::images::files::{is_glob, shown};
 use crate::images::pattern::Pattern;
 use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
@@ -165,14 +165,20 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let carried = plan.carried.clone();
     let manifest_files = plan.keep.manifest_files.clone();
     let prefix = match &manifest_files {
-        None => ".grainfield-".into(),
+        None => {
+            let prefix = ".grainfield-";
+            sweep(&folder, prefix);
+            prefix.into()
+        }
         Some(manifest_files) => manifest_files.prefix().map_err(|cause| recording(&name, cause))?,
     };
     let overwrite = plan.overwrite;
     let lost = carried.as_ref().and_then(|c| c.downcast_ref::<Meta>()).map(|m| lost(kind, m, &plan.format));
     let mut lost = lost.unwrap_or_default();
-    // a PNG says both
-    lost.extend(lost_color(&plan.format).filter(|_| kind != Kind::Png));
+    // a PNG says both, and DPX has a number for light itself
+    let linear = kind == Kind::Dpx && plan.format.transfer == Transfer::LINEAR;
+    let transfer = if linear { Transfer::UNSPECIFIED } else { plan.format.transfer };
+    lost.extend(lost_color(&Format { transfer, ..plan.format }).filter(|_| kind != Kind::Png));
     let encoder =
         Arc::new(Encoder { kind, name, target, folder, overwrite, carried, ready, manifest_files, prefix });
     Ok(Box::new(Sequence { written: 0, encoder, lost }))

@@ -5,6 +5,7 @@ mod ffmpeg;
 mod holes;
 mod kept;
 mod light;
+mod lost;
 mod mutated;
 mod tiff;
 mod turned;

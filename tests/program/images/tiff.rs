@@ -5,18 +5,25 @@ use crate::util::Session;
 use grainfield_filters::frame::Alpha;
 
 /// A value of a tag: type and bytes.
-type Tag = (u16, u16, Vec<u8>);
+pub(super) type Tag = (u16, u16, Vec<u8>);
 
 fn ascii(tag: u16, text: &str) -> Tag {
     (tag, 2, [text.as_bytes(), &[0]].concat())
 }
 
-fn shorts(tag: u16, values: &[u16]) -> Tag {
+pub(super) fn shorts(tag: u16, values: &[u16]) -> Tag {
     (tag, 3, values.iter().flat_map(|v| v.to_be_bytes()).collect())
 }
 
 /// A big-endian file of one strip.
-fn file(width: u16, height: u16, samples: u16, photometric: u16, more: Vec<Tag>, data: &[u8]) -> Vec<u8> {
+pub(super) fn file(
+    width: u16,
+    height: u16,
+    samples: u16,
+    photometric: u16,
+    more: Vec<Tag>,
+    data: &[u8],
+) -> Vec<u8> {
     let mut tags = vec![
         shorts(256, &[width]),
         shorts(257, &[height]),
