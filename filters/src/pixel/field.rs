@@ -246,9 +246,9 @@ mod tests {
             for &level in Level::available() {
                 let mut out = vec![0; width];
                 widen(level, &mut out, &mut [&[9], &coarse[..], &[9]].concat());
-                for x in 0..width {
+                for (x, out) in out.iter().enumerate() {
                     let (c, by) = ((x / 2) as isize, if x % 2 == 0 { -1 } else { 1 });
-                    assert_eq!(out[x], three(at(c), at(c + by), at(c - by)), "{level} {width} {x}");
+                    assert_eq!(*out, three(at(c), at(c + by), at(c - by)), "{level} {width} {x}");
                 }
                 let three_rows = [&rows[0][..], &rows[1], &rows[2]];
                 between(level, &mut out, three_rows);
