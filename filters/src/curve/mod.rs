@@ -28,8 +28,9 @@
 //! value = a number | x,y | a colour          slopes and handles of the latter: numbers with commas
 //! ```
 //!
-//! The mark rules the stretch from its key to the next. Two points differ from MLT: `s` after a number is seconds, so the ease of that letter is written `48(circ-in)=` (or apart, `48 s=`) after a frame; and MLT's other
-//! smooth shapes, whose mark MLT itself forgets, are not known.
+//! The mark rules the stretch from its key to the next. Two points differ from MLT: `s` after a number is seconds, so
+//! the ease of that letter is written `48(circ-in)=` (or apart, `48 s=`) after a frame; and MLT's other smooth shapes,
+//! whose mark MLT itself forgets, are not known.
 
 mod animate;
 mod bezier;

@@ -107,7 +107,7 @@
 //!                 // Rounded, and kept to the legal codes or as far beyond them as the sample was; where it or the
 //!                 // sum is no finite number, the sample stays.
 //!                 to.row_mut::<T>(y).copy_from_slice(from.row(y));
-//!                 from_f32(self.level, sum, zero, legal, to.row_mut(y));
+//!                 from_f32::<T>(self.level, sum, zero, legal, to.row_mut(y));
 //!             }
 //!         }
 //!     }

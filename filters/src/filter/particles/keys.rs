@@ -39,7 +39,7 @@ pub enum KeyType {
         max: f64,
     },
     /// A whole number.
-    Whole {
+    Integer {
         /// Highest; the lowest is 0.
         max: u64,
     },
@@ -90,8 +90,8 @@ pub enum KeyType {
 pub enum KeyValue {
     /// Of [`KeyType::Number`].
     Number(f64),
-    /// Of [`KeyType::Whole`].
-    Whole(u64),
+    /// Of [`KeyType::Integer`].
+    Integer(u64),
     /// Of [`KeyType::Spread`].
     Spread(Spread),
     /// Of [`KeyType::Numbers`].
@@ -178,7 +178,7 @@ impl KeyType {
         };
         match (*self, item) {
             (KeyType::Number { min, max }, KeyValue::Number(v)) => within(*v, min, max),
-            (KeyType::Whole { max }, KeyValue::Whole(v)) => within(*v as f64, 0.0, max as f64),
+            (KeyType::Integer { max }, KeyValue::Integer(v)) => within(*v as f64, 0.0, max as f64),
             (KeyType::Spread { min, max }, KeyValue::Spread(s)) => {
                 let (base, offset) = (exact(s.base), exact(s.offset).abs());
                 // The slack is that of the larger of the two, which is what was rounded.
@@ -235,7 +235,7 @@ impl fmt::Display for KeyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             KeyType::Number { min, max } => write!(f, "a number, {min} to {max}"),
-            KeyType::Whole { max } => write!(f, "a whole number, 0 to {max}"),
+            KeyType::Integer { max } => write!(f, "a whole number, 0 to {max}"),
             KeyType::Spread { min, max } => {
                 write!(f, "a number or [lowest, highest], {min} to {max}")
             }

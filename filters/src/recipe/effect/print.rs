@@ -65,7 +65,7 @@ pub(super) fn text(item: &KeyValue) -> String {
     }
     match item {
         KeyValue::Number(v) => number(v),
-        KeyValue::Whole(v) => v.to_string(),
+        KeyValue::Integer(v) => v.to_string(),
         KeyValue::Spread(s) => spread(*s),
         KeyValue::Numbers(all) => list(all, number),
         KeyValue::Points(all) => list(all, |p| list(p, number)),

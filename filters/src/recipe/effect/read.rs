@@ -126,12 +126,12 @@ fn item(key: &Key, value: &Value<'_>, load: LoadPicture<'_>) -> Result<KeyValue,
     let wrong = || expected(value, key.key_type);
     match key.key_type {
         KeyType::Number { .. } => number(value).map(KeyValue::Number).ok_or_else(wrong),
-        KeyType::Whole { max } => {
+        KeyType::Integer { max } => {
             let n = number(value).ok_or_else(wrong)?;
             if !(0.0..=max as f64).contains(&n) || n != n.trunc() {
                 return Err(wrong());
             }
-            Ok(KeyValue::Whole(n as u64))
+            Ok(KeyValue::Integer(n as u64))
         }
         KeyType::Spread { .. } => spread(key, value).map(KeyValue::Spread),
         KeyType::Numbers { .. } => numbers(value).map(KeyValue::Numbers).ok_or_else(wrong),

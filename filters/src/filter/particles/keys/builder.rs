@@ -178,7 +178,7 @@ impl LayerBuilder {
                     return Err(("shape", KeyError::Lacks("sprite")));
                 };
                 let whole = |id| match self.item(id) {
-                    Some(KeyValue::Whole(n)) => (*n).max(1) as u32,
+                    Some(KeyValue::Integer(n)) => (*n).max(1) as u32,
                     _ => 1,
                 };
                 let page = match self.word("page-by") {

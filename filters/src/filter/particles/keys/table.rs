@@ -132,12 +132,12 @@ macro_rules! moved {
 pub const LAYER: &[Key] = &[
     Key {
         id: "stream",
-        key_type: KeyType::Whole { max: u32::MAX as u64 },
+        key_type: KeyType::Integer { max: u32::MAX as u64 },
         unit: "",
         help: "Layers of the same stream, births and place have the same particles: a glow around a spark.",
-        get: |l| Some(KeyValue::Whole(l.stream)),
+        get: |l| Some(KeyValue::Integer(l.stream)),
         set: Some(|l, i| {
-            if let KeyValue::Whole(n) = i {
+            if let KeyValue::Integer(n) = i {
                 l.stream = *n;
             }
         }),
@@ -168,12 +168,12 @@ pub const LAYER: &[Key] = &[
     },
     Key {
         id: "children",
-        key_type: KeyType::Whole { max: 10_000 },
+        key_type: KeyType::Integer { max: 10_000 },
         unit: "",
         help: "How many are born of each.",
-        get: |l| Some(KeyValue::Whole(l.children.into())),
+        get: |l| Some(KeyValue::Integer(l.children.into())),
         set: Some(|l, i| {
-            if let KeyValue::Whole(n) = i {
+            if let KeyValue::Integer(n) = i {
                 l.children = (*n).max(1) as u32;
             }
         }),
@@ -473,17 +473,17 @@ pub const LAYER: &[Key] = &[
     ),
     together(
         "columns",
-        KeyType::Whole { max: MAX_PAGES },
+        KeyType::Integer { max: MAX_PAGES },
         "",
         "How many pages of a flip-book stand side by side in the picture. 1 when not given.",
-        |l| sprite(l).map(|s| KeyValue::Whole(s.columns.into())),
+        |l| sprite(l).map(|s| KeyValue::Integer(s.columns.into())),
     ),
     together(
         "rows",
-        KeyType::Whole { max: MAX_PAGES },
+        KeyType::Integer { max: MAX_PAGES },
         "",
         "How many rows of pages there are. 1 when not given.",
-        |l| sprite(l).map(|s| KeyValue::Whole(s.rows.into())),
+        |l| sprite(l).map(|s| KeyValue::Integer(s.rows.into())),
     ),
     together("page-by", KeyType::Choice(PAGES), "", "Which page each shows.", |l| {
         sprite(l).map(|s| {
@@ -551,12 +551,12 @@ pub const LAYER: &[Key] = &[
     ),
     Key {
         id: "trail-steps",
-        key_type: KeyType::Whole { max: 64 },
+        key_type: KeyType::Integer { max: 64 },
         unit: "",
         help: "Of how many streaks a trail is made. Each counts as a particle.",
-        get: |l| Some(KeyValue::Whole(l.trail_steps.into())),
+        get: |l| Some(KeyValue::Integer(l.trail_steps.into())),
         set: Some(|l, i| {
-            if let KeyValue::Whole(n) = i {
+            if let KeyValue::Integer(n) = i {
                 l.trail_steps = (*n).max(1) as u32;
             }
         }),
