@@ -224,3 +224,32 @@ fn webm_has_an_encoder_for_small_pictures() {
     s.tool("ffmpeg", &format!("{FF} {PICTURE} -frames:v 2 -pix_fmt yuv420p -c:v libx264 in.mp4"));
     s.run("render in.mp4 out.webm").ok().says("libvpx-vp9");
 }
+
+#[test]
+fn the_siting_of_chroma_is_kept_or_named() {
+    let s = Session::new();
+    let picture = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 2 -pix_fmt yuv420p";
+    for siting in ["topleft", "left", "center"] {
+        let input = format!("{siting}.mp4");
+        s.tool("ffmpeg", &format!("{FF} {picture} -chroma_sample_location {siting} -c:v libx264 {input}"));
+        for (codec, out) in [
+            ("libx264", "mov"),
+            ("ffv1", "mkv"),
+            ("ffv1", "mov"),
+            ("ffv1", "avi"),
+            ("mpeg4", "mp4"),
+            ("mjpeg", "mov"),
+            ("libtheora", "ogv"),
+            ("rawvideo", "nut"),
+        ] {
+            let file = format!("{siting}-{codec}.{out}");
+            let said = s.run(&format!("render {input} {file} --codec {codec} --pix-fmt yuv420p")).ok().err;
+            let line = format!(
+                "-v error -select_streams v:0 -show_entries stream=chroma_location -of csv=p=0 {file}"
+            );
+            let read = String::from_utf8_lossy(&s.tool("ffprobe", &line).out).trim().to_owned();
+            let read = if read == "unspecified" { "left".to_owned() } else { read };
+            assert_eq!(read != siting, said.contains("chroma siting"), "{file}: {read}, {said}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::container::{Container, codec_name, encoder, id_name};
 use super::fault;
-use super::holds::keeps_full_range;
+use super::holds::{assumed_siting, keeps_full_range};
 use crate::ffmpeg::pixfmt::{self, Layout};
 use crate::sink::{Encoding, SinkError};
 use ffmpeg_sys_next as sys;
@@ -253,7 +253,7 @@ fn pick(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
             Some((cost, pix_fmt, layout))
         })
         .min_by_key(|found| found.0)?;
-    let to = tagged(format, &layout.format(format.width, format.height));
+    let to = tagged(format, &layout.format(format.width, format.height), assumed_siting(&name));
     Some(Choice { codec, name, format: to, pix_fmt, layout })
 }
 
@@ -292,8 +292,9 @@ fn cost(from: &Format, to: &Format, spare: u32) -> Option<u32> {
     Some(family * 10_000 + extra * 1000 + finer * 100 + bits(to).abs_diff(bits(from)))
 }
 
-/// The tags of `from` on the samples of `to`, with those that a change of kind asks for.
-fn tagged(from: &Format, to: &Format) -> Format {
+/// The tags of `from` on the samples of `to`, with those that a change of kind asks for; `siting` is where readers put
+/// chroma that is made here.
+fn tagged(from: &Format, to: &Format, siting: Siting) -> Format {
     let mut out = Format {
         family: to.family,
         depth: to.depth,
@@ -311,7 +312,7 @@ fn tagged(from: &Format, to: &Format) -> Format {
             // what readers assume where none is said
             out.matrix = if from.height >= 720 { Matrix::BT709 } else { Matrix::SMPTE170M };
         }
-        out.siting = Siting::Left;
+        out.siting = siting;
     }
     if to.family != Family::Yuv || to.subsampling == (0, 0) {
         out.siting = Siting::Unspecified;

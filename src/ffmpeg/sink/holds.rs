@@ -8,7 +8,9 @@ use super::hdr::Hdr;
 use crate::ffmpeg::copy::{Input, tags};
 use crate::ffmpeg::versions;
 use ffmpeg_sys_next as sys;
-use grainfield_filters::frame::{ColorRange, Family, FieldOrder, Format, Matrix, Primaries, Transfer};
+use grainfield_filters::frame::{
+    ColorRange, Family, FieldOrder, Format, Matrix, Primaries, Siting, Transfer,
+};
 use grainfield_filters::ratio::Ratio;
 use sys::AVPacketSideDataType;
 
@@ -220,6 +222,21 @@ pub(super) fn keeps_full_range(to: Container, name: &str) -> bool {
     says || (to.is_matroska() && !LIMITED.contains(&name))
 }
 
+/// Where readers of an encoder's 4:2:0 put the chroma samples when nothing says it.
+pub(super) fn assumed_siting(name: &str) -> Siting {
+    match name {
+        "mjpeg" | "libtheora" | "mpeg1video" => Siting::Center,
+        _ => Siting::Left,
+    }
+}
+
+/// Whether readers put the chroma samples of 4:2:0 where the tag says: it is written, or it is what they assume.
+fn keeps_siting(to: Container, choice: &Choice) -> bool {
+    let (name, tag) = (choice.name.as_str(), choice.format.siting);
+    let assumed = [Siting::Unspecified, assumed_siting(name)].contains(&tag);
+    choice.format.subsampling != (1, 1) || assumed || COLORED.contains(&name) || to.is_matroska()
+}
+
 /// Which colour tags are lost.
 fn lost_color(to: Container, choice: &Choice) -> Option<String> {
     let f: &Format = &choice.format;
@@ -238,5 +255,6 @@ fn lost_color(to: Container, choice: &Choice) -> Option<String> {
     // unsaid, YUV is limited, as the rest of the world has it
     let full = f.range == ColorRange::Full && f.family != Family::Rgb;
     lost.extend((!ranged && full).then_some("full range"));
+    lost.extend((!keeps_siting(to, choice)).then_some("chroma siting"));
     (!lost.is_empty()).then(|| format!("colour tags are lost ({})", lost.join(", ")))
 }
