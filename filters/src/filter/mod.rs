@@ -146,6 +146,7 @@ pub mod sprites;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod transform;
+pub mod unsharp;
 pub mod vignette;
 pub mod weave;
 
