@@ -14,6 +14,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::vignette::ENTRY,
     crate::filter::flicker::ENTRY,
     crate::filter::blur::ENTRY,
+    crate::filter::unsharp::ENTRY,
     crate::filter::transform::ENTRY,
     crate::filter::weave::ENTRY,
     crate::filter::dust::ENTRY,

@@ -59,14 +59,17 @@ choices! {
 
 impl Spec for BlurSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        Ok(Blur { format: *input, set: self.clone(), level }.boxed())
+        Ok(Blur { format: *input, set: self.clone(), level, carries: true }.boxed())
     }
 }
 
-struct Blur {
+/// A bound blur; other filters have its Gaussian by [`Blur::gaussian`].
+pub(super) struct Blur {
     format: Format,
     set: BlurSpec,
     level: Level,
+    /// Whether the source's own sample stands where a sum is no finite number.
+    carries: bool,
 }
 
 /// A degree.
@@ -88,6 +91,31 @@ impl Blur {
     /// Luma samples for one of a picture 1920 wide.
     fn scale(&self) -> f64 {
         f64::from(self.format.width) / 1920.0
+    }
+
+    /// The Gaussian for a filter that needs one: what [`of_sigma`](Blur::of_sigma) says goes to [`render`](Render::render).
+    /// A float sample is not finite in the output where its sum is not.
+    pub(super) fn gaussian(format: &Format, level: Level) -> Blur {
+        let [sigma, angle, length] = [0.0; 3].map(Animated::Constant);
+        Blur {
+            format: *format,
+            set: BlurSpec { mode: Mode::Gaussian, sigma, angle, length },
+            level,
+            carries: false,
+        }
+    }
+
+    /// What the Gaussian of this sigma, in luma samples of the frame, is at a moment; `None`: nothing is to be seen.
+    pub(super) fn of_sigma(&self, sigma: f64) -> Option<(Plan, Vec<[f64; 2]>)> {
+        let planes = (0..self.format.planes()).map(|p| self.sigmas(sigma, p)).collect();
+        (sigma >= LEAST).then(|| (self.plan(6.0 * sigma + 4.0), planes))
+    }
+
+    /// A plan that reaches so many rows.
+    fn plan(&self, reach: f64) -> Plan {
+        let reach = Reach::Rows(libm::ceil(reach) as u32);
+        let on_request = self.format.alpha_planes();
+        Plan { reach, on_request, ..Plan::in_place(self.format.color_planes()) }
     }
 
     /// Sigma across and down in samples of plane `p`.
@@ -138,21 +166,12 @@ impl Render for Blur {
     }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
-        let (far, reach) = match self.set.mode {
-            Mode::Gaussian => (self.scale() * self.set.sigma.at(at), 6.0),
-            Mode::Directional => (self.scale() * self.set.length.at(at), 0.5),
-        };
-        if far < LEAST {
-            return None;
+        if self.set.mode == Mode::Gaussian {
+            return self.of_sigma(self.scale() * self.set.sigma.at(at));
         }
-        let planes = (0..self.format.planes()).map(|p| match self.set.mode {
-            Mode::Gaussian => self.sigmas(far, p),
-            Mode::Directional => self.vector(at, p),
-        });
-        let on_request = self.format.alpha_planes();
-        let reach = Reach::Rows(libm::ceil(reach * far + 4.0) as u32);
-        let plan = Plan { reach, on_request, ..Plan::in_place(self.format.color_planes()) };
-        Some((plan, planes.collect()))
+        let length = self.scale() * self.set.length.at(at);
+        let planes = (0..self.format.planes()).map(|p| self.vector(at, p)).collect();
+        (length >= LEAST).then(|| (self.plan(0.5 * length + 4.0), planes))
     }
 
     fn memory(&self) -> Memory {
@@ -178,6 +197,9 @@ impl Render for Blur {
                 Depth::Bits(_) => self.plane::<u16>(planes[p], job, scratch),
                 Depth::Float => {
                     self.plane::<f32>(planes[p], job, scratch);
+                    if !self.carries {
+                        continue;
+                    }
                     let output = band.output.plane_mut(p);
                     output.rows().for_each(|y| carry(self.level, output.row_mut(y), input.plane(p).row(y)));
                 }

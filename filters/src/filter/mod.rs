@@ -114,10 +114,23 @@
 //! }
 //! ```
 //!
-//! Inner loops that cost time go to [`pixel`](crate::pixel), where [`multiversion!`](crate::simd::multiversion) compiles one
-//! body for every level. Sums are + - * / and sqrt in a fixed order, or integers, so that every machine gives the same.
-//! Lengths are best counted in samples of a picture 1920 wide, so that a look does not depend on the resolution. A filter
-//! whose result has finer steps than 8 bits asks for 16 with [`Spec::wants_16_bits`]. [`blur`] is a real one.
+//! Inner loops that cost time are compiled for every level by [`multiversion!`](crate::simd::multiversion): in the filter's
+//! own file, or in [`pixel`](crate::pixel) when two filters share them. Sums are + - * / and sqrt in a fixed order, or
+//! integers, so that every machine gives the same. Integer chains work in 16 bits and round once at their end; a filter that
+//! gains nothing from that, such as white noise, says so with [`Spec::wants_16_bits`].
+//!
+//! - **Lengths** count in samples of a picture 1920 wide, so that a look does not depend on the resolution: multiply by
+//!   `format.width / 1920`. In plane `p` a length in luma samples is `length / (1 << sx)` across and
+//!   `length / ((1 << sy) * format.field_rows().0)` down. [`blur`] does it so.
+//! - **Fractions of brightness** are nominal, from black to white: multiply by `Code::of(format, p).span`.
+//! - **Planes that change only when named** (`planes=uv`) go into [`Plan::on_request`].
+//! - **With a reach**, read alpha and every plane that you do not write from [`Band::input`]; they are not in the output.
+//! - **Where colour is multiplied by alpha** ([`Format::alpha`]), work on the colour before: read with
+//!   [`PremultipliedScale::value`](crate::pixel::tone::PremultipliedScale::value), write with `sample`, take alpha from
+//!   `point::mean_alpha`. What nothing covers stays. `unsharp` does it so.
+//! - **To build on another filter**, give its bound type a `pub(super)` constructor and call its `render` on your own band,
+//!   as `unsharp` calls the Gaussian of `blur`. It overwrites the [`Scratch`] that you hand on.
+//! - **Golden pictures are 67 samples wide**: a length of 1920-wide samples is a twenty-ninth there, so give them large ones.
 //!
 //! # More
 //!
@@ -146,6 +159,7 @@ pub mod sprites;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod transform;
+pub mod unsharp;
 pub mod vignette;
 pub mod weave;
 

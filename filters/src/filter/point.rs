@@ -5,7 +5,7 @@
 
 use super::convert::assumed_matrix;
 use super::{Band, Memory, Plan, Render};
-use crate::frame::{Depth, Format, FrameTime, Matrix, Primaries, Scratch};
+use crate::frame::{Depth, Format, FrameTime, Matrix, PlaneRef, Primaries, Scratch};
 use crate::lend::{Host, PrepareError};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::{Coefficients, coefficients};
@@ -59,12 +59,17 @@ pub(super) fn key(values: &[f64]) -> u128 {
 /// Alpha, 0 to 1, as the samples of row `y` of plane `p` see it: the mean over what each of them covers.
 pub(super) fn alpha_row(format: &Format, band: &Band<'_>, p: usize, y: usize, out: &mut [f64]) {
     let Some(a) = format.alpha_plane() else { return out.fill(1.0) };
+    mean_alpha(format, band.output.plane(a), p, y, out);
+}
+
+/// [`alpha_row`] of rows of an alpha plane.
+pub(super) fn mean_alpha(format: &Format, plane: PlaneRef<'_>, p: usize, y: usize, out: &mut [f64]) {
     let (sx, sy) = format.plane_subsampling(p);
-    let plane = band.output.plane(a);
     let Some(last) = plane.rows().last() else { return };
     let top = format.depth.bits().map_or(1.0, |_| f64::from(format.codes().1));
     let count = f64::from(1u16 << (sx + sy)) * top;
-    let width = format.plane_size(a).0;
+    // As wide as luma.
+    let width = format.width as usize;
     out.fill(0.0);
     for row in (y << sy..(y + 1) << sy).map(|y| y.min(last)) {
         for (x, out) in out.iter_mut().enumerate() {

@@ -91,6 +91,18 @@ impl<'a> PlaneMut<'a> {
         PlaneMut { data, stride, row_bytes, first: 0, count: height, height }
     }
 
+    /// Some `rows` of a plane that has `height` of them, for what a filter makes on the way. Panics when `data` is too short.
+    pub fn of_rows(
+        data: &'a mut [u8],
+        stride: usize,
+        row_bytes: usize,
+        rows: Range<usize>,
+        height: usize,
+    ) -> PlaneMut<'a> {
+        check(data.len(), stride, row_bytes, rows.len());
+        PlaneMut { data, stride, row_bytes, first: rows.start, count: rows.len(), height }
+    }
+
     /// The rows that are here, numbered as in the whole picture.
     pub fn rows(&self) -> Range<usize> {
         self.first..self.first + self.count

@@ -1,0 +1,206 @@
+//! `unsharp`: an unsharp mask. What a Gaussian takes from the picture is added to it once more.
+//!
+//! A sample `v` of straight colour with the blurred sample `b` becomes `v + amount s(v - b)`, where `s` takes `threshold` off
+//! the size of a difference and leaves nothing of smaller ones. The Gaussian is that of [`blur`](super::blur), rounded to the
+//! depth of the picture; since `amount` multiplies what rounding leaves, the chain works in 16 bits.
+//!
+//! Where colour is multiplied by alpha, `b` is the blurred product over the blurred alpha: the mean of the straight colour,
+//! each sample counting as much as it covers. So no rim appears where alpha changes and colour does not, and what nothing
+//! covers stays.
+
+use super::blur::Blur;
+use super::point::mean_alpha;
+use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
+use crate::frame::{Alpha, Depth, Format, FrameMut, FrameRef, FrameTime, PlaneMut, PlaneSet, Scratch};
+use crate::pixel::convert::Code;
+use crate::pixel::f32_rows::{ConvertF32, from_f32, to_f32};
+use crate::pixel::tone::PremultipliedScale;
+use crate::settings;
+use crate::settings::{Animated, SettingError, Unit};
+use crate::simd::{Level, multiversion};
+
+/// The catalog's entry.
+pub const ENTRY: Entry =
+    Entry::new::<UnsharpSpec>("unsharp", "Unsharp mask", "Sharpens by what a blur would take away");
+
+settings! {
+    struct UnsharpSpec {
+        /// How much of the difference from the blurred picture is added: 0.5 is crisp, 1.5 strong.
+        amount: Animated = number(0.0..=10.0).default(1.0).soft(0.0..=3.0),
+        /// How wide the details are that it sharpens, as seen with the picture 1920 wide: the standard deviation of the
+        /// Gaussian in luma samples there. 1 is fine, 30 brings out large shapes.
+        size: Animated = number(0.0..=200.0).default(1.5).unit(Unit::Pixels).soft(0.0..=30.0),
+        /// Differences up to this stay as they are, and larger ones grow by what is beyond it, so that noise is not
+        /// sharpened: 0 takes all, 1 is from black to white.
+        threshold: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).soft(0.0..=0.1),
+    }
+}
+
+impl Spec for UnsharpSpec {
+    fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let blur = Blur::gaussian(input, level);
+        Ok(Unsharp { format: *input, set: self.clone(), level, blur }.boxed())
+    }
+}
+
+struct Unsharp {
+    format: Format,
+    set: UnsharpSpec,
+    level: Level,
+    blur: Blur,
+}
+
+/// What the settings are at a moment.
+struct Now {
+    /// Of each plane, across and down.
+    sigmas: Vec<[f64; 2]>,
+    amount: f64,
+    /// Nominal.
+    threshold: f64,
+}
+
+/// What is left of differences beyond a threshold.
+#[inline(always)]
+fn sharpen_body(soft: &mut [f32], own: &[f32], amount: f32, threshold: f32) {
+    for (soft, &own) in soft.iter_mut().zip(own) {
+        let difference = own - *soft;
+        *soft = own + amount * (difference - difference.clamp(-threshold, threshold));
+    }
+}
+
+multiversion! {
+    /// Puts the sharpened samples where the blurred ones are.
+    fn sharpen(level, soft: &mut [f32], own: &[f32], amount: f32, threshold: f32) = sharpen_body;
+}
+
+impl Render for Unsharp {
+    type Params = Now;
+    type State = ();
+
+    fn output(&self) -> &Format {
+        &self.format
+    }
+
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Now)> {
+        let amount = self.set.amount.at(at);
+        if amount <= 0.0 {
+            return None;
+        }
+        let sigma = self.set.size.at(at) * f64::from(self.format.width) / 1920.0;
+        let (plan, sigmas) = self.blur.of_sigma(sigma)?;
+        let colour = self.format.color_planes();
+        // An edge of colour is seen where luma has one; what is sharper in U and V shows as fringes.
+        let writes = colour.filter(|p| !self.format.is_chroma(p));
+        let on_request = colour.filter(|p| self.format.is_chroma(p));
+        let threshold = self.set.threshold.at(at);
+        Some((Plan { writes, on_request, ..plan }, Now { sigmas, amount, threshold }))
+    }
+
+    fn memory(&self) -> Memory {
+        let (w, h) = (self.format.width as usize, self.format.height as usize);
+        // Two rows of f64 or f32, and alpha once more, blurred; the blur's scratch is used before.
+        let copies = usize::from(self.format.alpha == Alpha::Premultiplied);
+        let alpha = copies * w * h * self.format.depth.bytes();
+        let Memory { fixed, per_frame } = self.blur.memory();
+        Memory { fixed, per_frame: per_frame + 2 * (8 * w + 64) + alpha }
+    }
+
+    fn render(&self, now: &Now, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
+        match self.format.depth {
+            Depth::Bits(8) => self.planes::<u8>(now, band, scratch),
+            Depth::Bits(_) => self.planes::<u16>(now, band, scratch),
+            Depth::Float => self.planes::<f32>(now, band, scratch),
+        }
+    }
+}
+
+impl Unsharp {
+    fn planes<T: ConvertF32>(&self, now: &Now, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let Some(input) = band.input else {
+            unreachable!("the blur's reach is in rows, so the input is handed in beside the output")
+        };
+        // The output holds the blurred samples until they are sharpened in place.
+        self.blur.render(&now.sigmas, &(), band, scratch);
+        match self.format.alpha_plane() {
+            Some(a) if self.format.alpha == Alpha::Premultiplied => {
+                self.multiplied::<T>(now, a, input, band, scratch);
+            }
+            _ => self.straight::<T>(now, input, band, scratch),
+        }
+    }
+
+    fn straight<T: ConvertF32>(
+        &self,
+        now: &Now,
+        input: FrameRef<'_>,
+        band: &mut Band<'_>,
+        scratch: &mut Scratch,
+    ) {
+        for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
+            let width = self.format.plane_size(p).0;
+            let code = Code::of(&self.format, p);
+            let (zero, threshold) = (code.zero as f32, now.threshold as f32 * code.span as f32);
+            let legal = self.format.legal(p).map_or((0.0, 0.0), |(lo, hi)| (lo.into(), hi.into()));
+            let [own, soft] = scratch.buffers::<f32, 2>([width; 2]);
+            let (from, to) = (input.plane(p), band.output.plane_mut(p));
+            for y in to.rows() {
+                to_f32(self.level, from.row::<T>(y), zero, own);
+                to_f32::<T>(self.level, to.row_mut(y), zero, soft);
+                sharpen(self.level, soft, own, now.amount as f32, threshold);
+                to.row_mut::<T>(y).copy_from_slice(from.row(y));
+                from_f32::<T>(self.level, soft, zero, legal, to.row_mut(y));
+            }
+        }
+    }
+
+    /// Colour that is multiplied by the alpha of plane `a`.
+    fn multiplied<T: ConvertF32>(
+        &self,
+        now: &Now,
+        a: usize,
+        input: FrameRef<'_>,
+        band: &mut Band<'_>,
+        scratch: &mut Scratch,
+    ) {
+        let (width, height) = self.format.plane_size(a);
+        let row_bytes = width * size_of::<T>();
+        let mut room: Vec<T> = vec![bytemuck::Zeroable::zeroed(); width * band.rows.len()];
+        let mut planes: [PlaneMut<'_>; 4] = Default::default();
+        planes[a] = PlaneMut::of_rows(
+            bytemuck::cast_slice_mut(&mut room),
+            row_bytes,
+            row_bytes,
+            band.rows.clone(),
+            height,
+        );
+        let output = FrameMut::new(self.format, planes);
+        let mut of_alpha =
+            Band { rows: band.rows.clone(), input: band.input, output, writes: PlaneSet::one(a) };
+        self.blur.render(&now.sigmas, &(), &mut of_alpha, scratch);
+        for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
+            let low = if self.format.is_chroma(p) { -0.5 } else { 0.0 };
+            let scale = PremultipliedScale::new(&self.format, p, (low, low + 1.0));
+            let [alpha, soft_alpha] = scratch.buffers::<f64, 2>([self.format.plane_size(p).0; 2]);
+            let (from, to) = (input.plane(p), band.output.plane_mut(p));
+            for y in to.rows() {
+                mean_alpha(&self.format, input.plane(a), p, y, alpha);
+                mean_alpha(&self.format, of_alpha.output.plane(a), p, y, soft_alpha);
+                let samples = to.row_mut::<T>(y).iter_mut().zip(from.row::<T>(y));
+                for ((out, &was), (&alpha, &soft_alpha)) in samples.zip(alpha.iter().zip(&*soft_alpha)) {
+                    let value = scale.value(was);
+                    let difference = value / alpha - scale.value(*out) / soft_alpha;
+                    let change = difference - difference.clamp(-now.threshold, now.threshold);
+                    // A trace of alpha may be rounded away in the blur, and then there is nothing to compare with.
+                    *out = if soft_alpha > 0.0 && soft_alpha.is_finite() && change != 0.0 {
+                        scale.sample(was, value + now.amount * change * alpha, alpha)
+                    } else {
+                        was
+                    };
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
