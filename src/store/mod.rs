@@ -1,4 +1,4 @@
-//! What is kept on disk: [states](Jumps) of what must be stepped, and tracks: `.gfa` files.
+//! What is kept on disk: [states](DiskStateCache) of what must be stepped, and tracks: `.gfa` files.
 //!
 //! A `.gfa` file is the [stream](grainfield_filters::curve::stream) of some tracks, packed piece by piece, with the
 //! tracks' names. It is played from disk: [`PackedReader`] unpacks the one piece that is asked for, so memory does not grow
@@ -19,7 +19,7 @@
 //!         checksum u32 of the 24 bytes before
 //! ```
 //!
-//! Arranged: keys field by field and numbers byte by byte, see [`arrange`](grainfield_filters::curve::stream::arrange).
+//! Arranged: keys field by field and numbers byte by byte, see [`to_columns`](grainfield_filters::curve::stream::to_columns).
 //! Packed: DEFLATE (RFC 1951). Checksums: CRC-32 (as in gzip and PNG). The stream's own checksums stand inside, so a
 //! fault in unpacking is found as well.
 

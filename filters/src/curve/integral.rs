@@ -11,7 +11,7 @@ use crate::ratio::Ratio;
 ///
 /// Where the curve is not negative the integral does not fall: exactly so through stretches that hold or are linear
 /// and from stretch to stretch, and up to the rounding of 64-bit arithmetic inside the others.
-/// [Limits](Curve::limited) do not count: it is the integral of the curve as its keys say.
+/// [Limits](Curve::clamped) do not count: it is the integral of the curve as its keys say.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Integral<T = f64> {
     curve: Curve<T>,

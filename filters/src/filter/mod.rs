@@ -114,7 +114,7 @@
 //! }
 //! ```
 //!
-//! Inner loops that cost time are compiled for every level by [`multiversion!`](crate::simd::multiversion): in the filter's
+//! Inner loops that cost time are compiled for every level by `multiversion!` of [`simd`](crate::simd): in the filter's
 //! own file, or in [`pixel`](crate::pixel) when two filters share them. Sums are + - * / and sqrt in a fixed order, or
 //! integers, so that every machine gives the same. Integer chains work in 16 bits and round once at their end; a filter that
 //! gains nothing from that, such as white noise, says so with [`Spec::wants_16_bits`].

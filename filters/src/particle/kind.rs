@@ -107,7 +107,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// A kind with the [standard](Slot) parameters and any number of its own.
+    /// A kind with the [standard](Parameter) parameters and any number of its own.
     pub fn new(standard: [Spread; STANDARD], extra: Vec<Spread>) -> Result<Kind, KindError> {
         let count = STANDARD + extra.len();
         if count > MAX_PARAMETERS {

@@ -21,7 +21,7 @@ pub const DEVIATION: f64 = 4096.0;
 /// The bits of a weight behind the point.
 const SHIFT: u32 = 13;
 
-/// A weight of [`weigh`], from -4 to 4.
+/// A weight of a sum, from -4 to 4.
 pub fn weight(w: f64) -> i16 {
     libm::floor(w * f64::from(1 << SHIFT) + 0.5).clamp(-32767.0, 32767.0) as i16
 }

@@ -6,7 +6,7 @@ use crate::settings::{FileAsset, ImageAsset, Setting, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A setting whose curve stands in a file. The recipe only names it; [`attach`](crate::store::attach) reads it.
+/// A setting whose curve stands in a file. The recipe only names it; the host reads it and hands the curve in.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// Which filter of the recipe, from 0.

@@ -31,7 +31,7 @@ impl<T: Animate> Animated<T> {
         })
     }
 
-    /// The same, its curve [clamped](Curve::limited) to a range.
+    /// The same, its curve [clamped](Curve::clamped) to a range.
     #[must_use]
     pub fn clamped(self, min: f64, max: f64) -> Animated<T> {
         match self {

@@ -96,13 +96,13 @@ pub enum KeyValue {
     Spread(Spread),
     /// Of [`KeyType::Numbers`].
     Numbers(Vec<f64>),
-    /// Of [`KeyType::LifeCurve`], [`KeyType::Corners`] and [`KeyType::Bursts`].
+    /// Of [`KeyType::Over`], [`KeyType::Corners`] and [`KeyType::Bursts`].
     Points(Vec<[f64; 2]>),
     /// Of [`KeyType::Colours`]: red, green and blue as displayed, 0 to 1.
     Colours(Vec<[f64; 3]>),
     /// Of [`KeyType::Choice`].
     Choice(&'static str),
-    /// Of [`KeyType::ImageAsset`].
+    /// Of [`KeyType::Picture`].
     Picture(ImageAsset),
     /// Of [`KeyType::Rate`], where it moves.
     Curve(Curve),

@@ -12,7 +12,7 @@
 //! colour and plane ([`Blend`]). Colour under straight alpha is multiplied by it first and divided by it in the end. All
 //! of it is + - * / and sqrt of `f32` in one order.
 //!
-//! A painter with [tinted](Look::tinted) looks that screen or multiply on Y, U and V, or one that works in [linear
+//! A painter with tinted styles that screen or multiply on Y, U and V, or one that works in [linear
 //! light](BlendSpace::Linear), takes samples of G, B and R out of the planes, draws on these as above, and puts back the
 //! difference that was made.
 //!

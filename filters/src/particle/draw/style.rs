@@ -15,7 +15,7 @@ pub enum Blend {
     Over,
     /// `p + c a`; alphas add up.
     Add,
-    /// `p + c a - p c a`; alpha as for over. Colours of a look that is [tinted](Look::tinted) count one by one, on Y, U
+    /// `p + c a - p c a`; alpha as for over. Colours of a look that is tinted count one by one, on Y, U
     /// and V too; else they are grey.
     Screen,
     /// `p (1 - a + c a)`; alpha stays. Colours as for screen.

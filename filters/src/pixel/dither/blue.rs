@@ -126,7 +126,7 @@ fn doubled<T: Copy>(of: impl Fn(u16) -> T) -> Vec<T> {
     ranks().chunks_exact(SIDE).flat_map(row).collect()
 }
 
-/// Where in a table of [`doubled`] rows the mask stands from a column on.
+/// Where in a table of `doubled` rows the mask stands from a column on.
 pub fn place(column: usize, row: usize) -> usize {
     row % SIDE * 2 * SIDE + column
 }
