@@ -2,6 +2,7 @@
 //! in size.
 
 use super::*;
+use crate::filter::testing::lattice;
 use crate::noise::{Shape, xs64};
 use crate::pixel::grain::Pass;
 
@@ -117,25 +118,6 @@ fn grain(format: &Format, given: &str) -> Grain {
     let set = GrainSpec::read(&values(given));
     let (curve, level) = (set.response(), Level::best());
     Grain { format: *format, set, curve, space: Space::Video, seed: 42, level, look: None, gains: None }
-}
-
-/// The largest over the least variance of neighbours' differences, by phase.
-fn lattice(n: &[Vec<f64>], period: usize) -> f64 {
-    let mut ratio = 1.0f64;
-    for down in [false, true] {
-        let mut sums = vec![(0.0, 0.0); period];
-        let (height, width) = (n.len(), n[0].len());
-        for y in 0..height - usize::from(down) {
-            for x in 0..width - usize::from(!down) {
-                let d = if down { n[y + 1][x] } else { n[y][x + 1] } - n[y][x];
-                let sum = &mut sums[if down { y } else { x } % period];
-                *sum = (sum.0 + d * d, sum.1 + 1.0);
-            }
-        }
-        let mean = sums.iter().map(|s| s.0 / s.1);
-        ratio = ratio.max(mean.clone().fold(0.0, f64::max) / mean.fold(f64::MAX, f64::min));
-    }
-    ratio
 }
 
 #[test]

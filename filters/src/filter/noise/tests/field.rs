@@ -4,6 +4,7 @@ use super::field::{Plane, Space, power, window};
 use super::settings::InTime;
 use super::tests::{at, bind, flat, measured, number, picture, render, values};
 use super::*;
+use crate::filter::testing::lattice;
 use crate::frame::{ColorRange, Frame, Parity, PictureStructure};
 use crate::noise::Layout;
 use crate::noise::xs64;
@@ -308,25 +309,6 @@ fn what_octaves_leave_is_the_same_with_and_without_edges() {
         let (few, many) = (power(80 << (by - 1), by), power(81 << (by - 1), by));
         assert!((few / many - 1.0).abs() < 0.02, "{by}: {few} {many}");
     }
-}
-
-/// The largest over the least variance of neighbours' differences, by phase.
-fn lattice(n: &[Vec<f64>], period: usize) -> f64 {
-    let mut ratio = 1.0f64;
-    for down in [false, true] {
-        let mut sums = vec![(0.0, 0.0); period];
-        let (height, width) = (n.len(), n[0].len());
-        for y in 0..height - usize::from(down) {
-            for x in 0..width - usize::from(!down) {
-                let d = if down { n[y + 1][x] } else { n[y][x + 1] } - n[y][x];
-                let sum = &mut sums[if down { y } else { x } % period];
-                *sum = (sum.0 + d * d, sum.1 + 1.0);
-            }
-        }
-        let mean = sums.iter().map(|s| s.0 / s.1);
-        ratio = ratio.max(mean.clone().fold(0.0, f64::max) / mean.fold(f64::MAX, f64::min));
-    }
-    ratio
 }
 
 #[test]
