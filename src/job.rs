@@ -6,7 +6,7 @@ mod request;
 mod select;
 mod written;
 
-pub(crate) use files::{load_files, named};
+pub(crate) use files::{check as check_source_frames, load, load_files, named};
 pub use request::{Cache, Fields, Light, OnError, Request, TransferChoice};
 pub(crate) use written::by_graph;
 
@@ -244,40 +244,28 @@ impl Job {
         files::check(&request)?;
         request.check_files()?;
         let cache = request.cache.open();
-        let options = source::Options {
-            rate: request.rate,
-            missing: request.missing,
-            range: request.range,
-            matrix: request.matrix,
-            allow_protocol: request.allow_protocol.clone(),
-            lavfi: request.lavfi.clone(),
-            threads: request.threads,
-            length: request.shard.is_some(),
-            stop: Arc::clone(&request.stop),
-            cache: cache.clone(),
-        };
+        let options = request.source_options(cache.clone());
         let mut source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
         let mut info = source.info().clone();
         if request.shard.is_some() && info.last.is_none() {
             info.last = select::last(&request, &options)?;
         }
+        let name = request.input.clone();
         let mut notes = info.notes.clone();
         let mut warnings = Vec::new();
         check_numbers(&request, &info)?;
 
-        let input = Format {
-            matrix: request.matrix.unwrap_or(info.format.matrix),
-            range: request.range.unwrap_or(info.format.range),
-            transfer: request.transfer.input.unwrap_or(info.format.transfer),
-            ..info.format
-        };
-        files::load(&mut request, &input, &options)?;
-        let options = chain::Options {
-            seed: request.recipe.seed.unwrap_or(0),
-            level: level(request.level)?,
-            last: info.last.map(|n| n + request.frame_offset),
-            fields: fields(request.fields, &input),
-        };
+        let input = request.seen(&info.format);
+        load::<JobError>(&mut request, &info, &input, &mut |number| {
+            let mut source = source::open(&name, &options)?;
+            source.seek(number)?;
+            let mut slot = source::Slot::default();
+            let Some(stamp) = source.next(&mut slot)?.filter(|s| s.number == number) else { return Ok(None) };
+            source.decoder().decode(&stamp, &mut slot)?;
+            slot.frame.retag(input);
+            Ok(Some((slot.frame, stamp.duration)))
+        })?;
+        let options = chain_options(&request, &info, &input)?;
         let mut natural = input;
         let chain = Chain::bind::<JobError>(&request.recipe.steps, input, &options, |made| {
             natural = *made;
@@ -430,6 +418,20 @@ pub fn probe(input: &OsStr, options: &source::Options) -> Result<Info, SourceErr
     source::open(input, options).map(|source| source.info().clone())
 }
 
+/// What a chain for an input is bound with.
+pub(crate) fn chain_options(
+    request: &Request,
+    info: &Info,
+    input: &Format,
+) -> Result<chain::Options, JobError> {
+    Ok(chain::Options {
+        seed: request.recipe.seed.unwrap_or(0),
+        level: level(request.level)?,
+        last: info.last.map(|n| n + request.frame_offset),
+        fields: fields(request.fields, input),
+    })
+}
+
 fn level(asked: Option<Isa>) -> Result<Level, JobError> {
     let best = Level::best();
     let Some(isa) = asked else { return Ok(best) };
@@ -446,7 +448,7 @@ fn fields(asked: Fields, input: &Format) -> chain::Fields {
 }
 
 /// The format that is wanted of what the filters make, with the light that the user wants.
-fn target(request: &Request, made: &Format) -> Result<Format, JobError> {
+pub(crate) fn target(request: &Request, made: &Format) -> Result<Format, JobError> {
     let format = samples(request, made)?;
     Ok(match request.transfer.output {
         Light::Fitting => format,
@@ -511,7 +513,7 @@ fn left_behind(info: &Info) -> Vec<String> {
     list
 }
 
-fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
+pub(crate) fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
     let offset = request.frame_offset;
     let inside = |n: i64| n.unsigned_abs() <= LAST_NUMBER as u64;
     let numbers = [Some(offset), Some(info.first), info.last];
@@ -545,6 +547,15 @@ fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
     Ok(())
 }
 
+/// How many threads work.
+pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
+    match request.threads {
+        Some(0) => Err(JobError::Usage("--threads: at least one thread is needed".into())),
+        Some(threads) => Ok(threads),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from).min(64)),
+    }
+}
+
 /// How many frames are worked on at the same time, and how many threads are left over to help with bands.
 fn slots(
     request: &Request,
@@ -552,12 +563,7 @@ fn slots(
     total: Option<u64>,
     ends: usize,
 ) -> Result<(usize, usize), JobError> {
-    if request.threads == Some(0) {
-        return Err(JobError::Usage("--threads: at least one thread is needed".into()));
-    }
-    let threads = request
-        .threads
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from).min(64));
+    let threads = threads(request)?;
     let need = chain.memory();
     // The source's frame, the chain's, and what an encoder makes of it.
     let per_slot = chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes() + ends;

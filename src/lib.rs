@@ -1,4 +1,4 @@
-//! Grainfield: deterministic noise and effects for video and image sequences.
+//! Grainfield: deterministic noise and effects for video and image sequences. [`session`] is the way in.
 
 pub mod analyze;
 pub mod batch;
@@ -12,8 +12,11 @@ pub mod join;
 pub mod pipeline;
 pub mod resume;
 pub mod segments;
+pub mod session;
 pub mod shard;
 pub mod sheet;
 pub mod sink;
 pub mod source;
 pub mod store;
+
+pub use session::open;

@@ -203,6 +203,11 @@ impl Uses {
         self
     }
 
+    /// What is read.
+    pub fn reads(&self) -> impl Iterator<Item = &Place> {
+        self.reads.iter().map(|r| &r.place)
+    }
+
     /// What may be written.
     #[cfg(test)]
     pub fn written(self) -> impl Iterator<Item = Place> {

@@ -4,18 +4,18 @@ use super::{JobError, Request, written};
 use crate::disk::{Place, Uses};
 use crate::images;
 use crate::sink;
-use crate::source::{self, Slot, SourceError};
+use crate::source::{self, Info, SourceError};
 use grainfield_filters::chain::{Chain, Fields, Options, States, Step, Workspace};
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
-use grainfield_filters::settings::{ImageAsset, Kind, Setting, Value};
+use grainfield_filters::settings::{Kind, Setting, Value};
 use grainfield_filters::simd::Level;
 use std::path::Path;
 
 /// Refuses frames of the source where it can be read only once: before anything of it is read.
-pub(super) fn check(request: &Request) -> Result<(), JobError> {
+pub(crate) fn check(request: &Request) -> Result<(), JobError> {
     let pipe = std::fs::metadata(&request.input).is_ok_and(|m| !m.is_file() && !m.is_dir());
     if request.input != "-" && !pipe {
         return Ok(());
@@ -72,15 +72,23 @@ pub(crate) fn named(recipe: &Recipe) -> Uses {
     uses
 }
 
+/// Reads a frame of the source by the source's own number: its samples, described as the user says, and how long it is
+/// shown. `None` where there is no such frame.
+pub(crate) type ReadFrame<'a, E> = &'a mut dyn FnMut(i64) -> Result<Option<(Frame, Ratio)>, E>;
+
 /// Reads what settings name and hands it in. `input` is the format of the source's frames, as said by the user.
-pub(super) fn load(request: &mut Request, input: &Format, options: &source::Options) -> Result<(), JobError> {
+pub(crate) fn load<E: From<JobError>>(
+    request: &mut Request,
+    info: &Info,
+    input: &Format,
+    read: ReadFrame<'_, E>,
+) -> Result<(), E> {
     load_files(&mut request.recipe)?;
     for i in 0..request.recipe.steps.len() {
-        let step = &request.recipe.steps[i];
-        for (setting, value) in unread(step, |kind| matches!(kind, Kind::SourceFrame)) {
+        for (setting, value) in unread(&request.recipe.steps[i], |kind| matches!(kind, Kind::SourceFrame)) {
             let Value::Image(picture) = value else { continue };
-            let step = &request.recipe.steps[i];
-            let frame = still(request, step.filter.name, setting, &picture, input, options)?;
+            let filter = request.recipe.steps[i].filter.name;
+            let frame = still(request, info, (filter, setting), picture.name(), input, read)?;
             put(&mut request.recipe.steps[i], setting, Value::Image(picture.read(frame)))?;
         }
     }
@@ -136,36 +144,26 @@ fn image(file: &str, name: String) -> Result<Frame, JobError> {
     })?)
 }
 
-/// One frame of the source, grey, read through a second opening of it.
-fn still(
+/// One frame of the source, grey.
+fn still<E: From<JobError>>(
     request: &Request,
-    filter: &str,
-    setting: &Setting,
-    picture: &ImageAsset,
+    info: &Info,
+    (filter, setting): (&str, &Setting),
+    wanted: &str,
     input: &Format,
-    options: &source::Options,
-) -> Result<Frame, JobError> {
-    let wanted = picture.name();
+    read: ReadFrame<'_, E>,
+) -> Result<Frame, E> {
     let usage = |text: String| JobError::Usage(format!("{filter}: {}={wanted}: {text}", setting.id));
     let number = wanted.parse::<i64>().ok().and_then(|n| n.checked_sub(request.frame_offset));
     let number = number.ok_or_else(|| usage("this is no frame number".into()))?;
-    let mut source = source::open(&request.input, options)?;
-    let info = source.info();
     let shown = |n: i64| n.saturating_add(request.frame_offset);
     let (first, last) = (info.first, info.last);
     if number < first || last.is_some_and(|l| number > l) {
         let end = last.map_or_else(String::new, |l| format!(" to {}", shown(l)));
-        return Err(usage(format!("{} has the frames {}{end}", info.name, shown(first))));
+        return Err(usage(format!("{} has the frames {}{end}", info.name, shown(first))).into());
     }
-    let name = info.name.clone();
-    source.seek(number)?;
-    let mut slot = Slot::default();
-    let Some(stamp) = source.next(&mut slot)?.filter(|s| s.number == number) else {
-        return Err(usage(format!("{name} has no such frame")));
-    };
-    source.decoder().decode(&stamp, &mut slot)?;
-    let mut frame = slot.frame;
-    frame.retag(*input);
+    let found = read(number)?;
+    let (mut frame, duration) = found.ok_or_else(|| usage(format!("{} has no such frame", info.name)))?;
     let grey = Format {
         family: Family::Gray,
         depth: Depth::Bits(8),
@@ -180,7 +178,7 @@ fn still(
     let at = FrameTime::of_frame(0, Ratio::whole(24));
     let (mut work, states) = (Workspace::default(), States::default());
     chain
-        .run(&at, stamp.duration, &mut frame, &mut work, &states, &host)
+        .run(&at, duration, &mut frame, &mut work, &states, &host)
         .map_err(|e| JobError::Usage(format!("{filter}: {e}")))?;
     Ok(frame)
 }

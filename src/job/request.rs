@@ -5,8 +5,8 @@ use crate::disk::{self, Uses};
 use crate::resume::Resume;
 use crate::shard::Shard;
 use crate::sink;
-use crate::source::Missing;
-use grainfield_filters::frame::{ColorRange, Matrix, Ranges, Transfer};
+use crate::source::{self, Missing};
+use grainfield_filters::frame::{ColorRange, Format, Matrix, Ranges, Transfer};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
 use std::ffi::OsString;
@@ -106,6 +106,34 @@ impl Request {
             cache: Cache::default(),
             beside: Uses::default(),
             stop: Arc::default(),
+        }
+    }
+}
+
+impl Request {
+    /// How its input is opened.
+    pub(crate) fn source_options(&self, cache: Option<Arc<disk::cache::Cache>>) -> source::Options {
+        source::Options {
+            rate: self.rate,
+            missing: self.missing,
+            range: self.range,
+            matrix: self.matrix,
+            allow_protocol: self.allow_protocol.clone(),
+            lavfi: self.lavfi.clone(),
+            threads: self.threads,
+            length: self.shard.is_some(),
+            stop: Arc::clone(&self.stop),
+            cache,
+        }
+    }
+
+    /// What the samples of the input mean: what it says, unless the user says otherwise.
+    pub(crate) fn seen(&self, format: &Format) -> Format {
+        Format {
+            matrix: self.matrix.unwrap_or(format.matrix),
+            range: self.range.unwrap_or(format.range),
+            transfer: self.transfer.input.unwrap_or(format.transfer),
+            ..*format
         }
     }
 }

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A pool of helpers beside the calling thread. The caller works too, so nothing waits for a helper that is busy
 /// with another frame's bands.
-pub(super) struct HelperPool {
+pub(crate) struct HelperPool {
     pool: Option<rayon::ThreadPool>,
     helpers: usize,
 }
 
 impl HelperPool {
     /// `helpers` threads; none are started for 0, or where the system gives none.
-    pub(super) fn new(helpers: usize) -> HelperPool {
+    pub(crate) fn new(helpers: usize) -> HelperPool {
         let build = || {
             rayon::ThreadPoolBuilder::new().num_threads(helpers).thread_name(|i| format!("band {i}")).build()
         };

@@ -15,12 +15,14 @@ mod executor;
 mod input;
 mod worker;
 
+pub(crate) use executor::HelperPool;
 pub use input::{FrameList, FrameSelection, Plan};
+pub(crate) use worker::guarded;
 
 use crate::job::{FrameDone, OnError, Progress, Summary};
 use crate::sink::{Encode, Sink, SinkError};
 use crate::source::{Decode, SourceError};
-use executor::HelperPool;
+
 use grainfield_filters::chain::{Chain, States};
 use grainfield_filters::lend::{PrepareError, StateCache};
 use grainfield_filters::ratio::Ratio;
@@ -72,7 +74,7 @@ pub enum FrameError {
     Sink(#[from] SinkError),
     /// A filter gave up.
     #[error("{0}")]
-    Filter(PrepareError),
+    Filter(#[from] PrepareError),
     /// Its time is lost, with `--strict`.
     #[error("{0} (an error because of --strict)")]
     Uneven(String),

@@ -16,6 +16,7 @@ mod fuzz_corpus;
 mod golden;
 mod layers;
 mod pipeline;
+mod session;
 mod statistics;
 mod statistics_grain;
 mod walk;

@@ -119,8 +119,8 @@ impl Chain {
         }
         let mut rest = &mut active[..];
         let mut first = true;
+        host.check()?;
         while !rest.is_empty() {
-            host.check()?;
             // What the first one does not write gets to the output only after it is done, so then it stays alone.
             let alone = !rest[0].local && !rest[0].writes_all();
             let len = if alone { 1 } else { 1 + rest[1..].iter().take_while(|a| a.local).count() };
@@ -132,6 +132,8 @@ impl Chain {
             for a in pass {
                 a.give_back(states);
             }
+            // Once the host wants to stop, bands are left out.
+            host.check()?;
             (rest, first) = (later, false);
         }
         Ok(())
@@ -254,6 +256,9 @@ impl Chain {
         }
         bands.push(Mutex::new(Some(rest)));
         host.executor.execute(bands.len(), &|i| {
+            if host.check().is_err() {
+                return;
+            }
             let Some(mut band) = bands[i].lock().unwrap_or_else(PoisonError::into_inner).take() else {
                 return;
             };

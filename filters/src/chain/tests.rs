@@ -291,3 +291,33 @@ fn between_buffers_it_is_the_same_as_in_place() {
         }
     }
 }
+
+/// Runs tasks in order, and asks for an end after the first.
+struct OneOnly<'a>(&'a AtomicBool);
+
+impl Executor for OneOnly<'_> {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        for i in 0..count {
+            task(i);
+            self.0.store(true, core::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    fn width(&self) -> usize {
+        8
+    }
+}
+
+#[test]
+fn a_stop_is_heard_between_bands() {
+    let format = Format::from_name("gray", 61, 1001).unwrap();
+    let options = Options { seed: 0, level: Level::best(), last: Some(99), fields: Fields::Frame };
+    let chain = Chain::bind::<ChainError>(&[step(&ADD)], format, &options, |f| Ok(*f)).unwrap();
+    let (stop, mut frame) = (AtomicBool::new(false), picture(format));
+    let host = Host { executor: &OneOnly(&stop), cache: &NoCache, stop: &stop };
+    let (at, mut work) = (FrameTime::of_frame(7, format.rate), Workspace::default());
+    let ended = chain.run(&at, Ratio::ONE, &mut frame, &mut work, &States::default(), &host);
+    assert_eq!(ended, Err(PrepareError::Cancelled));
+    let before = picture(format);
+    assert_ne!(frame.row::<u8>(0, 0), before.row::<u8>(0, 0));
+    assert_eq!(frame.row::<u8>(0, 1000), before.row::<u8>(0, 1000));
+}

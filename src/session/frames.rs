@@ -1,0 +1,128 @@
+//! Decoded frames of an open source.
+
+use super::{Cancel, Error};
+use crate::job::Request;
+use crate::pipeline::guarded;
+use crate::source::{Decode, FrameStamp, Slot, Source};
+use grainfield_filters::frame::{Format, Frame};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A decoded frame, with the number that the user sees.
+#[derive(Debug)]
+pub(super) struct SourceFrame {
+    pub(super) stamp: FrameStamp,
+    pub(super) frame: Frame,
+}
+
+/// A source that stays open, and those of its frames that were wanted last.
+pub(super) struct Frames {
+    reader: Mutex<Reader>,
+    decoder: Arc<dyn Decode>,
+    /// What the samples mean, as the user says.
+    seen: Format,
+    offset: i64,
+    kept: Mutex<Kept>,
+}
+
+struct Reader {
+    source: Box<dyn Source>,
+    /// The number that it gives next, unless it has been disturbed.
+    at: Option<i64>,
+}
+
+/// Frames by their numbers, those wanted last staying, within `limit` bytes.
+struct Kept {
+    limit: usize,
+    bytes: usize,
+    clock: u64,
+    frames: Vec<(u64, Arc<SourceFrame>)>,
+}
+
+impl Kept {
+    fn get(&mut self, number: i64) -> Option<Arc<SourceFrame>> {
+        self.clock += 1;
+        let found = self.frames.iter_mut().find(|(_, f)| f.stamp.number == number)?;
+        found.0 = self.clock;
+        Some(Arc::clone(&found.1))
+    }
+
+    /// A frame that does not fit at all is not kept.
+    fn put(&mut self, frame: &Arc<SourceFrame>) {
+        let bytes = frame.frame.bytes();
+        if bytes > self.limit {
+            return;
+        }
+        while self.bytes + bytes > self.limit {
+            let oldest = (0..self.frames.len()).min_by_key(|i| self.frames[*i].0);
+            let Some((_, gone)) = oldest.map(|i| self.frames.swap_remove(i)) else { break };
+            self.bytes -= gone.frame.bytes();
+        }
+        self.clock += 1;
+        self.bytes += bytes;
+        self.frames.push((self.clock, Arc::clone(frame)));
+    }
+}
+
+impl Frames {
+    pub(super) fn new(source: Box<dyn Source>, seen: Format, request: &Request, limit: usize) -> Frames {
+        let (decoder, at) = (source.decoder(), Some(source.info().first));
+        Frames {
+            reader: Mutex::new(Reader { source, at }),
+            decoder,
+            seen,
+            offset: request.frame_offset,
+            kept: Mutex::new(Kept { limit, bytes: 0, clock: 0, frames: Vec::new() }),
+        }
+    }
+
+    /// The bytes of all frames that are kept.
+    pub(super) fn kept_bytes(&self) -> usize {
+        lock(&self.kept).bytes
+    }
+
+    /// A frame by the number that the user sees; `None` where the source has none.
+    pub(super) fn get(&self, number: i64, cancel: &Cancel) -> Result<Option<Arc<SourceFrame>>, Error> {
+        if let Some(frame) = lock(&self.kept).get(number) {
+            return Ok(Some(frame));
+        }
+        let mut reader = lock(&self.reader);
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        // Somebody else may have wanted the same.
+        if let Some(frame) = lock(&self.kept).get(number) {
+            return Ok(Some(frame));
+        }
+        let read = guarded(|| Ok(self.read(&mut reader, number)?));
+        let frame = read.map_err(|cause| Error::Frame { number, cause })?.map(Arc::new);
+        frame.iter().for_each(|frame| lock(&self.kept).put(frame));
+        Ok(frame)
+    }
+
+    fn read(
+        &self,
+        reader: &mut Reader,
+        number: i64,
+    ) -> Result<Option<SourceFrame>, crate::source::SourceError> {
+        let Reader { source, at } = reader;
+        let own = number - self.offset;
+        // Where it stands is known again only when all went well.
+        if at.take() != Some(own) {
+            source.seek(own)?;
+        }
+        let mut slot = Slot::default();
+        let Some(stamp) = source.next(&mut slot)? else { return Ok(None) };
+        *at = stamp.number.checked_add(1);
+        if stamp.number != own {
+            return Ok(None);
+        }
+        self.decoder.decode(&stamp, &mut slot)?;
+        let mut frame = slot.frame;
+        frame.retag(self.seen);
+        Ok(Some(SourceFrame { stamp: FrameStamp { number, ..stamp }, frame }))
+    }
+}

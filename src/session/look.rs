@@ -1,0 +1,102 @@
+//! Recipes bound to an open source.
+
+use super::{Cancel, Clip, Error};
+use crate::disk::Place;
+use crate::job::{self, JobError, Request};
+use grainfield_filters::chain::{Chain, States, Workspace};
+use grainfield_filters::recipe::Recipe;
+use std::collections::VecDeque;
+use std::fs::Metadata;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+/// How many bound recipes are kept.
+const LOOKS: usize = 8;
+
+/// What frames a preview gives.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Target {
+    /// Those that the filters make, which is what `hash:` sees.
+    #[default]
+    Made,
+    /// Those of the sample format with this name (FFmpeg's).
+    Format(String),
+    /// Those that a render writes to this output.
+    Output(std::ffi::OsString),
+}
+
+/// A recipe bound to a source.
+pub(super) struct Look {
+    key: Key,
+    pub(super) chain: Chain,
+    pub(super) states: States,
+    /// Lent to one request at a time.
+    pub(super) work: Mutex<Vec<Workspace>>,
+}
+
+/// What a bound recipe is known by.
+#[derive(PartialEq)]
+struct Key {
+    recipe: u128,
+    target: Target,
+    /// Length and time of each file that it names.
+    files: Vec<Option<(u64, Option<SystemTime>)>>,
+}
+
+/// Those that were wanted last, the newest in front.
+#[derive(Default)]
+pub(super) struct Looks(Mutex<VecDeque<Arc<Look>>>);
+
+impl Looks {
+    /// The recipe, bound now or before. Two that ask at the same time for the same new one may each bind it.
+    pub(super) fn get(
+        &self,
+        clip: &Clip,
+        recipe: &Recipe,
+        target: &Target,
+        cancel: &Cancel,
+    ) -> Result<Arc<Look>, Error> {
+        let files = job::named(recipe);
+        let stamp = |m: Metadata| (m.len(), m.modified().ok());
+        let files = files.reads().map(|place| match place {
+            Place::Path(path) => path.metadata().ok().map(stamp),
+            Place::Input | Place::Output => None,
+        });
+        let key = Key { recipe: recipe.key(), target: target.clone(), files: files.collect() };
+        let mut looks = super::frames::lock(&self.0);
+        if let Some(i) = looks.iter().position(|l| l.key == key)
+            && let Some(look) = looks.remove(i)
+        {
+            looks.push_front(Arc::clone(&look));
+            return Ok(look);
+        }
+        drop(looks);
+        let look = Arc::new(bind(clip, recipe, key, cancel)?);
+        let mut looks = super::frames::lock(&self.0);
+        looks.truncate(LOOKS - 1);
+        looks.push_front(Arc::clone(&look));
+        Ok(look)
+    }
+}
+
+fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Look, Error> {
+    let own = clip.inner();
+    let mut request =
+        Request { recipe: recipe.clone(), stop: Arc::clone(cancel.flag()), ..own.request.clone() };
+    match &key.target {
+        Target::Made => {}
+        Target::Format(name) => request.pix_fmt = Some(name.clone()),
+        Target::Output(output) => request.output.clone_from(output),
+    }
+    crate::store::attach(&mut request.recipe).map_err(JobError::from)?;
+    job::check_source_frames(&request)?;
+    job::load(&mut request, &own.opened, &own.format, &mut |number| {
+        let found = own.frames.get(number + own.request.frame_offset, cancel);
+        found.map(|found| found.map(|f| (f.frame.clone(), f.stamp.duration)))
+    })?;
+    let options = job::chain_options(&request, &own.opened, &own.format)?;
+    let chain = Chain::bind::<JobError>(&request.recipe.steps, own.format, &options, |made| {
+        job::target(&request, made)
+    })?;
+    Ok(Look { key, chain, states: States::default(), work: Mutex::default() })
+}

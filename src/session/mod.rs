@@ -1,0 +1,169 @@
+//! The library's front door: open a clip, see any frame of it, render it.
+//!
+//! ```
+//! use grainfield::session::Cancel;
+//! use grainfield_filters::recipe::Recipe;
+//!
+//! # fn main() -> Result<(), grainfield::session::Error> {
+//! let clip = grainfield::open("pattern:bars:size=64x48:frames=10")?; // indexed once, kept open
+//! let look = Recipe::parse_chain("grain=preset=heavy")?;
+//! let picture = clip.preview(7, &look, &Cancel::new())?; // any frame, now
+//! assert_eq!((picture.number, picture.format().width), (7, 64));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A preview has exactly the samples that a render of the same recipe writes. A second preview with other settings
+//! neither opens nor decodes anything again: decoded frames stay within [`FRAME_BYTES`], and the last recipes stay bound
+//! with their states.
+
+mod cancel;
+mod error;
+mod frames;
+mod look;
+mod picture;
+
+pub use cancel::{Cancel, Newest};
+pub use error::{Error, ErrorKind, Position};
+pub use look::Target;
+pub use picture::Picture;
+
+use crate::job::{self, Request};
+use crate::pipeline::{FrameError, HelperPool, guarded};
+use crate::source::{self, Info};
+use crate::store::DiskStateCache;
+use frames::{Frames, SourceFrame, lock};
+use grainfield_filters::frame::{Format, Frame, FrameTime};
+use grainfield_filters::lend::{Host, NoCache, PrepareError, StateCache};
+use grainfield_filters::recipe::Recipe;
+use look::{Look, Looks};
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+/// The bytes of decoded frames that a clip keeps at most. A frame that is larger by itself is not kept.
+pub const FRAME_BYTES: usize = 512 << 20;
+
+/// Opens a file, numbered images, `-` (standard input) or `pattern:...` with everything as when nothing is said.
+///
+/// # Errors
+/// Of the kinds usage and input.
+pub fn open(input: impl AsRef<OsStr>) -> Result<Clip, Error> {
+    Clip::open(Request::new(input.as_ref(), "hash:"))
+}
+
+/// An input that is open. Clones are the same clip. All methods may be called from many threads.
+#[derive(Clone)]
+pub struct Clip(Arc<Inner>);
+
+struct Inner {
+    /// How the input was opened, and how its frames are taken.
+    request: Request,
+    /// What the source says, by its own numbers.
+    opened: Info,
+    /// The same by the numbers that the user sees.
+    info: Info,
+    /// What the samples mean, as the user says.
+    format: Format,
+    frames: Frames,
+    looks: Looks,
+    threads: HelperPool,
+    states: Arc<dyn StateCache + Send + Sync>,
+}
+
+impl Clip {
+    /// Opens the input of a request. What the request says of the output is how previews are made: its format, unless
+    /// [`preview_as`](Clip::preview_as) says another.
+    ///
+    /// # Errors
+    /// Of the kinds usage and input.
+    pub fn open(request: Request) -> Result<Clip, Error> {
+        let cache = request.cache.open();
+        let source = source::open(&request.input, &request.source_options(cache.clone()))?;
+        let opened = source.info().clone();
+        job::check_numbers(&request, &opened)?;
+        let shown = |n: i64| n + request.frame_offset;
+        let info = Info { first: shown(opened.first), last: opened.last.map(shown), ..opened.clone() };
+        let format = request.seen(&opened.format);
+        let frames = Frames::new(source, format, &request, FRAME_BYTES);
+        let states: Arc<dyn StateCache + Send + Sync> = match cache {
+            Some(cache) => Arc::new(DiskStateCache::new(cache)),
+            None => Arc::new(NoCache),
+        };
+        let threads = HelperPool::new(job::threads(&request)?.saturating_sub(1));
+        let looks = Looks::default();
+        Ok(Clip(Arc::new(Inner { request, opened, info, format, frames, looks, threads, states })))
+    }
+
+    /// What the input is. Frames are counted as in [`preview`](Clip::preview).
+    pub fn info(&self) -> &Info {
+        &self.0.info
+    }
+
+    /// Frame `number` as a render makes it: a sequence counts as its files do, all else from 0, and the request's
+    /// offset is added. `cancel` ends it early; [`Newest`] makes the newest request win.
+    ///
+    /// # Errors
+    /// Of the kinds usage (the recipe, no such frame), input, filter, interrupted and internal.
+    pub fn preview(&self, number: i64, recipe: &Recipe, cancel: &Cancel) -> Result<Picture, Error> {
+        self.preview_as(number, recipe, &Target::Made, cancel)
+    }
+
+    /// The same in another format: that of an output, or any that has a name.
+    ///
+    /// # Errors
+    /// As [`preview`](Clip::preview), and of the kind usage where the output cannot be written in such a format.
+    pub fn preview_as(
+        &self,
+        number: i64,
+        recipe: &Recipe,
+        target: &Target,
+        cancel: &Cancel,
+    ) -> Result<Picture, Error> {
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        let look = self.0.looks.get(self, recipe, target, cancel)?;
+        let Info { name, first, last, .. } = &self.0.info;
+        let inside = number >= *first && last.is_none_or(|last| number <= last);
+        let found = if inside { self.0.frames.get(number, cancel)? } else { None };
+        let frame =
+            found.ok_or_else(|| Error::NoFrame { name: name.clone(), number, first: *first, last: *last })?;
+        self.filter(&frame, &look, cancel)
+    }
+
+    fn filter(&self, from: &SourceFrame, look: &Look, cancel: &Cancel) -> Result<Picture, Error> {
+        let mut work = lock(&look.work).pop().unwrap_or_default();
+        let mut frame = Frame::new(*look.chain.output());
+        let host = Host { executor: &self.0.threads, cache: &*self.0.states, stop: cancel.flag() };
+        let stamp = &from.stamp;
+        let at = FrameTime::of_time(stamp.number, stamp.time);
+        let run = guarded(|| {
+            let (input, output) = (from.frame.as_ref(), frame.as_mut());
+            let chain = &look.chain;
+            let run = chain.run_between(&at, stamp.duration, input, output, &mut work, &look.states, &host);
+            run.map_err(FrameError::from)
+        });
+        match run {
+            Ok(()) => {}
+            Err(FrameError::Filter(PrepareError::Cancelled)) => return Err(Error::Cancelled),
+            Err(cause) => return Err(Error::Frame { number: stamp.number, cause }),
+        }
+        lock(&look.work).push(work);
+        Ok(Picture { number: stamp.number, time: stamp.time, duration: stamp.duration, frame })
+    }
+
+    /// The bytes of decoded frames that are kept now: at most [`FRAME_BYTES`].
+    pub fn kept_bytes(&self) -> usize {
+        self.0.frames.kept_bytes()
+    }
+
+    fn inner(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Clip {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Clip").field("info", &self.0.info).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,150 @@
+//! The front door: previews are the frames of a render, from a source that is opened once.
+
+use crate::support::hashes;
+use crate::video::ffmpeg;
+use grainfield::job::Request;
+use grainfield::session::{Cancel, Clip, Error, ErrorKind, FRAME_BYTES, Newest, Target};
+use grainfield::source::Missing;
+use grainfield_filters::frame::Depth;
+use grainfield_filters::recipe::Recipe;
+use grainfield_filters::settings::{Animated, Value};
+use std::path::Path;
+
+fn recipe(chain: &str) -> Recipe {
+    Recipe::parse_chain(chain).unwrap()
+}
+
+/// Numbered PNG images 10 to 14 in a folder, the pattern that names them.
+fn images(folder: &Path) -> String {
+    ffmpeg(folder, "-f lavfi -i testsrc=size=48x32:rate=5:duration=1 -start_number 10 a.%04d.png");
+    folder.join("a.%04d.png").to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_preview_is_the_frame_of_the_whole_render() {
+    let folder = tempfile::tempdir().unwrap();
+    let video = folder.path().join("a.mkv");
+    ffmpeg(
+        folder.path(),
+        "-f lavfi -i testsrc=size=64x48:rate=12:duration=0.5 -c:v ffv1 -pix_fmt yuv422p10 a.mkv",
+    );
+    ffmpeg(
+        folder.path(),
+        "-f lavfi -i testsrc=size=64x48:rate=24:duration=0.5 -vf interlace -c:v ffv1 i.mkv",
+    );
+    let interlaced = folder.path().join("i.mkv");
+    let (video, interlaced, images) =
+        (video.to_str().unwrap(), interlaced.to_str().unwrap(), images(folder.path()));
+    let chains = [
+        "",
+        "grain=preset=heavy:temporal=0.5,vignette",
+        "particles=preset=snow:amount=2",
+        "fluid",
+        "noise=strength='0=0;-1=40':seed=7",
+        "invert=enable=3-5,dither=mode=blue",
+    ];
+    for input in [video, interlaced, images.as_str(), "pattern:bars:size=48x32:frames=6:format=yuv420p"] {
+        let change = |request: &mut Request| request.frame_offset = 100;
+        let mut request = Request::new(input, "hash:");
+        change(&mut request);
+        let clip = Clip::open(request).unwrap();
+        for chain in chains.into_iter().filter(|chain| *chain != "fluid" || input.starts_with("pattern:")) {
+            let whole = hashes(input, chain, change);
+            let numbers = (whole.first().unwrap().0, whole.last().unwrap().0);
+            assert_eq!((clip.info().first, clip.info().last), (numbers.0, Some(numbers.1)), "{input}");
+            // There and back again, so that states lie on either side.
+            for i in [4, 0, whole.len() - 1, 3, 3, 1] {
+                let (number, hash) = &whole[i];
+                let picture = clip.preview(*number, &recipe(chain), &Cancel::new()).unwrap();
+                assert_eq!((picture.number, &picture.digest()), (*number, hash), "{input} {chain}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changed_setting_neither_opens_nor_decodes_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let clip = grainfield::open(images(folder.path())).unwrap();
+    let mut look = recipe("grain=preset=heavy");
+    let before = clip.preview(12, &look, &Cancel::new()).unwrap();
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        std::fs::remove_file(entry.unwrap().path()).unwrap();
+    }
+    look.steps[0].values.set("strength", Value::Number(Animated::Constant(2.5))).unwrap();
+    let after = clip.preview(12, &look, &Cancel::new()).unwrap();
+    assert_ne!(before.digest(), after.digest());
+    assert!((1..=FRAME_BYTES).contains(&clip.kept_bytes()));
+    let gone = clip.preview(13, &look, &Cancel::new()).unwrap_err();
+    assert_eq!((gone.kind(), gone.position().frame), (ErrorKind::Input, Some(13)));
+}
+
+#[test]
+fn the_newest_request_wins() {
+    let clip = grainfield::open("pattern:grey:size=64x48:frames=5").unwrap();
+    let (pane, look) = (Newest::default(), recipe("noise"));
+    let old = pane.request();
+    let new = pane.request();
+    assert!(matches!(clip.preview(1, &look, &old), Err(Error::Cancelled)));
+    clip.preview(1, &look, &new).unwrap();
+    new.cancel();
+    assert_eq!(clip.preview(1, &look, &new).unwrap_err().kind(), ErrorKind::Interrupted);
+    // What was cancelled leaves nothing behind that is wrong.
+    clip.preview(1, &look, &pane.request()).unwrap();
+}
+
+#[test]
+fn a_preview_can_have_the_format_of_an_output() {
+    let clip = grainfield::open("pattern:bars:size=48x32:format=yuv420p10:frames=3").unwrap();
+    let look = recipe("grain");
+    let format = |target| clip.preview_as(1, &look, &target, &Cancel::new()).map(|p| *p.format());
+    assert_eq!(format(Target::Made).unwrap().depth, Depth::Bits(10));
+    assert_eq!(format(Target::Format("gbrp".into())).unwrap().name(), "gbrp");
+    assert!(format(Target::Output("a.jpg".into())).unwrap().depth == Depth::Bits(8));
+    assert_eq!(format(Target::Format("nonsense".into())).unwrap_err().kind(), ErrorKind::Usage);
+    let grey = clip.preview(1, &recipe("fade=amount=1:color=#808080:planes=all"), &Cancel::new()).unwrap();
+    let rgba = grey.rgba().unwrap();
+    assert_eq!(rgba.len(), 4 * 48 * 32);
+    assert!(
+        rgba.chunks(4).all(|p| p[..3].iter().all(|v| v.abs_diff(128) < 2) && p[3] == 255),
+        "{:?}",
+        &rgba[..8]
+    );
+}
+
+#[test]
+fn errors_have_a_kind_and_a_place() {
+    assert_eq!(grainfield::open("/no/such.mp4").unwrap_err().kind(), ErrorKind::Input);
+    let clip = grainfield::open("pattern:grey:size=16x16:frames=5").unwrap();
+    let late = clip.preview(5, &Recipe::default(), &Cancel::new()).unwrap_err();
+    assert_eq!((late.kind(), late.position().frame), (ErrorKind::Usage, Some(5)));
+    let filter = clip.preview(0, &recipe("noise,noise=planes=a"), &Cancel::new()).unwrap_err();
+    assert_eq!((filter.kind(), filter.position().filter), (ErrorKind::Usage, Some(2)));
+    let image = clip.preview(0, &recipe("overlay=image=/no/such.png"), &Cancel::new()).unwrap_err();
+    assert_eq!(image.kind(), ErrorKind::Input);
+}
+
+#[test]
+fn a_file_that_a_recipe_names_is_read_again_when_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let track = folder.path().join("a.txt");
+    let look = recipe(&format!("fade=amount=@{}:planes=all", track.display()));
+    let clip = grainfield::open("pattern:bars:size=16x16:frames=5").unwrap();
+    std::fs::write(&track, "0=0").unwrap();
+    let none = clip.preview(2, &look, &Cancel::new()).unwrap().digest();
+    std::fs::write(&track, "0=1;9=1").unwrap();
+    assert_ne!(clip.preview(2, &look, &Cancel::new()).unwrap().digest(), none);
+}
+
+#[test]
+fn frames_of_the_source_that_a_recipe_names_are_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = images(folder.path());
+    let chain = "fluid=obstacle_frame=12";
+    let mut request = Request::new(&input, "hash:");
+    request.missing = Missing::Hold;
+    let clip = Clip::open(request).unwrap();
+    for (number, hash) in hashes(&input, chain, |_| {}) {
+        assert_eq!(clip.preview(number, &recipe(chain), &Cancel::new()).unwrap().digest(), hash);
+    }
+}
