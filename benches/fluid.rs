@@ -10,7 +10,7 @@ mod frames;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use frames::bind;
-use grainfield::job::{FrameDone, Job, Progress, Request};
+use grainfield::session::job::{FrameDone, Job, Progress, Request};
 use grainfield_filters::filter::{Band, Filter, FrameParams, State};
 use grainfield_filters::frame::{Format, Frame, FrameTime, Scratch};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use grainfield::job::{FrameDone, Job, Progress, Request};
+use grainfield::session::job::{FrameDone, Job, Progress, Request};
 use grainfield_filters::recipe::Recipe;
 use std::hint::black_box;
 use std::io::Read;

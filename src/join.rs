@@ -2,9 +2,9 @@
 //! nothing of other settings, no byte changed.
 
 use crate::disk::{DiskError, Output, Place, SameFile};
-use crate::images::pattern::Pattern;
-use crate::resume::{JobSettings, ManifestFiles, Mismatch, SourceIds, difference, sum};
-use crate::shard::sidecar::{Kind, Sidecar, SidecarError, beside};
+use crate::format::images::pattern::Pattern;
+use crate::journal::resume::{JobSettings, ManifestFiles, Mismatch, SourceIds, difference, sum};
+use crate::journal::shard::sidecar::{Kind, Sidecar, SidecarError, beside};
 use crate::sink::{self, Files, SinkError};
 use crate::source::{self, SourceError};
 use grainfield_filters::frame::Ranges;
@@ -191,7 +191,7 @@ fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
             };
             let part = middle.strip_prefix(output.file_stem()?.to_str()?)?.strip_prefix('.')?;
             let (index, count) = part.split_once("-of-")?;
-            crate::shard::Shard::new(index.parse().ok()?, count.parse().ok()?).ok()
+            crate::journal::shard::Shard::new(index.parse().ok()?, count.parse().ok()?).ok()
         });
         if shard.is_some_and(|s| s.named(output.as_os_str()) == output.with_file_name(&name)) {
             found.push(output.with_file_name(&name));
@@ -296,12 +296,12 @@ fn plain(
 
 #[cfg(feature = "ffmpeg")]
 fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Sidecar)]) -> Result<Joined, JoinError> {
-    use crate::ffmpeg::sink::join::{Shard, join};
+    use crate::libav::sink::join::{Shard, join};
     let mut shards = Vec::new();
     for (path, note) in all {
         let Some(video) = &note.video else {
             let problem = "its note says nothing of its pictures' times".into();
-            return Err(JoinError::Bad { path: crate::shard::sidecar::beside(path), problem });
+            return Err(JoinError::Bad { path: crate::journal::shard::sidecar::beside(path), problem });
         };
         shards.push(Shard { path: path.clone(), video: video.clone() });
     }
@@ -349,7 +349,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     // the making of the first frame is that of all
     let found = there.iter().find_map(|&n| {
         let meta = pattern.path(n).symlink_metadata().ok()?;
-        manifest.find(n, meta.len(), crate::resume::changed(&meta))
+        manifest.find(n, meta.len(), crate::journal::resume::changed(&meta))
     });
     let Some(key) = found.map(|e| e.key) else {
         return Err(bad(&name, "none of its files is in the manifest".into()));
@@ -377,7 +377,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
         }
         let path = pattern.path(number);
         let meta = path.symlink_metadata().map_err(|cause| JoinError::Io { path: path.clone(), cause })?;
-        let Some(entry) = manifest.find(number, meta.len(), crate::resume::changed(&meta)) else {
+        let Some(entry) = manifest.find(number, meta.len(), crate::journal::resume::changed(&meta)) else {
             return Err(bad(&path, Mismatch::Unknown.to_string()));
         };
         if entry.key != key {

@@ -4,6 +4,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     #[cfg(feature = "ffmpeg")]
-    grainfield::ffmpeg::silence();
+    grainfield::libav::silence();
     grainfield::cli::run(std::env::args_os()).into()
 }

@@ -4,7 +4,7 @@
 //! through the source alone first.
 
 use crate::analyze::plot::{self, FONT, PlotError};
-use crate::job::{Endpoints, FrameDone, Job, JobError, Progress, Request};
+use crate::session::job::{Endpoints, FrameDone, Job, JobError, Progress, Request};
 use crate::sink::{self, Encode, Sink, SinkError};
 use crate::source::{Decode, FrameStamp, Info, Slot, Source, SourceError};
 use grainfield_filters::frame::{Format, Frame, Ranges};

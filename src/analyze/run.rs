@@ -3,7 +3,7 @@
 //! parallel.
 
 use super::{Accumulator, Measures, Report, Tools};
-use crate::job::{Endpoints, Job, JobError, Request};
+use crate::session::job::{Endpoints, Job, JobError, Request};
 use crate::sink::{self, Encode, Sink, SinkError};
 use crate::source::{self, Decode, FrameStamp, Info, Slot, Source, SourceError};
 use grainfield_filters::frame::{Format, Frame, Ranges};

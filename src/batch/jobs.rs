@@ -1,6 +1,6 @@
 //! Jobs of a batch, and those that a pattern of inputs and one of outputs make. Written lists are [`list`](super::list)'s.
 
-use crate::images::pattern::{Pattern, bytes, glob_matches, name};
+use crate::format::images::pattern::{Pattern, bytes, glob_matches, name};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;

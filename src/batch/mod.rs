@@ -5,7 +5,7 @@ pub mod list;
 pub mod output_path;
 pub mod queue;
 
-use crate::job::Summary;
+use crate::session::job::Summary;
 use jobs::Job;
 use queue::{Claim, Lease, Queue, Record, State};
 use std::collections::BTreeMap;

@@ -13,7 +13,7 @@
 //! job may be done twice, but no result is spoiled, since names are given to whole files only.
 
 use super::jobs::Job;
-use crate::resume::Xxh64;
+use crate::journal::resume::Xxh64;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -63,7 +63,7 @@ pub struct Record {
 }
 
 /// A job is known by all that is said of it, and by its shard: 16 hexadecimal digits.
-pub fn id(job: &Job, shard: Option<crate::shard::Shard>) -> String {
+pub fn id(job: &Job, shard: Option<crate::journal::shard::Shard>) -> String {
     let mut sum = Xxh64::default();
     let mut add = |bytes: &[u8]| {
         sum.update(&(bytes.len() as u64).to_le_bytes());

@@ -5,8 +5,8 @@
 //! option; the rest is for `--help`.
 
 use super::values::{self, Keywords};
-use crate::job::{Fields, OnError};
-use crate::shard::Choice;
+use crate::journal::shard::Choice;
+use crate::session::job::{Fields, OnError};
 use crate::sink::encoding::{Audio, Subs};
 use crate::source::Missing;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -271,7 +271,7 @@ pub(super) struct ResumeArgs {
     #[arg(long)]
     pub(super) segments: bool,
     /// Frames of a segment, counted from frame 0 of the input [default: 250]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=crate::segments::MAX_FRAMES))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=crate::journal::segments::MAX_FRAMES))]
     pub(super) segment_frames: Option<u64>,
 }
 
@@ -493,7 +493,7 @@ pub(super) struct PictureArgs {
     /// one R, G and B and full-range grey are taken for srgb, all else for bt709 (shown by BT.1886). keep converts
     /// nothing.
     #[arg(long, value_name = "[T:]T", value_parser = values::transfer)]
-    pub(super) transfer: Option<crate::job::TransferChoice>,
+    pub(super) transfer: Option<crate::session::job::TransferChoice>,
     /// How interlaced frames are filtered
     #[arg(long, value_name = "HOW", value_parser = FIELDS, default_value = "auto")]
     pub(super) fields: Fields,

@@ -1,7 +1,7 @@
 //! `filters NAME=SETTINGS`: what a filter takes with these settings, and the effect that they draw.
 
 use crate::disk::Place;
-use crate::job::{self, JobError};
+use crate::session::job::{self, JobError};
 use grainfield_filters::chain::Step;
 use grainfield_filters::filter::{Memory, particles};
 use grainfield_filters::frame::{Depth, Family, Format};
@@ -40,7 +40,7 @@ pub(super) fn step(text: &str) -> Result<Step, BoundError> {
     let mut uses = job::named(&recipe);
     uses.write("the report", Place::Output);
     uses.check().map_err(JobError::from)?;
-    crate::store::attach(&mut recipe).map_err(JobError::from)?;
+    crate::assets::attach(&mut recipe).map_err(JobError::from)?;
     job::load_files(&mut recipe)?;
     let count = recipe.steps.len();
     match recipe.steps.pop() {

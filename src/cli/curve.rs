@@ -2,8 +2,8 @@
 
 use super::exit::Exit;
 use super::{chain, eprintln_quietly, printed, report_error, terminal};
+use crate::assets::{self, Table, TrackFile};
 use crate::disk::{Output, Place, Uses};
-use crate::store::{self, Table, TrackFile};
 use clap::{Args, Subcommand};
 use grainfield_filters::curve::fit::{FitShape, Sample, deviation, fit};
 use grainfield_filters::curve::{Curve, KeyTime};
@@ -188,7 +188,8 @@ fn read(input: &OsStr) -> Result<Vec<u8>, Fault> {
 /// The samples of a file, of the tracks that are wanted.
 fn samples(input: &OsStr, wanted: &[String]) -> Result<Table, Fault> {
     let name = input.to_string_lossy();
-    let mut table = store::read_samples(&read(input)?).map_err(|e| (Exit::Failed, format!("{name}: {e}")))?;
+    let mut table =
+        assets::read_samples(&read(input)?).map_err(|e| (Exit::Failed, format!("{name}: {e}")))?;
     for track in wanted {
         if !table.iter().any(|t| t.0 == *track) {
             let near = grainfield_filters::recipe::nearest(track, table.iter().map(|t| t.0.as_str()));
@@ -269,7 +270,7 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
     let text = match kind.as_str() {
         "gfa" => {
             let tracks: Vec<(String, Curve)> = fitted.into_iter().map(|f| (f.name, f.curve)).collect();
-            store::write(output, typed.overwrite, &tracks, typed.jumps).map_err(failed)?;
+            assets::write(output, typed.overwrite, &tracks, typed.jumps).map_err(failed)?;
             return Ok(String::new());
         }
         "toml" => fitted.iter().fold(String::new(), |mut text, f| {
@@ -280,7 +281,7 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
         _ => {
             let mut map = serde_json::Map::new();
             for f in &fitted {
-                let list = store::to_lottie(&f.curve).map_err(|e| {
+                let list = assets::to_lottie(&f.curve).map_err(|e| {
                     usage(format!("track '{}': {e}; or use --shape hermite or linear", f.name))
                 })?;
                 map.insert(f.name.clone(), list);
@@ -313,7 +314,7 @@ fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fa
             let bytes = read(input)?;
             let json =
                 String::from_utf8(bytes).map_err(|_| usage(format!("{text}: it is not UTF-8 text")))?;
-            store::lottie(&json, "value", rate).map_err(|e| named(&text, e))
+            assets::lottie(&json, "value", rate).map_err(|e| named(&text, e))
         }
         _ if text.contains('=') => match text.parse::<Curve>() {
             Ok(curve) => Ok(vec![("curve".into(), curve)]),
@@ -322,7 +323,7 @@ fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fa
                 Err(usage(format!("{e}\n  {text}\n  {}^", " ".repeat(at))))
             }
         },
-        _ => match store::one(Path::new(input), None) {
+        _ => match assets::one(Path::new(input), None) {
             Ok(curve) => Ok(vec![("curve".into(), curve)]),
             Err(e) => Err(named(&text, e)),
         },
@@ -374,7 +375,7 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
     }
     let file = TrackFile::open(&PathBuf::from(&typed.curve)).map_err(|e| named(&name, e))?;
     if let (Some(every), Some(output)) = (typed.jumps, &typed.output) {
-        store::reindex(&file, every, output, typed.overwrite).map_err(failed)?;
+        assets::reindex(&file, every, output, typed.overwrite).map_err(failed)?;
         return Ok(String::new());
     }
     if let Some(track) = &typed.track {

@@ -21,7 +21,7 @@ mod values;
 pub use exit::Exit;
 
 use crate::disk::{Place, SameFile, Uses};
-use crate::job::{Job, JobError, Progress, Request, RunError, Summary};
+use crate::session::job::{Job, JobError, Progress, Request, RunError, Summary};
 use crate::source;
 use args::{Cli, Command, ReportArgs};
 use clap::Parser;
@@ -175,13 +175,13 @@ fn probe(typed: args::Probe, environment: &Environment) -> Exit {
     if let Err(error) = resolve::check_input(&typed.input, environment) {
         return report_error(error.exit(), &chain(&error));
     }
-    let mut uses = typed.source.lavfi.as_deref().map(crate::job::by_graph).unwrap_or_default();
+    let mut uses = typed.source.lavfi.as_deref().map(crate::session::job::by_graph).unwrap_or_default();
     source::reads(&typed.input).into_iter().for_each(|place| uses.read("the input", place));
     uses.write("the report", Place::Output);
     if let Err(error) = uses.check().and_then(|()| uses.check_asked()) {
         return report_error(Exit::Usage, &chain(&error));
     }
-    match crate::job::probe(&typed.input, &resolve::source_options(&typed.source, environment)) {
+    match crate::session::job::probe(&typed.input, &resolve::source_options(&typed.source, environment)) {
         Err(error) => report_error(if error.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&error)),
         Ok(info) if typed.json => printed(terminal::print(probe::json(&info).as_bytes())),
         Ok(info) => {

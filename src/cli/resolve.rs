@@ -7,10 +7,10 @@ use super::args::{
 use super::exit::Exit;
 use super::sheet::Sheet;
 use crate::disk::{DiskError, Place, Uses};
-use crate::job::{Cache, JobError, OnError, Request};
-use crate::resume::Resume;
-use crate::segments::DEFAULT_FRAMES;
-use crate::shard::{Shard, ShardError};
+use crate::journal::resume::Resume;
+use crate::journal::segments::DEFAULT_FRAMES;
+use crate::journal::shard::{Shard, ShardError};
+use crate::session::job::{Cache, JobError, OnError, Request};
 use crate::sink::Encoding;
 use crate::source;
 use grainfield_filters::frame::{Ranges, RangesError};
@@ -36,7 +36,7 @@ pub(super) enum ResolveError {
     #[error("{0}")]
     Recipe(#[source] RecipeError),
     #[error(transparent)]
-    Attach(#[from] crate::store::AttachError),
+    Attach(#[from] crate::assets::AttachError),
     #[error("{}: {cause}", path.display())]
     ReadRecipe { path: PathBuf, cause: io::Error },
     #[error("{}: this is no recipe: {problem}", path.display())]
@@ -277,7 +277,7 @@ fn recipe(typed: &FilterArgs) -> Result<Recipe, ResolveError> {
     if typed.draft {
         recipe.draft();
     }
-    crate::store::attach(&mut recipe)?;
+    crate::assets::attach(&mut recipe)?;
     Ok(recipe)
 }
 
@@ -376,7 +376,7 @@ mod tests {
         assert!(frames.contains(-5) && frames.contains(-1) && !frames.contains(0));
         assert_eq!(r.rate.map(|r| r.to_string()).as_deref(), Some("24000/1001"));
         assert_eq!(r.level, Some(Isa::Scalar));
-        assert_eq!(r.fields, crate::job::Fields::Field);
+        assert_eq!(r.fields, crate::session::job::Fields::Field);
         assert_eq!(r.pix_fmt.as_deref(), Some("yuv420p10"));
         assert_eq!(r.matrix, Some(grainfield_filters::frame::Matrix::BT2020NC));
         assert_eq!(r.range, Some(ColorRange::Full));

@@ -1,6 +1,6 @@
 //! How the values of options are read. Pure: text in, value or error out.
 
-use crate::job::{Light, TransferChoice};
+use crate::session::job::{Light, TransferChoice};
 use crate::source::broadcast_rate;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};

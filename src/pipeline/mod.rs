@@ -19,7 +19,7 @@ pub(crate) use executor::HelperPool;
 pub use input::{FrameList, FrameSelection, Plan};
 pub(crate) use worker::guarded;
 
-use crate::job::{FrameDone, OnError, Progress, Summary};
+use crate::session::job::{FrameDone, OnError, Progress, Summary};
 use crate::sink::{Encode, Sink, SinkError};
 use crate::source::{Decode, SourceError};
 

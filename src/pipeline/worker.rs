@@ -2,7 +2,7 @@
 
 use super::input::Next;
 use super::{Failure, FrameError, Shared, Writing, lock};
-use crate::job::{FrameDone, OnError};
+use crate::session::job::{FrameDone, OnError};
 use crate::sink::SinkError;
 use crate::source::{FrameStamp, Slot};
 use grainfield_filters::chain::Workspace;

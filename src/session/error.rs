@@ -1,7 +1,7 @@
 //! What can go wrong, and where.
 
-use crate::job::{JobError, RunError};
 use crate::pipeline::{Failure, FrameError};
+use crate::session::job::{JobError, RunError};
 use grainfield_filters::chain::ChainError;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::RecipeError;

@@ -1,8 +1,8 @@
 //! Decoded frames of an open source.
 
 use super::{Cancel, Error};
-use crate::job::Request;
 use crate::pipeline::guarded;
+use crate::session::job::Request;
 use crate::source::{Decode, FrameStamp, Slot, Source};
 use grainfield_filters::frame::{Format, Frame};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

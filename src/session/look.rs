@@ -2,7 +2,7 @@
 
 use super::{Cancel, Clip, Error};
 use crate::disk::Place;
-use crate::job::{self, JobError, Request};
+use crate::session::job::{self, JobError, Request};
 use grainfield_filters::chain::{Chain, States, Workspace};
 use grainfield_filters::recipe::Recipe;
 use std::collections::VecDeque;
@@ -88,7 +88,7 @@ fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Look,
         Target::Format(name) => request.pix_fmt = Some(name.clone()),
         Target::Output(output) => request.output.clone_from(output),
     }
-    crate::store::attach(&mut request.recipe).map_err(JobError::from)?;
+    crate::assets::attach(&mut request.recipe).map_err(JobError::from)?;
     job::check_source_frames(&request)?;
     job::load(&mut request, &own.opened, &own.format, &mut |number| {
         let found = own.frames.get(number + own.request.frame_offset, cancel);

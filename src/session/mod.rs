@@ -20,6 +20,7 @@
 mod cancel;
 mod error;
 mod frames;
+pub mod job;
 mod look;
 mod picture;
 
@@ -28,14 +29,14 @@ pub use error::{Error, ErrorKind, Position};
 pub use look::Target;
 pub use picture::Picture;
 
-use crate::job::{self, Request};
+use crate::assets::DiskStateCache;
 use crate::pipeline::{FrameError, HelperPool, guarded};
 use crate::source::{self, Info};
-use crate::store::DiskStateCache;
 use frames::{Frames, SourceFrame, lock};
 use grainfield_filters::frame::{Format, Frame, FrameTime};
 use grainfield_filters::lend::{Host, NoCache, PrepareError, StateCache};
 use grainfield_filters::recipe::Recipe;
+use job::Request;
 use look::{Look, Looks};
 use std::ffi::OsStr;
 use std::sync::Arc;

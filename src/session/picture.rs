@@ -1,7 +1,7 @@
 //! One filtered frame.
 
 use super::Error;
-use crate::job::JobError;
+use crate::session::job::JobError;
 use grainfield_filters::chain::{Chain, Fields, Options, States, Workspace};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{Format, Frame, FrameTime};

@@ -1,8 +1,8 @@
 //! What a sink does beside writing, so that a job can be resumed, shared and joined.
 
-use crate::resume::{ManifestFiles, sum};
-use crate::segments::Grid;
-use crate::shard::sidecar::Sidecar;
+use crate::journal::resume::{ManifestFiles, sum};
+use crate::journal::segments::Grid;
+use crate::journal::shard::sidecar::Sidecar;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;

@@ -11,9 +11,9 @@ pub use encoding::Encoding;
 
 use crate::disk::output::{behind, is_descriptor, partial_name};
 use crate::disk::{DiskError, Output, Place, Uses};
-use crate::images::pattern::Pattern;
-use crate::resume::manifests;
-use crate::shard::Shard;
+use crate::format::images::pattern::Pattern;
+use crate::journal::resume::manifests;
+use crate::journal::shard::Shard;
 use crate::source::{Carried, FrameStamp};
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::{Format, Frame};
@@ -208,7 +208,7 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
         return Ok(Kind::Sequence);
     }
     #[cfg(feature = "ffmpeg")]
-    if crate::ffmpeg::sink::recognises(output) {
+    if crate::libav::sink::recognises(output) {
         return Ok(Kind::Video);
     }
     Err(SinkError::Usage { name: output.to_string_lossy().into_owned(), problem: NO_KIND.into() })
@@ -239,7 +239,7 @@ pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<F
         Kind::Y4m => y4m::accepts(format),
         Kind::Sequence => sequence::accepts(output, format)?,
         #[cfg(feature = "ffmpeg")]
-        Kind::Video => crate::ffmpeg::sink::accepts(output, format, encoding)?,
+        Kind::Video => crate::libav::sink::accepts(output, format, encoding)?,
     };
     Ok(displayed(format, accepted))
 }
@@ -252,7 +252,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         Kind::Y4m => y4m::create(output, plan),
         Kind::Sequence => sequence::create(output, plan),
         #[cfg(feature = "ffmpeg")]
-        Kind::Video => crate::ffmpeg::sink::create(output, plan),
+        Kind::Video => crate::libav::sink::create(output, plan),
     }
 }
 
@@ -296,7 +296,7 @@ pub fn writes(output: &OsStr, shard: Option<Shard>) -> Result<Uses, SinkError> {
             let one = match shard {
                 Some(shard) => {
                     let named = PathBuf::from(shard.named(one.as_os_str()));
-                    uses.leave("the note beside the output", crate::shard::sidecar::beside(&named));
+                    uses.leave("the note beside the output", crate::journal::shard::sidecar::beside(&named));
                     named
                 }
                 None => one,
@@ -304,7 +304,7 @@ pub fn writes(output: &OsStr, shard: Option<Shard>) -> Result<Uses, SinkError> {
             let real = behind(&one).unwrap_or_else(|_| one.clone());
             uses.leave("the partial output", partial_name(&real));
             manifests(&one).into_iter().for_each(|file| uses.leave("a manifest of the output", file));
-            let folder = crate::segments::folder(&one);
+            let folder = crate::journal::segments::folder(&one);
             uses.write("the output", Place::Path(one));
             uses.own("the folder of segments", folder);
         }
@@ -322,7 +322,7 @@ pub enum Files {
     /// None that has a name of its own: a pipe, a device, nothing.
     None,
     /// One.
-    One(PathBuf, crate::shard::sidecar::Kind),
+    One(PathBuf, crate::journal::shard::sidecar::Kind),
     /// An image.
     Image(PathBuf),
     /// One for each frame.
@@ -331,7 +331,7 @@ pub enum Files {
 
 /// What files an output becomes.
 pub fn files(output: &OsStr) -> Result<Files, SinkError> {
-    use crate::shard::sidecar::Kind as One;
+    use crate::journal::shard::sidecar::Kind as One;
     let one = |name: &OsStr, kind| {
         let path = PathBuf::from(name);
         let plain = path.metadata().map_or(true, |m| m.is_file());
@@ -354,7 +354,7 @@ pub fn files(output: &OsStr) -> Result<Files, SinkError> {
 /// What a shard of an output is called: `NAME.I-of-N.EXT` for one file, else as the output.
 pub fn sharded(output: &OsStr, shard: Shard) -> Result<OsString, SinkError> {
     Ok(match files(output)? {
-        Files::One(path, crate::shard::sidecar::Kind::Hash) => {
+        Files::One(path, crate::journal::shard::sidecar::Kind::Hash) => {
             let mut name = OsString::from("hash:");
             name.push(shard.named(path.as_os_str()));
             name

@@ -6,7 +6,7 @@
 
 use super::{Encode, Plain, Plan, Sink, SinkError};
 use crate::disk::Output;
-use crate::images::{Meta, lost_color, lost_in_video};
+use crate::format::images::{Meta, lost_color, lost_in_video};
 use crate::source::FrameStamp;
 use crate::source::y4m::header::{FRAME, parse};
 use crate::source::y4m::{Y4mFrame, Y4mHeader};

@@ -8,7 +8,7 @@ pub mod y4m;
 
 use crate::disk::cache::Cache;
 use crate::disk::{Place, same};
-use crate::resume::FileOf;
+use crate::journal::resume::FileOf;
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame, Matrix};
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
@@ -262,7 +262,7 @@ pub fn reads(input: &OsStr) -> Vec<Place> {
         return Vec::new();
     }
     let mut all = if sequence::recognises(input) {
-        crate::images::files::find(input)
+        crate::format::images::files::find(input)
             .map_or_else(|_| Vec::new(), |f| (0..f.len()).map(|i| f.path(i)).collect())
     } else if path.exists() {
         vec![path.to_path_buf()]

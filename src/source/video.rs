@@ -1,7 +1,7 @@
 //! What is neither test signal nor image: y4m is read here, everything else by FFmpeg.
 
 use super::{Options, Source, SourceError, y4m};
-use crate::ffmpeg;
+use crate::libav;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -18,7 +18,7 @@ pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, 
     let io = |cause| SourceError::Io { name: name.clone(), cause };
     let meta = match path.metadata() {
         Ok(meta) => meta,
-        Err(_) if ffmpeg::is_protocol(input) => return ffmpeg::source::open(input, options),
+        Err(_) if libav::is_protocol(input) => return libav::source::open(input, options),
         Err(cause) => return Err(io(cause)),
     };
     if meta.is_dir() {
@@ -27,7 +27,7 @@ pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, 
     if !meta.is_file() {
         use std::os::unix::fs::FileTypeExt;
         let pipe = match meta.file_type().is_fifo() {
-            true => ffmpeg::interrupt::fifo(path, Arc::clone(&options.stop)).map_err(io)?,
+            true => libav::interrupt::fifo(path, Arc::clone(&options.stop)).map_err(io)?,
             false => Box::new(File::open(path).map_err(io)?),
         };
         return from_pipe(name, pipe, options);
@@ -41,7 +41,7 @@ pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, 
     if named || start == y4m::header::MAGIC {
         y4m::open(input, options)
     } else {
-        ffmpeg::source::open(input, options)
+        libav::source::open(input, options)
     }
 }
 
@@ -61,6 +61,6 @@ fn from_pipe(
     if is_y4m {
         y4m::from_reader(name, whole, options)
     } else {
-        ffmpeg::source::from_reader(name, whole, options)
+        libav::source::from_reader(name, whole, options)
     }
 }

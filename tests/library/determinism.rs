@@ -2,7 +2,7 @@
 //! bands, memory, nor on which other frames are asked for, or in what order.
 
 use crate::support::hashes;
-use grainfield::job::{Fields, Request};
+use grainfield::session::job::{Fields, Request};
 
 /// Sizes that are odd, in formats with everything: subsampling of every kind, alpha, float, deep and shallow.
 const INPUTS: &[&str] = &[

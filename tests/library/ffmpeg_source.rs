@@ -522,8 +522,8 @@ fn film_sequences() {
         // Written again and read back.
         let extension = name.rsplit('.').next().unwrap();
         let copy = folder.join(format!("copy_{}.####.{extension}", &name[..1]));
-        let request = grainfield::job::Request::new(folder.join(name), copy.clone());
-        let job = grainfield::job::Job::prepare(request).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let request = grainfield::session::job::Request::new(folder.join(name), copy.clone());
+        let job = grainfield::session::job::Job::prepare(request).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(job.warnings().is_empty(), "{name}: {:?}", job.warnings());
         job.run(&crate::support::Unwatched, &std::sync::Arc::default())
             .unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -3,7 +3,7 @@
 
 use crate::support::hashes;
 use grainfield::disk::cache::{self, DEFAULT_LIMIT};
-use grainfield::job::{Cache, FrameDone, Job, JobError, Progress, Request, RunError};
+use grainfield::session::job::{Cache, FrameDone, Job, JobError, Progress, Request, RunError};
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::path::Path;
@@ -108,7 +108,7 @@ fn a_cache_changes_nothing_cold_warm_deleted_or_damaged() {
 
 #[test]
 fn fields_are_filtered_each_at_its_time() {
-    let field = |r: &mut Request| r.fields = grainfield::job::Fields::Field;
+    let field = |r: &mut Request| r.fields = grainfield::session::job::Fields::Field;
     let chain = "fluid=particles=300";
     let want = hashes(INPUT, chain, field);
     assert_ne!(want, whole(chain));

@@ -193,13 +193,13 @@ fn unsafe_stands_where_it_may() {
     for s in sources("filters/src").into_iter().chain(sources("src")) {
         let parts: Vec<&str> = s.path.split('/').collect();
         let may = match parts[0] {
-            "src" => parts[1] == "ffmpeg",
+            "src" => parts[1] == "libav",
             _ => s.path.starts_with("filters/src/simd") || is_arch_file(&parts),
         };
         if !may && words(&s.code).any(|w| w == "unsafe") {
             faults.push(format!("{}: unsafe", s.path));
         }
-        if parts[0] == "src" && parts[1] != "ffmpeg" && s.code.contains("core::arch") {
+        if parts[0] == "src" && parts[1] != "libav" && s.code.contains("core::arch") {
             faults.push(format!("{}: intrinsics belong to the filters crate", s.path));
         }
     }

@@ -1,7 +1,7 @@
 //! The pipeline with sources and sinks made to misbehave: order, faults, stops, stuck reads.
 
-use grainfield::job::{FrameDone, OnError, Progress};
 use grainfield::pipeline::{Failure, FrameError, FrameSelection, Outcome, Plan, Setup, run};
+use grainfield::session::job::{FrameDone, OnError, Progress};
 use grainfield::sink::{Encode, Sink, SinkError};
 use grainfield::source::{Decode, FrameStamp, Info, Pending, Slot, Source, SourceError};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options};

@@ -2,7 +2,7 @@
 
 use crate::support::hashes;
 use crate::video::ffmpeg;
-use grainfield::job::Request;
+use grainfield::session::job::Request;
 use grainfield::session::{Cancel, Clip, Error, ErrorKind, FRAME_BYTES, Newest, Target};
 use grainfield::source::Missing;
 use grainfield_filters::frame::Depth;

@@ -1,7 +1,7 @@
 //! What the integration tests share: renders to hashes, through the library.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
-use grainfield::job::{FrameDone, Job, Progress, Request};
+use grainfield::session::job::{FrameDone, Job, Progress, Request};
 use grainfield_filters::recipe::Recipe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,7 +1,7 @@
 //! Particles alone, as pictures with alpha to be laid over in another program.
 
 use crate::util::Session;
-use grainfield::images;
+use grainfield::format::images;
 use grainfield_filters::frame::{Alpha, Depth, Frame};
 
 const PLATE: &str = "pattern:transparent:size=128x72:frames=3";

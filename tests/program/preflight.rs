@@ -110,7 +110,7 @@ fn a_video_refuses_an_order_that_it_cannot_hold() {
 /// Who asks through the library gets what the command line gives.
 #[test]
 fn the_seed_of_a_recipe_counts_in_the_library() {
-    use grainfield::job::{FrameDone, Job, JobError, Progress, Request};
+    use grainfield::session::job::{FrameDone, Job, JobError, Progress, Request};
     struct Quiet;
     impl Progress for Quiet {
         fn step(&self, _: &FrameDone) {}

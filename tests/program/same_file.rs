@@ -290,7 +290,7 @@ fn nor_is_what_ffmpeg_reads() {
 /// Not only the command line: whoever asks through the library is refused as well.
 #[test]
 fn jobs_of_the_library_refuse_too() {
-    use grainfield::job::{Job, JobError, Request};
+    use grainfield::session::job::{Job, JobError, Request};
     let s = made("");
     let before = all(&s.path(""));
     let at = |name: &str| s.path(name).display().to_string();

@@ -2,7 +2,7 @@
 
 use crate::bound::peak_of;
 use crate::util::Session;
-use grainfield::store::{self, TrackFile};
+use grainfield::assets::{self, TrackFile};
 use grainfield_filters::curve::{Curve, Key, KeyTime, Shape};
 use grainfield_filters::ratio::Ratio;
 
@@ -39,7 +39,7 @@ fn a_large_file_is_played_and_sought_in_little_memory() {
     let path = s.path("all.gfa");
     let tracks = tracks();
     let keys: usize = tracks.iter().map(|t| t.1.keys().len()).sum();
-    store::write(path.as_os_str(), false, &tracks, Ratio::whole(5000)).expect("written");
+    assets::write(path.as_os_str(), false, &tracks, Ratio::whole(5000)).expect("written");
 
     // The answers, asked of the curves one by one: some frames.
     let asked: Vec<(i64, u64)> = (0..30)
@@ -82,7 +82,7 @@ fn a_large_file_is_played_and_sought_in_little_memory() {
 
     // Other jump frames, the same values.
     let other = s.path("other.gfa");
-    store::reindex(&file, Ratio::whole(20_000), other.as_os_str(), false).expect("written");
+    assets::reindex(&file, Ratio::whole(20_000), other.as_os_str(), false).expect("written");
     let other = TrackFile::open(&other).expect("opened");
     assert!(other.tracks.jumps() < file.tracks.jumps());
     let mut head = other.tracks.start().expect("started");

@@ -8,7 +8,7 @@ use super::{EVERY, Form, JobEnd, ReportArgs, Start, Verbosity, report_mode};
 use crate::batch::Tally;
 use crate::cli::exit::Exit;
 use crate::cli::terminal::Style;
-use crate::job::{FrameDone, Progress};
+use crate::session::job::{FrameDone, Progress};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};

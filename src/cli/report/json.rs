@@ -4,7 +4,7 @@ use super::stats::ProgressStats;
 use super::{JobEnd, Start};
 use crate::batch::Tally;
 use crate::cli::exit::Exit;
-use crate::job::FrameDone;
+use crate::session::job::FrameDone;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -167,7 +167,7 @@ mod tests {
     use super::super::stats::tests::sample;
     use super::*;
     use crate::cli::exit::Exit;
-    use crate::job::Summary;
+    use crate::session::job::Summary;
     use std::path::Path;
 
     #[test]

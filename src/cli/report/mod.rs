@@ -9,7 +9,7 @@ mod stats;
 use super::args::{ProgressFormat, ReportArgs};
 use super::exit::Exit;
 use super::terminal::Style;
-use crate::job::{FrameDone, Progress, Summary};
+use crate::session::job::{FrameDone, Progress, Summary};
 use bar::Bar;
 pub(super) use batch::BatchReporter;
 use grainfield_filters::ratio::Ratio;

@@ -5,11 +5,11 @@
 
 use super::{Encode, Plan, Sink, SinkError};
 use crate::disk::{Temporary, sweep};
-use crate::images::files::{is_glob, shown};
-use crate::images::pattern::Pattern;
-use crate::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
-use crate::resume::manifest::Entry;
-use crate::resume::{ManifestFiles, xxh64};
+use crate::format::images::files::{is_glob, shown};
+use crate::format::images::pattern::Pattern;
+use crate::format::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
+use crate::journal::resume::manifest::Entry;
+use crate::journal::resume::{ManifestFiles, xxh64};
 use crate::source::{Carried, FrameStamp};
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting, Transfer};

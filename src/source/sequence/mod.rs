@@ -6,9 +6,9 @@
 //! shown at `(n - first) / rate`, whatever `--missing` says.
 
 use super::{Decode, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError};
-use crate::images::files::{Files, find, is_glob, shown};
-use crate::images::{Fault, Kind, decode, probe};
-use crate::resume::FileOf;
+use crate::format::images::files::{Files, find, is_glob, shown};
+use crate::format::images::{Fault, Kind, decode, probe};
+use crate::journal::resume::FileOf;
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Format, Frame, Matrix};
 use grainfield_filters::pixel::convert::Code;
 use grainfield_filters::ratio::Ratio;
@@ -24,7 +24,7 @@ pub fn recognises(input: &OsStr) -> bool {
     if let Ok(meta) = std::fs::metadata(path) {
         return meta.is_dir() || (meta.is_file() && (named(input) || begins_as_image(path)));
     }
-    match crate::images::pattern::Pattern::parse(input) {
+    match crate::format::images::pattern::Pattern::parse(input) {
         Ok(Some(pattern)) => pattern.extension().is_empty() || Kind::of_name(input).is_some(),
         Err(_) => Kind::of_name(input).is_some(),
         Ok(None) if is_glob(input) => glob_may_be_ours(path),

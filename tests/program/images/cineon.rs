@@ -3,7 +3,7 @@
 use super::holes::stamp;
 use super::{next, noisy, one, open, plan, write};
 use crate::util::Session;
-use grainfield::images::{Meta, read};
+use grainfield::format::images::{Meta, read};
 use grainfield::sink::sequence::accepts;
 use grainfield::source::Missing;
 use grainfield_filters::frame::{Format, Matrix, Transfer};

@@ -2,7 +2,7 @@
 
 use super::holes::stamp;
 use super::{noisy, one, plan, write};
-use grainfield::images::{Density, Meta, Unit};
+use grainfield::format::images::{Density, Meta, Unit};
 use grainfield::sink::sequence::accepts;
 use grainfield_filters::frame::{Format, Primaries, Transfer};
 use grainfield_filters::ratio::Ratio;

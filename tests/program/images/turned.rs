@@ -3,7 +3,7 @@
 use super::holes::stamp;
 use super::{one, plan, write};
 use crate::util::Session;
-use grainfield::images::Meta;
+use grainfield::format::images::Meta;
 use grainfield_filters::frame::{Format, Frame};
 use std::sync::Arc;
 

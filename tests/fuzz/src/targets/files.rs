@@ -1,10 +1,10 @@
 //! Files that the program keeps beside its outputs, or takes tracks and jobs from.
 
 use super::super::Target;
+use grainfield::assets;
 use grainfield::batch::{jobs::Jobs, queue};
-use grainfield::resume::Manifest;
-use grainfield::shard::sidecar::Sidecar;
-use grainfield::store;
+use grainfield::journal::resume::Manifest;
+use grainfield::journal::shard::sidecar::Sidecar;
 use std::path::Path;
 
 /// `.gfa` track files. Nearly all mutants fail their checksums, so what begins as one counts as understood.
@@ -105,24 +105,24 @@ pub const NOTE: Target = Target {
 };
 
 fn tracks(data: &[u8]) -> bool {
-    store::fuzz::gfa(data);
-    store::fuzz::stream(data);
+    assets::fuzz::gfa(data);
+    assets::fuzz::stream(data);
     data.starts_with(b"\x89GFP")
 }
 
 fn state(data: &[u8]) -> bool {
-    store::fuzz::state(data);
+    assets::fuzz::state(data);
     data.starts_with(b"\x89GFJ")
 }
 
 fn lottie(data: &[u8]) -> bool {
-    store::fuzz::lottie_json(data);
-    std::str::from_utf8(data).is_ok_and(|text| store::lottie(text, "v", None).is_ok())
+    assets::fuzz::lottie_json(data);
+    std::str::from_utf8(data).is_ok_and(|text| assets::lottie(text, "v", None).is_ok())
 }
 
 fn samples(data: &[u8]) -> bool {
-    store::fuzz::samples(data);
-    store::read_samples(data).is_ok()
+    assets::fuzz::samples(data);
+    assets::read_samples(data).is_ok()
 }
 
 fn manifest(data: &[u8]) -> bool {

@@ -1,7 +1,7 @@
 //! Names of numbered files, globs, and descriptions of test signals.
 
 use super::super::Target;
-use grainfield::images::pattern::{Pattern, glob_matches};
+use grainfield::format::images::pattern::{Pattern, glob_matches};
 use grainfield::source::pattern::Spec;
 use std::ffi::OsString;
 use std::path::Path;

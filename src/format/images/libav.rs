@@ -1,0 +1,68 @@
+//! DPX and JPEG 2000, by FFmpeg's codecs; DPX is written by [`dpx`].
+//!
+//! They decode whole pictures only, so asking what a file is costs as much as reading it.
+
+use super::{Fault, Header, Input, Kind, MAX_BYTES, Meta, accept, check_size, dpx, rows, tagged};
+use crate::libav::still::{self, Decoded, Still};
+use grainfield_filters::frame::{Depth, Format, Frame, Transfer};
+use std::io::Read;
+
+fn still(kind: Kind) -> Still {
+    match kind {
+        Kind::J2k => Still::J2k,
+        Kind::Jp2 => Still::Jp2,
+        _ => Still::Dpx,
+    }
+}
+
+fn decoded(kind: Kind, mut input: Input) -> Result<(Decoded, Format, Option<Box<dpx::Kept>>), Fault> {
+    let mut file = Vec::with_capacity(input.len as usize);
+    input.reader.by_ref().take(MAX_BYTES).read_to_end(&mut file).map_err(Fault::Io)?;
+    let picture = still::decode(still(kind), &file)
+        .map_err(|e| Fault::Bad(format!("the {} cannot be decoded: {e}", kind.label())))?;
+    let mut format = tagged(picture.format);
+    let kept = (kind == Kind::Dpx).then(|| Box::new(dpx::Kept::of(&file)));
+    if let Some(kept) = &kept {
+        format.transfer = kept.transfer();
+    }
+    let bytes = (format.planes() * format.depth.bytes()) as u64;
+    check_size(format.width.into(), format.height.into(), bytes)?;
+    Ok((picture, format, kept))
+}
+
+pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
+    let (picture, format, mut dpx) = decoded(kind, input)?;
+    let mut details = vec![("stored".to_owned(), picture.stored().to_owned())];
+    let (mut notes, mut fields) = (Vec::new(), Vec::new());
+    if let Some(kept) = &mut dpx {
+        fields = kept.names();
+        details.extend(kept.details());
+        if format.transfer == Transfer::DENSITY {
+            notes.push(
+                "this DPX holds film density (logarithmic): its code values are taken as they are".into(),
+            );
+        }
+        // what all frames share, for those that have no file of their own
+        kept.forget_frame();
+    }
+    Ok(Header { kind, format, meta: Meta { fields, dpx, ..Meta::default() }, details, notes })
+}
+
+pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
+    let (picture, format, dpx) = decoded(kind, input)?;
+    if format.subsampling != want.subsampling {
+        return Err(Fault::Differs(Box::new(format)));
+    }
+    accept(&format, want, frame)?;
+    picture.unpack(frame);
+    Ok(Meta { dpx, ..Meta::default() })
+}
+
+pub(super) fn encode(kind: Kind, frame: &Frame, out: &mut Vec<u8>) -> Result<(), Fault> {
+    let interleave = |y: usize, row: &mut [u8]| match frame.format().depth {
+        Depth::Bits(8) => rows::pack::<u8, 1>(frame, y, row, |b| [b]),
+        _ => rows::pack::<u16, 2>(frame, y, row, u16::to_le_bytes),
+    };
+    still::encode(still(kind), frame, interleave, out)
+        .map_err(|e| Fault::Bad(format!("the {} cannot be written: {e}", kind.label())))
+}

@@ -1,0 +1,3 @@
+//! File formats, one file a format.
+
+pub mod images;

@@ -1,0 +1,242 @@
+//! What becomes of each stream of the input in a container.
+
+use super::Input;
+use super::sound::{Target, rate};
+use crate::libav::sink::container::{Container, ContainerFamily, id_name};
+use crate::libav::sink::handles::entries;
+use crate::sink::Encoding;
+use crate::sink::encoding::{Audio, Subs};
+use ffmpeg_sys_next as sys;
+use sys::{AVCodecID, AVMediaType};
+
+/// What becomes of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Planned {
+    /// The picture that is filtered.
+    Picture,
+    /// Its packets are copied.
+    Copy,
+    /// An attached picture becomes an attachment.
+    Attach,
+    /// Sound is decoded and encoded.
+    Sound(Target),
+    /// Subtitles are text and are written as other text.
+    Text(AVCodecID),
+    /// Left out.
+    Drop,
+}
+
+/// A way for a stream, and what has to be said of it.
+type Way = (Planned, Option<String>);
+
+/// What becomes of the streams, by index, and what has to be said: what cannot be held, what is done about it.
+/// `fits` tells whether the container takes them so; `whole`: the first picture is the input's first.
+pub(crate) fn plan(
+    input: &Input,
+    video: usize,
+    container: Container,
+    encoding: &Encoding,
+    whole: bool,
+    mut fits: impl FnMut(&[Planned]) -> bool,
+) -> (Vec<Planned>, Vec<String>) {
+    let first = input.stream(video).and_then(starts);
+    let after = |stream| Some(starts(stream)? - first?).filter(|_| container.counts_frames());
+    let ways = (0..input.streams().len()).map(|i| match input.stream(i) {
+        _ if i == video => vec![(Planned::Picture, None)],
+        Some(stream) => ways(i, stream, container, encoding, after(stream).is_some_and(|lag| lag > APART)),
+        None => vec![(Planned::Drop, None)],
+    });
+    let ways: Vec<Vec<Way>> = ways.collect();
+    let mut plans: Vec<Planned> = ways.iter().map(|ways| ways[0].0).collect();
+    let mut chosen: Vec<&Way> = ways.iter().map(|ways| &ways[0]).collect();
+    if !fits(&plans) {
+        // one after the other, each as well as it can be beside those before it
+        plans.iter_mut().filter(|p| **p != Planned::Picture).for_each(|p| *p = Planned::Drop);
+        for (i, ways) in ways.iter().enumerate() {
+            let found = ways.iter().find(|way| {
+                plans[i] = way.0;
+                way.0 == Planned::Drop || way.0 == Planned::Picture || fits(&plans)
+            });
+            // the last way is to leave it out
+            chosen[i] = found.unwrap_or(&ways[0]);
+        }
+    }
+    let mut said: Vec<String> = chosen.iter().filter_map(|way| way.1.clone()).collect();
+    let mut lost = |what: &str, is: &dyn Fn(&sys::AVStream, Planned) -> bool| {
+        let kept = plans.iter().enumerate().filter(|(_, plan)| **plan != Planned::Drop);
+        let lost = kept.filter(|(i, plan)| input.stream(*i).is_some_and(|s| is(s, **plan)));
+        let lost: Vec<String> = lost.map(|(i, _)| i.to_string()).collect();
+        if !lost.is_empty() {
+            said.push(format!("{what} is lost of stream {}", lost.join(", ")));
+        }
+    };
+    if !container.keeps_language() {
+        lost("the language", &|s, plan| plan != Planned::Picture && language(s).is_some());
+    }
+    if !container.keeps_title() {
+        lost("the title", &|s, _| tag(s, "title").is_some());
+    }
+    if !container.keeps_forced() {
+        lost("'forced'", &|s, _| s.disposition & sys::AV_DISPOSITION_FORCED != 0);
+    }
+    for (i, plan) in plans.iter().enumerate() {
+        let early =
+            input.stream(i).filter(|_| *plan != Planned::Drop).and_then(after).map_or(0.0, |lag| -lag);
+        if whole && early > APART {
+            said.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
+        }
+    }
+    (plans, said)
+}
+
+/// Sound that begins so much apart from the picture is heard to be so, seconds.
+const APART: f64 = 0.05;
+
+/// When a stream begins, seconds.
+fn starts(stream: &sys::AVStream) -> Option<f64> {
+    let unit = f64::from(stream.time_base.num) / f64::from(stream.time_base.den);
+    (stream.start_time != sys::AV_NOPTS_VALUE).then_some(stream.start_time as f64 * unit)
+}
+
+/// What a stream says of its language.
+fn language(stream: &sys::AVStream) -> Option<String> {
+    tag(stream, "language").filter(|l| l != "und")
+}
+
+/// One of a stream's tags.
+fn tag(stream: &sys::AVStream, name: &str) -> Option<String> {
+    // SAFETY: the stream's own tags.
+    let tags = unsafe { entries(stream.metadata) };
+    tags.into_iter().find(|t| t.0.eq_ignore_ascii_case(name)).map(|t| t.1)
+}
+
+/// The ways for a stream, the best first; the last leaves it out. `late`: it begins after the picture, and the container
+/// has no times.
+fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding, late: bool) -> Vec<Way> {
+    // SAFETY: every stream has parameters.
+    let par = unsafe { &*stream.codecpar };
+    let id = par.codec_id;
+    let language = language(stream).map_or_else(String::new, |l| format!(" {l}"));
+    let call = |kind: &str| format!("{kind} {i} ({}{language})", id_name(id));
+    let dropped = |kind: &str| (Planned::Drop, Some(format!("{} is left out", call(kind))));
+    let takes = to.takes(id);
+    let copy = takes.then_some((Planned::Copy, None));
+    match par.codec_type {
+        AVMediaType::AVMEDIA_TYPE_AUDIO => match encoding.audio {
+            Audio::None => vec![(Planned::Drop, None)],
+            how => {
+                let own = (par.sample_rate, par.ch_layout.nb_channels.max(1));
+                // samples one behind the other, without times: silence has to be put where there is none
+                let laid = id_name(id).starts_with("pcm_")
+                    && (to.counts_frames() || to.family() == ContainerFamily::Mov);
+                let into = Target { codec: id, rate: own.0, channels: own.1 };
+                let copy = if laid { copy.map(|_| (Planned::Sound(into), None)) } else { copy };
+                if how == Audio::Copy {
+                    let early =
+                        || Some(format!("{} begins with the picture, and not after it", call("sound")));
+                    let copy = copy.map(|way| if late && !laid { (way.0, early()) } else { way });
+                    return copy.into_iter().chain([dropped("sound")]).collect();
+                }
+                let encoded = encoded(to, own).into_iter().map(|into| {
+                    let said = || format!("{} is {}", call("sound"), becomes(own, into));
+                    let changed = (into.rate, into.channels) != own;
+                    (Planned::Sound(into), (how == Audio::Auto || changed).then(said))
+                });
+                let copy = copy.filter(|_| how == Audio::Auto && (laid || !late));
+                copy.into_iter().chain(encoded).chain([dropped("sound")]).collect()
+            }
+        },
+        AVMediaType::AVMEDIA_TYPE_SUBTITLE => {
+            let text = text_for(to, id).filter(|_| encoding.subs == Subs::Auto).map(|other| {
+                (Planned::Text(other), Some(format!("{} is written as {}", call("subtitle"), id_name(other))))
+            });
+            match encoding.subs {
+                Subs::None => vec![(Planned::Drop, None)],
+                _ => copy.into_iter().chain(text).chain([dropped("subtitle")]).collect(),
+            }
+        }
+        AVMediaType::AVMEDIA_TYPE_VIDEO => {
+            let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
+            let way = match (cover, to.family()) {
+                (true, ContainerFamily::Mkv) => Some((Planned::Attach, None)),
+                (true, ContainerFamily::Mp4) if is_cover(id) && !to.name().starts_with("3g") => {
+                    Some((Planned::Copy, None))
+                }
+                (false, _) => copy,
+                _ => None,
+            };
+            way.into_iter().chain([dropped(if cover { "cover" } else { "video" })]).collect()
+        }
+        AVMediaType::AVMEDIA_TYPE_ATTACHMENT => {
+            let copy = (to.family() == ContainerFamily::Mkv).then_some((Planned::Copy, None));
+            copy.into_iter().chain([dropped("attachment")]).collect()
+        }
+        AVMediaType::AVMEDIA_TYPE_DATA => {
+            // A chapter track has been read as chapters, a time code track as a tag: the muxer makes them anew.
+            let tag = par.codec_tag.to_le_bytes();
+            let chapters = id == AVCodecID::AV_CODEC_ID_BIN_DATA && &tag == b"text";
+            let timed = &tag == b"tmcd" && to.family() != ContainerFamily::Other;
+            if chapters || timed {
+                return vec![(Planned::Drop, None)];
+            }
+            let copy =
+                copy.filter(|_| id != AVCodecID::AV_CODEC_ID_NONE && to.family() != ContainerFamily::Mov);
+            copy.into_iter().chain([dropped("data")]).collect()
+        }
+        _ => vec![(Planned::Drop, None)],
+    }
+}
+
+/// What sound of a rate and so many channels can become, the best first: all channels in any of the container's codecs
+/// go before fewer in the usual one, and the sound's own rate before another.
+fn encoded(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
+    let mut all: Vec<Target> = Vec::new();
+    let fewer = [6, 2, 1].into_iter().filter(|&c| c < own_channels);
+    for channels in [own_channels].into_iter().chain(fewer) {
+        for codec in to.sounds() {
+            for rate in [rate(codec, own_rate), 48_000, 44_100] {
+                let into = Target { codec, rate, channels };
+                if !all.contains(&into) {
+                    all.push(into);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Says what is done to sound.
+fn becomes(own: (i32, i32), into: Target) -> String {
+    let mut said = format!("encoded as {}", id_name(into.codec));
+    if into.channels != own.1 {
+        let names = match into.channels {
+            1 => "mono".into(),
+            2 => "stereo".into(),
+            n => format!("{n} channels"),
+        };
+        said += &format!(", mixed from {} channels to {names}", own.1);
+    }
+    if into.rate != own.0 {
+        said += &format!(", resampled from {} to {} Hz", own.0, into.rate);
+    }
+    said
+}
+
+fn is_cover(id: AVCodecID) -> bool {
+    matches!(id, AVCodecID::AV_CODEC_ID_MJPEG | AVCodecID::AV_CODEC_ID_PNG | AVCodecID::AV_CODEC_ID_BMP)
+}
+
+/// The text subtitles of a container, for subtitles that are text as well.
+fn text_for(to: Container, from: AVCodecID) -> Option<AVCodecID> {
+    // SAFETY: a static description or null.
+    let from = unsafe { sys::avcodec_descriptor_get(from).as_ref() }?;
+    if from.props & sys::AV_CODEC_PROP_TEXT_SUB == 0 {
+        return None;
+    }
+    match to.family() {
+        ContainerFamily::Mp4 | ContainerFamily::Mov => Some(AVCodecID::AV_CODEC_ID_MOV_TEXT),
+        ContainerFamily::Mkv => Some(AVCodecID::AV_CODEC_ID_SUBRIP),
+        ContainerFamily::Webm => Some(AVCodecID::AV_CODEC_ID_WEBVTT),
+        ContainerFamily::Other => None,
+    }
+}

@@ -1,0 +1,161 @@
+//! Tags and chapters.
+
+use super::{Input, Span};
+use crate::libav::error::{AvError, check};
+use crate::libav::sink::container::{Container, ContainerFamily};
+use crate::libav::sink::handles::{Dict, entries};
+use ffmpeg_sys_next as sys;
+use std::ffi::{CStr, CString};
+use std::mem::size_of;
+
+/// Takes the tags of the whole input over, but for those that speak of the old file alone.
+pub(crate) fn container_tags(input: &Input, output: *mut sys::AVFormatContext) {
+    // SAFETY: a valid context, whose dictionary is replaced as a whole.
+    unsafe { replace(&mut (*output).metadata, tags(input).into_iter()) };
+}
+
+/// The tags of the whole input, but for those that speak of the old file alone.
+pub(crate) fn tags(input: &Input) -> Vec<(String, String)> {
+    const OLD: [&str; 6] =
+        ["major_brand", "minor_version", "compatible_brands", "encoder", "DURATION", "iTunSMPB"];
+    // SAFETY: an open context.
+    let mut tags = unsafe { entries((*input.context).metadata) };
+    tags.retain(|tag| !OLD.iter().any(|old| old.eq_ignore_ascii_case(&tag.0)));
+    tags
+}
+
+/// Says of the whole output which time code its first picture has.
+pub(crate) fn set_timecode(output: *mut sys::AVFormatContext, code: &str) {
+    // SAFETY: a valid context, whose dictionary is replaced as a whole.
+    unsafe {
+        let all = entries((*output).metadata).into_iter();
+        replace(&mut (*output).metadata, all.chain([(TIMECODE.into(), code.into())]));
+    }
+}
+
+/// Takes a copied stream's tags over.
+///
+/// # Safety
+/// Both streams must be valid.
+pub(crate) unsafe fn stream_tags(from: &sys::AVStream, to: &mut sys::AVStream, cut: bool) {
+    // SAFETY: as promised by the caller.
+    let tags = unsafe { entries(from.metadata) };
+    replace(&mut to.metadata, tags.into_iter().filter(|t| !(cut && is_statistic(&t.0))));
+}
+
+/// Takes the filtered stream's tags over, but for those that speak of the old encoding.
+///
+/// # Safety
+/// Both streams must be valid.
+pub(crate) unsafe fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, container: Container) {
+    // in QuickTime and its kin the rotation is a matrix, and the tag only tells of it
+    let matrix = matches!(container.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
+    let old = |key: &str| is_statistic(key) || key == "encoder" || (matrix && key == "rotate");
+    // SAFETY: as promised by the caller.
+    let tags = unsafe { entries(from.metadata) };
+    replace(&mut to.metadata, tags.into_iter().filter(|t| !old(&t.0)));
+}
+
+/// The tag that tells a first picture's time code.
+pub(super) const TIMECODE: &str = "timecode";
+
+/// The time code so many frames after another; `None` where it cannot be counted at such a rate (frames dropped of its
+/// count without need) or is none.
+pub(crate) fn timecode_after(first: &str, rate: sys::AVRational, frames: i32) -> Option<String> {
+    let first = CString::new(first).ok()?;
+    // SAFETY: a plain structure that libav fills; it writes a string no longer than the buffer it asks for.
+    unsafe {
+        let mut timecode: sys::AVTimecode = std::mem::zeroed();
+        let read =
+            sys::av_timecode_init_from_string(&mut timecode, rate, first.as_ptr(), std::ptr::null_mut());
+        let mut buffer = [0; sys::AV_TIMECODE_STR_SIZE as usize];
+        check(read).ok()?;
+        sys::av_timecode_make_string(&timecode, buffer.as_mut_ptr(), frames);
+        Some(CStr::from_ptr(buffer.as_ptr()).to_string_lossy().into_owned())
+    }
+}
+
+/// Moves all time codes of an output whose header has not been written on by so many frames.
+///
+/// # Safety
+/// The context must be valid.
+pub(crate) unsafe fn move_timecodes(output: *mut sys::AVFormatContext, rate: sys::AVRational, frames: i32) {
+    // SAFETY: as promised; streams and dictionaries live as long as it, and libav copies the strings.
+    unsafe {
+        let mut all = vec![&raw mut (*output).metadata];
+        for i in 0..(*output).nb_streams as usize {
+            all.push(&raw mut (**(*output).streams.add(i)).metadata);
+        }
+        for dict in all {
+            for (key, value) in entries(*dict).iter().filter(|tag| tag.0.eq_ignore_ascii_case(TIMECODE)) {
+                let moved = timecode_after(value, rate, frames).and_then(|text| CString::new(text).ok());
+                if let (Ok(key), Some(moved)) = (CString::new(key.as_str()), moved) {
+                    sys::av_dict_set(dict, key.as_ptr(), moved.as_ptr(), 0);
+                }
+            }
+        }
+    }
+}
+
+/// What mkvmerge writes of a stream's size and length.
+fn is_statistic(key: &str) -> bool {
+    let of = |name: &str| key == name || key.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
+    key.starts_with("_STATISTICS_")
+        || ["BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES"].iter().any(|&name| of(name))
+}
+
+fn replace(dict: &mut *mut sys::AVDictionary, tags: impl Iterator<Item = (String, String)>) {
+    let mut own = Dict(std::mem::replace(dict, std::ptr::null_mut()));
+    tags.for_each(|(key, value)| own.set(&key, &value));
+    *dict = std::mem::replace(&mut own.0, std::ptr::null_mut());
+}
+
+/// Adds the input's chapters, cut to the span and moved with it.
+pub(crate) fn add_chapters(
+    input: &Input,
+    span: &Span,
+    output: *mut sys::AVFormatContext,
+) -> Result<(), AvError> {
+    // SAFETY: both contexts are valid; the list and its chapters come from libav's allocator, as the context that
+    // frees them expects, and are counted only when they are whole.
+    unsafe {
+        let count = (*input.context).nb_chapters as usize;
+        for i in 0..count {
+            let from = &**(*input.context).chapters.add(i);
+            let base = from.time_base;
+            let (mut start, mut end) = (from.start, from.end);
+            if let Some(first) = span.first_in(base) {
+                if end <= first {
+                    continue;
+                }
+                start = start.max(first);
+            }
+            if let Some(last) = span.end_in(base) {
+                if start >= last {
+                    continue;
+                }
+                end = end.min(last);
+            }
+            let shift = span.shift_in(base);
+            let chapter = sys::av_mallocz(size_of::<sys::AVChapter>()).cast::<sys::AVChapter>();
+            let list = sys::av_realloc_array(
+                (*output).chapters.cast(),
+                (*output).nb_chapters as usize + 1,
+                size_of::<*mut sys::AVChapter>(),
+            );
+            if chapter.is_null() || list.is_null() {
+                sys::av_free(chapter.cast());
+                return Err(AvError(-libc::ENOMEM));
+            }
+            (*output).chapters = list.cast();
+            (*chapter).id = from.id;
+            (*chapter).time_base = base;
+            (*chapter).start = start.saturating_sub(shift);
+            (*chapter).end = end.saturating_sub(shift);
+            replace(&mut (*chapter).metadata, entries(from.metadata).into_iter());
+            *(*output).chapters.add((*output).nb_chapters as usize) = chapter;
+            (*output).nb_chapters += 1;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! The index of streams whose packets do not tell which frames come out of them, or tell it wrongly: everything is
+//! decoded once, and for each frame is kept what it takes to know it again.
+//!
+//! Which packet a picture was coded in is told by a mark that travels with the packet through the decoder
+//! ([`Packet::mark`], [`AvFrame::take_mark`]), since such streams have no timestamps, equal ones, or wrong ones.
+//! Where decoding may begin is not believed of anything: a picture found by seeking is used when mark and samples are
+//! those that decoding from the start gave, and otherwise sought from an earlier place, at last from the start.
+
+use crate::libav::error::AvError;
+use crate::libav::owned::AvFrame;
+use crate::libav::reader::{Item, Reader};
+
+#[cfg(doc)]
+use crate::libav::owned::Packet;
+
+/// A frame as decoding from the start gave it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Shown {
+    /// Rank of the packet it was coded in, in the order of reading.
+    pub(crate) mark: u32,
+    /// The decoder called it damaged.
+    pub(crate) damaged: bool,
+    /// Its timestamp, in the order of frames.
+    pub(crate) pts: i64,
+    /// Ticks it is shown, and ticks its packet said.
+    pub(crate) durations: (i64, i64),
+    /// Of its samples.
+    pub(crate) sum: u64,
+}
+
+/// A packet at which decoding may perhaps begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SeekPoint {
+    pub(crate) rank: u32,
+    pub(crate) size: u32,
+    /// Where in the file, by which it is known again.
+    pub(crate) pos: i64,
+    /// What to ask the container for; `AV_NOPTS_VALUE` where it has no timestamp.
+    pub(crate) seek: i64,
+    /// How often it was of no use since it was of use last.
+    pub(crate) doubt: u8,
+}
+
+/// All frames, and where decoding may begin.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ExactIndex {
+    pub(crate) frames: Vec<Shown>,
+    /// Ascending.
+    pub(crate) seek_points: Vec<SeekPoint>,
+}
+
+/// The most frames that are kept, of 48 bytes each. Longer streams are counted from the start.
+pub(crate) const MAX_FRAMES: usize = 1 << 22;
+/// Places nearer to each other than so many packets gain nothing.
+const SPACING: u32 = 8;
+/// So many places are tried before the start.
+const TRIES: usize = 6;
+/// A place that failed so often without success in between is not tried any more.
+const HOPELESS: u8 = 4;
+/// A picture comes out of a decoder at most so many packets after its own went in: reordering, and a frame in each of
+/// its threads.
+const DELAY: u32 = 160;
+
+impl ExactIndex {
+    /// Decodes everything a fresh reader gives. `step`: ticks of a frame where nothing says how long one is.
+    /// `None`: the decoder does not carry marks along, there are too many frames, or reading was broken off.
+    pub(crate) fn make(reader: &mut Reader, first: i64, step: i64) -> Option<ExactIndex> {
+        reader.mark();
+        reader.record_seek_points();
+        let mut exact = ExactIndex::default();
+        let mut last: Option<i64> = None;
+        loop {
+            let mut picture = match reader.next() {
+                Ok(Some(Item::Picture(picture))) => picture,
+                Ok(Some(Item::Damage(_) | Item::Anew)) => continue,
+                // Broken off: this must not be taken, nor kept, for the whole.
+                Ok(Some(Item::Broken(AvError::EXIT, _))) => return None,
+                // What came so far is all that decoding from the start gives.
+                Ok(Some(Item::Broken(..))) | Err(_) => break,
+                Ok(None) => break,
+            };
+            if exact.frames.len() == MAX_FRAMES {
+                return None;
+            }
+            let said = picture.timestamp();
+            let pts = said.unwrap_or_else(|| last.map_or(first, |t| t.saturating_add(step)));
+            if let Some(before) = exact.frames.last_mut() {
+                let gap = said.map(|t| t.saturating_sub(before.pts)).filter(|d| *d > 0);
+                before.durations = durations(before.durations.1, gap, step);
+            }
+            exact.frames.push(Shown {
+                mark: picture.take_mark()?,
+                damaged: picture.damaged(),
+                pts,
+                durations: (0, picture.duration()),
+                sum: picture.checksum(),
+            });
+            last = Some(pts);
+        }
+        if let Some(before) = exact.frames.last_mut() {
+            before.durations = durations(before.durations.1, None, step);
+        }
+        exact.seek_points = reader.take_seek_points();
+        let mut at = 0;
+        exact.seek_points.retain(|s| {
+            let keep = s.rank >= at && s.pos >= 0;
+            if keep {
+                at = s.rank + SPACING;
+            }
+            keep
+        });
+        (!exact.frames.is_empty()).then_some(exact)
+    }
+
+    /// Whether a picture is frame `n`.
+    pub(crate) fn is(&self, n: i64, mark: Option<u32>, picture: &AvFrame) -> bool {
+        self.get(n).is_some_and(|f| {
+            mark == Some(f.mark) && picture.checksum() == f.sum && (f.damaged || !picture.damaged())
+        })
+    }
+
+    pub(crate) fn get(&self, n: i64) -> Option<&Shown> {
+        self.frames.get(usize::try_from(n).ok()?)
+    }
+
+    /// The nearest place before frame `n`: rank of its packet.
+    pub(crate) fn seek_point_before(&self, n: i64) -> u32 {
+        let Some(shown) = self.get(n) else { return 0 };
+        self.seek_points
+            .iter()
+            .rev()
+            .find(|s| s.rank <= shown.mark && s.doubt < HOPELESS)
+            .map_or(0, |s| s.rank)
+    }
+
+    /// Goes to where frame `n` can be decoded from, and decodes until it comes; `None` when it comes from the start
+    /// alone.
+    pub(crate) fn seek(&mut self, reader: &mut Reader, n: i64) -> Option<(AvFrame, u32)> {
+        let shown = *self.get(n)?;
+        let end = self.seek_points.partition_point(|s| s.rank <= shown.mark);
+        let hopeful = |s: &&mut SeekPoint| s.rank > 0 && s.doubt < HOPELESS;
+        for seek_point in self.seek_points[..end].iter_mut().rev().filter(hopeful).take(TRIES) {
+            if reader.land_at(seek_point)
+                && let Some(picture) = until(reader, &shown)
+            {
+                seek_point.doubt = 0;
+                return Some((picture, shown.mark));
+            }
+            seek_point.doubt += 1;
+        }
+        None
+    }
+}
+
+/// Ticks that a frame is shown, and what its packet says, as frames that are counted have them.
+pub(crate) fn durations(said: i64, gap: Option<i64>, step: i64) -> (i64, i64) {
+    let shown = gap.unwrap_or(if said > 0 { said } else { step });
+    (shown, if said > 0 { said } else { gap.unwrap_or(0) })
+}
+
+/// Decodes up to a frame, if it comes and is the very same.
+fn until(reader: &mut Reader, shown: &Shown) -> Option<AvFrame> {
+    loop {
+        match reader.next() {
+            Ok(Some(Item::Picture(mut p))) => {
+                if p.take_mark() == Some(shown.mark) {
+                    let same = p.checksum() == shown.sum && (shown.damaged || !p.damaged());
+                    reader.trust();
+                    return same.then_some(p);
+                }
+                if reader.packets() > shown.mark.saturating_add(DELAY) {
+                    return None;
+                }
+            }
+            Ok(Some(Item::Damage(_))) => {}
+            Ok(Some(Item::Broken(..) | Item::Anew) | None) | Err(_) => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_by_rank_and_given_up_when_hopeless() {
+        let shown = |mark| Shown { mark, damaged: false, pts: 0, durations: (1, 1), sum: 0 };
+        let seek_point = |rank, doubt| SeekPoint { rank, size: 1, pos: i64::from(rank), seek: 0, doubt };
+        let exact = ExactIndex {
+            frames: [0, 9, 12, 30].map(shown).into(),
+            seek_points: vec![seek_point(0, 0), seek_point(10, 0), seek_point(25, HOPELESS)],
+        };
+        assert_eq!([0, 1, 2, 3, 4].map(|n| exact.seek_point_before(n)), [0, 0, 10, 10, 0]);
+    }
+
+    #[test]
+    fn durations_of_counted_frames() {
+        assert_eq!(durations(0, Some(3), 5), (3, 3));
+        assert_eq!(durations(4, Some(3), 5), (3, 4));
+        assert_eq!(durations(4, None, 5), (4, 4));
+        assert_eq!(durations(0, None, 5), (5, 0));
+    }
+}

@@ -1,0 +1,71 @@
+//! An index made, or taken from where it was kept.
+
+use super::cache::IndexCache;
+use super::{Index, IndexError, scan};
+use crate::libav::demux::{ByteSource, Demuxer};
+use crate::libav::input_url::InputUrl;
+use crate::libav::log::Log;
+use crate::libav::reader::{Item, Reader};
+
+/// So many of the first pictures are decoded to see whether the packets keep what they promise.
+const HEAD: usize = 24;
+/// The most that are, when the stream begins where nothing can be decoded.
+const HEAD_MOST: usize = 600;
+
+/// The index that was kept, else a new one.
+pub(crate) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError> {
+    // what is said of the second reading is not for whoever reads the first
+    let _log = Log::new().enter();
+    let index_cache = IndexCache::of(place, stream);
+    if let Some(index) = index_cache.as_ref().and_then(IndexCache::take) {
+        return Ok(index);
+    }
+    let mut demuxer = Demuxer::packets(place, stream).map_err(|_| IndexError::Damaged)?;
+    let (mut index, clean) = scan(&mut demuxer).map_err(|_| IndexError::Damaged)??;
+    drop(demuxer);
+    if !clean {
+        decode_head(place, &mut index)?;
+    }
+    if let Some(index_cache) = index_cache {
+        index_cache.put(&index);
+    }
+    Ok(index)
+}
+
+/// Checks by decoding what a clean beginning lets one expect, if that has not been done yet: before the index is used
+/// to go anywhere.
+pub(crate) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Result<(), IndexError> {
+    if !index.checked {
+        let _log = Log::new().enter();
+        decode_head(place, index)?;
+        if let Some(index_cache) = IndexCache::of(place, stream) {
+            index_cache.put(index);
+        }
+    }
+    Ok(())
+}
+
+/// Decodes the first pictures.
+fn decode_head(place: &InputUrl, index: &mut Index) -> Result<(), IndexError> {
+    let mut reader = Reader::open(ByteSource::Place(place.clone()), 0).map_err(|_| IndexError::Head)?;
+    let first_entry = index.entries.first().map_or(i64::MIN, |e| e.pts);
+    let (mut shown, mut behind) = (Vec::new(), 0);
+    let all = loop {
+        if behind >= HEAD || shown.len() >= HEAD_MOST {
+            break false;
+        }
+        match reader.next() {
+            Ok(Some(Item::Picture(p))) => {
+                let pts = p.timestamp().ok_or(IndexError::Timestamps)?;
+                behind += usize::from(pts >= first_entry);
+                shown.push(pts);
+            }
+            Ok(Some(Item::Damage(_) | Item::Anew)) => return Err(IndexError::Damaged),
+            Ok(Some(Item::Broken(..))) | Err(_) => return Err(IndexError::Damaged),
+            Ok(None) => break true,
+        }
+    };
+    index.verify(&shown, all)?;
+    index.checked = true;
+    Ok(())
+}

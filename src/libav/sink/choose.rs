@@ -1,0 +1,410 @@
+//! Which encoder takes the picture, and as which pixel format: the nearest in which nothing is lost.
+
+use super::container::{Container, codec_name, encoder, id_name};
+use super::fault;
+use super::holds::{assumed_siting, keeps_full_range};
+use crate::libav::pixfmt::{self, Layout};
+use crate::sink::{Encoding, SinkError};
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix, Siting};
+use std::ffi::OsStr;
+use sys::AVPixelFormat;
+
+/// An encoder and what it is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub(crate) codec: &'static sys::AVCodec,
+    pub(crate) name: String,
+    /// What every picture will be.
+    pub(crate) format: Format,
+    pub(crate) pix_fmt: AVPixelFormat,
+    pub(crate) layout: Layout,
+}
+
+// SAFETY: the codec is one of libav's static descriptions, which nobody changes.
+unsafe impl Send for Choice {}
+// SAFETY: as above.
+unsafe impl Sync for Choice {}
+
+/// Encoders that divide a picture into whole chroma blocks and refuse an odd rest.
+const EVEN: [&str; 4] = ["libx264", "libx265", "libsvtav1", "librav1e"];
+/// Encoders whose pictures are meant to be worked on or kept: RGB stays RGB, or becomes 4:4:4.
+const KEEPING: [&str; 10] = [
+    "ffv1",
+    "prores_ks",
+    "huffyuv",
+    "ffvhuff",
+    "utvideo",
+    "png",
+    "qtrle",
+    "magicyuv",
+    "rawvideo",
+    "libx264rgb",
+];
+/// Encoders that lose nothing of the pictures they take, by themselves or by `settings` when that is asked for.
+const LOSSLESS: [&str; 13] = [
+    "ffv1",
+    "libx264",
+    "libx264rgb",
+    "libx265",
+    "libvpx-vp9",
+    "libaom-av1",
+    "ffvhuff",
+    "huffyuv",
+    "utvideo",
+    "magicyuv",
+    "png",
+    "qtrle",
+    "rawvideo",
+];
+/// Encoders looked at when something has to be named that takes what another does not.
+const KNOWN: [&str; 8] =
+    ["libx264", "libx265", "libsvtav1", "libvpx-vp9", "libaom-av1", "prores_ks", "ffv1", "qtrle"];
+
+/// Chooses by file name, format and what the user said.
+pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Choice, SinkError> {
+    let bad = |problem| fault(output, problem);
+    let container =
+        Container::of(output).ok_or_else(|| bad("no video container has this extension".into()))?;
+    let (names, asked) = match &encoding.codec {
+        Some(name) => (vec![name.clone()], true),
+        None => (container.encoders(format, encoding), false),
+    };
+    let mut refused = Vec::new();
+    for name in &names {
+        let Some(codec) = encoder(name) else {
+            if asked {
+                return Err(SinkError::Usage {
+                    name: output.to_string_lossy().into_owned(),
+                    problem: format!(
+                        "--codec {name}: this FFmpeg has no such video encoder; 'ffmpeg -encoders' lists what it has"
+                    ),
+                });
+            }
+            continue;
+        };
+        if encoding.lossless && !LOSSLESS.contains(&name.as_str()) {
+            return Err(bad(always_loses(container, name, format)));
+        }
+        if !container.takes(codec.id) {
+            return Err(bad(cannot_hold(container, codec, encoding)));
+        }
+        // it takes no smaller pictures
+        if name == "libsvtav1" && !asked && format.width.min(format.height) < 64 {
+            refused.push(codec);
+            continue;
+        }
+        let picked = if encoding.lossless { pick_same(codec, format) } else { pick(codec, format) };
+        match picked.filter(|_| alpha_fits(container, name, format)) {
+            Some(mut choice) => {
+                let told = keeps_full_range(container, name) || LOSSLESS.contains(&name.as_str());
+                if choice.format.range == ColorRange::Full && choice.format.family != Family::Rgb && !told {
+                    choice.format.range = ColorRange::Limited;
+                }
+                if name.starts_with("prores") && choice.format.matrix == Matrix::BT470BG {
+                    // the same numbers by the name that ProRes has for them
+                    choice.format.matrix = Matrix::SMPTE170M;
+                }
+                return Ok(choice);
+            }
+            None => refused.push(codec),
+        }
+    }
+    if encoding.lossless && !refused.is_empty() {
+        return Err(bad(always_loses(container, &names.join(", "), format)));
+    }
+    if refused.is_empty() {
+        return Err(bad(format!(
+            "this FFmpeg has none of the encoders {}; choose another with --codec",
+            names.join(", ")
+        )));
+    }
+    Err(bad(no_loss(container, &refused, format, asked)))
+}
+
+/// Says that an encoder cannot keep such pictures as they are, and which can.
+fn always_loses(container: Container, name: &str, format: &Format) -> String {
+    let fits = |name: &&&str| {
+        encoder(name).is_some_and(|codec| container.takes(codec.id) && pick_same(codec, format).is_some())
+    };
+    let able: Vec<&str> = LOSSLESS.iter().filter(fits).copied().collect();
+    let instead = match able.is_empty() {
+        true => format!("no encoder for {} can; name the output NAME.mkv", container.name()),
+        false => format!("--codec {} can", able.join(", ")),
+    };
+    format!("--lossless: {name} cannot keep {} as it is. {instead}", format.name())
+}
+
+/// The pixel format of an encoder in which every sample stays what it is.
+fn pick_same(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
+    pick(codec, format).filter(|choice| {
+        let to = &choice.format;
+        let bits = |f: &Format| f.depth.bits().map_or(32, u32::from);
+        let chroma = to.family == format.family && to.subsampling == format.subsampling;
+        // A grey picture gets chroma that says so.
+        (chroma || (format.family == Family::Gray && to.family == Family::Yuv)) && bits(to) >= bits(format)
+    })
+}
+
+fn cannot_hold(container: Container, codec: &sys::AVCodec, encoding: &Encoding) -> String {
+    let what = if encoding.lossless && encoding.codec.is_none() {
+        "--lossless writes FFV1, which".into()
+    } else {
+        format!("{} video", id_name(codec.id))
+    };
+    format!("{what} {} cannot hold; name the output NAME.mkv", container.name())
+}
+
+/// Says which encoders cannot take such pictures, what can be said instead, and which others take them. `asked`: the
+/// user chose the encoder, and is told what it takes.
+fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &Format, asked: bool) -> String {
+    let names: Vec<String> = refused.iter().map(|codec| codec_name(codec)).collect();
+    let mut text = format!(
+        "{} cannot be encoded without loss of depth or alpha by {}",
+        format.name(),
+        names.join(" or ")
+    );
+    if let Some(codec) = refused.first().filter(|_| asked) {
+        let mut takes: Vec<String> = layouts(codec).into_iter().map(|l| l.1.name).collect();
+        takes.dedup();
+        text += &format!(", which takes {}", takes.join(", "));
+    }
+    let able = |c: Option<Container>| -> Vec<String> {
+        let fits = |name: &&&str| {
+            encoder(name).is_some_and(|codec| {
+                c.is_none_or(|c| c.takes(codec.id) && alpha_fits(c, name, format))
+                    && pick(codec, format).is_some()
+            })
+        };
+        KNOWN.iter().filter(fits).map(|&name| name.to_owned()).collect()
+    };
+    let (here, anywhere) = (able(Some(container)), able(None));
+    let instead = match (here.is_empty(), anywhere.is_empty()) {
+        (false, _) => format!("; --codec {} can", here.join(", ")),
+        (true, false) => format!("; in NAME.mkv or NAME.mov {} can", anywhere.join(", ")),
+        (true, true) => "; no encoder here can".into(),
+    };
+    let lossy = refused.iter().find_map(|codec| less(codec, format));
+    let lossy = lossy.map_or_else(|| "--pix-fmt".into(), |name| format!("--pix-fmt {name}"));
+    format!("{text}{instead}. To lose it on purpose, say {lossy}")
+}
+
+/// The nearest pixel format that an encoder takes when depth or else alpha is given up, by our name.
+fn less(codec: &'static sys::AVCodec, format: &Format) -> Option<String> {
+    let own = format.depth.bits().map_or(32, u32::from);
+    let alphas = [format.alpha, Alpha::None];
+    let mut tries = alphas.into_iter().flat_map(|alpha| {
+        let depths = [16, 14, 12, 10, 9, 8].into_iter().filter(move |bits| u32::from(*bits) <= own);
+        depths.map(move |bits| Format { alpha, depth: Depth::Bits(bits), ..*format })
+    });
+    tries.find_map(|format| pick(codec, &format)).map(|choice| choice.format.name())
+}
+
+/// VP8 and VP9 keep alpha beside the packets, where only Matroska and WebM have a place for it.
+fn alpha_fits(container: Container, name: &str, format: &Format) -> bool {
+    !format.has_alpha() || !(name.starts_with("libvpx") || name.starts_with("vp")) || container.is_matroska()
+}
+
+/// The pixel formats an encoder takes that can be written from planes.
+fn layouts(codec: &sys::AVCodec) -> Vec<(AVPixelFormat, Layout)> {
+    let mut all = Vec::new();
+    let mut next = codec.pix_fmts;
+    if next.is_null() {
+        // rawvideo and its like take anything
+        return Vec::new();
+    }
+    loop {
+        // SAFETY: libav's list ends with NONE, where we end.
+        let pix_fmt = unsafe { *next };
+        if pix_fmt == AVPixelFormat::AV_PIX_FMT_NONE {
+            return all;
+        }
+        // the yuvj names are old ones for full range, which is said otherwise; nv12 and its kin are yuv420p interleaved
+        if let Ok(layout) = Layout::of(pix_fmt)
+            && layout.can_pack()
+            && !["yuvj", "nv"].iter().any(|old| layout.name.starts_with(old))
+        {
+            all.push((pix_fmt, layout));
+        }
+        // SAFETY: not yet at the end.
+        next = unsafe { next.add(1) };
+    }
+}
+
+fn pick(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
+    let name = codec_name(codec);
+    let wanted = wanted(&name, format);
+    let mut all = layouts(codec);
+    if codec.pix_fmts.is_null()
+        && let Some(exact) = pixfmt::exact(format)
+        && let Ok(layout) = Layout::of(exact)
+    {
+        all.push((exact, layout));
+    }
+    // libav decodes ProRes 4444 to 12 bits and encodes it from 10: what it gave it takes back, and the loss is told
+    let spare = if name == "prores_ks" && format.depth == Depth::Bits(12) { 2 } else { 0 };
+    let even = EVEN.contains(&name.as_str());
+    let (_, pix_fmt, layout) = all
+        .into_iter()
+        .filter_map(|(pix_fmt, layout)| {
+            let to = layout.format(format.width, format.height);
+            let odd = (to.width % (1 << to.subsampling.0) != 0) || (to.height % (1 << to.subsampling.1) != 0);
+            let cost = cost(&wanted, &to, spare).filter(|_| !(even && odd))?;
+            Some((cost, pix_fmt, layout))
+        })
+        .min_by_key(|found| found.0)?;
+    let to = tagged(format, &layout.format(format.width, format.height), assumed_siting(&name));
+    Some(Choice { codec, name, format: to, pix_fmt, layout })
+}
+
+/// What would be given to an encoder that takes anything.
+fn wanted(encoder: &str, format: &Format) -> Format {
+    let mut out = *format;
+    if out.family == Family::Rgb && !KEEPING.contains(&encoder) {
+        out.family = Family::Yuv;
+        out.subsampling = (1, 1);
+    }
+    out
+}
+
+/// How far `to` is from `from`; `None` where more than `spare` bits, alpha or colour would be lost.
+fn cost(from: &Format, to: &Format, spare: u32) -> Option<u32> {
+    let bits = |f: &Format| f.depth.bits().map_or(32, u32::from);
+    if bits(to) + spare < bits(from) || (from.has_alpha() && !to.has_alpha()) {
+        return None;
+    }
+    let family = match (from.family, to.family) {
+        (a, b) if a == b => 0,
+        (Family::Gray, Family::Yuv) => 1,
+        (Family::Gray, Family::Rgb) => 3,
+        (Family::Rgb, Family::Yuv) if to.subsampling == (0, 0) => 2,
+        _ => return None,
+    };
+    // a grey picture loses nothing to coarse chroma, and 4:2:0 plays everywhere
+    let finest = if from.family == Family::Gray { (1, 1) } else { from.subsampling };
+    let (sx, sy) = to.subsampling;
+    if to.family == Family::Yuv && (sx > finest.0 || sy > finest.1) {
+        return None;
+    }
+    let finer =
+        if to.family == Family::Yuv { u32::from(finest.0 - sx) + u32::from(finest.1 - sy) } else { 0 };
+    let extra = u32::from(to.has_alpha() && !from.has_alpha());
+    Some(family * 10_000 + extra * 1000 + finer * 100 + bits(to).abs_diff(bits(from)))
+}
+
+/// The tags of `from` on the samples of `to`, with those that a change of kind asks for; `siting` is where readers put
+/// chroma that is made here.
+fn tagged(from: &Format, to: &Format, siting: Siting) -> Format {
+    let mut out = Format {
+        family: to.family,
+        depth: to.depth,
+        subsampling: to.subsampling,
+        alpha: if to.has_alpha() { Alpha::Straight } else { Alpha::None },
+        ..*from
+    };
+    // unsaid, float is full, and integers would then be taken for limited
+    if from.depth == Depth::Float && from.range == ColorRange::Unspecified && from.family != Family::Rgb {
+        out.range = ColorRange::Full;
+    }
+    if from.family == Family::Rgb && to.family == Family::Yuv {
+        out.range = ColorRange::Limited;
+        if from.matrix == Matrix::RGB || from.matrix == Matrix::UNSPECIFIED {
+            // what readers assume where none is said
+            out.matrix = if from.height >= 720 { Matrix::BT709 } else { Matrix::SMPTE170M };
+        }
+        out.siting = siting;
+    }
+    if to.family != Family::Yuv || to.subsampling == (0, 0) {
+        out.siting = Siting::Unspecified;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(
+        output: &str,
+        format: &str,
+        change: impl FnOnce(&mut Encoding),
+    ) -> Result<(String, String), String> {
+        let mut encoding = Encoding::default();
+        change(&mut encoding);
+        let format = Format::from_name(format, 128, 72).unwrap();
+        let choice = choose(OsStr::new(output), &format, &encoding).map_err(|e| e.to_string())?;
+        let again = choose(OsStr::new(output), &choice.format, &encoding).unwrap();
+        assert_eq!(again.format, choice.format, "what is accepted stays");
+        Ok((choice.name, choice.layout.name))
+    }
+
+    #[test]
+    fn defaults() {
+        for (output, format, encoder, pix_fmt) in [
+            ("a.mp4", "yuv420p", "libx264", "yuv420p"),
+            ("a.mp4", "yuv420p10", "libx264", "yuv420p10le"),
+            ("a.mp4", "yuv422p12", "libx265", "yuv422p12le"),
+            ("a.mkv", "gbrp", "libx264", "yuv420p"),
+            ("a.mkv", "yuv440p", "libx264", "yuv444p"),
+            ("a.mkv", "gray", "libx264", "gray"),
+            ("a.mkv", "yuv420p16", "ffv1", "yuv420p16le"),
+            ("a.mov", "yuva420p", "prores_ks", "yuva444p10le"),
+            ("a.mov", "gbrap", "prores_ks", "yuva444p10le"),
+            ("a.mov", "yuva444p12", "prores_ks", "yuva444p10le"),
+            ("a.webm", "yuv420p", "libsvtav1", "yuv420p"),
+            ("a.webm", "yuv444p12", "libvpx-vp9", "yuv444p12le"),
+            ("a.webm", "yuva420p", "libvpx-vp9", "yuva420p"),
+            ("a.avi", "yuv420p", "mpeg4", "yuv420p"),
+        ] {
+            assert_eq!(
+                chosen(output, format, |_| ()),
+                Ok((encoder.into(), pix_fmt.into())),
+                "{output} {format}"
+            );
+        }
+        let small = Format::from_name("yuv420p", 64, 48).unwrap();
+        let choice = choose(OsStr::new("a.webm"), &small, &Encoding::default()).unwrap();
+        assert_eq!(choice.name, "libvpx-vp9", "SVT-AV1 takes 64 rows and more");
+        let lossless = |format| chosen("a.mkv", format, |e| e.lossless = true).unwrap();
+        assert_eq!(lossless("gbrp"), ("ffv1".into(), "bgr0".into()));
+        assert_eq!(lossless("gbrap16"), ("ffv1".into(), "gbrap16le".into()));
+        assert_eq!(lossless("yuv411p"), ("ffv1".into(), "yuv411p".into()));
+    }
+
+    #[test]
+    fn what_would_be_lost_is_refused() {
+        let alpha = chosen("a.mp4", "yuva420p", |_| ()).unwrap_err();
+        assert!(
+            alpha.contains("by libx264 or libx265; in NAME.mkv or NAME.mov ") && alpha.contains("prores_ks")
+        );
+        assert!(alpha.ends_with("To lose it on purpose, say --pix-fmt yuv420p"), "{alpha}");
+        for (format, advice) in [
+            ("gbrp16", "--pix-fmt yuv420p10"),
+            ("yuv422p16", "--pix-fmt yuv422p10"),
+            ("grayf32", "--pix-fmt gray10"),
+        ] {
+            let text = chosen("a.mp4", format, |_| ()).unwrap_err();
+            assert!(text.ends_with(advice), "{text}");
+            let name = advice.rsplit(' ').next().unwrap();
+            assert!(chosen("a.mp4", name, |_| ()).is_ok(), "{name} is refused too");
+        }
+        let deep = chosen("a.mp4", "yuv420p10", |e| e.codec = Some("mpeg4".into())).unwrap_err();
+        assert!(deep.contains("mpeg4, which takes yuv420p; --codec libx264, libx265"), "{deep}");
+        let webm = chosen("a.webm", "yuv420p", |e| e.lossless = true).unwrap_err();
+        let mpeg4 = |e: &mut Encoding| (e.lossless, e.codec) = (true, Some("mpeg4".into()));
+        let lossy = chosen("a.mkv", "yuv420p", mpeg4).unwrap_err();
+        assert!(
+            lossy.contains("mpeg4 cannot keep yuv420p") && lossy.contains("--codec ffv1, libx264"),
+            "{lossy}"
+        );
+        let x264 = |e: &mut Encoding| (e.lossless, e.codec) = (true, Some("libx264".into()));
+        assert!(chosen("a.mp4", "yuv422p10", x264).is_ok());
+        let rgb = chosen("a.mkv", "gbrp", x264).unwrap_err();
+        assert!(rgb.contains("libx264 cannot keep gbrp") && rgb.contains("libx264rgb"), "{rgb}");
+        assert!(webm.contains("FFV1") && webm.contains("NAME.mkv"), "{webm}");
+        assert!(chosen("a.mp4", "grayf32", |_| ()).is_err());
+        let odd = Format::from_name("yuv420p", 35, 29).unwrap();
+        let choice = choose(OsStr::new("a.mp4"), &odd, &Encoding::default()).unwrap();
+        assert_eq!(choice.layout.name, "yuv444p");
+    }
+}

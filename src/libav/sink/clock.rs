@@ -1,0 +1,62 @@
+//! When a picture is shown, in ticks of what is written.
+
+use super::choose::Choice;
+use super::container::Container;
+use super::encoder::rational;
+use crate::libav::carry::{self, FrameCarry};
+use crate::source::FrameStamp;
+use grainfield_filters::ratio::Ratio;
+
+/// The clock of a video file's pictures.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// Seconds a tick.
+    pub(super) tick: Ratio,
+    /// Where a tick is a frame, though the source has a finer clock: seconds a tick of that, and its timestamp of frame
+    /// 0.
+    pub(super) grid: Option<(Ratio, i64)>,
+}
+
+/// Encoders that take the clock for the rate, or count in 16 bits.
+const BY_RATE: [&str; 4] = ["mpeg1video", "mpeg2video", "libtheora", "theora"];
+
+/// MPEG-4 part 2 and its kin, which count in 16 bits.
+const COARSE: [&str; 5] = ["mpeg4", "msmpeg4", "msmpeg4v2", "msmpeg4v3", "libxvid"];
+
+impl Clock {
+    /// The source's clock; a tick for each frame where there is none, or where the container (AVI, MXF) or the encoder
+    /// knows nothing but a rate.
+    pub(super) fn of(choice: &Choice, container: Container, source: Option<&carry::Container>) -> Clock {
+        let frame = choice.format.rate.recip().unwrap_or(Ratio::ONE);
+        let Some(source) = source else { return Clock { tick: frame, grid: None } };
+        let (own, name) = (source.time_base, choice.name.as_str());
+        let by_rate = BY_RATE.contains(&name) || container.counts_frames();
+        let coarse = COARSE.contains(&name) && own.den() > 65535;
+        if by_rate || coarse || rational(own).is_none() {
+            return Clock { tick: frame, grid: (own != frame).then_some((own, source.first)) };
+        }
+        Clock { tick: own, grid: None }
+    }
+
+    /// Timestamp and duration of a picture.
+    pub(super) fn shown(&self, stamp: &FrameStamp) -> (i64, i64) {
+        let ticks = |t: Ratio| round(t.checked_div(self.tick).unwrap_or(t));
+        let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
+        let (pts, duration) = match (carried, self.grid) {
+            (None, _) => (ticks(stamp.time), ticks(stamp.duration)),
+            (Some(c), None) if c.duration > 0 => (c.pts, c.duration),
+            (Some(c), None) => (c.pts, ticks(stamp.duration)),
+            // the two are rounded on their own: frames of an even rate then keep their even distance, wherever the
+            // first one lies between two ticks
+            (Some(c), Some((own, first))) => {
+                let of = |n: i64| ticks(Ratio::whole(n) * own);
+                (of(first).saturating_add(of(c.pts.saturating_sub(first))), ticks(stamp.duration))
+            }
+        };
+        (pts, duration.max(1))
+    }
+}
+
+fn round(t: Ratio) -> i64 {
+    (t + Ratio::HALF).floor()
+}

@@ -1,0 +1,288 @@
+//! Which container a file name asks for, and what is usual in it.
+
+use super::handles::{Dict, text};
+use super::mux::Muxer;
+use crate::sink::Encoding;
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::{Depth, Format};
+use std::ffi::{CStr, CString, OsStr};
+use std::path::Path;
+use std::ptr;
+use sys::AVCodecID;
+
+/// What MPEG-TS has stream types for; libav's muxer does not say, and takes anything.
+const TS: [AVCodecID; 15] = [
+    AVCodecID::AV_CODEC_ID_H264,
+    AVCodecID::AV_CODEC_ID_HEVC,
+    AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
+    AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
+    AVCodecID::AV_CODEC_ID_MPEG4,
+    AVCodecID::AV_CODEC_ID_VC1,
+    AVCodecID::AV_CODEC_ID_MP2,
+    AVCodecID::AV_CODEC_ID_MP3,
+    AVCodecID::AV_CODEC_ID_AAC,
+    AVCodecID::AV_CODEC_ID_AC3,
+    AVCodecID::AV_CODEC_ID_EAC3,
+    AVCodecID::AV_CODEC_ID_DTS,
+    AVCodecID::AV_CODEC_ID_OPUS,
+    AVCodecID::AV_CODEC_ID_DVB_SUBTITLE,
+    AVCodecID::AV_CODEC_ID_DVB_TELETEXT,
+];
+
+/// What readers find in MPEG program streams (mpg, vob), whose muxers take any picture.
+const PS: [AVCodecID; 8] = [
+    AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
+    AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
+    AVCodecID::AV_CODEC_ID_H264,
+    AVCodecID::AV_CODEC_ID_MP2,
+    AVCodecID::AV_CODEC_ID_MP3,
+    AVCodecID::AV_CODEC_ID_AC3,
+    AVCodecID::AV_CODEC_ID_DTS,
+    AVCodecID::AV_CODEC_ID_DVD_SUBTITLE,
+];
+
+/// What a muxer takes and no reader makes sense of afterwards.
+const UNREADABLE: [(&str, AVCodecID); 6] = [
+    ("avi", AVCodecID::AV_CODEC_ID_FLAC),
+    ("nut", AVCodecID::AV_CODEC_ID_FLAC),
+    ("nut", AVCodecID::AV_CODEC_ID_WMAV1),
+    ("nut", AVCodecID::AV_CODEC_ID_WMAV2),
+    ("mov", AVCodecID::AV_CODEC_ID_WMAV1),
+    ("mov", AVCodecID::AV_CODEC_ID_WMAV2),
+];
+
+/// A muxer of libav's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Container {
+    pub(crate) muxer: *const sys::AVOutputFormat,
+}
+
+// SAFETY: points to libav's static description.
+unsafe impl Send for Container {}
+
+/// Containers that are alike in what they can hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ContainerFamily {
+    /// mp4, m4v, 3gp.
+    Mp4,
+    /// QuickTime.
+    Mov,
+    /// Matroska.
+    Mkv,
+    /// WebM, which is Matroska with few codecs.
+    Webm,
+    /// Anything else.
+    Other,
+}
+
+impl Container {
+    /// By the extension of the name; `None` when libav has no muxer for video files of that name.
+    pub(crate) fn of(output: &OsStr) -> Option<Container> {
+        let extension = Path::new(output).extension()?.to_str()?;
+        // only the extension speaks: the rest of the name need not be UTF-8, and may look like a protocol
+        let name = CString::new(format!("x.{}", extension.to_ascii_lowercase())).ok()?;
+        // SAFETY: the name lives through the call; the answer is static or null.
+        let muxer = unsafe { sys::av_guess_format(ptr::null(), name.as_ptr(), ptr::null()).as_ref() }?;
+        let video = muxer.video_codec != AVCodecID::AV_CODEC_ID_NONE;
+        let file = muxer.flags & sys::AVFMT_NOFILE == 0;
+        let container = Container { muxer };
+        (video && file && !container.name().starts_with("image2")).then_some(container)
+    }
+
+    fn get(self) -> &'static sys::AVOutputFormat {
+        // SAFETY: `of` makes none but those of libav's static table.
+        unsafe { &*self.muxer }
+    }
+
+    /// libav's name of the muxer.
+    pub(crate) fn name(self) -> String {
+        // SAFETY: a static string.
+        unsafe { text(self.get().name) }
+    }
+
+    pub(crate) fn family(self) -> ContainerFamily {
+        match self.name().as_str() {
+            "mp4" | "ipod" | "3gp" | "3g2" | "psp" | "f4v" => ContainerFamily::Mp4,
+            "mov" => ContainerFamily::Mov,
+            "matroska" => ContainerFamily::Mkv,
+            "webm" => ContainerFamily::Webm,
+            _ => ContainerFamily::Other,
+        }
+    }
+
+    /// Matroska and WebM, whose times are milliseconds.
+    pub(crate) fn is_matroska(self) -> bool {
+        matches!(self.family(), ContainerFamily::Mkv | ContainerFamily::Webm)
+    }
+
+    /// AVI, MXF and the like: a stream is its packets one behind the other, from zero on. (That times may vary is not
+    /// said of every muxer that can write them: of mp4 not before FFmpeg 6.)
+    pub(crate) fn counts_frames(self) -> bool {
+        ["avi", "gxf"].contains(&self.name().as_str()) || self.flag(sys::AVFMT_NOTIMESTAMPS)
+    }
+
+    pub(crate) fn flag(self, flag: i32) -> bool {
+        self.get().flags & flag != 0
+    }
+
+    /// Whether streams of that codec can be put into it.
+    pub(crate) fn takes(self, codec: AVCodecID) -> bool {
+        let name = self.name();
+        // its four letters are there, but few players know them
+        let vorbis = codec == AVCodecID::AV_CODEC_ID_VORBIS
+            && matches!(self.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
+        if vorbis || UNREADABLE.contains(&(name.as_str(), codec)) {
+            return false;
+        }
+        // SAFETY: a static description and a number.
+        let answer = unsafe { sys::avformat_query_codec(self.muxer, codec, sys::FF_COMPLIANCE_UNOFFICIAL) };
+        let own = self.get();
+        match (answer, name.as_str()) {
+            (1, _) => true,
+            (_, "mpegts") => TS.contains(&codec),
+            (_, "mpeg" | "vcd" | "vob" | "svcd" | "dvd") => PS.contains(&codec),
+            // these have more than they say, and refuse the rest with their header
+            (_, "mov" | "mxf" | "mxf_d10" | "mxf_opatom" | "ogg" | "ogv" | "gxf") => self.begins_with(codec),
+            // it does not say: then what it has by default is all that is sure
+            _ if answer < 0 => [own.video_codec, own.audio_codec, own.subtitle_codec].contains(&codec),
+            _ => false,
+        }
+    }
+
+    /// Whether a header with a stream of that codec can be written.
+    fn begins_with(self, codec: AVCodecID) -> bool {
+        // SAFETY: a number.
+        let kind = unsafe { sys::avcodec_get_type(codec) };
+        let video = sys::AVMediaType::AVMEDIA_TYPE_VIDEO;
+        let kinds: &[_] = if kind == video { &[codec] } else { &[self.get().video_codec, codec] };
+        let began = Muxer::trial(self).and_then(|mut muxer| {
+            for &codec in kinds {
+                let stream = muxer.stream()?;
+                let second = sys::AVRational { num: 1, den: 25 };
+                (stream.time_base, stream.avg_frame_rate) = (second, sys::AVRational { num: 25, den: 1 });
+                stream.sample_aspect_ratio = sys::AVRational { num: 1, den: 1 };
+                // SAFETY: a new stream's parameters, ours alone, and a number.
+                unsafe {
+                    let par = &mut *stream.codecpar;
+                    (par.codec_id, par.codec_type) = (codec, sys::avcodec_get_type(codec));
+                    (par.width, par.height) = (1920, 1080);
+                    (par.sample_rate, par.block_align) = (48_000, 4);
+                    (par.bits_per_coded_sample, par.bits_per_raw_sample) = (16, 16);
+                    sys::av_channel_layout_default(&mut par.ch_layout, 2);
+                }
+            }
+            muxer.begin(Dict::new())
+        });
+        // what it said of what it does not take is nobody's business
+        crate::libav::log::drain();
+        began.is_ok()
+    }
+
+    /// What sound can become when it cannot be copied, the usual first.
+    pub(crate) fn sounds(self) -> Vec<AVCodecID> {
+        let own = self.get().audio_codec;
+        let more = match (self.family(), self.name().as_str()) {
+            (ContainerFamily::Mp4 | ContainerFamily::Mov, _) => return vec![AVCodecID::AV_CODEC_ID_AAC],
+            (ContainerFamily::Mkv | ContainerFamily::Webm, _) => {
+                return vec![AVCodecID::AV_CODEC_ID_OPUS, AVCodecID::AV_CODEC_ID_VORBIS];
+            }
+            // for more than two channels
+            (_, "mpegts" | "mpeg" | "vob" | "svcd" | "dvd" | "avi") => Some(AVCodecID::AV_CODEC_ID_AC3),
+            (_, "flv") => Some(AVCodecID::AV_CODEC_ID_AAC),
+            _ => None,
+        };
+        [own].into_iter().chain(more).filter(|&id| id != AVCodecID::AV_CODEC_ID_NONE).collect()
+    }
+
+    /// The encoders to try for pictures of a format, best first, by name.
+    pub(crate) fn encoders(self, format: &Format, encoding: &Encoding) -> Vec<String> {
+        let deep = !matches!(format.depth, Depth::Bits(8..=10));
+        let list: &[&str] = match self.family() {
+            _ if encoding.lossless => &["ffv1"],
+            ContainerFamily::Mp4 if self.name() != "3gp" => &["libx264", "libx265"],
+            ContainerFamily::Mov if format.has_alpha() => &["prores_ks"],
+            ContainerFamily::Mov => &["libx264", "libx265", "prores_ks"],
+            ContainerFamily::Mkv if format.has_alpha() => &["ffv1"],
+            ContainerFamily::Mkv if deep => &["libx265", "ffv1"],
+            ContainerFamily::Mkv => &["libx264", "libx265", "ffv1"],
+            ContainerFamily::Webm if format.has_alpha() => &["libvpx-vp9"],
+            ContainerFamily::Webm => &["libsvtav1", "libvpx-vp9", "libaom-av1"],
+            _ if ["mpegts", "flv"].contains(&self.name().as_str()) => &["libx264"],
+            _ => &[],
+        };
+        if !list.is_empty() {
+            return list.iter().map(|&name| name.to_owned()).collect();
+        }
+        // SAFETY: the answer is static or null.
+        let own = unsafe { sys::avcodec_find_encoder(self.get().video_codec).as_ref() };
+        own.map(codec_name).into_iter().collect()
+    }
+}
+
+/// libav's name of an encoder.
+pub(crate) fn codec_name(codec: &sys::AVCodec) -> String {
+    // SAFETY: a static string.
+    unsafe { text(codec.name) }
+}
+
+/// libav's name of a codec.
+pub(crate) fn id_name(id: AVCodecID) -> String {
+    // SAFETY: a static string, never null.
+    unsafe { CStr::from_ptr(sys::avcodec_get_name(id)) }.to_string_lossy().into_owned()
+}
+
+/// The video encoder of that name, or the usual one for the codec of that name.
+pub(crate) fn encoder(name: &str) -> Option<&'static sys::AVCodec> {
+    let c_name = CString::new(name).ok()?;
+    // SAFETY: the name lives through the calls; answers are static or null.
+    let found = unsafe {
+        let by_name = sys::avcodec_find_encoder_by_name(c_name.as_ptr());
+        if by_name.is_null() {
+            let usual = match name {
+                "av1" => c"libsvtav1",
+                "prores" => c"prores_ks",
+                _ => c"",
+            };
+            let usual = sys::avcodec_find_encoder_by_name(usual.as_ptr());
+            if usual.is_null() {
+                let described = sys::avcodec_descriptor_get_by_name(c_name.as_ptr()).as_ref()?;
+                sys::avcodec_find_encoder(described.id).as_ref()
+            } else {
+                usual.as_ref()
+            }
+        } else {
+            by_name.as_ref()
+        }
+    }?;
+    (found.type_ == sys::AVMediaType::AVMEDIA_TYPE_VIDEO).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_ask_for_containers() {
+        let name = |output: &str| Container::of(OsStr::new(output)).map(Container::name);
+        for (output, muxer) in [
+            ("a.mp4", "mp4"),
+            ("b:c.MKV", "matroska"),
+            ("x.webm", "webm"),
+            ("x.mov", "mov"),
+            ("x.ts", "mpegts"),
+        ] {
+            assert_eq!(name(output).as_deref(), Some(muxer));
+        }
+        for none in ["a.txt", "mp4", "a.wav", "a.png", "a.", ""] {
+            assert_eq!(name(none), None, "{none}");
+        }
+        let webm = Container::of(OsStr::new("a.webm")).unwrap();
+        assert!(webm.takes(AVCodecID::AV_CODEC_ID_OPUS) && !webm.takes(AVCodecID::AV_CODEC_ID_AAC));
+    }
+
+    #[test]
+    fn encoders_by_codec_too() {
+        assert_eq!(encoder("hevc").map(codec_name).as_deref(), Some("libx265"));
+        assert!(encoder("aac").is_none() && encoder("nothing").is_none());
+    }
+}

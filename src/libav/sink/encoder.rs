@@ -1,0 +1,391 @@
+//! The encoder: opened as the job says, fed with pictures, asked for packets.
+//!
+//! Its number of threads follows from the size of the picture and not from the machine, because some encoders (x264)
+//! make other pictures with another number: see [`threads`].
+
+use super::choose::Choice;
+use super::container::Container;
+use super::handles::{AvFrame, Codec, Dict, Packet};
+use super::hdr::Hdr;
+use crate::libav::carry::FrameCarry;
+use crate::libav::color::Tag;
+use crate::libav::error::{AvError, check};
+use crate::libav::versions;
+use crate::sink::Encoding;
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::{FieldOrder, Format, Frame};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::simd::{Isa, Level};
+
+/// libav's fraction; `None` when it does not fit its 32 bits.
+pub(crate) fn rational(r: Ratio) -> Option<sys::AVRational> {
+    Some(sys::AVRational { num: r.num().try_into().ok()?, den: r.den().try_into().ok()? })
+}
+
+/// Threads an encoder gets unless it is told otherwise (`--codec-opt threads=N`): one for each 130000 samples of the
+/// picture, at most 12. The same on every machine.
+pub(crate) fn threads(format: &Format) -> u32 {
+    (u64::from(format.width) * u64::from(format.height)).div_ceil(130_000).clamp(1, 12) as u32
+}
+
+/// Why an encoder cannot be opened.
+#[derive(Debug)]
+pub(crate) enum OpenError {
+    Memory,
+    /// Options that the encoder does not know.
+    Unknown(Vec<String>),
+    Av(AvError),
+}
+
+/// An open encoder.
+pub(crate) struct Encoder {
+    pub(crate) codec: Codec,
+    choice: Choice,
+    picture: AvFrame,
+    /// A picture has been sent.
+    fed: bool,
+}
+
+impl Encoder {
+    pub(crate) fn open(
+        container: Container,
+        choice: &Choice,
+        time_base: sys::AVRational,
+        encoding: &Encoding,
+        hdr: &Hdr,
+    ) -> Result<Encoder, OpenError> {
+        let codec = Codec::new(choice.codec).ok_or(OpenError::Memory)?;
+        let picture = AvFrame::new().ok_or(OpenError::Memory)?;
+        let format = &choice.format;
+        let mut options = settings(choice, encoding, hdr);
+        // SAFETY: a fresh context, ours alone.
+        let context = unsafe { &mut *codec.0 };
+        context.width = format.width as i32;
+        context.height = format.height as i32;
+        context.pix_fmt = choice.pix_fmt;
+        context.time_base = time_base;
+        if let Some(rate) = rational(format.rate) {
+            context.framerate = rate;
+        }
+        if format.aspect > Ratio::ZERO
+            && let Some(aspect) = rational(format.aspect)
+        {
+            context.sample_aspect_ratio = aspect;
+        }
+        context.color_range = format.range.to_av();
+        context.colorspace = format.matrix.to_av();
+        context.color_primaries = format.primaries.to_av();
+        context.color_trc = format.transfer.to_av();
+        context.chroma_sample_location = format.siting.to_av();
+        // the container is told of fields where the stream tells of them
+        if !WHOLE_FRAMES.contains(&choice.name.as_str()) {
+            context.field_order = format.fields.to_av();
+        }
+        if matches!(format.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed)
+            && INTERLACING.contains(&choice.name.as_str())
+        {
+            context.flags |= sys::AV_CODEC_FLAG_INTERLACED_DCT as i32;
+        }
+        if container.flag(sys::AVFMT_GLOBALHEADER) {
+            context.flags |= sys::AV_CODEC_FLAG_GLOBAL_HEADER as i32;
+        }
+        // limited range in MJPEG and the like are common and only unofficial
+        context.strict_std_compliance = sys::FF_COMPLIANCE_UNOFFICIAL;
+        // SAFETY: codec and context belong together; the dictionary comes back with what nobody knew.
+        check(unsafe { sys::avcodec_open2(codec.0, choice.codec, &mut options.0) }).map_err(OpenError::Av)?;
+        let unknown = options.keys();
+        if !unknown.is_empty() {
+            return Err(OpenError::Unknown(unknown));
+        }
+        Ok(Encoder { codec, choice: choice.clone(), picture, fed: false })
+    }
+
+    pub(crate) fn time_base(&self) -> sys::AVRational {
+        // SAFETY: an open context; only this field is read.
+        unsafe { (*self.codec.0).time_base }
+    }
+
+    /// What the encoder says of the stream as a whole.
+    pub(crate) fn extra(&self) -> Vec<u8> {
+        // SAFETY: an open context, with so many bytes.
+        unsafe {
+            let codec = &*self.codec.0;
+            match usize::try_from(codec.extradata_size) {
+                Ok(size) if !codec.extradata.is_null() => {
+                    std::slice::from_raw_parts(codec.extradata, size).to_vec()
+                }
+                _ => Vec::new(),
+            }
+        }
+    }
+
+    /// Hands over a picture: what the encoder has to hold on to, it copies. `carried` are its other properties.
+    pub(crate) fn send(
+        &mut self,
+        frame: &Frame,
+        pts: i64,
+        duration: i64,
+        carried: Option<&FrameCarry>,
+    ) -> Result<(), AvError> {
+        let format = &self.choice.format;
+        // SAFETY: our own frame; its buffers are made for exactly this format and size, and are only written when
+        // nobody else holds them.
+        unsafe {
+            let picture = self.picture.0;
+            if (*picture).buf[0].is_null() {
+                (*picture).format = self.choice.pix_fmt as i32;
+                (*picture).width = format.width as i32;
+                (*picture).height = format.height as i32;
+                check(sys::av_frame_get_buffer(picture, 0))?;
+            }
+            check(sys::av_frame_make_writable(picture))?;
+            self.choice.layout.pack(frame, &mut *picture);
+            self.properties(carried)?;
+            let picture = &mut *self.picture.0;
+            picture.pts = pts;
+            versions::set_duration(picture, duration);
+            check(sys::avcodec_send_frame(self.codec.0, picture))?;
+        }
+        self.fed = true;
+        Ok(())
+    }
+
+    fn properties(&mut self, carried: Option<&FrameCarry>) -> Result<(), AvError> {
+        let format = &self.choice.format;
+        // SAFETY: our own frame; the properties are valid as long as `carried`.
+        let picture = unsafe {
+            let picture = self.picture.0;
+            let count = usize::try_from((*picture).nb_side_data).unwrap_or(0);
+            let kinds: Vec<_> = (0..count).map(|i| (**(*picture).side_data.add(i)).type_).collect();
+            for kind in kinds {
+                sys::av_frame_remove_side_data(picture, kind);
+            }
+            if let Some(carried) = carried {
+                check(sys::av_frame_copy_props(picture, carried.props()))?;
+            }
+            &mut *picture
+        };
+        picture.pict_type = sys::AVPictureType::AV_PICTURE_TYPE_NONE;
+        // what the job says of the picture goes before what the source said
+        picture.color_range = format.range.to_av();
+        picture.colorspace = format.matrix.to_av();
+        picture.color_primaries = format.primaries.to_av();
+        picture.color_trc = format.transfer.to_av();
+        picture.chroma_location = format.siting.to_av();
+        // SAFETY: only this field is read.
+        picture.sample_aspect_ratio = unsafe { (*self.codec.0).sample_aspect_ratio };
+        match format.fields {
+            FieldOrder::TopFirst => versions::set_interlaced(picture, Some(true)),
+            FieldOrder::BottomFirst => versions::set_interlaced(picture, Some(false)),
+            FieldOrder::Mixed => (),
+            _ => versions::set_interlaced(picture, None),
+        }
+        Ok(())
+    }
+
+    /// No more pictures will come.
+    pub(crate) fn end(&mut self) -> Result<(), AvError> {
+        // SAFETY: an open context.
+        check(unsafe { sys::avcodec_send_frame(self.codec.0, std::ptr::null()) }).map(drop)
+    }
+
+    /// The next packet; `false` when there is none yet, or no more.
+    pub(crate) fn receive(&mut self, packet: &Packet) -> Result<bool, AvError> {
+        // SAFETY: an open context and our own packet.
+        match check(unsafe { sys::avcodec_receive_packet(self.codec.0, packet.0) }) {
+            Ok(_) => Ok(true),
+            Err(AvError::AGAIN | AvError::EOF) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Encoder {
+    /// SVT-AV1 waits for good when it is closed before it has seen a picture, or before it has been told that no more
+    /// come. The first cannot be mended: then its memory is left to the end of the program.
+    fn drop(&mut self) {
+        if self.choice.name != "libsvtav1" {
+            return;
+        }
+        if !self.fed {
+            self.codec.0 = std::ptr::null_mut();
+        } else if let Some(packet) = Packet::new() {
+            // an encoder that has been told already only says so again
+            let _ = self.end();
+            while matches!(self.receive(&packet), Ok(true)) {}
+        }
+    }
+}
+
+/// Gives a stream's parameters the codec's own header, in place of what they have.
+///
+/// # Safety
+/// `par` must be valid parameters of libav's.
+pub(crate) unsafe fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -> Result<(), AvError> {
+    let size = i32::try_from(extra.len()).map_err(|_| AvError(-libc::ENOMEM))?;
+    // SAFETY: as promised by the caller; the old bytes are libav's, and so are the new ones, with the padding that
+    // readers of it expect.
+    unsafe {
+        sys::av_freep(std::ptr::from_mut(&mut par.extradata).cast());
+        par.extradata_size = 0;
+        if size > 0 {
+            let room = extra.len() + sys::AV_INPUT_BUFFER_PADDING_SIZE as usize;
+            par.extradata = sys::av_mallocz(room).cast();
+            if par.extradata.is_null() {
+                return Err(AvError(-libc::ENOMEM));
+            }
+            std::ptr::copy_nonoverlapping(extra.as_ptr(), par.extradata, extra.len());
+            par.extradata_size = size;
+        }
+    }
+    Ok(())
+}
+
+/// Encoders that neither code fields nor say that a frame holds two.
+pub(crate) const WHOLE_FRAMES: [&str; 7] =
+    ["libx265", "libsvtav1", "libaom-av1", "librav1e", "libvpx", "libvpx-vp9", "libtheora"];
+
+/// Encoders that code fields when they are told to.
+pub(crate) const INTERLACING: [&str; 8] =
+    ["libx264", "mpeg2video", "mpeg4", "prores_ks", "prores", "prores_aw", "dnxhd", "libxvid"];
+
+/// Pictures with a side below this cannot be cut into FFV1's slices.
+const TINY: u32 = 16;
+
+/// The options an encoder is opened with: ours, then the user's over them.
+fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr) -> Dict {
+    let name = choice.name.as_str();
+    let mut dict = Dict::new();
+    let threads = threads(&choice.format);
+    dict.set("threads", &threads.to_string());
+    let mut own: Vec<(&str, String)> = Vec::new(); // for x264-params and x265-params
+    match name {
+        "libx264" | "libx264rgb" => {
+            // it is told of each picture's first field too late for what it writes of the first
+            match choice.format.fields {
+                FieldOrder::TopFirst => own.push(("tff", "1".into())),
+                FieldOrder::BottomFirst => own.push(("bff", "1".into())),
+                _ => {}
+            }
+            own.extend(hdr.display_text().map(|t| ("mastering-display", t)));
+            own.extend(hdr.light_text().map(|t| ("cll", t)));
+            // x264's AVX-512 code for mbtree reads what was never written where a row is no multiple of 8 macroblocks:
+            // pictures then differ from run to run, and from those of machines that lack it. AVX2 costs a tenth more time
+            if encoding.repeatable && Level::of(Isa::Avx512).is_some() {
+                own.push(("asm", "AVX2".into()));
+            }
+        }
+        "libx265" => {
+            own.push(("frame-threads", threads.div_ceil(4).to_string()));
+            own.push(("log-level", "error".into()));
+            own.extend(hdr.display_text().map(|t| ("master-display", t)));
+            own.extend(hdr.light_text().map(|t| ("max-cll", t)));
+            if hdr.display.is_some() || hdr.light.is_some() {
+                own.push(("hdr10", "1".into()));
+            }
+        }
+        "ffv1" => {
+            dict.set("g", "1");
+            // it takes slices of version 3 that hold no sample, and then loses the picture or does not open
+            if choice.format.width.min(choice.format.height) >= TINY {
+                dict.set("level", "3");
+                dict.set("slicecrc", "1");
+            }
+        }
+        "libvpx-vp9" => {
+            dict.set("row-mt", "1");
+            dict.set("deadline", "good");
+        }
+        "prores_ks" if choice.format.subsampling == (0, 0) => dict.set("profile", "4444"),
+        "prores_ks" => dict.set("profile", "hq"),
+        _ => {}
+    }
+    quality(name, encoding, &mut dict, &mut own);
+    let params = match name {
+        "libx264" | "libx264rgb" => Some("x264-params"),
+        "libx265" => Some("x265-params"),
+        _ => None,
+    };
+    let mut joined = own.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(":");
+    for (key, value) in &encoding.options {
+        if Some(key.as_str()) == params {
+            // the last of a key wins
+            joined = if joined.is_empty() { value.clone() } else { format!("{joined}:{value}") };
+        } else {
+            dict.set(key, value);
+        }
+    }
+    if let Some(params) = params.filter(|_| !joined.is_empty()) {
+        dict.set(params, &joined);
+    }
+    dict
+}
+
+/// What decides how good it looks and how long it takes.
+fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, own: &mut Vec<(&str, String)>) {
+    let preset = match name {
+        "libsvtav1" => Some(("preset", "8")),
+        "libvpx-vp9" | "libaom-av1" => Some(("cpu-used", "4")),
+        _ => None,
+    };
+    let preset_key = preset.map_or("preset", |p| p.0);
+    if let Some(preset) = encoding.preset.as_deref().or(preset.map(|p| p.1)) {
+        dict.set(preset_key, preset);
+    }
+    if encoding.lossless {
+        match name {
+            "libx264" | "libx264rgb" => dict.set("qp", "0"),
+            "libx265" => own.push(("lossless", "1".into())),
+            "libvpx-vp9" => dict.set("lossless", "1"),
+            "libaom-av1" => dict.set("aom-params", "lossless=1"),
+            _ => {}
+        }
+        return;
+    }
+    let usual = match name {
+        "libx264" | "libx264rgb" => Some(18.0),
+        "libx265" => Some(20.0),
+        "libsvtav1" | "libaom-av1" => Some(28.0),
+        "libvpx-vp9" => Some(24.0),
+        _ => None,
+    };
+    let crf = encoding.crf.or(usual.filter(|_| encoding.bitrate.is_none()));
+    match (encoding.bitrate, crf) {
+        (Some(bits), _) if encoding.crf.is_none() => dict.set("b", &bits.to_string()),
+        (bits, Some(crf)) => {
+            dict.set("crf", &crf.to_string());
+            // with a quality, libvpx and libaom take the rate as the most there may be, and 0 as no bound
+            if matches!(name, "libvpx-vp9" | "libaom-av1" | "libsvtav1") {
+                dict.set("b", &bits.unwrap_or(0).to_string());
+            } else if let Some(bits) = bits {
+                dict.set("maxrate", &bits.to_string());
+                dict.set("bufsize", &(bits.saturating_mul(2)).to_string());
+            }
+        }
+        _ if matches!(
+            name,
+            "mpeg4" | "mpeg2video" | "mpeg1video" | "mjpeg" | "libtheora" | "flv" | "msmpeg4"
+        ) =>
+        {
+            let q = if name == "libtheora" { 8 } else { 2 };
+            dict.set("flags", "+qscale");
+            dict.set("global_quality", &(q * sys::FF_QP2LAMBDA).to_string());
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grainfield_filters::frame::{Depth, Family};
+
+    #[test]
+    fn threads_follow_the_picture() {
+        let of = |w, h| threads(&Format::new(w, h, Family::Yuv, Depth::Bits(8), (1, 1)));
+        assert_eq!(
+            [of(16, 16), of(960, 540), of(1280, 720), of(1920, 1080), of(3840, 2160)],
+            [1, 4, 8, 12, 12]
+        );
+    }
+}

@@ -1,0 +1,156 @@
+//! HDR10's static metadata: mastering display (SMPTE ST 2086) and content light level (CTA-861.3), for containers as
+//! they are and for encoders as text.
+
+use crate::libav::versions::stream_side_data;
+use ffmpeg_sys_next as sys;
+use std::mem::size_of;
+use sys::{AVFrameSideDataType, AVPacketSideDataType};
+
+/// libav's `AVMasteringDisplayMetadata`, which the bindings leave out. Its fields are part of libav's interface.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Display {
+    /// x and y of red, green and blue.
+    display_primaries: [[sys::AVRational; 2]; 3],
+    white_point: [sys::AVRational; 2],
+    min_luminance: sys::AVRational,
+    max_luminance: sys::AVRational,
+    has_primaries: i32,
+    has_luminance: i32,
+}
+
+/// libav's `AVContentLightMetadata`, likewise. cd/m2.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Light {
+    max_cll: u32,
+    max_fall: u32,
+}
+
+/// What a stream says of the screen it was mastered on, and of its brightness.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hdr {
+    pub(crate) display: Option<Display>,
+    pub(crate) light: Option<Light>,
+}
+
+/// A structure of libav's out of its bytes. Newer versions may append fields, never take some away.
+fn read<T: Copy>(bytes: Option<&[u8]>) -> Option<T> {
+    let bytes = bytes.filter(|b| b.len() >= size_of::<T>())?;
+    // SAFETY: long enough; used with plain structures of integers alone.
+    Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
+}
+
+fn bytes<T>(value: &T) -> &[u8] {
+    // SAFETY: used with libav's plain structures of integers without padding.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
+}
+
+impl Hdr {
+    /// What a stream says.
+    ///
+    /// # Safety
+    /// `stream` must be valid.
+    pub(crate) unsafe fn of_stream(stream: *const sys::AVStream) -> Hdr {
+        use AVPacketSideDataType::*;
+        // SAFETY: as promised by the caller.
+        unsafe {
+            Hdr {
+                display: read(stream_side_data(stream, AV_PKT_DATA_MASTERING_DISPLAY_METADATA)),
+                light: read(stream_side_data(stream, AV_PKT_DATA_CONTENT_LIGHT_LEVEL)),
+            }
+        }
+    }
+
+    /// What a decoded frame says.
+    ///
+    /// # Safety
+    /// `frame` must be valid.
+    pub(crate) unsafe fn of_frame(frame: *const sys::AVFrame) -> Hdr {
+        use AVFrameSideDataType::*;
+        // SAFETY: as promised by the caller; side data has as many bytes as it says.
+        let data = |kind| unsafe {
+            let side = sys::av_frame_get_side_data(frame, kind).as_ref()?;
+            Some(std::slice::from_raw_parts(side.data.cast_const(), side.size))
+        };
+        Hdr {
+            display: read(data(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)),
+            light: read(data(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL)),
+        }
+    }
+
+    /// Where this says nothing, what `other` says.
+    pub(crate) fn or(self, other: Hdr) -> Hdr {
+        Hdr { display: self.display.or(other.display), light: self.light.or(other.light) }
+    }
+
+    /// How much is said.
+    pub(crate) fn says(&self) -> (bool, bool) {
+        (self.display.is_some(), self.light.is_some())
+    }
+
+    /// As stream side data.
+    pub(crate) fn side_data(&self) -> Vec<(AVPacketSideDataType, Vec<u8>)> {
+        let display = self
+            .display
+            .as_ref()
+            .map(|d| (AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, bytes(d).to_vec()));
+        let light = self
+            .light
+            .as_ref()
+            .map(|l| (AVPacketSideDataType::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, bytes(l).to_vec()));
+        display.into_iter().chain(light).collect()
+    }
+
+    /// As x264 and x265 want it: chromaticities in steps of 0.00002, luminances of 0.0001 cd/m2.
+    pub(crate) fn display_text(&self) -> Option<String> {
+        let d = self.display.filter(|d| d.has_primaries != 0 && d.has_luminance != 0)?;
+        let steps = |q: sys::AVRational, unit: i64| {
+            let den = i64::from(q.den).max(1);
+            (i64::from(q.num) * unit + den / 2).div_euclid(den)
+        };
+        let point = |p: &[sys::AVRational; 2]| format!("({},{})", steps(p[0], 50_000), steps(p[1], 50_000));
+        let [r, g, b] = &d.display_primaries;
+        Some(format!(
+            "G{}B{}R{}WP{}L({},{})",
+            point(g),
+            point(b),
+            point(r),
+            point(&d.white_point),
+            steps(d.max_luminance, 10_000),
+            steps(d.min_luminance, 10_000),
+        ))
+    }
+
+    /// As x264 and x265 want it.
+    pub(crate) fn light_text(&self) -> Option<String> {
+        self.light.map(|l| format!("{},{}", l.max_cll, l.max_fall))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_encoders_want_it() {
+        let q = |num, den| sys::AVRational { num, den };
+        let d = Display {
+            display_primaries: [
+                [q(34000, 50000), q(16000, 50000)],
+                [q(53, 200), q(69, 100)],
+                [q(3, 20), q(3, 50)],
+            ],
+            white_point: [q(15635, 50000), q(16450, 50000)],
+            min_luminance: q(1, 10000),
+            max_luminance: q(1000, 1),
+            has_primaries: 1,
+            has_luminance: 1,
+        };
+        let hdr = Hdr { display: Some(d), light: Some(Light { max_cll: 1000, max_fall: 400 }) };
+        let text = hdr.display_text().unwrap();
+        assert_eq!(text, "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)");
+        assert_eq!(hdr.light_text().unwrap(), "1000,400");
+        assert_eq!(hdr.side_data().len(), 2);
+    }
+}

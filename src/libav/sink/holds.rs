@@ -1,0 +1,260 @@
+//! What a container keeps beside the packets, and what has to be named as lost. libav's muxers leave out what they have
+//! no place for without a word; what is said here of each was found by reading back what they wrote.
+
+use super::choose::Choice;
+use super::container::{Container, ContainerFamily};
+use super::encoder::WHOLE_FRAMES;
+use super::hdr::Hdr;
+use crate::libav::copy::{Input, tags};
+use crate::libav::versions;
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::{
+    ColorRange, Family, FieldOrder, Format, Matrix, Primaries, Siting, Transfer,
+};
+use grainfield_filters::ratio::Ratio;
+use sys::AVPacketSideDataType;
+
+/// When a container takes chapters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Chapters {
+    /// With its header alone: before it is known where the last picture ends.
+    First,
+    /// With its trailer.
+    Last,
+    Never,
+}
+
+/// Names that mp4 has a place for.
+const MP4: &str = "title artist album_artist composer album date comment genre copyright grouping lyrics description \
+    synopsis show episode_id network keywords episode_sort season_number media_type hd_video gapless_playback \
+    compilation track disc creation_time location";
+/// Names that QuickTime has a place for.
+const MOV: &str =
+    "title artist album date comment genre copyright make model timecode creation_time location";
+/// Names that AVI has a place for.
+const AVI: &str = "title artist comment copyright date genre track encoded_by timecode software";
+
+impl Container {
+    pub(crate) fn chapters(self) -> Chapters {
+        match (self.family(), self.name().as_str()) {
+            (ContainerFamily::Other, "nut" | "asf" | "asf_stream") => Chapters::First,
+            (ContainerFamily::Other, _) => Chapters::Never,
+            _ => Chapters::Last,
+        }
+    }
+
+    /// Whether a tag of the whole file is kept.
+    pub(super) fn keeps_tag(self, name: &str) -> bool {
+        let among = |list: &str| list.split_whitespace().any(|known| known.eq_ignore_ascii_case(name));
+        match (self.family(), self.name().as_str()) {
+            (_, "3gp" | "3g2") => among("copyright creation_time location"),
+            (_, "mp4") if name.eq_ignore_ascii_case("timecode") => true,
+            (ContainerFamily::Mp4, _) => among(MP4),
+            (ContainerFamily::Mov, _) => among(MOV),
+            (_, "asf") => name != "creation_time",
+            (ContainerFamily::Mkv | ContainerFamily::Webm, _) | (_, "nut" | "ogg" | "ogv" | "flv") => true,
+            (_, "avi") => among(AVI),
+            (_, "mxf" | "mxf_d10" | "mxf_opatom") => {
+                name.eq_ignore_ascii_case("timecode") || name.to_ascii_lowercase().starts_with("comment_")
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the title of a stream is kept.
+    pub(crate) fn keeps_title(self) -> bool {
+        self.is_matroska() || ["nut", "avi", "ogg", "ogv"].contains(&self.name().as_str())
+    }
+
+    /// Whether it is kept that a stream is meant to be shown unasked.
+    pub(crate) fn keeps_forced(self) -> bool {
+        self.is_matroska() || ["mp4", "ipod", "nut"].contains(&self.name().as_str())
+    }
+
+    /// Whether the language of a stream is kept.
+    pub(crate) fn keeps_language(self) -> bool {
+        let name = self.name();
+        self.family() != ContainerFamily::Other
+            || ["mpegts", "nut", "asf", "ogg", "ogv"].contains(&name.as_str())
+    }
+}
+
+/// What the container loses of the input's tags and chapters.
+pub(super) fn lost_words(input: &Input, to: Container, chapters: bool, whole_end: bool) -> Vec<String> {
+    let mut said = Vec::new();
+    // SAFETY: an open context; only this field is read.
+    let count = unsafe { (*input.context).nb_chapters };
+    match to.chapters() {
+        _ if count == 0 || !chapters => {}
+        Chapters::Never => said.push("chapters are lost".into()),
+        Chapters::First if !whole_end => {
+            said.push("chapters are lost, they would have to be written before the end is known".into());
+        }
+        _ => {}
+    }
+    let names: Vec<String> =
+        tags(input).into_iter().map(|tag| tag.0).filter(|name| !to.keeps_tag(name)).collect();
+    if !names.is_empty() {
+        said.push(format!("tags are lost ({})", names.join(", ")));
+    }
+    said
+}
+
+/// What container and encoder lose of what is known of the picture.
+pub(super) fn lost_picture(
+    from: Option<&sys::AVStream>,
+    to: Container,
+    choice: &Choice,
+    hdr: &Hdr,
+) -> Vec<String> {
+    use AVPacketSideDataType::*;
+    // SAFETY: a stream of the open input.
+    let has = |kind| from.is_some_and(|from| unsafe { versions::stream_side_data(from, kind).is_some() });
+    let mut said = Vec::new();
+    let turns = matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov)
+        || (cfg!(ffmpeg_6_1) && to.is_matroska());
+    if has(AV_PKT_DATA_DISPLAYMATRIX) && !turns {
+        said.push("rotation is lost (.mp4 and .mov keep it)".into());
+    }
+    if has(AV_PKT_DATA_DOVI_CONF) {
+        said.push("Dolby Vision data is lost".into());
+    }
+    let coded = ["libx264", "libx264rgb", "libx265"].contains(&choice.name.as_str())
+        && hdr.display.is_some() == hdr.display_text().is_some();
+    let boxed = to.family() != ContainerFamily::Other && !to.name().starts_with("3g");
+    if hdr.says() != (false, false) && !boxed && !coded {
+        said.push("HDR10 data is lost (.mp4, .mov, .mkv and .webm keep it)".into());
+    }
+    said.extend(lost_fields(to, choice));
+    said.extend(lost_aspect(to, choice));
+    said.extend(lost_color(to, choice));
+    said
+}
+
+/// Encoders whose streams say of fields what they are, whatever the container.
+const FIELDED: [&str; 10] = [
+    "libx264",
+    "libx264rgb",
+    "mpeg2video",
+    "mpeg4",
+    "prores_ks",
+    "prores",
+    "prores_aw",
+    "dnxhd",
+    "dvvideo",
+    "ffv1",
+];
+
+/// Whether the order of fields is lost.
+fn lost_fields(to: Container, choice: &Choice) -> Option<String> {
+    let name = choice.name.as_str();
+    let fields = choice.format.fields;
+    if !matches!(fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed) {
+        return None;
+    }
+    if WHOLE_FRAMES.contains(&name) {
+        return Some(format!("that frames are interlaced is lost, {name} codes whole frames"));
+    }
+    // QuickTime and Matroska have a place of their own for it, which MPEG-4's readers overrule
+    let boxed = to.is_matroska()
+        || (matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov) && name != "libxvid");
+    let kept = boxed || FIELDED.contains(&name);
+    (!kept).then(|| format!("that frames are interlaced is lost, {name} does not say it in {}", to.name()))
+}
+
+/// What becomes of the shape of samples.
+fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
+    let format = &choice.format;
+    let own = format.aspect;
+    if own <= Ratio::ZERO {
+        return None;
+    }
+    let exact = |most: i64| own.num() <= most && own.den() <= most;
+    let (width, height) = (i64::from(format.width), i64::from(format.height));
+    let display = Ratio::new(own.num().checked_mul(width)?, own.den().checked_mul(height)?)?;
+    let displayed = |most: i64| display.num() <= most && display.den() <= most;
+    let stream = match choice.name.as_str() {
+        "libx264" | "libx264rgb" | "libx265" | "mjpeg" => exact(65535),
+        "mpeg4" | "libxvid" => exact(255),
+        "libtheora" => exact((1 << 24) - 1),
+        "ffv1" => exact(i32::MAX.into()),
+        // square samples, or the picture as a whole
+        "mpeg2video" => {
+            let shapes = [(4, 3), (16, 9), (221, 100)].map(|(a, b)| Ratio::new(a, b));
+            own == Ratio::ONE || shapes.contains(&Some(display))
+        }
+        _ => own == Ratio::ONE,
+    };
+    let kept = match (to.family(), to.name().as_str()) {
+        (ContainerFamily::Mp4 | ContainerFamily::Mov, _) | (_, "nut" | "asf") => true,
+        (ContainerFamily::Mkv, _) => displayed(1 << 20),
+        // whole samples of the width it is shown in
+        (ContainerFamily::Webm, _) => {
+            let shown = (own * Ratio::whole(width) + Ratio::HALF).floor();
+            let becomes = Ratio::new(shown, width)?;
+            let said = format!("the sample aspect {} becomes {}", colon(own), colon(becomes));
+            return (becomes != own).then_some(said);
+        }
+        (_, "mxf") => displayed(1 << 20) && stream,
+        // readers believe the stream where it has a shape of its own
+        (_, "avi") if ["mpeg4", "libxvid"].contains(&choice.name.as_str()) => stream,
+        (_, "avi") => displayed(65535) || stream,
+        _ => stream,
+    };
+    (!kept).then(|| format!("the sample aspect {} is not kept", colon(own)))
+}
+
+fn colon(r: Ratio) -> String {
+    format!("{}:{}", r.num(), r.den())
+}
+
+/// Encoders that write all of the colour tags into the stream itself.
+const COLORED: [&str; 6] = ["libx264", "libx264rgb", "libx265", "libsvtav1", "libaom-av1", "librav1e"];
+/// Those that write all but the range.
+const TINTED: [&str; 4] = ["mpeg2video", "prores_ks", "prores", "prores_aw"];
+
+/// Whether readers are told that samples have the full range: by the stream itself, or by Matroska where the stream does
+/// not say otherwise. (QuickTime's place for it is not written.)
+pub(super) fn keeps_full_range(to: Container, name: &str) -> bool {
+    const LIMITED: [&str; 7] =
+        ["mpeg1video", "mpeg2video", "magicyuv", "prores_ks", "prores", "prores_aw", "libvpx"];
+    let says = COLORED.contains(&name) || ["libvpx-vp9", "mjpeg", "dnxhd"].contains(&name);
+    says || (to.is_matroska() && !LIMITED.contains(&name))
+}
+
+/// Where readers of an encoder's 4:2:0 put the chroma samples when nothing says it.
+pub(super) fn assumed_siting(name: &str) -> Siting {
+    match name {
+        "mjpeg" | "libtheora" | "mpeg1video" => Siting::Center,
+        _ => Siting::Left,
+    }
+}
+
+/// Whether readers put the chroma samples of 4:2:0 where the tag says: it is written, or it is what they assume.
+fn keeps_siting(to: Container, choice: &Choice) -> bool {
+    let (name, tag) = (choice.name.as_str(), choice.format.siting);
+    let assumed = [Siting::Unspecified, assumed_siting(name)].contains(&tag);
+    choice.format.subsampling != (1, 1) || assumed || COLORED.contains(&name) || to.is_matroska()
+}
+
+/// Which colour tags are lost.
+fn lost_color(to: Container, choice: &Choice) -> Option<String> {
+    let f: &Format = &choice.format;
+    let name = choice.name.as_str();
+    let (all, but_range) = (COLORED.contains(&name), TINTED.contains(&name));
+    let kept = to.family() != ContainerFamily::Other || all;
+    let ranged = keeps_full_range(to, name);
+    let mut lost = Vec::new();
+    let vp9 = name == "libvpx-vp9";
+    if !kept && !but_range {
+        let yuv = f.family == Family::Yuv && !vp9;
+        lost.extend((yuv && f.matrix != Matrix::UNSPECIFIED).then_some("matrix"));
+        lost.extend((f.primaries != Primaries::UNSPECIFIED).then_some("primaries"));
+        lost.extend((f.transfer != Transfer::UNSPECIFIED).then_some("transfer"));
+    }
+    // unsaid, YUV is limited, as the rest of the world has it
+    let full = f.range == ColorRange::Full && f.family != Family::Rgb;
+    lost.extend((!ranged && full).then_some("full range"));
+    lost.extend((!keeps_siting(to, choice)).then_some("chroma siting"));
+    (!lost.is_empty()).then(|| format!("colour tags are lost ({})", lost.join(", ")))
+}

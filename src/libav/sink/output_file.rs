@@ -1,0 +1,298 @@
+//! The muxing half of a video file: the container with the filtered picture's packets, wherever they come from, and
+//! all that is copied beside them.
+
+use super::container::{Container, ContainerFamily};
+use super::encoder::rational;
+use super::handles::{Dict, Packet};
+use super::holds::{Chapters, lost_words};
+use super::mux::Muxer;
+use super::{av_fault, fault};
+use crate::disk::Output;
+use crate::libav::carry;
+use crate::libav::copy::{
+    Input, Planned, Span, StreamCopier, add_chapters, container_tags, fits, move_timecodes, plan as route,
+    set_timecode, tags, timecode_after,
+};
+use crate::libav::details;
+use crate::libav::error::AvError;
+use crate::sink::{Encoding, SinkError};
+use ffmpeg_sys_next as sys;
+use grainfield_filters::ratio::Ratio;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use sys::AVRational;
+
+/// A file on its way.
+pub(super) struct OutputFile {
+    pub(super) name: String,
+    pub(super) container: Container,
+    whole: (bool, bool),
+    no_chapters: bool,
+    copies: Option<StreamCopier>,
+    pub(super) muxer: Muxer,
+    /// Dropped after the muxer, which has the file open as well.
+    pub(super) out: Output,
+    /// Room on the disk that is given back when it is full, so that the end of the file can be written.
+    spare: Option<File>,
+    /// The picture's stream in the output.
+    pub(super) stream: usize,
+    base: AVRational,
+    /// Of the input: seconds to be taken away from all times, and whether they begin anew in the middle.
+    start: Ratio,
+    jumps: bool,
+    /// Where there is a time code to be moved: frames a second, and seconds of the input's first picture.
+    timecode: Option<(Ratio, Ratio)>,
+    /// What is taken away from all times, known with the first picture.
+    pub(super) shift: i64,
+}
+
+/// What a film is made of.
+pub(super) struct OutputParams<'a> {
+    pub(super) output: &'a OsStr,
+    pub(super) overwrite: bool,
+    /// Where the temporary file is to be.
+    pub(super) by: Option<&'a Path>,
+    pub(super) container: Container,
+    /// The clock of the times that come in, and frames a second.
+    pub(super) base: AVRational,
+    pub(super) rate: Ratio,
+    /// Whether the first picture is the source's first, and the last its last.
+    pub(super) whole: (bool, bool),
+    pub(super) encoding: &'a Encoding,
+    pub(super) source: Option<&'a carry::Container>,
+    /// Nothing but the picture.
+    pub(super) alone: bool,
+}
+
+impl OutputParams<'_> {
+    /// The input, opened a second time; `None` for a pipe and for what is no container.
+    pub(super) fn input(&self) -> Result<Option<Input>, SinkError> {
+        let opened = self.source.map_or(Ok(None), Input::open);
+        let name = self.output.to_string_lossy();
+        opened.map_err(|e| av_fault(&name, "the input cannot be opened a second time", e))
+    }
+}
+
+impl OutputFile {
+    /// Makes the file under a temporary name, and its streams. `picture` makes that of the picture. With it comes what
+    /// the container cannot hold, one clause each.
+    pub(super) fn create(
+        output_params: &OutputParams<'_>,
+        input: Option<Input>,
+        mut picture: impl FnMut(&mut Muxer, Option<&sys::AVStream>) -> Result<usize, AvError>,
+    ) -> Result<(OutputFile, Vec<String>), SinkError> {
+        let &OutputParams { output, container, encoding, alone, whole, base, rate, .. } = output_params;
+        let name = output.to_string_lossy().into_owned();
+        let av = |doing: &str, error| av_fault(&name, doing, error);
+        let video = output_params.source.map_or(0, |s| s.video);
+        let mut said = Vec::new();
+        if output_params.source.is_some_and(|s| s.url.is_none()) && !alone {
+            said.push(
+                "sound, subtitles and all else beside the picture of a pipe, which cannot be read twice"
+                    .into(),
+            );
+        }
+        let out = Output::create_by(output, output_params.overwrite, output_params.by)?;
+        let path =
+            out.path().ok_or_else(|| fault(output, "is no file; a video container needs one".into()))?;
+        let mut muxer = Muxer::new(container, path).map_err(|e| av("it cannot be begun", e))?;
+        let mut stream = 0;
+        let no_chapters = encoding.no_chapters || alone;
+        let (mut timecode, mut whole_code) = (None, None);
+        if !alone && let Some(input) = &input {
+            said.extend(lost_words(input, container, !no_chapters, whole.1));
+            let codes = input.timecodes();
+            let named = |tag: &(String, String)| tag.0.eq_ignore_ascii_case("timecode");
+            // where streams have no tags of their own it is told of the file
+            let of_stream = container.family() == ContainerFamily::Other && !tags(input).iter().any(named);
+            if of_stream && container.keeps_tag("timecode") {
+                whole_code = codes.first().cloned();
+            } else if of_stream && !codes.is_empty() {
+                said.push("the time code is lost".into());
+            }
+            if !whole.0 && !codes.is_empty() {
+                // the rate of the input's pictures, as they are counted
+                let own = input.stream(video).and_then(|s| details::ratio(s.avg_frame_rate));
+                let steady = output_params.source.filter(|s| !s.variable && own == Some(rate));
+                let moves = |code: &String| rational(rate).and_then(|r| timecode_after(code, r, 0)).is_some();
+                timecode = steady
+                    .filter(|_| codes.iter().all(moves))
+                    .map(|s| (rate, Ratio::whole(s.first) * s.time_base));
+                if timecode.is_none() {
+                    said.push("the time code stays that of the input's first frame".into());
+                }
+            }
+        }
+        let copies = match input {
+            None => {
+                let mut trial = Muxer::trial(container).map_err(|e| av("it cannot be begun", e))?;
+                picture(&mut trial, None).map_err(|e| av("no stream can be made", e))?;
+                trial.begin(Dict::new()).map_err(|e| refused(output, container, e))?;
+                stream = picture(&mut muxer, None).map_err(|e| av("no stream can be made", e))?;
+                None
+            }
+            Some(input) => {
+                let mut bare = vec![Planned::Drop; input.streams().len()];
+                bare.get_mut(video).into_iter().for_each(|p| *p = Planned::Picture);
+                let mut tried = |plans: &[Planned]| {
+                    fits(&input, plans, container, |muxer, from| picture(muxer, Some(from)).map(drop))
+                };
+                tried(&bare).map_err(|e| refused(output, container, e))?;
+                let mut plans = bare;
+                if !alone {
+                    let more;
+                    let takes = |plans: &[Planned]| tried(plans).is_ok();
+                    (plans, more) = route(&input, video, container, encoding, whole.0, takes);
+                    // what was said of ways not gone
+                    crate::libav::log::drain();
+                    said.extend(more);
+                    if plans.contains(&Planned::Picture) {
+                        container_tags(&input, muxer.context);
+                        whole_code.iter().for_each(|code| set_timecode(muxer.context, code));
+                    }
+                }
+                let cut = whole != (true, true);
+                let copies =
+                    StreamCopier::new(input, &plans, container, &mut muxer, cut, video, |muxer, from| {
+                        stream = picture(muxer, Some(from))?;
+                        Ok(())
+                    });
+                Some(copies.map_err(|e| av("a stream beside the picture cannot be carried over", e))?)
+            }
+        };
+        let spare = out.path().and_then(spare);
+        let (start, jumps) = output_params.source.map_or((Ratio::ZERO, false), |s| (s.start, s.jumps));
+        let output_file = OutputFile {
+            name,
+            container,
+            whole,
+            no_chapters,
+            copies,
+            muxer,
+            out,
+            spare,
+            stream,
+            base,
+            start,
+            jumps,
+            timecode,
+            shift: 0,
+        };
+        Ok((output_file, said))
+    }
+
+    pub(super) fn fault(&self, doing: &str, error: AvError) -> SinkError {
+        av_fault(&self.name, doing, error)
+    }
+
+    /// Writes the header; the first picture is shown at `pts`. Nothing of the streams may change any more.
+    pub(super) fn begin(&mut self, pts: i64) -> Result<(), SinkError> {
+        // where nothing is said of times all begins at once, and a late beginning would become a gap
+        let together = !self.whole.0 || self.container.counts_frames();
+        let tick = Ratio::new(self.base.num.into(), self.base.den.into()).unwrap_or(Ratio::ONE);
+        let start = self.start.checked_div(tick).unwrap_or(Ratio::ZERO);
+        self.shift = if together { pts } else { (start + Ratio::HALF).floor() };
+        let first = together.then_some(pts);
+        let span = Span { base: self.base, first, end: None, shift: self.shift };
+        if let Some(copies) = &mut self.copies {
+            let begun = copies.begin(span, !self.whole.1, self.jumps, &mut self.muxer);
+            begun.map_err(|e| self.fault("the streams beside the picture cannot be read", e))?;
+        }
+        if self.container.chapters() == Chapters::First
+            && self.whole.1
+            && !self.no_chapters
+            && let Some(copies) = &self.copies
+        {
+            let added = add_chapters(&copies.input, &span, self.muxer.context);
+            added.map_err(|e| self.fault("its chapters cannot be written", e))?;
+        }
+        if let Some((rate, first)) = self.timecode
+            && let Some(rational) = rational(rate)
+        {
+            let frames = ((Ratio::whole(pts) * tick - first) * rate + Ratio::HALF).floor();
+            // SAFETY: our own context, before its header.
+            unsafe { move_timecodes(self.muxer.context, rational, i32::try_from(frames).unwrap_or(0)) };
+        }
+        // Matroska would move everything for the sake of sound that begins before zero; it need not
+        if self.container.is_matroska() && pts - self.shift >= 0 {
+            // SAFETY: our own context.
+            unsafe { (*self.muxer.context).avoid_negative_ts = sys::AVFMT_AVOID_NEG_TS_DISABLED };
+        }
+        let begun = self.muxer.begin(Dict::new());
+        begun.map_err(|e| self.fault("its header cannot be written", e))
+    }
+
+    /// Writes a packet of the picture, its times in ticks of `base` and after the shift, behind the sound that comes
+    /// before it.
+    pub(super) fn put(&mut self, packet: &Packet, base: AVRational) -> Result<(), SinkError> {
+        // SAFETY: our own packet.
+        let dts = unsafe { (*packet.0).dts };
+        if let Some(copies) = &mut self.copies {
+            let copied = copies.until(dts, base, &mut self.muxer);
+            copied.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))?;
+        }
+        let written = self.muxer.write(packet, base, self.stream);
+        written.map_err(|e| self.fault("it cannot be written", e))
+    }
+
+    /// Writes the rest of the copied streams, up to `end` if the input goes on behind it.
+    pub(super) fn rest(&mut self, end: Option<i64>) -> Result<(), SinkError> {
+        let Some(copies) = &mut self.copies else { return Ok(()) };
+        let rest = copies.finish(end, &mut self.muxer).and_then(|span| match span {
+            Some(span) if !self.no_chapters && self.container.chapters() == Chapters::Last => {
+                add_chapters(&copies.input, &span, self.muxer.context)
+            }
+            _ => Ok(()),
+        });
+        rest.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))
+    }
+
+    /// Gives back the room that was kept for the end of the file.
+    pub(super) fn make_room(&mut self) {
+        self.spare = None;
+    }
+
+    /// Writes the trailer and closes the file.
+    pub(super) fn end(&mut self) -> Result<u64, SinkError> {
+        self.muxer.end().map_err(|e| self.fault("it cannot be finished", e))
+    }
+
+    /// Names the file, or leaves what can be played of it under its partial name.
+    pub(super) fn conclude<T>(
+        self,
+        result: Result<(), SinkError>,
+        closed: Result<u64, SinkError>,
+        shown: bool,
+        end: impl FnOnce(Output) -> Result<T, SinkError>,
+    ) -> Result<T, SinkError> {
+        let OutputFile { muxer, mut out, container, .. } = self;
+        drop(muxer);
+        // Matroska plays without its end, most others do not
+        if shown && (closed.is_ok() || container.is_matroska()) {
+            out.written_elsewhere();
+        }
+        match result.and(closed) {
+            Ok(_) => end(out),
+            Err(cause) => Err(cause.leaving(out.abandon().ok().flatten())),
+        }
+    }
+}
+
+/// Says that not even the picture can be put into the container.
+fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
+    let said = crate::libav::log::drain().join("; ");
+    let said = if said.is_empty() { error.to_string() } else { said };
+    fault(output, format!("{} cannot hold such pictures: {said}", container.name()))
+}
+
+/// A file without a name beside the output.
+fn spare(path: &Path) -> Option<File> {
+    let mut file = tempfile::tempfile_in(path.parent()?).ok()?;
+    file.write_all(&vec![0; SPARE]).ok()?;
+    Some(file)
+}
+
+/// The table of contents of some hours.
+const SPARE: usize = 1 << 20;

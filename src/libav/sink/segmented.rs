@@ -1,0 +1,317 @@
+//! A video file that is rendered in segments: see [`crate::journal::segments`].
+
+use super::choose::Choice;
+use super::clock::Clock;
+use super::encoder::Encoder;
+use super::fault;
+use super::handles::Packet;
+use super::hdr::Hdr;
+use super::output_file::OutputFile;
+use super::packet::{fill, kept, kind, sides};
+use super::video::{OpenedOutput, hdr_with, open, prepare};
+use crate::disk::Temporary;
+use crate::journal::segments::file::{self, Head, Reader, SegmentError, Stream, Writer};
+use crate::journal::segments::timeline::timeline;
+use crate::journal::segments::{FolderLock, Grid};
+use crate::libav::carry::FrameCarry;
+use crate::libav::versions;
+use crate::sink::keep::Seal;
+use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
+use crate::source::FrameStamp;
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::Frame;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use sys::AVRational;
+
+/// Segments on their way, and the file they will be joined in.
+pub(super) struct Segmented {
+    grid: Arc<Grid>,
+    hold: FolderLock,
+    output_file: OutputFile,
+    choice: Choice,
+    encoding: Encoding,
+    clock: Clock,
+    base: AVRational,
+    hdr: Hdr,
+    /// An encoder that has seen nothing yet, for the first segment.
+    spare: Option<Encoder>,
+    current: Option<Segment>,
+    packet: Packet,
+    seal: Option<Seal>,
+    whole_end: bool,
+    /// Pictures in segments that were there before, and those written now.
+    pictures: (u64, u64),
+    warnings: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// The segment being written.
+struct Segment {
+    cell: i64,
+    encoder: Encoder,
+    writer: Writer<BufWriter<Temporary>>,
+    last: Option<i64>,
+    durations: BTreeMap<i64, i64>,
+}
+
+impl Segmented {
+    pub(super) fn create(output: &OsStr, plan: &Plan, grid: &Arc<Grid>) -> Result<Segmented, SinkError> {
+        let io = |cause| SinkError::Io { name: grid.folder.display().to_string(), cause };
+        // before the folder is made
+        if !plan.overwrite && Path::new(output).symlink_metadata().is_ok() {
+            return Err(SinkError::Exists(output.into()));
+        }
+        let hold = grid.acquire(plan.overwrite).map_err(io)?;
+        let mut before = 0;
+        for cell in grid.there().map_err(io)? {
+            let ends = file::ends(&grid.path(cell), false).map_err(|e| broken(grid, cell, e))?;
+            before += ends.pictures;
+        }
+        let begun = match prepare(output, plan, Some(&grid.folder)) {
+            Ok(begun) => begun,
+            Err(error) => {
+                if before == 0 {
+                    hold.discard();
+                }
+                return Err(error);
+            }
+        };
+        let OpenedOutput { output_file, choice, encoder, clock, base, hdr, warnings, mut notes } = begun;
+        notes.push(format!("segments of {} frames in {}", grid.frames, grid.folder.display()));
+        Ok(Segmented {
+            grid: Arc::clone(grid),
+            hold,
+            output_file,
+            choice,
+            encoding: plan.encoding.clone(),
+            clock,
+            base,
+            hdr,
+            spare: Some(encoder),
+            current: None,
+            packet: Packet::new().ok_or_else(|| fault(output, "memory is out".into()))?,
+            seal: plan.keep.seal.clone(),
+            whole_end: plan.whole.1,
+            pictures: (before, 0),
+            warnings,
+            notes,
+        })
+    }
+
+    fn io(&self, cause: io::Error) -> SinkError {
+        SinkError::Io { name: self.grid.folder.display().to_string(), cause }
+    }
+
+    fn start(&mut self, cell: i64, carried: Option<&FrameCarry>) -> Result<Segment, SinkError> {
+        let hdr = hdr_with(self.hdr, &self.choice, carried);
+        let (output, container) = (OsStr::new(&self.output_file.name), self.output_file.container);
+        let encoder = match self.spare.take().filter(|_| hdr.says() == self.hdr.says()) {
+            Some(encoder) => encoder,
+            None => open(output, container, &self.choice, self.base, &self.encoding, &hdr)?,
+        };
+        let base = encoder.time_base();
+        let head = Head {
+            key: format!("{:032x}", self.grid.key),
+            origin: format!("{:016x}", self.grid.origin),
+            cell,
+            made: self.grid.made.clone(),
+            tick: (base.num, base.den),
+        };
+        let stream = Stream { extra: encoder.extra(), side: sides(hdr.side_data()) };
+        let file = Temporary::create(&self.grid.folder, ".segment-").map_err(|e| self.io(e))?;
+        let writer =
+            Writer::new(BufWriter::with_capacity(1 << 18, file), &head, &stream).map_err(|e| self.io(e))?;
+        Ok(Segment { cell, encoder, writer, last: None, durations: BTreeMap::new() })
+    }
+
+    /// Writes all packets the encoder has ready.
+    fn drain(&mut self, segment: &mut Segment) -> Result<(), SinkError> {
+        while segment
+            .encoder
+            .receive(&self.packet)
+            .map_err(|e| self.output_file.fault("the encoder failed", e))?
+        {
+            // SAFETY: our own packet.
+            let packet = unsafe { &mut *self.packet.0 };
+            if let Some(duration) = segment.durations.remove(&packet.pts) {
+                packet.duration = duration;
+            }
+            segment.writer.packet(&kept(&self.packet)).map_err(|e| self.io(e))?;
+        }
+        Ok(())
+    }
+
+    /// The segment is whole: it gets its name.
+    fn complete(&mut self) -> Result<(), SinkError> {
+        let Some(mut segment) = self.current.take() else { return Ok(()) };
+        segment.encoder.end().map_err(|e| self.output_file.fault("the encoder failed", e))?;
+        self.drain(&mut segment)?;
+        let Segment { cell, writer, .. } = segment;
+        let pictures = writer.pictures;
+        let named = || -> io::Result<()> {
+            let file = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+            file.file()?.sync_data()?;
+            file.persist(&self.grid.path(cell)).map_err(|(_, e)| e)?;
+            std::fs::File::open(&self.grid.folder)?.sync_all()
+        };
+        named().map_err(|e| self.io(e))?;
+        self.pictures.1 += pictures;
+        Ok(())
+    }
+
+    /// Puts the packets of all segments into the file.
+    fn join(&mut self) -> Result<Vec<(i64, i64)>, SinkError> {
+        let cells = self.grid.there().map_err(|e| self.io(e))?;
+        let mut times = Vec::new();
+        let mut found = 0;
+        for &cell in &cells {
+            let (shown, pictures) =
+                file::times(&self.grid.path(cell)).map_err(|e| broken(&self.grid, cell, e))?;
+            times.extend(shown);
+            found += pictures;
+        }
+        if found != self.pictures.0 + self.pictures.1 {
+            let problem = "the segments are not those that were written; did another program change them?";
+            return Err(fault(OsStr::new(&self.grid.folder), problem.into()));
+        }
+        let line = timeline(&times);
+        let first = line.iter().map(|t| t.pts).min().unwrap_or(0);
+        let end = line.iter().map(|t| t.pts.saturating_add(t.duration)).max().unwrap_or(0);
+        let mut next = line.iter();
+        let mut extra: Option<Stream> = None;
+        let grid = Arc::clone(&self.grid);
+        for &cell in &cells {
+            let broken = |e| broken(&grid, cell, e);
+            let mut reader = Reader::open(&self.grid.path(cell)).map_err(broken)?;
+            let base = AVRational { num: reader.head.tick.0, den: reader.head.tick.1 };
+            match &extra {
+                None => {
+                    self.adopt(&reader.stream)?;
+                    self.output_file.begin(first)?;
+                    extra = Some(reader.stream.clone());
+                }
+                Some(first) if first.extra != reader.stream.extra => {
+                    let problem = "it was encoded by another version of the encoder than the first; remove it and resume";
+                    return Err(fault(self.grid.path(cell).as_os_str(), problem.into()));
+                }
+                Some(_) => {}
+            }
+            while let Some(packet) = reader.next_packet().map_err(broken)? {
+                let Some(time) = next.next() else { break };
+                fill(&self.packet, &packet)
+                    .map_err(|e| self.output_file.fault("a packet cannot be made", e))?;
+                // SAFETY: our own packet.
+                let p = unsafe { &mut *self.packet.0 };
+                p.pts = time.pts.saturating_sub(self.output_file.shift);
+                p.dts = time.dts.saturating_sub(self.output_file.shift);
+                p.duration = time.duration;
+                self.output_file.put(&self.packet, base)?;
+            }
+        }
+        if extra.is_none() {
+            self.output_file.begin(0)?;
+        }
+        self.output_file.rest((!self.whole_end).then_some(end))?;
+        Ok(times)
+    }
+
+    /// What the first segment's encoder said of the stream goes into the container.
+    fn adopt(&mut self, stream: &Stream) -> Result<(), SinkError> {
+        let to = self.output_file.muxer.get(self.output_file.stream);
+        // SAFETY: our own stream; the header is copied into memory of libav's.
+        let done = unsafe {
+            for (number, bytes) in &stream.side {
+                if let Some(kind) = kind(*number) {
+                    versions::set_stream_side_data(to, kind, bytes);
+                }
+            }
+            super::encoder::set_extra(&mut *to.codecpar, &stream.extra)
+        };
+        done.map_err(|e| self.output_file.fault("no stream can be made", e))
+    }
+}
+
+fn broken(grid: &Grid, cell: i64, fault: SegmentError) -> SinkError {
+    let name = grid.path(cell).display().to_string();
+    match fault {
+        SegmentError::Io(cause) => SinkError::Io { name, cause },
+        bad => SinkError::Bad { name, problem: format!("{bad}; remove it and resume") },
+    }
+}
+
+impl Sink for Segmented {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::new(Plain)
+    }
+
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let cell = self.grid.cell(stamp.number);
+        if self.current.as_ref().is_some_and(|s| s.cell != cell) {
+            self.complete()?;
+        }
+        let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
+        let mut segment = match self.current.take() {
+            Some(segment) => segment,
+            None => self.start(cell, carried)?,
+        };
+        let (pts, duration) = self.clock.shown(stamp);
+        // encoders refuse times that do not grow
+        let pts = segment.last.map_or(pts, |last| pts.max(last + 1));
+        segment.last = Some(pts);
+        segment.durations.insert(pts, duration);
+        let sent = segment.encoder.send(frame, pts, duration, carried);
+        sent.map_err(|e| self.output_file.fault("the encoder refused the picture", e))?;
+        segment.writer.pictures += 1;
+        self.drain(&mut segment)?;
+        self.current = Some(segment);
+        Ok(())
+    }
+
+    fn keeps_times(&self) -> bool {
+        self.clock.grid.is_none()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
+        self.complete()?;
+        let joined = self.join();
+        let size = self.output_file.end();
+        let times = joined?;
+        if let Some(mut seal) = self.seal.take() {
+            if let Some((_, note)) = &mut seal.note {
+                note.written = self.pictures.0 + self.pictures.1;
+                if let Some(video) = &mut note.video {
+                    video.tick = (self.base.num, self.base.den);
+                    video.times = times;
+                }
+            }
+            self.output_file.out.seal(seal.boxed());
+        }
+        let Segmented { output_file, hold, .. } = *self;
+        output_file.conclude(Ok(()), size, true, |out| Ok(out.finish()?))?;
+        hold.discard();
+        Ok(())
+    }
+
+    /// Whole segments stay, for `--resume`.
+    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+        let Segmented { output_file, hold, current, grid, pictures, .. } = *self;
+        drop((output_file, current));
+        if pictures == (0, 0) {
+            hold.discard();
+            return Ok(None);
+        }
+        Ok(Some(grid.folder.clone()))
+    }
+}

@@ -1,0 +1,369 @@
+//! The sink itself.
+
+use super::choose::{Choice, choose};
+use super::clock::Clock;
+use super::container::Container;
+use super::encoder::{Encoder, OpenError, rational, threads};
+use super::handles::Packet;
+use super::hdr::Hdr;
+use super::holds::lost_picture;
+use super::mux::Muxer;
+use super::output_file::{OutputFile, OutputParams};
+use super::{av_fault, fault};
+use crate::format::images::{Meta, lost_in_video};
+use crate::libav::carry::{self, FrameCarry};
+use crate::libav::copy::video_tags;
+use crate::libav::error::{AvError, check};
+use crate::libav::versions;
+use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
+use crate::source::FrameStamp;
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::{Frame, Transfer};
+use grainfield_filters::ratio::Ratio;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, OsStr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use sys::{AVPacketSideDataType, AVRational};
+
+/// A video file on its way.
+pub(super) struct Video {
+    output_file: OutputFile,
+    choice: Choice,
+    encoding: Encoding,
+    encoder: Encoder,
+    /// Seconds a tick of the timestamps that come in.
+    clock: Clock,
+    base: AVRational,
+    hdr: Hdr,
+    packet: Packet,
+    whole_end: bool,
+    /// Time of the last picture, and the end of all so far, before the shift.
+    last: Option<i64>,
+    end: i64,
+    /// How long the pictures are shown that the encoder still holds, by their times.
+    durations: BTreeMap<i64, i64>,
+    warnings: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// What every video file is begun with, however its packets come about.
+pub(super) struct OpenedOutput {
+    pub(super) output_file: OutputFile,
+    pub(super) choice: Choice,
+    pub(super) encoder: Encoder,
+    pub(super) clock: Clock,
+    pub(super) base: AVRational,
+    pub(super) hdr: Hdr,
+    pub(super) warnings: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Opens the encoder and makes the file with its streams; `by` is where the temporary file is to be.
+pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<OpenedOutput, SinkError> {
+    let no_container = || fault(output, "no video container has this extension".into());
+    let container = Container::of(output).ok_or_else(no_container)?;
+    let choice = choose(output, &plan.format, &plan.encoding)?;
+    let source = plan.carried.as_ref().and_then(|c| c.downcast_ref::<carry::Container>());
+    let clock = Clock::of(&choice, container, source);
+    let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
+    let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
+    let output_params = OutputParams {
+        output,
+        overwrite: plan.overwrite,
+        by,
+        container,
+        base,
+        rate: choice.format.rate,
+        whole: plan.whole,
+        encoding: &plan.encoding,
+        source,
+        alone: plan.keep.segments.as_ref().is_some_and(|grid| grid.alone),
+    };
+    let input = output_params.input()?;
+    let from = input.as_ref().and_then(|input| input.stream(source.map_or(0, |s| s.video)));
+    // SAFETY: a stream of the open input.
+    let hdr = from.map_or_else(Hdr::default, |stream| unsafe { Hdr::of_stream(stream) });
+    let pq = choice.format.transfer == Transfer::PQ;
+    let hdr = source.filter(|_| pq).map_or(hdr, |source| hdr.or(source.hdr));
+    let mut said = lost_picture(from, container, &choice, &hdr);
+    let picture = plan.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
+    let lost = picture.map(lost_in_video).unwrap_or_default();
+    said.extend((!lost.is_empty()).then(|| format!("what its source has is lost ({})", lost.join(", "))));
+    if source.is_some_and(|s| s.captions) && !has_option(&choice, c"a53cc") {
+        said.push(format!("closed captions are lost, {} does not write them", choice.name));
+    }
+    if clock.grid.is_some() && source.is_some_and(|s| s.variable) {
+        said.push(format!(
+            "frames are shown at whole multiples of 1/{} s, and not quite when the input shows them",
+            choice.format.rate
+        ));
+    }
+    let encoder = open(output, container, &choice, base, &plan.encoding, &hdr)?;
+    let (output_file, more) = OutputFile::create(&output_params, input, |muxer, from| {
+        add_picture(muxer, from, container, &choice, &encoder, &hdr)
+    })?;
+    said.extend(more);
+    let name = &output_file.name;
+    let warnings = match said.is_empty() {
+        true => Vec::new(),
+        false => {
+            vec![format!("{name} ({}) cannot hold all as it is: {}", container.name(), said.join("; "))]
+        }
+    };
+    let threads = threads(&choice.format);
+    let s = if threads == 1 { "" } else { "s" };
+    let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name)];
+    Ok(OpenedOutput { output_file, choice, encoder, clock, base, hdr, warnings, notes })
+}
+
+/// What the container did not say of HDR10, a picture may.
+pub(super) fn hdr_with(hdr: Hdr, choice: &Choice, carried: Option<&FrameCarry>) -> Hdr {
+    match carried.filter(|_| choice.format.transfer == Transfer::PQ) {
+        // SAFETY: valid as long as `carried`.
+        Some(carried) => hdr.or(unsafe { Hdr::of_frame(carried.props()) }),
+        None => hdr,
+    }
+}
+
+impl Video {
+    pub(super) fn create(output: &OsStr, plan: &Plan) -> Result<Video, SinkError> {
+        let OpenedOutput { mut output_file, choice, encoder, clock, base, hdr, warnings, notes } =
+            prepare(output, plan, None)?;
+        if let Some(seal) = &plan.keep.seal {
+            output_file.out.seal(seal.clone().boxed());
+        }
+        Ok(Video {
+            packet: Packet::new().ok_or_else(|| fault(output, "memory is out".into()))?,
+            output_file,
+            choice,
+            encoding: plan.encoding.clone(),
+            encoder,
+            clock,
+            base,
+            hdr,
+            whole_end: plan.whole.1,
+            last: None,
+            end: 0,
+            durations: BTreeMap::new(),
+            warnings,
+            notes,
+        })
+    }
+
+    fn fault(&self, doing: &str, error: AvError) -> SinkError {
+        self.output_file.fault(doing, error)
+    }
+
+    /// With the first picture all is known that the header needs.
+    fn begin(&mut self, pts: i64, carried: Option<&FrameCarry>) -> Result<(), SinkError> {
+        // Where the picture says more of HDR10 than the container, the encoder is opened again.
+        let hdr = hdr_with(self.hdr, &self.choice, carried);
+        if hdr.says() != self.hdr.says() {
+            self.hdr = hdr;
+            let (output, container) = (OsStr::new(&self.output_file.name), self.output_file.container);
+            self.encoder = open(output, container, &self.choice, self.base, &self.encoding, &hdr)?;
+            let stream = self.output_file.muxer.get(self.output_file.stream);
+            parameters(stream, &self.choice, &self.encoder, &hdr)
+                .map_err(|e| self.output_file.fault("no stream can be made", e))?;
+        }
+        self.output_file.begin(pts)
+    }
+
+    /// Writes all packets the encoder has ready.
+    fn drain(&mut self) -> Result<(), SinkError> {
+        while self.encoder.receive(&self.packet).map_err(|e| self.fault("the encoder failed", e))? {
+            // SAFETY: our own packet.
+            let packet = unsafe { &mut *self.packet.0 };
+            if let Some(duration) = self.durations.remove(&packet.pts) {
+                packet.duration = duration;
+            }
+            self.output_file.put(&self.packet, self.encoder.time_base())?;
+        }
+        Ok(())
+    }
+
+    /// Empties the encoder, writes the rest of the copied streams and the trailer, and closes the file.
+    /// First how that went, then how long the file is if it has its end.
+    fn close(&mut self, to_end: bool) -> (Result<(), SinkError>, Result<u64, SinkError>) {
+        let mut result = Ok(());
+        if self.output_file.muxer.failed() {
+            self.output_file.make_room();
+        } else if self.output_file.muxer.begun() {
+            result = self.encoder.end().map_err(|e| self.fault("the encoder failed", e));
+            result = result.and_then(|()| self.drain());
+            if result.is_ok() {
+                result = self.output_file.rest((!to_end).then_some(self.end));
+            }
+        }
+        // the trailer is written whatever came before it: without it most files cannot be played
+        if self.output_file.muxer.failed() {
+            self.output_file.make_room();
+        }
+        (result, self.output_file.end())
+    }
+}
+
+impl Sink for Video {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::new(Plain)
+    }
+
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
+        let (pts, duration) = self.clock.shown(stamp);
+        let first = self.last.is_none();
+        // encoders refuse times that do not grow
+        let pts = self.last.map_or(pts, |last| pts.max(last + 1));
+        if first {
+            self.begin(pts, carried)?;
+        }
+        self.last = Some(pts);
+        self.end = self.end.max(pts.saturating_add(duration));
+        let time = pts.saturating_sub(self.output_file.shift);
+        self.durations.insert(time, duration);
+        let sent = self.encoder.send(frame, time, duration, carried);
+        sent.map_err(|e| self.fault("the encoder refused the picture", e))?;
+        self.drain()
+    }
+
+    fn keeps_times(&self) -> bool {
+        self.clock.grid.is_none()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
+        let to_end = self.whole_end;
+        let (result, size) = self.close(to_end);
+        self.output_file.conclude(result, size, self.last.is_some(), |out| Ok(out.finish()?))
+    }
+
+    fn abandon(mut self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+        // What could not be written or copied is why it is abandoned, or does not matter any more.
+        let (_, size) = self.close(false);
+        let (shown, matroska) = (self.last.is_some(), self.output_file.container.is_matroska());
+        let kept = size.or_else(|e| if shown && matroska { Ok(0) } else { Err(e) });
+        self.output_file.conclude(Ok(()), kept, shown, |out| Ok(out.abandon()?))
+    }
+}
+
+pub(super) fn open(
+    output: &OsStr,
+    container: Container,
+    choice: &Choice,
+    base: AVRational,
+    encoding: &Encoding,
+    hdr: &Hdr,
+) -> Result<Encoder, SinkError> {
+    Encoder::open(container, choice, base, encoding, hdr).map_err(|error| match error {
+        OpenError::Memory => fault(output, "memory is out".into()),
+        OpenError::Unknown(keys) => SinkError::Usage {
+            name: output.to_string_lossy().into_owned(),
+            problem: format!(
+                "the encoder {} has no option {}; 'ffmpeg -h encoder={}' lists what it has",
+                choice.name,
+                keys.join(", "),
+                choice.name
+            ),
+        },
+        OpenError::Av(error) => av_fault(
+            &output.to_string_lossy(),
+            &format!("the encoder {} cannot be opened", choice.name),
+            error,
+        ),
+    })
+}
+
+/// Makes the picture's stream.
+fn add_picture(
+    muxer: &mut Muxer,
+    from: Option<&sys::AVStream>,
+    container: Container,
+    choice: &Choice,
+    encoder: &Encoder,
+    hdr: &Hdr,
+) -> Result<usize, AvError> {
+    let stream = muxer.stream()?;
+    if let Some(from) = from {
+        stream.disposition = from.disposition;
+        // SAFETY: both streams are valid.
+        unsafe {
+            video_tags(from, stream, container);
+            for kind in [
+                AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX,
+                AVPacketSideDataType::AV_PKT_DATA_STEREO3D,
+                AVPacketSideDataType::AV_PKT_DATA_SPHERICAL,
+            ] {
+                if let Some(bytes) = versions::stream_side_data(from, kind) {
+                    let bytes = bytes.to_vec();
+                    versions::set_stream_side_data(stream, kind, &bytes);
+                }
+            }
+        }
+    }
+    let named = CString::new(format!("Lavc {}", choice.name)).unwrap_or_default();
+    // SAFETY: both strings are copied.
+    unsafe { sys::av_dict_set(&mut stream.metadata, c"encoder".as_ptr(), named.as_ptr(), 0) };
+    parameters(stream, choice, encoder, hdr)?;
+    Ok(stream.index as usize)
+}
+
+/// What the container has to know of the picture.
+pub(super) fn parameters(
+    stream: &mut sys::AVStream,
+    choice: &Choice,
+    encoder: &Encoder,
+    hdr: &Hdr,
+) -> Result<(), AvError> {
+    // side data of the stream lives in its parameters in newer versions, and would be lost with the old ones
+    let kinds = [
+        AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX,
+        AVPacketSideDataType::AV_PKT_DATA_STEREO3D,
+        AVPacketSideDataType::AV_PKT_DATA_SPHERICAL,
+    ];
+    // SAFETY: our own stream and an open encoder.
+    unsafe {
+        let kept: Vec<_> = kinds
+            .into_iter()
+            .filter_map(|kind| versions::stream_side_data(stream, kind).map(|b| (kind, b.to_vec())))
+            .collect();
+        check(sys::avcodec_parameters_from_context(stream.codecpar, encoder.codec.0))?;
+        for (kind, bytes) in kept.into_iter().chain(hdr.side_data()) {
+            versions::set_stream_side_data(stream, kind, &bytes);
+        }
+        stream.sample_aspect_ratio = (*encoder.codec.0).sample_aspect_ratio;
+        let par = &mut *stream.codecpar;
+        if par.codec_id == sys::AVCodecID::AV_CODEC_ID_PRORES {
+            // the encoder says it with the tag alone, and MXF asks for the profile
+            let tags = [b"apco", b"apcs", b"apcn", b"apch", b"ap4h", b"ap4x"];
+            let found = tags.iter().position(|tag| par.codec_tag == u32::from_le_bytes(**tag));
+            par.profile = found.map_or(par.profile, |profile| profile as i32);
+        }
+    }
+    stream.time_base = encoder.time_base();
+    if let Some(rate) = rational(choice.format.rate) {
+        stream.avg_frame_rate = rate;
+        stream.r_frame_rate = rate;
+    }
+    Ok(())
+}
+
+/// Whether an encoder has an option of its own of that name.
+fn has_option(choice: &Choice, name: &CStr) -> bool {
+    let class: *const sys::AVClass = choice.codec.priv_class;
+    // SAFETY: a search in a static class by a pointer to a pointer to it, as libav asks for with this flag; a codec
+    // without options of its own is not searched.
+    !class.is_null()
+        && unsafe {
+            let searched = (&raw const class).cast_mut().cast();
+            let flag = sys::AV_OPT_SEARCH_FAKE_OBJ;
+            !sys::av_opt_find(searched, name.as_ptr(), std::ptr::null(), 0, flag).is_null()
+        }
+}

@@ -1,0 +1,444 @@
+//! Any container and codec as a source.
+//!
+//! Frames are numbered by the rank of their timestamps among those that decoding from the start puts out. Where the
+//! packets tell which those are (`libav::index`), reading goes on at the last place before a wanted frame
+//! from which decoding is known to be exact. Elsewhere, and where what comes out is not what the packets promised,
+//! everything is decoded once to learn what there is (`libav::index::exact`); where that is of no use either, frames
+//! are counted from the start, which is slower and always right. Packets are decoded in order here; taking the samples out of libav's frames is left to
+//! [`Decode::decode`], which many threads do.
+
+mod clock;
+mod seek;
+
+use crate::libav::carry::Container;
+use crate::libav::demux::{ByteSource, OpenError};
+use crate::libav::details::{self, Rates};
+use crate::libav::error::AvError;
+use crate::libav::index::Index;
+use crate::libav::index::cache::IndexCache;
+use crate::libav::index::exact::{ExactIndex, durations};
+use crate::libav::input_url::{InputUrl, input_url};
+use crate::libav::log::{Log, said};
+use crate::libav::owned::AvFrame;
+use crate::libav::pixfmt::{self, Layout};
+use crate::libav::reader::{Item, Reader};
+use crate::libav::sink::hdr::Hdr;
+use crate::libav::unpack::{Decoded, Unpack};
+use crate::source::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
+use clock::Clock;
+use grainfield_filters::frame::Format;
+use grainfield_filters::ratio::Ratio;
+use std::collections::VecDeque;
+use std::ffi::{CString, OsStr};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Files of at most so many bytes are read through once at the start, so that their length is known.
+const INDEX_AT_ONCE: u64 = 1 << 30;
+/// Counting so many frames from the start is no trouble.
+const NEAR_START: i64 = 32;
+
+/// Opens a file, or what a protocol in `options.allow_protocol` leads to.
+pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+    let name = Path::new(input).display().to_string();
+    let mut place = input_url(input, &options.allow_protocol, &options.stop)
+        .map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
+    place.cache = options.cache.clone();
+    let from = ByteSource::Place(place.clone());
+    Ok(Box::new(Video::open(name, from, Some(place), options)?))
+}
+
+/// Reads any container from a pipe; `name` is what messages call it.
+pub fn from_reader(
+    name: String,
+    reader: Box<dyn Read + Send>,
+    options: &Options,
+) -> Result<Box<dyn Source>, SourceError> {
+    Ok(Box::new(Video::open(name, ByteSource::Reader(reader), None, options)?))
+}
+
+struct Video {
+    info: Info,
+    /// To begin anew; `None` where reading goes forward only.
+    place: Option<InputUrl>,
+    /// Why it does.
+    backwards: &'static str,
+    reader: Reader,
+    index: IndexState,
+    queue: VecDeque<Item>,
+    /// Number of the next frame.
+    next: i64,
+    /// Frames have been counted since the start, as against found by their timestamps.
+    counting: bool,
+    ended: bool,
+    /// The next picture is one that was sought, so nothing better can be had by seeking it.
+    reached: bool,
+    clock: Clock,
+    /// The timestamp given last.
+    last_pts: Option<i64>,
+    shape: Shape,
+    decoder: Arc<Unpack>,
+    /// What FFmpeg's own filters are, by which an index of their pictures differs from the file's own.
+    filtered: bool,
+    /// The mark of the picture at the head of the queue.
+    mark: Option<u32>,
+    /// To be told.
+    news: Vec<String>,
+    /// What libav says of it.
+    log: Log,
+}
+
+/// What must not change in the middle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Shape {
+    width: i32,
+    height: i32,
+    pix_fmt: i32,
+}
+
+impl Shape {
+    fn of(p: &AvFrame) -> Shape {
+        let f = p.get();
+        Shape { width: f.width, height: f.height, pix_fmt: f.format }
+    }
+
+    fn said(self, p: &AvFrame) -> String {
+        format!("{}x{} {}", self.width, self.height, pixfmt::name(p.pix_fmt()))
+    }
+}
+
+/// The index, as far as it has been made.
+enum IndexState {
+    NotYet,
+    /// The packets do not tell, or what they told was wrong.
+    Unclear,
+    /// Frames can only be counted.
+    Never,
+    There(Index),
+    Exact(Box<ExactIndex>),
+}
+
+/// A picture with its place.
+struct NumberedFrame {
+    picture: AvFrame,
+    number: i64,
+    pts: i64,
+    /// By an exact index: ticks shown, and ticks its packet says.
+    durations: Option<(i64, i64)>,
+}
+
+fn open_error(name: &str, error: OpenError) -> SourceError {
+    let name = name.to_owned();
+    match error {
+        OpenError::Av(e) => av_error(&name, e, "cannot be read as video"),
+        other => SourceError::Bad { name, problem: format!("{other}{}", said()) },
+    }
+}
+
+fn av_error(name: &str, error: AvError, what: &str) -> SourceError {
+    let name = name.to_owned();
+    match error.io() {
+        // libav says "invalid argument" for much that is not the system's.
+        Some(cause) if error.0 != -libc::EINVAL => SourceError::Io { name, cause },
+        _ => SourceError::Bad { name, problem: format!("{what}: {error}{}", said()) },
+    }
+}
+
+impl Video {
+    fn open(
+        name: String,
+        from: ByteSource,
+        place: Option<InputUrl>,
+        options: &Options,
+    ) -> Result<Video, SourceError> {
+        let log = Log::new();
+        let _log = log.enter();
+        let threads = options.threads.unwrap_or(0);
+        let mut reader = Reader::open(from, threads).map_err(|e| open_error(&name, e))?;
+        if let Some(text) = &options.lavfi {
+            let text = CString::new(text.as_str()).map_err(|_| SourceError::Bad {
+                name: name.clone(),
+                problem: "--lavfi: there is a zero byte in the graph".into(),
+            })?;
+            reader.filter(text, details::feed(&reader.demuxer));
+        }
+        let first = match reader.next() {
+            Ok(Some(Item::Picture(p))) => p,
+            Ok(Some(Item::Damage(text))) => {
+                return Err(SourceError::Bad { name, problem: format!("no frame can be decoded: {text}") });
+            }
+            Ok(Some(Item::Broken(error, text))) => {
+                let what = format!("cannot be read{text}");
+                return Err(av_error(&name, error, &what));
+            }
+            Ok(Some(Item::Anew) | None) => {
+                let why = reader.early.map_or_else(said, |text| format!(": {text}"));
+                return Err(SourceError::Bad { name, problem: format!("no frame can be decoded{why}") });
+            }
+            Err(error) if options.lavfi.is_some() => {
+                let problem = format!("--lavfi: {error}{}", said());
+                return Err(SourceError::Bad { name, problem });
+            }
+            Err(error) => return Err(av_error(&name, error, "cannot be decoded")),
+        };
+        let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
+        let layout = Layout::of(first.pix_fmt()).map_err(|e| bad(e.to_string()))?;
+        let demuxer = &reader.demuxer;
+        let rates = details::rates(demuxer);
+        let mut format = details::format(demuxer, &first, &layout);
+        let filtered = reader.graph().map(|g| (g.time_base(), details::ratio(g.rate()), g.frame_by_frame()));
+        let rates = match filtered {
+            Some((_, rate @ Some(_), _)) => Rates { nominal: rate, average: None, variable: rates.variable },
+            _ => rates,
+        };
+        format.rate = rates.nominal.or(options.rate).unwrap_or(Ratio::whole(24));
+        format.check().map_err(|e| bad(e.to_string()))?;
+
+        let mut notes = Vec::new();
+        if rates.nominal.is_none() {
+            notes.push(format!("no frame rate is given; {} frames a second are assumed", format.rate));
+        }
+        if let Some(text) = &reader.early {
+            notes.push(format!("data before the first whole frame is left out: {text}"));
+        }
+        let stream = demuxer.stream(demuxer.video());
+        let time_base = filtered.map_or(stream.time_base, |f| f.0);
+        let tick = Ratio::new(time_base.num.into(), time_base.den.into())
+            .filter(|t| *t > Ratio::ZERO)
+            .unwrap_or(Ratio::ONE);
+        let clock = Clock::new(tick, first.timestamp().unwrap_or(0), format.rate);
+        let carried = Container {
+            url: place.as_ref().map(|p| p.url.clone()),
+            stop: options.stop.clone(),
+            protocols: place.as_ref().map_or_else(Default::default, |p| p.protocols.clone()),
+            video: demuxer.video(),
+            time_base: tick,
+            first: clock.first,
+            start: demuxer.start(Ratio::whole(clock.first) * tick),
+            jumps: demuxer.may_jump(),
+            variable: rates.variable,
+            captions: first.captions(),
+            // SAFETY: a decoded frame.
+            hdr: unsafe { Hdr::of_frame(first.as_ptr()) },
+        };
+        // Through filters that look beyond a frame there is only one way, and that is forward.
+        let steady = filtered
+            .is_none_or(|f| f.2 && (f.0.num, f.0.den) == (stream.time_base.num, stream.time_base.den));
+        let seekable = place.is_some() && demuxer.seekable() && steady;
+        let backwards = if steady {
+            "a pipe cannot be read backwards; use a file"
+        } else {
+            "the filters of --lavfi look at more than one frame, so they cannot go backwards"
+        };
+        let bytes = demuxer.bytes();
+        let info = Info {
+            name: name.clone(),
+            kind: crate::source::VIDEO,
+            format,
+            first: 0,
+            last: None,
+            seekable,
+            variable_rate: rates.variable,
+            notes,
+            details: details::details(demuxer, &first),
+            carried: Some(Arc::new(carried)),
+        };
+        let shape = Shape::of(&first);
+        let mut video = Video {
+            info,
+            place: place.filter(|_| seekable),
+            backwards,
+            reader,
+            index: IndexState::NotYet,
+            queue: VecDeque::from([Item::Picture(first)]),
+            next: 0,
+            counting: true,
+            ended: false,
+            reached: false,
+            clock,
+            last_pts: None,
+            shape,
+            decoder: Arc::new(Unpack { format, layout, name }),
+            filtered: options.lavfi.is_some(),
+            mark: None,
+            news: Vec::new(),
+            log,
+        };
+        let kept = || {
+            let place = video.place.as_ref()?;
+            IndexCache::of(place, video.reader.demuxer.video())?.take()
+        };
+        if let Some(exact) = video.exact_index_cache().and_then(|s| s.take_exact()) {
+            video.index = IndexState::Exact(Box::new(exact));
+            // The first picture has been decoded without a mark.
+            video.queue.clear();
+            if let Some(place) = video.place.clone() {
+                video.reader.restart(&place).map_err(|e| open_error(&video.info.name, e))?;
+                video.reader.mark();
+            }
+        } else if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) || options.length {
+            video.make_index();
+            if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) {
+                video.settle_rate(rates.average);
+            }
+        } else if let Some(index) = kept() {
+            video.index = IndexState::There(index);
+        }
+        video.describe();
+        Ok(video)
+    }
+
+    /// Takes the other rate where the first does not fit the timestamps, and this does.
+    fn settle_rate(&mut self, average: Option<Ratio>) {
+        let (IndexState::There(index), Some(rate)) = (&self.index, average) else { return };
+        let other = Clock::new(self.clock.tick, self.clock.first, rate);
+        let even = |clock: &Clock| index.frames.iter().zip(0..).all(|(t, n)| clock.even(n, *t));
+        if !even(&self.clock) && even(&other) {
+            let Unpack { name, format, layout } = &*self.decoder;
+            let format = Format { rate, ..*format };
+            (self.clock, self.info.format) = (other, format);
+            self.decoder = Arc::new(Unpack { name: name.clone(), format, layout: layout.clone() });
+        }
+    }
+
+    /// Whether reading has come to an end that is not the input's.
+    fn broken(&self) -> bool {
+        self.queue.is_empty() && self.reader.ended()
+    }
+
+    fn bad(&self, problem: String) -> SourceError {
+        SourceError::Bad { name: self.info.name.clone(), problem }
+    }
+
+    fn place_said(&self, pts: Option<i64>) -> String {
+        match pts {
+            Some(t) => {
+                let seconds = self.clock.seconds(t).to_f64();
+                format!("frame {}, behind {seconds:.3} s", self.next)
+            }
+            None => format!("frame {}", self.next),
+        }
+    }
+
+    /// How long a frame is shown, in ticks, and how long its packet says.
+    fn durations(&mut self, placed: &NumberedFrame) -> (i64, i64) {
+        if let Some(known) = placed.durations {
+            return known;
+        }
+        let next = match &self.index {
+            IndexState::There(index) => index.frames.get(placed.number as usize + 1).copied(),
+            _ => self.peek(),
+        };
+        let gap = next.map(|t| t.saturating_sub(placed.pts)).filter(|d| *d > 0);
+        durations(placed.picture.duration(), gap, self.clock.step)
+    }
+}
+
+impl Source for Video {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+        let _log = self.log.enter();
+        let past = self.info.last.is_some_and(|last| number > last);
+        if number < 0 || past {
+            let range = match self.info.last {
+                Some(last) => format!("0 to {last}"),
+                None => "from 0".into(),
+            };
+            return Err(self.bad(format!("frame {number} was asked for; there are frames {range}")));
+        }
+        if number == self.next && !self.ended && !self.broken() {
+            return Ok(());
+        }
+        if self.place.is_none() {
+            if number < self.next {
+                return Err(self.bad(format!(
+                    "frame {number} was asked for after frame {}, and {}",
+                    self.next - 1,
+                    self.backwards
+                )));
+            }
+            return self.skip_to(number);
+        }
+        self.make_index();
+        // What has gone wrong once is not believed of the rest.
+        if self.reader.wounded && matches!(self.index, IndexState::There(_)) {
+            self.index = IndexState::Unclear;
+        }
+        let back = number < self.next || self.ended || self.broken();
+        if matches!(self.index, IndexState::Unclear) && back && number > NEAR_START {
+            self.make_exact()?;
+            if self.info.last.is_some_and(|last| number > last) {
+                return self.seek(number);
+            }
+        }
+        let entry = match (&self.index, self.promised(number)) {
+            (IndexState::There(index), Some(target)) => {
+                let entry = index.entry_before(target, usize::MAX).map_or(0, |i| index.entries[i].order);
+                let here = index.frames.get(self.next as usize).and_then(|t| index.order(*t)).unwrap_or(0);
+                Some((entry, here))
+            }
+            (IndexState::Exact(exact), Some(_)) => {
+                Some((exact.seek_point_before(number), exact.get(self.next).map_or(0, |f| f.mark)))
+            }
+            _ => None,
+        };
+        if let Some((entry, here)) = entry {
+            let near = number >= self.next && entry <= here && !self.ended && !self.broken();
+            if !near && entry > 0 {
+                return self.reach(number);
+            }
+        }
+        if number < self.next || self.ended || self.broken() {
+            return self.recount(number);
+        }
+        self.skip_to(number)
+    }
+
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
+        let _log = self.log.enter();
+        slot.pending = None;
+        slot.carried = None;
+        if self.ended {
+            return Ok(None);
+        }
+        let Some(placed) = self.step()? else { return Ok(None) };
+        let (shown, said_duration) = self.durations(&placed);
+        let NumberedFrame { picture, number, pts, .. } = placed;
+        let (time, duration) = self.clock.shown(number, pts, shown);
+        let at = format!("frame {number} ({:.3} s)", time.to_f64());
+        let shape = Shape::of(&picture);
+        if shape != self.shape {
+            let first = format!("{}x{} {}", self.shape.width, self.shape.height, self.decoder.layout.name);
+            let now = shape.said(&picture);
+            return Err(self.bad(format!(
+                "{at} is {now}, but the video began as {first}; frames of one video must be alike (--lavfi with \
+                 scale and format makes them so)"
+            )));
+        }
+        let damage = picture.damaged().then(|| {
+            let words = std::mem::take(&mut self.reader.words);
+            format!("{at} is damaged{}", if words.is_empty() { said() } else { words })
+        });
+        slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: said_duration })));
+        let stamp = FrameStamp { number, time, duration, carried: None };
+        match damage {
+            Some(problem) => {
+                let name = self.info.name.clone();
+                Err(SourceError::Damaged { name, problem, stamp: Box::new(stamp) })
+            }
+            None => Ok(Some(stamp)),
+        }
+    }
+
+    fn decoder(&self) -> Arc<dyn Decode> {
+        self.decoder.clone()
+    }
+
+    fn drain_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.news)
+    }
+}

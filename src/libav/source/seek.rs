@@ -1,0 +1,280 @@
+//! Which picture is which frame, and the way to any of them.
+
+use super::{IndexState, NumberedFrame, Video, av_error, open_error};
+use crate::libav::index::cache::IndexCache;
+use crate::libav::index::exact::ExactIndex;
+use crate::libav::reader::Item;
+use crate::libav::{carry, index};
+use crate::source::SourceError;
+use std::sync::Arc;
+
+impl Video {
+    /// Makes the index, if there is none and there can be one.
+    pub(super) fn make_index(&mut self) {
+        if let IndexState::NotYet = self.index {
+            self.index = match &self.place {
+                Some(place) => match index::make(place, self.reader.demuxer.video()) {
+                    Ok(index) => IndexState::There(index),
+                    Err(why) => {
+                        let text = format!("frames are counted by decoding: {why}");
+                        self.info.details.push(("index".into(), text));
+                        IndexState::Unclear
+                    }
+                },
+                None => IndexState::Never,
+            };
+        }
+    }
+
+    /// Where the exact index is kept between runs.
+    pub(super) fn exact_index_cache(&self) -> Option<IndexCache> {
+        let place = self.place.as_ref().filter(|_| !self.filtered)?;
+        IndexCache::of_exact(place, self.reader.demuxer.video())
+    }
+
+    /// Decodes everything to learn which frames there are, where the packets do not tell. Afterwards reading stands
+    /// nowhere.
+    pub(super) fn make_exact(&mut self) -> Result<(), SourceError> {
+        let Some(place) = self.place.clone() else { return Ok(()) };
+        self.queue.clear();
+        self.reader.restart(&place).map_err(|e| open_error(&self.info.name, e))?;
+        let made = ExactIndex::make(&mut self.reader, self.clock.first, self.clock.step);
+        // Whatever comes next has to begin anew.
+        self.ended = true;
+        self.index = match made {
+            Some(exact) => {
+                self.news.push(format!(
+                    "{}: its packets do not tell its frames exactly, so all {} were decoded once to find any of them",
+                    self.info.name,
+                    exact.frames.len()
+                ));
+                if let Some(index_cache) = self.exact_index_cache() {
+                    index_cache.put_exact(&exact);
+                }
+                IndexState::Exact(Box::new(exact))
+            }
+            None => IndexState::Never,
+        };
+        self.describe();
+        Ok(())
+    }
+
+    /// What the index tells about the whole.
+    pub(super) fn describe(&mut self) {
+        let (times, entries): (Box<dyn ExactSizeIterator<Item = i64> + '_>, usize) = match &self.index {
+            IndexState::There(index) => (Box::new(index.frames.iter().copied()), index.entries.len()),
+            IndexState::Exact(exact) => {
+                (Box::new(exact.frames.iter().map(|f| f.pts)), exact.seek_points.len())
+            }
+            _ => return,
+        };
+        let info = &mut self.info;
+        let count = times.len();
+        info.last = Some(count as i64 - 1);
+        let times: Vec<i64> = times.collect();
+        let even = times.iter().enumerate().all(|(i, t)| self.clock.even(i as i64, *t));
+        info.variable_rate = !even;
+        // nobody else has it yet: this is done while the input is opened, or not at all
+        let carried = info.carried.as_mut().and_then(Arc::get_mut);
+        if let Some(container) = carried.and_then(|c| c.downcast_mut::<carry::Container>()) {
+            container.variable = info.variable_rate;
+            container.jumps &= matches!(self.index, IndexState::Exact(_));
+        }
+        info.details.retain(|d| d.0 != "entry points");
+        info.details.push(("entry points".into(), entries.to_string()));
+        info.details.retain(|d| d.0 != "shown for");
+        if info.variable_rate {
+            // its frames divided by a rate would be another time
+            let end = times.last().map_or(self.clock.first, |t| t.saturating_add(self.clock.step));
+            let seconds = self.clock.seconds(end).to_f64();
+            info.details.push(("shown for".into(), format!("{seconds:.3} s")));
+        }
+    }
+
+    /// The next item of the stream.
+    pub(super) fn fetch(&mut self) -> Result<Option<Item>, SourceError> {
+        if let Some(item) = self.queue.pop_front() {
+            return Ok(Some(item));
+        }
+        let at = self.place_said(self.last_pts);
+        self.reader.next().map_err(|e| av_error(&self.info.name, e, &format!("fails at {at}")))
+    }
+
+    /// The timestamp of the picture after the present one; what comes before it is kept.
+    pub(super) fn peek(&mut self) -> Option<i64> {
+        let of = |item: &Item| match item {
+            Item::Picture(p) => Some(p.timestamp()),
+            _ => None,
+        };
+        if let Some(found) = self.queue.iter().find_map(of) {
+            return found;
+        }
+        while let Ok(Some(item)) = self.reader.next() {
+            let found = of(&item);
+            let broken = matches!(item, Item::Broken(..) | Item::Anew);
+            self.queue.push_back(item);
+            if found.is_some() || broken {
+                return found.flatten();
+            }
+        }
+        None
+    }
+
+    /// The next picture with its number, or the error that stands in its place.
+    pub(super) fn step(&mut self) -> Result<Option<NumberedFrame>, SourceError> {
+        loop {
+            let mut picture = match self.fetch()? {
+                None => {
+                    // Decoders drop pictures behind some entry points that they would give from the start.
+                    if !self.counting && self.promises(self.next) {
+                        self.reach(self.next)?;
+                        continue;
+                    }
+                    // Fewer came than the packets promised.
+                    if matches!(self.index, IndexState::There(_)) && self.promises(self.next) {
+                        self.index = IndexState::Unclear;
+                    }
+                    self.ended = true;
+                    return Ok(None);
+                }
+                Some(Item::Damage(text)) => {
+                    return Err(
+                        self.bad(format!("damaged data at {}: {text}", self.place_said(self.last_pts)))
+                    );
+                }
+                Some(Item::Broken(error, text)) => {
+                    let what = format!("cannot be read on after {}{text}", self.place_said(self.last_pts));
+                    return Err(av_error(&self.info.name, error, &what));
+                }
+                Some(Item::Anew) => {
+                    self.recount(self.next)?;
+                    continue;
+                }
+                Some(Item::Picture(picture)) => picture,
+            };
+            let mark = self.mark.take().or_else(|| picture.take_mark());
+            let mut pts = picture.timestamp().unwrap_or_else(|| {
+                self.last_pts.map_or(self.clock.first, |t| t.saturating_add(self.clock.step))
+            });
+            let mut durations = None;
+            let right = match &self.index {
+                IndexState::There(_) => {
+                    self.promised(self.next) == Some(pts)
+                        && (self.counting || self.reached || !picture.damaged())
+                }
+                IndexState::Exact(exact) => {
+                    let right = self.reached || exact.is(self.next, mark, &picture);
+                    if let Some(shown) = exact.get(self.next).filter(|_| right) {
+                        (pts, durations) = (shown.pts, Some(shown.durations));
+                        if shown.damaged {
+                            picture.mark_damaged();
+                        }
+                    }
+                    right
+                }
+                _ => true,
+            };
+            if !right {
+                if !self.counting {
+                    self.reach(self.next)?;
+                    continue;
+                }
+                // What decoding from the start gives is right, so the index is wrong.
+                self.index = match self.index {
+                    IndexState::There(_) => IndexState::Unclear,
+                    _ => IndexState::Never,
+                };
+            }
+            self.reached = false;
+            self.last_pts = Some(pts);
+            let number = self.next;
+            self.next += 1;
+            return Ok(Some(NumberedFrame { picture, number, pts, durations }));
+        }
+    }
+
+    /// Whether there is a frame of that number, by the index.
+    pub(super) fn promises(&self, number: i64) -> bool {
+        self.promised(number).is_some()
+    }
+
+    /// The timestamp of a frame, by the index.
+    pub(super) fn promised(&self, number: i64) -> Option<i64> {
+        match &self.index {
+            IndexState::There(index) => index.frames.get(usize::try_from(number).ok()?).copied(),
+            IndexState::Exact(exact) => exact.get(number).map(|f| f.pts),
+            _ => None,
+        }
+    }
+
+    /// Makes `number` the next frame, wherever reading stands: from the nearest place that gives it, else from the
+    /// start.
+    pub(super) fn reach(&mut self, number: i64) -> Result<(), SourceError> {
+        self.queue.clear();
+        self.mark = None;
+        self.reader.wounded = false;
+        if let (IndexState::There(index), Some(place)) = (&mut self.index, &self.place)
+            && !index.checked
+        {
+            if index::check(place, self.reader.demuxer.video(), index).is_ok() {
+                self.describe();
+            } else {
+                self.index = IndexState::Unclear;
+                self.make_exact()?;
+            }
+        }
+        let promised = self.promised(number);
+        let found = match (&mut self.index, promised) {
+            (IndexState::There(index), Some(target)) => self.reader.seek(index, target).map(|p| (p, None)),
+            (IndexState::Exact(exact), Some(_)) => {
+                exact.seek(&mut self.reader, number).map(|(picture, mark)| (picture, Some(mark)))
+            }
+            _ => None,
+        };
+        // Where data are damaged, fewer pictures come out than the packets promise.
+        if self.reader.wounded && matches!(self.index, IndexState::There(_)) {
+            self.index = IndexState::Unclear;
+            self.make_exact()?;
+            return if self.promises(number) { self.reach(number) } else { self.recount(number) };
+        }
+        if let Some((picture, mark)) = found {
+            self.last_pts = self.promised(number - 1);
+            self.mark = mark;
+            self.queue.push_back(Item::Picture(picture));
+            (self.next, self.counting, self.ended, self.reached) = (number, false, false, true);
+            return Ok(());
+        }
+        self.recount(number)
+    }
+
+    /// Begins anew, and counts up to frame `number`.
+    pub(super) fn recount(&mut self, number: i64) -> Result<(), SourceError> {
+        let Some(place) = &self.place else {
+            return Err(self.bad(self.backwards.into()));
+        };
+        self.reader.restart(place).map_err(|e| open_error(&self.info.name, e))?;
+        self.queue.clear();
+        self.mark = None;
+        (self.next, self.counting, self.ended, self.last_pts, self.reached) = (0, true, false, None, false);
+        self.skip_to(number)
+    }
+
+    /// Decodes and drops what comes before frame `number`.
+    pub(super) fn skip_to(&mut self, number: i64) -> Result<(), SourceError> {
+        while self.next < number {
+            match self.step() {
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    let there = self.next;
+                    return Err(
+                        self.bad(format!("frame {number} was asked for, but there are only {there} frames"))
+                    );
+                }
+                // Told only to those who ask for what is damaged.
+                Err(_) if !self.ended && !self.broken() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}

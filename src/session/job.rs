@@ -1,0 +1,586 @@
+//! A job: everything a render needs, resolved and checked before the first frame.
+
+mod files;
+mod preflight;
+mod request;
+mod select;
+mod written;
+
+pub(crate) use files::{check as check_source_frames, load, load_files, named};
+pub use request::{Cache, Fields, Light, OnError, Request, TransferChoice};
+pub(crate) use written::by_graph;
+
+use crate::assets::DiskStateCache;
+use crate::disk::SameFile;
+use crate::journal::resume::{ManifestFiles, ResumeError, SourceIds};
+use crate::pipeline::{self, EvenTimes, Failure, FrameError, Setup};
+use crate::sink::{self, Sink, SinkError};
+use crate::source::{self, Info, Missing, Source, SourceError};
+use grainfield_filters::chain::{self, Chain, ChainError};
+use grainfield_filters::filter::convert::retarget;
+use grainfield_filters::frame::{ColorRange, Depth, Family, Format, NameError, Parity, Ranges};
+use grainfield_filters::lend::{NoCache, StateCache};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::simd::{Isa, Level};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// One frame has been written (or left out).
+#[derive(Clone, Copy, Debug)]
+pub struct FrameDone {
+    /// Frames written so far.
+    pub done: u64,
+    /// Frames left out because they failed.
+    pub failed: u64,
+    /// How many there will be, if known.
+    pub total: Option<u64>,
+    /// The frame's number.
+    pub number: i64,
+    /// Its end in the output: seconds since the output's first frame.
+    pub out_time: Ratio,
+    /// It failed and was left out.
+    pub left_out: bool,
+}
+
+/// Is told how a job goes on. Called from the thread that [`Job::run`] is called on, one call at a time.
+pub trait Progress: Sync {
+    /// A frame has been written or left out.
+    fn step(&self, step: &FrameDone);
+    /// Something the user should know (an assumption, a frame left out).
+    fn note(&self, text: &str);
+    /// Something is lost that could not be told before the first frame.
+    fn warn(&self, text: &str) {
+        self.note(text);
+    }
+    /// No frame comes for a while: one is being stepped to, and `done` frames of `all` have been. Ends with the next
+    /// [`step`](Progress::step).
+    fn simulating(&self, done: u64, all: u64) {
+        let _ = (done, all);
+    }
+}
+
+/// How a job ended, when it ended well.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Frames written.
+    pub frames: u64,
+    /// Frames left out because they failed (`--on-error skip`).
+    pub failed: u64,
+    /// Frames that were whole already (`--resume`).
+    pub skipped: u64,
+}
+
+impl RunError {
+    /// Whether the output failed: then less may be left of it than was written.
+    pub fn is_output(&self) -> bool {
+        match self {
+            RunError::Failed { failure, .. } => {
+                matches!(**failure, Failure::Frame { error: FrameError::Sink(_), .. })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Why a job cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// What was asked for makes no sense; asking differently helps.
+    #[error("{0}")]
+    Usage(String),
+    /// The input cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The output cannot be written.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// A file that is read would be written.
+    #[error(transparent)]
+    SameFile(#[from] SameFile),
+    /// A filter refuses its settings, or a conversion is impossible.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// What is there already is not what is wanted.
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
+    /// A setting's curve cannot be taken from its file.
+    #[error(transparent)]
+    Attach(#[from] crate::assets::AttachError),
+    /// An effect file cannot be taken.
+    #[error("{0}")]
+    Effect(#[from] crate::assets::EffectFileError),
+    /// `--pix-fmt` names nothing.
+    #[error("--pix-fmt: {0}")]
+    PixFmt(#[from] NameError),
+    /// A warning, with `--strict`.
+    #[error("{0} (an error because of --strict)")]
+    Strict(String),
+}
+
+impl JobError {
+    /// Whether asking differently would help, as against the world being otherwise.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            JobError::Usage(_) | JobError::SameFile(_) | JobError::Chain(_) | JobError::PixFmt(_) => true,
+            JobError::Source(e) => e.is_usage(),
+            JobError::Sink(e) => e.is_usage(),
+            JobError::Attach(e) => e.is_usage(),
+            JobError::Effect(e) => e.is_usage(),
+            _ => false,
+        }
+    }
+}
+
+/// How a job ended, when it did not end well.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A frame failed, or the output could not be finished.
+    #[error("{failure}")]
+    Failed {
+        /// What happened.
+        #[source]
+        failure: Box<Failure>,
+        /// Where what was done so far has been left.
+        partial: Option<PathBuf>,
+        /// What was done so far.
+        summary: Summary,
+    },
+    /// It was asked to stop.
+    #[error("interrupted")]
+    Interrupted {
+        /// Where what was done so far has been left.
+        partial: Option<PathBuf>,
+        /// What was done so far.
+        summary: Summary,
+    },
+    /// The reader of our pipe has gone.
+    #[error("the reader has closed the pipe")]
+    ClosedPipe,
+}
+
+/// A render that is ready to run: input opened, filters bound, output created under a temporary name.
+pub struct Job {
+    setup: Setup,
+    output: OsString,
+    resumable: bool,
+    /// Where states are kept, where they are.
+    jumps: Option<Arc<DiskStateCache>>,
+    notes: Vec<String>,
+    warnings: Vec<String>,
+    total: Option<u64>,
+    skipped: u64,
+    rate: Ratio,
+}
+
+/// Frame numbers stay below 2^53, so that curves can ask for them in `f64` and fields can double them.
+pub const LAST_NUMBER: i64 = 1 << 53;
+
+/// What `--memory` is when it is not given.
+pub const DEFAULT_MEMORY: u64 = 2 << 30;
+
+/// What stands at the two ends of a job, for who wants something else there than [`Job::prepare`] takes.
+pub trait Endpoints {
+    /// Is given the input, opened, and gives what frames are really read from. May still change which frames are asked
+    /// for.
+    fn source(
+        &mut self,
+        opened: Box<dyn Source>,
+        frames: &mut Option<grainfield_filters::frame::Ranges>,
+    ) -> Result<Box<dyn Source>, JobError>;
+
+    /// Where frames go.
+    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError>;
+
+    /// An upper bound of the bytes that the two need for a frame being worked on, beside what is known of any source
+    /// and sink.
+    fn per_frame(&self, output: &Format) -> usize;
+
+    /// Whether frames go where nothing but pictures is held, which the user is then told.
+    fn is_bare(&self) -> Result<bool, JobError> {
+        Ok(false)
+    }
+}
+
+/// The input that a request names, and the output.
+struct NamedEndpoints {
+    output: OsString,
+}
+
+impl Endpoints for NamedEndpoints {
+    fn source(
+        &mut self,
+        opened: Box<dyn Source>,
+        _: &mut Option<grainfield_filters::frame::Ranges>,
+    ) -> Result<Box<dyn Source>, JobError> {
+        Ok(opened)
+    }
+
+    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
+        Ok(sink::create(plan.keep.output.as_ref().unwrap_or(&self.output), plan)?)
+    }
+
+    fn per_frame(&self, _: &Format) -> usize {
+        0
+    }
+
+    fn is_bare(&self) -> Result<bool, JobError> {
+        Ok(sink::is_bare(&self.output)?)
+    }
+}
+
+impl Job {
+    /// Opens, resolves and checks everything. Nothing bears the output's name yet.
+    pub fn prepare(request: Request) -> Result<Job, JobError> {
+        let output = request.output.clone();
+        Job::with_endpoints(request, &mut NamedEndpoints { output })
+    }
+
+    /// The same, with other ends. The request's output then only tells which formats are accepted.
+    pub fn with_endpoints(mut request: Request, ends: &mut dyn Endpoints) -> Result<Job, JobError> {
+        // Whoever has loaded them already has spared the reading here.
+        crate::assets::attach(&mut request.recipe)?;
+        files::check(&request)?;
+        request.check_files()?;
+        let cache = request.cache.open();
+        let options = request.source_options(cache.clone());
+        let mut source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
+        let mut info = source.info().clone();
+        if request.shard.is_some() && info.last.is_none() {
+            info.last = select::last(&request, &options)?;
+        }
+        let name = request.input.clone();
+        let mut notes = info.notes.clone();
+        let mut warnings = Vec::new();
+        check_numbers(&request, &info)?;
+
+        let input = request.seen(&info.format);
+        load::<JobError>(&mut request, &info, &input, &mut |number| {
+            let mut source = source::open(&name, &options)?;
+            source.seek(number)?;
+            let mut slot = source::Slot::default();
+            let Some(stamp) = source.next(&mut slot)?.filter(|s| s.number == number) else { return Ok(None) };
+            source.decoder().decode(&stamp, &mut slot)?;
+            slot.frame.retag(input);
+            Ok(Some((slot.frame, stamp.duration)))
+        })?;
+        let options = chain_options(&request, &info, &input)?;
+        let mut natural = input;
+        let chain = Chain::bind::<JobError>(&request.recipe.steps, input, &options, |made| {
+            natural = *made;
+            target(&request, made)
+        })?;
+        notes.extend_from_slice(chain.notes());
+        warnings.extend(losses(&natural, chain.output(), request.pix_fmt.is_some()));
+        if ends.is_bare()? {
+            warnings.extend(left_behind(&info));
+        }
+        let frames = match (request.frames.clone(), options.last) {
+            (Some(ranges), Some(last)) => Some(ranges.bounded(last)),
+            (ranges, _) => ranges,
+        };
+        let total = match &frames {
+            Some(ranges) if ranges.is_unbounded() => None,
+            Some(ranges) => Some(ranges.count()),
+            None if request.missing == Missing::Skip => None,
+            None => info.last.map(|last| last.abs_diff(info.first) + 1),
+        };
+        let whole = whole(frames.as_ref(), info.first + request.frame_offset, options.last);
+        let given = select::SelectionInput {
+            request: &request,
+            source: &*source,
+            info: &info,
+            chain: &chain,
+            frames,
+            whole,
+        };
+        let selected = select::select(&given)?;
+        let (given_files, wanted) = (source.files(), &selected.wanted);
+        preflight::check_existing(&request, &info, wanted, given_files.as_ref())?;
+        if let Some(hole) = preflight::hole(&request, &info, wanted, given_files.as_ref()) {
+            // the source says it best
+            source.seek(hole)?;
+            source.next(&mut source::Slot::default())?;
+        }
+        notes.extend(selected.notes);
+        let total = selected.total.or(total);
+        let (slots, helpers) = slots(&request, &chain, total, ends.per_frame(chain.output()))?;
+        let rate = chain.output().rate;
+        let plan = sink::Plan {
+            format: *chain.output(),
+            carried: info.carried.clone(),
+            untouched_format: chain.output() == &info.format,
+            overwrite: request.overwrite,
+            frames: total,
+            whole,
+            encoding: sink::Encoding {
+                repeatable: selected.keep.segments.is_some(),
+                ..request.encoding.clone()
+            },
+            keep: selected.keep,
+        };
+        let output = plan.keep.output.clone().unwrap_or_else(|| request.output.clone());
+        let known =
+            |manifest_files: &Arc<ManifestFiles>| !matches!(manifest_files.source_ids(), SourceIds::Unknown);
+        let resumable = plan.keep.manifest_files.as_ref().is_some_and(known)
+            || plan.keep.segments.as_ref().is_some_and(|grid| grid.origin != 0);
+        // before anything is created that would have to be taken away again
+        strict(&request, &warnings)?;
+        let sink = if selected.done { sink::null::create() } else { ends.sink(&plan)? };
+        notes.extend(sink.notes());
+        warnings.extend(sink.warnings());
+        strict(&request, &warnings)?;
+        let to_end = request.frames.as_ref().is_none_or(Ranges::is_unbounded);
+        let wanted = selected.wanted;
+        let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total, to_end };
+        let (chain, jumps) = (Arc::new(chain), cache.map(|cache| Arc::new(DiskStateCache::new(cache))));
+        let store: Arc<dyn StateCache + Send + Sync> = match &jumps {
+            Some(jumps) => Arc::clone(jumps) as _,
+            None => Arc::new(NoCache),
+        };
+        let steady = info.kind == source::VIDEO && !info.variable_rate && !sink.keeps_times();
+        let even =
+            steady.then_some(EvenTimes { rate: info.format.rate, first: info.first, strict: request.strict });
+        let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store, even };
+        Ok(Job { setup, jumps, output, resumable, notes, warnings, total, skipped: selected.skipped, rate })
+    }
+
+    /// What the user should know before the first frame: assumptions and conversions, one line each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// What will be lost, one line each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// What is written: the request's output, or what a shard of it is called.
+    pub fn output(&self) -> &OsStr {
+        &self.output
+    }
+
+    /// Whether `--resume` can go on with what is there when this is broken off.
+    pub fn is_resumable(&self) -> bool {
+        self.resumable
+    }
+
+    /// How many frames there will be, if that is known.
+    pub fn total(&self) -> Option<u64> {
+        self.total
+    }
+
+    /// Frames a second of the output.
+    pub fn output_rate(&self) -> Ratio {
+        self.rate
+    }
+
+    /// Frames worked on at the same time, and threads that help with bands.
+    pub fn threads(&self) -> (usize, usize) {
+        (self.setup.slots, self.setup.helpers)
+    }
+
+    /// Runs to the end, an error, or `stop`.
+    pub fn run(self, progress: &dyn Progress, stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
+        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, progress, stop);
+        let summary = Summary { skipped: self.skipped, ..summary };
+        if let Some(trouble) = self.jumps.as_ref().and_then(|j| j.take_failure()) {
+            progress.note(&format!(
+                "the cache could not keep everything, so frames far in may be stepped to again: {trouble}"
+            ));
+        }
+        match failure {
+            None => Ok(summary),
+            Some(Failure::Closed) => Err(RunError::ClosedPipe),
+            Some(Failure::Stopped) => Err(RunError::Interrupted { partial, summary }),
+            Some(failure) => Err(RunError::Failed { failure: Box::new(failure), partial, summary }),
+        }
+    }
+}
+
+fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
+    match warnings.first() {
+        Some(first) if request.strict => Err(JobError::Strict(first.clone())),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the first frame wanted is the first there is, and the last wanted the last.
+fn whole(frames: Option<&Ranges>, first: i64, last: Option<i64>) -> (bool, bool) {
+    let Some(frames) = frames else { return (true, true) };
+    let to_end = frames.is_unbounded() || last.is_some_and(|last| frames.max() == Some(last));
+    (frames.min() == Some(first), to_end)
+}
+
+/// What an input is, without reading more of it than that takes.
+pub fn probe(input: &OsStr, options: &source::Options) -> Result<Info, SourceError> {
+    source::open(input, options).map(|source| source.info().clone())
+}
+
+/// What a chain for an input is bound with.
+pub(crate) fn chain_options(
+    request: &Request,
+    info: &Info,
+    input: &Format,
+) -> Result<chain::Options, JobError> {
+    Ok(chain::Options {
+        seed: request.recipe.seed.unwrap_or(0),
+        level: level(request.level)?,
+        last: info.last.map(|n| n + request.frame_offset),
+        fields: fields(request.fields, input),
+    })
+}
+
+fn level(asked: Option<Isa>) -> Result<Level, JobError> {
+    let best = Level::best();
+    let Some(isa) = asked else { return Ok(best) };
+    Level::of(isa)
+        .ok_or_else(|| JobError::Usage(format!("--level {isa}: this machine has no more than {best}")))
+}
+
+fn fields(asked: Fields, input: &Format) -> chain::Fields {
+    match (asked, chain::Fields::of(input.fields)) {
+        (Fields::Frame, _) => chain::Fields::Frame,
+        (Fields::Field, chain::Fields::Frame) => chain::Fields::First(Parity::Top),
+        (_, fields) => fields,
+    }
+}
+
+/// The format that is wanted of what the filters make, with the light that the user wants.
+pub(crate) fn target(request: &Request, made: &Format) -> Result<Format, JobError> {
+    let format = samples(request, made)?;
+    Ok(match request.transfer.output {
+        Light::Fitting => format,
+        Light::Kept => Format { transfer: made.transfer, ..format },
+        Light::As(transfer) => Format { transfer, ..format },
+    })
+}
+
+fn samples(request: &Request, made: &Format) -> Result<Format, JobError> {
+    let Some(name) = &request.pix_fmt else {
+        return Ok(sink::accepts(&request.output, made, &request.encoding)?);
+    };
+    let wanted = retarget(made, name)?;
+    let accepted = sink::accepts(&request.output, &wanted, &request.encoding)?;
+    if accepted.name() != wanted.name() {
+        return Err(JobError::Usage(format!(
+            "--pix-fmt {name}: {} cannot hold {}; the nearest it can is {}",
+            request.output.to_string_lossy(),
+            wanted.name(),
+            accepted.name()
+        )));
+    }
+    Ok(accepted)
+}
+
+/// What is lost from `from` to `to` without the user having said so.
+fn losses(from: &Format, to: &Format, asked: bool) -> Vec<String> {
+    let mut list = Vec::new();
+    let range = (from.range, to.range) == (ColorRange::Full, ColorRange::Limited);
+    if range && from.family != Family::Rgb && to.family != Family::Rgb {
+        list.push("full range becomes limited: the output cannot say that it is full".into());
+    }
+    if asked {
+        return list;
+    }
+    if from.has_alpha() && !to.has_alpha() {
+        list.push(format!("alpha is lost: the output holds {}", to.name()));
+    }
+    let shallower = match (from.depth, to.depth) {
+        (Depth::Bits(a), Depth::Bits(b)) => b < a,
+        (Depth::Float, Depth::Bits(_)) => true,
+        (_, Depth::Float) => false,
+    };
+    if shallower {
+        list.push(format!("depth is lost: {} becomes {}", from.name(), to.name()));
+    }
+    list
+}
+
+/// What a video says beside its pictures that changes how they are seen.
+fn left_behind(info: &Info) -> Vec<String> {
+    let mut list = Vec::new();
+    if let Some((_, turn)) = info.details.iter().find(|d| d.0 == "rotation") {
+        list.push(format!("rotation is lost ({turn}): the output holds nothing but pictures"));
+    }
+    if info.variable_rate {
+        list.push(format!(
+            "times are lost: frames of {} last differently long, and the output has one rate, {}",
+            info.name, info.format.rate
+        ));
+    }
+    list
+}
+
+pub(crate) fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
+    let offset = request.frame_offset;
+    let inside = |n: i64| n.unsigned_abs() <= LAST_NUMBER as u64;
+    let numbers = [Some(offset), Some(info.first), info.last];
+    let sums = [info.first.checked_add(offset), info.last.map_or(Some(0), |l| l.checked_add(offset))];
+    if numbers.into_iter().flatten().any(|n| !inside(n)) || sums.iter().any(|n| n.is_none_or(|n| !inside(n)))
+    {
+        return Err(JobError::Usage(format!(
+            "--frame-offset {offset}: frame numbers must stay within 2^53 ({LAST_NUMBER}) of zero"
+        )));
+    }
+    let Some(ranges) = &request.frames else { return Ok(()) };
+    let ranges = info.last.map_or_else(|| ranges.clone(), |last| ranges.bounded(last + offset));
+    let (Some(min), Some(max)) = (ranges.min(), ranges.max()) else {
+        return Err(JobError::Usage(format!("--frames: {} has none of the frames asked for", info.name)));
+    };
+    let first = info.first + offset;
+    if min < first {
+        return Err(JobError::Usage(format!(
+            "--frames: frame {min} was asked for, but {} begins at {first}",
+            info.name
+        )));
+    }
+    if let Some(last) = info.last.map(|l| l + offset)
+        && max > last
+    {
+        return Err(JobError::Usage(format!(
+            "--frames: frame {max} was asked for, but {} ends at {last}",
+            info.name
+        )));
+    }
+    Ok(())
+}
+
+/// How many threads work.
+pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
+    match request.threads {
+        Some(0) => Err(JobError::Usage("--threads: at least one thread is needed".into())),
+        Some(threads) => Ok(threads),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from).min(64)),
+    }
+}
+
+/// How many frames are worked on at the same time, and how many threads are left over to help with bands.
+fn slots(
+    request: &Request,
+    chain: &Chain,
+    total: Option<u64>,
+    ends: usize,
+) -> Result<(usize, usize), JobError> {
+    let threads = threads(request)?;
+    let need = chain.memory();
+    // The source's frame, the chain's, and what an encoder makes of it.
+    let per_slot = chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes() + ends;
+    let budget = request.memory.unwrap_or(DEFAULT_MEMORY);
+    let room = budget.saturating_sub(need.fixed as u64) / (per_slot as u64).max(1);
+    if room == 0 && request.memory.is_some() {
+        return Err(JobError::Usage(format!(
+            "--memory: one frame at a time needs {} MB",
+            (need.fixed + per_slot).div_ceil(1_000_000)
+        )));
+    }
+    let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
+    // Whoever waits for the disk to have a file leaves a core idle: one frame more takes its place.
+    let files = matches!(sink::files(&request.output), Ok(sink::Files::Many(_)));
+    let wanted = threads + usize::from(files && threads > 1);
+    let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+    // A frame that is stepped keeps the others waiting, and their threads should not stand idle.
+    let helpers = if chain.is_simulation() { threads - 1 } else { threads.saturating_sub(slots) };
+    Ok((slots, helpers))
+}

@@ -1,0 +1,184 @@
+//! What settings name, read before the first frame: images, effect files, and frames of the source.
+
+use super::{JobError, Request, written};
+use crate::disk::{Place, Uses};
+use crate::format::images;
+use crate::sink;
+use crate::source::{self, Info, SourceError};
+use grainfield_filters::chain::{Chain, Fields, Options, States, Step, Workspace};
+use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime};
+use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::Recipe;
+use grainfield_filters::settings::{Kind, Setting, Value};
+use grainfield_filters::simd::Level;
+use std::path::Path;
+
+/// Refuses frames of the source where it can be read only once: before anything of it is read.
+pub(crate) fn check(request: &Request) -> Result<(), JobError> {
+    let pipe = std::fs::metadata(&request.input).is_ok_and(|m| !m.is_file() && !m.is_dir());
+    if request.input != "-" && !pipe {
+        return Ok(());
+    }
+    for step in &request.recipe.steps {
+        if let Some((setting, value)) = step.values.iter_given().find(|(s, _)| s.kind == Kind::SourceFrame) {
+            return Err(JobError::Usage(format!(
+                "{}: {}={value}: a pipe can be read only once, so no frame of it can be looked at beforehand: name a \
+                 file as the input, or give an image instead",
+                step.filter.name, setting.id
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Request {
+    /// The files that the job reads, and those that it may write.
+    pub fn uses(&self) -> Result<Uses, JobError> {
+        let mut uses = sink::writes(&self.output, self.shard)?;
+        source::reads(&self.input).into_iter().for_each(|place| uses.read("the input", place));
+        uses.extend(named(&self.recipe));
+        self.lavfi.iter().for_each(|graph| uses.extend(written::by_graph(graph)));
+        uses.extend(written::by_encoder(&self.encoding.options));
+        uses.extend(self.beside.clone());
+        Ok(uses)
+    }
+
+    /// Refuses a job that would write a file which it reads, by whatever names, or whose FFmpeg filters or encoder
+    /// would replace one unasked. Nothing is created.
+    pub fn check_files(&self) -> Result<(), JobError> {
+        let uses = self.uses()?;
+        uses.check()?;
+        if self.overwrite { Ok(()) } else { Ok(uses.check_asked()?) }
+    }
+}
+
+/// The files that a recipe's settings name.
+pub(crate) fn named(recipe: &Recipe) -> Uses {
+    let mut uses = Uses::default();
+    for link in &recipe.links {
+        uses.read(format!("the curve of '{}'", link.setting.id), Place::Path(link.file.clone()));
+    }
+    for step in &recipe.steps {
+        for (setting, value) in step.values.iter_given() {
+            let (what, name) = match (&setting.kind, &value) {
+                (Kind::Image, Value::Image(picture)) => ("image", picture.name()),
+                (Kind::Effect, Value::Effect(file)) => ("effect", file.name()),
+                _ => continue,
+            };
+            uses.read(format!("the {what} of '{}'", step.filter.name), Place::Path(name.into()));
+        }
+    }
+    uses
+}
+
+/// Reads a frame of the source by the source's own number: its samples, described as the user says, and how long it is
+/// shown. `None` where there is no such frame.
+pub(crate) type ReadFrame<'a, E> = &'a mut dyn FnMut(i64) -> Result<Option<(Frame, Ratio)>, E>;
+
+/// Reads what settings name and hands it in. `input` is the format of the source's frames, as said by the user.
+pub(crate) fn load<E: From<JobError>>(
+    request: &mut Request,
+    info: &Info,
+    input: &Format,
+    read: ReadFrame<'_, E>,
+) -> Result<(), E> {
+    load_files(&mut request.recipe)?;
+    for i in 0..request.recipe.steps.len() {
+        for (setting, value) in unread(&request.recipe.steps[i], |kind| matches!(kind, Kind::SourceFrame)) {
+            let Value::Image(picture) = value else { continue };
+            let filter = request.recipe.steps[i].filter.name;
+            let frame = still(request, info, (filter, setting), picture.name(), input, read)?;
+            put(&mut request.recipe.steps[i], setting, Value::Image(picture.read(frame)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the images and effect files that settings name: all that needs no source.
+pub(crate) fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
+    for step in &mut recipe.steps {
+        for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {
+            let read = match value {
+                Value::Effect(file) => {
+                    let effect = crate::assets::load_effect(Path::new(file.name()))?;
+                    let digest = grainfield_filters::recipe::effect::digest(&effect);
+                    Value::Effect(file.read(effect, digest))
+                }
+                Value::Image(picture) => {
+                    let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
+                    let frame = image(picture.name(), name)?;
+                    Value::Image(picture.read(frame))
+                }
+                other => other,
+            };
+            put(step, setting, read)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is named by settings of such kinds and was not read yet.
+fn unread(step: &Step, of: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
+    let missing = |value: &Value| match value {
+        Value::Image(picture) => picture.frame().is_none(),
+        Value::Effect(file) => file.digest().is_none(),
+        _ => false,
+    };
+    let named = step.values.iter_given().filter(|(s, value)| of(&s.kind) && missing(value));
+    named.map(|(s, value)| (s, value.clone())).collect()
+}
+
+fn put(step: &mut Step, setting: &Setting, value: Value) -> Result<(), JobError> {
+    step.values.set(setting.id, value).map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))
+}
+
+/// The picture of a file; `name` is what errors call it.
+fn image(file: &str, name: String) -> Result<Frame, JobError> {
+    Ok(images::read(Path::new(file)).map_err(|problem| match problem {
+        images::Fault::Io(cause) => SourceError::Io { name, cause },
+        images::Fault::Bad(problem) => SourceError::Bad { name, problem },
+        images::Fault::Differs(_) => {
+            SourceError::Bad { name, problem: "the file changes while it is read".into() }
+        }
+    })?)
+}
+
+/// One frame of the source, grey.
+fn still<E: From<JobError>>(
+    request: &Request,
+    info: &Info,
+    (filter, setting): (&str, &Setting),
+    wanted: &str,
+    input: &Format,
+    read: ReadFrame<'_, E>,
+) -> Result<Frame, E> {
+    let usage = |text: String| JobError::Usage(format!("{filter}: {}={wanted}: {text}", setting.id));
+    let number = wanted.parse::<i64>().ok().and_then(|n| n.checked_sub(request.frame_offset));
+    let number = number.ok_or_else(|| usage("this is no frame number".into()))?;
+    let shown = |n: i64| n.saturating_add(request.frame_offset);
+    let (first, last) = (info.first, info.last);
+    if number < first || last.is_some_and(|l| number > l) {
+        let end = last.map_or_else(String::new, |l| format!(" to {}", shown(l)));
+        return Err(usage(format!("{} has the frames {}{end}", info.name, shown(first))).into());
+    }
+    let found = read(number)?;
+    let (mut frame, duration) = found.ok_or_else(|| usage(format!("{} has no such frame", info.name)))?;
+    let grey = Format {
+        family: Family::Gray,
+        depth: Depth::Bits(8),
+        subsampling: (0, 0),
+        alpha: Alpha::None,
+        range: ColorRange::Full,
+        ..*input
+    };
+    let how = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let chain = Chain::bind::<JobError>(&[], *input, &how, |_| Ok(grey))?;
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &request.stop };
+    let at = FrameTime::of_frame(0, Ratio::whole(24));
+    let (mut work, states) = (Workspace::default(), States::default());
+    chain
+        .run(&at, duration, &mut frame, &mut work, &states, &host)
+        .map_err(|e| JobError::Usage(format!("{filter}: {e}")))?;
+    Ok(frame)
+}

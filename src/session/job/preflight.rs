@@ -1,0 +1,59 @@
+//! What concerns a later frame and can be told before the first, so that no night is spent on half a render: files
+//! that are in the way, and holes in a sequence.
+
+use super::{JobError, OnError, Request};
+use crate::journal::resume::{FileOf, Resume};
+use crate::pipeline::FrameSelection;
+use crate::sink::{self, Files, SinkError};
+use crate::source::{Info, Missing};
+
+/// Refuses to begin when a file that will be written is there already and may not be replaced.
+pub(super) fn check_existing(
+    request: &Request,
+    info: &Info,
+    wanted: &FrameSelection,
+    read: Option<&FileOf>,
+) -> Result<(), JobError> {
+    let Files::Many(pattern) = sink::files(&request.output)? else { return Ok(()) };
+    if request.overwrite || request.resume != Resume::No {
+        return Ok(());
+    }
+    // a folder that cannot be read is the sink's to complain of
+    let mut there = pattern.scan().unwrap_or_default();
+    let offset = request.frame_offset;
+    // a number that is left out is not written
+    let left_out = |n: i64| request.missing == Missing::Skip && read.is_some_and(|read| read(n).is_none());
+    let inside = |own: i64| own >= info.first && info.last.is_none_or(|last| own <= last);
+    there.retain(|n| n.checked_sub(offset).is_some_and(|own| inside(own) && !left_out(own)));
+    match wanted {
+        FrameSelection::All => {}
+        FrameSelection::Frames(ranges) => there.retain(|n| ranges.contains(*n)),
+        // every number once: a shard among the files of all the others must not be looked through for each of them
+        FrameSelection::Listed(_) if there.is_empty() => {}
+        FrameSelection::Listed(list) => {
+            let mut found: Vec<_> = list.iter().filter(|n| there.binary_search(n).is_ok()).collect();
+            found.sort_unstable();
+            there = found;
+        }
+    }
+    let Some(first) = there.first() else { return Ok(()) };
+    Err(SinkError::InTheWay { path: pattern.path(*first), more: there.len() - 1 }.into())
+}
+
+/// The first frame wanted, by the source's own number, for which a file is missing, where that ends the render.
+pub(super) fn hole(
+    request: &Request,
+    info: &Info,
+    wanted: &FrameSelection,
+    read: Option<&FileOf>,
+) -> Option<i64> {
+    let read = read.filter(|_| request.missing == Missing::Error && request.on_error == OnError::Stop)?;
+    let own = |n: i64| n - request.frame_offset;
+    let mut numbers: Box<dyn Iterator<Item = i64>> = match wanted {
+        FrameSelection::All => Box::new(info.first..=info.last?),
+        FrameSelection::Frames(ranges) => Box::new(ranges.iter().map(own)),
+        FrameSelection::Listed(list) => Box::new(list.iter().map(own)),
+    };
+    // files are finite, so a hole is soon found however far the numbers go
+    numbers.find(|n| read(*n).is_none())
+}

@@ -1,0 +1,377 @@
+//! Which frames are left to be made: those asked for, of these the shard's, of these what is not whole yet.
+
+use super::{Fields, JobError, OnError, Request};
+use crate::journal::resume::{
+    self, JobSettings, ManifestFiles, Resume, STREAM_VERSION, SourceIds, State, Xxh64,
+};
+use crate::journal::segments::{self, Grid};
+use crate::journal::shard::sidecar::{self, Kind, Sidecar};
+use crate::pipeline::{FrameList, FrameSelection};
+use crate::sink::keep::{Keep, Seal};
+use crate::sink::{self, Files};
+use crate::source::{self, Info, Source, SourceError};
+use grainfield_filters::chain::Chain;
+use grainfield_filters::frame::Ranges;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is left to do.
+pub(super) struct Selection {
+    pub(super) wanted: FrameSelection,
+    /// How many frames are left, if that is known.
+    pub(super) total: Option<u64>,
+    /// How many are whole already.
+    pub(super) skipped: u64,
+    pub(super) keep: Keep,
+    /// The output is there: nothing is to be written.
+    pub(super) done: bool,
+    pub(super) notes: Vec<String>,
+}
+
+/// What the selection is made from.
+pub(super) struct SelectionInput<'a> {
+    pub(super) request: &'a Request,
+    pub(super) source: &'a dyn Source,
+    pub(super) info: &'a Info,
+    pub(super) chain: &'a Chain,
+    /// Ended where the source's end is known.
+    pub(super) frames: Option<Ranges>,
+    pub(super) whole: (bool, bool),
+}
+
+/// The last frame of a source that does not know it: all of it is read.
+pub(super) fn last(request: &Request, options: &source::Options) -> Result<Option<i64>, JobError> {
+    // a pipe can be read once
+    if request.input == "-" || std::fs::metadata(&request.input).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        return Ok(None);
+    }
+    let mut source = source::open(&request.input, options)?;
+    let mut slot = source::Slot::default();
+    let mut last = None;
+    loop {
+        match source.next(&mut slot) {
+            Ok(Some(stamp)) => last = Some(stamp.number),
+            Ok(None) => return Ok(last),
+            // such a frame is kept as the decoder has patched it
+            Err(SourceError::Damaged { stamp, .. }) if request.on_error == OnError::Skip => {
+                last = Some(stamp.number);
+            }
+            Err(e) => return Err(e.into()),
+        }
+    }
+}
+
+fn usage<T>(text: impl Into<String>) -> Result<T, JobError> {
+    Err(JobError::Usage(text.into()))
+}
+
+pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> {
+    let SelectionInput { request, info, frames, .. } = given;
+    let typed = request.output.as_os_str();
+    let files = sink::files(typed)?;
+    let video = matches!(files, Files::One(_, Kind::Video));
+    // a container holds pictures in the order of their times, each once
+    if let (true, Some(frames)) = (video, frames) {
+        ascending(request, frames)?;
+    }
+    if request.segments.is_some() && !video {
+        return usage(
+            "--segments is for video files (NAME.mkv, .mp4 ...): what else there is has no need of it",
+        );
+    }
+    let asked = request.resume != Resume::No || request.shard.is_some() || request.segments.is_some();
+    if matches!(files, Files::None) && request.resume != Resume::No {
+        return usage(format!("--resume: {} is no file that could be there already", typed.display()));
+    }
+    // frames of single images and pipes are counted by nobody
+    if !asked && !matches!(files, Files::Many(_)) {
+        return Ok(plain(frames.clone()));
+    }
+    let all = match frames {
+        Some(frames) => frames.clone(),
+        None => {
+            let last = info.last.map_or(i64::MAX, |last| last.saturating_add(request.frame_offset));
+            match Ranges::span(info.first.saturating_add(request.frame_offset), last) {
+                Ok(all) => all,
+                // a source without frames says so itself
+                Err(_) => return Ok(plain(None)),
+            }
+        }
+    };
+    if request.shard.is_some() && all.is_unbounded() {
+        return usage(
+            "--shard: the number of frames has to be known, and this input does not tell it; say --frames A-B",
+        );
+    }
+    let grid = (video && asked).then(|| request.segments.unwrap_or(segments::DEFAULT_FRAMES));
+    let mut part = FrameList::all(all.clone());
+    if let Some(shard) = request.shard {
+        part = match grid {
+            None => {
+                let (first, end) = shard.part(all.count());
+                FrameList { part: (first, end), ..part }
+            }
+            Some(frames) => {
+                let cells = segments::cells(&all, frames, request.frame_offset);
+                let (first, end) = shard.part(cells.len() as u64);
+                let within = cells.get(first as usize..end as usize).unwrap_or_default();
+                FrameList { within: segments::span(within, frames, request.frame_offset), ..part }
+            }
+        };
+    }
+    let output = match request.shard {
+        Some(shard) => Some(sink::sharded(typed, shard)?),
+        None => None,
+    };
+    let source_ids = SourceIds::of(&request.input, given.source, request.frame_offset);
+    if matches!(source_ids, SourceIds::Unknown) && request.resume != Resume::No {
+        return usage("--resume: whether the source is still the same cannot be told of a pipe; name a file");
+    }
+    match files {
+        Files::Image(_) if request.resume == Resume::No => {
+            Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() }))
+        }
+        Files::None => Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() })),
+        Files::Many(pattern) => {
+            let made = made(given, "image sequence", &pattern.extension(), &[]);
+            let name = pattern.open();
+            let manifest_files = ManifestFiles::new(&name, made, source_ids, all.to_string());
+            let mut whole = Vec::new();
+            if request.resume != Resume::No {
+                let verify = request.resume == Resume::Verify;
+                let path = |n| pattern.path(n);
+                let open = all.is_unbounded();
+                whole = match open {
+                    false => resume::whole(&manifest_files, part.iter(), path, verify, request.overwrite)?,
+                    true => {
+                        let there = pattern.scan().map_err(|cause| manifest(&name, cause))?;
+                        let there = there.into_iter().filter(|n| part.numbers.contains(*n));
+                        resume::whole(&manifest_files, there, path, verify, request.overwrite)?
+                    }
+                };
+                // the folder has to be there for this; if not, the sink says so
+                if name.parent().is_none_or(|p| p.as_os_str().is_empty() || p.is_dir()) {
+                    manifest_files.tidy().map_err(|cause| manifest(&name, cause))?;
+                }
+            }
+            let keep = Keep { output, manifest_files: Some(Arc::new(manifest_files)), ..Keep::default() };
+            if !asked {
+                return Ok(Selection { keep, ..plain(frames.clone()) });
+            }
+            Ok(finish(part, whole, keep))
+        }
+        Files::Image(path) => {
+            let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+            let made = made(given, "image", &extension, &[]);
+            let manifest_files = ManifestFiles::new(&path, made, source_ids, all.to_string());
+            let (verify, at) = (request.resume == Resume::Verify, |_| path.clone());
+            let whole = resume::whole(&manifest_files, part.iter().take(1), at, verify, request.overwrite)?;
+            let done = !whole.is_empty();
+            let manifest_files = Some(Arc::new(manifest_files));
+            Ok(Selection { done, ..finish(part, whole, Keep { output, manifest_files, ..Keep::default() }) })
+        }
+        Files::One(path, kind) => one(given, part, &all, (&path, kind), output, source_ids, grid),
+    }
+}
+
+/// Everything that is asked for, and nothing is kept.
+fn plain(frames: Option<Ranges>) -> Selection {
+    let wanted = frames.map_or(FrameSelection::All, FrameSelection::Frames);
+    Selection { wanted, total: None, skipped: 0, keep: Keep::default(), done: false, notes: Vec::new() }
+}
+
+fn manifest(path: &Path, cause: std::io::Error) -> JobError {
+    resume::ResumeError::Manifest { path: path.to_path_buf(), cause }.into()
+}
+
+/// Pictures of a video come in order of time.
+fn ascending(request: &Request, frames: &Ranges) -> Result<(), JobError> {
+    // a range without end is the last that is come to, so some numbers behind those that have one tell
+    let enough = usize::try_from(frames.bounded(i64::MIN).count()).unwrap_or(usize::MAX).saturating_add(1);
+    if frames.iter().take(enough).eq(frames.ascending().take(enough)) {
+        return Ok(());
+    }
+    let output = request.output.to_string_lossy();
+    usage(format!(
+        "--frames {frames}: {output} is a video, which holds frames in rising order, each once; write numbered images or \
+         y4m for any other order"
+    ))
+}
+
+/// An output that is one file.
+fn one(
+    given: &SelectionInput<'_>,
+    part: FrameList,
+    all: &Ranges,
+    (path, kind): (&Path, Kind),
+    output: Option<std::ffi::OsString>,
+    source_ids: SourceIds,
+    grid: Option<u64>,
+) -> Result<Selection, JobError> {
+    let SelectionInput { request, .. } = given;
+    let path = match request.shard {
+        Some(shard) => shard.named(path.as_os_str()).into(),
+        None => path.to_path_buf(),
+    };
+    let origin = together(&source_ids, all);
+    let mut more = vec![("frames", all.to_string())];
+    if let Some(frames) = grid {
+        more.push(("segment frames", frames.to_string()));
+        // sound and all else beside the picture is decided when all is joined
+        more.push(("encoding", request.encoding.picture_text()));
+    }
+    let label = match kind {
+        Kind::Y4m => "y4m",
+        Kind::Hash => "hash",
+        Kind::Video => "video",
+    };
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let made = made(given, label, &extension, &more);
+    let key = made.key();
+    let mut note = request.shard.map(|shard| {
+        let input = request.input.to_string_lossy();
+        let mut note = Sidecar::new(shard, kind, key, made.json(), origin, &input, all.to_string());
+        note.wanted = part.iter().count() as u64;
+        note
+    });
+    let manifest_files = Arc::new(ManifestFiles::new(&path, made, SourceIds::One(origin), all.to_string()));
+    if note.is_some() {
+        Sidecar::check(&path)
+            .map_err(|cause| resume::ResumeError::Read { path: sidecar::beside(&path), cause })?;
+    }
+    // and a manifest that is none
+    manifest_files.read().map_err(|cause| manifest(&path, cause))?;
+    let folder = segments::folder(&path);
+    if request.resume != Resume::No {
+        let verify = request.resume == Resume::Verify;
+        let manifest = manifest_files.read().map_err(|cause| manifest(&path, cause))?;
+        let whole = match resume::state(&manifest_files, &manifest, 0, &path, verify)? {
+            State::Whole => note.is_none() || sidecar::beside(&path).exists(),
+            State::Missing => false,
+            State::Other(_) if request.overwrite => false,
+            State::Other(why) => return Err(resume::ResumeError::Other { path, why, more: 0 }.into()),
+        };
+        if whole {
+            // what a crash after the last step has left
+            segments::discard(&folder);
+            let skipped = part.iter().count() as u64;
+            let mut done = finish(FrameList { part: (0, 0), ..part }, Vec::new(), Keep::default());
+            done.notes = vec![format!("{} is whole already", path.display())];
+            return Ok(Selection { skipped, done: true, ..done });
+        }
+    }
+    let mut keep = Keep { output, ..Keep::default() };
+    let mut whole = Vec::new();
+    if let Some(frames) = grid {
+        if let Some(note) = &mut note {
+            note.video = Some(sidecar::Video {
+                tick: (0, 1),
+                times: Vec::new(),
+                whole: given.whole,
+                audio: request.encoding.audio,
+                subs: request.encoding.subs,
+                no_chapters: request.encoding.no_chapters,
+                allow_protocol: request.allow_protocol.clone(),
+            });
+        }
+        let grid = Grid {
+            frames,
+            offset: request.frame_offset,
+            key,
+            made: manifest_files.made().json().to_owned(),
+            origin,
+            folder,
+            verify: request.resume == Resume::Verify,
+            resume: request.resume != Resume::No,
+            alone: request.shard.is_some(),
+            asked: part.clone(),
+            exact: request.missing != source::Missing::Skip,
+        };
+        whole = grid.whole(request.overwrite)?;
+        keep.segments = Some(Arc::new(grid));
+    }
+    keep.seal = Some(Seal { manifest_files, note: note.map(|note| (path, note)) });
+    Ok(finish(part, whole, keep))
+}
+
+/// What the source as a whole is known by.
+fn together(source_ids: &SourceIds, all: &Ranges) -> u64 {
+    match source_ids {
+        SourceIds::Unknown => 0,
+        SourceIds::One(known) => *known,
+        SourceIds::Each(..) if all.is_unbounded() => 0,
+        SourceIds::Each(..) => {
+            let mut sum = Xxh64::default();
+            all.iter().for_each(|n| sum.update(&source_ids.get(n).to_le_bytes()));
+            sum.finish().max(2)
+        }
+    }
+}
+
+fn finish(mut part: FrameList, whole: Vec<i64>, keep: Keep) -> Selection {
+    let skipped = whole.len() as u64;
+    part.skip = whole;
+    let total = (!part.numbers.is_unbounded()).then(|| part.iter().count() as u64);
+    let mut notes = Vec::new();
+    if skipped > 0 {
+        let of = total.map_or(String::new(), |t| format!(" of {}", t + skipped));
+        notes.push(format!("{skipped}{of} frames are whole already"));
+    }
+    Selection { wanted: FrameSelection::Listed(part), total, skipped, keep, done: false, notes }
+}
+
+/// All that decides over what is in the output, but for the source.
+fn made(
+    given: &SelectionInput<'_>,
+    kind: &str,
+    extension: &str,
+    more: &[(&'static str, String)],
+) -> JobSettings {
+    let SelectionInput { request, chain, .. } = given;
+    let recipe = &request.recipe;
+    let mut all: BTreeMap<&str, String> = BTreeMap::new();
+    all.insert("output", format!("{kind} {extension}"));
+    all.insert("recipe", recipe.canonical());
+    all.insert("recipe key", format!("{:032x}", recipe.key()));
+    all.insert("seed", recipe.seed.unwrap_or(0).to_string());
+    all.insert("stream version", STREAM_VERSION.to_string());
+    all.insert("input format", resume::format_text(chain.input()));
+    all.insert("output format", resume::format_text(chain.output()));
+    let fields = match request.fields {
+        Fields::Auto => "auto",
+        Fields::Frame => "frame",
+        Fields::Field => "field",
+    };
+    let missing = match request.missing {
+        source::Missing::Error => "error",
+        source::Missing::Hold => "hold",
+        source::Missing::Black => "black",
+        source::Missing::Skip => "skip",
+    };
+    all.insert("fields", fields.into());
+    all.insert("frame offset", request.frame_offset.to_string());
+    all.insert("missing", missing.into());
+    all.insert("lavfi", request.lavfi.clone().unwrap_or_default());
+    all.extend(more.iter().cloned());
+    JobSettings::new(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_known_by_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_path_buf();
+        std::fs::write(path.join("1"), b"a").unwrap();
+        let files: resume::FileOf = Arc::new(move |n| Some(path.join(n.to_string())));
+        let source_ids = SourceIds::Each(files, 0);
+        let all: Ranges = "1-2".parse().unwrap();
+        let before = together(&source_ids, &all);
+        assert_eq!(before, together(&source_ids, &all));
+        std::fs::write(folder.path().join("2"), b"b").unwrap();
+        assert_ne!(before, together(&source_ids, &all));
+    }
+}
