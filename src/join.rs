@@ -317,7 +317,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Sidecar)]) -> Result<
         false => {
             let options = crate::source::Options { allow_protocol: protocols, ..Default::default() };
             let source = crate::source::open(&input, &options)?;
-            let origin = SourceIds::of(&input, &*source, 0);
+            let origin = SourceIds::of(&input, source.files(), &source::reads(&input), 0);
             if format!("{:016x}", origin.get(0)) != note.origin {
                 let problem = "it has been changed since the shards were made".into();
                 return Err(JoinError::Bad { path: input.into(), problem });

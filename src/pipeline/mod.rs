@@ -1,6 +1,6 @@
 //! Reading, filtering and writing at the same time, in order, in bounded memory.
 //!
-//! Each worker is a plain thread with a [`Slot`](crate::source::Slot) and buffers of its own. It takes a ticket together with the next
+//! Each worker is a plain thread with a [`Slot`](crate::media::Slot) and buffers of its own. It takes a ticket together with the next
 //! source frame, finishes decoding, runs the chain, encodes, waits until every earlier ticket has been written, and
 //! writes. A worker waits only for lower tickets and holds all it needs before it takes one, so the lowest always
 //! goes on, and memory is that of the slots whatever the length.
@@ -13,15 +13,17 @@
 
 mod executor;
 mod input;
+mod progress;
 mod worker;
 
+pub use crate::journal::FrameList;
 pub(crate) use executor::HelperPool;
-pub use input::{FrameList, FrameSelection, Plan};
+pub use input::{FrameSelection, Plan};
+pub use progress::{FrameDone, OnError, Progress, Summary};
 pub(crate) use worker::guarded;
 
-use crate::session::job::{FrameDone, OnError, Progress, Summary};
-use crate::sink::{Encode, Sink, SinkError};
-use crate::source::{Decode, SourceError};
+use crate::media::{Decode, SourceError};
+use crate::media::{Encode, Sink, SinkError};
 
 use grainfield_filters::chain::{Chain, States};
 use grainfield_filters::lend::{PrepareError, StateCache};

@@ -1,10 +1,9 @@
 //! What one worker does, from ticket to ticket.
 
 use super::input::Next;
-use super::{Failure, FrameError, Shared, Writing, lock};
-use crate::session::job::{FrameDone, OnError};
-use crate::sink::SinkError;
-use crate::source::{FrameStamp, Slot};
+use super::{Failure, FrameDone, FrameError, OnError, Shared, Writing, lock};
+use crate::media::SinkError;
+use crate::media::{FrameStamp, Slot};
 use grainfield_filters::chain::Workspace;
 use grainfield_filters::frame::{Frame, FrameTime};
 use grainfield_filters::lend::{Host, PrepareError, StateCache};

@@ -7,12 +7,15 @@ mod select;
 mod written;
 
 pub(crate) use files::{check as check_source_frames, load, load_files, named};
-pub use request::{Cache, Fields, Light, OnError, Request, TransferChoice};
+pub use request::{Cache, Fields, Light, Request, TransferChoice};
 pub(crate) use written::by_graph;
 
 use crate::assets::DiskStateCache;
 use crate::disk::SameFile;
+use crate::format::images::{Meta, lost_in_video};
 use crate::journal::resume::{ManifestFiles, ResumeError, SourceIds};
+pub use crate::pipeline::{FrameDone, OnError, Progress, Summary};
+
 use crate::pipeline::{self, EvenTimes, Failure, FrameError, Setup};
 use crate::sink::{self, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
@@ -26,51 +29,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// One frame has been written (or left out).
-#[derive(Clone, Copy, Debug)]
-pub struct FrameDone {
-    /// Frames written so far.
-    pub done: u64,
-    /// Frames left out because they failed.
-    pub failed: u64,
-    /// How many there will be, if known.
-    pub total: Option<u64>,
-    /// The frame's number.
-    pub number: i64,
-    /// Its end in the output: seconds since the output's first frame.
-    pub out_time: Ratio,
-    /// It failed and was left out.
-    pub left_out: bool,
-}
-
-/// Is told how a job goes on. Called from the thread that [`Job::run`] is called on, one call at a time.
-pub trait Progress: Sync {
-    /// A frame has been written or left out.
-    fn step(&self, step: &FrameDone);
-    /// Something the user should know (an assumption, a frame left out).
-    fn note(&self, text: &str);
-    /// Something is lost that could not be told before the first frame.
-    fn warn(&self, text: &str) {
-        self.note(text);
-    }
-    /// No frame comes for a while: one is being stepped to, and `done` frames of `all` have been. Ends with the next
-    /// [`step`](Progress::step).
-    fn simulating(&self, done: u64, all: u64) {
-        let _ = (done, all);
-    }
-}
-
-/// How a job ended, when it ended well.
-#[derive(Clone, Debug, Default)]
-pub struct Summary {
-    /// Frames written.
-    pub frames: u64,
-    /// Frames left out because they failed (`--on-error skip`).
-    pub failed: u64,
-    /// Frames that were whole already (`--resume`).
-    pub skipped: u64,
-}
 
 impl RunError {
     /// Whether the output failed: then less may be left of it than was written.
@@ -319,6 +277,12 @@ impl Job {
                 ..request.encoding.clone()
             },
             keep: selected.keep,
+            lost_in_video: info
+                .carried
+                .as_ref()
+                .and_then(|c| c.downcast_ref::<Meta>())
+                .map(lost_in_video)
+                .unwrap_or_default(),
         };
         let output = plan.keep.output.clone().unwrap_or_else(|| request.output.clone());
         let known =
@@ -327,7 +291,7 @@ impl Job {
             || plan.keep.segments.as_ref().is_some_and(|grid| grid.origin != 0);
         // before anything is created that would have to be taken away again
         strict(&request, &warnings)?;
-        let sink = if selected.done { sink::null::create() } else { ends.sink(&plan)? };
+        let sink = if selected.done { crate::format::null::create() } else { ends.sink(&plan)? };
         notes.extend(sink.notes());
         warnings.extend(sink.warnings());
         strict(&request, &warnings)?;

@@ -4,6 +4,7 @@ use crate::disk::cache::DEFAULT_LIMIT;
 use crate::disk::{self, Uses};
 use crate::journal::resume::Resume;
 use crate::journal::shard::Shard;
+use crate::pipeline::OnError;
 use crate::sink;
 use crate::source::{self, Missing};
 use grainfield_filters::frame::{ColorRange, Format, Matrix, Ranges, Transfer};
@@ -186,14 +187,4 @@ pub enum Fields {
     Frame,
     /// Fields; top first unless the source says bottom first.
     Field,
-}
-
-/// What to do when one frame fails.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum OnError {
-    /// End the render.
-    #[default]
-    Stop,
-    /// Leave the frame out and go on.
-    Skip,
 }

@@ -1,13 +1,13 @@
 //! Which frames are left to be made: those asked for, of these the shard's, of these what is not whole yet.
 
 use super::{Fields, JobError, OnError, Request};
+use crate::journal::keep::{Keep, Seal};
 use crate::journal::resume::{
     self, JobSettings, ManifestFiles, Resume, STREAM_VERSION, SourceIds, State, Xxh64,
 };
 use crate::journal::segments::{self, Grid};
 use crate::journal::shard::sidecar::{self, Kind, Sidecar};
 use crate::pipeline::{FrameList, FrameSelection};
-use crate::sink::keep::{Keep, Seal};
 use crate::sink::{self, Files};
 use crate::source::{self, Info, Source, SourceError};
 use grainfield_filters::chain::Chain;
@@ -124,7 +124,12 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         Some(shard) => Some(sink::sharded(typed, shard)?),
         None => None,
     };
-    let source_ids = SourceIds::of(&request.input, given.source, request.frame_offset);
+    let source_ids = SourceIds::of(
+        &request.input,
+        given.source.files(),
+        &source::reads(&request.input),
+        request.frame_offset,
+    );
     if matches!(source_ids, SourceIds::Unknown) && request.resume != Resume::No {
         return usage("--resume: whether the source is still the same cannot be told of a pipe; name a file");
     }

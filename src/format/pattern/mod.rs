@@ -12,7 +12,7 @@
 mod draw;
 mod spec;
 
-use super::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
+use crate::media::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
 use draw::Drawing;
 use grainfield_filters::ratio::Ratio;
 pub use spec::{Kind, MAX_FRAME_BYTES, Spec, SpecError};

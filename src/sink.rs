@@ -1,178 +1,20 @@
-//! Sinks: where frames go. One file a kind, one table ([`create`]).
+//! Outputs: what a name means, one table ([`create`]).
 
-pub mod encoding;
-pub mod hash;
-pub mod keep;
-pub mod null;
-pub mod sequence;
-pub mod y4m;
-
-pub use encoding::Encoding;
+pub use crate::encoding::{self, Encoding};
+pub use crate::format::sequence::sink as sequence;
+pub use crate::media::sink::*;
 
 use crate::disk::output::{behind, is_descriptor, partial_name};
-use crate::disk::{DiskError, Output, Place, Uses};
+use crate::disk::{Place, Uses};
 use crate::format::images::pattern::Pattern;
+use crate::format::{hash, null, y4m};
 use crate::journal::resume::manifests;
-use crate::journal::shard::Shard;
-use crate::source::{Carried, FrameStamp};
+use crate::journal::shard::{Shard, sidecar};
 use grainfield_filters::filter::convert::displayed;
-use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::frame::Format;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-/// What a sink is told before the first frame.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// What every frame will be. Made from [`accepts`] of what the chain gives.
-    pub format: Format,
-    /// What the source wants carried (a y4m header line), for a sink of the same kind.
-    pub carried: Carried,
-    /// Whether frames are the source's, samples untouched and format unchanged: then a header may be repeated.
-    pub untouched_format: bool,
-    /// Whether something that exists may be replaced (`-y`).
-    pub overwrite: bool,
-    /// How many frames will come, if that is known.
-    pub frames: Option<u64>,
-    /// Whether the first frame will be the source's first, and the last its last: otherwise sound, subtitles and
-    /// chapters are cut to what is shown.
-    pub whole: (bool, bool),
-    /// How a video file is written.
-    pub encoding: Encoding,
-    /// What is done so that a job can be resumed or joined.
-    pub keep: keep::Keep,
-}
-
-/// What went wrong in a sink.
-#[derive(Debug, thiserror::Error)]
-pub enum SinkError {
-    /// The system said no.
-    #[error("{name}: {cause}")]
-    Io {
-        /// What was written.
-        name: String,
-        /// The system's word.
-        #[source]
-        cause: std::io::Error,
-    },
-    /// The reader of our pipe has gone: not an error to be shouted about.
-    #[error("{name}: the reader has closed the pipe")]
-    Closed {
-        /// What was written.
-        name: String,
-    },
-    /// Something is there already, and `-y` was not said.
-    #[error("{} exists; say -y to replace it", .0.display())]
-    Exists(PathBuf),
-    /// Files of a sequence exist.
-    #[error("{} exists{}; say -y to replace what is there, or --resume to keep it and make the rest", path.display(), others(*more))]
-    InTheWay {
-        /// The first of them.
-        path: PathBuf,
-        /// How many more there are.
-        more: usize,
-    },
-    /// It is asked for in a way that cannot be right. The text says what is wrong and what would be right.
-    #[error("{name}: {problem}")]
-    Usage {
-        /// What was to be written.
-        name: String,
-        /// What is wrong, and what would be right.
-        problem: String,
-    },
-    /// It cannot be written as asked. The text says what is wrong and what would be right.
-    #[error("{name}: {problem}")]
-    Bad {
-        /// What was to be written.
-        name: String,
-        /// What is wrong, and what would be right.
-        problem: String,
-    },
-    /// All frames came, and the result could not be finished.
-    #[error("{cause}")]
-    Unfinished {
-        /// Why not.
-        cause: Box<SinkError>,
-        /// What there is of it.
-        partial: PathBuf,
-    },
-}
-
-impl SinkError {
-    /// With what is left of the output, if anything is.
-    pub(crate) fn leaving(self, partial: Option<PathBuf>) -> SinkError {
-        match partial {
-            Some(partial) => SinkError::Unfinished { cause: Box::new(self), partial },
-            None => self,
-        }
-    }
-
-    /// Whether asking differently would help, as against the world being otherwise.
-    pub fn is_usage(&self) -> bool {
-        matches!(self, SinkError::Usage { .. })
-    }
-}
-
-impl From<DiskError> for SinkError {
-    fn from(error: DiskError) -> SinkError {
-        match error {
-            DiskError::Io { name, cause } => SinkError::Io { name, cause },
-            DiskError::Closed { name } => SinkError::Closed { name },
-            DiskError::Exists(path) => SinkError::Exists(path),
-            DiskError::Name { name, problem } => SinkError::Usage { name, problem },
-            DiskError::Bad { name, problem } => SinkError::Bad { name, problem },
-            DiskError::Unfinished { cause, partial } => SinkError::from(*cause).leaving(Some(partial)),
-        }
-    }
-}
-
-/// Where frames go. Frames come in order of time.
-pub trait Sink: Send {
-    /// The part of writing that many threads may do at the same time.
-    fn encoder(&self) -> Arc<dyn Encode>;
-
-    /// Takes the next frame: its picture, and what the encoder made of it.
-    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError>;
-
-    /// Whether frames are shown when the source shows them, however unevenly; else there is one rate.
-    fn keeps_times(&self) -> bool {
-        true
-    }
-
-    /// What the source has and this output cannot hold, one line a warning. Asked before the first frame.
-    fn warnings(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// What the user should know of how it is written. Asked before the first frame.
-    fn notes(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// All frames have come: the result gets its final name.
-    fn finish(self: Box<Self>) -> Result<(), SinkError>;
-
-    /// No more frames will come, and some are missing. What there is is made playable and gets the name
-    /// `NAME.partial.EXT`, which is returned; `None` when nothing is left behind or nothing needs a name.
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError>;
-}
-
-/// The part of writing that many threads may do at the same time, and without the sink.
-pub trait Encode: Send + Sync {
-    /// Appends to `out` (empty when called) what [`Sink::write`] will want.
-    fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError>;
-}
-
-/// Nothing to do beforehand: for sinks that write a frame's rows as they are.
-#[derive(Debug)]
-pub struct Plain;
-
-impl Encode for Plain {
-    fn encode(&self, _: &FrameStamp, _: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
-        Ok(())
-    }
-}
 
 /// What an output is, by its name alone.
 enum Kind {
@@ -236,7 +78,7 @@ pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<F
     }
     let accepted = match kind {
         Kind::Null | Kind::Hash => *format,
-        Kind::Y4m => y4m::accepts(format),
+        Kind::Y4m => y4m::sink::accepts(format),
         Kind::Sequence => sequence::accepts(output, format)?,
         #[cfg(feature = "ffmpeg")]
         Kind::Video => crate::libav::sink::accepts(output, format, encoding)?,
@@ -249,20 +91,11 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     match kind(output)? {
         Kind::Null => Ok(null::create()),
         Kind::Hash => hash::create(&behind_colon(output), plan),
-        Kind::Y4m => y4m::create(output, plan),
+        Kind::Y4m => y4m::sink::create(output, plan),
         Kind::Sequence => sequence::create(output, plan),
         #[cfg(feature = "ffmpeg")]
         Kind::Video => crate::libav::sink::create(output, plan),
     }
-}
-
-/// Opens the one file that an output is, as a plan says.
-fn open(output: &OsStr, plan: &Plan) -> Result<Output, SinkError> {
-    let mut out = Output::create(output, plan.overwrite)?;
-    if let Some(seal) = plan.keep.seal.clone() {
-        out.seal(seal.boxed());
-    }
-    Ok(out)
 }
 
 /// The files that may be written for an output: itself, what is left of it when a job is broken off, and what is laid
@@ -296,7 +129,7 @@ pub fn writes(output: &OsStr, shard: Option<Shard>) -> Result<Uses, SinkError> {
             let one = match shard {
                 Some(shard) => {
                     let named = PathBuf::from(shard.named(one.as_os_str()));
-                    uses.leave("the note beside the output", crate::journal::shard::sidecar::beside(&named));
+                    uses.leave("the note beside the output", sidecar::beside(&named));
                     named
                 }
                 None => one,
@@ -312,17 +145,13 @@ pub fn writes(output: &OsStr, shard: Option<Shard>) -> Result<Uses, SinkError> {
     Ok(uses)
 }
 
-fn others(more: usize) -> String {
-    if more == 0 { String::new() } else { format!(" (and {more} more)") }
-}
-
 /// What files an output becomes.
 #[derive(Clone, Debug)]
 pub enum Files {
     /// None that has a name of its own: a pipe, a device, nothing.
     None,
     /// One.
-    One(PathBuf, crate::journal::shard::sidecar::Kind),
+    One(PathBuf, sidecar::Kind),
     /// An image.
     Image(PathBuf),
     /// One for each frame.
@@ -331,7 +160,7 @@ pub enum Files {
 
 /// What files an output becomes.
 pub fn files(output: &OsStr) -> Result<Files, SinkError> {
-    use crate::journal::shard::sidecar::Kind as One;
+    use sidecar::Kind as One;
     let one = |name: &OsStr, kind| {
         let path = PathBuf::from(name);
         let plain = path.metadata().map_or(true, |m| m.is_file());
@@ -354,7 +183,7 @@ pub fn files(output: &OsStr) -> Result<Files, SinkError> {
 /// What a shard of an output is called: `NAME.I-of-N.EXT` for one file, else as the output.
 pub fn sharded(output: &OsStr, shard: Shard) -> Result<OsString, SinkError> {
     Ok(match files(output)? {
-        Files::One(path, crate::journal::shard::sidecar::Kind::Hash) => {
+        Files::One(path, sidecar::Kind::Hash) => {
             let mut name = OsString::from("hash:");
             name.push(shard.named(path.as_os_str()));
             name

@@ -1,7 +1,8 @@
 //! What is neither test signal nor image: y4m is read here, everything else by FFmpeg.
 
-use super::{Options, Source, SourceError, y4m};
+use super::y4m;
 use crate::libav;
+use crate::media::{Options, Source, SourceError};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Opens a file or a pipe; `-` is standard input. A stream is y4m when it begins as one, a file also by its name.
-pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     if input == "-" {
         return from_pipe("standard input".into(), y4m::standard_input(), options);
     }

@@ -4,9 +4,9 @@
 //! with alpha goes sample by sample, as FFmpeg's packed `ya8` and `ya16` do. The sum is that of FFmpeg's `framemd5`
 //! for the same pixel format.
 
-use super::{Encode, Plan, Sink, SinkError};
 use crate::disk::Output;
-use crate::source::FrameStamp;
+use crate::media::FrameStamp;
+use crate::media::{Encode, Plan, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::ffi::OsStr;
 use std::io::Write;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Opens a hash sink. `file` is what stands behind `hash:`; nothing (or `-`) is standard output.
 pub fn create(file: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let file = if file.is_empty() { OsStr::new("-") } else { file };
-    Ok(Box::new(Hash { out: super::open(file, plan)? }))
+    Ok(Box::new(Hash { out: plan.open(file)? }))
 }
 
 struct Hash {
@@ -59,7 +59,7 @@ impl Encode for Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Carried;
+    use crate::media::Carried;
     use grainfield_filters::frame::Format;
     use grainfield_filters::ratio::Ratio;
 

@@ -1,7 +1,7 @@
 //! `null:`: frames are taken and forgotten.
 
-use super::{Encode, Plain, Sink, SinkError};
-use crate::source::FrameStamp;
+use crate::media::FrameStamp;
+use crate::media::{Encode, Plain, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -12,8 +12,9 @@
 pub mod header;
 mod index;
 mod input;
+pub mod sink;
 
-use super::{Decode, Done, FrameStamp, Info, Options, Slot, Source, SourceError};
+use crate::media::{Decode, Done, FrameStamp, Info, Options, Slot, Source, SourceError};
 use grainfield_filters::frame::{Depth, Frame};
 use grainfield_filters::ratio::Ratio;
 use header::{HeaderError, MAX_FRAME_LINE, MAX_HEADER};
