@@ -16,7 +16,8 @@ use crate::batch::{self, End, Event, Tally};
 use crate::disk::{Place, SameFile, Uses, Written};
 use crate::journal::resume::Resume;
 use crate::journal::shard::Shard;
-use crate::session::job::{DEFAULT_MEMORY, Job as Rendering, Progress, RunError, Summary};
+use crate::session::job::{DEFAULT_MEMORY, RunError};
+use crate::session::{self, Summary};
 use crate::sink::{self, Files};
 use crate::source;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -458,15 +459,16 @@ fn perform(
     notes.iter().for_each(|note| told.note(note));
     let recipe = request.recipe.canonical();
     let (input, output) = (super::lossy(&request.input), super::lossy(&request.output));
-    let rendering = match signals.unless_stopped(move || Rendering::prepare(request)) {
-        Some(Ok(rendering)) => rendering,
+    let prepared = match signals.unless_stopped(move || session::Render::new(request).prepare()) {
+        Some(Ok(prepared)) => prepared,
         Some(Err(error)) => return fail(chain(&error), nothing),
         None => return stopped(nothing),
     };
-    rendering.notes().iter().for_each(|note| told.note(note));
-    rendering.warnings().iter().for_each(|lost| told.warn(lost));
-    told.begin(&Start { input, output, recipe, total: rendering.total(), rate: rendering.output_rate() });
-    match rendering.run(&told, &Arc::clone(&signals.stop)) {
+    prepared.notes().iter().for_each(|note| told.say(note));
+    told.begin(&Start { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
+    let running = prepared.start();
+    running.events().for_each(|event| told.event(event));
+    match running.wait() {
         Ok(summary) => {
             let ending = JobEnd {
                 exit: Exit::Done,

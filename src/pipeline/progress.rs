@@ -1,6 +1,7 @@
 //! How a pipeline goes on, told.
 
 use grainfield_filters::ratio::Ratio;
+use serde::Serialize;
 
 /// One frame has been written (or left out).
 #[derive(Clone, Copy, Debug)]
@@ -19,20 +20,82 @@ pub struct FrameDone {
     pub left_out: bool,
 }
 
-/// Is told how a job goes on. Called from the thread that [`run`](super::run) is called on, one call at a time.
-pub trait Progress: Sync {
+/// What happens while a pipeline runs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
     /// A frame has been written or left out.
-    fn step(&self, step: &FrameDone);
-    /// Something the user should know (an assumption, a frame left out).
-    fn note(&self, text: &str);
-    /// Something is lost that could not be told before the first frame.
-    fn warn(&self, text: &str) {
-        self.note(text);
-    }
+    Frame(FrameDone),
     /// No frame comes for a while: one is being stepped to, and `done` frames of `all` have been. Ends with the next
-    /// [`step`](Progress::step).
-    fn simulating(&self, done: u64, all: u64) {
-        let _ = (done, all);
+    /// frame.
+    Simulating {
+        /// Frames stepped.
+        done: u64,
+        /// Frames to be stepped.
+        all: u64,
+    },
+    /// Something the user should know.
+    Note(Note),
+}
+
+/// Something the user should know: an assumption, a conversion, a loss.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Note {
+    /// What it is about.
+    pub code: NoteCode,
+    /// The same in words.
+    pub text: String,
+}
+
+/// What a note is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum NoteCode {
+    /// What is assumed of the input, or done about it.
+    Input,
+    /// What filters and conversions do.
+    Filters,
+    /// How the output is written.
+    Output,
+    /// What is whole already and stays.
+    Kept,
+    /// The cache could not keep something.
+    Cache,
+    /// A frame was left out.
+    LeftOut,
+    /// A frame is as the decoder patched it up.
+    Patched,
+    /// Full range becomes limited.
+    RangeLost,
+    /// Alpha is lost.
+    AlphaLost,
+    /// Depth is lost.
+    DepthLost,
+    /// Rotation is lost.
+    RotationLost,
+    /// Times of frames are lost.
+    TimesLost,
+    /// The container or the encoder cannot hold something.
+    NotHeld,
+}
+
+impl NoteCode {
+    /// Whether something is lost: with `strict` that is an error.
+    pub fn is_loss(self) -> bool {
+        use NoteCode::{AlphaLost, DepthLost, NotHeld, RangeLost, RotationLost, TimesLost};
+        matches!(self, RangeLost | AlphaLost | DepthLost | RotationLost | TimesLost | NotHeld)
+    }
+
+    /// A note with this code.
+    pub fn note(self, text: impl Into<String>) -> Note {
+        Note { code: self, text: text.into() }
+    }
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
     }
 }
 

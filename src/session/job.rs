@@ -14,7 +14,7 @@ use crate::assets::DiskStateCache;
 use crate::disk::SameFile;
 use crate::format::images::{Meta, lost_in_video};
 use crate::journal::resume::{ManifestFiles, ResumeError, SourceIds};
-pub use crate::pipeline::{FrameDone, OnError, Progress, Summary};
+pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 
 use crate::pipeline::{self, EvenTimes, Failure, FrameError, Setup};
 use crate::sink::{self, Sink, SinkError};
@@ -125,8 +125,7 @@ pub struct Job {
     resumable: bool,
     /// Where states are kept, where they are.
     jumps: Option<Arc<DiskStateCache>>,
-    notes: Vec<String>,
-    warnings: Vec<String>,
+    notes: Vec<Note>,
     total: Option<u64>,
     skipped: u64,
     rate: Ratio,
@@ -139,7 +138,7 @@ pub const LAST_NUMBER: i64 = 1 << 53;
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
 /// What stands at the two ends of a job, for who wants something else there than [`Job::prepare`] takes.
-pub trait Endpoints {
+pub trait Endpoints: Send {
     /// Is given the input, opened, and gives what frames are really read from. May still change which frames are asked
     /// for.
     fn source(
@@ -162,8 +161,8 @@ pub trait Endpoints {
 }
 
 /// The input that a request names, and the output.
-struct NamedEndpoints {
-    output: OsString,
+pub(super) struct NamedEndpoints {
+    pub(super) output: OsString,
 }
 
 impl Endpoints for NamedEndpoints {
@@ -196,21 +195,33 @@ impl Job {
     }
 
     /// The same, with other ends. The request's output then only tells which formats are accepted.
-    pub fn with_endpoints(mut request: Request, ends: &mut dyn Endpoints) -> Result<Job, JobError> {
+    pub fn with_endpoints(request: Request, ends: &mut dyn Endpoints) -> Result<Job, JobError> {
+        Job::reading(request, None, ends)
+    }
+
+    /// The same from a source that is open already.
+    pub(super) fn reading(
+        mut request: Request,
+        opened: Option<Box<dyn Source>>,
+        ends: &mut dyn Endpoints,
+    ) -> Result<Job, JobError> {
         // Whoever has loaded them already has spared the reading here.
         crate::assets::attach(&mut request.recipe)?;
         files::check(&request)?;
         request.check_files()?;
         let cache = request.cache.open();
         let options = request.source_options(cache.clone());
-        let mut source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
+        let opened = opened.map_or_else(|| source::open(&request.input, &options), Ok)?;
+        let mut source = ends.source(opened, &mut request.frames)?;
         let mut info = source.info().clone();
         if request.shard.is_some() && info.last.is_none() {
             info.last = select::last(&request, &options)?;
         }
         let name = request.input.clone();
-        let mut notes = info.notes.clone();
-        let mut warnings = Vec::new();
+        let mut notes = Vec::new();
+        let mut say =
+            |code: NoteCode, texts: &[String]| notes.extend(texts.iter().map(|text| code.note(text)));
+        say(NoteCode::Input, &info.notes);
         check_numbers(&request, &info)?;
 
         let input = request.seen(&info.format);
@@ -229,10 +240,10 @@ impl Job {
             natural = *made;
             target(&request, made)
         })?;
-        notes.extend_from_slice(chain.notes());
-        warnings.extend(losses(&natural, chain.output(), request.pix_fmt.is_some()));
+        say(NoteCode::Filters, chain.notes());
+        let mut lost = losses(&natural, chain.output(), request.pix_fmt.is_some());
         if ends.is_bare()? {
-            warnings.extend(left_behind(&info));
+            lost.extend(left_behind(&info));
         }
         let frames = match (request.frames.clone(), options.last) {
             (Some(ranges), Some(last)) => Some(ranges.bounded(last)),
@@ -261,7 +272,7 @@ impl Job {
             source.seek(hole)?;
             source.next(&mut source::Slot::default())?;
         }
-        notes.extend(selected.notes);
+        say(NoteCode::Kept, &selected.notes);
         let total = selected.total.or(total);
         let (slots, helpers) = slots(&request, &chain, total, ends.per_frame(chain.output()))?;
         let rate = chain.output().rate;
@@ -290,11 +301,12 @@ impl Job {
         let resumable = plan.keep.manifest_files.as_ref().is_some_and(known)
             || plan.keep.segments.as_ref().is_some_and(|grid| grid.origin != 0);
         // before anything is created that would have to be taken away again
-        strict(&request, &warnings)?;
+        strict(&request, &lost)?;
         let sink = if selected.done { crate::format::null::create() } else { ends.sink(&plan)? };
-        notes.extend(sink.notes());
-        warnings.extend(sink.warnings());
-        strict(&request, &warnings)?;
+        say(NoteCode::Output, &sink.notes());
+        lost.extend(sink.warnings().into_iter().map(|text| NoteCode::NotHeld.note(text)));
+        strict(&request, &lost)?;
+        notes.extend(lost);
         let to_end = request.frames.as_ref().is_none_or(Ranges::is_unbounded);
         let wanted = selected.wanted;
         let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total, to_end };
@@ -307,17 +319,12 @@ impl Job {
         let even =
             steady.then_some(EvenTimes { rate: info.format.rate, first: info.first, strict: request.strict });
         let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store, even };
-        Ok(Job { setup, jumps, output, resumable, notes, warnings, total, skipped: selected.skipped, rate })
+        Ok(Job { setup, jumps, output, resumable, notes, total, skipped: selected.skipped, rate })
     }
 
-    /// What the user should know before the first frame: assumptions and conversions, one line each.
-    pub fn notes(&self) -> &[String] {
+    /// What the user should know before the first frame: assumptions and conversions, then what will be lost.
+    pub fn notes(&self) -> &[Note] {
         &self.notes
-    }
-
-    /// What will be lost, one line each.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 
     /// What is written: the request's output, or what a shard of it is called.
@@ -346,13 +353,13 @@ impl Job {
     }
 
     /// Runs to the end, an error, or `stop`.
-    pub fn run(self, progress: &dyn Progress, stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
-        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, progress, stop);
+    pub fn run(self, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
+        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, tell, stop);
         let summary = Summary { skipped: self.skipped, ..summary };
         if let Some(trouble) = self.jumps.as_ref().and_then(|j| j.take_failure()) {
-            progress.note(&format!(
+            tell(Event::Note(NoteCode::Cache.note(format!(
                 "the cache could not keep everything, so frames far in may be stepped to again: {trouble}"
-            ));
+            ))));
         }
         match failure {
             None => Ok(summary),
@@ -363,9 +370,9 @@ impl Job {
     }
 }
 
-fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
-    match warnings.first() {
-        Some(first) if request.strict => Err(JobError::Strict(first.clone())),
+fn strict(request: &Request, lost: &[Note]) -> Result<(), JobError> {
+    match lost.first() {
+        Some(first) if request.strict => Err(JobError::Strict(first.text.clone())),
         _ => Ok(()),
     }
 }
@@ -439,17 +446,19 @@ fn samples(request: &Request, made: &Format) -> Result<Format, JobError> {
 }
 
 /// What is lost from `from` to `to` without the user having said so.
-fn losses(from: &Format, to: &Format, asked: bool) -> Vec<String> {
+fn losses(from: &Format, to: &Format, asked: bool) -> Vec<Note> {
     let mut list = Vec::new();
     let range = (from.range, to.range) == (ColorRange::Full, ColorRange::Limited);
     if range && from.family != Family::Rgb && to.family != Family::Rgb {
-        list.push("full range becomes limited: the output cannot say that it is full".into());
+        list.push(
+            NoteCode::RangeLost.note("full range becomes limited: the output cannot say that it is full"),
+        );
     }
     if asked {
         return list;
     }
     if from.has_alpha() && !to.has_alpha() {
-        list.push(format!("alpha is lost: the output holds {}", to.name()));
+        list.push(NoteCode::AlphaLost.note(format!("alpha is lost: the output holds {}", to.name())));
     }
     let shallower = match (from.depth, to.depth) {
         (Depth::Bits(a), Depth::Bits(b)) => b < a,
@@ -457,22 +466,25 @@ fn losses(from: &Format, to: &Format, asked: bool) -> Vec<String> {
         (_, Depth::Float) => false,
     };
     if shallower {
-        list.push(format!("depth is lost: {} becomes {}", from.name(), to.name()));
+        list.push(NoteCode::DepthLost.note(format!("depth is lost: {} becomes {}", from.name(), to.name())));
     }
     list
 }
 
 /// What a video says beside its pictures that changes how they are seen.
-fn left_behind(info: &Info) -> Vec<String> {
+fn left_behind(info: &Info) -> Vec<Note> {
     let mut list = Vec::new();
     if let Some((_, turn)) = info.details.iter().find(|d| d.0 == "rotation") {
-        list.push(format!("rotation is lost ({turn}): the output holds nothing but pictures"));
+        list.push(
+            NoteCode::RotationLost
+                .note(format!("rotation is lost ({turn}): the output holds nothing but pictures")),
+        );
     }
     if info.variable_rate {
-        list.push(format!(
+        list.push(NoteCode::TimesLost.note(format!(
             "times are lost: frames of {} last differently long, and the output has one rate, {}",
             info.name, info.format.rate
-        ));
+        )));
     }
     list
 }

@@ -23,11 +23,14 @@ mod frames;
 pub mod job;
 mod look;
 mod picture;
+mod render;
 
+pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, Summary};
 pub use cancel::{Cancel, Newest};
 pub use error::{Error, ErrorKind, Position};
 pub use look::Target;
 pub use picture::Picture;
+pub use render::{Prepared, Render, Running};
 
 use crate::assets::DiskStateCache;
 use crate::pipeline::{FrameError, HelperPool, guarded};
