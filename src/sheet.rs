@@ -184,7 +184,7 @@ impl Endpoints for Sheet {
         Ok(Box::new(Limited { info, source: opened, left }))
     }
 
-    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
+    fn sink(&mut self, _: &sink::Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
         let count = plan.frames.unwrap_or(DEFAULT_FRAMES as u64);
         if count > MAX_FRAMES {
             return Err(JobError::Usage(format!(

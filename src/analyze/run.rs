@@ -129,7 +129,7 @@ impl Endpoints for Measured {
         Ok(Box::new(Paired { info, noisy, clean, itself, left }))
     }
 
-    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
+    fn sink(&mut self, _: &sink::Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
         let (format, clean) = (&plan.format, &self.clean);
         let shape = |f: &Format| (f.width, f.height, f.family, f.subsampling, f.has_alpha());
         let different = clean.as_ref().filter(|c| shape(&c.1) != shape(format));

@@ -165,7 +165,10 @@ impl Encode for Plain {
 
 impl Plan {
     /// Opens the one file that an output is.
-    pub(crate) fn open(&self, output: &OsStr) -> Result<Output, SinkError> {
+    ///
+    /// # Errors
+    /// Where it exists and may not be replaced, or cannot be created.
+    pub fn open(&self, output: &OsStr) -> Result<Output, SinkError> {
         let mut out = Output::create(output, self.overwrite)?;
         if let Some(seal) = self.keep.seal.clone() {
             out.seal(seal.boxed());

@@ -13,11 +13,12 @@ pub(crate) use written::by_graph;
 use crate::assets::DiskStateCache;
 use crate::disk::SameFile;
 use crate::format::images::{Meta, lost_in_video};
+use crate::format::null::Null;
 use crate::journal::resume::{ManifestFiles, ResumeError, SourceIds};
 pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 
 use crate::pipeline::{self, EvenTimes, Failure, FrameError, Setup};
-use crate::sink::{self, Sink, SinkError};
+use crate::sink::{self, Files, Output, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
@@ -147,23 +148,21 @@ pub trait Endpoints: Send {
         frames: &mut Option<grainfield_filters::frame::Ranges>,
     ) -> Result<Box<dyn Source>, JobError>;
 
-    /// Where frames go.
-    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError>;
+    /// Where frames go: the request's output, or the shard of it, unless it is something else here.
+    fn sink(&mut self, output: &Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError>;
 
     /// An upper bound of the bytes that the two need for a frame being worked on, beside what is known of any source
     /// and sink.
     fn per_frame(&self, output: &Format) -> usize;
 
     /// Whether frames go where nothing but pictures is held, which the user is then told.
-    fn is_bare(&self) -> Result<bool, JobError> {
-        Ok(false)
+    fn is_bare(&self, _: &Output) -> bool {
+        false
     }
 }
 
 /// The input that a request names, and the output.
-pub(super) struct NamedEndpoints {
-    pub(super) output: OsString,
-}
+pub(super) struct NamedEndpoints;
 
 impl Endpoints for NamedEndpoints {
     fn source(
@@ -174,24 +173,23 @@ impl Endpoints for NamedEndpoints {
         Ok(opened)
     }
 
-    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
-        Ok(sink::create(plan.keep.output.as_ref().unwrap_or(&self.output), plan)?)
+    fn sink(&mut self, output: &Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
+        Ok(output.create(plan)?)
     }
 
     fn per_frame(&self, _: &Format) -> usize {
         0
     }
 
-    fn is_bare(&self) -> Result<bool, JobError> {
-        Ok(sink::is_bare(&self.output)?)
+    fn is_bare(&self, output: &Output) -> bool {
+        output.is_bare()
     }
 }
 
 impl Job {
     /// Opens, resolves and checks everything. Nothing bears the output's name yet.
     pub fn prepare(request: Request) -> Result<Job, JobError> {
-        let output = request.output.clone();
-        Job::with_endpoints(request, &mut NamedEndpoints { output })
+        Job::with_endpoints(request, &mut NamedEndpoints)
     }
 
     /// The same, with other ends. The request's output then only tells which formats are accepted.
@@ -209,15 +207,15 @@ impl Job {
         crate::assets::attach(&mut request.recipe)?;
         files::check(&request)?;
         request.check_files()?;
+        let (input_file, mut output_file) = (request.read(), request.written()?);
         let cache = request.cache.open();
         let options = request.source_options(cache.clone());
-        let opened = opened.map_or_else(|| source::open(&request.input, &options), Ok)?;
+        let opened = opened.map_or_else(|| input_file.open(&options), Ok)?;
         let mut source = ends.source(opened, &mut request.frames)?;
         let mut info = source.info().clone();
         if request.shard.is_some() && info.last.is_none() {
-            info.last = select::last(&request, &options)?;
+            info.last = select::last(&request, &input_file, &options)?;
         }
-        let name = request.input.clone();
         let mut notes = Vec::new();
         let mut say =
             |code: NoteCode, texts: &[String]| notes.extend(texts.iter().map(|text| code.note(text)));
@@ -226,7 +224,7 @@ impl Job {
 
         let input = request.seen(&info.format);
         load::<JobError>(&mut request, &info, &input, &mut |number| {
-            let mut source = source::open(&name, &options)?;
+            let mut source = input_file.open(&options)?;
             source.seek(number)?;
             let mut slot = source::Slot::default();
             let Some(stamp) = source.next(&mut slot)?.filter(|s| s.number == number) else { return Ok(None) };
@@ -238,11 +236,11 @@ impl Job {
         let mut natural = input;
         let chain = Chain::bind::<JobError>(&request.recipe.steps, input, &options, |made| {
             natural = *made;
-            target(&request, made)
+            target(&request, &output_file, made)
         })?;
         say(NoteCode::Filters, chain.notes());
         let mut lost = losses(&natural, chain.output(), request.pix_fmt.is_some());
-        if ends.is_bare()? {
+        if ends.is_bare(&output_file) {
             lost.extend(left_behind(&info));
         }
         let frames = match (request.frames.clone(), options.last) {
@@ -258,6 +256,8 @@ impl Job {
         let whole = whole(frames.as_ref(), info.first + request.frame_offset, options.last);
         let given = select::SelectionInput {
             request: &request,
+            input: &input_file,
+            output: &output_file,
             source: &*source,
             info: &info,
             chain: &chain,
@@ -266,7 +266,7 @@ impl Job {
         };
         let selected = select::select(&given)?;
         let (given_files, wanted) = (source.files(), &selected.wanted);
-        preflight::check_existing(&request, &info, wanted, given_files.as_ref())?;
+        preflight::check_existing(&request, &output_file, &info, wanted, given_files.as_ref())?;
         if let Some(hole) = preflight::hole(&request, &info, wanted, given_files.as_ref()) {
             // the source says it best
             source.seek(hole)?;
@@ -274,7 +274,7 @@ impl Job {
         }
         say(NoteCode::Kept, &selected.notes);
         let total = selected.total.or(total);
-        let (slots, helpers) = slots(&request, &chain, total, ends.per_frame(chain.output()))?;
+        let (slots, helpers) = slots(&request, &output_file, &chain, total, ends.per_frame(chain.output()))?;
         let rate = chain.output().rate;
         let plan = sink::Plan {
             format: *chain.output(),
@@ -295,14 +295,17 @@ impl Job {
                 .map(lost_in_video)
                 .unwrap_or_default(),
         };
-        let output = plan.keep.output.clone().unwrap_or_else(|| request.output.clone());
+        if let Some(shard) = request.shard {
+            output_file = output_file.sharded(shard);
+        }
+        let output = output_file.name().to_owned();
         let known =
             |manifest_files: &Arc<ManifestFiles>| !matches!(manifest_files.source_ids(), SourceIds::Unknown);
         let resumable = plan.keep.manifest_files.as_ref().is_some_and(known)
             || plan.keep.segments.as_ref().is_some_and(|grid| grid.origin != 0);
         // before anything is created that would have to be taken away again
         strict(&request, &lost)?;
-        let sink = if selected.done { crate::format::null::create() } else { ends.sink(&plan)? };
+        let sink = if selected.done { Box::new(Null) } else { ends.sink(&output_file, &plan)? };
         say(NoteCode::Output, &sink.notes());
         lost.extend(sink.warnings().into_iter().map(|text| NoteCode::NotHeld.note(text)));
         strict(&request, &lost)?;
@@ -419,8 +422,8 @@ fn fields(asked: Fields, input: &Format) -> chain::Fields {
 }
 
 /// The format that is wanted of what the filters make, with the light that the user wants.
-pub(crate) fn target(request: &Request, made: &Format) -> Result<Format, JobError> {
-    let format = samples(request, made)?;
+pub(crate) fn target(request: &Request, output: &Output, made: &Format) -> Result<Format, JobError> {
+    let format = samples(request, output, made)?;
     Ok(match request.transfer.output {
         Light::Fitting => format,
         Light::Kept => Format { transfer: made.transfer, ..format },
@@ -428,12 +431,12 @@ pub(crate) fn target(request: &Request, made: &Format) -> Result<Format, JobErro
     })
 }
 
-fn samples(request: &Request, made: &Format) -> Result<Format, JobError> {
+fn samples(request: &Request, output: &Output, made: &Format) -> Result<Format, JobError> {
     let Some(name) = &request.pix_fmt else {
-        return Ok(sink::accepts(&request.output, made, &request.encoding)?);
+        return Ok(output.accepts(made, &request.encoding)?);
     };
     let wanted = retarget(made, name)?;
-    let accepted = sink::accepts(&request.output, &wanted, &request.encoding)?;
+    let accepted = output.accepts(&wanted, &request.encoding)?;
     if accepted.name() != wanted.name() {
         return Err(JobError::Usage(format!(
             "--pix-fmt {name}: {} cannot hold {}; the nearest it can is {}",
@@ -535,6 +538,7 @@ pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
 /// How many frames are worked on at the same time, and how many threads are left over to help with bands.
 fn slots(
     request: &Request,
+    output: &Output,
     chain: &Chain,
     total: Option<u64>,
     ends: usize,
@@ -553,7 +557,7 @@ fn slots(
     }
     let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
     // Whoever waits for the disk to have a file leaves a core idle: one frame more takes its place.
-    let files = matches!(sink::files(&request.output), Ok(sink::Files::Many(_)));
+    let files = matches!(output.files(), Files::Many(_));
     let wanted = threads + usize::from(files && threads > 1);
     let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
     // A frame that is stepped keeps the others waiting, and their threads should not stand idle.

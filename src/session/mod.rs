@@ -34,7 +34,7 @@ pub use render::{Prepared, Render, Running};
 
 use crate::assets::DiskStateCache;
 use crate::pipeline::{FrameError, HelperPool, guarded};
-use crate::source::{self, Info};
+use crate::source::Info;
 use frames::{Frames, SourceFrame, lock};
 use grainfield_filters::frame::{Format, Frame, FrameTime};
 use grainfield_filters::lend::{Host, NoCache, PrepareError, StateCache};
@@ -82,7 +82,7 @@ impl Clip {
     /// Of the kinds usage and input.
     pub fn open(request: Request) -> Result<Clip, Error> {
         let cache = request.cache.open();
-        let source = source::open(&request.input, &request.source_options(cache.clone()))?;
+        let source = request.read().open(&request.source_options(cache.clone()))?;
         let opened = source.info().clone();
         job::check_numbers(&request, &opened)?;
         let shown = |n: i64| n + request.frame_offset;

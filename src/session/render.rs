@@ -26,8 +26,7 @@ pub struct Render {
 impl Render {
     /// What a request says: its own input, opened for this render alone.
     pub fn new(request: Request) -> Render {
-        let output = request.output.clone();
-        Render { request, source: None, ends: Box::new(NamedEndpoints { output }) }
+        Render { request, source: None, ends: Box::new(NamedEndpoints) }
     }
 
     /// The same, between other ends. The request's output then only tells which formats are accepted.
@@ -47,7 +46,7 @@ impl Render {
     #[must_use]
     pub fn to(mut self, output: impl Into<OsString>) -> Render {
         self.request.output = output.into();
-        self.ends = Box::new(NamedEndpoints { output: self.request.output.clone() });
+        self.ends = Box::new(NamedEndpoints);
         self
     }
 
