@@ -4,7 +4,7 @@ use grainfield_filters::ratio::Ratio;
 use serde::Serialize;
 
 /// One frame has been written (or left out).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct FrameDone {
     /// Frames written so far.
     pub done: u64,
@@ -14,14 +14,20 @@ pub struct FrameDone {
     pub total: Option<u64>,
     /// The frame's number.
     pub number: i64,
-    /// Its end in the output: seconds since the output's first frame.
+    /// Its end in the output: seconds since the output's first frame. Serialized as a fraction's text.
+    #[serde(serialize_with = "text")]
     pub out_time: Ratio,
     /// It failed and was left out.
     pub left_out: bool,
 }
 
+fn text<S: serde::Serializer>(value: &Ratio, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
 /// What happens while a pipeline runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Event {
     /// A frame has been written or left out.
@@ -100,7 +106,7 @@ impl std::fmt::Display for Note {
 }
 
 /// How a job ended, when it ended well.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// Frames written.
     pub frames: u64,

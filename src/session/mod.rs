@@ -19,6 +19,7 @@
 
 mod cancel;
 mod error;
+mod forms;
 mod frames;
 pub mod job;
 mod look;
@@ -28,6 +29,7 @@ mod render;
 pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, Summary};
 pub use cancel::{Cancel, Newest};
 pub use error::{Error, ErrorKind, Position};
+pub use forms::{describe, recipe_text};
 pub use look::Target;
 pub use picture::Picture;
 pub use render::{Prepared, Render, Running};

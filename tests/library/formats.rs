@@ -4,7 +4,7 @@
 use crate::support;
 use grainfield::format::{FORMATS, Files, Formats, InputRow, OutputRow, Row};
 use grainfield::media::{
-    Decode, Done, Encode, FrameStamp, Info, Options, Plan, Sink, SinkError, Slot, Source, SourceError,
+    Decode, Done, Encode, FrameStamp, Info, Options, Sink, SinkError, Slot, Source, SourceError,
 };
 use grainfield::session::job::Request;
 use grainfield::session::{Cancel, Clip, ErrorKind, Render};
