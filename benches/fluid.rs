@@ -10,7 +10,7 @@ mod frames;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use frames::bind;
-use grainfield::session::job::{FrameDone, Job, Progress, Request};
+use grainfield::session::job::{Job, Request};
 use grainfield_filters::filter::{Band, Filter, FrameParams, State};
 use grainfield_filters::frame::{Format, Frame, FrameTime, Scratch};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};
@@ -42,12 +42,6 @@ fn surface(filter: &dyn Filter, n: i64, line: &mut Option<State>) -> State {
     filter.prepare(&now(filter, n), Some(stepped), &HOST).expect("nobody stops it")
 }
 
-struct Unwatched;
-impl Progress for Unwatched {
-    fn step(&self, _: &FrameDone) {}
-    fn note(&self, _: &str) {}
-}
-
 /// Frames of a render on two threads.
 const FRAMES: u32 = 72;
 
@@ -58,7 +52,7 @@ fn whole() -> Duration {
     request.threads = Some(2);
     let job = Job::prepare(request).expect("a right job");
     let start = Instant::now();
-    job.run(&Unwatched, &Arc::new(AtomicBool::new(false))).expect("it runs to its end");
+    job.run(&|_| {}, &Arc::new(AtomicBool::new(false))).expect("it runs to its end");
     start.elapsed() / FRAMES
 }
 

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use grainfield::session::job::{FrameDone, Job, Progress, Request};
+use grainfield::session::job::{Job, Request};
 use grainfield_filters::recipe::Recipe;
 use std::hint::black_box;
 use std::io::Read;
@@ -12,18 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-struct Unwatched;
-impl Progress for Unwatched {
-    fn step(&self, _: &FrameDone) {}
-    fn note(&self, _: &str) {}
-}
-
 fn render(input: &str, output: &str, chain: &str, threads: usize) {
     let mut request = Request::new(input, output);
     request.recipe = Recipe::parse_chain(chain).unwrap();
     request.threads = Some(threads);
     let job = Job::prepare(request).unwrap();
-    job.run(&Unwatched, &Arc::new(AtomicBool::new(false))).unwrap();
+    job.run(&|_| {}, &Arc::new(AtomicBool::new(false))).unwrap();
 }
 
 fn pipeline(c: &mut Criterion) {

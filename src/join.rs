@@ -2,10 +2,11 @@
 //! nothing of other settings, no byte changed.
 
 use crate::disk::{DiskError, Output, Place, SameFile};
+use crate::format::Formats;
 use crate::format::images::pattern::Pattern;
 use crate::journal::resume::{JobSettings, ManifestFiles, Mismatch, SourceIds, difference, sum};
 use crate::journal::shard::sidecar::{Kind, Sidecar, SidecarError, beside};
-use crate::sink::{self, Files, SinkError};
+use crate::sink::{Files, Output as Parsed, SinkError};
 use crate::source::{self, SourceError};
 use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
@@ -124,14 +125,14 @@ pub fn join(
     overwrite: bool,
     stop: &AtomicBool,
 ) -> Result<Joined, JoinError> {
-    match sink::files(output)? {
+    match output_of(output)?.files() {
         Files::Many(pattern) if shards.is_empty() => sequence(&pattern, frames, stop),
         _ if frames.is_some() => Err(JoinError::Usage("--frames is for numbered images".into())),
         Files::Many(_) => Err(JoinError::Usage(
             "the frames of a sequence are all in one folder already: 'grainfield join OUTPUT' checks that they are whole"
                 .into(),
         )),
-        Files::None | Files::Image(_) => Err(JoinError::Usage(format!("{} is no file that shards can be joined in", output.display()))),
+        Files::Nothing | Files::Stream(_) | Files::Image(_) => Err(JoinError::Usage(format!("{} is no file that shards can be joined in", output.display()))),
         Files::One(path, kind) => {
             let found = if shards.is_empty() { found(&path)? } else { shards.to_vec() };
             unread(output, &found)?;
@@ -159,13 +160,17 @@ pub fn join(
     }
 }
 
+fn output_of(name: &OsStr) -> Result<Parsed, SinkError> {
+    Parsed::parse(name, Formats::default())
+}
+
 fn total(all: &[(PathBuf, Sidecar)], of: impl Fn(&Sidecar) -> u64) -> u64 {
     all.iter().map(|(_, note)| of(note)).fold(0, u64::saturating_add)
 }
 
 /// Refuses to write over a shard, the note beside it, or the source that it was made from.
 fn unread(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> {
-    let mut uses = sink::writes(output, None)?;
+    let mut uses = output_of(output)?.writes(None);
     for shard in shards {
         uses.read("a shard", Place::Path(shard.clone()));
         uses.read("the note of a shard", Place::Path(beside(shard)));
@@ -317,7 +322,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Sidecar)]) -> Result<
         false => {
             let options = crate::source::Options { allow_protocol: protocols, ..Default::default() };
             let source = crate::source::open(&input, &options)?;
-            let origin = SourceIds::of(&input, &*source, 0);
+            let origin = SourceIds::of(&input, source.files(), &source::reads(&input), 0);
             if format!("{:016x}", origin.get(0)) != note.origin {
                 let problem = "it has been changed since the shards were made".into();
                 return Err(JoinError::Bad { path: input.into(), problem });

@@ -5,11 +5,13 @@ pub mod assets;
 pub mod batch;
 pub mod cli;
 pub mod disk;
+pub mod encoding;
 pub mod format;
 pub mod join;
 pub mod journal;
 #[cfg(feature = "ffmpeg")]
 pub mod libav;
+pub mod media;
 pub mod pipeline;
 pub mod session;
 pub mod sheet;

@@ -4,7 +4,8 @@
 //! through the source alone first.
 
 use crate::analyze::plot::{self, FONT, PlotError};
-use crate::session::job::{Endpoints, FrameDone, Job, JobError, Progress, Request};
+use crate::session::job::{Endpoints, JobError, Request};
+use crate::session::{Error, Render};
 use crate::sink::{self, Encode, Sink, SinkError};
 use crate::source::{Decode, FrameStamp, Info, Slot, Source, SourceError};
 use grainfield_filters::frame::{Format, Frame, Ranges};
@@ -15,7 +16,6 @@ use image::{Rgb, RgbImage};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// So many frames are taken when nobody says which.
@@ -120,36 +120,29 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct NoProgress;
-
-impl Progress for NoProgress {
-    fn step(&self, _: &FrameDone) {}
-    fn note(&self, _: &str) {}
-}
-
-/// A job whose frames become thumbnails; the request's output only names the sheet, which [`png()`] draws afterwards.
-pub fn prepare(mut request: Request, layout: Layout, thumbnails: &Thumbnails) -> Result<Job, JobError> {
+/// A render whose frames become thumbnails; the request's output only names the sheet, which [`png()`] draws afterwards.
+pub fn prepare(mut request: Request, layout: Layout, thumbnails: &Thumbnails) -> Result<Render, Error> {
     request.pix_fmt = Some("gbrp".into());
     let ends =
         |is_source| Sheet { layout, offset: request.frame_offset, is_source, thumbnails: thumbnails.clone() };
-    let (mut source, mut filtered) = (ends(true), ends(false));
+    let (source, filtered) = (ends(true), ends(false));
     if layout.compare.is_some() {
         if request.recipe.steps.is_empty() {
-            return Err(JobError::Usage("--compare shows what filters do: say -f or --recipe".into()));
+            return Err(JobError::Usage("--compare shows what filters do: say -f or --recipe".into()).into());
         }
         if request.input == "-" {
             return Err(JobError::Usage(
                 "--compare reads the input twice, which standard input cannot be: name a file".into(),
-            ));
+            )
+            .into());
         }
         let plain = Request { recipe: Recipe::default(), ..request.clone() };
-        let stop = Arc::new(AtomicBool::new(false));
-        Job::with_endpoints(plain, &mut source)?.run(&NoProgress, &stop).map_err(|e| {
+        Render::between(plain, source).start()?.wait().map_err(|e| {
             let name = request.input.to_string_lossy().into_owned();
             JobError::Sink(SinkError::Bad { name, problem: e.to_string() })
         })?;
     }
-    Job::with_endpoints(request, &mut filtered)
+    Ok(Render::between(request, filtered))
 }
 
 /// The ends of a job that makes thumbnails.
@@ -191,7 +184,7 @@ impl Endpoints for Sheet {
         Ok(Box::new(Limited { info, source: opened, left }))
     }
 
-    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
+    fn sink(&mut self, _: &sink::Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
         let count = plan.frames.unwrap_or(DEFAULT_FRAMES as u64);
         if count > MAX_FRAMES {
             return Err(JobError::Usage(format!(
@@ -423,7 +416,7 @@ mod tests {
         let request = Request::new("pattern:grey:size=32x16:frames=3", "sheet.png");
         let request = Request { recipe, frames, frame_offset: offset, ..request };
         let (layout, thumbnails) = (Layout { width: 400, columns: Some(1), compare }, Thumbnails::default());
-        prepare(request, layout, &thumbnails).unwrap().run(&NoProgress, &Arc::default()).unwrap();
+        prepare(request, layout, &thumbnails).unwrap().start().unwrap().wait().unwrap();
         std::mem::take(&mut *lock(&thumbnails.0))
     }
 

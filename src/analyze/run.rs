@@ -3,7 +3,8 @@
 //! parallel.
 
 use super::{Accumulator, Measures, Report, Tools};
-use crate::session::job::{Endpoints, Job, JobError, Request};
+use crate::session::Render;
+use crate::session::job::{Endpoints, JobError, Request};
 use crate::sink::{self, Encode, Sink, SinkError};
 use crate::source::{self, Decode, FrameStamp, Info, Slot, Source, SourceError};
 use grainfield_filters::frame::{Format, Frame, Ranges};
@@ -30,7 +31,7 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A job that measures what the request's filters make of its input (its output is not looked at): the difference to
+/// A render that measures what the request's filters make of its input (its output is not looked at): the difference to
 /// `clean` if there is one, frames being paired by their place from the first on; else the difference to what goes
 /// into the filters if there are any; else the picture itself.
 ///
@@ -39,7 +40,7 @@ pub fn prepare(
     mut request: Request,
     clean: Option<OsString>,
     report_handle: &ReportHandle,
-) -> Result<Job, JobError> {
+) -> Result<Render, JobError> {
     if clean.as_ref().is_some_and(|c| c == "-") && request.input == "-" {
         return Err(JobError::Usage("INPUT and --clean cannot both be standard input".into()));
     }
@@ -57,10 +58,8 @@ pub fn prepare(
         None => Reference::Itself,
     };
     let offset = request.frame_offset;
-    Job::with_endpoints(
-        request,
-        &mut Measured { reference, offset, clean: None, report_handle: report_handle.clone() },
-    )
+    let report_handle = report_handle.clone();
+    Ok(Render::between(request, Measured { reference, offset, clean: None, report_handle }))
 }
 
 /// What a picture is compared with.
@@ -130,7 +129,7 @@ impl Endpoints for Measured {
         Ok(Box::new(Paired { info, noisy, clean, itself, left }))
     }
 
-    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
+    fn sink(&mut self, _: &sink::Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
         let (format, clean) = (&plan.format, &self.clean);
         let shape = |f: &Format| (f.width, f.height, f.family, f.subsampling, f.has_alpha());
         let different = clean.as_ref().filter(|c| shape(&c.1) != shape(format));

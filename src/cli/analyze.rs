@@ -74,7 +74,7 @@ pub(super) fn run(typed: Analyze, environment: &Environment) -> Exit {
         Ok(resolved)
     };
     let sight = report_handle.clone();
-    let exit = job(say, true, begin, move |request| analyze::prepare(request, other, &sight));
+    let exit = job(say, true, begin, move |request| Ok(analyze::prepare(request, other, &sight)?));
     let (Exit::Done, Some(report)) = (exit, report_handle.report()) else {
         return exit;
     };

@@ -14,10 +14,12 @@ use crate::batch::output_path::output_path;
 use crate::batch::queue::{Queue, Record, State, id};
 use crate::batch::{self, End, Event, Tally};
 use crate::disk::{Place, SameFile, Uses, Written};
+use crate::format::Formats;
 use crate::journal::resume::Resume;
 use crate::journal::shard::Shard;
-use crate::session::job::{DEFAULT_MEMORY, Job as Rendering, Progress, RunError, Summary};
-use crate::sink::{self, Files};
+use crate::session::job::{DEFAULT_MEMORY, RunError};
+use crate::session::{self, Summary};
+use crate::sink::{Files, Output};
 use crate::source;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
@@ -250,7 +252,8 @@ fn unread(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), S
             Some(uses) => uses,
             // with a slip in its options or its recipe, which are read as well
             None => {
-                let mut uses = sink::writes(&output, plan.shard).unwrap_or_default();
+                let parsed = Output::parse(&output, Formats::default());
+                let mut uses = parsed.map_or_else(|_| Uses::default(), |output| output.writes(plan.shard));
                 source::reads(&job.input).into_iter().for_each(|place| uses.read("the input", place));
                 let render = render(typed, job, output).ok();
                 if let Some(recipe) = render.and_then(|render| render.filters.recipe) {
@@ -410,7 +413,10 @@ fn request(
     }
     request.memory = request.memory.or((at_once > 1).then_some(DEFAULT_MEMORY / at_once as u64));
     // a job goes on where it was broken off
-    if request.resume == Resume::No && !matches!(sink::files(&request.output), Ok(Files::None) | Err(_)) {
+    if request.resume == Resume::No
+        && Output::parse(&request.output, request.formats)
+            .is_ok_and(|output| !matches!(output.files(), Files::Nothing | Files::Stream(_)))
+    {
         request.resume = Resume::Trust;
     }
     Ok(resolved)
@@ -458,15 +464,16 @@ fn perform(
     notes.iter().for_each(|note| told.note(note));
     let recipe = request.recipe.canonical();
     let (input, output) = (super::lossy(&request.input), super::lossy(&request.output));
-    let rendering = match signals.unless_stopped(move || Rendering::prepare(request)) {
-        Some(Ok(rendering)) => rendering,
+    let prepared = match signals.unless_stopped(move || session::Render::new(request).prepare()) {
+        Some(Ok(prepared)) => prepared,
         Some(Err(error)) => return fail(chain(&error), nothing),
         None => return stopped(nothing),
     };
-    rendering.notes().iter().for_each(|note| told.note(note));
-    rendering.warnings().iter().for_each(|lost| told.warn(lost));
-    told.begin(&Start { input, output, recipe, total: rendering.total(), rate: rendering.output_rate() });
-    match rendering.run(&told, &Arc::clone(&signals.stop)) {
+    prepared.notes().iter().for_each(|note| told.say(note));
+    told.begin(&Start { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
+    let running = prepared.start();
+    running.events().for_each(|event| told.event(event));
+    match running.wait() {
         Ok(summary) => {
             let ending = JobEnd {
                 exit: Exit::Done,

@@ -1,9 +1,9 @@
 //! `filters`: the catalog, for people and as JSON.
 
+use crate::session::describe;
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::settings::common::COMMON;
-use grainfield_filters::settings::{Animated, Choice, Kind, OnlyWhen, Setting, Unit, Value, Values};
-use serde_json::json;
+use grainfield_filters::settings::{Kind, Setting, Unit};
 use std::fmt::Write;
 
 /// Text is broken at this column, which fits every terminal.
@@ -121,108 +121,16 @@ fn wrapped(text: &mut String, start: &str, words: &str) {
 
 /// Filters as JSON, all that is known of them.
 pub(super) fn list_json(filters: &[Entry]) -> String {
-    pretty(&filters.iter().map(object).collect())
+    pretty(&filters.iter().map(describe).collect())
 }
 
 /// One filter as JSON.
 pub(super) fn page_json(f: &Entry) -> String {
-    pretty(&object(f))
+    pretty(&describe(f))
 }
 
 fn pretty(value: &serde_json::Value) -> String {
     format!("{value:#}\n")
-}
-
-fn object(f: &Entry) -> serde_json::Value {
-    let settings: Vec<_> = f.settings.iter().map(|s| setting(f.settings, s)).collect();
-    json!({
-        "name": f.name,
-        "label": f.label,
-        "help": f.help,
-        "settings": settings,
-        "common": COMMON.iter().map(|s| setting(&COMMON, s)).collect::<Vec<_>>(),
-    })
-}
-
-/// A value; seeds of 64 bits as text, for JSON's numbers are doubles to many readers.
-fn value(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Switch(b) => json!(b),
-        Value::Integer(n) => json!(n),
-        Value::Choice(word) => json!(word),
-        Value::Number(Animated::Constant(n)) => json!(n),
-        other => json!(other.to_string()),
-    }
-}
-
-fn setting(f: &'static [Setting], s: &Setting) -> serde_json::Value {
-    let mut o = json!({
-        "id": s.id,
-        "label": s.label(),
-        "help": s.help,
-        "unit": s.unit.text(),
-        "animatable": s.kind.animatable(),
-        "default": s.default().as_ref().map(value),
-        "logarithmic": s.logarithmic,
-    });
-    let mut put = |key: &str, value: serde_json::Value| o[key] = value;
-    let kind = match s.kind {
-        Kind::Switch => "switch",
-        Kind::Seed => "seed",
-        Kind::Integer { .. } => "whole",
-        Kind::Number { .. } | Kind::Fixed { .. } => "number",
-        Kind::Position { .. } => "position",
-        Kind::Colour => "colour",
-        Kind::Frames => "frames",
-        Kind::Planes => "planes",
-        Kind::Image => "image",
-        Kind::Effect => "effect",
-        Kind::SourceFrame => "source frame",
-        Kind::Points { .. } => "points",
-        Kind::Choice(_) => "choice",
-    };
-    put("kind", kind.into());
-    match s.kind {
-        Kind::Integer { min, max } => {
-            put("min", min.into());
-            put("max", max.into());
-        }
-        Kind::Number { min, max }
-        | Kind::Fixed { min, max }
-        | Kind::Position { min, max }
-        | Kind::Points { min, max } => {
-            put("min", min.into());
-            put("max", max.into());
-        }
-        Kind::Choice(words) => put("choices", words.iter().map(|w| choice(f, s, w)).collect()),
-        _ => {}
-    }
-    if !s.group.is_empty() {
-        put("group", s.group.into());
-    }
-    if let Some((min, max)) = s.soft {
-        put("soft_min", min.into());
-        put("soft_max", max.into());
-    }
-    if let Some(step) = s.step {
-        put("step", step.into());
-    }
-    if let Some(OnlyWhen { setting, words, .. }) = s.only_when {
-        put("only_when", json!({ "setting": setting, "values": words }));
-    }
-    o
-}
-
-/// A word; of a preset also what all settings are with it.
-fn choice(all: &'static [Setting], s: &Setting, w: &Choice) -> serde_json::Value {
-    let mut o = json!({ "id": w.id, "help": w.help });
-    if !w.sets.is_empty() {
-        let mut values = Values::new(all);
-        let known = values.set(s.id, Value::Choice(w.id)).is_ok();
-        let own = all.iter().filter(|other| known && other.id != s.id);
-        o["values"] = own.filter_map(|s| Some((s.id.to_owned(), value(values.get(s.id)?)))).collect();
-    }
-    o
 }
 
 /// `there is no filter 'noize': did you mean 'noise'?`
@@ -245,8 +153,10 @@ mod tests {
     use grainfield_filters::choices;
     use grainfield_filters::filter::{Filter, Spec};
     use grainfield_filters::frame::Format;
+    use grainfield_filters::settings::Animated;
     use grainfield_filters::settings::SettingError;
     use grainfield_filters::simd::Level;
+    use serde_json::json;
 
     grainfield_filters::settings! {
         struct Dust {

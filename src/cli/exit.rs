@@ -1,5 +1,6 @@
 //! How the program ends.
 
+use crate::session::ErrorKind;
 use std::process::ExitCode;
 
 /// What the shell is told. The numbers are part of the interface.
@@ -20,6 +21,15 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// How an error ends the program before the first frame.
+    pub(super) fn of(kind: ErrorKind) -> Exit {
+        match kind {
+            ErrorKind::Usage => Exit::Usage,
+            ErrorKind::Interrupted => Exit::Interrupted,
+            _ => Exit::Failed,
+        }
+    }
+
     /// The number.
     pub const fn code(self) -> u8 {
         match self {

@@ -21,7 +21,8 @@ mod values;
 pub use exit::Exit;
 
 use crate::disk::{Place, SameFile, Uses};
-use crate::session::job::{Job, JobError, Progress, Request, RunError, Summary};
+use crate::session::job::{Request, RunError};
+use crate::session::{Error, Render, Summary};
 use crate::source;
 use args::{Cli, Command, ReportArgs};
 use clap::Parser;
@@ -29,7 +30,6 @@ use grainfield_filters::catalog::{FILTERS, find};
 use report::{JobEnd, Reporter, Start};
 use resolve::{Environment, ResolveError, Resolved};
 use signals::Signals;
-use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::Arc;
@@ -52,14 +52,14 @@ fn command(command: Command) -> Exit {
     match command {
         Command::Render(typed) => {
             let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
-            job(say, prints, || resolve::render(typed, &environment), Job::prepare)
+            job(say, prints, || resolve::render(typed, &environment), |r| Ok(Render::new(r)))
         }
         Command::Hash(typed) => {
-            job(typed.common.say, true, || resolve::hash(typed, &environment), Job::prepare)
+            job(typed.common.say, true, || resolve::hash(typed, &environment), |r| Ok(Render::new(r)))
         }
         Command::Frame(typed) => {
             let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
-            job(say, prints, || resolve::frame(typed, &environment), Job::prepare)
+            job(say, prints, || resolve::frame(typed, &environment), |r| Ok(Render::new(r)))
         }
         Command::Batch(typed) => batch::run(*typed, &environment),
         Command::Join(typed) => join::run(typed),
@@ -79,7 +79,7 @@ fn job(
     say: ReportArgs,
     prints: bool,
     resolve: impl FnOnce() -> Result<Resolved, ResolveError>,
-    prepare: impl FnOnce(Request) -> Result<Job, JobError> + Send + 'static,
+    render: impl FnOnce(Request) -> Result<Render, Error> + Send + 'static,
 ) -> Exit {
     let report = Reporter::new(say, prints);
     let fail = |exit, text: &str| {
@@ -103,20 +103,18 @@ fn job(
     report.detail(&format!("level {level}, threads: {threads}"));
     let input = lossy(&request.input);
 
-    let job = match signals.unless_stopped(move || prepare(request)) {
-        Some(Ok(job)) => job,
-        Some(Err(error)) => {
-            let exit = if error.is_usage() { Exit::Usage } else { Exit::Failed };
-            return fail(exit, &chain(&error));
-        }
+    let prepared = match signals.unless_stopped(move || render(request)?.prepare()) {
+        Some(Ok(prepared)) => prepared,
+        Some(Err(error)) => return fail(Exit::of(error.kind()), &chain(&error)),
         None => return fail(signals.exit(), "interrupted before the first frame"),
     };
-    job.notes().iter().for_each(|note| report.note(note));
-    job.warnings().iter().for_each(|lost| report.warn(lost));
-    let output = lossy(job.output());
-    report.begin(&Start { input, output, recipe, total: job.total(), rate: job.output_rate() });
-    let resumable = job.is_resumable();
-    ended(&report, &signals, job.run(&report, &signals.stop), resumable)
+    prepared.notes().iter().for_each(|note| report.say(note));
+    let output = lossy(prepared.output());
+    report.begin(&Start { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
+    let resumable = prepared.is_resumable();
+    let running = prepared.start();
+    running.events().for_each(|event| report.event(event));
+    ended(&report, &signals, running.wait(), resumable)
 }
 
 /// Tells how a job ended.
@@ -226,7 +224,7 @@ fn lossy(name: &OsStr) -> String {
 }
 
 /// An error with its causes, a cause a line, those left out that the text above already tells.
-fn chain(error: &dyn Error) -> String {
+fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

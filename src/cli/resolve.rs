@@ -7,6 +7,7 @@ use super::args::{
 use super::exit::Exit;
 use super::sheet::Sheet;
 use crate::disk::{DiskError, Place, Uses};
+use crate::format::Formats;
 use crate::journal::resume::Resume;
 use crate::journal::segments::DEFAULT_FRAMES;
 use crate::journal::shard::{Shard, ShardError};
@@ -253,6 +254,7 @@ fn request(
         segments: None,
         cache: Cache { folder: cache_folder(machine.cache, environment), limit: machine.cache_limit },
         beside,
+        formats: Formats::default(),
         stop: Arc::default(),
     };
     Ok(Resolved { request, notes })

@@ -3,7 +3,7 @@
 use super::carry::FrameCarry;
 use super::owned::AvFrame;
 use super::pixfmt::Layout;
-use crate::source::{Decode, FrameStamp, Pending, Slot, SourceError};
+use crate::media::{Decode, FrameStamp, Pending, Slot, SourceError};
 use grainfield_filters::frame::Format;
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! Which frames come, in which order.
 
 use super::FrameError;
-use crate::source::{FrameStamp, Slot, Source, SourceError};
+use crate::journal::FrameList;
+use crate::media::{FrameStamp, Slot, Source, SourceError};
 use grainfield_filters::frame::Ranges;
 
 /// Which frames are wanted, by the numbers the user sees (after the offset).
@@ -13,60 +14,6 @@ pub enum FrameSelection {
     Frames(Ranges),
     /// A part of these.
     Listed(FrameList),
-}
-
-/// A part of some frames, in their order.
-#[derive(Clone, Debug)]
-pub struct FrameList {
-    /// What the part is of.
-    pub numbers: Ranges,
-    /// Places in `numbers`: the first, and one behind the last.
-    pub part: (u64, u64),
-    /// The lowest and the highest number. Where this bounds, `numbers` must be ascending.
-    pub within: (i64, i64),
-    /// Numbers that are left out, ascending.
-    pub skip: Vec<i64>,
-}
-
-impl FrameList {
-    /// All of them.
-    pub fn all(numbers: Ranges) -> FrameList {
-        FrameList { numbers, part: (0, u64::MAX), within: (i64::MIN, i64::MAX), skip: Vec::new() }
-    }
-
-    /// What [`within`](FrameList::within) and two more bounds leave.
-    pub fn meet(&self, first: i64, last: i64) -> (i64, i64) {
-        (self.within.0.max(first), self.within.1.min(last))
-    }
-
-    /// The numbers.
-    pub fn iter(&self) -> Box<dyn Iterator<Item = i64> + '_> {
-        let (first, last) = self.within;
-        let skip = usize::try_from(self.part.0).unwrap_or(usize::MAX);
-        let take = usize::try_from(self.part.1 - self.part.0).unwrap_or(usize::MAX);
-        let kept = |n: &i64| self.skip.binary_search(n).is_err();
-        if (first, last) == (i64::MIN, i64::MAX) {
-            return Box::new(self.numbers.iter().skip(skip).take(take).filter(kept));
-        }
-        let next = |&n: &i64| self.numbers.next_from(n.checked_add(1)?);
-        let all = std::iter::successors(self.numbers.next_from(first), next).take_while(move |&n| n <= last);
-        Box::new(all.skip(skip).take(take).filter(kept))
-    }
-
-    /// The numbers, for whoever keeps them.
-    fn into_iter(self) -> Box<dyn Iterator<Item = i64> + Send> {
-        let FrameList { numbers, part, within: (first, last), skip: left_out } = self;
-        let skip = usize::try_from(part.0).unwrap_or(usize::MAX);
-        let take = usize::try_from(part.1 - part.0).unwrap_or(usize::MAX);
-        let kept = move |n: &i64| left_out.binary_search(n).is_err();
-        if (first, last) == (i64::MIN, i64::MAX) {
-            return Box::new(numbers.into_iter().skip(skip).take(take).filter(kept));
-        }
-        let start = numbers.next_from(first);
-        let next = move |&n: &i64| numbers.next_from(n.checked_add(1)?);
-        let all = std::iter::successors(start, next).take_while(move |&n| n <= last);
-        Box::new(all.skip(skip).take(take).filter(kept))
-    }
 }
 
 /// Where frames come from, and which.
@@ -121,7 +68,7 @@ impl Input {
         let wanted = match plan.wanted {
             FrameSelection::All => None,
             FrameSelection::Frames(ranges) => Some(ranges.into_iter()),
-            FrameSelection::Listed(list) => Some(list.into_iter()),
+            FrameSelection::Listed(list) => Some(list.into_numbers()),
         };
         let at = Some(plan.source.info().first);
         Input {

@@ -1,6 +1,6 @@
 //! Reading, filtering and writing at the same time, in order, in bounded memory.
 //!
-//! Each worker is a plain thread with a [`Slot`](crate::source::Slot) and buffers of its own. It takes a ticket together with the next
+//! Each worker is a plain thread with a [`Slot`](crate::media::Slot) and buffers of its own. It takes a ticket together with the next
 //! source frame, finishes decoding, runs the chain, encodes, waits until every earlier ticket has been written, and
 //! writes. A worker waits only for lower tickets and holds all it needs before it takes one, so the lowest always
 //! goes on, and memory is that of the slots whatever the length.
@@ -13,15 +13,17 @@
 
 mod executor;
 mod input;
+mod progress;
 mod worker;
 
+pub use crate::journal::FrameList;
 pub(crate) use executor::HelperPool;
-pub use input::{FrameList, FrameSelection, Plan};
+pub use input::{FrameSelection, Plan};
+pub use progress::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 pub(crate) use worker::guarded;
 
-use crate::session::job::{FrameDone, OnError, Progress, Summary};
-use crate::sink::{Encode, Sink, SinkError};
-use crate::source::{Decode, SourceError};
+use crate::media::{Decode, SourceError};
+use crate::media::{Encode, Sink, SinkError};
 
 use grainfield_filters::chain::{Chain, States};
 use grainfield_filters::lend::{PrepareError, StateCache};
@@ -175,15 +177,14 @@ struct Shared {
     on_error: OnError,
     total: Option<u64>,
     offset: i64,
-    news: Mutex<PendingNotes>,
+    news: Mutex<News>,
 }
 
 /// What the caller has not been told yet.
 #[derive(Default)]
-struct PendingNotes {
-    steps: Vec<FrameDone>,
-    notes: Vec<String>,
-    warnings: Vec<String>,
+struct News {
+    frames: Vec<FrameDone>,
+    notes: Vec<Note>,
     /// How far stepping has come, if it has been told after the last frame.
     simulating: Option<(u64, u64)>,
 }
@@ -197,8 +198,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How often progress is passed on and the stop flag is looked at.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Runs to the end, a failure, or `stop`. The sink is finished or abandoned accordingly.
-pub fn run(setup: Setup, progress: &dyn Progress, stop: &Arc<AtomicBool>) -> Outcome {
+/// Runs to the end, a failure, or `stop`. The sink is finished or abandoned accordingly. What happens is told on the
+/// calling thread.
+pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcome {
     let decoder = setup.plan.source.decoder();
     let shared = Arc::new(Shared {
         decoder,
@@ -247,12 +249,12 @@ pub fn run(setup: Setup, progress: &dyn Progress, stop: &Arc<AtomicBool>) -> Out
             }
         }
     }
-    wait(&shared, progress);
+    wait(&shared, tell);
     conclude(&shared)
 }
 
 /// Passes events on until all workers have ended, or have been asked to and do not come back.
-fn wait(shared: &Shared, progress: &dyn Progress) {
+fn wait(shared: &Shared, tell: &dyn Fn(Event)) {
     let mut since: Option<Instant> = None;
     loop {
         let mut alive = lock(&shared.alive);
@@ -262,11 +264,10 @@ fn wait(shared: &Shared, progress: &dyn Progress) {
         let done = *alive == 0;
         drop(alive);
         let news = std::mem::take(&mut *lock(&shared.news));
-        news.notes.iter().for_each(|text| progress.note(text));
-        news.warnings.iter().for_each(|text| progress.warn(text));
-        news.steps.iter().for_each(|step| progress.step(step));
+        news.notes.into_iter().for_each(|note| tell(Event::Note(note)));
+        news.frames.into_iter().for_each(|frame| tell(Event::Frame(frame)));
         if let Some((done, all)) = news.simulating {
-            progress.simulating(done, all);
+            tell(Event::Simulating { done, all });
         }
         if done {
             return;

@@ -1,10 +1,9 @@
 //! What one worker does, from ticket to ticket.
 
 use super::input::Next;
-use super::{Failure, FrameError, Shared, Writing, lock};
-use crate::session::job::{FrameDone, OnError};
-use crate::sink::SinkError;
-use crate::source::{FrameStamp, Slot};
+use super::{Failure, FrameDone, FrameError, NoteCode, OnError, Shared, Writing, lock};
+use crate::media::SinkError;
+use crate::media::{FrameStamp, Slot};
 use grainfield_filters::chain::Workspace;
 use grainfield_filters::frame::{Frame, FrameTime};
 use grainfield_filters::lend::{Host, PrepareError, StateCache};
@@ -72,11 +71,11 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
         return None;
     }
     let next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
-    let mut news = input.drain_notes();
+    let mut news: Vec<_> = input.drain_notes().into_iter().map(|text| NoteCode::Input.note(text)).collect();
     if let Next::Damaged(_, error) = &next
         && shared.on_error == OnError::Skip
     {
-        news.push(format!("kept as the decoder patched it up: {error}"));
+        news.push(NoteCode::Patched.note(format!("kept as the decoder patched it up: {error}")));
     }
     if !news.is_empty() {
         lock(&shared.news).notes.extend(news);
@@ -169,7 +168,7 @@ fn write(
                 };
                 if skip {
                     writing.summary.failed += 1;
-                    lock(&shared.news).notes.push(format!("left out: {failure}"));
+                    lock(&shared.news).notes.push(NoteCode::LeftOut.note(format!("left out: {failure}")));
                     report(shared, &writing, number, true);
                 } else {
                     writing.failure = Some(failure);
@@ -202,7 +201,7 @@ fn keep_even(shared: &Shared, writing: &mut Writing, stamp: &FrameStamp) -> Resu
     if even.strict {
         return Err(FrameError::Uneven(text));
     }
-    lock(&shared.news).warnings.push(text);
+    lock(&shared.news).notes.push(NoteCode::TimesLost.note(text));
     Ok(())
 }
 
@@ -222,7 +221,7 @@ fn about_frame(error: &FrameError) -> bool {
 fn report(shared: &Shared, writing: &Writing, number: i64, left_out: bool) {
     let mut news = lock(&shared.news);
     news.simulating = None;
-    news.steps.push(FrameDone {
+    news.frames.push(FrameDone {
         done: writing.summary.frames,
         failed: writing.summary.failed,
         total: shared.total,

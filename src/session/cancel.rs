@@ -24,6 +24,11 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// Ended by whoever sets the flag.
+    pub(super) fn of(flag: Arc<AtomicBool>) -> Cancel {
+        Cancel(flag)
+    }
+
     pub(super) fn flag(&self) -> &Arc<AtomicBool> {
         &self.0
     }

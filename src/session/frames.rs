@@ -29,7 +29,8 @@ pub(super) struct Frames {
 }
 
 struct Reader {
-    source: Box<dyn Source>,
+    /// `None` once a render has taken it.
+    source: Option<Box<dyn Source>>,
     /// The number that it gives next, unless it has been disturbed.
     at: Option<i64>,
 }
@@ -71,12 +72,17 @@ impl Frames {
     pub(super) fn new(source: Box<dyn Source>, seen: Format, request: &Request, limit: usize) -> Frames {
         let (decoder, at) = (source.decoder(), Some(source.info().first));
         Frames {
-            reader: Mutex::new(Reader { source, at }),
+            reader: Mutex::new(Reader { source: Some(source), at }),
             decoder,
             seen,
             offset: request.frame_offset,
             kept: Mutex::new(Kept { limit, bytes: 0, clock: 0, frames: Vec::new() }),
         }
+    }
+
+    /// The source, for who reads all of it.
+    pub(super) fn take(&self) -> Option<Box<dyn Source>> {
+        lock(&self.reader).source.take()
     }
 
     /// The bytes of all frames that are kept.
@@ -108,7 +114,7 @@ impl Frames {
         reader: &mut Reader,
         number: i64,
     ) -> Result<Option<SourceFrame>, crate::source::SourceError> {
-        let Reader { source, at } = reader;
+        let Reader { source: Some(source), at } = reader else { return Ok(None) };
         let own = number - self.offset;
         // Where it stands is known again only when all went well.
         if at.take() != Some(own) {

@@ -7,14 +7,18 @@ mod select;
 mod written;
 
 pub(crate) use files::{check as check_source_frames, load, load_files, named};
-pub use request::{Cache, Fields, Light, OnError, Request, TransferChoice};
+pub use request::{Cache, Fields, Light, Request, TransferChoice};
 pub(crate) use written::by_graph;
 
 use crate::assets::DiskStateCache;
 use crate::disk::SameFile;
+use crate::format::images::{Meta, lost_in_video};
+use crate::format::null::Null;
 use crate::journal::resume::{ManifestFiles, ResumeError, SourceIds};
+pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, OnError, Summary};
+
 use crate::pipeline::{self, EvenTimes, Failure, FrameError, Setup};
-use crate::sink::{self, Sink, SinkError};
+use crate::sink::{self, Files, Output, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
@@ -26,51 +30,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// One frame has been written (or left out).
-#[derive(Clone, Copy, Debug)]
-pub struct FrameDone {
-    /// Frames written so far.
-    pub done: u64,
-    /// Frames left out because they failed.
-    pub failed: u64,
-    /// How many there will be, if known.
-    pub total: Option<u64>,
-    /// The frame's number.
-    pub number: i64,
-    /// Its end in the output: seconds since the output's first frame.
-    pub out_time: Ratio,
-    /// It failed and was left out.
-    pub left_out: bool,
-}
-
-/// Is told how a job goes on. Called from the thread that [`Job::run`] is called on, one call at a time.
-pub trait Progress: Sync {
-    /// A frame has been written or left out.
-    fn step(&self, step: &FrameDone);
-    /// Something the user should know (an assumption, a frame left out).
-    fn note(&self, text: &str);
-    /// Something is lost that could not be told before the first frame.
-    fn warn(&self, text: &str) {
-        self.note(text);
-    }
-    /// No frame comes for a while: one is being stepped to, and `done` frames of `all` have been. Ends with the next
-    /// [`step`](Progress::step).
-    fn simulating(&self, done: u64, all: u64) {
-        let _ = (done, all);
-    }
-}
-
-/// How a job ended, when it ended well.
-#[derive(Clone, Debug, Default)]
-pub struct Summary {
-    /// Frames written.
-    pub frames: u64,
-    /// Frames left out because they failed (`--on-error skip`).
-    pub failed: u64,
-    /// Frames that were whole already (`--resume`).
-    pub skipped: u64,
-}
 
 impl RunError {
     /// Whether the output failed: then less may be left of it than was written.
@@ -167,8 +126,7 @@ pub struct Job {
     resumable: bool,
     /// Where states are kept, where they are.
     jumps: Option<Arc<DiskStateCache>>,
-    notes: Vec<String>,
-    warnings: Vec<String>,
+    notes: Vec<Note>,
     total: Option<u64>,
     skipped: u64,
     rate: Ratio,
@@ -181,7 +139,7 @@ pub const LAST_NUMBER: i64 = 1 << 53;
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
 /// What stands at the two ends of a job, for who wants something else there than [`Job::prepare`] takes.
-pub trait Endpoints {
+pub trait Endpoints: Send {
     /// Is given the input, opened, and gives what frames are really read from. May still change which frames are asked
     /// for.
     fn source(
@@ -190,23 +148,21 @@ pub trait Endpoints {
         frames: &mut Option<grainfield_filters::frame::Ranges>,
     ) -> Result<Box<dyn Source>, JobError>;
 
-    /// Where frames go.
-    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError>;
+    /// Where frames go: the request's output, or the shard of it, unless it is something else here.
+    fn sink(&mut self, output: &Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError>;
 
     /// An upper bound of the bytes that the two need for a frame being worked on, beside what is known of any source
     /// and sink.
     fn per_frame(&self, output: &Format) -> usize;
 
     /// Whether frames go where nothing but pictures is held, which the user is then told.
-    fn is_bare(&self) -> Result<bool, JobError> {
-        Ok(false)
+    fn is_bare(&self, _: &Output) -> bool {
+        false
     }
 }
 
 /// The input that a request names, and the output.
-struct NamedEndpoints {
-    output: OsString,
-}
+pub(super) struct NamedEndpoints;
 
 impl Endpoints for NamedEndpoints {
     fn source(
@@ -217,47 +173,58 @@ impl Endpoints for NamedEndpoints {
         Ok(opened)
     }
 
-    fn sink(&mut self, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
-        Ok(sink::create(plan.keep.output.as_ref().unwrap_or(&self.output), plan)?)
+    fn sink(&mut self, output: &Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
+        Ok(output.create(plan)?)
     }
 
     fn per_frame(&self, _: &Format) -> usize {
         0
     }
 
-    fn is_bare(&self) -> Result<bool, JobError> {
-        Ok(sink::is_bare(&self.output)?)
+    fn is_bare(&self, output: &Output) -> bool {
+        output.is_bare()
     }
 }
 
 impl Job {
     /// Opens, resolves and checks everything. Nothing bears the output's name yet.
     pub fn prepare(request: Request) -> Result<Job, JobError> {
-        let output = request.output.clone();
-        Job::with_endpoints(request, &mut NamedEndpoints { output })
+        Job::with_endpoints(request, &mut NamedEndpoints)
     }
 
     /// The same, with other ends. The request's output then only tells which formats are accepted.
-    pub fn with_endpoints(mut request: Request, ends: &mut dyn Endpoints) -> Result<Job, JobError> {
+    pub fn with_endpoints(request: Request, ends: &mut dyn Endpoints) -> Result<Job, JobError> {
+        Job::reading(request, None, ends)
+    }
+
+    /// The same from a source that is open already.
+    pub(super) fn reading(
+        mut request: Request,
+        opened: Option<Box<dyn Source>>,
+        ends: &mut dyn Endpoints,
+    ) -> Result<Job, JobError> {
         // Whoever has loaded them already has spared the reading here.
         crate::assets::attach(&mut request.recipe)?;
         files::check(&request)?;
         request.check_files()?;
+        let (input_file, mut output_file) = (request.read(), request.written()?);
         let cache = request.cache.open();
         let options = request.source_options(cache.clone());
-        let mut source = ends.source(source::open(&request.input, &options)?, &mut request.frames)?;
+        let opened = opened.map_or_else(|| input_file.open(&options), Ok)?;
+        let mut source = ends.source(opened, &mut request.frames)?;
         let mut info = source.info().clone();
         if request.shard.is_some() && info.last.is_none() {
-            info.last = select::last(&request, &options)?;
+            info.last = select::last(&request, &input_file, &options)?;
         }
-        let name = request.input.clone();
-        let mut notes = info.notes.clone();
-        let mut warnings = Vec::new();
+        let mut notes = Vec::new();
+        let mut say =
+            |code: NoteCode, texts: &[String]| notes.extend(texts.iter().map(|text| code.note(text)));
+        say(NoteCode::Input, &info.notes);
         check_numbers(&request, &info)?;
 
         let input = request.seen(&info.format);
         load::<JobError>(&mut request, &info, &input, &mut |number| {
-            let mut source = source::open(&name, &options)?;
+            let mut source = input_file.open(&options)?;
             source.seek(number)?;
             let mut slot = source::Slot::default();
             let Some(stamp) = source.next(&mut slot)?.filter(|s| s.number == number) else { return Ok(None) };
@@ -269,12 +236,12 @@ impl Job {
         let mut natural = input;
         let chain = Chain::bind::<JobError>(&request.recipe.steps, input, &options, |made| {
             natural = *made;
-            target(&request, made)
+            target(&request, &output_file, made)
         })?;
-        notes.extend_from_slice(chain.notes());
-        warnings.extend(losses(&natural, chain.output(), request.pix_fmt.is_some()));
-        if ends.is_bare()? {
-            warnings.extend(left_behind(&info));
+        say(NoteCode::Filters, chain.notes());
+        let mut lost = losses(&natural, chain.output(), request.pix_fmt.is_some());
+        if ends.is_bare(&output_file) {
+            lost.extend(left_behind(&info));
         }
         let frames = match (request.frames.clone(), options.last) {
             (Some(ranges), Some(last)) => Some(ranges.bounded(last)),
@@ -289,6 +256,8 @@ impl Job {
         let whole = whole(frames.as_ref(), info.first + request.frame_offset, options.last);
         let given = select::SelectionInput {
             request: &request,
+            input: &input_file,
+            output: &output_file,
             source: &*source,
             info: &info,
             chain: &chain,
@@ -297,15 +266,15 @@ impl Job {
         };
         let selected = select::select(&given)?;
         let (given_files, wanted) = (source.files(), &selected.wanted);
-        preflight::check_existing(&request, &info, wanted, given_files.as_ref())?;
+        preflight::check_existing(&request, &output_file, &info, wanted, given_files.as_ref())?;
         if let Some(hole) = preflight::hole(&request, &info, wanted, given_files.as_ref()) {
             // the source says it best
             source.seek(hole)?;
             source.next(&mut source::Slot::default())?;
         }
-        notes.extend(selected.notes);
+        say(NoteCode::Kept, &selected.notes);
         let total = selected.total.or(total);
-        let (slots, helpers) = slots(&request, &chain, total, ends.per_frame(chain.output()))?;
+        let (slots, helpers) = slots(&request, &output_file, &chain, total, ends.per_frame(chain.output()))?;
         let rate = chain.output().rate;
         let plan = sink::Plan {
             format: *chain.output(),
@@ -319,18 +288,28 @@ impl Job {
                 ..request.encoding.clone()
             },
             keep: selected.keep,
+            lost_in_video: info
+                .carried
+                .as_ref()
+                .and_then(|c| c.downcast_ref::<Meta>())
+                .map(lost_in_video)
+                .unwrap_or_default(),
         };
-        let output = plan.keep.output.clone().unwrap_or_else(|| request.output.clone());
+        if let Some(shard) = request.shard {
+            output_file = output_file.sharded(shard);
+        }
+        let output = output_file.name().to_owned();
         let known =
             |manifest_files: &Arc<ManifestFiles>| !matches!(manifest_files.source_ids(), SourceIds::Unknown);
         let resumable = plan.keep.manifest_files.as_ref().is_some_and(known)
             || plan.keep.segments.as_ref().is_some_and(|grid| grid.origin != 0);
         // before anything is created that would have to be taken away again
-        strict(&request, &warnings)?;
-        let sink = if selected.done { sink::null::create() } else { ends.sink(&plan)? };
-        notes.extend(sink.notes());
-        warnings.extend(sink.warnings());
-        strict(&request, &warnings)?;
+        strict(&request, &lost)?;
+        let sink = if selected.done { Box::new(Null) } else { ends.sink(&output_file, &plan)? };
+        say(NoteCode::Output, &sink.notes());
+        lost.extend(sink.warnings().into_iter().map(|text| NoteCode::NotHeld.note(text)));
+        strict(&request, &lost)?;
+        notes.extend(lost);
         let to_end = request.frames.as_ref().is_none_or(Ranges::is_unbounded);
         let wanted = selected.wanted;
         let plan = pipeline::Plan { source, wanted, offset: request.frame_offset, total, to_end };
@@ -343,17 +322,12 @@ impl Job {
         let even =
             steady.then_some(EvenTimes { rate: info.format.rate, first: info.first, strict: request.strict });
         let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store, even };
-        Ok(Job { setup, jumps, output, resumable, notes, warnings, total, skipped: selected.skipped, rate })
+        Ok(Job { setup, jumps, output, resumable, notes, total, skipped: selected.skipped, rate })
     }
 
-    /// What the user should know before the first frame: assumptions and conversions, one line each.
-    pub fn notes(&self) -> &[String] {
+    /// What the user should know before the first frame: assumptions and conversions, then what will be lost.
+    pub fn notes(&self) -> &[Note] {
         &self.notes
-    }
-
-    /// What will be lost, one line each.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 
     /// What is written: the request's output, or what a shard of it is called.
@@ -382,13 +356,13 @@ impl Job {
     }
 
     /// Runs to the end, an error, or `stop`.
-    pub fn run(self, progress: &dyn Progress, stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
-        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, progress, stop);
+    pub fn run(self, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
+        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, tell, stop);
         let summary = Summary { skipped: self.skipped, ..summary };
         if let Some(trouble) = self.jumps.as_ref().and_then(|j| j.take_failure()) {
-            progress.note(&format!(
+            tell(Event::Note(NoteCode::Cache.note(format!(
                 "the cache could not keep everything, so frames far in may be stepped to again: {trouble}"
-            ));
+            ))));
         }
         match failure {
             None => Ok(summary),
@@ -399,9 +373,9 @@ impl Job {
     }
 }
 
-fn strict(request: &Request, warnings: &[String]) -> Result<(), JobError> {
-    match warnings.first() {
-        Some(first) if request.strict => Err(JobError::Strict(first.clone())),
+fn strict(request: &Request, lost: &[Note]) -> Result<(), JobError> {
+    match lost.first() {
+        Some(first) if request.strict => Err(JobError::Strict(first.text.clone())),
         _ => Ok(()),
     }
 }
@@ -448,8 +422,8 @@ fn fields(asked: Fields, input: &Format) -> chain::Fields {
 }
 
 /// The format that is wanted of what the filters make, with the light that the user wants.
-pub(crate) fn target(request: &Request, made: &Format) -> Result<Format, JobError> {
-    let format = samples(request, made)?;
+pub(crate) fn target(request: &Request, output: &Output, made: &Format) -> Result<Format, JobError> {
+    let format = samples(request, output, made)?;
     Ok(match request.transfer.output {
         Light::Fitting => format,
         Light::Kept => Format { transfer: made.transfer, ..format },
@@ -457,12 +431,12 @@ pub(crate) fn target(request: &Request, made: &Format) -> Result<Format, JobErro
     })
 }
 
-fn samples(request: &Request, made: &Format) -> Result<Format, JobError> {
+fn samples(request: &Request, output: &Output, made: &Format) -> Result<Format, JobError> {
     let Some(name) = &request.pix_fmt else {
-        return Ok(sink::accepts(&request.output, made, &request.encoding)?);
+        return Ok(output.accepts(made, &request.encoding)?);
     };
     let wanted = retarget(made, name)?;
-    let accepted = sink::accepts(&request.output, &wanted, &request.encoding)?;
+    let accepted = output.accepts(&wanted, &request.encoding)?;
     if accepted.name() != wanted.name() {
         return Err(JobError::Usage(format!(
             "--pix-fmt {name}: {} cannot hold {}; the nearest it can is {}",
@@ -475,17 +449,19 @@ fn samples(request: &Request, made: &Format) -> Result<Format, JobError> {
 }
 
 /// What is lost from `from` to `to` without the user having said so.
-fn losses(from: &Format, to: &Format, asked: bool) -> Vec<String> {
+fn losses(from: &Format, to: &Format, asked: bool) -> Vec<Note> {
     let mut list = Vec::new();
     let range = (from.range, to.range) == (ColorRange::Full, ColorRange::Limited);
     if range && from.family != Family::Rgb && to.family != Family::Rgb {
-        list.push("full range becomes limited: the output cannot say that it is full".into());
+        list.push(
+            NoteCode::RangeLost.note("full range becomes limited: the output cannot say that it is full"),
+        );
     }
     if asked {
         return list;
     }
     if from.has_alpha() && !to.has_alpha() {
-        list.push(format!("alpha is lost: the output holds {}", to.name()));
+        list.push(NoteCode::AlphaLost.note(format!("alpha is lost: the output holds {}", to.name())));
     }
     let shallower = match (from.depth, to.depth) {
         (Depth::Bits(a), Depth::Bits(b)) => b < a,
@@ -493,22 +469,25 @@ fn losses(from: &Format, to: &Format, asked: bool) -> Vec<String> {
         (_, Depth::Float) => false,
     };
     if shallower {
-        list.push(format!("depth is lost: {} becomes {}", from.name(), to.name()));
+        list.push(NoteCode::DepthLost.note(format!("depth is lost: {} becomes {}", from.name(), to.name())));
     }
     list
 }
 
 /// What a video says beside its pictures that changes how they are seen.
-fn left_behind(info: &Info) -> Vec<String> {
+fn left_behind(info: &Info) -> Vec<Note> {
     let mut list = Vec::new();
     if let Some((_, turn)) = info.details.iter().find(|d| d.0 == "rotation") {
-        list.push(format!("rotation is lost ({turn}): the output holds nothing but pictures"));
+        list.push(
+            NoteCode::RotationLost
+                .note(format!("rotation is lost ({turn}): the output holds nothing but pictures")),
+        );
     }
     if info.variable_rate {
-        list.push(format!(
+        list.push(NoteCode::TimesLost.note(format!(
             "times are lost: frames of {} last differently long, and the output has one rate, {}",
             info.name, info.format.rate
-        ));
+        )));
     }
     list
 }
@@ -559,6 +538,7 @@ pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
 /// How many frames are worked on at the same time, and how many threads are left over to help with bands.
 fn slots(
     request: &Request,
+    output: &Output,
     chain: &Chain,
     total: Option<u64>,
     ends: usize,
@@ -577,7 +557,7 @@ fn slots(
     }
     let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
     // Whoever waits for the disk to have a file leaves a core idle: one frame more takes its place.
-    let files = matches!(sink::files(&request.output), Ok(sink::Files::Many(_)));
+    let files = matches!(output.files(), Files::Many(_));
     let wanted = threads + usize::from(files && threads > 1);
     let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
     // A frame that is stepped keeps the others waiting, and their threads should not stand idle.

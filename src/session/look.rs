@@ -95,8 +95,9 @@ fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Look,
         found.map(|found| found.map(|f| (f.frame.clone(), f.stamp.duration)))
     })?;
     let options = job::chain_options(&request, &own.opened, &own.format)?;
+    let output = request.written().map_err(JobError::from)?;
     let chain = Chain::bind::<JobError>(&request.recipe.steps, own.format, &options, |made| {
-        job::target(&request, made)
+        job::target(&request, &output, made)
     })?;
     Ok(Look { key, chain, states: States::default(), work: Mutex::default() })
 }

@@ -19,19 +19,24 @@
 
 mod cancel;
 mod error;
+mod forms;
 mod frames;
 pub mod job;
 mod look;
 mod picture;
+mod render;
 
+pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, Summary};
 pub use cancel::{Cancel, Newest};
 pub use error::{Error, ErrorKind, Position};
+pub use forms::{describe, recipe_text};
 pub use look::Target;
 pub use picture::Picture;
+pub use render::{Prepared, Render, Running};
 
 use crate::assets::DiskStateCache;
 use crate::pipeline::{FrameError, HelperPool, guarded};
-use crate::source::{self, Info};
+use crate::source::Info;
 use frames::{Frames, SourceFrame, lock};
 use grainfield_filters::frame::{Format, Frame, FrameTime};
 use grainfield_filters::lend::{Host, NoCache, PrepareError, StateCache};
@@ -79,7 +84,7 @@ impl Clip {
     /// Of the kinds usage and input.
     pub fn open(request: Request) -> Result<Clip, Error> {
         let cache = request.cache.open();
-        let source = source::open(&request.input, &request.source_options(cache.clone()))?;
+        let source = request.read().open(&request.source_options(cache.clone()))?;
         let opened = source.info().clone();
         job::check_numbers(&request, &opened)?;
         let shown = |n: i64| n + request.frame_offset;

@@ -3,7 +3,7 @@
 
 use crate::support::hashes;
 use grainfield::disk::cache::{self, DEFAULT_LIMIT};
-use grainfield::session::job::{Cache, FrameDone, Job, JobError, Progress, Request, RunError};
+use grainfield::session::job::{Cache, Event, Job, JobError, Request, RunError};
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::path::Path;
@@ -127,12 +127,12 @@ struct Ear {
     stop: Arc<AtomicBool>,
 }
 
-impl Progress for Ear {
-    fn step(&self, _: &FrameDone) {}
-    fn note(&self, _: &str) {}
-    fn simulating(&self, done: u64, all: u64) {
-        self.told.lock().unwrap().push((done, all));
-        self.stop.fetch_or(done >= self.enough, Ordering::Relaxed);
+impl Ear {
+    fn tell(&self, event: Event) {
+        if let Event::Simulating { done, all } = event {
+            self.told.lock().unwrap().push((done, all));
+            self.stop.fetch_or(done >= self.enough, Ordering::Relaxed);
+        }
     }
 }
 
@@ -145,7 +145,7 @@ fn towards(cache: &Path, frame: i64, enough: u64) -> Vec<(u64, u64)> {
     request.threads = Some(2);
     let stop = Arc::new(AtomicBool::new(false));
     let ear = Ear { told: Mutex::default(), enough, stop: Arc::clone(&stop) };
-    let error = Job::prepare(request).unwrap().run(&ear, &stop).err().unwrap();
+    let error = Job::prepare(request).unwrap().run(&|event| ear.tell(event), &stop).err().unwrap();
     assert!(matches!(error, RunError::Interrupted { .. }), "{error:?}");
     ear.told.into_inner().unwrap()
 }

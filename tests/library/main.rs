@@ -12,6 +12,7 @@ mod ffmpeg_damage;
 mod ffmpeg_logs;
 mod ffmpeg_source;
 mod fluid;
+mod formats;
 mod fuzz_corpus;
 mod golden;
 mod layers;

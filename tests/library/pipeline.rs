@@ -1,7 +1,7 @@
 //! The pipeline with sources and sinks made to misbehave: order, faults, stops, stuck reads.
 
 use grainfield::pipeline::{Failure, FrameError, FrameSelection, Outcome, Plan, Setup, run};
-use grainfield::session::job::{FrameDone, OnError, Progress};
+use grainfield::session::job::{Event, FrameDone, OnError};
 use grainfield::sink::{Encode, Sink, SinkError};
 use grainfield::source::{Decode, FrameStamp, Info, Pending, Slot, Source, SourceError};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
@@ -123,12 +123,13 @@ struct NoProgress {
     steps: Mutex<Vec<FrameDone>>,
     notes: Mutex<Vec<String>>,
 }
-impl Progress for NoProgress {
-    fn step(&self, step: &FrameDone) {
-        self.steps.lock().unwrap().push(*step);
-    }
-    fn note(&self, text: &str) {
-        self.notes.lock().unwrap().push(text.into());
+impl NoProgress {
+    fn tell(&self, event: Event) {
+        match event {
+            Event::Frame(frame) => self.steps.lock().unwrap().push(frame),
+            Event::Note(note) => self.notes.lock().unwrap().push(note.text),
+            _ => {}
+        }
     }
 }
 
@@ -190,7 +191,7 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProg
         even: None,
     };
     let quiet = NoProgress::default();
-    let outcome = run(setup, &quiet, stop);
+    let outcome = run(setup, &|event| quiet.tell(event), stop);
     (outcome, log, quiet)
 }
 

@@ -3,7 +3,9 @@
 use crate::support::hashes;
 use crate::video::ffmpeg;
 use grainfield::session::job::Request;
-use grainfield::session::{Cancel, Clip, Error, ErrorKind, FRAME_BYTES, Newest, Target};
+use grainfield::session::{
+    Cancel, Clip, Error, ErrorKind, Event, FRAME_BYTES, Newest, NoteCode, Render, Target,
+};
 use grainfield::source::Missing;
 use grainfield_filters::frame::Depth;
 use grainfield_filters::recipe::Recipe;
@@ -147,4 +149,58 @@ fn frames_of_the_source_that_a_recipe_names_are_its_own() {
     for (number, hash) in hashes(&input, chain, |_| {}) {
         assert_eq!(clip.preview(number, &recipe(chain), &Cancel::new()).unwrap().digest(), hash);
     }
+}
+
+#[test]
+fn a_render_tells_its_frames_and_can_be_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = images(folder.path());
+    let clip = grainfield::open(&input).unwrap();
+    let (look, file) = (recipe("grain"), folder.path().join("out.y4m"));
+    let render = |clip: &Clip| clip.render(&look).frames("11-13".parse().unwrap()).to(&file);
+    let prepared = render(&clip).prepare().unwrap();
+    assert!(prepared.total() == Some(3) && !file.exists(), "{:?}", prepared.notes());
+    let running = prepared.start();
+    let frames: Vec<i64> = running
+        .events()
+        .filter_map(|event| if let Event::Frame(frame) = event { Some(frame.number) } else { None })
+        .collect();
+    assert_eq!((frames, running.wait().unwrap().frames), (vec![11, 12, 13], 3));
+    assert!(file.exists());
+    // What is there stays, and the clip still shows frames.
+    assert_eq!(render(&clip).start().err().unwrap().kind(), ErrorKind::Output);
+    clip.preview(11, &look, &Cancel::new()).unwrap();
+
+    let long = grainfield::open("pattern:zoneplate:size=320x240").unwrap();
+    let running = long.render(&look).to("null:").start().unwrap();
+    assert!(matches!(running.events().next(), Some(Event::Frame(_))));
+    running.cancel();
+    assert_eq!(Error::from(running.wait().unwrap_err()).kind(), ErrorKind::Interrupted);
+    // Dropping one ends it.
+    drop(long.render(&look).to("null:").start().unwrap());
+}
+
+#[test]
+fn a_clip_can_be_read_once_for_a_render() {
+    let folder = tempfile::tempdir().unwrap();
+    ffmpeg(folder.path(), "-f lavfi -i testsrc=size=48x32:rate=5:duration=1 in.y4m");
+    let input = folder.path().join("in.y4m");
+    let clip = grainfield::open(&input).unwrap();
+    std::fs::remove_file(&input).unwrap();
+    assert_eq!(clip.render(&recipe("")).to("null:").start().err().unwrap().kind(), ErrorKind::Input);
+    let running = clip.into_render(&recipe("noise")).to("null:").start().unwrap();
+    assert_eq!(running.wait().unwrap().frames, 5);
+}
+
+#[test]
+fn notes_have_codes() {
+    let codes = |output: &str| -> Vec<NoteCode> {
+        let folder = tempfile::tempdir().unwrap();
+        let request =
+            Request::new("pattern:bars:size=16x16:frames=2:format=gbrap16", folder.path().join(output));
+        Render::new(request).prepare().unwrap().notes().iter().map(|note| note.code).collect()
+    };
+    let lost = codes("a.%d.jpg");
+    assert!(lost.contains(&NoteCode::AlphaLost) && lost.contains(&NoteCode::DepthLost), "{lost:?}");
+    assert!(!codes("a.%d.png").iter().any(|code| code.is_loss()));
 }

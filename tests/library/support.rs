@@ -1,17 +1,9 @@
 //! What the integration tests share: renders to hashes, through the library.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
-use grainfield::session::job::{FrameDone, Job, Progress, Request};
+use grainfield::session::Render;
+use grainfield::session::job::Request;
 use grainfield_filters::recipe::Recipe;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-/// Watches nothing.
-pub struct Unwatched;
-impl Progress for Unwatched {
-    fn step(&self, _: &FrameDone) {}
-    fn note(&self, _: &str) {}
-}
 
 /// A request to hash `input` through `chain`, changed by `change`.
 pub fn hashes(input: &str, chain: &str, change: impl FnOnce(&mut Request)) -> Vec<(i64, String)> {
@@ -22,8 +14,8 @@ pub fn hashes(input: &str, chain: &str, change: impl FnOnce(&mut Request)) -> Ve
     let mut request = Request::new(input, output);
     request.recipe = Recipe::parse_chain(chain).unwrap_or_else(|e| panic!("{e}"));
     change(&mut request);
-    let job = Job::prepare(request).unwrap_or_else(|e| panic!("{input} {chain}: {e}"));
-    job.run(&Unwatched, &Arc::new(AtomicBool::new(false))).unwrap_or_else(|e| panic!("{input} {chain}: {e}"));
+    let running = Render::new(request).start().unwrap_or_else(|e| panic!("{input} {chain}: {e}"));
+    running.wait().unwrap_or_else(|e| panic!("{input} {chain}: {e}"));
     parse(&std::fs::read_to_string(file).unwrap())
 }
 

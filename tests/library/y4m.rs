@@ -68,6 +68,7 @@ fn plan(source: &dyn Source) -> Plan {
         whole: (true, true),
         encoding: sink::Encoding::default(),
         keep: Default::default(),
+        lost_in_video: Vec::new(),
     }
 }
 
@@ -126,14 +127,14 @@ fn what_ffmpeg_writes_is_read_and_written_again() {
 
         // unchanged, byte for byte
         source.seek(0).unwrap();
-        copy(sink::y4m::create(ours.as_os_str(), &plan(&*source)).unwrap(), &mut *source);
+        copy(grainfield::format::y4m::sink::create(ours.as_os_str(), &plan(&*source)).unwrap(), &mut *source);
         assert_eq!(std::fs::read(&ours).unwrap(), std::fs::read(&theirs).unwrap(), "{name} {options:?}");
 
         // with a header of our own, ffmpeg and we still see the same
         source.seek(0).unwrap();
         let composed = Plan { carried: None, ..plan(&*source) };
-        assert_eq!(sink::y4m::accepts(&info.format), info.format, "{name} {options:?}");
-        copy(sink::y4m::create(ours.as_os_str(), &composed).unwrap(), &mut *source);
+        assert_eq!(grainfield::format::y4m::sink::accepts(&info.format), info.format, "{name} {options:?}");
+        copy(grainfield::format::y4m::sink::create(ours.as_os_str(), &composed).unwrap(), &mut *source);
         let bytes = std::fs::read(&ours).unwrap();
         assert!(bytes.iter().position(|&b| b == b'\n').unwrap() < 79);
         let again = open(&ours).info().format;
@@ -223,14 +224,14 @@ fn parameters_and_strange_tags_are_repeated() {
     bytes.extend(36..72);
     std::fs::write(&first, &bytes).unwrap();
     let mut source = open(&first);
-    copy(sink::y4m::create(second.as_os_str(), &plan(&*source)).unwrap(), &mut *source);
+    copy(grainfield::format::y4m::sink::create(second.as_os_str(), &plan(&*source)).unwrap(), &mut *source);
     assert_eq!(std::fs::read(&second).unwrap(), bytes);
 
     // a header that would lie is not repeated
     source.seek(0).unwrap();
     let mut changed = plan(&*source);
     changed.format.range = ColorRange::Limited;
-    copy(sink::y4m::create(second.as_os_str(), &changed).unwrap(), &mut *source);
+    copy(grainfield::format::y4m::sink::create(second.as_os_str(), &changed).unwrap(), &mut *source);
     let text = String::from_utf8(std::fs::read(&second).unwrap()).unwrap();
     assert!(
         text.starts_with("YUV4MPEG2 W6 H4 F25:1 Im A0:0 C420paldv XCOLORRANGE=LIMITED\nFRAME Itpi Xa=b\n")
@@ -248,7 +249,10 @@ fn patterns_pass_through_ffmpeg() {
             let sums = hashes(&mut *source);
             assert_eq!(sums.len(), 3);
             source.seek(0).unwrap();
-            copy(sink::y4m::create(path.as_os_str(), &plan(&*source)).unwrap(), &mut *source);
+            copy(
+                grainfield::format::y4m::sink::create(path.as_os_str(), &plan(&*source)).unwrap(),
+                &mut *source,
+            );
             assert_eq!(hashes(&mut *open(&path)), sums, "{text}");
             assert_eq!(framemd5(&["-i", path.to_str().unwrap()]), sums, "{text}");
         }
@@ -261,7 +265,7 @@ fn a_sink_that_is_abandoned_leaves_what_plays() {
     let (path, partial) = (dir.path().join("p.y4m"), dir.path().join("p.partial.y4m"));
     let mut source =
         source::pattern::open(OsStr::new("bars:size=64x36:frames=9"), &Options::default()).unwrap();
-    let mut sink = sink::y4m::create(path.as_os_str(), &plan(&*source)).unwrap();
+    let mut sink = grainfield::format::y4m::sink::create(path.as_os_str(), &plan(&*source)).unwrap();
     let (mut slot, decoder) = (slot(), source.decoder());
     for _ in 0..4 {
         let stamp = source.next(&mut slot).unwrap().unwrap();
@@ -273,7 +277,7 @@ fn a_sink_that_is_abandoned_leaves_what_plays() {
     assert_eq!(open(&partial).info().last, Some(3));
     assert_eq!(framemd5(&["-i", partial.to_str().unwrap()]).len(), 4);
     // nothing was written: nothing is left
-    let sink = sink::y4m::create(path.as_os_str(), &plan(&*source)).unwrap();
+    let sink = grainfield::format::y4m::sink::create(path.as_os_str(), &plan(&*source)).unwrap();
     assert_eq!(sink.abandon().unwrap(), None);
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }
@@ -286,7 +290,7 @@ fn hash_files_have_a_line_a_frame() {
     let mut source = source::pattern::open(text, &Options::default()).unwrap();
     let sums = hashes(&mut *source);
     source.seek(0).unwrap();
-    copy(sink::hash::create(path.as_os_str(), &plan(&*source)).unwrap(), &mut *source);
+    copy(grainfield::format::hash::create(path.as_os_str(), &plan(&*source)).unwrap(), &mut *source);
     let lines: String = sums.iter().enumerate().map(|(n, s)| format!("{n} {s}\n")).collect();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), lines);
 }

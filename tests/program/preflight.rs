@@ -110,12 +110,7 @@ fn a_video_refuses_an_order_that_it_cannot_hold() {
 /// Who asks through the library gets what the command line gives.
 #[test]
 fn the_seed_of_a_recipe_counts_in_the_library() {
-    use grainfield::session::job::{FrameDone, Job, JobError, Progress, Request};
-    struct Quiet;
-    impl Progress for Quiet {
-        fn step(&self, _: &FrameDone) {}
-        fn note(&self, _: &str) {}
-    }
+    use grainfield::session::job::{Job, JobError, Request};
     let s = Session::new();
     let job = |name: &str, threads: Option<usize>| {
         let output = format!("hash:{}", s.path(name).display());
@@ -123,7 +118,7 @@ fn the_seed_of_a_recipe_counts_in_the_library() {
             .expect("a chain");
         Job::prepare(Request { recipe, threads, ..Request::new("pattern:grey:size=16x8:frames=2", output) })
     };
-    job("a", None).expect("a job").run(&Quiet, &std::sync::Arc::default()).expect("it runs");
+    job("a", None).expect("a job").run(&|_| {}, &std::sync::Arc::default()).expect("it runs");
     let line = "hash pattern:grey:size=16x8:frames=2 -f noise=strength=20 --seed";
     assert_eq!(s.read("a"), s.run(&format!("{line} 6")).ok().out);
     assert_ne!(s.read("a"), s.run(&format!("{line} 0")).ok().out);

@@ -8,7 +8,7 @@ use super::{EVERY, Form, JobEnd, ReportArgs, Start, Verbosity, report_mode};
 use crate::batch::Tally;
 use crate::cli::exit::Exit;
 use crate::cli::terminal::Style;
-use crate::session::job::{FrameDone, Progress};
+use crate::session::{Event as Happened, FrameDone, Note};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -169,7 +169,7 @@ impl JobReporter<'_> {
         }
     }
 
-    pub(in crate::cli) fn warn(&self, text: &str) {
+    fn warn(&self, text: &str) {
         match self.many.form {
             form if form.is_json() => self.many.event(Some(&self.job), &Event::Warning { text }),
             _ => self.many.line(&format!("{} {}: {text}", self.many.style.warning(), self.job)),
@@ -200,7 +200,21 @@ impl JobReporter<'_> {
     }
 }
 
-impl Progress for JobReporter<'_> {
+impl JobReporter<'_> {
+    /// Something has happened.
+    pub(in crate::cli) fn event(&self, event: Happened) {
+        match event {
+            Happened::Frame(frame) => self.step(&frame),
+            Happened::Simulating { done, all } => self.simulating(done, all),
+            Happened::Note(note) => self.say(&note),
+        }
+    }
+
+    /// Something the user should know.
+    pub(in crate::cli) fn say(&self, note: &Note) {
+        if note.code.is_loss() { self.warn(&note.text) } else { self.note(&note.text) }
+    }
+
     fn step(&self, step: &FrameDone) {
         let mut state = self.state();
         let now = ProgressStats { step: *step, elapsed: state.begun.elapsed() };
@@ -226,7 +240,8 @@ impl Progress for JobReporter<'_> {
         }
     }
 
-    fn note(&self, text: &str) {
+    /// Something the user should know.
+    pub(in crate::cli) fn note(&self, text: &str) {
         self.many.note(Some(&self.job), text);
     }
 }

@@ -4,7 +4,7 @@ use super::stats::ProgressStats;
 use super::{JobEnd, Start};
 use crate::batch::Tally;
 use crate::cli::exit::Exit;
-use crate::session::job::FrameDone;
+use crate::session::FrameDone;
 use serde::Serialize;
 use std::time::Duration;
 

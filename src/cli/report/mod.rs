@@ -9,7 +9,7 @@ mod stats;
 use super::args::{ProgressFormat, ReportArgs};
 use super::exit::Exit;
 use super::terminal::Style;
-use crate::session::job::{FrameDone, Progress, Summary};
+use crate::session::{Event as Happened, FrameDone, Note, Summary};
 use bar::Bar;
 pub(super) use batch::BatchReporter;
 use grainfield_filters::ratio::Ratio;
@@ -136,7 +136,7 @@ impl Reporter {
     }
 
     /// Something will be lost. Said even when quiet: `--strict` makes an error of it.
-    pub(super) fn warn(&self, text: &str) {
+    fn warn(&self, text: &str) {
         let line = match self.form {
             form if form.is_json() => Event::Warning { text }.line(),
             _ => format!("{} {text}", self.style.warning()),
@@ -211,7 +211,21 @@ impl Reporter {
     }
 }
 
-impl Progress for Reporter {
+impl Reporter {
+    /// Something has happened.
+    pub(super) fn event(&self, event: Happened) {
+        match event {
+            Happened::Frame(frame) => self.step(&frame),
+            Happened::Simulating { done, all } => self.simulating(done, all),
+            Happened::Note(note) => self.say(&note),
+        }
+    }
+
+    /// Something the user should know.
+    pub(super) fn say(&self, note: &Note) {
+        if note.code.is_loss() { self.warn(&note.text) } else { self.note(&note.text) }
+    }
+
     fn step(&self, step: &FrameDone) {
         let mut state = self.state();
         let now = ProgressStats { step: *step, elapsed: state.begun.elapsed() };
@@ -239,11 +253,8 @@ impl Progress for Reporter {
         }
     }
 
-    fn warn(&self, text: &str) {
-        Reporter::warn(self, text);
-    }
-
-    fn note(&self, text: &str) {
+    /// Something the user should know.
+    pub(super) fn note(&self, text: &str) {
         if self.verbosity == Verbosity::Quiet {
             return;
         }

@@ -1,6 +1,6 @@
 //! How fast it goes, and how that is written.
 
-use crate::session::job::FrameDone;
+use crate::session::FrameDone;
 use std::time::Duration;
 
 /// A step, and the time it took to come there.

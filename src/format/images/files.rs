@@ -2,7 +2,7 @@
 
 use super::Kind;
 use super::pattern::{Pattern, bytes, glob_matches, name};
-use crate::source::SourceError;
+use crate::media::SourceError;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

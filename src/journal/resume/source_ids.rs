@@ -2,7 +2,6 @@
 
 use super::Xxh64;
 use crate::disk::Place;
-use crate::source::Source;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -34,9 +33,9 @@ impl std::fmt::Debug for SourceIds {
 }
 
 impl SourceIds {
-    /// Those of an input that has been opened.
-    pub fn of(input: &OsStr, source: &dyn Source, offset: i64) -> SourceIds {
-        if let Some(files) = source.files() {
+    /// Those of an input that has been opened: the files of its frames where each has one, else all that it is read from.
+    pub fn of(input: &OsStr, files: Option<FileOf>, reads: &[Place], offset: i64) -> SourceIds {
+        if let Some(files) = files {
             return SourceIds::Each(files, offset);
         }
         let known = |place: &Place| match place {
@@ -45,8 +44,7 @@ impl SourceIds {
             }
             _ => None,
         };
-        let reads = crate::source::reads(input);
-        match &reads[..] {
+        match reads {
             // a test signal is its text; what a protocol leads to that is no file, its address
             [] => SourceIds::One(super::xxh64(input.as_encoded_bytes()).max(1)),
             [one] => known(one).map_or(SourceIds::Unknown, SourceIds::One),

@@ -11,8 +11,8 @@ pub mod file;
 pub mod timeline;
 
 use crate::disk::TEMPORARY;
+use crate::journal::FrameList;
 use crate::journal::resume::{Mismatch, ResumeError};
-use crate::pipeline::FrameList;
 use file::SegmentSummary;
 use grainfield_filters::frame::Ranges;
 use std::ffi::OsString;

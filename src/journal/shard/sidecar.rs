@@ -1,7 +1,7 @@
 //! What lies beside a shard of one file, as `SHARD.shard`: what made it, which part it is, and what joining it needs.
 
 use super::{MAX_SHARDS, Shard};
-use crate::sink::encoding::{Audio, Subs};
+use crate::encoding::{Audio, Subs};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;

@@ -2,10 +2,10 @@
 
 use super::Input;
 use super::sound::{Target, rate};
+use crate::encoding::Encoding;
+use crate::encoding::{Audio, Subs};
 use crate::libav::sink::container::{Container, ContainerFamily, id_name};
 use crate::libav::sink::handles::entries;
-use crate::sink::Encoding;
-use crate::sink::encoding::{Audio, Subs};
 use ffmpeg_sys_next as sys;
 use sys::{AVCodecID, AVMediaType};
 

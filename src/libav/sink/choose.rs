@@ -3,8 +3,9 @@
 use super::container::{Container, codec_name, encoder, id_name};
 use super::fault;
 use super::holds::{assumed_siting, keeps_full_range};
+use crate::encoding::Encoding;
 use crate::libav::pixfmt::{self, Layout};
-use crate::sink::{Encoding, SinkError};
+use crate::media::SinkError;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix, Siting};
 use std::ffi::OsStr;

@@ -4,7 +4,7 @@ use super::choose::Choice;
 use super::container::Container;
 use super::encoder::rational;
 use crate::libav::carry::{self, FrameCarry};
-use crate::source::FrameStamp;
+use crate::media::FrameStamp;
 use grainfield_filters::ratio::Ratio;
 
 /// The clock of a video file's pictures.

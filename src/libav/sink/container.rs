@@ -2,7 +2,7 @@
 
 use super::handles::{Dict, text};
 use super::mux::Muxer;
-use crate::sink::Encoding;
+use crate::encoding::Encoding;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Depth, Format};
 use std::ffi::{CStr, CString, OsStr};

@@ -24,8 +24,9 @@ mod video;
 
 use super::error::AvError;
 use super::log::{Log, said};
-use crate::sink::{Encode, Encoding, Plan, Sink, SinkError};
-use crate::source::FrameStamp;
+use crate::encoding::Encoding;
+use crate::media::FrameStamp;
+use crate::media::{Encode, Plan, Sink, SinkError};
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
 use std::path::PathBuf;

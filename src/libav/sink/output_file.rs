@@ -8,6 +8,7 @@ use super::holds::{Chapters, lost_words};
 use super::mux::Muxer;
 use super::{av_fault, fault};
 use crate::disk::Output;
+use crate::encoding::Encoding;
 use crate::libav::carry;
 use crate::libav::copy::{
     Input, Planned, Span, StreamCopier, add_chapters, container_tags, fits, move_timecodes, plan as route,
@@ -15,7 +16,7 @@ use crate::libav::copy::{
 };
 use crate::libav::details;
 use crate::libav::error::AvError;
-use crate::sink::{Encoding, SinkError};
+use crate::media::SinkError;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;

@@ -10,13 +10,13 @@ use super::holds::lost_picture;
 use super::mux::Muxer;
 use super::output_file::{OutputFile, OutputParams};
 use super::{av_fault, fault};
-use crate::format::images::{Meta, lost_in_video};
+use crate::encoding::Encoding;
 use crate::libav::carry::{self, FrameCarry};
 use crate::libav::copy::video_tags;
 use crate::libav::error::{AvError, check};
 use crate::libav::versions;
-use crate::sink::{Encode, Encoding, Plain, Plan, Sink, SinkError};
-use crate::source::FrameStamp;
+use crate::media::FrameStamp;
+use crate::media::{Encode, Plain, Plan, Sink, SinkError};
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Frame, Transfer};
 use grainfield_filters::ratio::Ratio;
@@ -87,8 +87,7 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let pq = choice.format.transfer == Transfer::PQ;
     let hdr = source.filter(|_| pq).map_or(hdr, |source| hdr.or(source.hdr));
     let mut said = lost_picture(from, container, &choice, &hdr);
-    let picture = plan.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
-    let lost = picture.map(lost_in_video).unwrap_or_default();
+    let lost = &plan.lost_in_video;
     said.extend((!lost.is_empty()).then(|| format!("what its source has is lost ({})", lost.join(", "))));
     if source.is_some_and(|s| s.captions) && !has_option(&choice, c"a53cc") {
         said.push(format!("closed captions are lost, {} does not write them", choice.name));

@@ -24,7 +24,7 @@ use crate::libav::pixfmt::{self, Layout};
 use crate::libav::reader::{Item, Reader};
 use crate::libav::sink::hdr::Hdr;
 use crate::libav::unpack::{Decoded, Unpack};
-use crate::source::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
+use crate::media::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
 use clock::Clock;
 use grainfield_filters::frame::Format;
 use grainfield_filters::ratio::Ratio;
@@ -234,7 +234,7 @@ impl Video {
         let bytes = demuxer.bytes();
         let info = Info {
             name: name.clone(),
-            kind: crate::source::VIDEO,
+            kind: crate::media::source::VIDEO,
             format,
             first: 0,
             last: None,

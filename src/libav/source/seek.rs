@@ -5,7 +5,7 @@ use crate::libav::index::cache::IndexCache;
 use crate::libav::index::exact::ExactIndex;
 use crate::libav::reader::Item;
 use crate::libav::{carry, index};
-use crate::source::SourceError;
+use crate::media::SourceError;
 use std::sync::Arc;
 
 impl Video {

@@ -3,8 +3,7 @@
 use super::{JobError, Request, written};
 use crate::disk::{Place, Uses};
 use crate::format::images;
-use crate::sink;
-use crate::source::{self, Info, SourceError};
+use crate::source::{Info, SourceError};
 use grainfield_filters::chain::{Chain, Fields, Options, States, Step, Workspace};
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};
@@ -16,8 +15,7 @@ use std::path::Path;
 
 /// Refuses frames of the source where it can be read only once: before anything of it is read.
 pub(crate) fn check(request: &Request) -> Result<(), JobError> {
-    let pipe = std::fs::metadata(&request.input).is_ok_and(|m| !m.is_file() && !m.is_dir());
-    if request.input != "-" && !pipe {
+    if !request.read().is_pipe() {
         return Ok(());
     }
     for step in &request.recipe.steps {
@@ -35,8 +33,8 @@ pub(crate) fn check(request: &Request) -> Result<(), JobError> {
 impl Request {
     /// The files that the job reads, and those that it may write.
     pub fn uses(&self) -> Result<Uses, JobError> {
-        let mut uses = sink::writes(&self.output, self.shard)?;
-        source::reads(&self.input).into_iter().for_each(|place| uses.read("the input", place));
+        let mut uses = self.written()?.writes(self.shard);
+        self.read().reads().into_iter().for_each(|place| uses.read("the input", place));
         uses.extend(named(&self.recipe));
         self.lavfi.iter().for_each(|graph| uses.extend(written::by_graph(graph)));
         uses.extend(written::by_encoder(&self.encoding.options));

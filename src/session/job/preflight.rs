@@ -4,17 +4,18 @@
 use super::{JobError, OnError, Request};
 use crate::journal::resume::{FileOf, Resume};
 use crate::pipeline::FrameSelection;
-use crate::sink::{self, Files, SinkError};
+use crate::sink::{Files, Output, SinkError};
 use crate::source::{Info, Missing};
 
 /// Refuses to begin when a file that will be written is there already and may not be replaced.
 pub(super) fn check_existing(
     request: &Request,
+    output: &Output,
     info: &Info,
     wanted: &FrameSelection,
     read: Option<&FileOf>,
 ) -> Result<(), JobError> {
-    let Files::Many(pattern) = sink::files(&request.output)? else { return Ok(()) };
+    let Files::Many(pattern) = output.files() else { return Ok(()) };
     if request.overwrite || request.resume != Resume::No {
         return Ok(());
     }

@@ -2,10 +2,12 @@
 
 use crate::disk::cache::DEFAULT_LIMIT;
 use crate::disk::{self, Uses};
+use crate::format::Formats;
 use crate::journal::resume::Resume;
 use crate::journal::shard::Shard;
-use crate::sink;
-use crate::source::{self, Missing};
+use crate::pipeline::OnError;
+use crate::sink::{self, Output, SinkError};
+use crate::source::{self, Input, Missing};
 use grainfield_filters::frame::{ColorRange, Format, Matrix, Ranges, Transfer};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
@@ -70,6 +72,8 @@ pub struct Request {
     /// Files that are read or written for this job beside those that the request itself names: the recipe's own file,
     /// a plot. A file that is read is never one that is written.
     pub beside: Uses,
+    /// The formats that inputs and outputs may have: all there are.
+    pub formats: Formats,
     /// What [`Job::run`](super::Job::run) will be given: a read that stands still, be it before the first frame, ends
     /// when it is set.
     pub stop: Arc<AtomicBool>,
@@ -105,12 +109,23 @@ impl Request {
             segments: None,
             cache: Cache::default(),
             beside: Uses::default(),
+            formats: Formats::default(),
             stop: Arc::default(),
         }
     }
 }
 
 impl Request {
+    /// What its input means.
+    pub(crate) fn read(&self) -> Input {
+        Input::parse(&self.input, self.formats)
+    }
+
+    /// What its output means.
+    pub(crate) fn written(&self) -> Result<Output, SinkError> {
+        Output::parse(&self.output, self.formats)
+    }
+
     /// How its input is opened.
     pub(crate) fn source_options(&self, cache: Option<Arc<disk::cache::Cache>>) -> source::Options {
         source::Options {
@@ -186,14 +201,4 @@ pub enum Fields {
     Frame,
     /// Fields; top first unless the source says bottom first.
     Field,
-}
-
-/// What to do when one frame fails.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum OnError {
-    /// End the render.
-    #[default]
-    Stop,
-    /// Leave the frame out and go on.
-    Skip,
 }

@@ -1,15 +1,15 @@
 //! Which frames are left to be made: those asked for, of these the shard's, of these what is not whole yet.
 
 use super::{Fields, JobError, OnError, Request};
+use crate::journal::keep::{Keep, Seal};
 use crate::journal::resume::{
     self, JobSettings, ManifestFiles, Resume, STREAM_VERSION, SourceIds, State, Xxh64,
 };
 use crate::journal::segments::{self, Grid};
 use crate::journal::shard::sidecar::{self, Kind, Sidecar};
 use crate::pipeline::{FrameList, FrameSelection};
-use crate::sink::keep::{Keep, Seal};
-use crate::sink::{self, Files};
-use crate::source::{self, Info, Source, SourceError};
+use crate::sink::{Files, Output};
+use crate::source::{self, Info, Input, Source, SourceError};
 use grainfield_filters::chain::Chain;
 use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
@@ -32,6 +32,8 @@ pub(super) struct Selection {
 /// What the selection is made from.
 pub(super) struct SelectionInput<'a> {
     pub(super) request: &'a Request,
+    pub(super) input: &'a Input,
+    pub(super) output: &'a Output,
     pub(super) source: &'a dyn Source,
     pub(super) info: &'a Info,
     pub(super) chain: &'a Chain,
@@ -41,12 +43,16 @@ pub(super) struct SelectionInput<'a> {
 }
 
 /// The last frame of a source that does not know it: all of it is read.
-pub(super) fn last(request: &Request, options: &source::Options) -> Result<Option<i64>, JobError> {
+pub(super) fn last(
+    request: &Request,
+    input: &Input,
+    options: &source::Options,
+) -> Result<Option<i64>, JobError> {
     // a pipe can be read once
-    if request.input == "-" || std::fs::metadata(&request.input).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+    if input.is_pipe() {
         return Ok(None);
     }
-    let mut source = source::open(&request.input, options)?;
+    let mut source = input.open(options)?;
     let mut slot = source::Slot::default();
     let mut last = None;
     loop {
@@ -67,9 +73,8 @@ fn usage<T>(text: impl Into<String>) -> Result<T, JobError> {
 }
 
 pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> {
-    let SelectionInput { request, info, frames, .. } = given;
-    let typed = request.output.as_os_str();
-    let files = sink::files(typed)?;
+    let SelectionInput { request, input, output: typed, info, frames, .. } = given;
+    let files = typed.files();
     let video = matches!(files, Files::One(_, Kind::Video));
     // a container holds pictures in the order of their times, each once
     if let (true, Some(frames)) = (video, frames) {
@@ -81,8 +86,8 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         );
     }
     let asked = request.resume != Resume::No || request.shard.is_some() || request.segments.is_some();
-    if matches!(files, Files::None) && request.resume != Resume::No {
-        return usage(format!("--resume: {} is no file that could be there already", typed.display()));
+    if matches!(files, Files::Nothing | Files::Stream(_)) && request.resume != Resume::No {
+        return usage(format!("--resume: {} is no file that could be there already", typed.name().display()));
     }
     // frames of single images and pipes are counted by nobody
     if !asked && !matches!(files, Files::Many(_)) {
@@ -121,10 +126,10 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         };
     }
     let output = match request.shard {
-        Some(shard) => Some(sink::sharded(typed, shard)?),
+        Some(shard) => Some(typed.sharded(shard).name().to_owned()),
         None => None,
     };
-    let source_ids = SourceIds::of(&request.input, given.source, request.frame_offset);
+    let source_ids = SourceIds::of(input.name(), given.source.files(), &input.reads(), request.frame_offset);
     if matches!(source_ids, SourceIds::Unknown) && request.resume != Resume::No {
         return usage("--resume: whether the source is still the same cannot be told of a pipe; name a file");
     }
@@ -132,7 +137,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         Files::Image(_) if request.resume == Resume::No => {
             Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() }))
         }
-        Files::None => Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() })),
+        Files::Nothing | Files::Stream(_) => Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() })),
         Files::Many(pattern) => {
             let made = made(given, "image sequence", &pattern.extension(), &[]);
             let name = pattern.open();

@@ -51,6 +51,7 @@ pub(crate) fn plan(format: Format, frames: Option<u64>) -> Plan {
         whole: (true, true),
         encoding: Encoding::default(),
         keep: Default::default(),
+        lost_in_video: Vec::new(),
     }
 }
 

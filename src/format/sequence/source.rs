@@ -5,10 +5,10 @@
 //! one that differs in size, depth or family is an error. Time runs with the numbers, holes included: frame `n` is
 //! shown at `(n - first) / rate`, whatever `--missing` says.
 
-use super::{Decode, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError};
 use crate::format::images::files::{Files, find, is_glob, shown};
 use crate::format::images::{Fault, Kind, decode, probe};
 use crate::journal::resume::FileOf;
+use crate::media::{Decode, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError};
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Format, Frame, Matrix};
 use grainfield_filters::pixel::convert::Code;
 use grainfield_filters::ratio::Ratio;

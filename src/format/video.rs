@@ -1,15 +1,32 @@
 //! What is neither test signal nor image: y4m is read here, everything else by FFmpeg.
 
-use super::{Options, Source, SourceError, y4m};
+use super::{Files, InputRow, OutputRow, Row, y4m};
+use crate::journal::shard::sidecar::Kind;
 use crate::libav;
+use crate::media::{Options, Source, SourceError};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens a file or a pipe; `-` is standard input. A stream is y4m when it begins as one, a file also by its name.
-pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+/// As an input and as an output: whatever nobody else takes.
+pub const ROW: Row = Row {
+    name: "video",
+    input: Some(InputRow { takes: |_| true, open, reads: super::one_file }),
+    output: Some(OutputRow {
+        takes: libav::sink::recognises,
+        accepts: libav::sink::accepts,
+        create: libav::sink::create,
+        files: |name| Files::one(name, Kind::Video),
+        prefix: "",
+        bare: false,
+        encodes: true,
+    }),
+};
+
+/// Opens a file or a pipe; `-` is standard input. A pipe is y4m when it begins as one.
+fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     if input == "-" {
         return from_pipe("standard input".into(), y4m::standard_input(), options);
     }
@@ -21,9 +38,6 @@ pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, 
         Err(_) if libav::is_protocol(input) => return libav::source::open(input, options),
         Err(cause) => return Err(io(cause)),
     };
-    if meta.is_dir() {
-        return y4m::open(input, options);
-    }
     if !meta.is_file() {
         use std::os::unix::fs::FileTypeExt;
         let pipe = match meta.file_type().is_fifo() {
@@ -37,12 +51,7 @@ pub(super) fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, 
     if start.is_empty() {
         return Err(SourceError::Bad { name, problem: "is empty".into() });
     }
-    let named = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("y4m"));
-    if named || start == y4m::header::MAGIC {
-        y4m::open(input, options)
-    } else {
-        libav::source::open(input, options)
-    }
+    libav::source::open(input, options)
 }
 
 const MAGIC: usize = y4m::header::MAGIC.len();

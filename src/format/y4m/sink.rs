@@ -4,12 +4,12 @@
 //! are still what it says, with the parameters of every FRAME line; otherwise a header is composed, of fewer than 80
 //! bytes, since some readers take no more.
 
-use super::{Encode, Plain, Plan, Sink, SinkError};
 use crate::disk::Output;
-use crate::format::images::{Meta, lost_color, lost_in_video};
-use crate::source::FrameStamp;
-use crate::source::y4m::header::{FRAME, parse};
-use crate::source::y4m::{Y4mFrame, Y4mHeader};
+use crate::format::images::lost_color;
+use crate::format::y4m::header::{FRAME, parse};
+use crate::format::y4m::{Y4mFrame, Y4mHeader};
+use crate::media::FrameStamp;
+use crate::media::{Encode, Plain, Plan, Sink, SinkError};
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneRef, Siting,
 };
@@ -82,10 +82,9 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         })?,
     };
     let parameters = repeated.is_some() || (plan.format.fields == FieldOrder::Mixed && carried.is_some());
-    let mut out = super::open(output, plan)?;
+    let mut out = plan.open(output)?;
     out.put(&header)?;
-    let picture = plan.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
-    let lost = picture.map(lost_in_video).unwrap_or_default();
+    let lost = plan.lost_in_video.clone();
     let siting = (!says_siting(&header, &plan.format)).then(|| "the chroma siting".into());
     let lost = lost.into_iter().chain(lost_color(&plan.format)).chain(siting).collect();
     Ok(Box::new(Y4m { out, format: plan.format, parameters, lost }))

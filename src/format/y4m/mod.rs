@@ -12,8 +12,11 @@
 pub mod header;
 mod index;
 mod input;
+pub mod sink;
 
-use super::{Decode, Done, FrameStamp, Info, Options, Slot, Source, SourceError};
+use super::{Files, InputRow, OutputRow, Row};
+use crate::journal::shard::sidecar::Kind;
+use crate::media::{Decode, Done, FrameStamp, Info, Options, Slot, Source, SourceError};
 use grainfield_filters::frame::{Depth, Frame};
 use grainfield_filters::ratio::Ratio;
 use header::{HeaderError, MAX_FRAME_LINE, MAX_HEADER};
@@ -25,6 +28,41 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
+
+/// As an input and as an output.
+pub const ROW: Row = Row {
+    name: "y4m",
+    input: Some(InputRow { takes: recognises, open, reads: super::one_file }),
+    output: Some(OutputRow {
+        takes: |name| {
+            name == "-"
+                || is_named(name)
+                || Path::new(name).metadata().is_ok_and(|m| !m.is_file() && !m.is_dir())
+        },
+        accepts: |_, format, _| Ok(sink::accepts(format)),
+        create: sink::create,
+        files: |name| Files::one(name, Kind::Y4m),
+        prefix: "",
+        bare: true,
+        encodes: false,
+    }),
+};
+
+fn is_named(name: &OsStr) -> bool {
+    Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("y4m"))
+}
+
+/// A file by its name or its first bytes. A pipe is asked by whoever reads it; where there is no FFmpeg, everything is
+/// taken for y4m.
+fn recognises(input: &OsStr) -> bool {
+    let path = Path::new(input);
+    let begins = || {
+        let mut start = Vec::new();
+        let read = File::open(path).and_then(|f| f.take(header::MAGIC.len() as u64).read_to_end(&mut start));
+        read.is_ok() && !start.is_empty() && (is_named(input) || start == header::MAGIC)
+    };
+    cfg!(not(feature = "ffmpeg")) || path.is_dir() || (path.is_file() && begins())
+}
 
 /// Files of at most so many frames are counted at once when their length alone does not give the number.
 const COUNT_AT_ONCE: u64 = 10_000;

@@ -4,19 +4,43 @@
 //! with alpha goes sample by sample, as FFmpeg's packed `ya8` and `ya16` do. The sum is that of FFmpeg's `framemd5`
 //! for the same pixel format.
 
-use super::{Encode, Plan, Sink, SinkError};
+use super::{Files, OutputRow, Row};
 use crate::disk::Output;
-use crate::source::FrameStamp;
+use crate::journal::shard::sidecar::Kind;
+use crate::media::{Encode, FrameStamp, Plan, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::ffi::OsStr;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// As an output.
+pub const ROW: Row = Row {
+    name: "hash",
+    input: None,
+    output: Some(OutputRow {
+        takes: |name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()),
+        accepts: |_, format, _| Ok(*format),
+        create: |name, plan| create(file_of(name), plan),
+        files: |name| Files::one(file_of(name), Kind::Hash),
+        prefix: PREFIX,
+        bare: false,
+        encodes: false,
+    }),
+};
+
+const PREFIX: &str = "hash:";
+
+/// What stands behind the prefix.
+fn file_of(name: &OsStr) -> &OsStr {
+    OsStr::from_bytes(name.as_encoded_bytes().get(PREFIX.len()..).unwrap_or_default())
+}
 
 /// Opens a hash sink. `file` is what stands behind `hash:`; nothing (or `-`) is standard output.
 pub fn create(file: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let file = if file.is_empty() { OsStr::new("-") } else { file };
-    Ok(Box::new(Hash { out: super::open(file, plan)? }))
+    Ok(Box::new(Hash { out: plan.open(file)? }))
 }
 
 struct Hash {
@@ -59,7 +83,7 @@ impl Encode for Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Carried;
+    use crate::media::Carried;
     use grainfield_filters::frame::Format;
     use grainfield_filters::ratio::Ratio;
 

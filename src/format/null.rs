@@ -1,7 +1,7 @@
 //! `null:`: frames are taken and forgotten.
 
-use super::{Encode, Plain, Sink, SinkError};
-use crate::source::FrameStamp;
+use super::{Files, OutputRow, Row};
+use crate::media::{Encode, FrameStamp, Plain, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,10 +10,20 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Null;
 
-/// A sink that forgets every frame.
-pub fn create() -> Box<dyn Sink> {
-    Box::new(Null)
-}
+/// As an output.
+pub const ROW: Row = Row {
+    name: "null",
+    input: None,
+    output: Some(OutputRow {
+        takes: |name| name == "null:",
+        accepts: |_, format, _| Ok(*format),
+        create: |_, _| Ok(Box::new(Null)),
+        files: |_| Files::Nothing,
+        prefix: "",
+        bare: false,
+        encodes: false,
+    }),
+};
 
 impl Sink for Null {
     fn encoder(&self) -> Arc<dyn Encode> {

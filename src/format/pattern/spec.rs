@@ -1,6 +1,6 @@
 //! What a pattern is asked to be: `NAME:key=value:key=value`.
 
-use crate::source::broadcast_rate;
+use crate::media::broadcast_rate;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, FormatError, Matrix, NameError, Primaries, Siting,
     Transfer,

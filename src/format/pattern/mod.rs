@@ -12,12 +12,24 @@
 mod draw;
 mod spec;
 
-use super::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
+use super::{InputRow, Row};
+use crate::media::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
 use draw::Drawing;
 use grainfield_filters::ratio::Ratio;
 pub use spec::{Kind, MAX_FRAME_BYTES, Spec, SpecError};
 use std::ffi::OsStr;
 use std::sync::Arc;
+
+/// As an input: `pattern:NAME`.
+pub const ROW: Row = Row {
+    name: "pattern",
+    input: Some(InputRow {
+        takes: |name| name.as_encoded_bytes().starts_with(b"pattern:"),
+        open,
+        reads: |_| Vec::new(),
+    }),
+    output: None,
+};
 
 /// Makes a pattern from its description, with or without `pattern:` before it. `options.rate` is the rate of one that
 /// says none.

@@ -3,14 +3,14 @@
 //! Every frame is written under a temporary name beside its place and renamed, so a file under its final name is
 //! always whole; what has been written stays when a job is broken off. Frames keep their numbers.
 
-use super::{Encode, Plan, Sink, SinkError};
 use crate::disk::{Temporary, sweep};
 use crate::format::images::files::{is_glob, shown};
 use crate::format::images::pattern::Pattern;
 use crate::format::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
 use crate::journal::resume::manifest::Entry;
 use crate::journal::resume::{ManifestFiles, xxh64};
-use crate::source::{Carried, FrameStamp};
+use crate::media::{Carried, FrameStamp};
+use crate::media::{Encode, Plan, Sink, SinkError};
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting, Transfer};
 use std::collections::BTreeMap;

@@ -1,0 +1,30 @@
+//! Image files as a source and as a sink.
+
+pub mod sink;
+pub mod source;
+
+use super::images::files::find;
+use super::images::pattern::Pattern;
+use super::{Files, InputRow, OutputRow, Row};
+
+/// As an input and as an output.
+pub const ROW: Row = Row {
+    name: "images",
+    input: Some(InputRow {
+        takes: |name| name != "-" && source::recognises(name),
+        open: source::open,
+        reads: |name| find(name).map_or_else(|_| Vec::new(), |f| (0..f.len()).map(|i| f.path(i)).collect()),
+    }),
+    output: Some(OutputRow {
+        takes: sink::recognises,
+        accepts: |name, format, _| sink::accepts(name, format),
+        create: sink::create,
+        files: |name| match Pattern::parse(name) {
+            Ok(Some(pattern)) => Files::Many(pattern),
+            _ => Files::Image(name.into()),
+        },
+        prefix: "",
+        bare: true,
+        encodes: false,
+    }),
+};

@@ -1,0 +1,10 @@
+//! What sources and sinks are: the contract between formats and all that reads and writes frames.
+
+pub mod sink;
+pub mod source;
+
+pub use sink::{Encode, Plain, Plan, Sink, SinkError};
+pub use source::{
+    Carried, Decode, Done, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError,
+    broadcast_rate,
+};

@@ -1,0 +1,81 @@
+//! Inputs: what a name means, said by the table of [formats](crate::format).
+
+pub use crate::format::{pattern, sequence::source as sequence, y4m};
+pub use crate::media::source::*;
+
+use crate::disk::{Place, same};
+use crate::format::{Formats, InputRow, Row};
+use std::ffi::{OsStr, OsString};
+
+/// An input whose name has been understood. Nobody looks at the name again.
+#[derive(Clone, Debug)]
+pub struct Input {
+    name: OsString,
+    row: Option<&'static InputRow>,
+}
+
+impl Input {
+    /// What a name means: `-` is a pipe, `pattern:...` a test signal; all else is looked at.
+    pub fn parse(name: &OsStr, formats: Formats) -> Input {
+        let takes = |row: &&'static Row| row.input.as_ref().filter(|input| (input.takes)(name));
+        Input { name: name.to_owned(), row: formats.0.iter().find_map(takes) }
+    }
+
+    /// As it was given.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// Whether it can be read only once: a pipe.
+    pub fn is_pipe(&self) -> bool {
+        self.name == "-" || std::fs::metadata(&self.name).is_ok_and(|m| !m.is_file() && !m.is_dir())
+    }
+
+    /// The files that it is read from: all those of a sequence, what stands behind a protocol (`file:`, `concat:`), and
+    /// what a playlist names. An input that is not there is read from nothing.
+    pub fn reads(&self) -> Vec<Place> {
+        if self.name == "-" {
+            return vec![Place::Input];
+        }
+        let mut all = self.row.map_or_else(Vec::new, |row| (row.reads)(&self.name));
+        if let [one] = &all[..] {
+            all.extend(same::listed(one));
+        }
+        all.into_iter().map(Place::Path).collect()
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// See [`SourceError`].
+    pub fn open(&self, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+        let Some(row) = self.row else {
+            let name = self.name.to_string_lossy().into_owned();
+            return Err(SourceError::Usage { name, problem: "no format has such an input".into() });
+        };
+        let source = (row.open)(&self.name, options)?;
+        let info = source.info();
+        if options.lavfi.is_some() && info.kind != VIDEO {
+            let problem = format!(
+                "--lavfi is for video that FFmpeg reads, and this is read without it ({}): give filters of our own by \
+                 -f, or let FFmpeg filter: ffmpeg -i INPUT -vf GRAPH -f yuv4mpegpipe - | grainfield render - OUTPUT",
+                info.kind
+            );
+            return Err(SourceError::Usage { name: info.name.clone(), problem });
+        }
+        Ok(source)
+    }
+}
+
+/// [`Input::reads`] of a name.
+pub fn reads(input: &OsStr) -> Vec<Place> {
+    Input::parse(input, Formats::default()).reads()
+}
+
+/// [`Input::open`] of a name.
+///
+/// # Errors
+/// See [`SourceError`].
+pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
+    Input::parse(input, Formats::default()).open(options)
+}
