@@ -164,6 +164,13 @@ pub(super) enum Command {
     /// again.
     #[command(after_long_help = super::cache::EXAMPLES)]
     Cache(super::cache::Cached),
+    /// Explain a command, a filter or a topic
+    ///
+    /// Topics: chains, curves, sequences, colour, depth, alpha, resume, shards, batch, farms, measuring, troubleshooting.
+    Help {
+        /// A command, a filter or a topic
+        topic: Option<String>,
+    },
     /// Print a completion script for a shell
     #[command(after_long_help = COMPLETIONS_EXAMPLES)]
     Completions {

@@ -171,7 +171,7 @@ fn settings(page: &mut String, settings: &Value) {
             (Some(min), Some(max)) => format!("{}, {min} to {max}", text(setting, "kind")),
             _ => text(setting, "kind").to_owned(),
         };
-        if let Some(unit) = setting["unit"].as_str().filter(|u| !u.is_empty() && !takes.contains(u)) {
+        if let Some(unit) = setting["unit"].as_str().filter(|u| !["", "0 to 1"].contains(u)) {
             write!(takes, " ({unit})").unwrap();
         }
         if let Some(choices) = setting["choices"].as_array() {
@@ -181,6 +181,7 @@ fn settings(page: &mut String, settings: &Value) {
         let default = match &setting["default"] {
             Value::Null => String::new(),
             Value::String(word) => format!("`{word}`"),
+            Value::Number(number) => format!("`{}`", number.as_f64().unwrap()),
             other => format!("`{other}`"),
         };
         let moves = if setting["animatable"] == true { "yes" } else { "" };
