@@ -37,7 +37,7 @@ pub struct Info {
 /// Whether `--lavfi` knows a filter of this name.
 pub fn lavfi_has(name: &str) -> bool {
     #[cfg(feature = "ffmpeg")]
-    return crate::ffmpeg::has_filter(name);
+    return crate::libav::has_filter(name);
     #[cfg(not(feature = "ffmpeg"))]
     return { let _ = name; false };
 }
