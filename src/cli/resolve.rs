@@ -13,8 +13,8 @@ use crate::journal::shard::{Shard, ShardError};
 use crate::session::job::{Cache, JobError, OnError, Request};
 use crate::sink::Encoding;
 use crate::source;
-use grainfield_filters::frame::{Ranges, RangesError};
 use grainfield_filters::curve::Animate;
+use grainfield_filters::frame::{Ranges, RangesError};
 use grainfield_filters::recipe::{MAX_TEXT, Problem, Recipe, RecipeError};
 use grainfield_filters::settings::{Animated, Value};
 use grainfield_filters::simd::{Isa, IsaError, Level};
@@ -33,9 +33,9 @@ const CACHE_VARIABLE: &str = "GRAINFIELD_CACHE";
 /// Why what was typed means nothing.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ResolveError {
-    #[error("in -f: {0}{}", elsewhere(.0))]
+    #[error("in -f: {0}{advice}", advice = elsewhere(.0))]
     Chain(#[source] RecipeError),
-    #[error("{0}{}", elsewhere(.0))]
+    #[error("{0}{advice}", advice = elsewhere(.0))]
     Recipe(#[source] RecipeError),
     #[error(transparent)]
     Attach(#[from] crate::assets::AttachError),
@@ -79,7 +79,9 @@ fn elsewhere(error: &RecipeError) -> String {
     match &error.parts().problem {
         Problem::UnknownFilter(name) if error.parts().hint.is_none() => {
             if crate::source::lavfi_has(name) {
-                return format!("\n  FFmpeg has a filter of that name, which runs before those of -f: --lavfi {name}=...");
+                return format!(
+                    "\n  FFmpeg has a filter of that name, which runs before those of -f: --lavfi {name}=..."
+                );
             }
             "\n  'grainfield filters' lists the filters".to_owned()
         }

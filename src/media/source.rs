@@ -39,7 +39,10 @@ pub fn lavfi_has(name: &str) -> bool {
     #[cfg(feature = "ffmpeg")]
     return crate::libav::has_filter(name);
     #[cfg(not(feature = "ffmpeg"))]
-    return { let _ = name; false };
+    return {
+        let _ = name;
+        false
+    };
 }
 
 /// Something that travels from source to sink and that filters never see.

@@ -89,7 +89,11 @@ fn what_the_readme_and_the_handbook_point_at_is_there() {
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let file = target.split('#').next().unwrap();
             if !target.contains("://") && !file.is_empty() {
-                assert!(page.parent().unwrap().join(file).exists(), "{}: {target} is not there", page.display());
+                assert!(
+                    page.parent().unwrap().join(file).exists(),
+                    "{}: {target} is not there",
+                    page.display()
+                );
                 seen += 1;
             }
         }
@@ -148,14 +152,21 @@ fn filter_page(filter: &Value) -> String {
     }
     for setting in filter["settings"].as_array().unwrap() {
         let Some(choices) = setting["choices"].as_array() else { continue };
-        let shown: Vec<_> = choices.iter().filter_map(|c| Some((c, picture(&format!("-{}", text(c, "id")))?))).collect();
+        let shown: Vec<_> =
+            choices.iter().filter_map(|c| Some((c, picture(&format!("-{}", text(c, "id")))?))).collect();
         if shown.is_empty() {
             continue;
         }
         writeln!(page, "## {}s\n", text(setting, "label")).unwrap();
         for (choice, picture) in shown {
             let id = text(choice, "id");
-            writeln!(page, "**`{}={id}`** {}\n\n{picture}\n", text(setting, "id"), cell(text(choice, "help"))).unwrap();
+            writeln!(
+                page,
+                "**`{}={id}`** {}\n\n{picture}\n",
+                text(setting, "id"),
+                cell(text(choice, "help"))
+            )
+            .unwrap();
         }
     }
     page.push_str("## Settings\n\n");
@@ -175,7 +186,8 @@ fn settings(page: &mut String, settings: &Value) {
             write!(takes, " ({unit})").unwrap();
         }
         if let Some(choices) = setting["choices"].as_array() {
-            let words: Vec<_> = choices.iter().map(|c| format!("`{}`: {}", text(c, "id"), text(c, "help"))).collect();
+            let words: Vec<_> =
+                choices.iter().map(|c| format!("`{}`: {}", text(c, "id"), text(c, "help"))).collect();
             takes = words.join("<br>");
         }
         let default = match &setting["default"] {
@@ -186,7 +198,13 @@ fn settings(page: &mut String, settings: &Value) {
         };
         let moves = if setting["animatable"] == true { "yes" } else { "" };
         let help = cell(text(setting, "help"));
-        writeln!(page, "| `{}` | {} | {default} | {moves} | {help} |", text(setting, "id"), takes.replace('|', "\\|")).unwrap();
+        writeln!(
+            page,
+            "| `{}` | {} | {default} | {moves} | {help} |",
+            text(setting, "id"),
+            takes.replace('|', "\\|")
+        )
+        .unwrap();
     }
 }
 
@@ -200,13 +218,23 @@ fn the_pages_of_filters_are_those_of_the_catalog() {
             std::fs::write(docs.join(name), text).unwrap();
         }
     }
-    let old: Vec<_> = pages.iter().filter(|(name, text)| std::fs::read_to_string(docs.join(name)).ok().as_ref() != Some(text)).collect();
-    assert!(old.is_empty(), "write them anew by ./x bless: {:?}", old.iter().map(|p| &p.0).collect::<Vec<_>>());
+    let old: Vec<_> = pages
+        .iter()
+        .filter(|(name, text)| std::fs::read_to_string(docs.join(name)).ok().as_ref() != Some(text))
+        .collect();
+    assert!(
+        old.is_empty(),
+        "write them anew by ./x bless: {:?}",
+        old.iter().map(|p| &p.0).collect::<Vec<_>>()
+    );
     let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
     for (name, _) in &pages {
         assert!(summary.contains(&format!("({name})")), "{name} is not in SUMMARY.md");
     }
-    let files = std::fs::read_dir(docs.join("filters")).unwrap().filter(|f| f.as_ref().unwrap().path().is_file()).count();
+    let files = std::fs::read_dir(docs.join("filters"))
+        .unwrap()
+        .filter(|f| f.as_ref().unwrap().path().is_file())
+        .count();
     assert_eq!(files, pages.len() - 1, "docs/src/filters holds pages of filters that are not there");
 }
 

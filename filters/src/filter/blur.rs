@@ -25,8 +25,7 @@ use crate::simd::Level;
 use crate::{choices, settings};
 
 /// The catalog's entry.
-pub const ENTRY: Entry =
-    Entry::new::<BlurSpec>("blur", "Blur", "Blurs in all directions or along a line");
+pub const ENTRY: Entry = Entry::new::<BlurSpec>("blur", "Blur", "Blurs in all directions or along a line");
 
 settings! {
     struct BlurSpec {

@@ -24,8 +24,11 @@ use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 
 /// The catalog's entry.
-pub const ENTRY: Entry =
-    Entry::new::<ColorSpec>("color", "Colour", "Adjusts brightness, contrast, saturation, hue and temperature");
+pub const ENTRY: Entry = Entry::new::<ColorSpec>(
+    "color",
+    "Colour",
+    "Adjusts brightness, contrast, saturation, hue and temperature",
+);
 
 settings! {
     struct ColorSpec {

@@ -9,11 +9,8 @@ use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry::new::<Invert>(
-    "invert",
-    "Invert",
-    "Inverts the picture, as for a scanned negative",
-);
+pub const ENTRY: Entry =
+    Entry::new::<Invert>("invert", "Invert", "Inverts the picture, as for a scanned negative");
 
 settings! {
     struct Invert {

@@ -22,11 +22,8 @@ use crate::simd::Level;
 use crate::{choices, settings};
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry::new::<TransformSpec>(
-    "transform",
-    "Transform",
-    "Pans, zooms, rotates and crops",
-);
+pub const ENTRY: Entry =
+    Entry::new::<TransformSpec>("transform", "Transform", "Pans, zooms, rotates and crops");
 
 /// The least zoom.
 const MIN_ZOOM: f64 = 0.05;

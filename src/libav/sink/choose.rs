@@ -162,7 +162,16 @@ fn no_encoder(name: &str) -> String {
 /// `libx264` and `libx265` print what is wrong with a preset past all logs, so it is checked before.
 fn preset_problem(name: &str, encoding: &Encoding) -> Option<String> {
     const PRESETS: [&str; 10] = [
-        "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo",
+        "ultrafast",
+        "superfast",
+        "veryfast",
+        "faster",
+        "fast",
+        "medium",
+        "slow",
+        "slower",
+        "veryslow",
+        "placebo",
     ];
     let preset = encoding.preset.as_deref().filter(|_| matches!(name, "libx264" | "libx265"))?;
     let known = PRESETS.contains(&preset) || preset.bytes().all(|b| b.is_ascii_digit());
