@@ -78,7 +78,7 @@ impl ResolveError {
 fn elsewhere(error: &RecipeError) -> String {
     match &error.parts().problem {
         Problem::UnknownFilter(name) if error.parts().hint.is_none() => {
-            if crate::source::lavfi_has(name) {
+            if lavfi_has(name) {
                 return format!(
                     "\n  FFmpeg has a filter of that name, which runs before those of -f: --lavfi {name}=..."
                 );
@@ -87,6 +87,14 @@ fn elsewhere(error: &RecipeError) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// Whether `--lavfi` knows a filter of this name.
+#[cfg(feature = "ffmpeg")]
+use crate::libav::has_filter as lavfi_has;
+#[cfg(not(feature = "ffmpeg"))]
+fn lavfi_has(_: &str) -> bool {
+    false
 }
 
 /// Curves of one key, which stay the same: often what a shell has left of a longer one.

@@ -34,17 +34,6 @@ pub struct Info {
     pub carried: Carried,
 }
 
-/// Whether `--lavfi` knows a filter of this name.
-pub fn lavfi_has(name: &str) -> bool {
-    #[cfg(feature = "ffmpeg")]
-    return crate::libav::has_filter(name);
-    #[cfg(not(feature = "ffmpeg"))]
-    return {
-        let _ = name;
-        false
-    };
-}
-
 /// Something that travels from source to sink and that filters never see.
 pub type Carried = Option<Arc<dyn Any + Send + Sync>>;
 
