@@ -19,3 +19,8 @@ pub mod sink;
 pub mod source;
 
 pub use session::open;
+
+/// The README's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

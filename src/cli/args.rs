@@ -19,32 +19,32 @@ use std::path::PathBuf;
 const FIELDS: Keywords<Fields> = Keywords(&[
     ("auto", Fields::Auto, "As the input is tagged"),
     ("frame", Fields::Frame, "Whole frames, whatever the tag says"),
-    ("field", Fields::Field, "Two fields; the top one first unless the input says otherwise"),
+    ("field", Fields::Field, "Two fields; top field first unless the input says otherwise"),
 ]);
 const MISSING: Keywords<Missing> = Keywords(&[
-    ("error", Missing::Error, "Stop there"),
-    ("hold", Missing::Hold, "Repeat the picture before it"),
+    ("error", Missing::Error, "Refuse the sequence before the first frame"),
+    ("hold", Missing::Hold, "Repeat the previous picture"),
     ("black", Missing::Black, "A black picture (transparent if there is alpha)"),
-    ("skip", Missing::Skip, "No frame at all"),
+    ("skip", Missing::Skip, "Leave the frame out"),
 ]);
 const ON_ERROR: Keywords<OnError> = Keywords(&[
-    ("stop", OnError::Stop, "End the render; what there is is kept as NAME.partial.EXT"),
-    ("skip", OnError::Skip, "Leave the frame out, say so, and go on"),
+    ("stop", OnError::Stop, "Stop the render; finished frames are kept as NAME.partial.EXT"),
+    ("skip", OnError::Skip, "Leave the frame out, report it and continue"),
 ]);
 const RANGE: Keywords<ColorRange> = Keywords(&[
     ("limited|tv", ColorRange::Limited, "16-235 in 8 bits, FFmpeg's tv"),
     ("full|pc", ColorRange::Full, "0-255 in 8 bits, FFmpeg's pc"),
 ]);
 const AUDIO: Keywords<Audio> = Keywords(&[
-    ("auto", Audio::Auto, "Copied where the container takes it, else encoded"),
-    ("copy", Audio::Copy, "Copied or left out"),
-    ("encode", Audio::Encode, "Encoded in any case"),
-    ("none", Audio::None, "Left out"),
+    ("auto", Audio::Auto, "Copy if the container allows it, else encode"),
+    ("copy", Audio::Copy, "Copy or leave out"),
+    ("encode", Audio::Encode, "Always encode"),
+    ("none", Audio::None, "Leave out"),
 ]);
 const SUBS: Keywords<Subs> = Keywords(&[
-    ("auto", Subs::Auto, "Copied where the container takes them, else text is rewritten"),
-    ("copy", Subs::Copy, "Copied or left out"),
-    ("none", Subs::None, "Left out"),
+    ("auto", Subs::Auto, "Copy if the container allows it, else convert text subtitles"),
+    ("copy", Subs::Copy, "Copy or leave out"),
+    ("none", Subs::None, "Leave out"),
 ]);
 const LEVEL: Keywords<Isa> = Keywords(&[
     ("scalar", Isa::Scalar, ""),
@@ -56,17 +56,17 @@ const LEVEL: Keywords<Isa> = Keywords(&[
 
 /// Deterministic noise, grain and effects for video and image sequences.
 ///
-/// Any frame is a pure function of source frame, recipe, seed and frame number: seek anywhere, render in any order,
-/// on any number of threads or machines, and get the same samples.
+/// Any frame is a pure function of source frame, recipe, seed and frame number. Seek anywhere, render in any order,
+/// on any number of threads or machines: the samples are the same.
 ///
 /// An INPUT is a video file, a y4m file or `-` for a stream on standard input, an image, a folder or numbered images
 /// (shot.%04d.png, shot.####.png, 'shot.*.png'), or a test signal (pattern:bars). An OUTPUT is a video file (.mp4,
-/// .mov, .mkv, .webm ...), a .y4m file or `-`, an image or numbered images, hash: (a line for each frame) or null:
-/// (nothing).
+/// .mov, .mkv, .webm ...), a .y4m file or `-`, an image or numbered images, hash: (a hash per frame) or null:
+/// (nothing is written).
 #[derive(Parser, Debug)]
 #[command(name = "grainfield", bin_name = "grainfield", version, max_term_width = 100)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
-#[command(after_help = "'grainfield COMMAND -h' lists a command's options, '--help' explains them.")]
+#[command(after_help = "'grainfield COMMAND -h' lists the options of a command, '--help' explains them.")]
 #[command(after_long_help = TOP_EXAMPLES)]
 pub(super) struct Cli {
     /// What to do.
@@ -76,93 +76,101 @@ pub(super) struct Cli {
 
 const TOP_EXAMPLES: &str = "\
 Examples:
-  See what there is:
+  List the filters, the settings of one, the properties of a clip:
     grainfield filters
     grainfield filters noise
     grainfield probe clip.y4m
-  Film noise on a clip, new in every frame:
+  Add noise to a clip:
     grainfield render clip.y4m noisy.y4m -f noise=strength=6
-  Between two programs:
+  Between a decoder and an encoder:
     ffmpeg -i in.mp4 -f yuv4mpegpipe -strict -1 - |
       grainfield render - - -f noise=strength=6 | ffmpeg -i - -c:v libx264 out.mp4
-  One frame, exactly as in the whole render:
+  Write one frame, exactly as in the whole render:
     grainfield frame clip.y4m 17 still.png -f noise=strength=6
 
 Exit status: 0 done (also when the reader closes the pipe), 1 failed, 2 wrong usage,
 129 hung up, 130 interrupted, 143 terminated.
 
-'grainfield COMMAND --help' explains a command's options.";
+'grainfield COMMAND --help' explains the options of a command.";
 
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub(super) enum Command {
-    /// Take frames from INPUT, filter them, write them to OUTPUT
+    /// Filter the frames of INPUT and write them to OUTPUT
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = RENDER_EXAMPLES)]
     Render(Render),
-    /// Print a hash of every frame's samples
+    /// Print a hash of each frame
     ///
-    /// Prints a line for each frame: its number and the MD5 of its visible samples, planes in order, little endian.
-    /// It is what `ffmpeg -f framemd5` prints for the same samples.
+    /// Prints one line per frame: its number and the MD5 of its visible samples (planes in order, little endian). For
+    /// the same samples `ffmpeg -f framemd5` prints the same hash.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = HASH_EXAMPLES)]
     Hash(Hash),
     /// Write one frame, exactly as in the whole render
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = FRAME_EXAMPLES)]
     Frame(Frame),
-    /// Do many renders: a list of jobs, or all inputs that a pattern finds
+    /// Render many inputs: a list of jobs, or all files that match a pattern
     ///
-    /// JOBS.toml lists jobs ([[job]] with input, output and the options of 'render' by their long names). A pattern
-    /// with * and ? makes a job of every file or sequence it finds, written to --to, where {dir}, {name} and {ext}
-    /// stand for the input's. Jobs go on where they were broken off, and one that fails stops none. What became of
-    /// each stands in a status file beside the list; programs that are given the same list share it.
+    /// JOBS.toml lists jobs: [[job]] with input, output and the options of 'render' by their long names. A pattern with
+    /// * and ? makes one job of each file or sequence that it matches; --to names the output, where {dir}, {name} and
+    /// {ext} stand for those of the input. Interrupted jobs continue; a job that fails does not stop the others. A
+    /// status file beside the list records the state of each job. Several programs started with the same list share it.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::batch::EXAMPLES)]
     Batch(Box<super::batch::Batch>),
-    /// Put shards together, or check that a sequence is whole
+    /// Join shards, or check that a sequence is complete
     ///
-    /// Checks that the shards are all there, each once, of the same settings and the same source, and that their bytes
-    /// are those that were written; then puts them together. Video is not encoded again: packets are copied, and
-    /// sound and all else beside the picture comes from the input. Of numbered images every byte is checked against
-    /// the manifest in their folder.
+    /// Checks that every shard is there once, that all were rendered with the same settings from the same source, and
+    /// that their bytes are intact; then joins them. Video is not encoded again: packets are copied; sound and
+    /// everything else beside the picture comes from the input. For numbered images, every byte is checked against the
+    /// manifest in their folder.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::join::EXAMPLES)]
     Join(super::join::Join),
-    /// Measure noise: its spectrum, correlations, distribution
+    /// Measure noise: strength, spectrum, correlations, distribution
     ///
-    /// Measures a picture that is more or less flat, the difference of INPUT and a clean twin (--clean), or the
-    /// difference that filters make (-f without --clean), and prints a table. All in 8-bit code values, whatever the
-    /// depth, plane by plane: the standard deviation by brightness, the radial power spectrum in dB against white
-    /// noise, the autocorrelation at lags up to 32, the correlation with earlier frames and between planes, the
-    /// histogram against the normal distribution (KS is the distance of Kolmogorov and Smirnov), and the moments of
-    /// sums over boxes. Sigma is the deviation that chance gives white noise: beyond 5 something is there.
+    /// Measures the difference between INPUT and a clean version of it (--clean), or the difference that filters make (-f
+    /// without --clean), or INPUT itself if it is flat, and prints a table. Values are in 8-bit code values at every
+    /// depth, per plane: the standard deviation by brightness, the radial power spectrum in dB relative to white noise,
+    /// the autocorrelation at lags up to 32, the correlation with earlier frames and between planes, the histogram
+    /// against the normal distribution (KS is the Kolmogorov-Smirnov distance), and the moments of sums over boxes.
+    /// Sigma is the deviation that white noise shows by chance; a value above 5 is a finding.
     ///
-    /// Without a twin, brightness and deviation are taken block by block, and the rest from the picture as it is: what
-    /// is not flat is measured as if it were noise. Without --frames the first 24 frames are measured. Memory does not
-    /// grow with their number.
+    /// Without --clean or -f, brightness and deviation are measured block by block and everything else on the picture
+    /// as it is, so that any detail counts as noise. Without --frames the first 24 frames are measured. Memory use does
+    /// not depend on the number of frames.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::analyze::EXAMPLES)]
     Analyze(super::analyze::Analyze),
-    /// Fit, tell about and draw curves and tracks
+    /// Fit, inspect and plot curves and tracks
     ///
-    /// Curves are what settings move by: keyframe strings such as '0=0;48~=12', Lottie keyframe lists (.json) and track
-    /// files (.gfa), from which a setting takes one as strength=@tracks.gfa#name.
+    /// Curves animate settings. They are keyframe strings such as '0=0;48~=12', Lottie keyframe lists (.json) or tracks
+    /// in a track file (.gfa), which a setting uses as strength=@tracks.gfa#name.
     #[command(after_long_help = super::curve::EXAMPLES)]
     Curve(super::curve::Curves),
-    /// Put frames of INPUT on one picture, alone or against the source
+    /// Make a contact sheet of INPUT, alone or compared with the source
     ///
-    /// A contact sheet: each frame with its number and time. Without --frames some are taken evenly over the whole
+    /// Each frame is shown with its number and time. Without --frames, frames are taken at equal distances over the whole
     /// input.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::sheet::EXAMPLES)]
     Sheet(super::sheet::Sheet),
-    /// List the filters, or one filter's settings
+    /// List the filters, or the settings of one
     ///
-    /// Without NAME: every filter in a line. With NAME: its settings with kind, unit, range, default, and whether
-    /// they may move over time.
+    /// Without NAME: one line per filter. With NAME: its settings with kind, unit, range, default, and whether they can
+    /// be animated.
     Filters(Filters),
-    /// Tell what an input is: format, colour, frames, rate
+    /// Show the properties of an input: format, colour, frames, rate
     Probe(Probe),
-    /// Tell what is kept between runs, or delete it
+    /// Show or clear the cache
     ///
-    /// A filter that must be stepped from the first frame on (fluid) keeps its state every 24 frames in a cache folder,
-    /// so that any frame is near to a known one. Nothing in it is needed: what is gone or damaged is made again.
+    /// A filter that is stepped from the first frame on (fluid) keeps its state every 24 frames in a cache folder, so that
+    /// any frame is close to a stored one. The cache may be deleted at any time; missing or damaged states are computed
+    /// again.
     #[command(after_long_help = super::cache::EXAMPLES)]
     Cache(super::cache::Cached),
+    /// Explain a command, a filter or a topic
+    ///
+    /// Topics: chains, curves, sequences, colour, depth, alpha, resume, shards, batch, farms, measuring, troubleshooting.
+    Help {
+        /// A command, a filter or a topic
+        topic: Option<String>,
+    },
     /// Print a completion script for a shell
     #[command(after_long_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -176,28 +184,28 @@ pub(super) enum Command {
 
 const RENDER_EXAMPLES: &str = "\
 Examples:
-  Numbered images in, numbered images out, the numbers kept:
+  Numbered images to numbered images; numbers are kept:
     grainfield render 'shot.####.png' 'out/shot.####.png' -f noise=strength=4 --rate 25
-  A part of a clip; the noise is that of the whole clip:
+  A part of a clip, with the noise of the whole render:
     grainfield render clip.y4m part.y4m -f noise=strength=6 --frames 100-199
-  The same look from a recipe file, with another seed:
+  A recipe file with another seed:
     grainfield render clip.y4m out.y4m --recipe look.toml --seed 7
   A test signal:
     grainfield render pattern:ramp:size=1920x1080:frames=48:format=yuv422p10 ramp.y4m
-  A part of the work, on the third of eight machines; killed and begun again:
+  The third of eight parts, which can be restarted:
     grainfield render clip.y4m 'out/shot.####.png' -f noise --shard 3/8 --resume
-  A long video that may be broken off and resumed:
+  A long video that can be interrupted and resumed:
     grainfield render in.mkv out.mkv -f grain --segments --resume
-  How fast is it?
+  Measure the speed:
     grainfield render clip.y4m null: -f noise=strength=6";
 
 const HASH_EXAMPLES: &str = "\
 Examples:
-  Is it the same on the other machine?
+  Compare with another machine:
     grainfield hash clip.y4m -f noise=strength=6 > here.txt
-  The line of frame 17:
+  Frame 17 only:
     grainfield hash clip.y4m -f noise=strength=6 --frames 17
-  The second half of the lines:
+  The second half:
     grainfield hash clip.y4m -f noise=strength=6 --shard 2/2";
 
 const FRAME_EXAMPLES: &str = "\
@@ -218,7 +226,7 @@ pub(super) struct Render {
     pub(super) input: OsString,
     /// File, numbered images, `-` for standard output, hash: or null:
     ///
-    /// The result gets its name only when it is whole; what an error or an interruption leaves is called
+    /// The output gets its final name when it is complete. After an error or an interruption it is called
     /// NAME.partial.EXT.
     pub(super) output: OsString,
     /// Replace the output if it exists
@@ -242,11 +250,11 @@ pub(super) struct Render {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "More than one machine, more than one run")]
 pub(super) struct ShardArgs {
-    /// Only part I of N, with I from 1: 3/8, auto, auto/8
+    /// Render part I of N only, counted from 1: 3/8, auto, auto/8
     ///
-    /// Parts are contiguous, and all together are every frame once; of a video they are cut between segments, and
-    /// 'grainfield join' puts them together. What is one file is called NAME.I-of-N.EXT. 'auto' goes by a Slurm job
-    /// array; 'auto/N' takes I from there or from JOB_COMPLETION_INDEX (Kubernetes), and N as given.
+    /// Parts are contiguous and together contain every frame once. Videos are cut between segments; 'grainfield join'
+    /// joins them. A part of a single file is called NAME.I-of-N.EXT. 'auto' takes I and N from a Slurm job array;
+    /// 'auto/N' takes I from there or from JOB_COMPLETION_INDEX (Kubernetes).
     #[arg(long, value_name = "I/N")]
     pub(super) shard: Option<Choice>,
 }
@@ -255,22 +263,22 @@ pub(super) struct ShardArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "More than one machine, more than one run")]
 pub(super) struct ResumeArgs {
-    /// Keep what an earlier run has made, and make the rest
+    /// Keep the finished part of an earlier run and render the rest
     ///
-    /// Of numbered images the frames that are missing are made, of a video with --segments the segments. What is there
-    /// but was made by other settings or from another source is an error, or with -y made anew. What is whole is told
-    /// by the hidden manifest beside the output, and by size and time.
+    /// Renders the missing frames of numbered images, or the missing segments of a video (with --segments). Existing
+    /// frames that were rendered with other settings or from another source are an error; -y renders them again. A
+    /// hidden manifest beside the output, with size and time of each file, tells what is complete.
     #[arg(long)]
     pub(super) resume: bool,
-    /// With --resume: read every byte of what is there and check it
+    /// With --resume: check every byte of the finished part
     #[arg(long, requires = "resume")]
     pub(super) verify: bool,
     /// Render a video in segments, so that it can be resumed
     ///
-    /// They are kept in the folder OUTPUT.segments, and joined at the end without being encoded again.
+    /// Segments are kept in the folder OUTPUT.segments and joined at the end without encoding again.
     #[arg(long)]
     pub(super) segments: bool,
-    /// Frames of a segment, counted from frame 0 of the input [default: 250]
+    /// Frames per segment, counted from frame 0 of the input [default: 250]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=crate::journal::segments::MAX_FRAMES))]
     pub(super) segment_frames: Option<u64>,
 }
@@ -279,34 +287,34 @@ pub(super) struct ResumeArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Video files (NAME.mp4, .mkv, .mov, .webm ...)")]
 pub(super) struct EncodingArgs {
-    /// Encoder or codec by FFmpeg's names: libx265, hevc, prores_ks
+    /// Encoder or codec, with FFmpeg's name: libx265, hevc, prores_ks
     ///
-    /// Default by the output's name: libx264 for mp4, mov and mkv (libx265 beyond 10 bits), libsvtav1 or VP9 for
-    /// webm, prores_ks for mov with alpha. 'ffmpeg -encoders' lists what there is.
+    /// The default follows from the output's name: libx264 for mp4, mov and mkv (libx265 above 10 bits), libsvtav1 or
+    /// VP9 for webm, prores_ks for mov with alpha. 'ffmpeg -encoders' lists all encoders.
     #[arg(long, value_name = "NAME")]
     pub(super) codec: Option<String>,
-    /// An option of the encoder as FFmpeg names it; may be repeated
+    /// Option of the encoder, with FFmpeg's name; may be repeated
     ///
-    /// For instance tune=grain, or threads=8: encoders get as many threads as the picture's size asks for, the same
-    /// on every machine, since some make other pictures with another number.
+    /// For example tune=grain or threads=8. By default the number of encoder threads follows from the picture size and
+    /// is the same on every machine, because the output of some encoders depends on it.
     #[arg(long, value_name = "K=V", value_parser = values::pair, allow_hyphen_values = true)]
     pub(super) codec_opt: Vec<(String, String)>,
-    /// Constant quality on the encoder's scale, lower is better [default: 18 for libx264]
+    /// Constant quality on the encoder's scale; lower is better [default: 18 for libx264]
     #[arg(long, value_name = "Q", value_parser = values::quality)]
     pub(super) crf: Option<f64>,
     /// The encoder's preset: veryfast, slow, 8
     #[arg(long, value_name = "NAME")]
     pub(super) preset: Option<String>,
-    /// Bits a second: 8M, 2500k
+    /// Bits per second: 8M, 2500k
     #[arg(long, value_name = "RATE", value_parser = values::size)]
     pub(super) bitrate: Option<u64>,
-    /// Lose nothing: FFV1 unless --codec says otherwise (mkv)
+    /// Encode without loss: FFV1 unless --codec says otherwise (mkv)
     #[arg(long, conflicts_with_all = ["crf", "bitrate"])]
     pub(super) lossless: bool,
-    /// What becomes of the sound
+    /// How sound is written
     #[arg(long, value_name = "WHAT", value_parser = AUDIO, default_value = "auto")]
     pub(super) audio: Audio,
-    /// What becomes of subtitles
+    /// How subtitles are written
     #[arg(long, value_name = "WHAT", value_parser = SUBS, default_value = "auto")]
     pub(super) subs: Subs,
     /// Leave chapters out
@@ -334,7 +342,7 @@ pub(super) struct Hash {
 pub(super) struct Frame {
     /// File, numbered images, `-` for standard input, or pattern:NAME
     pub(super) input: OsString,
-    /// The frame's number: a file's own in a sequence, else counted from 0
+    /// Number of the frame: the file number in a sequence, else counted from 0
     #[arg(value_name = "N", allow_negative_numbers = true)]
     pub(super) number: i64,
     /// The image (or .y4m) to write
@@ -351,14 +359,14 @@ pub(super) struct Frame {
 /// `filters`.
 #[derive(Args, Debug)]
 pub(super) struct Filters {
-    /// One filter, to see all its settings; with settings (NAME=KEY=VALUE:...), to see what it takes with them
+    /// A filter, to list its settings; with settings (NAME=KEY=VALUE:...), to show what it needs
     ///
-    /// With settings: how much memory the filter needs at 1920x1080, and how many particles there may be at a time.
+    /// With settings: the memory that the filter needs at 1920x1080, and the largest number of particles at a time.
     pub(super) name: Option<String>,
     /// As JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// Write the effect that these settings of 'particles' amount to, as an effect file to start from
+    /// Print the effect of these settings of 'particles' as an effect file
     #[arg(long, requires = "name", conflicts_with = "json")]
     pub(super) effect: bool,
 }
@@ -381,22 +389,22 @@ pub(super) struct Probe {
 pub(super) struct FilterArgs {
     /// Filters, as name=key=value:key=value,name2=...
     ///
-    /// As FFmpeg's -vf. A backslash escapes, quotes protect. A number may move: '0=0;48=12' goes from 0 in frame 0
-    /// to 12 in frame 48. Every filter also takes enable=FRAMES, planes= and opacity=. May be given several times;
-    /// filters of --recipe come first, then each -f as typed; the last seed wins. 'grainfield filters' lists what
-    /// there is.
+    /// The syntax is that of FFmpeg's -vf; a backslash escapes, single quotes protect. Numbers can be animated:
+    /// '0=0;48=12' goes from 0 at frame 0 to 12 at frame 48. Every filter takes enable=FRAMES, planes= and opacity=. May
+    /// be repeated: filters of --recipe come first, then each -f in order; the last seed wins. 'grainfield filters'
+    /// lists the filters.
     #[arg(short = 'f', long = "filters", value_name = "CHAIN", allow_hyphen_values = true)]
     pub(super) chain: Vec<String>,
-    /// Filters from a TOML file; those of -f come after them
+    /// TOML file with filters; those of -f follow them
     #[arg(long, value_name = "FILE")]
     pub(super) recipe: Option<PathBuf>,
-    /// A quick look: filters that can show a part of what they draw do so
+    /// Quick preview of filters that support it
     ///
-    /// Particles: one in four, each where it will be, with edges that are less smooth. Fluid: coarser and not bent, moving
-    /// as it will. The recipe is another one then, so a draft is never taken for the real thing.
+    /// Particles: one in four, each at its final place, with rougher edges. Fluid: coarser, without refraction, with the
+    /// final motion. A draft has another recipe key, so a resumed render never mixes it with final frames.
     #[arg(long)]
     pub(super) draft: bool,
-    /// What all randomness starts from; decimal or 0x hex [default: the recipe's, else 0]
+    /// Start of all random numbers, decimal or 0x hex [default: the recipe's, else 0]
     ///
     /// The same seed gives the same noise on every machine, on any number of threads.
     #[arg(long, value_name = "N", value_parser = values::seed, allow_hyphen_values = true)]
@@ -407,13 +415,13 @@ pub(super) struct FilterArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Frames")]
 pub(super) struct SpanArgs {
-    /// Only these: 17, 1001-1100, 1-10x2, 5,7,9-12, -5--1
+    /// Render these frames only: 17, 1001-1100, 1-10x2, 5,7,9-12, -5--1
     ///
-    /// 1-10x2 is every second frame from 1 on. The numbers are those of the whole input, after --frame-offset: a file's own in a
-    /// sequence, else counted from 0. A frame looks the same whatever range it is rendered in.
+    /// 1-10x2 is every second frame from 1 on. Numbers count over the whole input, after --frame-offset: file numbers in a
+    /// sequence, else from 0. A frame looks the same in whatever range it is rendered.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub(super) frames: Option<Ranges>,
-    /// When one frame fails
+    /// What happens when a frame fails
     #[arg(long, value_name = "WHAT", value_parser = ON_ERROR, default_value = "stop")]
     pub(super) on_error: OnError,
 }
@@ -422,23 +430,24 @@ pub(super) struct SpanArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
 pub(super) struct SourceArgs {
-    /// Frames a second of an input that has no rate of its own [default: 24]
+    /// Frames per second of an input without a rate [default: 24]
     ///
-    /// Images have none. 25, 23.976 or 24000/1001.
+    /// Images have no rate. 25, 23.976 or 24000/1001.
     #[arg(long, value_name = "R", value_parser = values::rate, allow_hyphen_values = true)]
     pub(super) rate: Option<Ratio>,
-    /// When a number is missing in a sequence
+    /// What happens when a number is missing in a sequence
     #[arg(long, value_name = "WHAT", value_parser = MISSING, default_value = "error")]
     pub(super) missing: Missing,
     /// Run FFmpeg's own filters first: yadif, 'scale=1280:-2,hqdn3d'
     ///
-    /// A graph in FFmpeg's words with one input and one output. It works frame after frame: single frames and ranges
-    /// are read from the start, unless every filter in it is known to look at one frame alone (scale, crop, format).
+    /// A filter graph in FFmpeg's syntax with one input and one output. A frame may depend on earlier ones, so single
+    /// frames and ranges are read from the start, unless every filter in the graph is known to work on single frames
+    /// (scale, crop, format).
     #[arg(long, value_name = "GRAPH", allow_hyphen_values = true)]
     pub(super) lavfi: Option<String>,
-    /// Let INPUT name a protocol: http, concat
+    /// Allow a protocol in INPUT: http, concat
     ///
-    /// Without it only files are read, and what a file refers to. May be given several times.
+    /// By default only files are read, and files that they refer to. May be repeated.
     #[arg(long, value_name = "NAME")]
     pub(super) allow_protocol: Vec<String>,
 }
@@ -448,10 +457,10 @@ pub(super) struct SourceArgs {
 pub(super) struct CommonArgs {
     #[command(flatten)]
     pub(super) source: SourceArgs,
-    /// Add N to every frame number before anything looks at it
+    /// Add N to every frame number
     ///
-    /// Ranges, keys, seeds, hashes and the names of output files see the new number. A sequence that starts at 1001
-    /// behaves like one from 0 with --frame-offset -1001.
+    /// Ranges, keys of curves, random numbers, hashes and names of output files use the new number. With --frame-offset
+    /// -1001 a sequence that starts at 1001 behaves like one that starts at 0.
     #[arg(
         long,
         value_name = "N",
@@ -473,31 +482,30 @@ pub(super) struct CommonArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Picture")]
 pub(super) struct PictureArgs {
-    /// Pixel format of the output, by FFmpeg's names: yuv420p10, gray16, gbrp
+    /// Pixel format of the output, with FFmpeg's name: yuv420p10, gray16, gbrp
     ///
-    /// Default: the input's, or the nearest the output can hold. A conversion is announced.
+    /// Default: that of the input, or the nearest that the output can hold. Conversions are announced.
     #[arg(long, value_name = "F", value_parser = values::pix_fmt)]
     pub(super) pix_fmt: Option<String>,
-    /// The input's YUV matrix, whatever its tag says: bt709, smpte170m, bt2020nc ...
+    /// YUV matrix of the input, in place of its tag: bt709, smpte170m, bt2020nc ...
     ///
-    /// By FFmpeg's names. Default: the tag; without one bt709 from 720 lines up, smpte170m below, and it is said.
+    /// With FFmpeg's names. Default: the tag; without a tag bt709 from 720 lines up, smpte170m below, with a note.
     #[arg(long, value_name = "M", value_parser = values::matrix(), hide_possible_values = true)]
     pub(super) matrix: Option<Matrix>,
-    /// The input's range, whatever its tag says
+    /// Range of the input, in place of its tag
     #[arg(long, value_name = "RANGE", value_parser = RANGE)]
     pub(super) range: Option<ColorRange>,
-    /// What light the output's values stand for, or INPUT:OUTPUT: srgb, bt709, linear, pq, hlg ... or keep
+    /// Transfer characteristic of the output, or INPUT:OUTPUT: srgb, bt709, linear, pq, hlg ... or keep
     ///
-    /// By FFmpeg's names. Default: linear in OpenEXR and float TIFF; in integers that of a display (srgb as R, G and B,
-    /// bt709 as Y, U and V) where the input is linear float, else the input's. INPUT overrides the input's tag; without
-    /// one R, G and B and full-range grey are taken for srgb, all else for bt709 (shown by BT.1886). keep converts
-    /// nothing.
+    /// With FFmpeg's names. Default: linear in OpenEXR and float TIFF; in integer formats that of a display (srgb for RGB,
+    /// bt709 for YUV) if the input is linear float, else that of the input. INPUT replaces the input's tag; without a tag
+    /// RGB and full-range grey count as srgb, everything else as bt709 (displayed by BT.1886). keep converts nothing.
     #[arg(long, value_name = "[T:]T", value_parser = values::transfer)]
     pub(super) transfer: Option<crate::session::job::TransferChoice>,
     /// How interlaced frames are filtered
     #[arg(long, value_name = "HOW", value_parser = FIELDS, default_value = "auto")]
     pub(super) fields: Fields,
-    /// Take every warning about something lost or assumed as an error
+    /// Treat every warning about a loss or an assumption as an error
     #[arg(long)]
     pub(super) strict: bool,
 }
@@ -511,23 +519,23 @@ pub(super) struct MachineArgs {
     pub(super) threads: Option<u16>,
     /// Memory for frame buffers: 400M, 2GiB
     ///
-    /// K, M, G are steps of 1000; KiB, MiB, GiB of 1024. Less memory means fewer frames at the same time; there is
-    /// always room for one.
+    /// K, M, G are powers of 1000; KiB, MiB, GiB of 1024. Less memory means fewer frames at the same time, but at least
+    /// one.
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(super) memory: Option<u64>,
-    /// Use at most these instructions
+    /// Highest instruction set to use
     ///
-    /// Default: the best the machine has. The environment variable GRAINFIELD_LEVEL says the same; the lower of the
-    /// two is taken.
+    /// Default: the best of the machine. The environment variable GRAINFIELD_LEVEL does the same; the lower of the two
+    /// is used.
     #[arg(long, value_name = "LEVEL", value_parser = LEVEL)]
     pub(super) level: Option<Isa>,
-    /// Folder for what can be made again, or none
+    /// Cache folder, or none
     ///
-    /// States of filters that must be stepped (fluid). Default: the environment variable GRAINFIELD_CACHE, else
-    /// grainfield in XDG_CACHE_HOME or ~/.cache.
+    /// Holds states of stepped filters (fluid). Default: the environment variable GRAINFIELD_CACHE, else grainfield in
+    /// XDG_CACHE_HOME or ~/.cache.
     #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<PathBuf>,
-    /// At most so much of it; what was used longest ago goes first [default: 2G]
+    /// Largest size of the cache; least recently used states are deleted first [default: 2G]
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(super) cache_limit: Option<u64>,
 }
@@ -536,13 +544,13 @@ pub(super) struct MachineArgs {
 #[derive(Args, Debug, Clone, Copy)]
 #[command(next_help_heading = "Messages (on standard error)")]
 pub(super) struct ReportArgs {
-    /// How progress is told
+    /// How progress is reported
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub(super) progress: ProgressFormat,
-    /// Only errors
+    /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// More: the recipe as understood, level, threads
+    /// Also print the recipe as understood, the level and the number of threads
     #[arg(short, long)]
     pub(super) verbose: bool,
 }
@@ -550,16 +558,16 @@ pub(super) struct ReportArgs {
 /// `--progress`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum ProgressFormat {
-    /// A bar if standard error is a terminal and no frames are printed on it
+    /// A bar if standard error is a terminal that shows nothing else
     Auto,
-    /// A bar, on a terminal
+    /// A bar
     Bar,
-    /// A JSON object a line: started, progress, note, done, failed
+    /// One JSON object per line: started, progress, note, done, failed
     Json,
-    /// The same, and a line for every frame: frame
+    /// The same, with a line for each frame
     Frames,
-    /// FFmpeg's key=value blocks: frame, fps, out_time_us, speed, progress=continue|end
+    /// Key=value blocks like FFmpeg's: frame, fps, out_time_us, speed, progress=continue|end
     Ffmpeg,
-    /// Nothing but the closing line
+    /// Only the closing line
     None,
 }

@@ -29,7 +29,8 @@ pub(super) fn page(f: &Entry) -> String {
     COMMON.iter().for_each(|s| entry(&mut text, s));
     let _ = writeln!(text, "\nExample:\n  grainfield render clip.y4m out.y4m -f {}", example(f));
     if f.settings.iter().any(|s| s.kind.animatable()) {
-        text += "\nWhat may move takes keys instead of a number: '0=0;48=12' (frame=value).\n";
+        text +=
+            "\nA setting that can be animated takes keys instead of a number: '0=0;48=12' (frame=value).\n";
     }
     text
 }
@@ -62,7 +63,7 @@ fn line(s: &Setting) -> String {
         Kind::Integer { min, max } => format!("whole number, {min} to {max}"),
         Kind::Number { min, max } | Kind::Fixed { min, max } => format!("number, {min} to {max}"),
         Kind::Seed => "seed, decimal or 0x hex".into(),
-        Kind::Choice(_) => "one of the words below".into(),
+        Kind::Choice(_) => "one of these".into(),
         Kind::Position { min, max } => format!("position x,y, each {min} to {max}"),
         Kind::Colour => "colour: #rrggbb, #rrggbbaa, a name, or numbers from 0 to 1".into(),
         Kind::Frames => "frame numbers as in 1001-1100, 1-10x2, 0-48+96-".into(),
@@ -82,7 +83,7 @@ fn line(s: &Setting) -> String {
         let _ = write!(text, ", default {default}");
     }
     if s.kind.animatable() {
-        text += ", may move";
+        text += ", can be animated";
     }
     text
 }
@@ -218,8 +219,8 @@ mod tests {
     fn a_page_has_every_setting() {
         let text = page(&MADE_UP[0]);
         for part in [
-            "  amount  number, 0 to 12.5 (8-bit code values), default 2.5, may move\n      How much of it.\n",
-            "  shape  one of the words below, default round\n",
+            "  amount  number, 0 to 12.5 (8-bit code values), default 2.5, can be animated\n      How much of it.\n",
+            "  shape  one of these, default round\n",
             "        round  A disc.\n        hair   A line.\n",
             "  seed  seed, decimal or 0x hex\n",
             "  enable  ",

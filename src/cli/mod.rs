@@ -8,6 +8,7 @@ mod cache;
 mod catalog;
 mod curve;
 mod exit;
+mod help;
 mod join;
 mod manual;
 mod probe;
@@ -26,6 +27,7 @@ use crate::session::{Error, Render, Summary};
 use crate::source;
 use args::{Cli, Command, ReportArgs};
 use clap::Parser;
+use clap::error::ErrorKind;
 use grainfield_filters::catalog::{FILTERS, find};
 use report::{JobEnd, Reporter, Start};
 use resolve::{Environment, ResolveError, Resolved};
@@ -37,14 +39,48 @@ use terminal::Style;
 
 /// Runs the program: `line` is the command line with the program's name in front.
 pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
-    match Cli::try_parse_from(line) {
+    let line: Vec<OsString> = line.into_iter().collect();
+    if line.len() < 2 {
+        eprintln_quietly(FIRST_LINES);
+        return Exit::Usage;
+    }
+    match Cli::try_parse_from(&line) {
         Ok(cli) => command(cli.command),
+        Err(error) if error.kind() == ErrorKind::UnknownArgument && ffmpegs(&line).is_some() => {
+            report_error(Exit::Usage, &ffmpegs(&line).unwrap_or_default())
+        }
         Err(error) => {
             // Help and version are errors to clap, and go to standard output. If nobody reads them, so be it.
             let _ = error.print();
             if error.use_stderr() { Exit::Usage } else { Exit::Done }
         }
     }
+}
+
+/// What a first run without arguments says.
+const FIRST_LINES: &str = "\
+Grainfield puts film grain, noise, particles and animated effects on video and image sequences.
+  grainfield render in.mp4 out.mp4 -f grain=preset=35mm    put film grain on a video
+  grainfield filters                                       list the filters
+  grainfield help                                          list the commands and topics";
+
+/// What to say of the first option that is FFmpeg's and not ours.
+fn ffmpegs(line: &[OsString]) -> Option<String> {
+    const OPTIONS: [(&[&str], &str); 9] = [
+        (&["-ss", "-t", "-to"], "--frames takes a range of frame numbers, as in --frames 75-149"),
+        (&["-i"], "the input is the first plain argument"),
+        (&["-vf", "-filter:v", "-filter_complex"], "-f takes filters of Grainfield, --lavfi those of FFmpeg"),
+        (&["-c:v", "-codec:v", "-vcodec"], "write --codec"),
+        (&["-c:a", "-acodec", "-an"], "--audio says how sound is written"),
+        (&["-crf", "-preset", "-threads"], "options of more than one letter begin with --"),
+        (&["-b:v"], "write --bitrate"),
+        (&["-r", "-framerate"], "write --rate"),
+        (&["-pix_fmt"], "write --pix-fmt"),
+    ];
+    line.iter().skip(1).filter_map(|word| word.to_str()).find_map(|word| {
+        let (_, advice) = OPTIONS.iter().find(|(names, _)| names.contains(&word))?;
+        Some(format!("{word} is an option of FFmpeg: here {advice}"))
+    })
 }
 
 fn command(command: Command) -> Exit {
@@ -70,6 +106,7 @@ fn command(command: Command) -> Exit {
         Command::Filters(typed) => filters(&typed),
         Command::Probe(typed) => probe(typed, &environment),
         Command::Completions { shell } => printed(terminal::print(&manual::completions(shell))),
+        Command::Help { topic } => help::run(topic.as_deref()),
         Command::Man => printed(manual::page().and_then(|page| terminal::print(&page))),
     }
 }

@@ -14,8 +14,10 @@ use crate::journal::shard::{Shard, ShardError};
 use crate::session::job::{Cache, JobError, OnError, Request};
 use crate::sink::Encoding;
 use crate::source;
+use grainfield_filters::curve::Animate;
 use grainfield_filters::frame::{Ranges, RangesError};
-use grainfield_filters::recipe::{MAX_TEXT, Recipe, RecipeError};
+use grainfield_filters::recipe::{MAX_TEXT, Problem, Recipe, RecipeError};
+use grainfield_filters::settings::{Animated, Value};
 use grainfield_filters::simd::{Isa, IsaError, Level};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -32,9 +34,9 @@ const CACHE_VARIABLE: &str = "GRAINFIELD_CACHE";
 /// Why what was typed means nothing.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ResolveError {
-    #[error("in -f: {0}")]
+    #[error("in -f: {0}{advice}", advice = elsewhere(.0))]
     Chain(#[source] RecipeError),
-    #[error("{0}")]
+    #[error("{0}{advice}", advice = elsewhere(.0))]
     Recipe(#[source] RecipeError),
     #[error(transparent)]
     Attach(#[from] crate::assets::AttachError),
@@ -71,6 +73,55 @@ impl ResolveError {
             _ => Exit::Usage,
         }
     }
+}
+
+/// Where a filter is that there is none of here.
+fn elsewhere(error: &RecipeError) -> String {
+    match &error.parts().problem {
+        Problem::UnknownFilter(name) if error.parts().hint.is_none() => {
+            if lavfi_has(name) {
+                return format!(
+                    "\n  FFmpeg has a filter of that name, which runs before those of -f: --lavfi {name}=..."
+                );
+            }
+            "\n  'grainfield filters' lists the filters".to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+/// Whether `--lavfi` knows a filter of this name.
+#[cfg(feature = "ffmpeg")]
+use crate::libav::has_filter as lavfi_has;
+#[cfg(not(feature = "ffmpeg"))]
+fn lavfi_has(_: &str) -> bool {
+    false
+}
+
+/// Curves of one key, which stay the same: often what a shell has left of a longer one.
+fn constant_curves(recipe: &Recipe) -> Vec<String> {
+    fn lone<T: Animate>(value: &Animated<T>) -> bool {
+        matches!(value, Animated::Curve(curve) if curve.keys().len() == 1)
+    }
+    let mut notes = Vec::new();
+    for step in &recipe.steps {
+        for setting in step.values.settings() {
+            let single = match step.values.given(setting.id) {
+                Some(Value::Number(v)) => lone(v),
+                Some(Value::Position(v)) => lone(v),
+                Some(Value::Colour(v)) => lone(v),
+                _ => false,
+            };
+            if single {
+                notes.push(format!(
+                    "{}: {} is a curve with one key, so it never changes; a longer one needs quotes around the whole \
+                     chain, since ';' ends a command of the shell",
+                    step.filter.name, setting.id
+                ));
+            }
+        }
+    }
+    notes
 }
 
 /// What there is around the program.
@@ -216,8 +267,9 @@ fn request(
     environment: &Environment,
 ) -> Result<Resolved, ResolveError> {
     let CommonArgs { source, frame_offset, picture, machine, say: _ } = common;
-    let (level, notes) = level(machine.level, environment.level.as_deref())?;
+    let (level, mut notes) = level(machine.level, environment.level.as_deref())?;
     let recipe = recipe(&filters)?;
+    notes.extend(constant_curves(&recipe));
     let mut beside = Uses::default();
     if let Some(path) = filters.recipe {
         beside.read("the recipe", Place::Path(path));

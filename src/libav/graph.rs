@@ -99,6 +99,13 @@ impl GraphInput {
     }
 }
 
+/// Whether libavfilter has a filter of this name.
+pub fn has_filter(name: &str) -> bool {
+    let Ok(name) = CString::new(name) else { return false };
+    // SAFETY: the name lives through the call; the answer is static or null.
+    !unsafe { sys::avfilter_get_by_name(name.as_ptr()) }.is_null()
+}
+
 /// A chain of FFmpeg's filters with one input and one output.
 pub(crate) struct Graph {
     graph: *mut sys::AVFilterGraph,

@@ -26,6 +26,7 @@ mod timeline;
 mod unpack;
 pub mod versions;
 
+pub use graph::has_filter;
 pub use input_url::protocol;
 
 use std::ffi::OsStr;

@@ -7,6 +7,7 @@ mod bound;
 mod util;
 
 mod absurd;
+mod advice;
 mod acceptance;
 mod analyze;
 mod cli;

@@ -25,24 +25,23 @@ use crate::simd::Level;
 use crate::{choices, settings};
 
 /// The catalog's entry.
-pub const ENTRY: Entry =
-    Entry::new::<BlurSpec>("blur", "Blur", "Blurs softly in all directions, or along a line");
+pub const ENTRY: Entry = Entry::new::<BlurSpec>("blur", "Blur", "Blurs in all directions or along a line");
 
 settings! {
     struct BlurSpec {
-        /// How it blurs.
+        /// Shape of the blur.
         mode: Mode = choice("gaussian"),
-        /// How far: the standard deviation of the Gaussian in samples of a picture 1920 wide; it grows with the picture, so
-        /// that the look stays. 1 is soft, 5 out of focus, 50 a backdrop.
+        /// Standard deviation of the Gaussian in samples of a picture 1920 wide, so that the look does not depend on
+        /// the resolution. 1 is soft, 5 is out of focus, 50 is a backdrop.
         sigma: Animated =
             number(0.0..=500.0).default(2.0).unit(Unit::Pixels).soft(0.0..=50.0).only_when("mode", &["gaussian"]),
-        /// Which way the line goes: 0 is across, 90 up and down, and between them clockwise.
+        /// Direction of the line: 0 is horizontal, 90 vertical, clockwise between.
         angle: Animated = number(-36000.0..=36000.0)
             .default(0.0)
             .unit(Unit::Degrees)
             .soft(-180.0..=180.0)
             .only_when("mode", &["directional"]),
-        /// How long the line is, in samples of a picture 1920 wide.
+        /// Length of the line in samples of a picture 1920 wide.
         length: Animated = number(0.0..=400.0).default(20.0).unit(Unit::Pixels).only_when("mode", &["directional"]),
     }
 }
@@ -50,9 +49,9 @@ settings! {
 choices! {
     /// How it blurs.
     enum Mode {
-        /// softly in all directions, by `sigma`
+        /// Gaussian in all directions; see `sigma`
         Gaussian = "gaussian",
-        /// along a line, by `angle` and `length`, as motion does
+        /// along a line, like motion blur; see `angle` and `length`
         Directional = "directional",
     }
 }

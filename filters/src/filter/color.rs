@@ -24,21 +24,24 @@ use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 
 /// The catalog's entry.
-pub const ENTRY: Entry =
-    Entry::new::<ColorSpec>("color", "Colour", "Brightness, contrast, saturation, hue and temperature");
+pub const ENTRY: Entry = Entry::new::<ColorSpec>(
+    "color",
+    "Colour",
+    "Adjusts brightness, contrast, saturation, hue and temperature",
+);
 
 settings! {
     struct ColorSpec {
-        /// Added to brightness: 1 is from black to white.
+        /// Offset added to the picture: 1 moves black to white.
         brightness: Animated = number(-1.0..=1.0).default(0.0).unit(Unit::Fraction),
-        /// Stretches about middle grey: 0 is grey, 1 as it was, 2 twice as steep.
+        /// Slope around middle grey: 0 is plain grey, 1 is unchanged, 2 is twice as steep.
         contrast: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=2.0),
-        /// How colourful: 0 is black and white, 1 as it was, 2 twice as much.
+        /// Colourfulness: 0 is black and white, 1 is unchanged, 2 is twice as much.
         saturation: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=2.0),
-        /// Turns all colours round the circle: red towards yellow, yellow towards green.
+        /// Rotates all colours around the colour wheel: red towards yellow, yellow towards green.
         hue: Animated = number(-36000.0..=36000.0).default(0.0).unit(Unit::Degrees).soft(-180.0..=180.0),
-        /// Below 0 is colder (bluer), above 0 warmer (redder), as bright as before. With saturation=0 it tones a black and
-        /// white picture.
+        /// Below 0 is colder (bluer), above 0 warmer (redder). Brightness is kept. With saturation=0 it tones a
+        /// black-and-white picture.
         temperature: Animated = number(-1.0..=1.0).default(0.0),
     }
 }

@@ -23,14 +23,14 @@ use crate::{choices, settings};
 pub const ENTRY: Entry = Entry::new::<DitherSpec>(
     "dither",
     "Dither",
-    "Rounds to fewer bits without bands; as the last filter it says how the output is rounded",
+    "Reduces the bit depth without banding; as the last filter it sets the rounding of the output",
 );
 
 settings! {
     struct DitherSpec {
-        /// Bits a sample has afterwards. Without it those of the output, and the filter must be the last one.
+        /// Bits per sample after the filter. Default: those of the output; the filter must be the last one then.
         bits: Option<i64> = integer(8..=16),
-        /// What is added before rounding.
+        /// Noise that is added before rounding.
         mode: Mode = choice("tpdf"),
     }
     with static, seed
@@ -39,16 +39,15 @@ settings! {
 choices! {
     /// What is added before rounding.
     pub enum Mode {
-        /// white noise of a triangular distribution: the error is the same everywhere
+        /// triangular white noise: the error has the same variance everywhere
         Tpdf = "tpdf",
-        /// the same with less of it at low frequencies, in both directions
+        /// triangular noise with less power at low frequencies, in both directions
         HighPass = "hp-tpdf",
-        /// a mask of blue noise: the least visible, and it repeats every 64 pixels
+        /// a blue-noise mask: least visible; repeats every 64 pixels
         Blue = "blue",
-        /// blue noise of less than half a code: samples that are exact codes stay as they are. So every chain ends
-        /// where nothing else is asked for
+        /// blue noise of less than half a code: exact codes stay exact. The default rounding of every chain
         Uniform = "uniform",
-        /// nothing: plain rounding
+        /// plain rounding
         None = "none",
     }
 }

@@ -17,7 +17,7 @@ use crate::simd::Level;
 pub const ENTRY: Entry = Entry::new::<DustSpec>(
     "dust",
     "Dust",
-    "Specks, hairs and blotches of an old print, others in every frame",
+    "Draws specks, hairs and blotches of an old print, new in every frame",
 );
 
 /// The most pieces that a frame may have on average.
@@ -29,19 +29,19 @@ const MAX_SPLATS: usize = HAIR_STREAKS;
 
 settings! {
     struct DustSpec {
-        /// How many pieces there are on a frame, on average.
+        /// Average number of pieces per frame.
         amount: Animated = number(0.0..=MAX_COUNT).default(5.0).soft(0.0..=50.0),
-        /// How large specks are, in pixels of a picture 1080 rows high: half of them are smaller, a few several times as
-        /// large. Hairs and blotches grow with it.
+        /// Median size of the specks in pixels of a picture 1080 rows high. A few are several times as large. Hairs and
+        /// blotches scale with it.
         size: Animated = number(0.5..=100.0).default(5.0).unit(Unit::Pixels).logarithmic(),
-        /// The part of the pieces that are hairs.
+        /// Share of the pieces that are hairs.
         hairs: Animated = number(0.0..=1.0).default(0.08).unit(Unit::Fraction),
-        /// The part of the pieces that are blotches: large, soft and thin.
+        /// Share of the pieces that are blotches: large, soft and thin.
         blotches: Animated = number(0.0..=1.0).default(0.05).unit(Unit::Fraction),
-        /// The part of the pieces that are light: dust on the negative, which the print shows white. The others lie on the
-        /// print and are dark.
+        /// Share of the pieces that are light: dust on the negative, which prints white. The others lie on the print
+        /// and are dark.
         light: Animated = number(0.0..=1.0).default(0.3).unit(Unit::Fraction),
-        /// How solid the pieces are.
+        /// Opacity of the pieces.
         strength: Animated = number(0.0..=1.0).default(0.9).unit(Unit::Fraction),
     }
     with seed

@@ -20,12 +20,12 @@ pub const ENTRY: Entry =
 
 settings! {
     struct FadeSpec {
-        /// How far: 0 is the picture as it was, 1 the colour alone. amount='0=1;48=0' fades in over 48 frames.
+        /// Position of the fade: 0 is the picture, 1 the colour. amount='0=1;48=0' fades in over 48 frames.
         amount: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction),
-        /// What it fades to. With planes=a its alpha is what alpha fades to.
+        /// Colour to fade to. With planes=a its alpha is used.
         color: Animated<[f64; 4]> =
             colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour").only_when("to", &["color"]),
-        /// What fades.
+        /// What the picture fades to.
         to: To = choice("color"),
     }
 }
@@ -33,9 +33,9 @@ settings! {
 choices! {
     /// What fades.
     enum To {
-        /// the picture, to the colour; alpha stays
+        /// the colour; alpha stays
         Color = "color",
-        /// alpha, to nothing: the picture becomes transparent
+        /// transparency
         Alpha = "alpha",
     }
 }

@@ -20,16 +20,16 @@ use crate::{choices, settings};
 pub const ENTRY: Entry = Entry::new::<FlickerSpec>(
     "flicker",
     "Flicker",
-    "Lets the exposure wobble from frame to frame, as in old film",
+    "Varies the exposure from frame to frame, as in old film",
 );
 
 settings! {
     struct FlickerSpec {
-        /// How much: the standard deviation of the exposure. 0.02 is felt, 0.05 is plain, 0.15 is a silent film.
+        /// Standard deviation of the exposure. 0.02 is just noticeable, 0.05 is obvious, 0.15 is a silent film.
         amount: Animated = number(0.0..=1.0).default(0.05).unit(Unit::Fraction).soft(0.0..=0.3),
-        /// How fast: new exposures a frame. 1 gives every frame its own, 0.1 breathes over tens of frames, 0 stands still.
+        /// New exposures per frame: 1 gives every frame its own, 0.1 drifts over tens of frames, 0 stands still.
         speed: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=1.0),
-        /// How it goes from one exposure to the next.
+        /// How the exposure changes between two values.
         mode: Interpolation = choice("smooth"),
     }
     with seed
@@ -37,9 +37,9 @@ settings! {
 
 choices! {
     for Interpolation {
-        /// in a smooth curve
+        /// smoothly
         Smooth = "smooth",
-        /// at once: each one is held until the next
+        /// in steps: each value is held until the next
         Step = "step",
     }
 }

@@ -41,7 +41,7 @@ use surface::{ParcelPoint, Shape, Surface};
 pub const ENTRY: Entry = Entry::new::<FluidSpec>(
     "fluid",
     "Fluid",
-    "A liquid over the picture: a dam break, a fountain, rain that fills the frame",
+    "Simulates a liquid in front of the picture: a dam break, a fountain, rain",
 );
 
 /// Frames from one stored state to the next.
@@ -59,42 +59,42 @@ fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
 
 settings! {
     struct FluidSpec {
-        /// Which liquid it is. It begins with the source's first frame.
+        /// The kind of liquid. It starts at the first frame of the source.
         scene: Kind = choice("dam"),
-        /// How many parcels the liquid has when it is whole: more are finer, and slower, for the steps become more too.
+        /// Number of parcels when the liquid is complete. More parcels give finer detail and need more, shorter steps.
         particles: i64 = integer(100..=MAX_PARCELS).default(12_000).logarithmic(),
-        /// How strongly it falls, in frame heights a second squared: less looks larger and slower.
+        /// Gravity in frame heights per second squared. Lower values look larger and slower.
         gravity: f64 = fixed(0.0..=20.0).default(1.6).soft(0.0..=5.0),
-        /// How thick it is: 0 is water, 1 honey.
+        /// Thickness: 0 is water, 1 is honey.
         viscosity: f64 = fixed(0.0..=1.0).default(0.0).unit(Unit::Fraction),
-        /// How much it draws together: more makes larger drops.
+        /// Surface tension. Higher values make larger drops.
         tension: f64 = fixed(0.0..=1.0).default(0.3).label("Surface tension").unit(Unit::Fraction),
-        /// How long it has been going on at the source's first frame.
+        /// Time the liquid has already run at the first frame of the source.
         start: f64 = fixed(0.0..=600.0).default(0.0).unit(Unit::Seconds).soft(0.0..=20.0),
-        /// For scene=shape: the image whose bright areas become liquid, laid over the whole frame. What is transparent is
-        /// dark.
+        /// With scene=shape: an image, stretched over the frame, whose bright areas become liquid. Transparent areas
+        /// count as dark.
         shape: Option<ImageAsset> = image().refused_unless("scene", &["shape"]),
-        /// An image, laid over the whole frame, whose bright areas are solid. What is transparent is dark.
+        /// An image, stretched over the frame, whose bright areas are solid. Transparent areas count as dark.
         obstacle: Option<ImageAsset> = image(),
-        /// The number of a frame of the source whose bright areas are solid, over the whole clip, in the place of an image.
+        /// Number of a source frame whose bright areas are solid for the whole clip. Replaces the image.
         obstacle_frame: Option<ImageAsset> = source_frame().unit(Unit::Frames),
         /// Which areas of the obstacle are solid.
         solid: Solid = choice("bright"),
-        /// How bright the shape and the obstacle are at their edges.
+        /// Brightness at the edge of the shape and of the obstacle.
         threshold: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction),
-        /// The colour that depth takes on; its alpha is taken times `depth`.
+        /// Colour that the liquid takes on with depth. Its alpha multiplies `depth`.
         tint: Animated<[f64; 4]> = colour().default([0.05, 0.33, 0.56, 1.0]).group("Look"),
-        /// How much of the tint there is where the liquid is deepest: 0 is clear, 1 hides the picture.
+        /// Strength of the tint where the liquid is deepest: 0 is clear, 1 hides the picture.
         depth: Animated = number(0.0..=1.0).default(0.55).unit(Unit::Fraction).group("Look"),
-        /// How far the picture behind is bent: 0 not at all, 2 twice as far as water does.
+        /// How far the liquid bends the picture behind it: 0 is not at all, 1 is water, 2 is twice as far.
         refraction: Animated = number(0.0..=4.0).default(1.0).group("Look"),
-        /// How bright the lights on the surface are.
+        /// Brightness of the highlights on the surface.
         shine: Animated = number(0.0..=1.0).default(0.8).unit(Unit::Fraction).group("Look"),
-        /// How far the surface is drawn round: 0 shows each drop, 1 runs all together.
+        /// Smoothness of the surface: 0 shows each drop, 1 merges them.
         smoothness: f64 = fixed(0.0..=1.0).default(0.3).unit(Unit::Fraction).group("Look"),
-        /// How ruffled the surface is, from 0, which is smooth as glass.
+        /// Strength of small waves on the surface: 0 is smooth as glass.
         ripples: f64 = fixed(0.0..=4.0).default(1.0).group("Look"),
-        /// For a quick look: nothing is bent, and the surface is coarser; it moves as it will.
+        /// Quick preview: no refraction and a coarser surface. The motion is the same.
         draft: bool = switch().default(false),
     }
     with seed
@@ -106,9 +106,9 @@ choices! {
         Dam = "dam",
         /// a large drop that falls into a pool
         Drop = "drop",
-        /// a fountain in a basin, without end
+        /// a fountain in a basin
         Fountain = "fountain",
-        /// poured from above until the frame is half full, and on
+        /// poured from above until the frame is half full, without end
         Pour = "pour",
         /// rain that fills the lower part of the frame, and goes on
         Rain = "rain",

@@ -42,7 +42,7 @@ use std::sync::Arc;
 pub const ENTRY: Entry = Entry::new::<GrainSpec>(
     "grain",
     "Film grain",
-    "Adds film grain, new in every frame, that follows the brightness of the picture",
+    "Adds film grain whose strength follows the brightness of the picture",
 );
 
 impl Spec for GrainSpec {

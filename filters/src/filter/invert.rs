@@ -9,15 +9,12 @@ use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry::new::<Invert>(
-    "invert",
-    "Invert",
-    "Turns light to dark and dark to light, as of a scanned negative",
-);
+pub const ENTRY: Entry =
+    Entry::new::<Invert>("invert", "Invert", "Inverts the picture, as for a scanned negative");
 
 settings! {
     struct Invert {
-        /// How far: 0 is the picture as it was, 0.5 grey, 1 the negative.
+        /// Position between the picture (0), grey (0.5) and the negative (1).
         amount: Animated = number(0.0..=1.0).default(1.0).unit(Unit::Fraction),
     }
 }

@@ -20,21 +20,22 @@ use crate::{choices, settings};
 
 /// The catalog's entry.
 pub const ENTRY: Entry =
-    Entry::new::<LevelsSpec>("levels", "Levels", "Sets black, white and gamma, of all channels or of one");
+    Entry::new::<LevelsSpec>("levels", "Levels", "Sets black, white and gamma of all channels or of one");
 
 settings! {
     struct LevelsSpec {
-        /// What becomes black: 0 is the format's own black, 1 its white (of an 8-bit picture of full range, code / 255).
+        /// Input value that becomes black. 0 is the black of the format, 1 its white (in full-range 8 bits: code /
+        /// 255).
         black: Animated = number(-1.0..=2.0).default(0.0).label("Input black").unit(Unit::Fraction).soft(0.0..=1.0),
-        /// What becomes white. Below `black` the picture is inverted.
+        /// Input value that becomes white. A value below `black` inverts the picture.
         white: Animated = number(-1.0..=2.0).default(1.0).label("Input white").unit(Unit::Fraction).soft(0.0..=1.0),
-        /// Of what is between: above 1 is brighter, below 1 darker.
+        /// Brightness of the midtones: above 1 is brighter, below 1 darker.
         gamma: Animated = number(0.1..=10.0).default(1.0).logarithmic(),
-        /// What black becomes.
+        /// Output value for black.
         out_black as "out-black": Animated = number(0.0..=1.0).default(0.0).label("Output black").unit(Unit::Fraction),
-        /// What white becomes.
+        /// Output value for white.
         out_white as "out-white": Animated = number(0.0..=1.0).default(1.0).label("Output white").unit(Unit::Fraction),
-        /// What is changed. For several, put several filters one after the other.
+        /// Which channel is changed. To change several differently, use the filter several times.
         channel: Channel = choice("all"),
     }
 }
@@ -42,7 +43,7 @@ settings! {
 choices! {
     /// What is changed.
     enum Channel {
-        /// red, green and blue; of YUV luma, and the colour with it
+        /// red, green and blue; in YUV, luma with its colour
         All = "all",
         /// red
         R = "r",
@@ -50,7 +51,7 @@ choices! {
         G = "g",
         /// blue
         B = "b",
-        /// luma or grey alone
+        /// luma or grey only
         Y = "y",
         /// the colour difference U (Cb): 0.5 is no colour
         U = "u",

@@ -23,7 +23,7 @@ use settings::NoiseSpec;
 pub const ENTRY: Entry = Entry::new::<NoiseSpec>(
     "noise",
     "Noise",
-    "Adds white noise, new in every frame, of the same strength everywhere",
+    "Adds noise of the same strength everywhere: white, stretched or cloudy",
 );
 
 impl Spec for NoiseSpec {

@@ -176,22 +176,22 @@ pub(super) fn bounds(value: &Animated) -> (f64, f64) {
 
 choices! {
     for Blend {
-        /// it covers the frame
+        /// covers the frame
         Over = "over",
-        /// its light is added
+        /// adds light
         Add = "add",
-        /// its light is added, and what is white stays white
+        /// adds light without exceeding white
         Screen = "screen",
-        /// it lies on the frame as a slide
+        /// multiplies, like a slide on the frame
         Multiply = "multiply",
     }
 }
 
 choices! {
     for BlendSpace {
-        /// in the values that the picture holds
+        /// code values, as most programs do
         Gamma = "gamma",
-        /// in light itself, as it adds up and covers in front of a lens
+        /// linear light, as in front of a lens
         Linear = "linear",
     }
 }

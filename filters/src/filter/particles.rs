@@ -53,7 +53,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub const ENTRY: Entry = Entry::new::<ParticlesSettings>(
     "particles",
     "Particles",
-    "Snow, rain, embers, sparks, bubbles, smoke and more, laid over the frame",
+    "Draws snow, rain, embers, sparks, bubbles, smoke and more",
 );
 
 /// In a draft, one of so many is drawn.
@@ -62,29 +62,29 @@ const DRAFT: i64 = 4;
 settings! {
     /// What `particles` is asked for.
     pub struct ParticlesSettings {
-        /// Which effect it is, where no effect file is given.
+        /// Which effect to draw when no effect file is given.
         preset: Preset = choice("snow"),
-        /// An effect of your own, in TOML, in the place of a preset. `grainfield filters particles=preset=snow --effect`
-        /// writes a preset as such a file.
+        /// An effect file (TOML) that replaces the preset. `grainfield filters particles=preset=snow --effect` writes a
+        /// preset as such a file.
         effect: Option<FileAsset> = effect().label("Effect file"),
-        /// How many there are: 2 is twice as many as the preset has.
+        /// Multiplies the number of particles: 2 is twice as many as the preset has.
         amount: Animated = number(0.0..=1000.0).default(1.0).soft(0.0..=4.0),
-        /// How large they are: 2 is twice as wide.
+        /// Multiplies the size: 2 is twice as wide.
         size: Animated = number(0.0..=100.0).default(1.0).soft(0.0..=4.0),
-        /// How fast everything goes: 0.5 is slow motion, 0 stands still. A curve bends time itself.
+        /// Multiplies the speed: 0.5 is slow motion, 0 stands still. An animated speed stretches time itself.
         speed: Animated = number(0.0..=100.0).default(1.0).soft(0.0..=4.0),
-        /// Wind to the right (to the left below 0), in frame heights a second; each sort takes its part of it. May be a curve
-        /// where `speed` is none. Without it: the preset's own.
+        /// Wind to the right (below 0: to the left) in frame heights per second. Each kind of particle takes its own
+        /// share. Can be animated unless `speed` is. Default: that of the preset.
         wind: Option<Animated> = number(-100.0..=100.0).soft(-2.0..=2.0),
-        /// A colour in the place of the preset's, whose lights and darks are kept. It does not move.
+        /// Replaces the colour of the preset; light and dark are kept. Cannot be animated.
         colour: Option<Animated<[f64; 4]>> = colour(),
-        /// A picture in the place of the preset's shapes; its alpha is what shows of it.
+        /// Replaces the shapes of the preset by an image with alpha.
         image: Option<ImageAsset> = image(),
-        /// How they are mixed with the frame. Without it: as the preset says.
+        /// Blend mode. Default: that of the preset.
         blend: Option<Blend> = optional_choice(),
-        /// In what they are mixed with the frame. Without it: as the effect says, the presets in gamma.
+        /// Values in which particles are mixed with the frame. Default: that of the effect; presets use gamma.
         light: Option<BlendSpace> = optional_choice(),
-        /// For a quick look: draws one in four, each where it will be, with edges that are less smooth.
+        /// Quick preview: draws one particle in four, each at its final place, with rougher edges.
         draft: bool = switch().default(false),
     }
     with seed

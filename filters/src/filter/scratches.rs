@@ -18,7 +18,7 @@ use crate::simd::Level;
 pub const ENTRY: Entry = Entry::new::<ScratchSpec>(
     "scratches",
     "Scratches",
-    "Vertical scratches of an old print, that run for some frames and wander",
+    "Draws vertical scratches of an old print that last for some frames and wander",
 );
 
 /// The most at a time.
@@ -35,17 +35,17 @@ const MAX_SEGMENTS: usize = 136;
 
 settings! {
     struct ScratchSpec {
-        /// How many scratches there are at a time, on average.
+        /// Average number of scratches at a time.
         amount: Animated = number(0.0..=MAX_COUNT).default(3.0).soft(0.0..=20.0),
-        /// For how many frames a scratch runs, on average.
+        /// Average number of frames that a scratch lasts.
         life: Animated = number(0.1..=MAX_LIFE).default(14.0).unit(Unit::Frames).logarithmic(),
-        /// How wide scratches are, in pixels of a picture 1080 rows high; each has a width of its own around it.
+        /// Average width of a scratch in pixels of a picture 1080 rows high.
         width: Animated = number(0.1..=50.0).default(1.6).unit(Unit::Pixels).logarithmic(),
         /// How far a scratch strays to either side, in pixels of a picture 1080 rows high.
         wander: Animated = number(0.0..=500.0).default(9.0).unit(Unit::Pixels).soft(0.0..=100.0),
-        /// The part of the scratches that are light: through the emulsion. The others are dark.
+        /// Share of the scratches that are light: through the emulsion. The others are dark.
         light: Animated = number(0.0..=1.0).default(0.65).unit(Unit::Fraction),
-        /// How deep scratches go.
+        /// Depth of the scratches.
         strength: Animated = number(0.0..=1.0).default(0.55).unit(Unit::Fraction),
     }
     with seed

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub const ENTRY: Entry = Entry::new::<SpritesSpec>(
     "sprites",
     "Sprites",
-    "Lays a picture over the frame: placed, scaled, turned and faded by curves",
+    "Composites an image over the frame, with animated position, scale, rotation and opacity",
 );
 
 /// The largest half side that a splat can have, in luma samples.
@@ -24,27 +24,27 @@ const MAX_HALF_SIDE: f64 = 4095.0;
 
 settings! {
     struct SpritesSpec {
-        /// The picture: an image file, its alpha being what shows of it. Without it: a soft white spot.
+        /// Image file with alpha. Default: a soft white spot.
         image: Option<ImageAsset> = image(),
-        /// Where the middle of the picture is, from the frame's top left corner. Without it: the middle of the frame.
+        /// Position of the image's centre, from the top left corner of the frame. Default: the middle of the frame.
         position: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels),
-        /// How large it is: 1 is a pixel for a pixel, 2 twice as wide and high.
+        /// Magnification: 1 maps a pixel to a pixel, 2 is twice as wide and high.
         scale: Animated = number(0.0..=1000.0).default(1.0).soft(0.0..=4.0),
-        /// How much wider than high it becomes: 2 makes a square twice as wide, 0.5 half.
+        /// Width relative to height: 2 makes a square twice as wide, 0.5 half as wide.
         stretch: Animated = number(0.01..=100.0).default(1.0).logarithmic(),
-        /// How far it is turned, clockwise.
+        /// Rotation, clockwise.
         rotation: Animated = number(-1e6..=1e6).default(0.0).unit(Unit::Degrees).soft(-180.0..=180.0),
-        /// How much of it shows: 0 is nothing.
+        /// Opacity of the image: 0 is invisible.
         fade: Animated = number(0.0..=1.0).default(1.0).unit(Unit::Fraction),
-        /// How it is mixed with the frame.
+        /// Blend mode.
         blend: Blend = choice("over"),
-        /// In what it is mixed with the frame.
+        /// Values in which the image is mixed with the frame.
         light: BlendSpace = choice("gamma"),
-        /// How many pictures stand side by side in the image, for a sheet of a flip-book.
+        /// Number of pictures side by side in the image, for a flip-book sheet.
         columns: i64 = integer(1..=256).default(1).group("Sheet"),
-        /// How many rows of pictures the sheet has.
+        /// Number of rows of pictures in the sheet.
         rows: i64 = integer(1..=256).default(1).group("Sheet"),
-        /// Which picture of the sheet it is, from 0, row by row; behind the last comes the first again. A curve turns the
+        /// Number of the picture in the sheet, from 0, row by row; after the last comes the first. A curve turns the
         /// pages.
         cell: Animated = number(0.0..=1e9).default(0.0).step(1.0).soft(0.0..=256.0).group("Sheet"),
     }

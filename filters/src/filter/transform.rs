@@ -22,40 +22,35 @@ use crate::simd::Level;
 use crate::{choices, settings};
 
 /// The catalog's entry.
-pub const ENTRY: Entry = Entry::new::<TransformSpec>(
-    "transform",
-    "Transform",
-    "Pans, zooms, rotates and crops; all of it may move",
-);
+pub const ENTRY: Entry =
+    Entry::new::<TransformSpec>("transform", "Transform", "Pans, zooms, rotates and crops");
 
 /// The least zoom.
 const MIN_ZOOM: f64 = 0.05;
 
 settings! {
     struct TransformSpec {
-        /// How much larger: 2 is twice as large, 0.5 half. zoom='0c=1;100=1.3' moves slowly in.
+        /// Magnification: 2 is twice as large, 0.5 half. zoom='0c=1;100=1.3' moves in slowly.
         zoom: Animated = number(MIN_ZOOM..=100.0).default(1.0).soft(0.25..=4.0).logarithmic(),
-        /// How far the picture moves to the right and down, in parts of its width and height: 0.1,0 is a tenth to the
-        /// right.
+        /// Moves the picture right and down, in fractions of its width and height: 0.1,0 moves it a tenth to the right.
         pan: Animated<[f64; 2]> = position(-10.0..=10.0).default([0.0; 2]).unit(Unit::Fraction).soft(-1.0..=1.0),
-        /// Turns the picture, clockwise.
+        /// Rotates the picture clockwise.
         rotate: Animated = number(-36000.0..=36000.0).default(0.0).unit(Unit::Degrees).soft(-180.0..=180.0),
-        /// What stays in its place when the picture is zoomed and turned: parts of width and height, 0.5,0.5 is the
-        /// middle.
+        /// Fixed point of zoom and rotation, in fractions of width and height: 0.5,0.5 is the middle.
         anchor: Animated<[f64; 2]> = position(-2.0..=3.0).default([0.5; 2]).unit(Unit::Fraction).soft(0.0..=1.0),
-        /// Cuts off this part of the width on the left; what is cut off is beyond the edge.
+        /// Crops this fraction of the width on the left. The cropped area is filled as `edge` says.
         crop_left as "crop-left": Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).group("Crop"),
-        /// Cuts off this part of the width on the right.
+        /// Crops this fraction of the width on the right.
         crop_right as "crop-right": Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).group("Crop"),
-        /// Cuts off this part of the height above.
+        /// Crops this fraction of the height at the top.
         crop_top as "crop-top": Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).group("Crop"),
-        /// Cuts off this part of the height below.
+        /// Crops this fraction of the height at the bottom.
         crop_bottom as "crop-bottom": Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).group("Crop"),
-        /// How samples between samples are made.
+        /// Interpolation between samples.
         kernel: Shape = choice("bicubic"),
-        /// What is beyond the edges of the picture.
+        /// What fills the area beyond the edges of the picture.
         edge: Edge = choice("color"),
-        /// What is beyond the edges with edge=color. Its alpha is what alpha is there.
+        /// Fill colour for edge=color, with its alpha.
         color: Animated<[f64; 4]> =
             colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour").only_when("edge", &["color"]),
     }
@@ -65,24 +60,24 @@ choices! {
     for Shape {
         /// the nearest sample: hard pixels
         Nearest = "nearest",
-        /// straight lines: soft
+        /// linear interpolation: soft
         Bilinear = "bilinear",
-        /// a cubic (Catmull-Rom): sharp, with hardly a halo
+        /// cubic (Catmull-Rom): sharp, almost no halos
         Bicubic = "bicubic",
-        /// Lanczos with three lobes: sharpest, with faint halos
+        /// Lanczos with three lobes: sharpest, faint halos
         Lanczos = "lanczos",
     }
 }
 
 choices! {
     for Edge {
-        /// a colour, by `color`
+        /// the colour `color`
         Color = "color",
-        /// the outermost samples go on
+        /// the outermost samples, repeated
         Extend = "extend",
         /// the picture, mirrored
         Mirror = "mirror",
-        /// the picture again, from the other side
+        /// the opposite side of the picture
         Wrap = "wrap",
     }
 }

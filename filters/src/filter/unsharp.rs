@@ -21,17 +21,17 @@ use crate::simd::{Level, multiversion};
 
 /// The catalog's entry.
 pub const ENTRY: Entry =
-    Entry::new::<UnsharpSpec>("unsharp", "Unsharp mask", "Sharpens by what a blur would take away");
+    Entry::new::<UnsharpSpec>("unsharp", "Unsharp mask", "Sharpens with an unsharp mask");
 
 settings! {
     struct UnsharpSpec {
-        /// How much of the difference from the blurred picture is added: 0.5 is crisp, 1.5 strong.
+        /// Share of the difference from the blurred picture that is added: 0.5 is crisp, 1.5 is strong.
         amount: Animated = number(0.0..=10.0).default(1.0).soft(0.0..=3.0),
-        /// How wide the details are that it sharpens, as seen with the picture 1920 wide: the standard deviation of the
-        /// Gaussian in luma samples there. 1 is fine, 30 brings out large shapes.
+        /// Size of the details to sharpen: the standard deviation of the Gaussian in luma samples of a picture 1920
+        /// wide. 1 is fine, 30 brings out large shapes.
         size: Animated = number(0.0..=200.0).default(1.5).unit(Unit::Pixels).soft(0.0..=30.0),
-        /// Differences up to this stay as they are, and larger ones grow by what is beyond it, so that noise is not
-        /// sharpened: 0 takes all, 1 is from black to white.
+        /// Differences up to this value are not sharpened, so that noise stays as it is: 0 sharpens all, 1 is from
+        /// black to white.
         threshold: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).soft(0.0..=0.1),
     }
 }

@@ -23,15 +23,15 @@ pub const ENTRY: Entry =
 
 settings! {
     struct VignetteSpec {
-        /// How much is lost where it is darkest: 0 nothing, 1 all.
+        /// Darkening at the darkest place: 0 is none, 1 is black.
         amount: Animated = number(0.0..=1.0).default(0.5).unit(Unit::Fraction),
-        /// Where darkening begins: 0 in the centre, 1 in the corners.
+        /// Where darkening begins: 0 is the centre, 1 the corners.
         radius: Animated = number(0.0..=2.0).default(0.35),
-        /// How far it is from there to where it is darkest: 1 is from the centre to a corner. 0 is a hard edge.
+        /// Width of the transition: 1 is the distance from the centre to a corner, 0 a hard edge.
         softness: Animated = number(0.0..=4.0).default(0.75).soft(0.0..=2.0),
-        /// 0 is an ellipse as wide and high as the picture, 1 a circle.
+        /// Shape: 0 is an ellipse with the proportions of the picture, 1 a circle.
         roundness: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction),
-        /// Where the centre is: parts of width and height, 0.5,0.5 is the middle.
+        /// Position of the centre in fractions of width and height: 0.5,0.5 is the middle.
         center: Animated<[f64; 2]> =
             position(-2.0..=3.0).default([0.5, 0.5]).label("Centre").unit(Unit::Fraction).soft(0.0..=1.0),
     }

@@ -19,23 +19,24 @@ use crate::simd::Level;
 
 /// The catalog's entry.
 pub const ENTRY: Entry =
-    Entry::new::<WeaveSpec>("weave", "Gate weave", "Lets the picture wander and hop, as film in a worn gate");
+    Entry::new::<WeaveSpec>("weave", "Gate weave", "Moves the picture slightly, as film in a worn gate");
 
 settings! {
     struct WeaveSpec {
-        /// How far it wanders to the sides: the standard deviation as a part of the width. 0.001 is felt, 0.003 plain.
+        /// Horizontal wander: the standard deviation as a fraction of the width. 0.001 is just noticeable, 0.003 is
+        /// obvious.
         across: Animated = number(0.0..=0.25).default(0.001).unit(Unit::Fraction).soft(0.0..=0.02),
-        /// How far it wanders up and down: the standard deviation as a part of the height.
+        /// Vertical wander: the standard deviation as a fraction of the height.
         down: Animated = number(0.0..=0.25).default(0.0015).unit(Unit::Fraction).soft(0.0..=0.02),
-        /// How fast it wanders: new places a frame. 0.1 sways, 1 shakes.
+        /// New positions per frame: 0.1 sways, 1 shakes.
         speed: Animated = number(0.0..=4.0).default(0.15).soft(0.0..=1.0),
-        /// How far a hop goes: the standard deviation as a part of the height.
+        /// Size of a hop: the standard deviation as a fraction of the height.
         hop: Animated = number(0.0..=0.5).default(0.01).unit(Unit::Fraction).soft(0.0..=0.1),
-        /// How often it hops: the chance in each frame. 0 is never, 0.02 about twice in a hundred frames.
+        /// Probability of a hop per frame. 0 is never; 0.02 is about two in a hundred frames.
         hops: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).soft(0.0..=0.1),
-        /// What is beyond the edges of the picture.
+        /// What fills the area beyond the edges of the picture.
         edge: Edge = choice("extend"),
-        /// What is beyond the edges with edge=color. Its alpha is what alpha is there.
+        /// Fill colour for edge=color, with its alpha.
         color: Animated<[f64; 4]> =
             colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour").only_when("edge", &["color"]),
     }

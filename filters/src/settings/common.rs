@@ -16,14 +16,14 @@ pub static COMMON: [Setting; 3] = [
         unit: Unit::Frames,
         ..Setting::new(
             ENABLE,
-            "Only in these frames; elsewhere the picture passes unchanged. Without it: in every frame.",
+            "Applies the filter to these frames only; other frames pass unchanged. Default: every frame.",
             Kind::Frames,
         )
     },
     Setting::new(
         PLANES,
-        "Only on these planes; the others pass unchanged. Without it: those the filter is made for; alpha only where the \
-         picture moves as a whole. y, u and v of R, G and B are made for it and turned back.",
+        "Applies the filter to these planes only; other planes pass unchanged. Default: the planes the filter is made for; \
+         alpha only where the whole picture moves. On RGB, y, u and v are converted there and back.",
         Kind::Planes,
     ),
     Setting {
@@ -31,7 +31,7 @@ pub static COMMON: [Setting; 3] = [
         default: Some(Constant::Number(1.0)),
         ..Setting::new(
             OPACITY,
-            "How much of the filter's result is mixed into the picture: 0 is the picture as it was, 1 the result.",
+            "Share of the result that is mixed into the picture: 0 is the input, 1 is the result.",
             Kind::Number { min: 0.0, max: 1.0 },
         )
     },
@@ -40,8 +40,8 @@ pub static COMMON: [Setting; 3] = [
 /// Of a filter that draws random numbers.
 pub const SEED: Setting = Setting::new(
     "seed",
-    "Another number gives another result of the same kind. Without it the seed follows from the render's seed and this \
-     filter's place in the chain.",
+    "Start of the random numbers: another seed gives another result of the same kind. Default: it follows from the \
+     seed of the render and the place of the filter in the chain.",
     Kind::Seed,
 );
 
@@ -50,7 +50,7 @@ pub const STATIC: Setting = Setting {
     default: Some(Constant::Switch(false)),
     ..Setting::new(
         "static",
-        "Every frame gets the random numbers of frame 0, as dirt on a lens; of interlaced pictures each field its own.",
+        "Gives every frame the random numbers of frame 0, like dirt on a lens. Interlaced: each field has its own.",
         Kind::Switch,
     )
 };

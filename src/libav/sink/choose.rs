@@ -77,13 +77,14 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
             if asked {
                 return Err(SinkError::Usage {
                     name: output.to_string_lossy().into_owned(),
-                    problem: format!(
-                        "--codec {name}: this FFmpeg has no such video encoder; 'ffmpeg -encoders' lists what it has"
-                    ),
+                    problem: no_encoder(name),
                 });
             }
             continue;
         };
+        if let Some(problem) = preset_problem(name, encoding) {
+            return Err(SinkError::Usage { name: output.to_string_lossy().into_owned(), problem });
+        }
         if encoding.lossless && !LOSSLESS.contains(&name.as_str()) {
             return Err(bad(always_loses(container, name, format)));
         }
@@ -147,13 +148,45 @@ fn pick_same(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
     })
 }
 
+/// What is said of an encoder that is not there: the one that was probably meant, or where to look.
+fn no_encoder(name: &str) -> String {
+    let nearest = match name.to_ascii_lowercase().as_str() {
+        "h265" | "h.265" | "x265" => Some("did you mean 'libx265'?".to_owned()),
+        "x264" | "h.264" | "avc" => Some("did you mean 'libx264'?".to_owned()),
+        other => grainfield_filters::recipe::nearest(other, KNOWN),
+    };
+    let advice = nearest.unwrap_or_else(|| "'ffmpeg -encoders' lists what it has".to_owned());
+    format!("--codec {name}: this FFmpeg has no such video encoder; {advice}")
+}
+
+/// `libx264` and `libx265` print what is wrong with a preset past all logs, so it is checked before.
+fn preset_problem(name: &str, encoding: &Encoding) -> Option<String> {
+    const PRESETS: [&str; 10] = [
+        "ultrafast",
+        "superfast",
+        "veryfast",
+        "faster",
+        "fast",
+        "medium",
+        "slow",
+        "slower",
+        "veryslow",
+        "placebo",
+    ];
+    let preset = encoding.preset.as_deref().filter(|_| matches!(name, "libx264" | "libx265"))?;
+    let known = PRESETS.contains(&preset) || preset.bytes().all(|b| b.is_ascii_digit());
+    (!known).then(|| format!("--preset {preset}: {name} has {}", PRESETS.join(", ")))
+}
+
 fn cannot_hold(container: Container, codec: &sys::AVCodec, encoding: &Encoding) -> String {
     let what = if encoding.lossless && encoding.codec.is_none() {
-        "--lossless writes FFV1, which".into()
+        "FFV1 video, which --lossless writes".into()
     } else {
         format!("{} video", id_name(codec.id))
     };
-    format!("{what} {} cannot hold; name the output NAME.mkv", container.name())
+    let holds = |name: &&str| Container::of(OsStr::new(name)).is_some_and(|c| c.takes(codec.id));
+    let instead = ["NAME.mov", "NAME.mkv"].into_iter().find(holds).unwrap_or("NAME.mkv");
+    format!("{} cannot hold {what}; name the output {instead}", container.name())
 }
 
 /// Says which encoders cannot take such pictures, what can be said instead, and which others take them. `asked`: the

@@ -272,11 +272,14 @@ pub(super) fn open(
                 choice.name
             ),
         },
-        OpenError::Av(error) => av_fault(
-            &output.to_string_lossy(),
-            &format!("the encoder {} cannot be opened", choice.name),
-            error,
-        ),
+        OpenError::Av(error) => {
+            let needs = match choice.codec.capabilities as u32 & sys::AV_CODEC_CAP_HARDWARE {
+                0 => "",
+                _ => ", which needs hardware that this machine or its driver may lack,",
+            };
+            let what = format!("the encoder {}{needs} cannot be opened", choice.name);
+            av_fault(&output.to_string_lossy(), &what, error)
+        }
     })
 }
 

@@ -7,44 +7,44 @@ use crate::{choices, settings};
 
 settings! {
     pub(super) struct NoiseSpec {
-        /// How strong: the standard deviation of the noise in 8-bit code values, whatever the distribution and the depth. 2
-        /// is barely seen, 6 is plain, 20 is a bad receiver.
+        /// Standard deviation of the noise in 8-bit code values, whatever the distribution and the depth. 2 is barely
+        /// visible, 6 is obvious, 20 is bad reception.
         strength: Animated = number(0.0..=255.0).default(6.0).unit(Unit::Code8).soft(0.0..=50.0),
-        /// Leaves the colour differences alone, and gives R, G and B the same noise.
+        /// Noise in brightness only: U and V stay clean; R, G and B get the same noise.
         monochrome: bool = switch().default(false),
-        /// How many layers of noise are blended, each twice as coarse as the one before. 1 is white, 8 is clouds.
+        /// Number of noise layers, each twice as coarse as the one before. 1 is white noise, 8 is clouds.
         octaves: i64 = integer(1..=8).default(1).group("Space"),
-        /// How strong an octave is beside the next finer one: 1 is 1/f noise, less is finer, more is coarser. The strength
-        /// of the whole stays.
+        /// Strength of an octave relative to the next finer one: 1 is 1/f noise, less is finer, more is coarser. The
+        /// total strength stays the same.
         persistence: Animated = number(0.0..=4.0).default(1.0).group("Space"),
-        /// Draws noise out along rows: the distance in luma samples over which likeness falls to 1/e. 0 does not.
+        /// Stretches the noise along rows: the distance in luma samples over which the correlation falls to 1/e. 0 does
+        /// not stretch.
         across: i64 = integer(0..=64).default(0).label("Length across").group("Space"),
-        /// Draws noise out along columns, as `across` does along rows.
+        /// Stretches the noise along columns, as `across` does along rows.
         down: i64 = integer(0..=64).default(0).label("Length down").group("Space"),
-        /// How the noise of a frame hangs on that of the frames before it.
+        /// How the noise of a frame depends on the frames before it.
         temporal: InTime = choice("none").label("In time").group("Time"),
-        /// Of the noise of a frame with that of the next, for temporal=ar1.
+        /// Correlation of the noise of neighbouring frames, for temporal=ar1.
         correlation: Animated =
             number(0.0..=0.9).default(0.5).group("Time").refused_unless("temporal", &["ar1"]),
-        /// How often small and large values come.
+        /// Distribution of the noise values.
         distribution: DistributionKind = choice("uniform"),
-        /// How many uniform numbers a binomial sums: 2 is a triangle, more come nearer to a bell curve and cost as much
-        /// more.
+        /// Number of uniform values that a binomial value sums: 2 is a triangle; more come closer to a bell curve and
+        /// cost more.
         samples: i64 = integer(2..=16).default(4).refused_unless("distribution", &["binomial"]),
-        /// Where the random numbers come from.
+        /// Source of the random numbers.
         generator: Generator = choice("lfsr31").group("Random numbers"),
-        /// Starts the shift register lfsr31 at this very state (32 bits, of which the lower 31 count) in place of one made
-        /// from a seed. Without it the seed decides.
+        /// Start state of the shift register lfsr31 (32 bits, of which the lower 31 count). Replaces the seed.
         state: Option<u64> =
             bits().label("Register state").group("Random numbers").refused_unless("generator", &["lfsr31"]),
-        /// How rows of pixels are laid over the cycle of lfsr31.
+        /// How rows of pixels are placed in the cycle of lfsr31.
         layout: Layout = choice("keyed").group("Random numbers").refused_unless("generator", &["lfsr31"]),
     }
-    presets "A look in one word. What is typed beside it wins." {
-        /// the snow of a television set that is tuned to no station
+    presets "Sets several settings at once. A setting that you give wins over the preset." {
+        /// snow of a television set without a station
         // A receiver's band is narrower than the picture's lines are long: specks are a little longer than high.
         "analog-tv" = "strength=60:distribution=gaussian:monochrome=true:across=1",
-        /// streaks of a video cassette, in luma and colour
+        /// streaks of a video cassette, in luma and chroma
         "vhs" = "strength=11:distribution=gaussian:across=7:temporal=ar1:correlation=0.3",
         /// slow billows of eight octaves
         "clouds" = "strength=26:distribution=gaussian:monochrome=true:octaves=8:persistence=1.6:temporal=ar1:correlation=0.9",
@@ -57,9 +57,9 @@ choices! {
     pub(super) enum InTime {
         /// new in every frame
         None = "none",
-        /// frames are like their neighbours, the more the higher `correlation`
+        /// neighbouring frames are alike; `correlation` says how much
         Ar1 = "ar1",
-        /// 1/f: fast and slow changes alike, from every frame to every 512
+        /// 1/f: changes at all rates, from every frame to every 512 frames
         Pink = "pink",
     }
 }
@@ -67,29 +67,29 @@ choices! {
 choices! {
     /// How often small and large values come.
     pub(super) enum DistributionKind {
-        /// all values within +-1.73 strengths equally often; the fastest
+        /// all values within +-1.73 strengths are equally likely; fastest
         Uniform = "uniform",
-        /// a sum of `samples` uniform numbers: near to a bell curve
+        /// a sum of `samples` uniform values: close to a bell curve
         Binomial = "binomial",
-        /// a bell curve, nearer to it than binomial and faster
+        /// a bell curve; closer to it than binomial, and faster
         Gaussian = "gaussian",
     }
 }
 
 choices! {
     for Generator {
-        /// shift registers of 31 bits: the fastest for white noise
+        /// 31-bit shift registers: fastest for white noise
         Lfsr31 = "lfsr31",
-        /// registers of 64 bits, whose numbers stand up to any statistics
+        /// 64-bit registers: pass every statistical test of the project
         Xs64 = "xs64",
     }
 }
 
 choices! {
     for Layout {
-        /// each row at a hashed place: frames never echo each other
+        /// each row starts at a hashed place: frames never repeat each other
         Keyed = "keyed",
-        /// one row behind the other, as a tape; an echo of the picture comes back after 2^27 words (65 frames of 1080p luma)
+        /// rows follow each other, as on a tape; repeats after 2^27 words (65 frames of 1080p luma)
         Sequential = "sequential",
     }
 }

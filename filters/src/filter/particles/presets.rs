@@ -19,21 +19,21 @@ choices! {
         Blizzard = "blizzard",
         /// rain, with splashes at the lower edge
         Rain = "rain",
-        /// dust that hangs in the light
+        /// dust floating in light
         DustMotes = "dust-motes",
-        /// embers that rise from a fire below
+        /// embers rising from a fire below
         Embers = "embers",
         /// a fountain of sparks
         Sparks = "sparks",
         /// fireflies at dusk
         Fireflies = "fireflies",
-        /// paper that tumbles down
+        /// tumbling paper
         Confetti = "confetti",
-        /// soap bubbles that rise
+        /// rising soap bubbles
         Bubbles = "bubbles",
         /// a plume of smoke from below
         Smoke = "smoke",
-        /// large discs of light out of focus
+        /// large out-of-focus discs of light
         Bokeh = "bokeh",
         /// a slow flight through stars
         Starfield = "starfield",
@@ -41,9 +41,9 @@ choices! {
         Leaves = "leaves",
         /// stars that become streaks
         Hyperspace = "hyperspace",
-        /// dust on a print: other specks in every frame
+        /// dust on a print: new specks in every frame
         FilmDust = "film-dust",
-        /// hairs in the gate, that quiver and go
+        /// hairs in the gate that quiver and leave
         FilmHairs = "film-hairs",
     }
 }
