@@ -11,7 +11,7 @@
 use super::Scale;
 use super::scale::BYTE_SHIFT;
 use crate::noise::Distribution;
-use crate::noise::arch::{h8_by_parts, h8_in_order};
+use crate::noise::distribution::arch::{h8_by_parts, h8_in_order};
 use crate::noise::lfsr31::{LANES, Lanes};
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, Vector, multiversion, prefetch_at};
