@@ -6,7 +6,7 @@
 
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
-use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted};
+use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted, round_saturate};
 
 /// Sigmas above this many samples go this way.
 pub(super) const FROM: f64 = 8.0;
@@ -78,10 +78,10 @@ pub(super) fn render<T: Coarse>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     for (i, out) in (0i64..).zip(blurred.chunks_exact_mut(m)) {
         let row = |k: usize| &cells[(cell(from + i + k as i64 - up as i64) - first) as usize * m..][..m];
         accumulate_rows(job.level, &mut acc[..m], &down, row);
-        T::Wide::round_saturate(job.level, wide, &acc[..m], 16, Pass::Direct);
+        round_saturate(job.level, wide, &acc[..m], 16, Pass::Direct);
         pad(padded, wide, left);
         accumulate_shifted(job.level, &mut acc[..m], padded, &across);
-        T::Wide::round_saturate(job.level, out, &acc[..m], 16, Pass::Direct);
+        round_saturate(job.level, out, &acc[..m], 16, Pass::Direct);
     }
     for y in rows {
         let (top, part) = ys.place(y);
