@@ -1,5 +1,6 @@
 //! Rows of samples as `f32`, and back: for what works on many layers and rounds once.
 
+use super::convert::CodeSample;
 use crate::frame::{PlaneMut, PlaneRef, Sample};
 use crate::simd::multiversion;
 
@@ -30,10 +31,10 @@ pub struct Area {
 const MAGIC: f32 = 8_388_608.0;
 
 #[inline(always)]
-fn whole(v: f32) -> u32 {
+fn whole(v: f32) -> u16 {
     let v = if v > 0.0 { v } else { 0.0 };
     let v = if v < 65535.0 { v } else { 65535.0 };
-    (v + MAGIC).to_bits() & 0xffff
+    (v + MAGIC).to_bits() as u16
 }
 
 /// The legal range, widened to hold what was there before.
@@ -45,29 +46,25 @@ fn kept(v: f32, before: f32, (low, high): (f32, f32)) -> f32 {
     if v < high { v } else { high }
 }
 
-macro_rules! codes {
-    ($($t:ty)+) => {$(
-        impl ConvertF32 for $t {
-            #[inline(always)]
-            fn less(self, zero: f32) -> f32 {
-                f32::from(self) - zero
-            }
-            #[inline(always)]
-            fn replaced(self, value: f32, zero: f32, legal: (f32, f32)) -> $t {
-                whole(kept(value + zero, f32::from(self), legal)) as $t
-            }
-            #[inline(always)]
-            fn number(self) -> f32 {
-                self.into()
-            }
-            #[inline(always)]
-            fn of(number: f32) -> $t {
-                whole(number).min(u32::from(<$t>::MAX)) as $t
-            }
-        }
-    )+};
+impl<T: CodeSample> ConvertF32 for T {
+    #[inline(always)]
+    fn less(self, zero: f32) -> f32 {
+        f32::from(self.code()) - zero
+    }
+    #[inline(always)]
+    fn replaced(self, value: f32, zero: f32, legal: (f32, f32)) -> T {
+        <T as CodeSample>::of(whole(kept(value + zero, f32::from(self.code()), legal)))
+    }
+    #[inline(always)]
+    fn number(self) -> f32 {
+        self.code().into()
+    }
+    #[inline(always)]
+    fn of(number: f32) -> T {
+        let top = if size_of::<T>() == 1 { 255 } else { u16::MAX };
+        <T as CodeSample>::of(whole(number).min(top))
+    }
 }
-codes! { u8 u16 }
 
 impl ConvertF32 for f32 {
     #[inline(always)]

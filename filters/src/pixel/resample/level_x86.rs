@@ -6,7 +6,7 @@
 
 use super::BITS;
 use super::level::Quads;
-use crate::frame::Sample;
+use crate::pixel::convert::CodeSample;
 use core::arch::x86_64::*;
 
 /// What 32768 in every sample adds to a sum.
@@ -45,7 +45,7 @@ fn sixteen<const P: usize>(by: &Sums<P>, rows: [(__m256i, __m256i); P]) -> __m25
 
 /// Rows, weighed by any even number of taps up to the most.
 #[target_feature(enable = "avx2")]
-pub(super) fn down<T: Sample>(out: &mut [u16], rows: &[&[T]], w: &[i16], shift: u32) -> usize {
+pub(super) fn down<T: CodeSample>(out: &mut [u16], rows: &[&[T]], w: &[i16], shift: u32) -> usize {
     match w.len() {
         2 => down_by::<T, 1>(out, rows, w, shift),
         4 => down_by::<T, 2>(out, rows, w, shift),
@@ -57,7 +57,7 @@ pub(super) fn down<T: Sample>(out: &mut [u16], rows: &[&[T]], w: &[i16], shift: 
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn down_by<T: Sample, const P: usize>(out: &mut [u16], rows: &[&[T]], w: &[i16], shift: u32) -> usize {
+fn down_by<T: CodeSample, const P: usize>(out: &mut [u16], rows: &[&[T]], w: &[i16], shift: u32) -> usize {
     let n = out.len();
     assert!(rows.len() == 2 * P && rows.iter().all(|r| r.len() >= n));
     let by = sums::<P>(w, shift, if size_of::<T>() == 1 { 0 } else { MIDDLE });
@@ -101,7 +101,7 @@ fn neighbours<const P: usize>(by: &Sums<P>, row: *const u16) -> __m256i {
 
 /// A row and its neighbours, weighed by any even number of taps up to the most, to samples.
 #[target_feature(enable = "avx2")]
-pub(super) fn along<T: Sample>(out: &mut [T], row: &[u16], w: &[i16], shift: u32, top: u16) -> usize {
+pub(super) fn along<T: CodeSample>(out: &mut [T], row: &[u16], w: &[i16], shift: u32, top: u16) -> usize {
     match w.len() {
         2 => along_by::<T, 1>(out, row, w, shift, top),
         4 => along_by::<T, 2>(out, row, w, shift, top),
@@ -113,7 +113,13 @@ pub(super) fn along<T: Sample>(out: &mut [T], row: &[u16], w: &[i16], shift: u32
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn along_by<T: Sample, const P: usize>(out: &mut [T], row: &[u16], w: &[i16], shift: u32, top: u16) -> usize {
+fn along_by<T: CodeSample, const P: usize>(
+    out: &mut [T],
+    row: &[u16],
+    w: &[i16],
+    shift: u32,
+    top: u16,
+) -> usize {
     assert!(row.len() + 1 >= out.len() + 2 * P);
     let (by, top) = (sums::<P>(w, shift, MIDDLE), _mm256_set1_epi16(top as i16));
     let mut done = 0;
@@ -134,7 +140,13 @@ fn along_by<T: Sample, const P: usize>(out: &mut [T], row: &[u16], w: &[i16], sh
 
 /// Windows of four, to samples.
 #[target_feature(enable = "avx2")]
-pub(super) fn windows<T: Sample>(out: &mut [T], row: &[u16], quads: &Quads, shift: u32, top: u16) -> usize {
+pub(super) fn windows<T: CodeSample>(
+    out: &mut [T],
+    row: &[u16],
+    quads: &Quads,
+    shift: u32,
+    top: u16,
+) -> usize {
     assert!(quads.end() <= row.len(), "a window ends behind the row");
     let sign = _mm256_set1_epi16(i16::MIN);
     let half = _mm256_set1_epi32(MIDDLE + (1 << (shift - 1)));

@@ -2,6 +2,7 @@
 
 use super::{BITS, weights};
 use crate::frame::Sample;
+use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 use bytemuck::Pod;
 
@@ -58,35 +59,30 @@ pub(super) fn shift<T>(bits: u8, pass: Pass) -> (u32, i32) {
     }
 }
 
-macro_rules! codes {
-    ($($t:ty)+) => {$(
-        impl Kernel for $t {
-            type Sum = i32;
-            type Wide = u16;
-            const ZERO: i32 = 0;
-            const UNIT: i32 = 1;
+impl<T: CodeSample> Kernel for T {
+    type Sum = i32;
+    type Wide = u16;
+    const ZERO: i32 = 0;
+    const UNIT: i32 = 1;
 
-            fn weights(list: &[f64]) -> Vec<i32> {
-                weights(list)
-            }
-            #[inline(always)]
-            fn add_to(self, sum: i32, w: i32) -> i32 {
-                sum.wrapping_add(i32::from(self).wrapping_mul(w))
-            }
-            #[inline(always)]
-            fn of_sum(sum: i32, shift: u32, top: i32) -> $t {
-                (sum.wrapping_add((1 << shift) >> 1) >> shift).clamp(0, top) as $t
-            }
-            fn of(v: f64) -> $t {
-                libm::floor(v + 0.5) as $t
-            }
-            fn number(self) -> f64 {
-                self.into()
-            }
-        }
-    )+};
+    fn weights(list: &[f64]) -> Vec<i32> {
+        weights(list)
+    }
+    #[inline(always)]
+    fn add_to(self, sum: i32, w: i32) -> i32 {
+        sum.wrapping_add(i32::from(self.code()).wrapping_mul(w))
+    }
+    #[inline(always)]
+    fn of_sum(sum: i32, shift: u32, top: i32) -> T {
+        <T as CodeSample>::of((sum.wrapping_add((1 << shift) >> 1) >> shift).clamp(0, top) as u16)
+    }
+    fn of(v: f64) -> T {
+        <T as CodeSample>::of(libm::floor(v + 0.5) as u16)
+    }
+    fn number(self) -> f64 {
+        self.code().into()
+    }
 }
-codes! { u8 u16 }
 
 impl Kernel for f32 {
     type Sum = f32;

@@ -9,6 +9,7 @@ mod walk_x86;
 
 use super::rows::{Pass, shift};
 use super::{Kernel, Quads};
+use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 use bytemuck::Pod;
 
@@ -373,54 +374,42 @@ pub trait Warp: Kernel {
     }
 }
 
-/// A walk to codes: what the edge cannot touch by kernels written by hand, the rest and what those leave by what walks any
-/// number of taps.
-fn walk_codes<T: Kernel<Sum = i32>>(
-    level: Level,
-    out: &mut [T],
-    from: &Patch<'_, T>,
-    walk: SampleLine,
-    by: (&Phases<i32>, &Phases<i32>),
-) {
-    let [touching, (first, last)] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
-    let touching = if from.edge == Edge::Color { touching } else { (0, out.len()) };
-    // What sees nothing but the one value is that value: its weights sum to 1.
-    out[..touching.0].fill(from.color);
-    out[touching.1..].fill(from.color);
-    if touching.0 == touching.1 {
-        return;
-    }
-    let done = first + arch::walk(level, &mut out[first..last], from, walk.at(first), by);
-    for (start, end) in [(touching.0.min(first), first), (done, touching.1.max(done))] {
-        walk_any(level, &mut out[start..end], from, walk.at(start), by);
-    }
-}
-
-macro_rules! codes {
-    ($($t:ty)+) => {$(
-        impl Warp for $t {
-            fn walk(
-                level: Level,
-                out: &mut [$t],
-                from: &Patch<'_, $t>,
-                walk: SampleLine,
-                by: (&Phases<i32>, &Phases<i32>),
-            ) {
-                walk_codes(level, out, from, walk, by);
-            }
-            fn down(level: Level, wide: &mut [u16], rows: &[&[$t]], w: &[i32], bits: u8) -> usize {
-                arch::down(level, wide, rows, w, bits)
-            }
-            fn along(level: Level, out: &mut [$t], row: &[u16], w: &[i32], bits: u8) -> usize {
-                arch::along(level, out, row, w, bits)
-            }
-            fn windows(level: Level, out: &mut [$t], row: &[u16], quads: &Quads, bits: u8) -> usize {
-                arch::windows(level, out, row, quads, bits)
-            }
+impl<T: CodeSample> Warp for T {
+    /// What the edge cannot touch by kernels written by hand, the rest and what those leave by what walks any number of
+    /// taps.
+    fn walk(
+        level: Level,
+        out: &mut [T],
+        from: &Patch<'_, T>,
+        walk: SampleLine,
+        by: (&Phases<i32>, &Phases<i32>),
+    ) {
+        let [touching, (first, last)] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
+        let touching = if from.edge == Edge::Color { touching } else { (0, out.len()) };
+        // What sees nothing but the one value is that value: its weights sum to 1.
+        out[..touching.0].fill(from.color);
+        out[touching.1..].fill(from.color);
+        if touching.0 == touching.1 {
+            return;
         }
-    )+};
+        let done = first + arch::walk(level, &mut out[first..last], from, walk.at(first), by);
+        for (start, end) in [(touching.0.min(first), first), (done, touching.1.max(done))] {
+            walk_any(level, &mut out[start..end], from, walk.at(start), by);
+        }
+    }
+
+    fn down(level: Level, wide: &mut [u16], rows: &[&[T]], w: &[i32], bits: u8) -> usize {
+        arch::down(level, wide, rows, w, bits)
+    }
+
+    fn along(level: Level, out: &mut [T], row: &[u16], w: &[i32], bits: u8) -> usize {
+        arch::along(level, out, row, w, bits)
+    }
+
+    fn windows(level: Level, out: &mut [T], row: &[u16], quads: &Quads, bits: u8) -> usize {
+        arch::windows(level, out, row, quads, bits)
+    }
 }
-codes! { u8 u16 }
 
 impl Warp for f32 {
     fn walk(

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // calls into functions of a level, which was detected
 
 use super::{Patch, Phases, SampleLine};
-use crate::pixel::resample::Kernel;
+use crate::pixel::convert::CodeSample;
 use crate::pixel::resample::level::{Quads, narrow};
 use crate::pixel::resample::rows::{Pass, shift};
 use crate::simd::Level;
@@ -15,7 +15,7 @@ use crate::pixel::resample::level_x86;
 use crate::simd::Isa;
 
 /// Samples along a walk, whose windows are all there.
-pub(super) fn walk<T: Kernel>(
+pub(super) fn walk<T: CodeSample>(
     level: Level,
     out: &mut [T],
     from: &Patch<'_, T>,
@@ -45,7 +45,13 @@ pub(super) fn walk<T: Kernel>(
 }
 
 /// Rows, weighed and rounded to what stands between two passes.
-pub(super) fn down<T: Kernel>(level: Level, out: &mut [u16], rows: &[&[T]], w: &[i32], bits: u8) -> usize {
+pub(super) fn down<T: CodeSample>(
+    level: Level,
+    out: &mut [u16],
+    rows: &[&[T]],
+    w: &[i32],
+    bits: u8,
+) -> usize {
     #[cfg(target_arch = "x86_64")]
     if level.isa() >= Isa::Avx2
         && let Some((w, n)) = narrow(w)
@@ -58,7 +64,7 @@ pub(super) fn down<T: Kernel>(level: Level, out: &mut [u16], rows: &[&[T]], w: &
 }
 
 /// A row and its neighbours, weighed and rounded to samples.
-pub(super) fn along<T: Kernel>(level: Level, out: &mut [T], row: &[u16], w: &[i32], bits: u8) -> usize {
+pub(super) fn along<T: CodeSample>(level: Level, out: &mut [T], row: &[u16], w: &[i32], bits: u8) -> usize {
     #[cfg(target_arch = "x86_64")]
     if level.isa() >= Isa::Avx2
         && let Some((w, n)) = narrow(w)
@@ -72,7 +78,13 @@ pub(super) fn along<T: Kernel>(level: Level, out: &mut [T], row: &[u16], w: &[i3
 }
 
 /// Windows of four, weighed and rounded to samples.
-pub(super) fn windows<T: Kernel>(level: Level, out: &mut [T], row: &[u16], quads: &Quads, bits: u8) -> usize {
+pub(super) fn windows<T: CodeSample>(
+    level: Level,
+    out: &mut [T],
+    row: &[u16],
+    quads: &Quads,
+    bits: u8,
+) -> usize {
     #[cfg(target_arch = "x86_64")]
     if level.isa() >= Isa::Avx2 {
         let (by, top) = shift::<T>(bits, Pass::Narrow);

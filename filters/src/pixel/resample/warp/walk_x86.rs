@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // loads of samples and weights at computed places, all checked before the walk
 
 use super::{PHASES, Phases, SampleLine};
-use crate::frame::Sample;
+use crate::pixel::convert::CodeSample;
 use crate::pixel::resample::BITS;
 use core::arch::x86_64::*;
 
@@ -82,7 +82,7 @@ fn both(low: __m128i, high: __m128i) -> __m256i {
 
 /// As many samples as fill registers; how many that were. Four taps.
 #[target_feature(enable = "avx2")]
-pub(super) fn four<T: Sample>(
+pub(super) fn four<T: CodeSample>(
     out: &mut [T],
     from: &From<'_, T>,
     walk: SampleLine,
@@ -134,7 +134,7 @@ pub(super) fn four<T: Sample>(
 
 /// The same of two taps.
 #[target_feature(enable = "avx2")]
-pub(super) fn two<T: Sample>(
+pub(super) fn two<T: CodeSample>(
     out: &mut [T],
     from: &From<'_, T>,
     walk: SampleLine,
@@ -186,7 +186,7 @@ pub(super) fn two<T: Sample>(
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store<T: Sample>(out: &mut [T], codes: __m128i, top: u16) {
+fn store<T: CodeSample>(out: &mut [T], codes: __m128i, top: u16) {
     debug_assert!(out.len() == 8);
     let to = out.as_mut_ptr();
     // SAFETY: eight samples are written, as many as there are.
@@ -204,7 +204,7 @@ fn store<T: Sample>(out: &mut [T], codes: __m128i, top: u16) {
 /// SAFETY: all of them are there.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn rows4<T>(a: *const T, b: *const T, stride: usize) -> (__m256i, __m256i) {
+unsafe fn rows4<T: CodeSample>(a: *const T, b: *const T, stride: usize) -> (__m256i, __m256i) {
     if size_of::<T>() == 1 {
         // SAFETY: as the caller says.
         let row = |p: *const T, k: usize| unsafe { p.add(k * stride).cast::<i32>().read_unaligned() };
@@ -230,7 +230,11 @@ unsafe fn rows4<T>(a: *const T, b: *const T, stride: usize) -> (__m256i, __m256i
 /// SAFETY: all of them are there.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn rows2<T>(base: *const T, p: &[(usize, usize, usize); 8], stride: usize) -> (__m256i, __m256i) {
+unsafe fn rows2<T: CodeSample>(
+    base: *const T,
+    p: &[(usize, usize, usize); 8],
+    stride: usize,
+) -> (__m256i, __m256i) {
     if size_of::<T>() == 1 {
         let four = |i: usize| {
             let p = base.wrapping_add(p[i].0);
