@@ -99,7 +99,9 @@ fn transforms_32<V: Vector>(any: V, words: &[u16], out: &mut [i16]) {
 /// H8 of eight steps, a register each.
 #[inline(always)]
 pub(in crate::noise) fn h8<V: Vector>(mut w: [V; 8]) -> [V; 8] {
-    w.iter_mut().for_each(|w| *w = w.shr_i16(3));
+    for w in w.iter_mut() {
+        *w = w.shr_i16(3);
+    }
     for reach in [4, 2, 1] {
         sums(&mut w, reach);
     }
@@ -123,7 +125,9 @@ fn sums<V: Vector>(w: &mut [V], reach: usize) {
 pub(crate) fn h8_by_parts<V: Vector>(mut block: [V; 8]) -> [V; 8] {
     let steps = V::BYTES / 16;
     let w = &mut block[..8 / steps];
-    w.iter_mut().for_each(|w| *w = w.shr_i16(3));
+    for w in w.iter_mut() {
+        *w = w.shr_i16(3);
+    }
     for reach in [4, 2, 1] {
         if reach >= steps {
             sums(w, reach / steps);
