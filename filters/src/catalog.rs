@@ -1,6 +1,6 @@
 //! The one table of filters. Command line, recipes, help and hosts read it.
 
-pub use crate::filter::Entry;
+pub use crate::filter::{Entry, Role};
 
 /// Every filter, by name.
 pub const FILTERS: &[Entry] = &[

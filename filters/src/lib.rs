@@ -2,16 +2,15 @@
 //! these ([`lend`]). Any frame is a pure function of the source frame, the steps, the seed and the frame number:
 //!
 //! ```
-//! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};
+//! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 //! use grainfield_filters::lend::{CurrentThread, Host, NoCache};
-//! use grainfield_filters::{catalog, frame, ratio::Ratio, settings::Values, simd::Level};
+//! use grainfield_filters::{frame, ratio::Ratio, recipe::Recipe, simd::Level};
 //! use std::sync::atomic::AtomicBool;
 //!
-//! let grain = catalog::find("grain").expect("a filter of the catalog");
-//! let step = Step::new(grain, Values::parse(grain.settings, "preset=35mm:strength=6")?);
+//! let recipe = Recipe::parse_chain("grain=preset=35mm:strength=6,vignette")?;
 //! let format = frame::Format::from_name("yuv420p", 1920, 1080)?;
 //! let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
-//! let chain = Chain::bind::<ChainError>(&[step], format, &options, |made| Ok(*made))?;
+//! let chain = Chain::bind::<ChainError>(&recipe.steps, format, &options, |made| Ok(*made))?;
 //!
 //! let mut picture = frame::Frame::new(format);
 //! let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
@@ -20,7 +19,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Filters are in [`mod@filter`], whose page shows how to write one.
+//! | to | go to |
+//! |---|---|
+//! | read and write recipes as text | [`recipe`] |
+//! | list filters and their settings | [`catalog`], [`settings`] |
+//! | hold pictures, or borrow them from a host | [`frame`] |
+//! | run filters over frames | [`chain`], with what [`lend`] asks of the host |
+//! | write a filter | [`mod@filter`], whose page shows a whole one; [`pixel`] has the rows, [`noise`] random numbers |
+//! | draw particles or a liquid | [`particle`] |
+//! | let values move over time | [`curve`] |
 
 pub mod catalog;
 pub mod chain;

@@ -144,7 +144,8 @@ pub(crate) fn prefetch<T>(it: &T) {
 /// The one dispatch: compiles a body for every level and picks by the level handed in.
 ///
 /// `multiversion! { /// doc  pub fn add<T: Code>(level, row: &mut [T], n: &[u16]) = add_body; }` makes `add(level, ...)`,
-/// which calls the plain `add_body` (an `#[inline(always)]` function) compiled with that level's instructions.
+/// which calls the plain `add_body` (an `#[inline(always)]` function) compiled with that level's instructions. A body whose
+/// arguments do not say its types is named with them: `= add_body::<T>`.
 ///
 /// `... -> usize => add_vectors;` takes a body written with whole registers, generic over [`Vector`], whose first argument is a
 /// register: the witness that the machine has its kind. Where a level has no registers, nothing is done and the result is
@@ -170,9 +171,9 @@ macro_rules! multiversion {
             }
             match $level.isa() {
                 // SAFETY: a level of AVX-512 is had by detecting the features that `avx512` is compiled for.
-                Isa::Avx512 | Isa::Avx512Vbmi => return unsafe { $crate::simd::multiversion!(@ call avx512 $args) },
+                Isa::Avx512 | Isa::Avx512Vbmi => return unsafe { $crate::simd::multiversion!(@ call avx512 $generics $args) },
                 // SAFETY: likewise of AVX2.
-                Isa::Avx2 => return unsafe { $crate::simd::multiversion!(@ call avx2 $args) },
+                Isa::Avx2 => return unsafe { $crate::simd::multiversion!(@ call avx2 $generics $args) },
                 Isa::Sse2 | Isa::Scalar => {}
             }
         }
@@ -195,13 +196,13 @@ macro_rules! multiversion {
             }
             match $level.isa() {
                 // SAFETY: this level is had by detecting the features that `vbmi` is compiled for.
-                Isa::Avx512Vbmi => return unsafe { $crate::simd::multiversion!(@ call vbmi $args) },
+                Isa::Avx512Vbmi => return unsafe { $crate::simd::multiversion!(@ call vbmi $generics $args) },
                 // SAFETY: likewise.
-                Isa::Avx512 => return unsafe { $crate::simd::multiversion!(@ call avx512 $args) },
+                Isa::Avx512 => return unsafe { $crate::simd::multiversion!(@ call avx512 $generics $args) },
                 // SAFETY: likewise.
-                Isa::Avx2 => return unsafe { $crate::simd::multiversion!(@ call avx2 $args) },
+                Isa::Avx2 => return unsafe { $crate::simd::multiversion!(@ call avx2 $generics $args) },
                 // SAFETY: SSE2 is part of x86-64.
-                Isa::Sse2 => return unsafe { $crate::simd::multiversion!(@ call sse2 $args) },
+                Isa::Sse2 => return unsafe { $crate::simd::multiversion!(@ call sse2 $generics $args) },
                 Isa::Scalar => {}
             }
         }
@@ -215,7 +216,7 @@ macro_rules! multiversion {
             $body($(unsafe { <$v>::witness() },)? $($arg),*)
         }
     };
-    (@ call $of:ident ($($arg:ident: $ty:ty),*)) => { $of($($arg),*) };
+    (@ call $of:ident [$($t:ident: $bound:path),*] ($($arg:ident: $ty:ty),*)) => { $of::<$($t),*>($($arg),*) };
     (@ call $of:path; ($($arg:ident: $ty:ty),*)) => { $of($($arg),*) };
     (@ unused $level:ident ($($arg:ident: $ty:ty),*)) => { let _ = ($level, $($arg),*); };
 }

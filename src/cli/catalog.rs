@@ -152,7 +152,7 @@ pub(super) fn unknown(name: &str, filters: &[Entry]) -> String {
 mod tests {
     use super::*;
     use grainfield_filters::choices;
-    use grainfield_filters::filter::{Filter, Spec};
+    use grainfield_filters::filter::{Filter, Role, Spec};
     use grainfield_filters::frame::Format;
     use grainfield_filters::settings::Animated;
     use grainfield_filters::settings::SettingError;
@@ -201,6 +201,7 @@ mod tests {
             name: "nothing",
             label: "Nothing",
             help: "Does nothing.",
+            role: Role::Adjusts,
             settings: &[],
             build: |_| Err(SettingError { setting: "", problem: String::new() }),
         },

@@ -9,7 +9,7 @@ mod twins;
 
 pub(crate) use made::{Random, picture};
 
-use grainfield_filters::catalog::{Entry, FILTERS};
+use grainfield_filters::catalog::{Entry, FILTERS, Role};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};
 use grainfield_filters::frame::{Depth, Format, Frame, FrameTime};
 use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache};
@@ -101,13 +101,6 @@ impl fmt::Display for Case {
     }
 }
 
-/// Filters that move the picture as a whole, alpha too.
-const MOVE: [&str; 2] = ["transform", "weave"];
-/// Filters that draw over it, and so cover what was transparent.
-const COVER: [&str; 5] = ["dust", "scratches", "sprites", "particles", "fluid"];
-/// Filters that may put something finite where nothing finite was.
-const REPLACE: [&str; 2] = ["fade", "fluid"];
-
 impl Case {
     /// A case of an entry; settings that contradict each other are drawn again, fewer from time to time.
     fn new(filter: &'static Entry, format: Format, random: &mut Random) -> Result<Case, String> {
@@ -182,11 +175,9 @@ impl Case {
     }
 
     fn alpha(&self, made: &Frame) -> Result<(), String> {
-        let name = self.step.filter.name;
         let asked = self.step.planes.is_some() || self.given("to", "alpha") || self.given("channel", "a");
         let Some(a) = self.format.alpha_plane() else { return Ok(()) };
-        if asked || MOVE.contains(&name) || COVER.contains(&name) || made.format().depth != self.format.depth
-        {
+        if asked || self.step.filter.role != Role::Adjusts || made.format().depth != self.format.depth {
             return Ok(());
         }
         let same = |y| made.plane(a).row_bytes(y) == self.source.plane(a).row_bytes(y);
@@ -194,18 +185,25 @@ impl Case {
         other.map_or(Ok(()), |y| Err(format!("alpha, row {y}: touched")))
     }
 
+    /// What is not finite passes to the bit, unless it is replaced: whatever stands there, the result is the same.
     fn finite(&self, made: &Frame) -> Result<(), String> {
         if made.format().depth != Depth::Float {
             return Ok(());
         }
-        let name = self.step.filter.name;
+        let mut of_finite = None;
         for (p, y) in rows(&self.format) {
             let (before, after) = (self.source.row::<f32>(p, y), made.row::<f32>(p, y));
             for (x, (b, a)) in before.iter().zip(after).enumerate() {
                 let right = match () {
-                    () if MOVE.contains(&name) => a.is_finite() || made::ODD.contains(&a.to_bits()),
+                    () if self.step.filter.role == Role::Moves => {
+                        a.is_finite() || made::ODD.contains(&a.to_bits())
+                    }
                     () if b.is_finite() => a.is_finite(),
-                    () => a.to_bits() == b.to_bits() || a.is_finite() && REPLACE.contains(&name),
+                    () if a.to_bits() == b.to_bits() => true,
+                    () => {
+                        let other = of_finite.get_or_insert_with(|| self.of_finite());
+                        a.is_finite() && a.to_bits() == other.row::<f32>(p, y)[x].to_bits()
+                    }
                 };
                 if !right {
                     let (b, a) = (b.to_bits(), a.to_bits());
@@ -214,6 +212,16 @@ impl Case {
             }
         }
         Ok(())
+    }
+
+    /// What is made of the source with finite samples where it has none.
+    fn of_finite(&self) -> Frame {
+        let mut source = self.source.clone();
+        for (p, y) in rows(&self.format) {
+            source.row_mut::<f32>(p, y).iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.375);
+        }
+        let [made] = frames(&self.chain(Level::best()), &source, [FRAME], &CurrentThread);
+        made
     }
 }
 

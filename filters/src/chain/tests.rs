@@ -1,7 +1,7 @@
 //! The chain's own duties, on tiny filters whose results can be said in a line.
 
 use super::*;
-use crate::catalog::Entry;
+use crate::catalog::{Entry, Role};
 use crate::filter::{Band, Filter, Plan, Reach, Render, Spec};
 use crate::frame::{FieldOrder, Format, Frame, FrameTime, PlaneSet, Scratch};
 use crate::lend::{CurrentThread, Executor, Host, NoCache, PrepareError};
@@ -78,10 +78,22 @@ impl Spec for UpSpec {
     }
 }
 
-static ADD: Entry =
-    Entry { name: "add", label: "Add", help: "", settings: &[], build: |_| Ok(Box::new(AddSpec)) };
-static UP: Entry =
-    Entry { name: "up", label: "Up", help: "", settings: &[], build: |_| Ok(Box::new(UpSpec)) };
+static ADD: Entry = Entry {
+    name: "add",
+    label: "Add",
+    help: "",
+    role: Role::Adjusts,
+    settings: &[],
+    build: |_| Ok(Box::new(AddSpec)),
+};
+static UP: Entry = Entry {
+    name: "up",
+    label: "Up",
+    help: "",
+    role: Role::Adjusts,
+    settings: &[],
+    build: |_| Ok(Box::new(UpSpec)),
+};
 
 fn step(filter: &'static Entry) -> Step {
     Step::new(filter, Values::new(filter.settings))

@@ -1,8 +1,8 @@
 //! Curves summed over time.
 
 use super::extrapolation::fold;
+use super::key::length;
 use super::keyed::Position;
-use super::segment::length;
 use super::{Animate, Curve, Extrapolation};
 use crate::ratio::Ratio;
 

@@ -17,9 +17,11 @@ pub struct Key<T = f64> {
 impl<T> Key<T> {
     /// The time as a number, in frames or seconds.
     pub(crate) const fn when(&self) -> Ratio {
-        match self.at {
-            KeyTime::Frame(n) => Ratio::whole(n),
-            KeyTime::Seconds(s) => s,
-        }
+        self.at.ratio()
     }
+}
+
+/// Seconds or frames from a key to the next; above 0.
+pub(crate) fn length<T>(a: &Key<T>, b: &Key<T>) -> f64 {
+    (b.when() - a.when()).to_f64()
 }

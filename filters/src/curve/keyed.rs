@@ -1,7 +1,8 @@
 //! Keys in order, and the value at a time.
 
 use super::extrapolation::fold;
-use super::segment::{Segment, length, segment};
+use super::key::length;
+use super::segment::{Segment, segment};
 use super::{Animate, CurveError, Extrapolation, Key, KeyTime, Shape};
 use crate::ratio::Ratio;
 

@@ -1,5 +1,6 @@
 //! One part (a number, a coordinate, a channel) of the stretch between two keys, ready to be asked.
 
+use super::key::length;
 use super::{Animate, Ease, Key, Shape, bezier::Bezier, bspline, smooth};
 
 /// One part of a stretch. `u` runs from 0 at its key to 1 at the next.
@@ -28,11 +29,6 @@ pub(crate) const fn reach<T>(shape: &Shape<T>) -> usize {
         Shape::BSpline => 2,
         _ => 0,
     }
-}
-
-/// Seconds or frames from a key to the next; above 0.
-pub(crate) fn length<T>(a: &Key<T>, b: &Key<T>) -> f64 {
-    (b.when() - a.when()).to_f64()
 }
 
 /// The coefficients of the cubic with these ends and slopes (the slopes by `u`).

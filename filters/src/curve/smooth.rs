@@ -5,7 +5,7 @@
 //! for Constructing Local Monotone Piecewise Cubic Interpolants", SIAM J. Sci. Stat. Comput. 5 (1984): slopes inside
 //! that region from the two neighbouring secants alone, so a stretch needs one key more on either side and no more.
 
-use super::segment::length;
+use super::key::length;
 use super::{Animate, Key, Shape};
 
 /// Length and secant's slope.

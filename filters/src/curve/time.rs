@@ -13,6 +13,16 @@ pub enum KeyTime {
     Seconds(Ratio),
 }
 
+impl KeyTime {
+    /// As a number of its own unit.
+    pub(crate) const fn ratio(self) -> Ratio {
+        match self {
+            KeyTime::Frame(n) => Ratio::whole(n),
+            KeyTime::Seconds(s) => s,
+        }
+    }
+}
+
 /// `48`, `1.5s`, or `1001/24s` where no decimal is exact. Reads back to the same.
 impl fmt::Display for KeyTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

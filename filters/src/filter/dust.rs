@@ -6,7 +6,7 @@
 //! random, a blotch a heap of soft, thin pieces.
 
 use super::overlay::{Overlay, Rng, SplatFilter};
-use super::{Entry, Filter, Render, Spec};
+use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
 use crate::particle::draw::{Blend, Shape, ShapeError, Splat, SplatStyle};
 use crate::settings;
@@ -18,7 +18,8 @@ pub const ENTRY: Entry = Entry::new::<DustSpec>(
     "dust",
     "Dust",
     "Draws specks, hairs and blotches of an old print, new in every frame",
-);
+)
+.with_role(Role::Covers);
 
 /// The most pieces that a frame may have on average.
 const MAX_COUNT: f64 = 1000.0;

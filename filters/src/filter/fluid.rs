@@ -21,7 +21,7 @@ mod surface;
 mod tests;
 
 use super::point::{key, weights};
-use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Simulate, Spec};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Simulate, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Scratch};
 use crate::lend::{Host, PrepareError};
 use crate::particle::fluid::{EVERY, Fluid2d};
@@ -42,7 +42,8 @@ pub const ENTRY: Entry = Entry::new::<FluidSpec>(
     "fluid",
     "Fluid",
     "Simulates a liquid in front of the picture: a dam break, a fountain, rain",
-);
+)
+.with_role(Role::Covers);
 
 /// Frames from one stored state to the next.
 pub const JUMP: u64 = 24;

@@ -17,7 +17,8 @@
 //!    that; so does a walk over the catalog (`GRAINFIELD_WALK=NAME cargo test --test library walk`), which binds it with
 //!    random settings to every kind of format and asks: does every level and band give the same, do codes stay within the
 //!    depth, does alpha stay unless the user named it, does what is not finite pass to the bit, is the frame untouched with
-//!    `opacity=0`? Filters that draw over the picture, move it or draw random numbers are listed at the top of its files.
+//!    `opacity=0`? A filter that draws over the picture or moves it says so by [`Entry::with_role`]; one that draws random
+//!    numbers gets settings in `LIVELY` of `tests/library/walk/twins.rs`.
 //! 3. Freeze its output: `GRAINFIELD_BLESS=1 cargo test --test library golden` writes `tests/golden/NAME.txt`; settings
 //!    other than the defaults get a line in `CHAINS` in `tests/library/golden.rs`.
 //! 4. Put a recipe that shows it into `samples/recipes`, and a line into `CHANGELOG.md`.
@@ -129,7 +130,8 @@
 //!   [`PremultipliedScale::value`](crate::pixel::tone::PremultipliedScale::value), write with `sample`, take alpha from
 //!   `point::mean_alpha`. What nothing covers stays. `unsharp` does it so.
 //! - **To build on another filter**, give its bound type a `pub(super)` constructor and call its `render` on your own band,
-//!   as `unsharp` calls the Gaussian of `blur`. It overwrites the [`Scratch`] that you hand on.
+//!   as `unsharp` calls the Gaussian of `blur`. It overwrites the [`Scratch`] that you hand on;
+//!   [`Scratch::buffers_and_rest`] keeps yours.
 //! - **Golden pictures are 67 samples wide**: a length of 1920-wide samples is a twenty-ninth there, so give them large ones.
 //!
 //! # More
@@ -328,6 +330,17 @@ pub trait Simulate: Render {
 /// Makes a spec of checked settings; refuses combinations that each setting alone allows.
 pub type Build = fn(&Values) -> Result<Box<dyn Spec>, SettingError>;
 
+/// What a filter does with the picture as a whole, and so with its alpha.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// It changes colours where they are. Alpha stays, unless the user names it.
+    Adjusts,
+    /// It draws over the picture, and covers what was transparent.
+    Covers,
+    /// It moves the picture as a whole, alpha too.
+    Moves,
+}
+
 /// A filter as the catalog knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -337,6 +350,8 @@ pub struct Entry {
     pub label: &'static str,
     /// One line: what it does.
     pub help: &'static str,
+    /// What it does with the picture as a whole.
+    pub role: Role,
     /// Its settings.
     pub settings: &'static [Setting],
     /// Makes one of checked settings.
@@ -344,7 +359,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The filter whose settings are declared as `S`.
+    /// The filter whose settings are declared as `S`, which [adjusts](Role::Adjusts) the picture unless `role` is set.
     pub const fn new<S: Spec + Settings + 'static>(
         name: &'static str,
         label: &'static str,
@@ -356,7 +371,13 @@ impl Entry {
             spec.check(values)?;
             Ok(Box::new(spec))
         };
-        Entry { name, label, help, settings: S::TABLE, build }
+        Entry { name, label, help, role: Role::Adjusts, settings: S::TABLE, build }
+    }
+
+    /// The same in another role.
+    #[must_use]
+    pub const fn with_role(self, role: Role) -> Entry {
+        Entry { role, ..self }
     }
 
     /// One of these settings, bound alone: `seed` is the filter's own where none is given.

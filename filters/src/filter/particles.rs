@@ -34,7 +34,7 @@ pub use effect::{
 pub use presets::Preset;
 
 use super::overlay::{Overlay, bounds};
-use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
+use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Spec};
 use crate::curve::Integral;
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::lend::{Host, PrepareError};
@@ -54,7 +54,8 @@ pub const ENTRY: Entry = Entry::new::<ParticlesSettings>(
     "particles",
     "Particles",
     "Draws snow, rain, embers, sparks, bubbles, smoke and more",
-);
+)
+.with_role(Role::Covers);
 
 /// In a draft, one of so many is drawn.
 const DRAFT: i64 = 4;

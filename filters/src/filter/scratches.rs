@@ -6,7 +6,7 @@
 //! born at an even rate along the strip, in closed form: which ones touch a frame follows from its number alone.
 
 use super::overlay::{Overlay, Rng, SplatFilter, bounds};
-use super::{Entry, Filter, Render, Spec};
+use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
 use crate::particle::draw::{Blend, Shape, ShapeError, Splat, SplatStyle};
 use crate::particle::{Births, ConstantRate, FLICKS, flicks};
@@ -19,7 +19,8 @@ pub const ENTRY: Entry = Entry::new::<ScratchSpec>(
     "scratches",
     "Scratches",
     "Draws vertical scratches of an old print that last for some frames and wander",
-);
+)
+.with_role(Role::Covers);
 
 /// The most at a time.
 const MAX_COUNT: f64 = 100.0;

@@ -4,7 +4,7 @@
 //! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters.
 
 use super::overlay::{Overlay, SplatFilter};
-use super::{Entry, Filter, Render, Spec};
+use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Transfer};
 use crate::particle::draw::{Blend, BlendSpace, Image, MAX_STYLES, Shape, Splat, SplatStyle};
 use crate::settings;
@@ -17,7 +17,8 @@ pub const ENTRY: Entry = Entry::new::<SpritesSpec>(
     "sprites",
     "Sprites",
     "Composites an image over the frame, with animated position, scale, rotation and opacity",
-);
+)
+.with_role(Role::Covers);
 
 /// The largest half side that a splat can have, in luma samples.
 const MAX_HALF_SIDE: f64 = 4095.0;

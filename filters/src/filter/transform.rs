@@ -13,7 +13,7 @@ mod tests;
 pub(super) use resampler::{Placement, Plans, Resampler};
 
 use super::point::weights;
-use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::lend::{Host, PrepareError};
 use crate::pixel::resample::{Edge, Shape};
@@ -23,7 +23,8 @@ use crate::{choices, settings};
 
 /// The catalog's entry.
 pub const ENTRY: Entry =
-    Entry::new::<TransformSpec>("transform", "Transform", "Pans, zooms, rotates and crops");
+    Entry::new::<TransformSpec>("transform", "Transform", "Pans, zooms, rotates and crops")
+        .with_role(Role::Moves);
 
 /// The least zoom.
 const MIN_ZOOM: f64 = 0.05;

@@ -119,8 +119,6 @@ impl Unsharp {
         let Some(input) = band.input else {
             unreachable!("the blur's reach is in rows, so the input is handed in beside the output")
         };
-        // The output holds the blurred samples until they are sharpened in place.
-        self.blur.render(&now.sigmas, &(), band, scratch);
         match self.format.alpha_plane() {
             Some(a) if self.format.alpha == Alpha::Premultiplied => {
                 self.multiplied::<T>(now, a, input, band, scratch);
@@ -136,6 +134,8 @@ impl Unsharp {
         band: &mut Band<'_>,
         scratch: &mut Scratch,
     ) {
+        // The output holds the blurred samples until they are sharpened in place.
+        self.blur.render(&now.sigmas, &(), band, scratch);
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let width = self.format.plane_size(p).0;
             let code = Code::of(&self.format, p);
@@ -164,15 +164,11 @@ impl Unsharp {
     ) {
         let (width, height) = self.format.plane_size(a);
         let row_bytes = width * size_of::<T>();
-        let mut room: Vec<T> = vec![bytemuck::Zeroable::zeroed(); width * band.rows.len()];
+        let ([room], scratch) = scratch.buffers_and_rest::<T, 1>([width * band.rows.len()]);
+        self.blur.render(&now.sigmas, &(), band, scratch);
         let mut planes: [PlaneMut<'_>; 4] = Default::default();
-        planes[a] = PlaneMut::of_rows(
-            bytemuck::cast_slice_mut(&mut room),
-            row_bytes,
-            row_bytes,
-            band.rows.clone(),
-            height,
-        );
+        let room = bytemuck::cast_slice_mut(room);
+        planes[a] = PlaneMut::of_rows(room, row_bytes, row_bytes, band.rows.clone(), height);
         let output = FrameMut::new(self.format, planes);
         let mut of_alpha =
             Band { rows: band.rows.clone(), input: band.input, output, writes: PlaneSet::one(a) };

@@ -7,7 +7,7 @@
 use super::flicker::Phase;
 use super::point::weights;
 use super::transform::{Placement, Plans, Resampler};
-use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::lend::{Host, PrepareError};
 use crate::noise::seed::Layer;
@@ -19,7 +19,8 @@ use crate::simd::Level;
 
 /// The catalog's entry.
 pub const ENTRY: Entry =
-    Entry::new::<WeaveSpec>("weave", "Gate weave", "Moves the picture slightly, as film in a worn gate");
+    Entry::new::<WeaveSpec>("weave", "Gate weave", "Moves the picture slightly, as film in a worn gate")
+        .with_role(Role::Moves);
 
 settings! {
     struct WeaveSpec {

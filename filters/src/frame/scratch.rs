@@ -7,11 +7,20 @@ use bytemuck::Pod;
 #[derive(Default)]
 pub struct Scratch {
     data: Vec<CacheLine>,
+    inner: Option<Box<Scratch>>,
 }
 
 impl Scratch {
     /// `N` buffers of the given lengths (in `T`), each on cache lines of its own; contents are unspecified.
     pub fn buffers<T: Pod, const N: usize>(&mut self, lens: [usize; N]) -> [&mut [T]; N] {
+        self.buffers_and_rest(lens).0
+    }
+
+    /// The same, and memory for another filter that is called while they are held.
+    pub fn buffers_and_rest<T: Pod, const N: usize>(
+        &mut self,
+        lens: [usize; N],
+    ) -> ([&mut [T]; N], &mut Scratch) {
         let blocks = lens.map(|len| (len * size_of::<T>()).div_ceil(size_of::<CacheLine>()));
         let total = blocks.iter().sum();
         if self.data.len() < total {
@@ -19,17 +28,18 @@ impl Scratch {
         }
         let mut rest = &mut self.data[..];
         let mut i = 0;
-        lens.map(|len| {
+        let buffers = lens.map(|len| {
             let (head, tail) = core::mem::take(&mut rest).split_at_mut(blocks[i]);
             rest = tail;
             i += 1;
             &mut bytemuck::cast_slice_mut(head)[..len]
-        })
+        });
+        (buffers, self.inner.get_or_insert_default())
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.data.len() * size_of::<CacheLine>()
+        self.data.len() * size_of::<CacheLine>() + self.inner.as_ref().map_or(0, |inner| inner.bytes())
     }
 }
 
@@ -52,5 +62,15 @@ mod tests {
         assert_eq!((a.len(), b.len(), c.len()), (3, 0, 100));
         assert!(a.iter().all(|&x| x == 1));
         assert_eq!(c.as_ptr() as usize % 64, 0);
+    }
+
+    #[test]
+    fn buffers_are_held_while_the_rest_is_used() {
+        let mut scratch = Scratch::default();
+        let ([held], rest) = scratch.buffers_and_rest::<u8, 1>([1000]);
+        held.fill(7);
+        rest.buffers::<u8, 1>([5000])[0].fill(9);
+        assert!(held.iter().all(|v| *v == 7));
+        assert!((6000..6200).contains(&scratch.bytes()), "{}", scratch.bytes());
     }
 }

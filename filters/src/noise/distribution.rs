@@ -16,6 +16,8 @@
 //! It never overflows, its kurtosis is -0.15, and it costs three additions a pixel where a sum of eight costs seven and
 //! eight words. (The mean of one slot of eight is -4, of 6689 deviations; the others' is 0.)
 
+pub(crate) mod arch;
+
 use crate::simd::Level;
 
 /// The most words a pixel may take.
@@ -121,7 +123,7 @@ fn transforms<const LANES: usize>(words: &[u16], out: &mut [i16]) {
 /// c of whole blocks of pixels, for a stream of 8 or 32 `lanes` in step order: `out.len()` is a multiple of
 /// `lanes * distribution.slots()` and `words.len()` is `distribution.words()` times that.
 pub fn centre(level: Level, distribution: Distribution, lanes: usize, words: &[u16], out: &mut [i16]) {
-    if super::arch::centre(level, distribution, lanes, words, out) {
+    if arch::centre(level, distribution, lanes, words, out) {
         return;
     }
     match (distribution, lanes) {

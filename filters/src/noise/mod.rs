@@ -16,7 +16,6 @@
 //! A filter scales a *centred* number c, which a [`Distribution`] makes of one or several words: uniform, the sum of some,
 //! or nearly normal. See [`distribution`].
 
-pub(crate) mod arch;
 pub mod distribution;
 pub mod lfsr31;
 pub mod seed;

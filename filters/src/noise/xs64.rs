@@ -9,6 +9,8 @@
 //! primitive characteristic polynomial, so the period is 2^64 - 1, and a place far along a row is reached by a power of
 //! its 64x64 matrix ([`jump`]). Rows are reached by hashing their address, so frames, planes and rows are unrelated.
 
+mod arch;
+
 use super::distribution::{self, Distribution};
 use super::seed::{FrameKey, GOLDEN, Layer, key_of_frame, mix64};
 use super::{Shape, seed};
@@ -111,7 +113,7 @@ fn run<const N: usize>(lanes: &mut Lanes, first: usize, out: &mut [u16]) {
 /// A rest of `out` that is no whole step is left as it is.
 #[inline]
 pub fn fill(level: Level, lanes: &mut Lanes, out: &mut [u16]) {
-    if !super::arch::xs64(level, lanes, out) {
+    if !arch::fill(level, lanes, out) {
         // Eight lanes at a time: so many as fit the registers.
         (0..LANES).step_by(8).for_each(|first| run::<8>(lanes, first, out));
     }
@@ -164,7 +166,7 @@ impl Frame64 {
     /// Half of the H8 numbers from the start of a row, where there is a kernel by hand.
     #[inline]
     pub(super) fn halves(&self, level: Level, plane: usize, y: u32, out: &mut [i16]) -> bool {
-        super::arch::halves(level, self.key.row(self.layer.plane(plane as u32), y), out)
+        arch::halves(level, self.key.row(self.layer.plane(plane as u32), y), out)
     }
 
     /// The lanes at a block of a row, ready for [`fill`].

@@ -48,6 +48,7 @@ mod pool;
 mod random;
 mod record;
 mod regenerate;
+mod ring;
 mod survivor_cache;
 #[cfg(test)]
 mod tests;
@@ -61,7 +62,8 @@ pub use emitter::{Columns, Directions, Emitter, EmitterShape, EmitterShapeError}
 pub use kind::{Kind, KindError, MAX_LIFE, MAX_PARAMETERS, MAX_SPREAD, Parameter, STANDARD, Spread};
 pub(crate) use motion::pack;
 pub use motion::{Placed, PlacedBlock, View, place, placed, set_size_and_angle, velocities, velocity};
-pub use pool::{LiveWindow, Pool, PoolError, PoolSize, lanes};
+pub use pool::{Pool, PoolError, PoolSize};
 pub use random::{Draws, mix32, step};
 pub use record::{Particle, UNIT, from_fixed, to_fixed};
 pub use regenerate::{continue_draws, regenerate};
+pub use ring::{LiveWindow, lanes};

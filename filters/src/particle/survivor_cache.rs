@@ -5,7 +5,7 @@ use super::clock::LAST;
 use super::emitter::{Columns, Emitter};
 use super::kind::Kind;
 use super::motion::{PlacedBlock, View, place};
-use super::pool::{LiveWindow, Ring, blocks_of, lanes};
+use super::ring::{LiveWindow, Ring, blocks_of, lanes};
 use crate::simd::Level;
 use core::ops::Range;
 

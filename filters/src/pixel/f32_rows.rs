@@ -1,30 +1,17 @@
 //! Rows of samples as `f32`, and back: for what works on many layers and rounds once.
 
+use super::convert::CodeSample;
 use crate::frame::{PlaneMut, PlaneRef, Sample};
-use crate::simd::{Level, multiversion};
+use crate::simd::multiversion;
 
 /// A sample that [`to_f32`] reads from a row and [`from_f32`] writes back.
 pub trait ConvertF32: Sample {
     /// See [`to_f32`].
     #[doc(hidden)]
-    fn to_f32(level: Level, row: &[Self], zero: f32, out: &mut [f32]);
+    fn less(self, zero: f32) -> f32;
     /// See [`from_f32`].
     #[doc(hidden)]
-    fn from_f32(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [Self]);
-    /// See [`to_f32_rows`].
-    #[doc(hidden)]
-    fn to_f32_rows(level: Level, plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize);
-    /// See [`from_f32_rows`].
-    #[doc(hidden)]
-    fn from_f32_rows(
-        level: Level,
-        values: &[f32],
-        stride: usize,
-        zero: f32,
-        legal: (f32, f32),
-        plane: &mut PlaneMut<'_>,
-        area: Area,
-    );
+    fn replaced(self, value: f32, zero: f32, legal: (f32, f32)) -> Self;
     /// The sample as a number.
     fn number(self) -> f32;
     /// The sample of a number: rounded (a half to even), not a number and all below 0 being 0; float as it is.
@@ -44,10 +31,10 @@ pub struct Area {
 const MAGIC: f32 = 8_388_608.0;
 
 #[inline(always)]
-fn whole(v: f32) -> u32 {
+fn whole(v: f32) -> u16 {
     let v = if v > 0.0 { v } else { 0.0 };
     let v = if v < 65535.0 { v } else { 65535.0 };
-    (v + MAGIC).to_bits() & 0xffff
+    (v + MAGIC).to_bits() as u16
 }
 
 /// The legal range, widened to hold what was there before.
@@ -59,163 +46,35 @@ fn kept(v: f32, before: f32, (low, high): (f32, f32)) -> f32 {
     if v < high { v } else { high }
 }
 
-macro_rules! integer {
-    ($t:ty, $to_f32:ident, $from_f32:ident, $to_f32_body:ident, $from_f32_body:ident, $to_f32_rows:ident, $from_f32_rows:ident,
-     $to_f32_rows_body:ident, $from_f32_rows_body:ident) => {
-        #[inline(always)]
-        fn $to_f32_body(row: &[$t], zero: f32, out: &mut [f32]) {
-            for (out, s) in out.iter_mut().zip(row) {
-                *out = f32::from(*s) - zero;
-            }
-        }
-
-        #[inline(always)]
-        fn $from_f32_body(values: &[f32], zero: f32, legal: (f32, f32), row: &mut [$t]) {
-            for (s, v) in row.iter_mut().zip(values) {
-                *s = whole(kept(*v + zero, f32::from(*s), legal)) as $t;
-            }
-        }
-
-        #[inline(always)]
-        fn $to_f32_rows_body(plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize) {
-            let Area { from: [x, y], size: [w, h] } = area;
-            for (j, out) in out.chunks_mut(stride).enumerate().take(h) {
-                let row = &plane.row::<$t>(y + j)[x..][..w];
-                let (out, room) = out.split_at_mut(w);
-                $to_f32_body(row, zero, out);
-                match <&mut [f32; 16]>::try_from(&mut *room) {
-                    Ok(room) => *room = [0.0; 16], // in one go
-                    Err(_) => room.fill(0.0),
-                }
-            }
-        }
-
-        #[inline(always)]
-        fn $from_f32_rows_body(
-            values: &[f32],
-            stride: usize,
-            zero: f32,
-            legal: (f32, f32),
-            plane: &mut PlaneMut<'_>,
-            area: Area,
-        ) {
-            let Area { from: [x, y], size: [w, h] } = area;
-            for (j, values) in values.chunks(stride).enumerate().take(h) {
-                let row = &mut plane.row_mut::<$t>(y + j)[x..][..w];
-                $from_f32_body(&values[..w], zero, legal, row);
-            }
-        }
-
-        multiversion! {
-            fn $to_f32_rows(level, plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize) = $to_f32_rows_body;
-            fn $from_f32_rows(level, values: &[f32], stride: usize, zero: f32, legal: (f32, f32), plane: &mut PlaneMut<'_>, area: Area) = $from_f32_rows_body;
-            fn $to_f32(level, row: &[$t], zero: f32, out: &mut [f32]) = $to_f32_body;
-            fn $from_f32(level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [$t]) = $from_f32_body;
-        }
-
-        impl ConvertF32 for $t {
-            fn to_f32(level: Level, row: &[$t], zero: f32, out: &mut [f32]) {
-                $to_f32(level, row, zero, out);
-            }
-            fn from_f32(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [$t]) {
-                $from_f32(level, values, zero, legal, row);
-            }
-            fn to_f32_rows(
-                level: Level,
-                plane: &PlaneRef<'_>,
-                area: Area,
-                zero: f32,
-                out: &mut [f32],
-                stride: usize,
-            ) {
-                $to_f32_rows(level, plane, area, zero, out, stride);
-            }
-            fn from_f32_rows(
-                level: Level,
-                values: &[f32],
-                stride: usize,
-                zero: f32,
-                legal: (f32, f32),
-                plane: &mut PlaneMut<'_>,
-                area: Area,
-            ) {
-                $from_f32_rows(level, values, stride, zero, legal, plane, area);
-            }
-            #[inline(always)]
-            fn number(self) -> f32 {
-                self.into()
-            }
-            #[inline(always)]
-            fn of(number: f32) -> $t {
-                whole(number).min(u32::from(<$t>::MAX)) as $t
-            }
-        }
-    };
-}
-
-integer!(
-    u8,
-    to_f32_u8,
-    from_f32_u8,
-    to_f32_u8_body,
-    from_f32_u8_body,
-    to_f32_rows_u8,
-    from_f32_rows_u8,
-    to_f32_rows_u8_body,
-    from_f32_rows_u8_body
-);
-integer!(
-    u16,
-    to_f32_u16,
-    from_f32_u16,
-    to_f32_u16_body,
-    from_f32_u16_body,
-    to_f32_rows_u16,
-    from_f32_rows_u16,
-    to_f32_rows_u16_body,
-    from_f32_rows_u16_body
-);
-
-/// What is not finite stays as it was, to the bit, and nothing becomes so.
-#[inline(always)]
-fn keep_non_finite_body(values: &[f32], row: &mut [f32]) {
-    for (s, v) in row.iter_mut().zip(values) {
-        *s = if v.is_finite() && s.is_finite() { *v } else { *s };
+impl<T: CodeSample> ConvertF32 for T {
+    #[inline(always)]
+    fn less(self, zero: f32) -> f32 {
+        f32::from(self.code()) - zero
     }
-}
-
-multiversion! {
-    fn keep_non_finite(level, values: &[f32], row: &mut [f32]) = keep_non_finite_body;
+    #[inline(always)]
+    fn replaced(self, value: f32, zero: f32, legal: (f32, f32)) -> T {
+        <T as CodeSample>::of(whole(kept(value + zero, f32::from(self.code()), legal)))
+    }
+    #[inline(always)]
+    fn number(self) -> f32 {
+        self.code().into()
+    }
+    #[inline(always)]
+    fn of(number: f32) -> T {
+        let top = if size_of::<T>() == 1 { 255 } else { u16::MAX };
+        <T as CodeSample>::of(whole(number).min(top))
+    }
 }
 
 impl ConvertF32 for f32 {
-    fn to_f32(_: Level, row: &[f32], _: f32, out: &mut [f32]) {
-        out.iter_mut().zip(row).for_each(|(o, s)| *o = *s);
+    #[inline(always)]
+    fn less(self, _: f32) -> f32 {
+        self
     }
-    fn from_f32(level: Level, values: &[f32], _: f32, _: (f32, f32), row: &mut [f32]) {
-        keep_non_finite(level, values, row);
-    }
-    fn to_f32_rows(_: Level, plane: &PlaneRef<'_>, area: Area, _: f32, out: &mut [f32], stride: usize) {
-        let Area { from: [x, y], size: [w, h] } = area;
-        for (j, out) in out.chunks_mut(stride).enumerate().take(h) {
-            let (out, room) = out.split_at_mut(w);
-            out.copy_from_slice(&plane.row::<f32>(y + j)[x..][..w]);
-            room.fill(0.0);
-        }
-    }
-    fn from_f32_rows(
-        level: Level,
-        values: &[f32],
-        stride: usize,
-        _: f32,
-        _: (f32, f32),
-        plane: &mut PlaneMut<'_>,
-        area: Area,
-    ) {
-        let Area { from: [x, y], size: [w, h] } = area;
-        for (j, values) in values.chunks(stride).enumerate().take(h) {
-            keep_non_finite(level, &values[..w], &mut plane.row_mut::<f32>(y + j)[x..][..w]);
-        }
+    /// What is not finite stays as it was, to the bit, and nothing becomes so.
+    #[inline(always)]
+    fn replaced(self, value: f32, _: f32, _: (f32, f32)) -> f32 {
+        if value.is_finite() && self.is_finite() { value } else { self }
     }
     #[inline(always)]
     fn number(self) -> f32 {
@@ -227,33 +86,41 @@ impl ConvertF32 for f32 {
     }
 }
 
-/// Samples less the code of nominal zero; float samples as they are.
-pub fn to_f32<T: ConvertF32>(level: Level, row: &[T], zero: f32, out: &mut [f32]) {
-    T::to_f32(level, row, zero, out);
+#[inline(always)]
+fn to_f32_body<T: ConvertF32>(row: &[T], zero: f32, out: &mut [f32]) {
+    for (out, s) in out.iter_mut().zip(row) {
+        *out = s.less(zero);
+    }
 }
 
-/// The way back from [`to_f32`]: rounded to the nearest code (a half to even) and kept to the legal codes, or as far
-/// outside of them as the sample in `row` was. Float samples are taken as they are, but what is not finite on either side
-/// leaves the sample in `row` as it was.
-pub fn from_f32<T: ConvertF32>(level: Level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [T]) {
-    T::from_f32(level, values, zero, legal, row);
+#[inline(always)]
+fn from_f32_body<T: ConvertF32>(values: &[f32], zero: f32, legal: (f32, f32), row: &mut [T]) {
+    for (s, v) in row.iter_mut().zip(values) {
+        *s = s.replaced(*v, zero, legal);
+    }
 }
 
-/// [`to_f32`] of an area of a plane into rows that are `stride` apart; what lies behind a row becomes 0.
-pub fn to_f32_rows<T: ConvertF32>(
-    level: Level,
+#[inline(always)]
+fn to_f32_rows_body<T: ConvertF32>(
     plane: &PlaneRef<'_>,
     area: Area,
     zero: f32,
     out: &mut [f32],
     stride: usize,
 ) {
-    T::to_f32_rows(level, plane, area, zero, out, stride);
+    let Area { from: [x, y], size: [w, h] } = area;
+    for (j, out) in out.chunks_mut(stride).enumerate().take(h) {
+        let (out, room) = out.split_at_mut(w);
+        to_f32_body(&plane.row::<T>(y + j)[x..][..w], zero, out);
+        match <&mut [f32; 16]>::try_from(&mut *room) {
+            Ok(room) => *room = [0.0; 16], // in one go
+            Err(_) => room.fill(0.0),
+        }
+    }
 }
 
-/// [`from_f32`] of rows that are `stride` apart into an area of a plane.
-pub fn from_f32_rows<T: ConvertF32>(
-    level: Level,
+#[inline(always)]
+fn from_f32_rows_body<T: ConvertF32>(
     values: &[f32],
     stride: usize,
     zero: f32,
@@ -261,12 +128,36 @@ pub fn from_f32_rows<T: ConvertF32>(
     plane: &mut PlaneMut<'_>,
     area: Area,
 ) {
-    T::from_f32_rows(level, values, stride, zero, legal, plane, area);
+    let Area { from: [x, y], size: [w, h] } = area;
+    for (j, values) in values.chunks(stride).enumerate().take(h) {
+        from_f32_body(&values[..w], zero, legal, &mut plane.row_mut::<T>(y + j)[x..][..w]);
+    }
+}
+
+multiversion! {
+    /// Samples less the code of nominal zero; float samples as they are.
+    pub fn to_f32<T: ConvertF32>(level, row: &[T], zero: f32, out: &mut [f32]) = to_f32_body;
+
+    /// The way back from [`to_f32`]: rounded to the nearest code (a half to even) and kept to the legal codes, or as far
+    /// outside of them as the sample in `row` was. Float samples are taken as they are, but what is not finite on either side
+    /// leaves the sample in `row` as it was.
+    pub fn from_f32<T: ConvertF32>(level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [T]) = from_f32_body;
+
+    /// [`to_f32`] of an area of a plane into rows that are `stride` apart; what lies behind a row becomes 0.
+    pub fn to_f32_rows<T: ConvertF32>(
+        level, plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize,
+    ) = to_f32_rows_body::<T>;
+
+    /// [`from_f32`] of rows that are `stride` apart into an area of a plane.
+    pub fn from_f32_rows<T: ConvertF32>(
+        level, values: &[f32], stride: usize, zero: f32, legal: (f32, f32), plane: &mut PlaneMut<'_>, area: Area,
+    ) = from_f32_rows_body::<T>;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Level;
 
     #[test]
     fn every_code_comes_back_at_every_level() {

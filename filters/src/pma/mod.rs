@@ -18,7 +18,6 @@
 //! [`Ranked::rank`], however they came there. Slot numbers depend on the history and are valid only until the next
 //! change.
 
-mod arch;
 mod bounds;
 mod cells;
 mod error;

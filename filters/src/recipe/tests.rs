@@ -1,7 +1,7 @@
 //! Both spellings, against a table of filters that has every kind of setting.
 
 use super::*;
-use crate::catalog::Entry;
+use crate::catalog::{Entry, Role};
 use crate::curve::{Animate, Curve, Ease, Extrapolation, Handles, Key, KeyTime, Shape};
 use crate::filter::Spec;
 use crate::frame::Ranges;
@@ -37,8 +37,8 @@ fn build(_: &Values) -> Result<Box<dyn Spec>, SettingError> {
 }
 
 static TABLE: [Entry; 2] = [
-    Entry { name: "noise", label: "", help: "", settings: &SETTINGS, build },
-    Entry { name: "invert", label: "", help: "", settings: &[], build },
+    Entry { name: "noise", label: "", help: "", role: Role::Adjusts, settings: &SETTINGS, build },
+    Entry { name: "invert", label: "", help: "", role: Role::Adjusts, settings: &[], build },
 ];
 
 fn chain(text: &str) -> Recipe {

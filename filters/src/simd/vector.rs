@@ -10,6 +10,7 @@ use bytemuck::Pod;
 ///
 /// Bodies over registers are `#[inline(always)]` from the dispatch down, and closures in them do one or two operations at
 /// most: a closure is compiled without the level's instructions, and where it is not inlined every register goes through memory.
+/// That holds for what is given to `for_each` and to the `map` of arrays, so these are written as loops.
 ///
 /// Names say what happens to lanes, `u` and `i` whether they are signed where that matters, `adds` and `subs` that results
 /// saturate. Packing and unpacking work on each 128 bits by themselves; [`deal`](Vector::deal) and

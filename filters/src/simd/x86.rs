@@ -130,7 +130,7 @@ macro_rules! registers {
                 join(self, lower: Sse2, upper: Sse2) -> Self =
                     Avx2(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lower.0), upper.0));
                 look_up8(self, table: &[u8; 256]) -> Self = Avx2(look_up8_256(self.0, table));
-                table16(self, table: &[i16; 16]) -> [Self; 2] = table16_256(table).map(Avx2);
+                table16(self, table: &[i16; 16]) -> [Self; 2] = { let [low, high] = table16_256(table); [Avx2(low), Avx2(high)] };
                 look_up16(self, table: [Self; 2]) -> Self = Avx2(look_up16_256(self.0, table[0].0, table[1].0));
             }
         }
@@ -148,7 +148,7 @@ macro_rules! registers {
                 join(self, lower: Avx2, upper: Avx2) -> Self =
                     Avx512(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(lower.0), upper.0));
                 look_up8(self, table: &[u8; 256]) -> Self = Avx512(look_up8_512(self.0, table));
-                table16(self, table: &[i16; 16]) -> [Self; 2] = table16_512(table).map(Avx512);
+                table16(self, table: &[i16; 16]) -> [Self; 2] = [Avx512(table16_512(table)); 2];
                 look_up16(self, table: [Self; 2]) -> Self = Avx512(look_up16_512(self.0, table[0].0, table[1].0));
             }
         }
@@ -167,7 +167,7 @@ macro_rules! registers {
                 join(self, lower: Avx2, upper: Avx2) -> Self =
                     Vbmi(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(lower.0), upper.0));
                 look_up8(self, table: &[u8; 256]) -> Self = Vbmi(look_up8_vbmi(self.0, table));
-                table16(self, table: &[i16; 16]) -> [Self; 2] = table16_512(table).map(Vbmi);
+                table16(self, table: &[i16; 16]) -> [Self; 2] = [Vbmi(table16_512(table)); 2];
                 look_up16(self, table: [Self; 2]) -> Self = Vbmi(look_up16_512(self.0, table[0].0, table[1].0));
             }
         }
@@ -492,7 +492,13 @@ fn look_up8_vbmi(x: __m512i, table: &[u8; 256]) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn table16_256(table: &[i16; 16]) -> [__m256i; 2] {
-    [repeat_256(&table.map(|v| v as u8)), repeat_256(&table.map(|v| (v >> 8) as u8))]
+    // SAFETY: sixteen lanes are twice 128 bits.
+    let (a, b) =
+        unsafe { (_mm_loadu_si128(table.as_ptr().cast()), _mm_loadu_si128(table[8..].as_ptr().cast())) };
+    let byte = _mm_set1_epi16(0xff);
+    let low = _mm_packus_epi16(_mm_and_si128(a, byte), _mm_and_si128(b, byte));
+    let high = _mm_packus_epi16(_mm_srli_epi16::<8>(a), _mm_srli_epi16::<8>(b));
+    [_mm256_broadcastsi128_si256(low), _mm256_broadcastsi128_si256(high)]
 }
 
 #[inline]
@@ -507,9 +513,9 @@ fn look_up16_256(i: __m256i, low: __m256i, high: __m256i) -> __m256i {
 /// One register suffices.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn table16_512(table: &[i16; 16]) -> [__m512i; 2] {
+fn table16_512(table: &[i16; 16]) -> __m512i {
     // SAFETY: sixteen lanes are 256 bits.
-    [_mm512_broadcast_i64x4(unsafe { _mm256_loadu_si256(table.as_ptr().cast()) }); 2]
+    _mm512_broadcast_i64x4(unsafe { _mm256_loadu_si256(table.as_ptr().cast()) })
 }
 
 #[inline]

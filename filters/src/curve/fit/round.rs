@@ -1,7 +1,8 @@
 //! Numbers of few digits, and the last check.
 
 use super::Data;
-use crate::curve::segment::{length, segment};
+use crate::curve::key::length;
+use crate::curve::segment::segment;
 use crate::curve::{Handles, Key, MAX_VALUE, Shape};
 
 /// Keys with their numbers rounded, if the samples stay within the bound; else as they were.

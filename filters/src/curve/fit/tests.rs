@@ -168,7 +168,7 @@ proptest! {
         for shape in [FitShape::Hermite, FitShape::Bezier] {
             let c = fit(&s, shape, bound).unwrap();
             for i in 1..c.keys().len().saturating_sub(1) {
-                let h = |i: usize| crate::curve::segment::length(&c.keys()[i], &c.keys()[i + 1]);
+                let h = |i: usize| crate::curve::key::length(&c.keys()[i], &c.keys()[i + 1]);
                 let (left, right) = (c.segment(i - 1, 0).ends().1 / h(i - 1), c.segment(i, 0).ends().0 / h(i));
                 // Rounding of numbers is all that is between them.
                 prop_assert!((left - right).abs() < 1e-2 * bound.max(1.0) * (1.0 + left.abs()), "{:?}: {} {}", shape, left, right);

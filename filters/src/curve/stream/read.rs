@@ -80,7 +80,7 @@ impl<R: ReadAt> Tracks<R> {
         while !bytes.is_end() {
             let place = bytes.place();
             let time = bytes.time(seconds)?;
-            let time = (!all.jumps.is_empty()).then_some(super::write::ratio(time));
+            let time = (!all.jumps.is_empty()).then_some(time.ratio());
             let jump = Jump { time, place: bytes.u64()?, chunk: bytes.u64()?, offset: bytes.u32()? };
             if all.jumps.last().is_some_and(|last| last.time >= jump.time) {
                 return fault(place, "jump frames are not in order");

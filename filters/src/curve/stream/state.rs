@@ -2,7 +2,8 @@
 
 use super::format::{AHEAD, BEHIND, ByteReader, KEPT, StreamError, cyclic, fault, put_key, rules, rules_of};
 use super::stretch::PreparedSegment;
-use crate::curve::segment::{Segment, length, reach, segment};
+use crate::curve::key::length;
+use crate::curve::segment::{Segment, reach, segment};
 use crate::curve::{Extrapolation, Key, KeyTime, Shape};
 use crate::ratio::Ratio;
 

@@ -72,14 +72,6 @@ impl From<StreamError> for TrackError {
     }
 }
 
-/// The time as a number.
-pub(super) const fn ratio(at: KeyTime) -> Ratio {
-    match at {
-        KeyTime::Frame(n) => Ratio::whole(n),
-        KeyTime::Seconds(s) => s,
-    }
-}
-
 /// Bytes going out, counted.
 struct CountingWriter<'a> {
     to: &'a mut dyn Write,

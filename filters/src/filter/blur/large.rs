@@ -6,7 +6,8 @@
 
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
-use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted};
+use crate::pixel::convert::CodeSample;
+use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted, round_saturate};
 
 /// Sigmas above this many samples go this way.
 pub(super) const FROM: f64 = 8.0;
@@ -78,10 +79,10 @@ pub(super) fn render<T: Coarse>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     for (i, out) in (0i64..).zip(blurred.chunks_exact_mut(m)) {
         let row = |k: usize| &cells[(cell(from + i + k as i64 - up as i64) - first) as usize * m..][..m];
         accumulate_rows(job.level, &mut acc[..m], &down, row);
-        T::Wide::round_saturate(job.level, wide, &acc[..m], 16, Pass::Direct);
+        round_saturate(job.level, wide, &acc[..m], 16, Pass::Direct);
         pad(padded, wide, left);
         accumulate_shifted(job.level, &mut acc[..m], padded, &across);
-        T::Wide::round_saturate(job.level, out, &acc[..m], 16, Pass::Direct);
+        round_saturate(job.level, out, &acc[..m], 16, Pass::Direct);
     }
     for y in rows {
         let (top, part) = ys.place(y);
@@ -127,50 +128,43 @@ fn places(axis: Axis, count: usize, mut each: impl FnMut(usize, usize, u32)) {
     }
 }
 
-macro_rules! integer {
-    ($t:ty) => {
-        impl Coarse for $t {
-            fn average(out: &mut [u16], sums: &[i32], (lx, ly): (u32, u32), bits: u8) {
-                let lift = 16 - u32::from(bits);
-                let half = (1i32 << (lx + ly)) >> 1;
-                let d = 1usize << lx;
-                let (first, last) = (sums[0], sums[sums.len() - 1]);
-                let mean = |sum: i32| (((sum << lift) + half) >> (lx + ly)) as u16;
-                let end = out.len() - 1;
-                (out[0], out[end]) = (mean(first << lx), mean(last << lx));
-                for (out, cell) in out[1..end].iter_mut().zip(sums.chunks(d)) {
-                    // A cell that the picture cuts goes on as its last sample.
-                    let sum = cell.iter().sum::<i32>() + last * (d - cell.len()) as i32;
-                    *out = mean(sum);
-                }
-            }
-
-            fn between(
-                out: &mut [$t],
-                [a, b]: [&[u16]; 2],
-                part: u32,
-                (xs, ys): (Axis, Axis),
-                room: &mut [i32],
-                bits: u8,
-            ) {
-                let (down, across) = (whole(ys.log), whole(xs.log));
-                for ((v, &a), &b) in room.iter_mut().zip(a).zip(b) {
-                    *v = (u32::from(a) * (down - part) + u32::from(b) * part) as i32;
-                }
-                let shift = down.trailing_zeros() + across.trailing_zeros() + 16 - u32::from(bits);
-                let half = (1u32 << shift) >> 1;
-                let top = (1u32 << bits) - 1;
-                places(xs, out.len(), |x, l, part| {
-                    let sum = room[l] as u32 * (across - part) + room[l + 1] as u32 * part;
-                    out[x] = ((sum + half) >> shift).min(top) as $t;
-                });
-            }
+impl<T: CodeSample> Coarse for T {
+    fn average(out: &mut [u16], sums: &[i32], (lx, ly): (u32, u32), bits: u8) {
+        let lift = 16 - u32::from(bits);
+        let half = (1i32 << (lx + ly)) >> 1;
+        let d = 1usize << lx;
+        let (first, last) = (sums[0], sums[sums.len() - 1]);
+        let mean = |sum: i32| (((sum << lift) + half) >> (lx + ly)) as u16;
+        let end = out.len() - 1;
+        (out[0], out[end]) = (mean(first << lx), mean(last << lx));
+        for (out, cell) in out[1..end].iter_mut().zip(sums.chunks(d)) {
+            // A cell that the picture cuts goes on as its last sample.
+            let sum = cell.iter().sum::<i32>() + last * (d - cell.len()) as i32;
+            *out = mean(sum);
         }
-    };
-}
+    }
 
-integer!(u8);
-integer!(u16);
+    fn between(
+        out: &mut [T],
+        [a, b]: [&[u16]; 2],
+        part: u32,
+        (xs, ys): (Axis, Axis),
+        room: &mut [i32],
+        bits: u8,
+    ) {
+        let (down, across) = (whole(ys.log), whole(xs.log));
+        for ((v, &a), &b) in room.iter_mut().zip(a).zip(b) {
+            *v = (u32::from(a) * (down - part) + u32::from(b) * part) as i32;
+        }
+        let shift = down.trailing_zeros() + across.trailing_zeros() + 16 - u32::from(bits);
+        let half = (1u32 << shift) >> 1;
+        let top = (1u32 << bits) - 1;
+        places(xs, out.len(), |x, l, part| {
+            let sum = room[l] as u32 * (across - part) + room[l + 1] as u32 * part;
+            out[x] = <T as CodeSample>::of(((sum + half) >> shift).min(top) as u16);
+        });
+    }
+}
 
 impl Coarse for f32 {
     fn average(out: &mut [f32], sums: &[f32], (lx, ly): (u32, u32), _: u8) {

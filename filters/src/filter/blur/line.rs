@@ -2,7 +2,7 @@
 
 use super::{Job, pad};
 use crate::frame::Scratch;
-use crate::pixel::resample::{Kernel, Pass};
+use crate::pixel::resample::{Kernel, Pass, accumulate1, accumulate4, round_saturate};
 use std::collections::BTreeMap;
 
 /// Blurs the rows of the output that are here.
@@ -33,15 +33,15 @@ pub(super) fn render<T: Kernel>(job: Job<'_, '_>, vector: [f64; 2], scratch: &mu
                 if end - next >= 4 {
                     let rows = [shifted(next), shifted(next + 1), shifted(next + 2), shifted(next + 3)];
                     let four = [w[next], w[next + 1], w[next + 2], w[next + 3]];
-                    T::accumulate4(job.level, acc, rows, four, add);
+                    accumulate4(job.level, acc, rows, four, add);
                     next += 4;
                 } else {
-                    T::accumulate1(job.level, acc, shifted(next), w[next], add);
+                    accumulate1(job.level, acc, shifted(next), w[next], add);
                     next += 1;
                 }
             }
         }
-        T::round_saturate(job.level, job.output.row_mut::<T>(y), acc, job.bits, Pass::Direct);
+        round_saturate(job.level, job.output.row_mut::<T>(y), acc, job.bits, Pass::Direct);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
-use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted};
+use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted, round_saturate};
 
 /// Blurs the rows of the output that are here.
 pub(super) fn render<T: Kernel>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mut Scratch) {
@@ -18,9 +18,9 @@ pub(super) fn render<T: Kernel>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     for y in job.output.rows() {
         let row = |k: usize| job.input.row::<T>((y + k).saturating_sub(up).min(last));
         accumulate_rows(job.level, acc, &down, row);
-        T::round_saturate(job.level, wide, acc, job.bits, Pass::Widen);
+        round_saturate(job.level, wide, acc, job.bits, Pass::Widen);
         pad(padded, wide, left);
         accumulate_shifted(job.level, acc, padded, &across);
-        T::round_saturate(job.level, job.output.row_mut::<T>(y), acc, job.bits, Pass::Narrow);
+        round_saturate(job.level, job.output.row_mut::<T>(y), acc, job.bits, Pass::Narrow);
     }
 }

@@ -5,7 +5,8 @@ use crate::filter::Band;
 use crate::frame::{Depth, Format, PlaneMut, PlaneRef, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::resample::{
-    Edge, Pass, Patch, Phases, Quads, SampleLine, Shape, Warp, accumulate_rows, accumulate_shifted, dot_row,
+    Edge, Pass, Patch, Phases, Quads, SampleLine, Shape, Warp, accumulate_rows, accumulate_shifted,
+    accumulate1, dot_row, round_saturate,
 };
 use crate::simd::Level;
 
@@ -223,7 +224,7 @@ impl Resampler {
         }
         let acc = &mut acc[done..];
         accumulate_rows(self.level, acc, weights, |k| &row(k)[done..]);
-        T::round_saturate(self.level, &mut out[done..], acc, bits, Pass::Widen);
+        round_saturate(self.level, &mut out[done..], acc, bits, Pass::Widen);
     }
 
     /// Down first, then across.
@@ -257,8 +258,8 @@ impl Resampler {
         let blank = &mut bytemuck::cast_slice_mut::<u32, T>(blank)[..count];
         blank.fill(patch.color);
         // The one value as it stands between two passes.
-        T::accumulate1(self.level, &mut acc[..1], &blank[..1], plan.whole(), false);
-        T::round_saturate(self.level, &mut wide[..1], &acc[..1], patch.bits, Pass::Widen);
+        accumulate1(self.level, &mut acc[..1], &blank[..1], plan.whole(), false);
+        round_saturate(self.level, &mut wide[..1], &acc[..1], patch.bits, Pass::Widen);
         let color = wide[0];
         for y in output.rows() {
             let (top, weights) = plan.phases.1.at(plan.start.v + y as i64 * plan.down.1);
@@ -293,7 +294,7 @@ impl Resampler {
                 dot_row(self.level, &mut acc[done..width], padded, &columns.at[done..], weights);
                 done
             };
-            T::round_saturate(self.level, &mut out[done..], &acc[done..width], patch.bits, Pass::Narrow);
+            round_saturate(self.level, &mut out[done..], &acc[done..width], patch.bits, Pass::Narrow);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::super::arch::prefetch;
 use super::coverage::extent;
 use super::grid::{FIRST, Grid, LARGE, OFF, codes};
 use super::splat::{LEAST, Splat};
-use super::stamp::{MAX_RADIUS, RADII};
+use super::stamp::{MAX_RADIUS, RADII, Stamps};
 use super::style::SplatStyle;
 use crate::lend::Executor;
 use crate::simd::Level;
@@ -63,7 +63,7 @@ pub struct Bins {
     live: usize,
     coarse: Vec<(u64, Splat)>,
     rising: bool,
-    pub(super) stamps: super::painter::Stamps,
+    pub(super) stamps: Stamps,
 }
 
 /// The key of a coarse cell.

@@ -2,12 +2,11 @@
 #![allow(clippy::needless_range_loop)] // a lane is a place in many rows
 
 use super::draw_large::draw_large;
-use super::draw_plane::{BATCH, BlendTerms};
-use super::painter::{Painter, Stamps};
+use super::draw_plane::BATCH;
+use super::painter::Painter;
 use super::rasterize::CoverageMask;
 use super::splat::Splat;
-use super::stamp::Stamp;
-use super::style::SplatStyle;
+use super::stamp::{Stamp, Stamps};
 use super::tile::{Part, ROOM, Tile};
 use crate::simd::{Level, multiversion};
 
@@ -137,16 +136,6 @@ fn blend_part<const C: usize, const S: usize>(
     }
 }
 
-/// What a splat does to each plane of a part.
-#[inline(always)]
-pub(super) fn effects(painter: &Painter, part: &Part, splat: &Splat, style: &SplatStyle) -> [BlendTerms; 4] {
-    let mut out = [BlendTerms::default(); 4];
-    for (out, p) in out.iter_mut().zip(part.group.planes()) {
-        *out = painter.places[*p].effect(style.blend, splat.colour, style.gain);
-    }
-    out
-}
-
 /// Coverage of the cells of stamps, times opacity.
 #[repr(C, align(64))]
 struct Coverages([[f32; 16]; BATCH]);
@@ -204,7 +193,7 @@ impl SplatBatch {
         }
         for (j, splat) in splats.iter().enumerate().take(BATCH) {
             let Some(style) = styles.get(usize::from(splat.style)) else { continue };
-            let effects = effects(painter, part, splat, style);
+            let effects = painter.effects(&part.group, splat, style);
             for (mix, effect) in mix.iter_mut().zip(effects) {
                 (mix[0][j], mix[1][j]) = (effect.fade, effect.ink);
             }

@@ -1,12 +1,11 @@
 //! Splats of any shape and size, cut to the tile.
 #![allow(clippy::needless_range_loop)] // a lane is a place in many rows
 
-use super::composite::effects;
 use super::coverage::{Outline, extent_turned, turn};
 use super::draw_plane::BlendTerms;
-use super::image::Sampler;
 use super::painter::Painter;
 use super::rasterize::{Block, CoverageMask, HIGH, LANES, WIDE, rasterize};
+use super::sampler::Sampler;
 use super::splat::Splat;
 use super::style::{Blend, SplatStyle};
 use super::tile::{Part, ROOM};
@@ -45,7 +44,7 @@ fn draw_large_body(
     let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
     let aspect = painter.aspect;
     let sampler = image.map(|image| image.sampler(splat, turned, cells.shown(aspect)));
-    let effects = effects(painter, part, splat, style);
+    let effects = painter.effects(&part.group, splat, style);
     for top in y.clone().step_by(HIGH) {
         for left in x.clone().step_by(WIDE) {
             let size = [((x.end - left) as usize).min(WIDE), ((y.end - top) as usize).min(HIGH)];

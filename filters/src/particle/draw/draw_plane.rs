@@ -57,6 +57,31 @@ impl Cells {
     }
 }
 
+/// Planes whose cells lie alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    pub(super) cells: Cells,
+    /// Which stamp of a set is theirs.
+    pub(super) kind: usize,
+    pub(super) planes: [usize; 4],
+    pub(super) count: usize,
+}
+
+impl Group {
+    pub(super) fn new(cells: Cells, kind: usize, plane: usize) -> Group {
+        Group { cells, kind, planes: [plane, 0, 0, 0], count: 1 }
+    }
+
+    pub(super) fn add(&mut self, plane: usize) {
+        self.planes[self.count.min(3)] = plane;
+        self.count += 1;
+    }
+
+    pub(super) fn planes(&self) -> &[usize] {
+        &self.planes[..self.count.min(4)]
+    }
+}
+
 /// One plane of a format.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct DrawPlane {

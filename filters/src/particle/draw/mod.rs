@@ -53,18 +53,21 @@ mod light;
 mod light_tests;
 mod painter;
 mod rasterize;
+mod render;
+mod sampler;
 mod splat;
 mod stamp;
 mod style;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod working_space;
 
 pub use bins::Bins;
 pub use grid::Grid;
 pub use image::{Image, ImageError, MAX_IMAGE_SIDE};
-pub use light::BlendSpace;
 pub use painter::{MAX_STYLES, Painter, PainterError};
 pub use splat::{Splat, rank};
 pub(crate) use splat::{SplatColumns, deepness, lanes, ranked};
 pub use style::{Blend, MAX_CORNERS, Shape, ShapeError, SplatStyle};
+pub use working_space::BlendSpace;

@@ -1,17 +1,12 @@
-//! Drawing bands of a picture.
+//! What splats are drawn with: their looks, made ready for a format.
 
-use super::bins::{Bins, CHUNK};
-use super::composite::{DrawBuffers, paint};
-use super::draw_plane::{self, DrawPlane};
+use super::draw_plane::{self, BlendTerms, DrawPlane, Group};
 use super::grid::Grid;
-use super::image::Prepared;
-use super::light::{BlendSpace, WorkingSpace};
-use super::splat::{LEAST, Splat};
-use super::stamp::{RADII, Stamp};
+use super::sampler::Prepared;
+use super::splat::Splat;
 use super::style::{Shape, SplatStyle};
-use super::tile::{Group, Tile};
-use crate::frame::{Family, Format, FrameMut, PlaneSet, Scratch};
-use crate::lend::Executor;
+use super::working_space::{BlendSpace, WorkingSpace};
+use crate::frame::{Family, Format};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
@@ -20,9 +15,6 @@ use core::fmt;
 /// log2 of a tile's luma samples across and down. Measured: with these a tile and the stamps of one size stay in a
 /// first cache of 32 kB, and one splat of 3 samples in eight is in two tiles.
 const TILE: [u32; 2] = [6, 5];
-
-/// `f32`s of a splat.
-const SPLAT: usize = size_of::<Splat>() / size_of::<f32>();
 
 /// The most looks that one painter may have.
 pub const MAX_STYLES: usize = 4096;
@@ -63,70 +55,8 @@ pub struct Painter {
     pub(super) grid: Grid,
     /// Width over height of a sample as shown.
     pub(super) aspect: f32,
-    level: Level,
+    pub(super) level: Level,
     pub(super) draft: bool,
-}
-
-/// Stamps that were wanted so far. They follow from looks and format alone.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Stamps {
-    /// By look and radius: 1 and up, the place in `sets`; 0 nothing made yet; `NONE` no stamp.
-    index: Vec<u16>,
-    /// A stamp for each size of cell, and how many sizes there are.
-    sets: Vec<Stamp>,
-    kinds: usize,
-}
-
-const NONE: u16 = u16::MAX;
-/// The most discs that stamps are made for, a bound on memory.
-const MAX_STAMP_SETS: usize = 512;
-
-impl Stamps {
-    /// The number of a splat's set of stamps, 0 or a high one if there is none.
-    #[inline(always)]
-    pub(super) fn set(&self, splat: &Splat) -> u16 {
-        let [x, y] = splat.half;
-        let radius = usize::from(x.wrapping_sub(LEAST));
-        if x != y || radius >= RADII {
-            return 0;
-        }
-        self.index.get(usize::from(splat.style) * RADII + radius).copied().unwrap_or(0)
-    }
-
-    /// The stamp of a set for one size of cell.
-    #[inline(always)]
-    pub(super) fn stamp(&self, set: u16, kind: usize) -> Option<&Stamp> {
-        self.sets.get(usize::from(set.wrapping_sub(1)) * self.kinds + kind)
-    }
-
-    fn want(&mut self, painter: &Painter, used: &[bool]) {
-        self.index.resize(painter.styles.len() * RADII, 0);
-        self.kinds = painter.shifts.len();
-        for (i, _) in used.iter().enumerate().filter(|(_, u)| **u) {
-            let Some(0) = self.index.get(i) else { continue };
-            let soft = match painter.styles.get(i / RADII).map(|l| &l.shape) {
-                Some(Shape::Disc { soft }) => *soft,
-                _ => 0.0,
-            };
-            let radius = (i % RADII) as u16 + LEAST;
-            let made = painter
-                .shifts
-                .iter()
-                .map(|s| Stamp::of(radius, soft, *s, painter.aspect))
-                .collect::<Option<Vec<_>>>();
-            self.index[i] = match made {
-                Some(set) if self.sets.len() < MAX_STAMP_SETS * self.kinds => {
-                    self.sets.extend(set);
-                    (self.sets.len() / self.kinds) as u16
-                }
-                _ => NONE,
-            };
-        }
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        self.index.capacity() * 2 + self.sets.iter().map(Stamp::bytes).sum::<usize>()
-    }
 }
 
 impl Painter {
@@ -222,10 +152,6 @@ impl Painter {
         &self.format
     }
 
-    pub(super) fn level(&self) -> Level {
-        self.level
-    }
-
     /// Luma rows of a tile: bands of a multiple of it cost least.
     pub fn tile_rows(&self) -> usize {
         self.grid.tile_rows()
@@ -239,90 +165,13 @@ impl Painter {
         }
     }
 
-    /// Sorts splats into tiles. The result depends on the splats as a set alone, given that their ranks differ; when
-    /// they come in order of rank it is quickest.
-    pub fn bin(&self, splats: &[Splat], bins: &mut Bins, executor: &dyn Executor) {
-        bins.sort(self.level, self.grid, &self.styles, splats, executor);
-        self.stamp(bins);
-    }
-
-    /// The same for splats that are made on the way: `make(i, out)` pushes the `i`-th part of them, for `i` below
-    /// `parts`, in any order and at the same time. Parts of some [`PART`](Painter::PART) splats are best; ranks
-    /// that rise from part to part are quickest.
-    pub fn bin_with(
-        &self,
-        parts: usize,
-        make: &(dyn Fn(usize, &mut Vec<Splat>) + Sync),
-        bins: &mut Bins,
-        executor: &dyn Executor,
-    ) {
-        bins.fill(self.level, self.grid, &self.styles, parts, make, executor);
-        self.stamp(bins);
-    }
-
-    /// The best number of splats to be made at a time.
-    pub const PART: usize = CHUNK;
-
-    fn stamp(&self, bins: &mut Bins) {
-        let mut used = Vec::new();
-        bins.used(&mut used);
-        let mut stamps = core::mem::take(&mut bins.stamps);
-        stamps.want(self, &used);
-        bins.stamps = stamps;
-    }
-
-    /// Draws the rows of `out`, a band of the picture, in the planes of `writes`. Bins must be this painter's.
-    ///
-    /// Alpha, where it is in `writes`, becomes what picture and splats cover together; where it is not, the picture's
-    /// colour is changed as if it were opaque.
-    pub fn draw(&self, bins: &Bins, out: &mut FrameMut<'_>, writes: PlaneSet, scratch: &mut Scratch) {
-        let rows = out.plane(0).rows();
-        let Some(grid) = bins.grid().filter(|g| **g == self.grid && !rows.is_empty()) else { return };
-        let high = grid.tile_rows();
-        let mut buffers = DrawBuffers::EMPTY;
-        for down in rows.start / high..=(rows.end - 1) / high {
-            let y = (down * high).max(rows.start)..((down + 1) * high).min(rows.end);
-            for across in 0..grid.tiles[0] {
-                let number = down * grid.tiles[0] + across;
-                if bins.count(number) == 0 {
-                    continue;
-                }
-                let from = across << grid.log[0];
-                let x = from..(from + (1 << grid.log[0])).min(grid.size[0]);
-                let tile = Tile::new(self, x, y.clone(), writes);
-                let kept = if self.working.is_some() { tile.len() } else { 0 };
-                let [samples, list, before] =
-                    scratch.buffers::<f32, 3>([tile.len(), bins.room(number) * SPLAT, kept]);
-                let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
-                match &self.working {
-                    None => tile.load(self, out, samples),
-                    Some(working) => match self.format.depth.bytes() {
-                        1 => working.load::<u8>(&tile, out, samples, before),
-                        2 => working.load::<u16>(&tile, out, samples, before),
-                        _ => working.load::<f32>(&tile, out, samples, before),
-                    },
-                }
-                bins.each_batch(number, list, &mut |splats| {
-                    paint(self.level, &tile, self, &bins.stamps, splats, &mut buffers, samples, self.level);
-                });
-                match &self.working {
-                    None => tile.store(self, out, samples),
-                    Some(working) => match self.format.depth.bytes() {
-                        1 => working.store::<u8>(&tile, out, samples, before, writes),
-                        2 => working.store::<u16>(&tile, out, samples, before, writes),
-                        _ => working.store::<f32>(&tile, out, samples, before, writes),
-                    },
-                }
-            }
+    /// What a splat does to each plane of a group.
+    #[inline(always)]
+    pub(super) fn effects(&self, group: &Group, splat: &Splat, style: &SplatStyle) -> [BlendTerms; 4] {
+        let mut out = [BlendTerms::default(); 4];
+        for (out, p) in out.iter_mut().zip(group.planes()) {
+            *out = self.places[*p].effect(style.blend, splat.colour, style.gain);
         }
-    }
-
-    /// The most bytes that bins of so many splats take.
-    pub fn memory(&self, splats: usize) -> usize {
-        let chunks = splats.div_ceil(CHUNK);
-        let discs = self.styles.iter().filter(|l| matches!(l.shape, Shape::Disc { .. })).count();
-        let stamps = (discs * RADII).min(MAX_STAMP_SETS) * self.shifts.len() * Stamp::MAX_BYTES;
-        let images: usize = self.images.iter().flatten().map(Prepared::bytes).sum();
-        images + splats * 9 * size_of::<Splat>() + chunks * (self.grid.len() + 1) * 4 + stamps
+        out
     }
 }

@@ -5,10 +5,13 @@
 //! of them fall on one raster: a stamp is sums of 16 x 16 of its points. Between two places of the centre coverage is taken
 //! to change straight, which is right to well below 1/255 where the disc is soft.
 
+use super::splat::{LEAST, Splat};
+use super::style::{Shape, SplatStyle};
+
 /// Largest radius of a stamp, in 1/16 of a luma sample.
 pub(super) const MAX_RADIUS: u16 = 48;
 /// How many radii there are.
-pub(super) const RADII: usize = (MAX_RADIUS - super::splat::LEAST + 1) as usize;
+pub(super) const RADII: usize = (MAX_RADIUS - LEAST + 1) as usize;
 /// The widest stamp, and the highest, in cells.
 pub(super) const MAX_CELLS: usize = 8;
 /// Least soft edge in cells.
@@ -110,5 +113,64 @@ impl Stamp {
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         self.data.capacity() * 4 + size_of::<Stamp>()
+    }
+}
+
+/// Stamps that were wanted so far. They follow from looks and format alone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stamps {
+    /// By look and radius: 1 and up, the place in `sets`; 0 nothing made yet; `NONE` no stamp.
+    index: Vec<u16>,
+    /// A stamp for each size of cell, and how many sizes there are.
+    sets: Vec<Stamp>,
+    kinds: usize,
+}
+
+const NONE: u16 = u16::MAX;
+/// The most discs that stamps are made for, a bound on memory.
+pub(super) const MAX_STAMP_SETS: usize = 512;
+
+impl Stamps {
+    /// The number of a splat's set of stamps, 0 or a high one if there is none.
+    #[inline(always)]
+    pub(super) fn set(&self, splat: &Splat) -> u16 {
+        let [x, y] = splat.half;
+        let radius = usize::from(x.wrapping_sub(LEAST));
+        if x != y || radius >= RADII {
+            return 0;
+        }
+        self.index.get(usize::from(splat.style) * RADII + radius).copied().unwrap_or(0)
+    }
+
+    /// The stamp of a set for one size of cell.
+    #[inline(always)]
+    pub(super) fn stamp(&self, set: u16, kind: usize) -> Option<&Stamp> {
+        self.sets.get(usize::from(set.wrapping_sub(1)) * self.kinds + kind)
+    }
+
+    /// Makes those of `used` discs that are missing, on cells of these shifts, shown `aspect` times as wide as high.
+    pub(super) fn want(&mut self, styles: &[SplatStyle], shifts: &[[u32; 2]], aspect: f32, used: &[bool]) {
+        self.index.resize(styles.len() * RADII, 0);
+        self.kinds = shifts.len();
+        for (i, _) in used.iter().enumerate().filter(|(_, u)| **u) {
+            let Some(0) = self.index.get(i) else { continue };
+            let soft = match styles.get(i / RADII).map(|l| &l.shape) {
+                Some(Shape::Disc { soft }) => *soft,
+                _ => 0.0,
+            };
+            let radius = (i % RADII) as u16 + LEAST;
+            let made = shifts.iter().map(|s| Stamp::of(radius, soft, *s, aspect)).collect::<Option<Vec<_>>>();
+            self.index[i] = match made {
+                Some(set) if self.sets.len() < MAX_STAMP_SETS * self.kinds => {
+                    self.sets.extend(set);
+                    (self.sets.len() / self.kinds) as u16
+                }
+                _ => NONE,
+            };
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.index.capacity() * 2 + self.sets.iter().map(Stamp::bytes).sum::<usize>()
     }
 }

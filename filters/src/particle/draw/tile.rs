@@ -1,7 +1,7 @@
 //! One tile: its samples as `f32`, with room around them so that small splats need not be cut.
 
 use super::super::arch::prefetch;
-use super::draw_plane::{Cells, DrawPlane, PlaneContent, needs_premultiply};
+use super::draw_plane::{DrawPlane, Group, PlaneContent, needs_premultiply};
 use super::painter::Painter;
 use crate::frame::{FrameMut, PlaneSet};
 use crate::pixel::f32_rows::{Area, ConvertF32, from_f32_rows, to_f32_rows};
@@ -10,31 +10,6 @@ use core::ops::Range;
 /// Cells of room around a tile: a stamp that touches the tile lies inside.
 pub(super) const ROOM: usize = 8;
 const _: () = assert!(ROOM >= super::stamp::MAX_CELLS, "stamps fit the room around a tile");
-
-/// Planes whose cells lie alike.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
-    pub(super) cells: Cells,
-    /// Which stamp of a set is theirs.
-    pub(super) kind: usize,
-    planes: [usize; 4],
-    pub(super) count: usize,
-}
-
-impl Group {
-    pub(super) fn new(cells: Cells, kind: usize, plane: usize) -> Group {
-        Group { cells, kind, planes: [plane, 0, 0, 0], count: 1 }
-    }
-
-    pub(super) fn add(&mut self, plane: usize) {
-        self.planes[self.count.min(3)] = plane;
-        self.count += 1;
-    }
-
-    pub(super) fn planes(&self) -> &[usize] {
-        &self.planes[..self.count.min(4)]
-    }
-}
 
 /// A group's part of a tile.
 #[derive(Clone, Copy, Debug)]
@@ -141,7 +116,7 @@ impl Tile {
             let (samples, below) = samples.split_at_mut(part.size[1] * part.stride);
             above.fill(0.0);
             let zero = painter.places[p].zero;
-            to_f32_rows::<T>(painter.level(), &out.plane(p), part.area(), zero, samples, part.stride);
+            to_f32_rows::<T>(painter.level, &out.plane(p), part.area(), zero, samples, part.stride);
             below.fill(0.0);
             // The tile to the right comes next; the machine does not know, since rows lie far from each other.
             let (from, plane) = (part.area().from, out.plane(p));
@@ -196,7 +171,7 @@ impl Tile {
             }
             let (values, legal) = (&samples[at..], legal.unwrap_or_default());
             from_f32_rows::<T>(
-                painter.level(),
+                painter.level,
                 values,
                 part.stride,
                 zero,

@@ -3,7 +3,9 @@
 //! The parcels of a cell and of the 26 around it are copied next to each other once a cell; then each parcel of the
 //! cell is compared with sixteen of them at a time, and those near enough are written to its list.
 
-use super::{FluidError, Layout, arch};
+mod arch;
+
+use super::{FluidError, Layout};
 use crate::simd::{Level, multiversion};
 
 /// Parcels compared, and summed over, at a time.
@@ -12,7 +14,7 @@ pub const LANES: usize = 16;
 pub const MAX_NEIGHBORS: usize = 4096;
 
 /// Entries of the room for candidates: whole vectors are written behind the last.
-pub(super) const ROOM: usize = MAX_NEIGHBORS + 2 * LANES;
+const ROOM: usize = MAX_NEIGHBORS + 2 * LANES;
 
 /// The neighbours of the parcels of a stretch of cells.
 #[derive(Clone, Debug, Default)]
@@ -161,13 +163,7 @@ fn gather_body(layout: &Layout, cell: [i32; 3], room: &mut Candidates) -> usize 
 /// The definition: writes the candidates nearer than the root of `h2` to `out`, whose ends beyond them may be
 /// overwritten too; how many there are.
 #[inline(always)]
-pub(super) fn test_body(
-    room: &Candidates,
-    i: u32,
-    at: [f32; 3],
-    h2: f32,
-    out: (&mut [u32], &mut [f32]),
-) -> usize {
+fn test_body(room: &Candidates, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize {
     const AT_ONCE: usize = 4;
     let mut n = 0;
     // Four vectors at a time: the end of the loop over the bits is guessed wrong each time.

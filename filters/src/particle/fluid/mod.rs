@@ -43,7 +43,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod arch;
 mod energy;
 mod error;
 mod fluid2d;

@@ -4,7 +4,7 @@ use super::list::{Candidates, List};
 use super::parcel_store::ParcelStore;
 use super::settings::{Constants, MAX_PARCELS};
 use super::sums::{self, Known};
-use super::{FluidError, Grid, Layout, Parcel, Settings, arch};
+use super::{FluidError, Grid, Layout, Parcel, Settings};
 use crate::lend::{Executor, Host, PrepareError};
 use crate::simd::Level;
 use core::ops::Range;
@@ -265,7 +265,7 @@ impl Fluid {
         let (level, c, known) = (self.level, &self.c, &self.known);
         let forces = split_at_partitions(&mut self.forces, &self.partitions);
         let jobs = self.partitions.iter().zip(forces);
-        run(executor, jobs, |(share, forces)| arch::forces(level, &share.list, c, known, forces));
+        run(executor, jobs, |(share, forces)| sums::forces(level, &share.list, c, known, forces));
     }
 
     /// Gravity and walls; in the same pass the greatest squares of speed and acceleration.

@@ -1,8 +1,11 @@
 //! Density, pressure and forces: sums over the neighbour lists, sixteen partial sums at a time.
 
+mod arch;
+
 use super::list::{LANES, List};
 use super::settings::{Constants, EquationOfState};
 use crate::simd::multiversion;
+pub(super) use arch::forces;
 
 /// What the forces need to know of a parcel: x, y, z, pressure over density squared, velocity, rest density over
 /// density.
@@ -63,7 +66,7 @@ pub(super) fn pressure(c: &Constants, density: f32) -> f32 {
 
 /// Accelerations of the list's parcels by pressure, viscosity and cohesion: the definition.
 #[inline(always)]
-pub(super) fn forces_body(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) {
+fn forces_body(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) {
     for (k, out) in out.iter_mut().enumerate() {
         let own = &known[list.first() + k];
         let (n, near, d2) = list.wide(k);

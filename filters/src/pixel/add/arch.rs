@@ -11,7 +11,7 @@
 use super::Scale;
 use super::scale::BYTE_SHIFT;
 use crate::noise::Distribution;
-use crate::noise::arch::{h8_by_parts, h8_in_order};
+use crate::noise::distribution::arch::{h8_by_parts, h8_in_order};
 use crate::noise::lfsr31::{LANES, Lanes};
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, Vector, multiversion, prefetch_at};
@@ -238,11 +238,11 @@ fn before<V: Vector>(far: V, near: V, bits: u32) -> V {
     far.shl16(16 - bits).xor(near.shr_u16(bits))
 }
 
-/// The last 32 steps, in as many registers as they fill, the rest of the array unused. But for H8, which never looks at it,
-/// all words have bit 0 set, as the uniform law has it; no other bit looks at it either.
+/// The last 32 steps, in as many registers as they fill, the rest of the array unused.
 ///
-/// `DEALT`, where a register holds two steps: of each four the even ones stand in the first of two registers and the odd ones
-/// in the second, the order from which bytes are packed without moving them.
+/// `DEALT`, where a register holds two steps and the law is uniform: of each four the even ones stand in the first of two
+/// registers and the odd ones in the second, the order from which bytes are packed without moving them; and all words have
+/// bit 0 set, as that law has it (no other bit looks at it). Elsewhere it is set as words are added.
 struct Ring<V, const H8: bool, const DEALT: bool>([V; 32]);
 
 impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
@@ -275,23 +275,26 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
             let upper = half.join(w[step + apart], w[step + apart + apart / 2]);
             ring.0[m] = any.join(lower, upper);
         }
-        for step in (8..16).step_by(Self::STEPS) {
-            let (far, near) = (ring.at(step - 8), ring.at(step - 7));
-            ring.0[step / Self::STEPS] = near.xor(before(far, near, 12));
-        }
-        for step in (16..32).step_by(Self::STEPS) {
-            let (far, near) = (ring.at(step - 16), ring.at(step - 15));
-            ring.0[step / Self::STEPS] = ring.at(step - 14).xor(before(far, near, 8));
-        }
-        for [a, b] in ring.0.as_chunks_mut::<2>().0 {
-            if DEALT {
-                (*a, *b) = (a.even_parts(*b), a.odd_parts(*b));
-            }
-            if !H8 {
-                (*a, *b) = (a.or(any.splat16(1)), b.or(any.splat16(1)));
+        ring.eight(8, (8, 12), 7);
+        ring.eight(16, (16, 8), 14);
+        ring.eight(24, (16, 8), 14);
+        if DEALT {
+            for [a, b] in ring.0.as_chunks_mut::<2>().0 {
+                let one = any.splat16(1);
+                (*a, *b) = (a.even_parts(*b).or(one), a.odd_parts(*b).or(one));
             }
         }
         ring
+    }
+
+    /// Steps from `first` on: each of the word so many bits before the step `far` back, and that of the step `near` back. Not more
+    /// than eight at once: longer loops stay loops, and the ring is then in memory.
+    #[inline(always)]
+    fn eight(&mut self, first: usize, (far, bits): (usize, u32), near: usize) {
+        for step in (first..first + 8).step_by(Self::STEPS) {
+            let word = before(self.at(step - far), self.at(step - far + 1), bits);
+            self.0[step / Self::STEPS] = self.at(step - near).xor(word);
+        }
     }
 
     /// The register that begins with a step, at most two after one that is there.
@@ -311,6 +314,11 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
     fn centred<T: Code, const B: usize>(&self) -> Block<V> {
         let mut words = [self.0[0]; 8];
         words[..Self::BLOCK].copy_from_slice(&self.0[B * Self::BLOCK..][..Self::BLOCK]);
+        if !H8 && !DEALT {
+            for w in &mut words {
+                *w = w.or(w.splat16(1));
+            }
+        }
         T::centre::<V, H8>(words)
     }
 
@@ -331,7 +339,7 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
             };
             let word = self.at(m * Self::STEPS + 4).xor(far);
             even = self.0[m];
-            self.0[m] = if H8 { word } else { word.or(word.splat16(1)) };
+            self.0[m] = if DEALT { word.or(word.splat16(1)) } else { word };
         }
     }
 
@@ -360,15 +368,16 @@ fn fused<V: Vector, T: Code, const H8: bool, const FULL: bool, const DEALT: bool
 ) {
     let by = Adds::new(any, job);
     let mut ring = Ring::<V, H8, DEALT>::new(any, lanes);
-    let (blocks, rest) = row.as_chunks_mut::<BLOCK>();
-    let (turns, blocks) = blocks.as_chunks_mut::<4>();
+    let (blocks, _) = row.as_chunks_mut::<BLOCK>();
+    let (turns, _) = blocks.as_chunks_mut::<4>();
+    let done = turns.len() * 4 * BLOCK;
     for [a, b, c, d] in turns {
         ring.turn::<T, FULL, 0>(&by, a);
         ring.turn::<T, FULL, 1>(&by, b);
         ring.turn::<T, FULL, 2>(&by, c);
         ring.turn::<T, FULL, 3>(&by, d);
     }
-    let mut rests = blocks.iter_mut().map(|b| &mut b[..]).chain([rest]);
+    let mut rests = row[done..].chunks_mut(BLOCK);
     ring.rest::<T, FULL, 0>(&by, rests.next());
     ring.rest::<T, FULL, 1>(&by, rests.next());
     ring.rest::<T, FULL, 2>(&by, rests.next());

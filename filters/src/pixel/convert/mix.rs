@@ -191,7 +191,8 @@ impl Real {
 }
 
 /// What becomes of a float result.
-trait FromReal: Sample {
+pub trait FromReal: Sample {
+    /// The result for a form's sum.
     fn from_real(v: f32, form: &Real) -> Self;
 }
 
@@ -237,33 +238,41 @@ fn real_body<D: FromReal>(form: &Real, out: &mut [D], a: &[f32], b: &[f32], c: &
     }
 }
 
-macro_rules! mixes {
-    ($($acc:ty, $to:ty, $form:ident, $name:ident, $body:ident;)+) => {$(
-        multiversion! {
-            fn $name(level, form: &$form, out: &mut [$to], a: &[$acc], b: &[$acc], c: &[$acc]) = $body;
-        }
-        impl Mix<$acc> for $to {
-            type Form = $form;
-            fn forms(planes: &[(&[Term], Code)]) -> Vec<$form> {
-                $form::bind(planes)
-            }
-            fn mix(level: Level, form: &$form, out: &mut [$to], rows: &[&[$acc]]) {
-                assert!(form.terms == rows.len() && rows.iter().all(|r| r.len() == out.len()));
-                let row = |i: usize| rows.get(i).copied().unwrap_or_default();
-                if form.terms > 0 {
-                    $name(level, form, out, row(0), row(1), row(2));
-                }
-            }
-        }
-    )+};
+multiversion! {
+    fn fixed<D: CodeSample>(level, form: &Fixed, out: &mut [D], a: &[i32], b: &[i32], c: &[i32]) = fixed_body;
+    fn real<D: FromReal>(level, form: &Real, out: &mut [D], a: &[f32], b: &[f32], c: &[f32]) = real_body;
 }
 
-mixes! {
-    i32, u8, Fixed, fixed_u8, fixed_body;
-    i32, u16, Fixed, fixed_u16, fixed_body;
-    f32, u8, Real, real_u8, real_body;
-    f32, u16, Real, real_u16, real_body;
-    f32, f32, Real, real_f32, real_body;
+/// The rows of up to three terms, as long as the output; no rows beyond the terms.
+fn inputs<'a, A>(terms: usize, len: usize, rows: &[&'a [A]]) -> [&'a [A]; 3] {
+    assert!(terms == rows.len() && rows.iter().all(|r| r.len() == len));
+    [0, 1, 2].map(|i| rows.get(i).copied().unwrap_or_default())
+}
+
+impl<D: CodeSample> Mix<i32> for D {
+    type Form = Fixed;
+    fn forms(planes: &[(&[Term], Code)]) -> Vec<Fixed> {
+        Fixed::bind(planes)
+    }
+    fn mix(level: Level, form: &Fixed, out: &mut [D], rows: &[&[i32]]) {
+        let [a, b, c] = inputs(form.terms, out.len(), rows);
+        if form.terms > 0 {
+            fixed(level, form, out, a, b, c);
+        }
+    }
+}
+
+impl<D: FromReal> Mix<f32> for D {
+    type Form = Real;
+    fn forms(planes: &[(&[Term], Code)]) -> Vec<Real> {
+        Real::bind(planes)
+    }
+    fn mix(level: Level, form: &Real, out: &mut [D], rows: &[&[f32]]) {
+        let [a, b, c] = inputs(form.terms, out.len(), rows);
+        if form.terms > 0 {
+            real(level, form, out, a, b, c);
+        }
+    }
 }
 
 #[cfg(test)]

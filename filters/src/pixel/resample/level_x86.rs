@@ -6,6 +6,7 @@
 
 use super::BITS;
 use super::level::Quads;
+use crate::pixel::convert::CodeSample;
 use core::arch::x86_64::*;
 
 /// What 32768 in every sample adds to a sum.
@@ -42,66 +43,52 @@ fn sixteen<const P: usize>(by: &Sums<P>, rows: [(__m256i, __m256i); P]) -> __m25
     _mm256_packus_epi32(_mm256_sra_epi32(low, by.shift), _mm256_sra_epi32(high, by.shift))
 }
 
-/// A function of any even number of taps up to the most, by one of known numbers.
-macro_rules! by_pairs {
-    ($(#[$doc:meta])* $name:ident = $of:ident($($arg:ident: $ty:ty),*; $w:ident)) => {
-        $(#[$doc])*
-        #[target_feature(enable = "avx2")]
-        pub(super) fn $name($($arg: $ty),*) -> usize {
-            match $w.len() {
-                2 => $of::<1>($($arg),*),
-                4 => $of::<2>($($arg),*),
-                6 => $of::<3>($($arg),*),
-                8 => $of::<4>($($arg),*),
-                _ => 0,
-            }
-        }
-    };
+/// Rows, weighed by any even number of taps up to the most.
+#[target_feature(enable = "avx2")]
+pub(super) fn down<T: CodeSample>(out: &mut [u16], rows: &[&[T]], w: &[i16], shift: u32) -> usize {
+    match w.len() {
+        2 => down_by::<T, 1>(out, rows, w, shift),
+        4 => down_by::<T, 2>(out, rows, w, shift),
+        6 => down_by::<T, 3>(out, rows, w, shift),
+        8 => down_by::<T, 4>(out, rows, w, shift),
+        _ => 0,
+    }
 }
 
-macro_rules! downs {
-    ($name:ident, $of:ident, $t:ty, $bias:expr, |$p:ident| $load:expr) => {
-        by_pairs!(
-            /// Rows, weighed.
-            $name = $of(out: &mut [u16], rows: &[&[$t]], w: &[i16], shift: u32; w)
-        );
-
-        #[inline]
-        #[target_feature(enable = "avx2")]
-        fn $of<const P: usize>(out: &mut [u16], rows: &[&[$t]], w: &[i16], shift: u32) -> usize {
-            let n = out.len();
-            assert!(rows.len() == 2 * P && rows.iter().all(|r| r.len() >= n));
-            let by = sums::<P>(w, shift, $bias);
-            let starts: [_; P] = core::array::from_fn(|k| (rows[2 * k].as_ptr(), rows[2 * k + 1].as_ptr()));
-            let mut done = 0;
-            for out in out.chunks_exact_mut(16) {
-                let row = |$p: *const $t| {
-                    let $p = $p.wrapping_add(done);
-                    // SAFETY: every row has sixteen samples from here on, as `out` has.
-                    unsafe { $load }
-                };
-                let mut all = [(_mm256_setzero_si256(), _mm256_setzero_si256()); P];
-                for (pair, (a, b)) in all.iter_mut().zip(starts) {
-                    *pair = (row(a), row(b));
+#[inline]
+#[target_feature(enable = "avx2")]
+fn down_by<T: CodeSample, const P: usize>(out: &mut [u16], rows: &[&[T]], w: &[i16], shift: u32) -> usize {
+    let n = out.len();
+    assert!(rows.len() == 2 * P && rows.iter().all(|r| r.len() >= n));
+    let by = sums::<P>(w, shift, if size_of::<T>() == 1 { 0 } else { MIDDLE });
+    let starts: [_; P] = core::array::from_fn(|k| (rows[2 * k].as_ptr(), rows[2 * k + 1].as_ptr()));
+    let mut done = 0;
+    for out in out.chunks_exact_mut(16) {
+        let row = |p: *const T| {
+            let p = p.wrapping_add(done);
+            // SAFETY: every row has sixteen samples from here on, as `out` has.
+            unsafe {
+                match size_of::<T>() {
+                    1 => _mm256_cvtepu8_epi16(_mm_loadu_si128(p.cast())),
+                    _ => _mm256_xor_si256(_mm256_loadu_si256(p.cast()), _mm256_set1_epi16(i16::MIN)),
                 }
-                // SAFETY: there is room for sixteen.
-                unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sixteen(&by, all)) };
-                done += 16;
             }
-            done
+        };
+        let mut all = [(_mm256_setzero_si256(), _mm256_setzero_si256()); P];
+        for (pair, (a, b)) in all.iter_mut().zip(starts) {
+            *pair = (row(a), row(b));
         }
-    };
+        // SAFETY: there is room for sixteen.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sixteen(&by, all)) };
+        done += 16;
+    }
+    done
 }
-
-downs!(down_u8, down_u8_of, u8, 0, |p| _mm256_cvtepu8_epi16(_mm_loadu_si128(p.cast())));
-downs!(down_u16, down_u16_of, u16, MIDDLE, |p| {
-    _mm256_xor_si256(_mm256_loadu_si256(p.cast()), _mm256_set1_epi16(i16::MIN))
-});
 
 /// Sums of neighbours, in 16 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn along<const P: usize>(by: &Sums<P>, row: *const u16) -> __m256i {
+fn neighbours<const P: usize>(by: &Sums<P>, row: *const u16) -> __m256i {
     let sign = _mm256_set1_epi16(i16::MIN);
     // SAFETY: the callers have checked that so many neighbours are there.
     let at = |k: usize| unsafe { _mm256_xor_si256(_mm256_loadu_si256(row.wrapping_add(k).cast()), sign) };
@@ -112,94 +99,87 @@ fn along<const P: usize>(by: &Sums<P>, row: *const u16) -> __m256i {
     sixteen(by, all)
 }
 
-by_pairs!(
-    /// A row and its neighbours, weighed, to 8-bit samples.
-    along_u8 = along_u8_of(out: &mut [u8], row: &[u16], w: &[i16], shift: u32, top: u16; w)
-);
-by_pairs!(
-    /// The same to deeper samples.
-    along_u16 = along_u16_of(out: &mut [u16], row: &[u16], w: &[i16], shift: u32, top: u16; w)
-);
-
-#[inline]
+/// A row and its neighbours, weighed by any even number of taps up to the most, to samples.
 #[target_feature(enable = "avx2")]
-fn along_u8_of<const P: usize>(out: &mut [u8], row: &[u16], w: &[i16], shift: u32, _: u16) -> usize {
-    assert!(row.len() + 1 >= out.len() + 2 * P);
-    let by = sums::<P>(w, shift, MIDDLE);
-    let mut done = 0;
-    for out in out.chunks_exact_mut(32) {
-        let p = row[done..].as_ptr();
-        let all = _mm256_packus_epi16(along(&by, p), along(&by, p.wrapping_add(16)));
-        let all = _mm256_permute4x64_epi64::<0b11_01_10_00>(all);
-        // SAFETY: there is room for 32.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), all) };
-        done += 32;
+pub(super) fn along<T: CodeSample>(out: &mut [T], row: &[u16], w: &[i16], shift: u32, top: u16) -> usize {
+    match w.len() {
+        2 => along_by::<T, 1>(out, row, w, shift, top),
+        4 => along_by::<T, 2>(out, row, w, shift, top),
+        6 => along_by::<T, 3>(out, row, w, shift, top),
+        8 => along_by::<T, 4>(out, row, w, shift, top),
+        _ => 0,
     }
-    done
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn along_u16_of<const P: usize>(out: &mut [u16], row: &[u16], w: &[i16], shift: u32, top: u16) -> usize {
+fn along_by<T: CodeSample, const P: usize>(
+    out: &mut [T],
+    row: &[u16],
+    w: &[i16],
+    shift: u32,
+    top: u16,
+) -> usize {
     assert!(row.len() + 1 >= out.len() + 2 * P);
     let (by, top) = (sums::<P>(w, shift, MIDDLE), _mm256_set1_epi16(top as i16));
     let mut done = 0;
-    for out in out.chunks_exact_mut(16) {
-        let all = _mm256_min_epu16(along(&by, row[done..].as_ptr()), top);
-        // SAFETY: there is room for sixteen.
+    for out in out.chunks_exact_mut(32 / size_of::<T>()) {
+        let p = row[done..].as_ptr();
+        let all = if size_of::<T>() == 1 {
+            let all = _mm256_packus_epi16(neighbours(&by, p), neighbours(&by, p.wrapping_add(16)));
+            _mm256_permute4x64_epi64::<0b11_01_10_00>(all)
+        } else {
+            _mm256_min_epu16(neighbours(&by, p), top)
+        };
+        // SAFETY: there is room for a whole register.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), all) };
-        done += 16;
+        done += out.len();
     }
     done
 }
 
-macro_rules! windows {
-    ($(#[$doc:meta])* $name:ident, $t:ty, |$p:ident, $codes:ident, $top:ident| $store:expr) => {
-        $(#[$doc])*
-        #[target_feature(enable = "avx2")]
-        pub(super) fn $name(out: &mut [$t], row: &[u16], quads: &Quads, shift: u32, top: u16) -> usize {
-            assert!(quads.end() <= row.len(), "a window ends behind the row");
-            let sign = _mm256_set1_epi16(i16::MIN);
-            let half = _mm256_set1_epi32(MIDDLE + (1 << (shift - 1)));
-            let (shift, $top) = (_mm_cvtsi32_si128(shift as i32), _mm_set1_epi16(top as i16));
-            let starts = quads.starts.as_chunks::<2>().0.iter();
-            let orders = quads.orders.as_chunks::<2>().0.iter().zip(quads.weights.as_chunks::<2>().0);
-            let mut done = 0;
-            for ((out, starts), (orders, weights)) in out.chunks_exact_mut(8).zip(starts).zip(orders) {
-                let four = |i: usize| {
-                    // SAFETY: eight samples are there from every start; an order and its weights are a register each.
-                    let (samples, order, weights) = unsafe {
-                        (
-                            _mm_loadu_si128(row.as_ptr().add(starts[i] as usize).cast()),
-                            _mm256_loadu_si256(orders[i].as_ptr().cast()),
-                            _mm256_loadu_si256(weights[i].as_ptr().cast()),
-                        )
-                    };
-                    let samples = _mm256_xor_si256(_mm256_broadcastsi128_si256(samples), sign);
-                    _mm256_madd_epi16(_mm256_shuffle_epi8(samples, order), weights)
-                };
-                let all = _mm256_hadd_epi32(four(0), four(1));
-                let all = _mm256_sra_epi32(_mm256_add_epi32(all, half), shift);
-                // 0, 1, 4, 5 and 2, 3, 6, 7.
-                let codes = _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
-                let ($codes, $p) = (_mm_shuffle_epi32::<0b11_01_10_00>(codes), out.as_mut_ptr());
-                // SAFETY: there is room for eight.
-                unsafe { $store };
-                done += 8;
+/// Windows of four, to samples.
+#[target_feature(enable = "avx2")]
+pub(super) fn windows<T: CodeSample>(
+    out: &mut [T],
+    row: &[u16],
+    quads: &Quads,
+    shift: u32,
+    top: u16,
+) -> usize {
+    assert!(quads.end() <= row.len(), "a window ends behind the row");
+    let sign = _mm256_set1_epi16(i16::MIN);
+    let half = _mm256_set1_epi32(MIDDLE + (1 << (shift - 1)));
+    let (shift, top) = (_mm_cvtsi32_si128(shift as i32), _mm_set1_epi16(top as i16));
+    let starts = quads.starts.as_chunks::<2>().0.iter();
+    let orders = quads.orders.as_chunks::<2>().0.iter().zip(quads.weights.as_chunks::<2>().0);
+    let mut done = 0;
+    for ((out, starts), (orders, weights)) in out.chunks_exact_mut(8).zip(starts).zip(orders) {
+        let four = |i: usize| {
+            // SAFETY: eight samples are there from every start; an order and its weights are a register each.
+            let (samples, order, weights) = unsafe {
+                (
+                    _mm_loadu_si128(row.as_ptr().add(starts[i] as usize).cast()),
+                    _mm256_loadu_si256(orders[i].as_ptr().cast()),
+                    _mm256_loadu_si256(weights[i].as_ptr().cast()),
+                )
+            };
+            let samples = _mm256_xor_si256(_mm256_broadcastsi128_si256(samples), sign);
+            _mm256_madd_epi16(_mm256_shuffle_epi8(samples, order), weights)
+        };
+        let all = _mm256_hadd_epi32(four(0), four(1));
+        let all = _mm256_sra_epi32(_mm256_add_epi32(all, half), shift);
+        // 0, 1, 4, 5 and 2, 3, 6, 7.
+        let codes = _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
+        let (codes, p) = (_mm_shuffle_epi32::<0b11_01_10_00>(codes), out.as_mut_ptr());
+        // SAFETY: there is room for eight.
+        unsafe {
+            match size_of::<T>() {
+                1 => _mm_storel_epi64(p.cast(), _mm_packus_epi16(codes, codes)),
+                _ => _mm_storeu_si128(p.cast(), _mm_min_epu16(codes, top)),
             }
-            done
         }
-    };
-}
-
-windows!(
-    /// Windows of four to 8-bit samples.
-    windows_u8, u8, |p, codes, top| {
-        let _ = top;
-        _mm_storel_epi64(p.cast(), _mm_packus_epi16(codes, codes));
+        done += 8;
     }
-);
-windows!(
-    /// Windows of four to deeper samples.
-    windows_u16, u16, |p, codes, top| _mm_storeu_si128(p.cast(), _mm_min_epu16(codes, top))
-);
+    done
+}

@@ -5,19 +5,19 @@
 //! summed in f32 in the order of the taps; a sum that is not finite is in the end the source's own sample at that place, to
 //! the bit ([`carry`], [`Warp::carry`]), so that what is not finite moves with the picture and does not spread.
 
-mod arch;
 mod level;
 #[cfg(target_arch = "x86_64")]
 mod level_x86;
 mod rows;
 #[cfg(test)]
 mod tests;
-#[cfg(target_arch = "x86_64")]
-mod walk_x86;
 mod warp;
 
 pub use level::Quads;
-pub use rows::{Kernel, Pass, accumulate_rows, accumulate_shifted, carry, dot_row};
+pub use rows::{
+    Kernel, Pass, accumulate_rows, accumulate_shifted, accumulate1, accumulate4, carry, dot_row,
+    round_saturate,
+};
 pub use warp::{Edge, PHASES, Patch, Phases, SampleLine, Shape, Warp};
 
 /// Fraction bits of integer weights.

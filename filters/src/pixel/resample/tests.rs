@@ -41,7 +41,7 @@ fn sums<T: Kernel>(top: f64, bits: u8, by: f64) {
                 accumulate_rows(level, &mut acc, &w, |k| &rows[k][1..]);
             }
             let mut out = vec![T::of(0.0); 287];
-            T::round_saturate(level, &mut out, &acc, bits, pass);
+            round_saturate(level, &mut out, &acc, bits, pass);
             out
         };
         for shifted in [false, true] {

@@ -3,8 +3,13 @@
 //! Places are fixed-point numbers with 32 fraction bits, 0 being the middle of the first sample, so that a place does not
 //! hang on the row or band that a walk began in. A place is rounded to 1/256 of a sample ([`PHASES`]).
 
+mod arch;
+#[cfg(target_arch = "x86_64")]
+mod walk_x86;
+
 use super::rows::{Pass, shift};
-use super::{Kernel, Quads, arch};
+use super::{Kernel, Quads};
+use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 use bytemuck::Pod;
 
@@ -68,11 +73,11 @@ pub struct Phases<S> {
 
 /// The weights of 2 or 4 taps as kernels take them that multiply 16 bits and add pairs.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Pairs {
+struct Pairs {
     /// One phase after the other.
-    pub(super) across: Vec<i16>,
+    across: Vec<i16>,
     /// For every phase the first two as often as there are columns, then the last two.
-    pub(super) down: Vec<i16>,
+    down: Vec<i16>,
 }
 
 impl Pairs {
@@ -113,7 +118,7 @@ impl<S: Pod> Phases<S> {
     }
 
     /// Of 2 or 4 taps for integer samples.
-    pub(super) fn pairs(&self) -> Option<&Pairs> {
+    fn pairs(&self) -> Option<&Pairs> {
         self.pairs.as_ref()
     }
 
@@ -258,10 +263,10 @@ fn walk_body<T: Kernel, const N: usize>(
     p: &Patch<'_, T>,
     walk: SampleLine,
     (across, down): (&Phases<T::Sum>, &Phases<T::Sum>),
-    sum: impl Fn(T::Sum, T::Sum, T::Sum) -> T::Sum + Copy,
-    wide: impl Fn(T::Sum) -> T::Sum + Copy,
 ) {
-    let (narrow, top) = if size_of::<T>() == 4 { (0, 0) } else { shift(p.bits, Pass::Narrow) };
+    let (widen, narrow) = (shift::<T>(p.bits, Pass::Widen), shift::<T>(p.bits, Pass::Narrow));
+    let round = |sum: T::Sum| T::of_sum(sum, narrow.0, narrow.1);
+    let wide = |sum: T::Sum| T::Wide::of_sum(sum, widen.0, widen.1);
     let place = |i: usize| (walk.u + i as i64 * walk.du, walk.v + i as i64 * walk.dv);
     // Where all samples that are needed are there.
     let (mut first, mut last) = (0, 0);
@@ -285,11 +290,11 @@ fn walk_body<T: Kernel, const N: usize>(
         for (j, &w) in (0i64..).zip(wx) {
             let mut column = T::ZERO;
             for (k, &w) in (0i64..).zip(wy) {
-                column = sum(column, sample(p, x + j, y + k).part(), w);
+                column = sample(p, x + j, y + k).add_to(column, w);
             }
-            total = sum(total, wide(column), w);
+            total = wide(column).add_to(total, w);
         }
-        T::of_sum(total, narrow, top)
+        round(total)
     };
     for i in (0..first).chain(last..out.len()) {
         out[i] = outside(i);
@@ -304,50 +309,39 @@ fn walk_body<T: Kernel, const N: usize>(
         for &w in wy {
             let row = &p.samples[at..at + N];
             for j in 0..N {
-                columns[j] = sum(columns[j], row[j].part(), w);
+                columns[j] = row[j].add_to(columns[j], w);
             }
             at += p.stride;
         }
         let mut total = T::ZERO;
         for j in 0..N {
-            total = sum(total, wide(columns[j]), wx[j]);
+            total = wide(columns[j]).add_to(total, wx[j]);
         }
-        *out = T::of_sum(total, narrow, top);
+        *out = round(total);
         u += walk.du;
         v += walk.dv;
     }
 }
 
-macro_rules! walks {
-    ($body:ident, $by_taps:ident, $t:ty, $sum:expr, $wide:expr) => {
-        #[inline(always)]
-        fn $body(out: &mut [$t], p: &Patch<'_, $t>, walk: SampleLine, by: (&Phases<<$t as Kernel>::Sum>, &Phases<<$t as Kernel>::Sum>)) {
-            let wide = $wide;
-            let wide = wide(p.bits);
-            match (by.0.taps, by.1.taps) {
-                (2, 2) => walk_body::<$t, 2>(out, p, walk, by, $sum, wide),
-                (4, 4) => walk_body::<$t, 4>(out, p, walk, by, $sum, wide),
-                (6, 6) => walk_body::<$t, 6>(out, p, walk, by, $sum, wide),
-                // Any other width: every sample by itself.
-                _ => walk_body::<$t, 1>(out, p, walk, by, $sum, wide),
-            }
-        }
-        multiversion! {
-            fn $by_taps(level, out: &mut [$t], p: &Patch<'_, $t>, walk: SampleLine, by: (&Phases<<$t as Kernel>::Sum>, &Phases<<$t as Kernel>::Sum>)) = $body;
-        }
-    };
-}
-
-/// What stands between two passes, of a sum of samples of `bits` bits.
 #[inline(always)]
-fn lifted(bits: u8) -> impl Fn(i32) -> i32 + Copy {
-    let (shift, top) = shift(bits, Pass::Widen);
-    move |s: i32| (s.wrapping_add((1 << shift) >> 1) >> shift).clamp(0, top)
+fn by_taps<T: Kernel>(
+    out: &mut [T],
+    p: &Patch<'_, T>,
+    walk: SampleLine,
+    by: (&Phases<T::Sum>, &Phases<T::Sum>),
+) {
+    match (by.0.taps, by.1.taps) {
+        (2, 2) => walk_body::<T, 2>(out, p, walk, by),
+        (4, 4) => walk_body::<T, 4>(out, p, walk, by),
+        (6, 6) => walk_body::<T, 6>(out, p, walk, by),
+        // Any other width: every sample by itself.
+        _ => walk_body::<T, 1>(out, p, walk, by),
+    }
 }
 
-walks!(walk_u8_body, walk_u8, u8, |s: i32, x: i32, w: i32| s.wrapping_add(x.wrapping_mul(w)), lifted);
-walks!(walk_u16_body, walk_u16, u16, |s: i32, x: i32, w: i32| s.wrapping_add(x.wrapping_mul(w)), lifted);
-walks!(walk_f32_body, walk_f32, f32, |s: f32, x: f32, w: f32| s + x * w, |_: u8| |s: f32| s);
+multiversion! {
+    fn walk_any<T: Kernel>(level, out: &mut [T], p: &Patch<'_, T>, walk: SampleLine, by: (&Phases<T::Sum>, &Phases<T::Sum>)) = by_taps;
+}
 
 /// A sample that can be walked along.
 pub trait Warp: Kernel {
@@ -380,50 +374,42 @@ pub trait Warp: Kernel {
     }
 }
 
-/// Codes: what the edge cannot touch by kernels written by hand, the rest and what those leave by what walks any number
-/// of taps.
-macro_rules! walked {
-    ($t:ty, $walk:ident, $down:ident, $along:ident, $windows:ident) => {
-        impl Warp for $t {
-            fn walk(
-                level: Level,
-                out: &mut [$t],
-                from: &Patch<'_, $t>,
-                walk: SampleLine,
-                by: (&Phases<i32>, &Phases<i32>),
-            ) {
-                let [touching, inside] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
-                let touching = if from.edge == Edge::Color { touching } else { (0, out.len()) };
-                // What sees nothing but the one value is that value: its weights sum to 1.
-                out[..touching.0].fill(from.color);
-                out[touching.1..].fill(from.color);
-                let (first, last) = inside;
-                if touching.0 == touching.1 {
-                    return;
-                }
-                let done = first + arch::$walk(level, &mut out[first..last], from, walk.at(first), by);
-                for (start, end) in [(touching.0.min(first), first), (done, touching.1.max(done))] {
-                    $walk(level, &mut out[start..end], from, walk.at(start), by);
-                }
-            }
-
-            fn down(level: Level, wide: &mut [u16], rows: &[&[$t]], w: &[i32], bits: u8) -> usize {
-                arch::$down(level, wide, rows, w, bits)
-            }
-
-            fn along(level: Level, out: &mut [$t], row: &[u16], w: &[i32], bits: u8) -> usize {
-                arch::$along(level, out, row, w, bits)
-            }
-
-            fn windows(level: Level, out: &mut [$t], row: &[u16], quads: &Quads, bits: u8) -> usize {
-                arch::$windows(level, out, row, quads, bits)
-            }
+impl<T: CodeSample> Warp for T {
+    /// What the edge cannot touch by kernels written by hand, the rest and what those leave by what walks any number of
+    /// taps.
+    fn walk(
+        level: Level,
+        out: &mut [T],
+        from: &Patch<'_, T>,
+        walk: SampleLine,
+        by: (&Phases<i32>, &Phases<i32>),
+    ) {
+        let [touching, (first, last)] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
+        let touching = if from.edge == Edge::Color { touching } else { (0, out.len()) };
+        // What sees nothing but the one value is that value: its weights sum to 1.
+        out[..touching.0].fill(from.color);
+        out[touching.1..].fill(from.color);
+        if touching.0 == touching.1 {
+            return;
         }
-    };
-}
+        let done = first + arch::walk(level, &mut out[first..last], from, walk.at(first), by);
+        for (start, end) in [(touching.0.min(first), first), (done, touching.1.max(done))] {
+            walk_any(level, &mut out[start..end], from, walk.at(start), by);
+        }
+    }
 
-walked!(u8, walk_u8, down_u8, along_u8, windows_u8);
-walked!(u16, walk_u16, down_u16, along_u16, windows_u16);
+    fn down(level: Level, wide: &mut [u16], rows: &[&[T]], w: &[i32], bits: u8) -> usize {
+        arch::down(level, wide, rows, w, bits)
+    }
+
+    fn along(level: Level, out: &mut [T], row: &[u16], w: &[i32], bits: u8) -> usize {
+        arch::along(level, out, row, w, bits)
+    }
+
+    fn windows(level: Level, out: &mut [T], row: &[u16], quads: &Quads, bits: u8) -> usize {
+        arch::windows(level, out, row, quads, bits)
+    }
+}
 
 impl Warp for f32 {
     fn walk(
@@ -433,7 +419,7 @@ impl Warp for f32 {
         walk: SampleLine,
         by: (&Phases<f32>, &Phases<f32>),
     ) {
-        walk_f32(level, out, from, walk, by);
+        walk_any(level, out, from, walk, by);
     }
 
     fn carry(out: &mut [f32], from: &Patch<'_, f32>, walk: SampleLine) {

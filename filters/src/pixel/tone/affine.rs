@@ -1,6 +1,7 @@
 //! A straight line through integer samples, rounded once.
 
-use super::arch;
+mod arch;
+
 use crate::simd::{Level, multiversion};
 
 /// Fraction bits of gain and offset as they are kept.
@@ -34,16 +35,16 @@ pub struct Affine {
 /// `(sat(t + mulhi(t, part) + add)) >> 8` of `t = sat((x << 8) - sub)`, with t itself only when `whole`; the sums
 /// saturate at 16 bits, and `mulhi(a, b) = floor(a b / 65536)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct ByteLine {
-    pub(super) sub: u16,
-    pub(super) part: u16,
-    pub(super) whole: bool,
-    pub(super) add: u16,
+struct ByteLine {
+    sub: u16,
+    part: u16,
+    whole: bool,
+    add: u16,
 }
 
 /// What results are kept to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Limits<T> {
+enum Limits<T> {
     /// They need not be kept.
     None,
     /// All of them to these codes.
@@ -55,13 +56,13 @@ pub(super) enum Limits<T> {
 /// A line through samples of 9 to 16 bits, for products of signed numbers of 16 bits: with v = x - 32768, the result is
 /// `32768 + sat((v first + v second + fine + offset) >> 15)`, fine = `mulhi(x, low)`, less 32768 where `second` is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct WordLine {
-    pub(super) first: i16,
-    pub(super) second: i16,
-    pub(super) low: u16,
-    pub(super) offset: i32,
+struct WordLine {
+    first: i16,
+    second: i16,
+    low: u16,
+    offset: i32,
     /// Samples are kept to these first, where sums would not fit 32 bits otherwise.
-    pub(super) range: Option<(u16, u16)>,
+    range: Option<(u16, u16)>,
 }
 
 impl ByteLine {

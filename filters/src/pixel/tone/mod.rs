@@ -5,7 +5,6 @@
 //! Float samples go through one multiplication and one addition; what is not finite stays as it is.
 
 mod affine;
-mod arch;
 mod nominal;
 mod power;
 mod premultiplied;

@@ -1,7 +1,6 @@
 //! Any function of an integer sample, looked up.
 
-use super::arch;
-use crate::simd::Level;
+use crate::simd::{Level, Vector, multiversion};
 
 /// The result for every code.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,7 +35,7 @@ impl Table {
     /// Looks up a row of 8-bit samples. Panics when the table is for more bits.
     pub fn apply_u8(&self, level: Level, row: &mut [u8]) {
         let Table::Narrow(table) = self else { panic!("a table of 16 bits for samples of 8") };
-        let done = arch::table_u8(level, row, table);
+        let done = look_up_u8(level, row, table);
         row[done..].iter_mut().for_each(|x| *x = table[usize::from(*x)]);
     }
 
@@ -45,4 +44,22 @@ impl Table {
         let Table::Wide(table) = self else { panic!("a table of 8 bits for samples of 16") };
         row.iter_mut().for_each(|x| *x = table[usize::from(*x)]);
     }
+}
+
+multiversion! {
+    /// As much of a row as fills registers; how many samples that were.
+    fn look_up_u8(level, row: &mut [u8], table: &[u8; 256]) -> usize => look_up_body;
+}
+
+#[inline(always)]
+fn look_up_body<V: Vector>(zero: V, row: &mut [u8], table: &[u8; 256]) -> usize {
+    if V::BYTES < 32 {
+        return 0; // SSE2 has no shuffle by a register
+    }
+    let mut done = 0;
+    for block in row.chunks_exact_mut(V::BYTES) {
+        zero.load(block).look_up8(table).store(block);
+        done += V::BYTES;
+    }
+    done
 }

@@ -1,11 +1,11 @@
 //! Changes: in batches, in an update of all, one by one.
 
-use super::layout::Layout;
 use super::partition::Partition;
 use super::rebuild::NAMED;
 use super::{CellPma, FREE, NO_ROOM, WIDE, prefetch_ahead};
 use crate::lend::{CurrentThread, Executor};
-use crate::pma::{PmaError, Ranked, Slot, arch};
+use crate::pma::{PmaError, Ranked, Slot};
+use crate::simd::prefetch;
 use std::sync::{Mutex, PoisonError};
 
 /// Changes to be made together. Slots are those before the batch; each may be named once.
@@ -57,61 +57,6 @@ pub enum UpdateAction {
 
 /// How many elements ahead of the one being taken out memory is asked for.
 const AHEAD: usize = 48;
-
-/// Room that is kept between calls.
-pub(super) struct Workspace<P> {
-    /// The cells and payloads of what comes in.
-    pub(super) cells: Vec<u32>,
-    pub(super) items: Vec<P>,
-    /// Tags of what is being taken out.
-    taken: Vec<u8>,
-    /// Entries of those that found no room.
-    pub(super) overflow: Vec<u32>,
-    /// One a task that settles.
-    pub(super) rooms: Vec<Mutex<WindowBuffer<P>>>,
-    /// The cell that each slot's element goes to, when all is built anew.
-    pub(super) goals: Vec<u32>,
-    /// Elements of each cell, one list a task.
-    pub(super) tallies: Vec<Mutex<Vec<u32>>>,
-    pub(super) layout: Layout,
-    pub(super) fresh: Vec<P>,
-}
-
-/// What one task needs to lay out a window anew.
-pub(super) struct WindowBuffer<P> {
-    pub(super) counts: Vec<u32>,
-    pub(super) layout: Layout,
-    pub(super) lifted: Vec<(u32, P)>,
-}
-
-impl<P> Default for WindowBuffer<P> {
-    fn default() -> Self {
-        WindowBuffer { counts: Vec::new(), layout: Layout::default(), lifted: Vec::new() }
-    }
-}
-
-/// Rooms are empty between calls: a copy needs none.
-impl<P> Clone for Workspace<P> {
-    fn clone(&self) -> Self {
-        Workspace::default()
-    }
-}
-
-impl<P> Default for Workspace<P> {
-    fn default() -> Self {
-        Workspace {
-            cells: Vec::new(),
-            items: Vec::new(),
-            taken: Vec::new(),
-            overflow: Vec::new(),
-            rooms: Vec::new(),
-            goals: Vec::new(),
-            tallies: Vec::new(),
-            layout: Layout::default(),
-            fresh: Vec::new(),
-        }
-    }
-}
 
 /// What an update found in one stretch of segments.
 struct Found<P> {
@@ -235,10 +180,10 @@ impl<P: Ranked> CellPma<P> {
         if let (Some(tag), Some(item), Some(mask), Some(head)) =
             (self.tags.get(at), self.slots.get(at), self.masks.get(at / WIDE), self.heads.get(at / WIDE))
         {
-            arch::prefetch(item);
-            arch::prefetch(tag);
-            arch::prefetch(mask);
-            arch::prefetch(head);
+            prefetch(item);
+            prefetch(tag);
+            prefetch(mask);
+            prefetch(head);
         }
     }
 

@@ -16,14 +16,16 @@ mod partition;
 mod read;
 mod rebalance;
 mod rebuild;
+mod scatter;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
-use super::{Bounds, BoundsError, MAX_SLOTS, PmaError, Ranked, Slot, arch};
-use crate::simd::Level;
-use batch::Workspace;
+use super::{Bounds, BoundsError, MAX_SLOTS, PmaError, Ranked, Slot};
+use crate::simd::{Level, prefetch};
 pub use batch::{CellBatch, UpdateAction};
 pub use read::CellIndex;
+use workspace::Workspace;
 
 /// Slots of a segment.
 const WIDE: usize = 256;
@@ -253,7 +255,7 @@ const AHEAD: usize = 2;
 #[inline(always)]
 fn prefetch_all<T>(items: &[T]) {
     let step = (64 / size_of::<T>().max(1)).max(1);
-    items.iter().step_by(step).for_each(arch::prefetch);
+    items.iter().step_by(step).for_each(prefetch);
 }
 
 /// Asks for the payloads of the segment [`AHEAD`] of `segment`, a word's at a time.

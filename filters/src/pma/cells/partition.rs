@@ -1,7 +1,7 @@
 //! A stretch of segments as one task owns it, and putting what comes in into its segments.
 
 use super::{Head, Mask, NO_ROOM, WIDE};
-use crate::pma::arch;
+use crate::simd::prefetch;
 
 /// A stretch of segments that one task owns, from segment `first` on, and the routes of their cells.
 pub(super) struct Partition<'a, P> {
@@ -60,17 +60,17 @@ impl<P: Copy> Partition<'_, P> {
         if let Some(route) =
             cells.get(i + ROUTE).and_then(|c| self.route.get(c.wrapping_sub(self.low) as usize))
         {
-            arch::prefetch(route);
+            prefetch(route);
         }
         if let Some(segment) = cells.get(i + SEGMENT).and_then(|c| self.segment(*c)) {
-            arch::prefetch(&self.heads[segment]);
-            arch::prefetch(&self.masks[segment]);
+            prefetch(&self.heads[segment]);
+            prefetch(&self.masks[segment]);
         }
         if let Some(segment) = cells.get(i + SLOT).and_then(|c| self.segment(*c))
             && let Some(slot) = lowest_free(&self.masks[segment])
         {
-            arch::prefetch(&self.tags[segment * WIDE + slot]);
-            arch::prefetch(&self.slots[segment * WIDE + slot]);
+            prefetch(&self.tags[segment * WIDE + slot]);
+            prefetch(&self.slots[segment * WIDE + slot]);
         }
     }
 

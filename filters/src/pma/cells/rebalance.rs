@@ -1,9 +1,9 @@
 //! Finding room for what found none in its segment.
 
-use super::batch::{WindowBuffer, Workspace};
 use super::layout::Fill;
 use super::partition::Partition;
 use super::rebuild::cursors;
+use super::workspace::{WindowBuffer, Workspace};
 use super::{CellPma, FREE, WIDE, count};
 use crate::lend::Executor;
 use crate::pma::Ranked;

@@ -1,12 +1,13 @@
 //! Laying out everything anew, and taking over a layout.
 
-use super::batch::Workspace;
 use super::layout::{Fill, Layout};
 use super::partition::Partition;
+use super::scatter::scatter;
+use super::workspace::Workspace;
 use super::{CellPma, FREE, Head, MAX_SLOTS, WIDE, lowest};
 use crate::lend::Executor;
-use crate::pma::{PmaError, Ranked, arch};
-use crate::simd::{Level, multiversion};
+use crate::pma::{PmaError, Ranked};
+use crate::simd::{Level, multiversion, prefetch};
 use std::sync::{Mutex, PoisonError};
 
 /// How many elements ahead of the one being placed memory is asked for.
@@ -212,15 +213,15 @@ impl<P: Ranked> Partition<'_, P> {
         cursors: &mut [u32],
     ) {
         let (low, first) = (self.low, (self.first * WIDE) as u32);
-        arch::scatter(level, (slots, goals), !NAMED, (low, cursors), (first, self.slots));
+        scatter(level, (slots, goals), !NAMED, (low, cursors), (first, self.slots));
         for i in 0..n {
             if i + NEAR < n {
                 let (cell, item) = entry(i + NEAR);
-                arch::prefetch(item);
+                prefetch(item);
                 if let Some(to) = cursors.get(cell.wrapping_sub(low) as usize)
                     && let Some(to) = self.slots.get(to.wrapping_sub(first) as usize)
                 {
-                    arch::prefetch(to);
+                    prefetch(to);
                 }
             }
             let (cell, item) = entry(i);

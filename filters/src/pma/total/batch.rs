@@ -1,11 +1,10 @@
 //! Many changes in one call.
 
-use super::kernel::merge_body;
-use super::plan::Piece;
-use super::{Pma, SEGMENT};
+use super::kernel::{Piece, merge_body};
+use super::{Pma, SEGMENT, arch};
 use crate::lend::Executor;
 use crate::pma::sort::sort;
-use crate::pma::{Key, PmaError, Ranked, Slot, arch};
+use crate::pma::{Key, PmaError, Ranked, Slot};
 use crate::simd::Level;
 use std::sync::{Mutex, PoisonError};
 

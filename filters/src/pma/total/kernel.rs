@@ -1,13 +1,36 @@
-//! Merging what comes into one segment.
+//! Merging what comes into one segment, and what a plan of that says.
 
 use super::{Key, Ranked, SEGMENT, packed, tag};
+
+/// A segment that changes, and the elements coming into it, by place in the sorted list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) segment: u32,
+    pub(super) from: u32,
+    pub(super) to: u32,
+}
+
+/// What a single segment may hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) low: usize,
+    pub(super) high: usize,
+}
+
+impl Rules {
+    #[inline(always)]
+    pub(super) fn hold(&self, count: usize) -> bool {
+        // One comparison: what is below wraps round.
+        count.wrapping_sub(self.low) <= self.high - self.low
+    }
+}
 
 /// Closes the gaps of a segment (`mask` says which slots hold) and merges `incoming` (sorted) into it; elements that
 /// were there come before equal ones that come in. Returns the new mask. Both together must fit.
 ///
 /// This is the definition and the general body.
 #[inline(always)]
-pub(in crate::pma) fn merge_body<K: Key, V: Ranked>(
+pub(super) fn merge_body<K: Key, V: Ranked>(
     keys: &mut [K],
     vals: &mut [V],
     mask: u64,

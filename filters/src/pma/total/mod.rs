@@ -6,6 +6,7 @@
 //! a segment searches one small dense array. A segment that leaves its bounds is settled by sharing out evenly the
 //! elements of the smallest window around it that keeps to its own.
 
+mod arch;
 mod batch;
 mod check;
 mod kernel;
@@ -20,8 +21,6 @@ use super::{Bounds, Key, MAX_SLOTS, PmaError, Ranked, Slot};
 use crate::simd::Level;
 pub use batch::Batch;
 use batch::Workspace;
-pub(super) use kernel::merge_body;
-pub(super) use plan::{Piece, Rules};
 pub use scan::Iter;
 
 /// Slots of a segment.
@@ -51,7 +50,7 @@ pub struct Pma<K: Key, V: Ranked> {
 
 /// The low `count` bits.
 #[inline(always)]
-pub(super) fn packed(count: usize) -> u64 {
+fn packed(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 

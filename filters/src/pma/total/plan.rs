@@ -1,31 +1,8 @@
 //! Which segments a batch changes, and what each gains.
 
-use super::kernel::before;
-use super::{Pma, tag};
-use crate::pma::{Key, Ranked, arch};
-
-/// A segment that changes, and the elements coming into it, by place in the sorted list.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::pma) struct Piece {
-    pub(in crate::pma) segment: u32,
-    pub(in crate::pma) from: u32,
-    pub(in crate::pma) to: u32,
-}
-
-/// What a single segment may hold.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::pma) struct Rules {
-    low: usize,
-    high: usize,
-}
-
-impl Rules {
-    #[inline(always)]
-    pub(in crate::pma) fn hold(&self, count: usize) -> bool {
-        // One comparison: what is below wraps round.
-        count.wrapping_sub(self.low) <= self.high - self.low
-    }
-}
+use super::kernel::{Piece, Rules, before};
+use super::{Pma, arch, tag};
+use crate::pma::{Key, Ranked};
 
 impl<K: Key, V: Ranked> Pma<K, V> {
     /// Lists the segments that lose or gain elements, in order, with what each gains, and those that would leave

@@ -1,7 +1,8 @@
 //! Reading in order.
 
 use super::{Pma, SEGMENT};
-use crate::pma::{Key, Ranked, Slot, arch};
+use crate::pma::{Key, Ranked, Slot};
+use crate::simd::prefetch;
 use core::ops::{Bound, RangeBounds};
 
 /// How many segments ahead of the one being read memory is asked for.
@@ -89,7 +90,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
     fn prefetch_segment(&self, segment: usize) {
         let lines = (SEGMENT * size_of::<K>() / 64).max(1);
         if let Some(soon) = self.keys.get(segment * SEGMENT..(segment + 1) * SEGMENT) {
-            soon.iter().step_by(SEGMENT / lines).take(lines / 2 + 1).for_each(arch::prefetch);
+            soon.iter().step_by(SEGMENT / lines).take(lines / 2 + 1).for_each(prefetch);
         }
     }
 

@@ -1,17 +1,12 @@
-//! Where the compiler's vectors lose: the bodies of [`xs64`], H8 and sums in whole registers. `false` where a level has
-//! none, and nothing has been done.
+//! Where the compiler's vectors lose: H8 and sums in whole registers. `false` where a level has none, and nothing has
+//! been done.
 
-use super::distribution::{Distribution, shift};
-use super::{lfsr31, xs64};
+use super::{Distribution, shift};
 use crate::simd::{Vector, multiversion};
 
 multiversion! {
-    /// The centred numbers of whole blocks, as [`distribution::centre`](super::distribution::centre).
+    /// The centred numbers of whole blocks, as [`centre`](super::centre).
     pub(super) fn centre(level, distribution: Distribution, lanes: usize, words: &[u16], out: &mut [i16]) -> bool => centre_body;
-    /// Words of `xs64`, as [`xs64::fill`].
-    pub(super) fn xs64(level, lanes: &mut xs64::Lanes, out: &mut [u16]) -> bool => xs64_body;
-    /// Half of the H8 numbers of the row of a key of `xs64`, whole blocks of 256.
-    pub(super) fn halves(level, key: u64, out: &mut [i16]) -> bool => halves_body;
 }
 
 #[inline(always)]
@@ -23,9 +18,9 @@ fn centre_body<V: Vector>(
     out: &mut [i16],
 ) -> bool {
     match (distribution, lanes) {
-        (Distribution::Sum(k), lfsr31::LANES) => sums_8(any, k, words, out),
+        (Distribution::Sum(k), 8) => sums_8(any, k, words, out),
         (Distribution::Sum(k), _) => sums_32(any, k, words, out),
-        (Distribution::H8, lfsr31::LANES) => transforms_8(any, words, out),
+        (Distribution::H8, 8) => transforms_8(any, words, out),
         (Distribution::H8, _) => transforms_32(any, words, out),
     }
     true
@@ -103,8 +98,10 @@ fn transforms_32<V: Vector>(any: V, words: &[u16], out: &mut [i16]) {
 
 /// H8 of eight steps, a register each.
 #[inline(always)]
-fn h8<V: Vector>(mut w: [V; 8]) -> [V; 8] {
-    w.iter_mut().for_each(|w| *w = w.shr_i16(3));
+pub(in crate::noise) fn h8<V: Vector>(mut w: [V; 8]) -> [V; 8] {
+    for w in w.iter_mut() {
+        *w = w.shr_i16(3);
+    }
     for reach in [4, 2, 1] {
         sums(&mut w, reach);
     }
@@ -128,7 +125,9 @@ fn sums<V: Vector>(w: &mut [V], reach: usize) {
 pub(crate) fn h8_by_parts<V: Vector>(mut block: [V; 8]) -> [V; 8] {
     let steps = V::BYTES / 16;
     let w = &mut block[..8 / steps];
-    w.iter_mut().for_each(|w| *w = w.shr_i16(3));
+    for w in w.iter_mut() {
+        *w = w.shr_i16(3);
+    }
     for reach in [4, 2, 1] {
         if reach >= steps {
             sums(w, reach / steps);
@@ -156,56 +155,4 @@ pub(crate) fn h8_in_order<V: Vector>(block: [V; 8]) -> [V; 8] {
         }
     }
     block
-}
-
-/// Some lanes of `xs64`, a register for each of the four planes.
-#[inline(always)]
-fn registers<V: Vector>(any: V, lanes: &xs64::Lanes, first: usize) -> [V; 4] {
-    let mut w = [any; 4];
-    for (w, plane) in w.iter_mut().zip(&lanes.w) {
-        *w = any.load(&plane[first..]);
-    }
-    w
-}
-
-/// As [`xs64::step`].
-#[inline(always)]
-fn step<V: Vector>(w: &mut [V; 4]) -> V {
-    let [a, b, c, d] = *w;
-    let t = a.xor(a.shl16(7));
-    *w = [b, c, d, b.xor(b.shl16(4)).xor(t).xor(t.shr_u16(7))];
-    t.add16(c)
-}
-
-#[inline(always)]
-fn xs64_body<V: Vector>(any: V, lanes: &mut xs64::Lanes, out: &mut [u16]) -> bool {
-    for first in (0..xs64::LANES).step_by(V::BYTES / 2) {
-        let mut w = registers(any, lanes, first);
-        for out in out.as_chunks_mut::<{ xs64::LANES }>().0 {
-            step(&mut w).store(&mut out[first..]);
-        }
-        for (w, plane) in w.into_iter().zip(&mut lanes.w) {
-            w.store(&mut plane[first..]);
-        }
-    }
-    true
-}
-
-/// Words never leave the registers.
-#[inline(always)]
-fn halves_body<V: Vector>(any: V, key: u64, out: &mut [i16]) -> bool {
-    let lanes = xs64::Lanes::of_key(key);
-    for first in (0..xs64::LANES).step_by(V::BYTES / 2) {
-        let mut w = registers(any, &lanes, first);
-        for out in out.as_chunks_mut::<256>().0 {
-            let mut words = [any; 8];
-            for word in &mut words {
-                *word = step(&mut w);
-            }
-            for (q, c) in h8(words).into_iter().enumerate() {
-                c.shr_i16(1).store(&mut out[32 * q + first..]);
-            }
-        }
-    }
-    true
 }

@@ -2,7 +2,8 @@
 #![allow(unsafe_code)] // loads and stores by pointer; views of tuples as words; calls for a detected level
 
 use super::Words;
-use crate::pma::total::{Piece, Rules, SEGMENT, merge_body};
+use crate::pma::total::kernel::{Piece, Rules, merge_body};
+use crate::pma::total::{SEGMENT, packed};
 use crate::pma::{Key, Ranked};
 use crate::simd::{Isa, Level, prefetch};
 use core::any::TypeId;
@@ -151,7 +152,7 @@ fn merge_512(words: Words<'_>, first: usize, plan: &[Piece]) -> u64 {
                 outer += n;
                 inner += 8 - n;
             }
-            masks[segment] = crate::pma::total::packed(total);
+            masks[segment] = packed(total);
         }
         if total > 0 {
             heads[segment] = keys[0];

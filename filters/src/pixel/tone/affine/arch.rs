@@ -1,9 +1,9 @@
-//! Lines and tables by whole registers.
+//! Lines by whole registers.
 //!
 //! A compiler widens products of 16 bits to 32, which halves what a register holds; here their upper halves are asked
 //! for. Each function does as much of a row as fills registers and says how many samples that were.
 
-use super::affine::{ByteLine, Limits, WordLine};
+use super::{ByteLine, Limits, WordLine};
 use crate::simd::{Vector, multiversion};
 
 multiversion! {
@@ -11,8 +11,6 @@ multiversion! {
     pub(super) fn lanes_u8(level, row: &mut [u8], lanes: ByteLine, limits: Limits<u8>) -> usize => lanes_body;
     /// Samples of 9 to 16 bits along a line.
     pub(super) fn line_u16(level, row: &mut [u16], line: &WordLine, limits: Limits<u16>) -> usize => line_body;
-    /// 8-bit samples through a table.
-    pub(super) fn table_u8(level, row: &mut [u8], table: &[u8; 256]) -> usize => table_body;
 }
 
 #[inline(always)]
@@ -129,19 +127,6 @@ fn line_of<V: Vector, const LIMIT: u8, const STEEP: bool>(
         };
         y.store(block);
         done += V::BYTES / 2;
-    }
-    done
-}
-
-#[inline(always)]
-fn table_body<V: Vector>(zero: V, row: &mut [u8], table: &[u8; 256]) -> usize {
-    if V::BYTES < 32 {
-        return 0; // SSE2 has no shuffle by a register
-    }
-    let mut done = 0;
-    for block in row.chunks_exact_mut(V::BYTES) {
-        zero.load(block).look_up8(table).store(block);
-        done += V::BYTES;
     }
     done
 }

@@ -1,86 +1,36 @@
-//! By hand with AVX-512: the comparison of neighbour lists, where the compiler does not find the instruction that
-//! packs, and the forces, where it turns sixteen records into vectors one number at a time.
+//! By hand with AVX-512: the forces, where the compiler turns sixteen records into vectors one number at a time.
 #![allow(unsafe_code)] // loads and stores by pointer; calls for a detected level
 
-use super::list::{Candidates, List, test_body};
-use super::settings::Constants;
-use super::sums::{Known, forces_body};
+use super::{Known, forces_body};
+use crate::particle::fluid::list::List;
+use crate::particle::fluid::settings::Constants;
 use crate::simd::{Level, multiversion};
 
 multiversion! {
-    fn plain(level, room: &Candidates, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize = test_body;
-    fn plain_forces(level, list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) = forces_body;
+    fn plain(level, list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) = forces_body;
 }
 
 /// As `forces_body`, with the instructions of the level.
-pub(super) fn forces(level: Level, list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) {
+pub(in crate::particle::fluid) fn forces(
+    level: Level,
+    list: &List,
+    c: &Constants,
+    known: &[Known],
+    out: &mut [[f32; 3]],
+) {
     #[cfg(target_arch = "x86_64")]
     if level.isa() >= crate::simd::Isa::Avx512 {
         // SAFETY: levels from AVX-512 on are had by detecting the features that `forces_512` is compiled for.
         return unsafe { forces_512(list, c, known, out) };
     }
-    plain_forces(level, list, c, known, out);
-}
-
-/// As `test_body`, with the instructions of the level.
-#[inline(always)]
-pub(super) fn test(
-    level: Level,
-    room: &Candidates,
-    i: u32,
-    at: [f32; 3],
-    h2: f32,
-    out: (&mut [u32], &mut [f32]),
-) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if level.isa() >= crate::simd::Isa::Avx512 {
-        // SAFETY: levels from AVX-512 on are had by detecting the features that `test_512` is compiled for.
-        return unsafe { test_512(room, i, at, h2, out) };
-    }
-    plain(level, room, i, at, h2, out)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn test_512(room: &Candidates, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize {
-    use super::list::LANES;
-    use core::arch::x86_64::*;
-    let candidates = room.vectors * LANES;
-    assert!(candidates <= super::list::ROOM);
-    // As many may be written as there are candidates, and each time a whole vector.
-    let most = out.0.len().min(out.1.len());
-    let (x, y, z) = (_mm512_set1_ps(at[0]), _mm512_set1_ps(at[1]), _mm512_set1_ps(at[2]));
-    let (h2, own) = (_mm512_set1_ps(h2), _mm512_set1_epi32(i as i32));
-    let mut n = 0;
-    for v in 0..room.vectors {
-        assert!(n + LANES <= most);
-        // SAFETY: `v < vectors`, and `vectors * LANES` is at most the arrays' length; `n + LANES <= most`, the shorter
-        // output's length.
-        unsafe {
-            let load = |p: &[f32]| _mm512_loadu_ps(p.as_ptr().add(v * LANES));
-            let (dx, dy, dz) = (
-                _mm512_sub_ps(x, load(&room.x[..])),
-                _mm512_sub_ps(y, load(&room.y[..])),
-                _mm512_sub_ps(z, load(&room.z[..])),
-            );
-            let xy = _mm512_add_ps(_mm512_mul_ps(dx, dx), _mm512_mul_ps(dy, dy));
-            let d2 = _mm512_add_ps(xy, _mm512_mul_ps(dz, dz));
-            let index = _mm512_loadu_si512(room.index.as_ptr().add(v * LANES).cast());
-            let other = _mm512_cmpneq_epi32_mask(index, own);
-            let near = _mm512_mask_cmp_ps_mask::<_CMP_LT_OQ>(other, d2, h2);
-            _mm512_storeu_si512(out.0.as_mut_ptr().add(n).cast(), _mm512_maskz_compress_epi32(near, index));
-            _mm512_storeu_ps(out.1.as_mut_ptr().add(n), _mm512_maskz_compress_ps(near, d2));
-            n += near.count_ones() as usize;
-        }
-    }
-    n
+    plain(level, list, c, known, out);
 }
 
 /// The same sums in the same lanes: each operation is the one of `forces_body`, sixteen times.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn forces_512(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) {
-    use super::list::LANES;
+    use crate::particle::fluid::list::LANES;
     use core::arch::x86_64::*;
     let all = |v: f32| _mm512_set1_ps(v);
     let (one, four, inv_h) = (all(1.0), all(4.0), all(c.inv_h));
@@ -143,7 +93,7 @@ fn forces_512(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]])
             let mut lanes = [0f32; LANES];
             // SAFETY: sixteen numbers are 64 bytes.
             unsafe { _mm512_storeu_ps(lanes.as_mut_ptr(), v) };
-            super::sums::total(&lanes)
+            super::total(&lanes)
         });
     }
 }

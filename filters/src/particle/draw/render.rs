@@ -1,0 +1,104 @@
+//! Drawing bands of a picture.
+
+use super::bins::{Bins, CHUNK};
+use super::composite::{DrawBuffers, paint};
+use super::painter::Painter;
+use super::sampler::Prepared;
+use super::splat::Splat;
+use super::stamp::{MAX_STAMP_SETS, RADII, Stamp};
+use super::style::Shape;
+use super::tile::Tile;
+use crate::frame::{FrameMut, PlaneSet, Scratch};
+use crate::lend::Executor;
+
+/// `f32`s of a splat.
+const SPLAT: usize = size_of::<Splat>() / size_of::<f32>();
+
+impl Painter {
+    /// Sorts splats into tiles. The result depends on the splats as a set alone, given that their ranks differ; when
+    /// they come in order of rank it is quickest.
+    pub fn bin(&self, splats: &[Splat], bins: &mut Bins, executor: &dyn Executor) {
+        bins.sort(self.level, self.grid, &self.styles, splats, executor);
+        self.stamp(bins);
+    }
+
+    /// The same for splats that are made on the way: `make(i, out)` pushes the `i`-th part of them, for `i` below
+    /// `parts`, in any order and at the same time. Parts of some [`PART`](Painter::PART) splats are best; ranks
+    /// that rise from part to part are quickest.
+    pub fn bin_with(
+        &self,
+        parts: usize,
+        make: &(dyn Fn(usize, &mut Vec<Splat>) + Sync),
+        bins: &mut Bins,
+        executor: &dyn Executor,
+    ) {
+        bins.fill(self.level, self.grid, &self.styles, parts, make, executor);
+        self.stamp(bins);
+    }
+
+    /// The best number of splats to be made at a time.
+    pub const PART: usize = CHUNK;
+
+    fn stamp(&self, bins: &mut Bins) {
+        let mut used = Vec::new();
+        bins.used(&mut used);
+        let mut stamps = core::mem::take(&mut bins.stamps);
+        stamps.want(&self.styles, &self.shifts, self.aspect, &used);
+        bins.stamps = stamps;
+    }
+
+    /// Draws the rows of `out`, a band of the picture, in the planes of `writes`. Bins must be this painter's.
+    ///
+    /// Alpha, where it is in `writes`, becomes what picture and splats cover together; where it is not, the picture's
+    /// colour is changed as if it were opaque.
+    pub fn draw(&self, bins: &Bins, out: &mut FrameMut<'_>, writes: PlaneSet, scratch: &mut Scratch) {
+        let rows = out.plane(0).rows();
+        let Some(grid) = bins.grid().filter(|g| **g == self.grid && !rows.is_empty()) else { return };
+        let high = grid.tile_rows();
+        let mut buffers = DrawBuffers::EMPTY;
+        for down in rows.start / high..=(rows.end - 1) / high {
+            let y = (down * high).max(rows.start)..((down + 1) * high).min(rows.end);
+            for across in 0..grid.tiles[0] {
+                let number = down * grid.tiles[0] + across;
+                if bins.count(number) == 0 {
+                    continue;
+                }
+                let from = across << grid.log[0];
+                let x = from..(from + (1 << grid.log[0])).min(grid.size[0]);
+                let tile = Tile::new(self, x, y.clone(), writes);
+                let kept = if self.working.is_some() { tile.len() } else { 0 };
+                let [samples, list, before] =
+                    scratch.buffers::<f32, 3>([tile.len(), bins.room(number) * SPLAT, kept]);
+                let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
+                match &self.working {
+                    None => tile.load(self, out, samples),
+                    Some(working) => match self.format.depth.bytes() {
+                        1 => working.load::<u8>(&tile, out, samples, before),
+                        2 => working.load::<u16>(&tile, out, samples, before),
+                        _ => working.load::<f32>(&tile, out, samples, before),
+                    },
+                }
+                bins.each_batch(number, list, &mut |splats| {
+                    paint(self.level, &tile, self, &bins.stamps, splats, &mut buffers, samples, self.level);
+                });
+                match &self.working {
+                    None => tile.store(self, out, samples),
+                    Some(working) => match self.format.depth.bytes() {
+                        1 => working.store::<u8>(&tile, out, samples, before, writes),
+                        2 => working.store::<u16>(&tile, out, samples, before, writes),
+                        _ => working.store::<f32>(&tile, out, samples, before, writes),
+                    },
+                }
+            }
+        }
+    }
+
+    /// The most bytes that bins of so many splats take.
+    pub fn memory(&self, splats: usize) -> usize {
+        let chunks = splats.div_ceil(CHUNK);
+        let discs = self.styles.iter().filter(|l| matches!(l.shape, Shape::Disc { .. })).count();
+        let stamps = (discs * RADII).min(MAX_STAMP_SETS) * self.shifts.len() * Stamp::MAX_BYTES;
+        let images: usize = self.images.iter().flatten().map(Prepared::bytes).sum();
+        images + splats * 9 * size_of::<Splat>() + chunks * (self.grid.len() + 1) * 4 + stamps
+    }
+}

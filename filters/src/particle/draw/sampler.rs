@@ -1,0 +1,378 @@
+//! Means of a sprite's picture over cells.
+//!
+//! A picture is a raster of little squares of one colour each (texels). A cell takes the mean of the picture over a
+//! rectangle around the cell's centre, turned as the picture is, as large as the cell but not smaller than a texel: at
+//! its own size a sprite on whole samples is copied exactly, between samples it is what straight interpolation makes, and
+//! where it is made smaller every texel counts. Where a rectangle would hold many texels, it is taken of the
+//! picture halved once or more.
+//!
+//! A picture that repeats is moved in its own frame, and what leaves the frame at one side comes in at the other. The
+//! rectangle is cut to the frame; what lies in it is the picture as if it stood beside itself on all sides.
+
+use super::draw_plane::{self, DrawPlane, PlaneContent};
+use super::image::Image;
+use super::rasterize::Bounds;
+use super::splat::{SIZES, Splat};
+use crate::pixel::convert::Coefficients;
+use crate::pixel::transfer::TransferFunction;
+use crate::simd::Level;
+
+/// A picture in the colours of a format's planes, with its halvings.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared {
+    halvings: Vec<Raster>,
+    repeats: bool,
+}
+
+/// Texels: nominal values of the first three planes, multiplied by alpha, and alpha.
+#[derive(Clone, Debug)]
+struct Raster {
+    size: [usize; 2],
+    /// Width and height of the picture: where it repeats, what is left of the last texels behind them is not looked at.
+    period: [f32; 2],
+    texels: Vec<[f32; 4]>,
+}
+
+/// Fewer than this many texels along either side of a cell are summed.
+const BATCH: f32 = 4.0;
+/// ... and this many along its longer side.
+const MANY: f32 = 16.0;
+
+impl Prepared {
+    /// In the values that a curve makes light.
+    pub(super) fn of(
+        image: &Image,
+        places: &[DrawPlane],
+        matrix: Option<Coefficients>,
+        curve: TransferFunction,
+        level: Level,
+    ) -> Prepared {
+        let gray = places.iter().filter(|p| p.content != PlaneContent::Alpha).count() == 1;
+        let colour = |t: &[f32; 4]| {
+            let [y, u, v] = draw_plane::nominal(matrix, [t[0], t[1], t[2]].map(f64::from));
+            if gray { [y as f32, 0.0, 0.0, t[3]] } else { [y as f32, u as f32, v as f32, t[3]] }
+        };
+        let mut last = Raster {
+            size: image.size,
+            period: image.size.map(|s| s as f32),
+            texels: image.texels.iter().map(colour).collect(),
+        };
+        if curve != TransferFunction::Linear {
+            for texel in &mut last.texels {
+                linearize(texel, curve, level);
+            }
+        }
+        let mut halvings = Vec::new();
+        while last.size.iter().any(|s| *s > 1) {
+            let next = if image.repeats { last.halved_around() } else { last.halved() };
+            halvings.push(core::mem::replace(&mut last, next));
+        }
+        halvings.push(last);
+        Prepared { halvings, repeats: image.repeats }
+    }
+
+    /// The picture at a splat's size, turned by this cosine and sine, for cells of a size.
+    pub(super) fn sampler(&self, splat: &Splat, [cos, sin]: [f32; 2], cell: [f32; 2]) -> Sampler<'_> {
+        let [rx, ry] = splat.half.map(|h| f32::from(h) * (1.0 / SIZES));
+        let size = self.halvings[0].size.map(|s| s as f32);
+        let mut per = [0.5 * size[0] / rx, 0.5 * size[1] / ry];
+        let mut middle = size.map(|s| 0.5 * s);
+        let long = |a: f32, b: f32| (a * a + b * b).sqrt();
+        let mut wide =
+            [per[0] * long(cell[0] * cos, cell[1] * sin), per[1] * long(cell[0] * sin, cell[1] * cos)];
+        let mut halving = 0;
+        let too_many = |w: [f32; 2]| w[0].min(w[1]) >= BATCH || w[0].max(w[1]) >= MANY;
+        while too_many(wide) && halving + 1 < self.halvings.len() {
+            halving += 1;
+            per = per.map(|v| 0.5 * v);
+            middle = middle.map(|v| 0.5 * v);
+            wide = wide.map(|v| 0.5 * v);
+        }
+        let raster = &self.halvings[halving];
+        let wide = wide.map(|w| w.max(1.0));
+        let shift = |a: usize| f32::from(splat.colour[a]) * (1.0 / 65536.0) * raster.period[a];
+        Sampler {
+            shift: if self.repeats { Some([shift(0), shift(1)]) } else { None },
+            raster,
+            cos,
+            sin,
+            per,
+            middle,
+            half: wide.map(|w| 0.5 * w),
+            share: 1.0 / (wide[0] * wide[1]),
+        }
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.halvings.iter().map(|r| r.texels.len() * 16).sum()
+    }
+}
+
+/// From values multiplied by alpha to light multiplied by alpha.
+fn linearize(texel: &mut [f32; 4], curve: TransferFunction, level: Level) {
+    let alpha = texel[3];
+    if alpha > 0.0 {
+        let colours = &mut texel[..3];
+        colours.iter_mut().for_each(|v| *v /= alpha);
+        curve.linearize(level, colours);
+        colours.iter_mut().for_each(|v| *v *= alpha);
+    }
+}
+
+impl Raster {
+    /// Each texel the mean of two by two; beyond the edges is nothing.
+    fn halved(&self) -> Raster {
+        let size = self.size.map(|s| s.div_ceil(2));
+        let at = |x: usize, y: usize| {
+            if x < self.size[0] && y < self.size[1] { self.texels[y * self.size[0] + x] } else { [0.0; 4] }
+        };
+        let mut texels = Vec::with_capacity(size[0] * size[1]);
+        for y in 0..size[1] {
+            for x in 0..size[0] {
+                let four =
+                    [at(2 * x, 2 * y), at(2 * x + 1, 2 * y), at(2 * x, 2 * y + 1), at(2 * x + 1, 2 * y + 1)];
+                texels.push(
+                    [0, 1, 2, 3].map(|c| 0.25 * ((four[0][c] + four[1][c]) + (four[2][c] + four[3][c]))),
+                );
+            }
+        }
+        Raster { size, period: self.period.map(|p| 0.5 * p), texels }
+    }
+
+    /// Each texel the mean of what there is of the picture in two by two.
+    fn halved_around(&self) -> Raster {
+        let size = self.size.map(|s| s.div_ceil(2));
+        // How much of a texel lies in the picture.
+        let wide = |a: usize, i: usize| (self.period[a] - i as f32).clamp(0.0, 1.0);
+        let mut texels = Vec::with_capacity(size[0] * size[1]);
+        for y in 0..size[1] {
+            for x in 0..size[0] {
+                let (mut sum, mut all) = ([0.0f32; 4], 0.0);
+                for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| (2 * x + i, 2 * y + j)) {
+                    let part = wide(0, i) * wide(1, j);
+                    if part > 0.0 {
+                        let texel = self.texels[j * self.size[0] + i];
+                        sum = core::array::from_fn(|c| sum[c] + part * texel[c]);
+                        all += part;
+                    }
+                }
+                texels.push(sum.map(|s| s / all));
+            }
+        }
+        Raster { size, period: self.period.map(|p| 0.5 * p), texels }
+    }
+
+    /// Texels times how much of each lies in a rectangle, added up.
+    #[inline(always)]
+    fn sum(&self, [left, right]: [f32; 2], [top, bottom]: [f32; 2], sum: &mut [f32; 4]) {
+        let [w, h] = self.size;
+        // `as` saturates and makes NaN 0.
+        let (x0, x1) = (left.max(0.0) as usize, (right.max(0.0).ceil() as usize).min(w));
+        let (y0, y1) = (top.max(0.0) as usize, (bottom.max(0.0).ceil() as usize).min(h));
+        for y in y0..y1 {
+            let down = bottom.min((y + 1) as f32) - top.max(y as f32);
+            let row = self.texels.get(y * w + x0.min(x1)..y * w + x1).unwrap_or(&[]);
+            for (x, texel) in (x0..).zip(row) {
+                let part = down * (right.min((x + 1) as f32) - left.max(x as f32));
+                for (s, t) in sum.iter_mut().zip(texel) {
+                    *s += t * part;
+                }
+            }
+        }
+    }
+}
+
+/// A stretch cut to a frame and moved back around in it: in two pieces, of which the second may be empty.
+#[inline(always)]
+fn around(low: f32, high: f32, period: f32, shift: f32) -> [[f32; 2]; 2] {
+    let (low, high) = (low.max(0.0), high.min(period));
+    // Nothing of it lies in the frame, or it is no number.
+    if low.partial_cmp(&high) != Some(core::cmp::Ordering::Less) {
+        return [[0.0; 2]; 2];
+    }
+    let long = high - low;
+    let from = if low < shift { low - shift + period } else { low - shift };
+    [[from, (from + long).min(period)], [0.0, from + long - period]]
+}
+
+/// See [`Prepared::sampler`].
+pub(super) struct Sampler<'a> {
+    raster: &'a Raster,
+    cos: f32,
+    sin: f32,
+    /// Texels in a luma sample, and the texel in the middle.
+    per: [f32; 2],
+    middle: [f32; 2],
+    /// Half a rectangle in texels, and 1 over its area.
+    half: [f32; 2],
+    share: f32,
+    /// How far it is moved, in texels, if it repeats.
+    shift: Option<[f32; 2]>,
+}
+
+impl Sampler<'_> {
+    /// Where cells have their centres that take anything of the picture.
+    pub(super) fn bounds(&self) -> Bounds {
+        let half = [0, 1].map(|a| {
+            let beyond = self.raster.size[a] as f32 - self.middle[a];
+            // With room for what places are known to.
+            (beyond.max(self.middle[a]) + self.half[a]) / self.per[a] * (257.0 / 256.0) + 0.25
+        });
+        Bounds { cos: self.cos, sin: self.sin, half, round: f32::INFINITY }
+    }
+
+    /// The texel under a cell's centre, for a quick look.
+    pub(super) fn nearest(&self, at: [f32; 2]) -> [f32; 4] {
+        let mut place = self.texel(at);
+        if let Some(shift) = self.shift {
+            for ((v, shift), period) in place.iter_mut().zip(shift).zip(self.raster.period) {
+                if !(0.0..period).contains(v) {
+                    return [0.0; 4];
+                }
+                *v -= if *v < shift { shift - period } else { shift };
+            }
+        }
+        let ([u, v], [w, h]) = (place, self.raster.size);
+        // `as` saturates and makes NaN 0.
+        let (x, y) = (u as usize, v as usize);
+        if u >= 0.0 && v >= 0.0 && x < w && y < h { self.raster.texels[y * w + x] } else { [0.0; 4] }
+    }
+
+    /// A place in texels.
+    #[inline(always)]
+    fn texel(&self, at: [f32; 2]) -> [f32; 2] {
+        let u = (at[0] * self.cos + at[1] * self.sin) * self.per[0] + self.middle[0];
+        let v = (at[1] * self.cos - at[0] * self.sin) * self.per[1] + self.middle[1];
+        [u, v]
+    }
+
+    /// The mean around a cell's centre, `at` luma samples from the splat's: nominal values multiplied by alpha, and
+    /// alpha.
+    #[inline(always)]
+    pub(super) fn cell(&self, at: [f32; 2]) -> [f32; 4] {
+        let [u, v] = self.texel(at);
+        let (left, right) = (u - self.half[0], u + self.half[0]);
+        let (top, bottom) = (v - self.half[1], v + self.half[1]);
+        let mut sum = [0.0f32; 4];
+        match self.shift {
+            None => self.raster.sum([left, right], [top, bottom], &mut sum),
+            Some([x, y]) => {
+                let [across, down] = self.raster.period;
+                for rows in around(top, bottom, down, y) {
+                    for columns in around(left, right, across, x) {
+                        self.raster.sum(columns, rows, &mut sum);
+                    }
+                }
+            }
+        }
+        sum.map(|s| s * self.share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::coverage::turn;
+    use super::*;
+    use crate::frame::Format;
+    use crate::noise::seed::mix64;
+
+    fn texels(size: [usize; 2]) -> Vec<[f32; 4]> {
+        let any = |i: usize| (mix64(i as u64) >> 40) as f32 / (1u64 << 24) as f32;
+        (0..size[0] * size[1]).map(|i| [0, 1, 2, 3].map(|c| any(4 * i + c))).collect()
+    }
+
+    fn places(format: &Format) -> Vec<DrawPlane> {
+        (0..format.planes()).map(|p| DrawPlane::of(format, p)).collect()
+    }
+
+    /// Every cell against the definition in f64: the picture beside itself on all sides, moved, cut to its frame, its
+    /// mean taken over the cell's rectangle. Halved pictures are means of the texels that there are.
+    #[test]
+    fn repeating_pictures_are_moved_around() {
+        let format = Format::from_name("gbrap", 16, 16).unwrap();
+        let mut worst = 0.0f64;
+        let mut halved = 0;
+        for (case, size) in [[1, 1], [3, 1], [7, 5], [8, 6], [13, 29], [64, 3]].into_iter().enumerate() {
+            let texels = texels(size);
+            let image = Image::new(size[0], size[1], &texels).unwrap().repeating();
+            let prepared =
+                Prepared::of(&image, &places(&format), None, TransferFunction::Linear, Level::best());
+            for n in 0..60u64 {
+                let any = |k: u64, top: u64| mix64(n * 16 + k + 977 * case as u64) % top;
+                let half = [any(0, 200) + 8, any(1, 200) + 8].map(|h| h as u16);
+                let shift =
+                    if n == 0 { [0, 65535] } else { [any(2, 65536), any(3, 65536)].map(|s| s as u16) };
+                let angle = if n % 3 == 0 { 0 } else { any(4, 65536) as u16 };
+                let splat =
+                    Splat { half, angle, colour: [shift[0], shift[1], 0], ..Splat::new([0.0; 2], [1.0; 2]) };
+                let cell = [1.0f32, 2.0][(n % 2) as usize];
+                let sampler = prepared.sampler(&splat, turn(splat.angle), [cell, cell]);
+                let level = prepared.halvings.iter().position(|r| core::ptr::eq(r, sampler.raster)).unwrap();
+                halved += usize::from(level > 0);
+                let step = (1usize << level) as f64;
+                let (sin, cos) = libm::sincos(f64::from(angle) / 65536.0 * core::f64::consts::TAU);
+                let wide = |a: usize| {
+                    let [c, s] = if a == 0 { [cos, sin] } else { [sin, cos] };
+                    let per = 0.5 * size[a] as f64 / step / (f64::from(half[a]) / 16.0);
+                    (per * f64::from(cell) * libm::hypot(c, s)).max(1.0)
+                };
+                let wide = [wide(0), wide(1)];
+                for at in [[0.0f32, 0.0], [0.3, -0.8], [-3.1, 2.2], [5.0, 5.5], [-11.5, 0.5], [40.0, 0.0]] {
+                    let (x, y) = (f64::from(at[0]), f64::from(at[1]));
+                    let turned = [x * cos + y * sin, y * cos - x * sin];
+                    // How much of each texel lies in the rectangle, along an axis.
+                    let shares = |a: usize| -> Vec<f64> {
+                        let period = size[a] as f64 / step;
+                        let middle = turned[a] * period / (f64::from(half[a]) / 8.0) + 0.5 * period;
+                        let low = (middle - 0.5 * wide[a]).max(0.0);
+                        let high = (middle + 0.5 * wide[a]).min(period);
+                        let shift = f64::from(shift[a]) / 65536.0 * period;
+                        let share = |i: usize| {
+                            let [from, to] = [i as f64, (i as f64 + 1.0).min(period)];
+                            let once = |turn: f64| {
+                                let by = shift + turn * period;
+                                (high.min(to + by) - low.max(from + by)).max(0.0)
+                            };
+                            once(-1.0) + once(0.0) + once(1.0)
+                        };
+                        (0..size[a].div_ceil(1 << level)).map(share).collect()
+                    };
+                    let (across, down) = (shares(0), shares(1));
+                    let mut want = [0.0f64; 4];
+                    for (j, v) in down.iter().enumerate() {
+                        for (i, u) in across.iter().enumerate() {
+                            let block = |a: usize, i: usize| i << level..((i + 1) << level).min(size[a]);
+                            let all = block(0, i).len() * block(1, j).len();
+                            for (x, y) in block(1, j).flat_map(|y| block(0, i).map(move |x| (x, y))) {
+                                let t = texels[y * size[0] + x].map(f64::from);
+                                let part = u * v / all as f64 / (wide[0] * wide[1]);
+                                // Planes are G, B and R.
+                                for (w, c) in
+                                    want.iter_mut().zip([t[1] * t[3], t[2] * t[3], t[0] * t[3], t[3]])
+                                {
+                                    *w += c * part;
+                                }
+                            }
+                        }
+                    }
+                    let got = sampler.cell(at).map(f64::from);
+                    for (g, w) in got.iter().zip(want) {
+                        worst = worst.max((g - w).abs());
+                    }
+                }
+            }
+        }
+        assert!(worst < 2e-5 && halved > 15, "{worst} {halved}");
+    }
+
+    #[test]
+    fn one_that_does_not_repeat_stays() {
+        let format = Format::from_name("gbrap", 16, 16).unwrap();
+        let image = Image::new(7, 5, &texels([7, 5])).unwrap();
+        let prepared = Prepared::of(&image, &places(&format), None, TransferFunction::Linear, Level::best());
+        let splat = Splat::new([0.0; 2], [3.5, 2.5]);
+        let of = |splat: Splat| prepared.sampler(&splat, turn(splat.angle), [1.0; 2]).cell([0.5, 1.0]);
+        assert_eq!(of(splat), of(Splat { colour: [999, 5000, 7], ..splat }));
+    }
+}

@@ -1,0 +1,96 @@
+//! Which kernel by hand does a row of codes; each says how many samples it has done.
+#![allow(unsafe_code)] // calls into functions of a level, which was detected
+
+use super::{Patch, Phases, SampleLine};
+use crate::pixel::convert::CodeSample;
+use crate::pixel::resample::level::{Quads, narrow};
+use crate::pixel::resample::rows::{Pass, shift};
+use crate::simd::Level;
+
+#[cfg(target_arch = "x86_64")]
+use super::walk_x86;
+#[cfg(target_arch = "x86_64")]
+use crate::pixel::resample::level_x86;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Isa;
+
+/// Samples along a walk, whose windows are all there.
+pub(super) fn walk<T: CodeSample>(
+    level: Level,
+    out: &mut [T],
+    from: &Patch<'_, T>,
+    walk: SampleLine,
+    by: (&Phases<i32>, &Phases<i32>),
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if level.isa() >= Isa::Avx2 {
+        let (second, top) = shift::<T>(from.bits, Pass::Narrow);
+        let from = walk_x86::From {
+            samples: from.samples,
+            stride: from.stride,
+            shifts: (shift::<T>(from.bits, Pass::Widen).0, second),
+            top: top as u16,
+        };
+        // SAFETY: a `Level` is made by detection only, so the machine has these instructions.
+        return unsafe {
+            match (by.0.taps, by.1.taps) {
+                (4, 4) => walk_x86::four(out, &from, walk, by),
+                (2, 2) => walk_x86::two(out, &from, walk, by),
+                _ => 0,
+            }
+        };
+    }
+    let _ = (level, out, from, walk, by);
+    0
+}
+
+/// Rows, weighed and rounded to what stands between two passes.
+pub(super) fn down<T: CodeSample>(
+    level: Level,
+    out: &mut [u16],
+    rows: &[&[T]],
+    w: &[i32],
+    bits: u8,
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if level.isa() >= Isa::Avx2
+        && let Some((w, n)) = narrow(w)
+    {
+        // SAFETY: as above.
+        return unsafe { level_x86::down(out, rows, &w[..n], shift::<T>(bits, Pass::Widen).0) };
+    }
+    let _ = (level, out, rows, w, bits, narrow);
+    0
+}
+
+/// A row and its neighbours, weighed and rounded to samples.
+pub(super) fn along<T: CodeSample>(level: Level, out: &mut [T], row: &[u16], w: &[i32], bits: u8) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if level.isa() >= Isa::Avx2
+        && let Some((w, n)) = narrow(w)
+    {
+        let (by, top) = shift::<T>(bits, Pass::Narrow);
+        // SAFETY: as above.
+        return unsafe { level_x86::along(out, row, &w[..n], by, top as u16) };
+    }
+    let _ = (level, out, row, w, bits);
+    0
+}
+
+/// Windows of four, weighed and rounded to samples.
+pub(super) fn windows<T: CodeSample>(
+    level: Level,
+    out: &mut [T],
+    row: &[u16],
+    quads: &Quads,
+    bits: u8,
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if level.isa() >= Isa::Avx2 {
+        let (by, top) = shift::<T>(bits, Pass::Narrow);
+        // SAFETY: as above.
+        return unsafe { level_x86::windows(out, row, quads, by, top as u16) };
+    }
+    let _ = (level, out, row, quads, bits);
+    0
+}
