@@ -37,27 +37,27 @@ CLIPS = {
 TRIALS = {
     "noise": {"strength": "0=4;4=20", "monochrome": True, "seed": 18446744073709551615},
     "grain": {"preset": "16mm", "size": 8},
-    "dither": {"bits": 8},
+    "dither": {"bits": 8, "mode": "hp-tpdf"},
     "fade": {"amount": 0.3, "color": "#ff8000"},
     "levels": {"black": 0.05, "gamma": 1.4},
-    "color": {"saturation": 0.6, "temperature": 0.3},
+    "color": {"contrast": 1.3, "saturation": 0.6, "temperature": 0.3},
     "vignette": {"amount": 0.9, "center": (0.3, 0.6)},
     "flicker": {"amount": 0.3},
     "blur": {"sigma": 20, "planes": "all"},
-    "unsharp": {"sigma": 20, "amount": 1.5},
+    "unsharp": {"size": 60, "amount": 1.5},
     "transform": {"zoom": "0=1;4=1.3", "rotate": 10, "crop-left": 0.1},
     "weave": {"across": 0.05, "down": 0.05},
     "dust": {"amount": 300, "size": 60},
     "scratches": {"amount": 60, "width": 30},
-    "sprites": {"image": WORK / "sprite.png", "position": (600, 500), "scale": 20, "enable": "1-3"},
+    "sprites": {"image": WORK / "sprite.png", "position": (50, 30), "scale": 1, "enable": "1-3"},
     "particles": {"preset": "snow", "amount": 20, "size": 20},
     "fluid": {"scene": "dam", "particles": 800, "opacity": 0.8},
 }
 
 
-def unchanged(name, clip):
-    """Whether a trial leaves a clip as it is."""
-    return name == "dither" and CLIPS[clip]["bits"] == 8
+def left_out(name, clip):
+    """Whether a trial means nothing for a clip."""
+    return name == "dither" and CLIPS[clip]["bits"] in (8, 32)
 
 
 def png(path, color, bits, width, height, data):
@@ -137,9 +137,9 @@ class Clip:
 
     def hashes(self, chain, *flags):
         """What the command line's hash gives for each frame."""
-        line = [CLI, "hash", self.path, "--rate", "24", "-q", *flags]
-        if "y4m" in CLIPS[self.name]:
-            line[3:5] = []
+        line = [CLI, "hash", self.path, "-q", *flags]
+        if "y4m" not in CLIPS[self.name] and "--rate" not in flags:
+            line += ["--rate", "24"]
         line += ["-f", chain] if chain else []
         done = subprocess.run(line, capture_output=True, text=True)
         if done.returncode != 0:
@@ -177,18 +177,18 @@ def md5(planes):
 
 
 def expected(clips, all_trials):
-    """The command line's hashes for each clip and filter, and those of the clips as they are."""
+    """The command line's hashes for each clip and filter that it may be tried with."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         jobs = {
             (clip.name, name): pool.submit(clip.hashes, chain_of(name, trial))
             for clip in clips
             for name, trial in all_trials.items()
+            if not left_out(name, clip.name)
         }
         plain = {clip.name: [md5(frame) for frame in clip.frames] for clip in clips}
         found = {key: job.result() for key, job in jobs.items()}
     for (clip, name), hashes in found.items():
-        same = hashes == plain[clip]
-        assert same == unchanged(name, clip), f"{name} on {clip}: choose settings that are seen, in TRIALS"
+        assert hashes != plain[clip], f"{name} on {clip}: choose settings that are seen, in TRIALS"
     for clip in clips:
         assert clip.hashes(None) == plain[clip.name], f"{clip.name}: the clip is not what the command line reads"
     return found

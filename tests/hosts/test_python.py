@@ -40,6 +40,8 @@ def all_equal(clips, all_trials, wanted):
     for clip in clips:
         source = arrays(clip)
         for name, trial in all_trials.items():
+            if (clip.name, name) not in wanted:
+                continue
             call = getattr(gf, name.replace("-", "_"))
             given = {id.replace("-", "_"): value for id, value in trial.items()}
             made = call(source, **given, **options(clip))
@@ -101,7 +103,7 @@ def places(clip):
     check.equal("a rate", digests(moving.video(source)), clip.hashes("particles=amount=20:size=20", "--rate", "24000/1001"))
     top = gf.Chain("grain", fields="top").video(source)
     check.equal("fields", digests(top), clip.hashes("grain", "--fields", "field"))
-    ten = gf.Chain("noise", bits=10).video(np.full((1, 8, 8, 3), 1023, np.uint16))
+    ten = gf.Chain("noise", sample_bits=10).video(np.full((1, 8, 8, 3), 1023, np.uint16))
     check.true("10 bits", ten.max() <= 1023)
     curve = gf.noise(source, strength=np.arange(1, FRAMES + 1))
     check.equal("a number for each frame", digests(curve), clip.hashes("noise=strength='0=1;1=2;2=3;3=4;4=5'"))

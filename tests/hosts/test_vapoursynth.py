@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 
 import vapoursynth as vs
-from common import BUILT, CLI, FRAMES, FULL, HEIGHT, WIDTH, WORK, Checks, Clip, chain_of, expected, md5, trials
+from common import BUILT, FRAMES, FULL, HEIGHT, WIDTH, WORK, Checks, Clip, chain_of, expected, md5, trials
 
 core = vs.core
 core.std.LoadPlugin(str(BUILT / "libgrainfield_vapoursynth.so"))
 grf = core.grf
-check = Checks(f"VapourSynth {core.version_number()}")
+check = Checks(f"VapourSynth {vs.__version__[0]}")
 
 FORMATS = {
     "yuv420p8": (vs.YUV420P8, {"_ChromaLocation": 0}),
@@ -83,6 +83,8 @@ def all_equal(clips, all_trials, wanted):
     for clip in clips:
         source = node(clip)
         for name, trial in all_trials.items():
+            if (clip.name, name) not in wanted:
+                continue
             made = getattr(grf, function(name))(source, **arguments(trial))
             backwards = [digest(made.get_frame(n)) for n in reversed(range(FRAMES))][::-1]
             check.equal(f"{name} on {clip.name}, last frame first", backwards, wanted[clip.name, name])
@@ -186,7 +188,10 @@ def script():
     check.equal(f"a process ends well: {done.stderr}", (done.returncode, done.stdout), (0, "done\n"))
     vspipe = Path(sys.executable).with_name("vspipe")
     if vspipe.exists():
-        done = subprocess.run([vspipe, file, "--"], capture_output=True, text=True)
+        # It asks once where Python is, and keeps that in the home folder.
+        home = {**os.environ, "HOME": str(WORK)}
+        subprocess.run([vspipe.with_name("vapoursynth"), "config"], capture_output=True, env=home)
+        done = subprocess.run([vspipe, file, "--"], capture_output=True, text=True, env=home)
         check.equal(f"vspipe ends well: {done.stderr}", done.returncode, 0)
         check.true(f"vspipe: {done.stderr}", "Output 30 frames" in done.stderr)
 

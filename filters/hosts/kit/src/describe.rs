@@ -35,11 +35,11 @@ fn python_type(kind: Kind) -> String {
 /// `words` broken at 100 columns, indented.
 fn wrapped(out: &mut String, indent: &str, first: &str, words: &str) {
     let mut line = format!("{indent}{first}");
-    for word in words.split_whitespace() {
+    for (i, word) in words.split_whitespace().enumerate() {
         if line.chars().count() + 1 + word.chars().count() > 100 {
             let _ = writeln!(out, "{}", line.trim_end());
             line = format!("{indent}    ");
-        } else if !line.ends_with(' ') {
+        } else if i > 0 {
             line.push(' ');
         }
         line += word;
@@ -77,19 +77,17 @@ pub fn python() -> String {
 fn function(out: &mut String, filter: &Entry) {
     let settings = || filter.settings.iter().chain(&COMMON);
     let name = python_name(filter.name);
-    let _ = writeln!(out, "\n\ndef {name}(\n    image: Array,\n    *,");
+    let _ = writeln!(out, "\n\ndef {name}(\n    picture: Array,\n    /,\n    *,");
     for s in settings() {
         let _ = writeln!(out, "    {}: Optional[{}] = None,", python_name(s.id), python_type(s.kind));
     }
     out.push_str(
         "    frame: int = 0,\n    rate: Rate = 24,\n    recipe_seed: Optional[int] = None,\n    \
-         last: Optional[int] = None,\n    transfer: str = \"srgb\",\n    bits: Optional[int] = None,\n    \
+         last: Optional[int] = None,\n    transfer: str = \"srgb\",\n    sample_bits: Optional[int] = None,\n    \
          out: Optional[Array] = None,\n) -> Array:\n",
     );
     wrapped(out, "    ", "\"\"\"", filter.help);
-    out.push_str(
-        "\n    Args:\n        image: The picture, H x W or H x W x C, or several of them, N x H x W x C.\n",
-    );
+    out.push_str("\n    Args:\n        picture: H x W or H x W x C, or several, N x H x W x C.\n");
     for s in settings() {
         wrapped(
             out,
@@ -112,8 +110,8 @@ fn function(out: &mut String, filter: &Entry) {
         ("recipe_seed", "The seed of the recipe, as --seed of the command line."),
         ("last", "The number of the last frame, for keys that count from the end."),
         ("transfer", "What samples stand for: \"srgb\" as images do, \"linear\", or a name that FFmpeg has."),
-        ("bits", "Bits of a sample in a uint16 array, where they are not 16."),
-        ("out", "Where the result goes; it may be `image` itself."),
+        ("sample_bits", "Bits of a sample in a uint16 array, where they are not 16."),
+        ("out", "Where the result goes; it may be `picture` itself."),
     ] {
         wrapped(out, "        ", &format!("{name}: "), help);
     }
@@ -121,8 +119,8 @@ fn function(out: &mut String, filter: &Entry) {
     for s in settings() {
         let _ = writeln!(out, "        \"{}\": {},", s.id, python_name(s.id));
     }
-    let _ = writeln!(out, "    }}\n    options = (frame, rate, recipe_seed, last, transfer, bits)");
-    let _ = writeln!(out, "    return apply(\"{}\", image, settings, options, out)", filter.name);
+    let _ = writeln!(out, "    }}\n    options = (frame, rate, recipe_seed, last, transfer, sample_bits)");
+    let _ = writeln!(out, "    return apply(\"{}\", picture, settings, options, out)", filter.name);
 }
 
 /// The names of Kdenlive's files, and what stands in them: one for each filter, and one for recipes.
@@ -217,6 +215,16 @@ mod tests {
                 .unwrap()
                 .1;
             assert_eq!(xml.matches("<parameter ").count(), params(Some(filter)).len());
+        }
+        // The names of a function's parameters are different.
+        for function in module.split("\ndef ").skip(1) {
+            let head = function.split(") -> ").next().unwrap();
+            let mut names: Vec<&str> =
+                head.lines().filter_map(|l| l.trim().split_once(": ").map(|l| l.0)).collect();
+            names.sort_unstable();
+            let count = names.len();
+            names.dedup();
+            assert!(count > 8 && names.len() == count, "{head}");
         }
         assert!(module.contains("    crop_left: Optional[Number] = None,\n"));
         assert!(module.contains("\"crop-left\": crop_left,"));

@@ -86,7 +86,7 @@ class Chain:
         last: The number of the last frame, for keys that count from the end.
         fields: ``"top"`` or ``"bottom"`` for interlaced pictures with that field first.
         transfer: What samples stand for: ``"srgb"`` as images do, ``"linear"``, or a name that FFmpeg has.
-        bits: Bits of a sample in a uint16 array, where they are not 16.
+        sample_bits: Bits of a sample in a uint16 array, where they are not 16.
 
     Safe to use from many threads, to pickle, and to keep through a fork.
     """
@@ -101,12 +101,12 @@ class Chain:
         last: Optional[int] = None,
         fields: str = "frame",
         transfer: str = "srgb",
-        bits: Optional[int] = None,
+        sample_bits: Optional[int] = None,
     ) -> None:
         file = None if recipe is None else os.fspath(recipe)
         self._arguments: Dict[str, Any] = {
             "chain": chain, "recipe": file, "rate": _rate(rate), "seed": seed,
-            "last": last, "fields": fields, "transfer": transfer, "bits": bits,
+            "last": last, "fields": fields, "transfer": transfer, "sample_bits": sample_bits,
         }  # fmt: skip
         if chain is None and recipe is None:
             raise Error("a chain, such as 'grain=preset=35mm', or a recipe's file is needed")
@@ -155,7 +155,7 @@ class Chain:
         bits = _BITS.get(dtype.str[1:])
         if bits is None or not dtype.isnative:
             raise Error(f"samples of type {dtype}: uint8, uint16 and float32 are taken")
-        given = self._arguments["bits"]
+        given = self._arguments["sample_bits"]
         if bits == 16 and given is not None:
             bits = given
         key = (*shape, bits)
@@ -200,7 +200,7 @@ def _again(arguments: Dict[str, Any]) -> Chain:
 
 @functools.lru_cache(maxsize=64)
 def _kept(chain: str, rate: str, seed: Optional[int], last: Optional[int], transfer: str, bits: Optional[int]) -> Chain:
-    return Chain(chain, rate=rate, seed=seed, last=last, transfer=transfer, bits=bits)
+    return Chain(chain, rate=rate, seed=seed, last=last, transfer=transfer, sample_bits=bits)
 
 
 def apply(name: str, image: Array, settings: Dict[str, Any], options: Tuple[Any, ...], out: Optional[Array]) -> Array:
