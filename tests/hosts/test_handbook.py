@@ -1,17 +1,15 @@
-"""The README's lines for other programs, run as they stand. Usage: test_readme.py PYTHON-OF-VAPOURSYNTH | - PYTHON"""
+"""The handbook's lines for other programs, run as they stand. Usage: test_handbook.py PYTHON-OF-VAPOURSYNTH | - PYTHON"""
 
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 from common import BUILT, ROOT, WORK, Checks
 
-check = Checks("README")
-text = (ROOT / "README.md").read_text()
-part = text[text.index("## In other programs") : text.index("## Recipes")]
-blocks = re.findall(r"```(python|bash)\n(.*?)```", part, re.S)
+check = Checks("The handbook")
+text = (ROOT / "docs/src/programs.md").read_text()
+blocks = re.findall(r"```(python|bash)\n(.*?)```", text, re.S)
 vapoursynth, python = sys.argv[1:3]
 plugins = WORK / "plugins"
 plugins.mkdir()
