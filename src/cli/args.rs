@@ -171,6 +171,9 @@ pub(super) enum Command {
         /// A command, a filter or a topic
         topic: Option<String>,
     },
+    /// Install the frei0r plugins, for Kdenlive, Shotcut, FFmpeg, GStreamer and others
+    #[command(after_long_help = super::frei0r::EXAMPLES)]
+    Frei0r(super::frei0r::Frei0r),
     /// Print a completion script for a shell
     #[command(after_long_help = COMPLETIONS_EXAMPLES)]
     Completions {

@@ -8,6 +8,7 @@ mod cache;
 mod catalog;
 mod curve;
 mod exit;
+mod frei0r;
 mod help;
 mod join;
 mod manual;
@@ -100,6 +101,7 @@ fn command(command: Command) -> Exit {
         Command::Batch(typed) => batch::run(*typed, &environment),
         Command::Join(typed) => join::run(typed),
         Command::Cache(typed) => cache::run(typed, &environment),
+        Command::Frei0r(typed) => frei0r::run(typed),
         Command::Analyze(typed) => analyze::run(typed, &environment),
         Command::Curve(typed) => curve::run(typed),
         Command::Sheet(typed) => sheet::run(typed, &environment),

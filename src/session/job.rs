@@ -6,7 +6,8 @@ mod request;
 mod select;
 mod written;
 
-pub(crate) use files::{check as check_source_frames, load, load_files, named};
+pub(crate) use files::{check as check_source_frames, load, named};
+pub use files::load_files;
 pub use request::{Cache, Fields, Light, Request, TransferChoice};
 pub(crate) use written::by_graph;
 

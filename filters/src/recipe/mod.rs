@@ -57,6 +57,7 @@ mod print;
 
 pub use error::nearest;
 pub use error::{Parts, Problem, RecipeError};
+pub use lex::quoted;
 pub use link::Link;
 pub(crate) use print::toml_string;
 

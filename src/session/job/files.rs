@@ -94,7 +94,7 @@ pub(crate) fn load<E: From<JobError>>(
 }
 
 /// Reads the images and effect files that settings name: all that needs no source.
-pub(crate) fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
+pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
         for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {
             let read = match value {

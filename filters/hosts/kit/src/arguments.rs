@@ -1,0 +1,75 @@
+//! A filter's settings as the arguments of a host's function.
+
+use grainfield_filters::recipe::quoted;
+use grainfield_filters::settings::{Kind, Setting};
+
+/// A setting by its id, and what the host was given for it: one text, or several where it takes lists.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// The setting.
+    pub setting: &'static Setting,
+    /// The values, as text.
+    pub values: Vec<String>,
+}
+
+impl Argument {
+    /// The text that a recipe has in their place. Of a setting that moves, several numbers are those of frame 0, 1, 2 and
+    /// so on; of a position, a colour or planes they are its parts.
+    pub fn text(&self) -> String {
+        match (&self.values[..], self.setting.kind) {
+            ([one], _) => one.clone(),
+            (many, Kind::Number { .. }) => {
+                let keys = many.iter().enumerate().map(|(n, value)| format!("{n}={}", value.trim()));
+                keys.collect::<Vec<_>>().join(";")
+            }
+            (many, _) => many.join(","),
+        }
+    }
+}
+
+/// The chain that says the same as a filter's name and arguments.
+pub fn chain_text(filter: &str, arguments: &[Argument]) -> String {
+    let mut out = String::from(filter);
+    for (i, argument) in arguments.iter().enumerate() {
+        out.push(if i == 0 { '=' } else { ':' });
+        out += argument.setting.id;
+        out.push('=');
+        quoted(&argument.text(), &mut out);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grainfield_filters::catalog::find;
+    use grainfield_filters::recipe::Recipe;
+
+    fn argument(filter: &str, id: &str, values: &[&str]) -> Argument {
+        let setting = find(filter).unwrap().settings.iter().find(|s| s.id == id).unwrap();
+        Argument { setting, values: values.iter().map(|v| (*v).to_owned()).collect() }
+    }
+
+    #[test]
+    fn arguments_are_a_chain() {
+        let curve = argument("noise", "strength", &["0=0;48~=12"]);
+        let text = chain_text("noise", &[curve, argument("noise", "monochrome", &["1"])]);
+        let typed = Recipe::parse_chain("noise=strength='0=0;48~=12':monochrome=true").unwrap();
+        assert_eq!(Recipe::parse_chain(&text).unwrap(), typed);
+        assert_eq!(chain_text("invert", &[]), "invert");
+    }
+
+    #[test]
+    fn lists_are_parts_or_frames() {
+        let center = chain_text("vignette", &[argument("vignette", "center", &["0.3", "0.6"])]);
+        assert_eq!(
+            Recipe::parse_chain(&center).unwrap(),
+            Recipe::parse_chain("vignette=center='0.3,0.6'").unwrap()
+        );
+        let numbers = chain_text("noise", &[argument("noise", "strength", &["1", "4", "2.5"])]);
+        assert_eq!(
+            Recipe::parse_chain(&numbers).unwrap(),
+            Recipe::parse_chain("noise=strength='0=1;1=4;2=2.5'").unwrap()
+        );
+    }
+}

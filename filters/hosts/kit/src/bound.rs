@@ -1,0 +1,214 @@
+//! A look bound to a format, ready for any frame.
+
+use super::memory::MemoryCache;
+use super::{Earlier, HostError, Look, WorkPool, float, guarded};
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
+use grainfield_filters::frame::{
+    Alpha, ColorRange, Depth, Family, Format, Frame, FrameMut, FrameRef, FrameTime,
+};
+use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::simd::Level;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+/// What a look is bound with beside the format.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// The number of the source's last frame, for keys that count from the end.
+    pub last: Option<i64>,
+    /// How interlaced pictures are filtered; `None`: as the format says.
+    pub fields: Option<Fields>,
+    /// What the picture has been through.
+    pub earlier: Earlier,
+    /// Whether the output must have the input's format; else filters may change it.
+    pub same_format: bool,
+}
+
+/// Which threads a frame is made on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Threads {
+    /// The caller's alone: the host calls with many frames at the same time.
+    Caller,
+    /// All of the process's.
+    Pool,
+}
+
+/// A look bound to a format. Frames may be asked for in any order and from any number of threads at the same time.
+#[derive(Debug)]
+pub struct BoundLook {
+    chain: Chain,
+    states: States,
+    work: Mutex<Vec<Workspace>>,
+    cache: MemoryCache,
+    stop: AtomicBool,
+}
+
+impl BoundLook {
+    /// Binds a look. A frame of the source that a setting names has to have been given before.
+    pub fn bind(look: &Look, format: Format, setup: &Setup) -> Result<BoundLook, HostError> {
+        format.check().map_err(|e| HostError::of(&e))?;
+        let (steps, seed) = setup.earlier.seeds(&look.recipe);
+        let fields = setup.fields.unwrap_or(Fields::of(format.fields));
+        let options = Options { seed, level: Level::best(), last: setup.last, fields };
+        let target = |made: &Format| Ok(if setup.same_format { format } else { *made });
+        let bind = || Chain::bind::<ChainError>(&steps, format, &options, target);
+        let chain = guarded(|| float::expected(bind).map_err(|e| HostError::of(&e)))?;
+        Ok(BoundLook {
+            chain,
+            states: States::default(),
+            work: Mutex::default(),
+            cache: MemoryCache::default(),
+            stop: AtomicBool::new(false),
+        })
+    }
+
+    /// What goes in.
+    pub fn input(&self) -> &Format {
+        self.chain.input()
+    }
+
+    /// What comes out.
+    pub fn output(&self) -> &Format {
+        self.chain.output()
+    }
+
+    /// Whether frames follow from those before them.
+    pub fn is_simulation(&self) -> bool {
+        self.chain.is_simulation()
+    }
+
+    /// The frame of a moment, from a host's planes to a host's planes.
+    pub fn run_between(
+        &self,
+        at: &FrameTime,
+        threads: Threads,
+        input: FrameRef<'_>,
+        output: FrameMut<'_>,
+    ) -> Result<(), HostError> {
+        let duration = self.duration();
+        self.with(threads, |work, host| {
+            self.chain.run_between(at, duration, input, output, work, &self.states, host)
+        })
+    }
+
+    /// The same in a frame of our own, which becomes the result.
+    pub fn run(&self, at: &FrameTime, threads: Threads, frame: &mut Frame) -> Result<(), HostError> {
+        let duration = self.duration();
+        self.with(threads, |work, host| self.chain.run(at, duration, frame, work, &self.states, host))
+    }
+
+    fn duration(&self) -> Ratio {
+        self.input().rate.recip().unwrap_or(Ratio::ZERO)
+    }
+
+    fn with(
+        &self,
+        threads: Threads,
+        run: impl FnOnce(&mut Workspace, &Host<'_>) -> Result<(), grainfield_filters::lend::PrepareError>,
+    ) -> Result<(), HostError> {
+        // Nobody waits for memory to be lent: a fork may have left the lock taken.
+        let mut work = self.work.try_lock().ok().and_then(|mut all| all.pop()).unwrap_or_default();
+        let pool = WorkPool::get();
+        let executor: &dyn Executor = if threads == Threads::Pool { &pool } else { &CurrentThread };
+        let host = Host { executor, cache: &self.cache, stop: &self.stop };
+        let done = guarded(|| float::expected(|| run(&mut work, &host)).map_err(|e| HostError::of(&e)));
+        if let (Ok(mut all), true) = (self.work.try_lock(), done.is_ok()) {
+            all.push(work);
+        }
+        done
+    }
+}
+
+/// A picture as the grey image that a setting which names a frame of the source takes.
+pub fn grey(picture: FrameRef<'_>) -> Result<Frame, HostError> {
+    let from = picture.format;
+    let grey = Format {
+        family: Family::Gray,
+        depth: Depth::Bits(8),
+        subsampling: (0, 0),
+        alpha: Alpha::None,
+        range: ColorRange::Full,
+        ..from
+    };
+    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    guarded(|| {
+        let chain =
+            Chain::bind::<ChainError>(&[], from, &options, |_| Ok(grey)).map_err(|e| HostError::of(&e))?;
+        let mut frame = Frame::new(grey);
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
+        let at = FrameTime::of_frame(0, Ratio::whole(24));
+        let (mut work, states) = (Workspace::default(), States::default());
+        chain
+            .run_between(&at, Ratio::ZERO, picture, frame.as_mut(), &mut work, &states, &host)
+            .map_err(|e| HostError::of(&e))?;
+        Ok(frame)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(format: &Format) -> Frame {
+        let mut frame = Frame::new(*format);
+        for p in 0..format.planes() {
+            for y in 0..format.plane_size(p).1 {
+                frame
+                    .row_bytes_mut(p, y)
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(x, b)| *b = (x * 7 + y * 3 + p) as u8);
+            }
+        }
+        frame
+    }
+
+    #[test]
+    fn two_calls_are_one_chain() {
+        let format = Format::from_name("yuv420p", 64, 48).unwrap();
+        let at = FrameTime::of_frame(5, Ratio::whole(24));
+        let run = |look: &Look, earlier: &Earlier, frame: &mut Frame| {
+            let setup = Setup { earlier: earlier.clone(), ..Setup::default() };
+            BoundLook::bind(look, format, &setup).unwrap().run(&at, Threads::Pool, frame).unwrap();
+        };
+        let one = Look::of_chain("noise=strength=20").unwrap().seeded(Some(9));
+        let both = Look::of_chain("noise=strength=20,noise=strength=20").unwrap().seeded(Some(9));
+        let (mut series, mut chain, mut blind) = (frame(&format), frame(&format), frame(&format));
+        run(&both, &Earlier::default(), &mut chain);
+        run(&one, &Earlier::default(), &mut series);
+        run(&one, &Earlier::default().and(one.recipe()), &mut series);
+        assert!(series == chain);
+        run(&one, &Earlier::default(), &mut blind);
+        run(&one, &Earlier::default(), &mut blind);
+        assert!(blind != chain);
+    }
+
+    #[test]
+    fn planes_and_frames_are_equal_on_any_threads() {
+        let format = Format::from_name("gbrap16", 40, 31).unwrap();
+        let look = Look::of_chain("grain=preset=16mm,blur=sigma=9").unwrap();
+        let bound = BoundLook::bind(&look, format, &Setup::default()).unwrap();
+        let at = FrameTime::of_frame(11, Ratio::whole(24));
+        let input = frame(&format);
+        let mut whole = input.clone();
+        bound.run(&at, Threads::Caller, &mut whole).unwrap();
+        let mut between = Frame::new(format);
+        bound.run_between(&at, Threads::Pool, input.as_ref(), between.as_mut()).unwrap();
+        assert!(whole == between && whole != input);
+    }
+
+    #[test]
+    fn errors_are_text() {
+        let format = Format::from_name("gray", 8, 8).unwrap();
+        let error = Look::of_chain("noise=strenght=3").unwrap_err();
+        assert!(error.0.contains("strenght") && error.0.contains("'strength'"), "{error}");
+        let look = Look::of_chain("noise=strength='0=0;-1=3'").unwrap();
+        assert!(BoundLook::bind(&look, format, &Setup::default()).is_err());
+        let last = Setup { last: Some(9), ..Setup::default() };
+        assert!(BoundLook::bind(&look, format, &last).is_ok());
+        assert!(Look::of_chain("sprites=image=/nowhere.png").unwrap_err().0.contains("/nowhere.png"));
+        let wide = Format { width: 1 << 20, ..format };
+        assert!(BoundLook::bind(&look, wide, &last).is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! What a shell tells its host when something is wrong.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What is wrong and what would be right, as text: hosts can do no more than show it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostError(pub String);
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for HostError {}
+
+/// Any error of ours, with its causes.
+impl HostError {
+    pub(crate) fn of(error: &dyn std::error::Error) -> HostError {
+        HostError(error.to_string())
+    }
+}
+
+/// Runs `f` so that a panic in it is an error: unwinding into a host is undefined.
+pub fn guarded<T>(f: impl FnOnce() -> Result<T, HostError>) -> Result<T, HostError> {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        let text = text.unwrap_or_else(|| "no message".into());
+        Err(HostError(format!("internal error: {text}. Please report it with what led to it")))
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let error = guarded::<()>(|| panic!("frame {}", 3)).unwrap_err();
+        assert!(error.0.contains("frame 3"), "{error}");
+        assert_eq!(guarded(|| Ok(2)), Ok(2));
+    }
+}

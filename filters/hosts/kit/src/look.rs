@@ -1,0 +1,93 @@
+//! What a host was asked for.
+
+use super::{Argument, HostError, chain_text, guarded};
+use grainfield_filters::recipe::{MAX_TEXT, Recipe};
+use grainfield_filters::settings::{Kind, Value};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Filters in order, with the seed and the files that they name, read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Look {
+    pub(super) recipe: Recipe,
+}
+
+impl Look {
+    /// A chain as behind the command line's `-f`.
+    pub fn of_chain(text: &str) -> Result<Look, HostError> {
+        let recipe = Recipe::parse_chain(text).map_err(|e| HostError::of(&e))?;
+        Look { recipe }.read()
+    }
+
+    /// A recipe file, as behind `--recipe`.
+    pub fn of_file(path: &Path) -> Result<Look, HostError> {
+        let failed = |problem: String| HostError(format!("{}: {problem}", path.display()));
+        let mut bytes = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes))
+            .map_err(|e| failed(e.to_string()))?;
+        let text = String::from_utf8(bytes).ok().filter(|t| t.len() <= MAX_TEXT);
+        let text = text.ok_or_else(|| failed("a recipe is UTF-8 text of at most 1 MiB".into()))?;
+        let named = |e: grainfield_filters::recipe::RecipeError| e.named(&path.to_string_lossy());
+        let mut recipe = Recipe::parse_toml(&text).map_err(|e| HostError::of(&named(e)))?;
+        if let Some(folder) = path.parent() {
+            recipe.relative_to(folder);
+        }
+        Look { recipe }.read()
+    }
+
+    /// One filter, by name, and its arguments.
+    pub fn of_filter(name: &str, arguments: &[Argument]) -> Result<Look, HostError> {
+        Look::of_chain(&chain_text(name, arguments))
+    }
+
+    /// The filters of another behind this one's; the last seed said wins.
+    #[must_use]
+    pub fn then(mut self, more: Look) -> Look {
+        self.recipe.append(more.recipe);
+        self
+    }
+
+    /// With this seed, as behind `--seed`; `None` leaves the recipe's own.
+    #[must_use]
+    pub fn seeded(mut self, seed: Option<u64>) -> Look {
+        self.recipe.seed = seed.or(self.recipe.seed);
+        self
+    }
+
+    /// The recipe.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// Frames of the source that settings name: which filter, which setting, and the number as given.
+    pub fn source_frames(&self) -> Vec<(usize, &'static str, String)> {
+        let steps = self.recipe.steps.iter().enumerate();
+        let named = |(i, step): (usize, &'_ grainfield_filters::chain::Step)| {
+            let all = step.values.iter_given().filter(|(s, _)| s.kind == Kind::SourceFrame);
+            all.map(|(s, value)| (i, s.id, value.to_string())).collect::<Vec<_>>()
+        };
+        steps.flat_map(named).collect()
+    }
+
+    /// Hands in a frame of the source, grey, for one of [`source_frames`](Look::source_frames).
+    pub fn give_source_frame(
+        &mut self,
+        (step, id): (usize, &str),
+        frame: grainfield_filters::frame::Frame,
+    ) -> Result<(), HostError> {
+        let values = &mut self.recipe.steps[step].values;
+        let Some(Value::Image(named)) = values.given(id) else { return Ok(()) };
+        let read = Value::Image(named.clone().read(frame));
+        values.set(id, read).map_err(|e| HostError::of(&e))
+    }
+
+    fn read(mut self) -> Result<Look, HostError> {
+        guarded(|| {
+            grainfield::assets::attach(&mut self.recipe).map_err(|e| HostError::of(&e))?;
+            grainfield::session::job::load_files(&mut self.recipe).map_err(|e| HostError::of(&e))?;
+            Ok(self)
+        })
+    }
+}

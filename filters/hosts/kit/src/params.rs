@@ -1,0 +1,425 @@
+//! The parameters that a frei0r plugin has, and what recipe they make.
+//!
+//! Projects save parameters by their place, and numbers by their part of a range. Both are therefore frozen in
+//! `order.txt`, which only grows: a new setting gets a line at the end of its filter's, and a setting that is gone keeps
+//! its place without doing anything. `GRAINFIELD_BLESS=1 cargo test -p grainfield-host-kit order` adds what is missing.
+
+use super::{Argument, HostError, Look};
+use grainfield_filters::catalog::Entry;
+use grainfield_filters::settings::common::COMMON;
+use grainfield_filters::settings::{Animated, Kind, Setting, Value};
+use std::path::Path;
+
+/// See the [module](self). A line `[filter]`, then one for each parameter: the setting's id (`.x` or `.y` behind it for a
+/// part of a position), what it is, and of a number the value at 0 and at 1.
+const ORDER: &str = include_str!("order.txt");
+
+/// What a parameter is to frei0r.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Shape {
+    /// Off or on.
+    Switch,
+    /// A number: 0 and 1 stand for these values.
+    Number(f64, f64),
+    /// Red, green and blue, 0 to 1.
+    Colour,
+    /// Text.
+    Text,
+}
+
+/// What a parameter says.
+#[derive(Clone, Copy, Debug)]
+pub enum Role {
+    /// Settings as in a chain, `strength=12:monochrome=1`; they win over parameters.
+    Settings,
+    /// A chain, or the name of a TOML file.
+    Recipe,
+    /// Frames a second, `24` or `24000/1001`.
+    Rate,
+    /// The unit of the host's time.
+    Clock,
+    /// Added to the number of the frame.
+    Offset,
+    /// The recipe's seed.
+    Seed,
+    /// A setting; of a position one coordinate.
+    Setting(&'static Setting, Option<usize>),
+    /// A setting that is gone.
+    Nothing,
+}
+
+/// One parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// What it is called.
+    pub name: String,
+    /// What it does.
+    pub help: &'static str,
+    /// What it is to frei0r.
+    pub shape: Shape,
+    /// What it says.
+    pub role: Role,
+}
+
+/// A parameter's value as frei0r has it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ParamValue {
+    /// Off or on.
+    Switch(bool),
+    /// 0 to 1.
+    Number(f64),
+    /// Red, green, blue.
+    Colour([f32; 3]),
+    /// Text.
+    Text(String),
+}
+
+/// How the host counts time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// To be found out.
+    Auto,
+    /// As frei0r says.
+    Seconds,
+    /// As FFmpeg to version 7 has it.
+    Milliseconds,
+}
+
+const RATE: &str = "Frames a second of the clip, as 24 or 24000/1001. With it frames have the numbers that the command line \
+    gives them; without it random numbers follow from the time alone.";
+const CLOCK: &str = "The unit of the host's time: auto, seconds or milliseconds (FFmpeg to version 7).";
+const OFFSET: &str = "Added to the number of each frame: that of the frame which the host calls time 0.";
+const SEED: &str = "The seed of the recipe: another number gives other noise.";
+const SETTINGS: &str =
+    "Settings as in a chain, such as strength=12:monochrome=1; they win over the parameters below.";
+const RECIPE: &str = "Filters as in a chain, such as grain=preset=35mm,dust, or the name of a TOML recipe.";
+
+/// The parameters of a filter's plugin, or of the one that takes recipes.
+pub fn params(filter: Option<&'static Entry>) -> Vec<Param> {
+    let text = |name: &str, help, role| Param { name: name.into(), help, shape: Shape::Text, role };
+    let first = match filter {
+        Some(_) => text("Settings", SETTINGS, Role::Settings),
+        None => text("Recipe", RECIPE, Role::Recipe),
+    };
+    let mut all = vec![
+        first,
+        text("Rate", RATE, Role::Rate),
+        text("Clock", CLOCK, Role::Clock),
+        text("Offset", OFFSET, Role::Offset),
+        text("Recipe seed", SEED, Role::Seed),
+    ];
+    let Some(filter) = filter else { return all };
+    let frozen: Vec<(String, Shape)> = lines(filter.name);
+    let new = natural(filter).into_iter().filter(|(id, _)| !frozen.iter().any(|(known, _)| known == id));
+    for (id, shape) in frozen.iter().cloned().chain(new) {
+        let (base, part) = match id.rsplit_once('.') {
+            Some((base, axis)) => (base, Some(usize::from(axis == "y"))),
+            None => (&*id, None),
+        };
+        let setting = filter.settings.iter().chain(&COMMON).find(|s| s.id == base);
+        let axis = ["", " x", " y"][part.map_or(0, |part| part + 1)];
+        all.push(match setting {
+            // By the id, which never changes: hosts make names of properties of it.
+            Some(s) => {
+                let name = s.id.replace(['-', '_'], " ");
+                let name = name[..1].to_ascii_uppercase() + &name[1..] + axis;
+                Param { name, help: s.help, shape, role: Role::Setting(s, part) }
+            }
+            None => Param { name: id.clone(), help: "No longer used.", shape, role: Role::Nothing },
+        });
+    }
+    all
+}
+
+/// The frozen parameters of a filter.
+fn lines(filter: &str) -> Vec<(String, Shape)> {
+    let head = format!("[{filter}]");
+    let own = ORDER.lines().skip_while(|l| **l != head).skip(1).take_while(|l| !l.starts_with('['));
+    own.filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let id = words.next()?.to_owned();
+        let shape = match words.next()? {
+            "switch" => Shape::Switch,
+            "colour" => Shape::Colour,
+            "number" => Shape::Number(words.next()?.parse().ok()?, words.next()?.parse().ok()?),
+            _ => Shape::Text,
+        };
+        Some((id, shape))
+    })
+    .collect()
+}
+
+/// The parameters that a filter would have were nothing frozen.
+fn natural(filter: &Entry) -> Vec<(String, Shape)> {
+    let mut all = Vec::new();
+    for s in filter.settings.iter().chain(&COMMON) {
+        let id = || s.id.to_owned();
+        let range = |min: f64, max: f64| s.soft.map_or(Shape::Number(min, max), |(a, b)| Shape::Number(a, b));
+        // What is absent unless it is given has no place between 0 and 1.
+        if s.default.is_none() {
+            all.push((id(), Shape::Text));
+            continue;
+        }
+        match s.kind {
+            Kind::Switch => all.push((id(), Shape::Switch)),
+            Kind::Integer { min, max } => all.push((id(), range(min as f64, max as f64))),
+            Kind::Number { min, max } | Kind::Fixed { min, max } => all.push((id(), range(min, max))),
+            Kind::Position { min, max } => {
+                all.extend(["x", "y"].map(|axis| (format!("{}.{axis}", s.id), range(min, max))));
+            }
+            Kind::Colour => all.push((id(), Shape::Colour)),
+            _ => all.push((id(), Shape::Text)),
+        }
+    }
+    all
+}
+
+impl Param {
+    /// What it is when nobody has touched it.
+    pub fn default(&self) -> ParamValue {
+        let default = if let Role::Setting(setting, _) = self.role { setting.default() } else { None };
+        match (self.shape, default) {
+            (Shape::Switch, Some(Value::Switch(on))) => ParamValue::Switch(on),
+            (Shape::Switch, _) => ParamValue::Switch(false),
+            (Shape::Number(low, high), Some(value)) => {
+                let value = match (value, self.role) {
+                    (Value::Integer(n), _) => n as f64,
+                    (Value::Number(Animated::Constant(n)), _) => n,
+                    (Value::Position(Animated::Constant(p)), Role::Setting(_, Some(part))) => p[part],
+                    _ => low,
+                };
+                ParamValue::Number(((value - low) / (high - low)).clamp(0.0, 1.0))
+            }
+            (Shape::Number(..), None) => ParamValue::Number(0.0),
+            (Shape::Colour, Some(Value::Colour(Animated::Constant([r, g, b, _])))) => {
+                ParamValue::Colour([r, g, b].map(|v| v as f32))
+            }
+            (Shape::Colour, _) => ParamValue::Colour([0.0; 3]),
+            (Shape::Text, Some(value)) => ParamValue::Text(value.to_string()),
+            (Shape::Text, None) => {
+                ParamValue::Text(if matches!(self.role, Role::Clock) { "auto".into() } else { String::new() })
+            }
+        }
+    }
+
+    /// A value as text for the setting.
+    fn text(&self, value: &ParamValue) -> String {
+        match (value, self.shape) {
+            (ParamValue::Switch(on), _) => on.to_string(),
+            (ParamValue::Number(part), Shape::Number(low, high)) => {
+                let whole = matches!(self.role, Role::Setting(Setting { kind: Kind::Integer { .. }, .. }, _));
+                decimal(*part, low, high, whole)
+            }
+            (ParamValue::Number(part), _) => part.to_string(),
+            (ParamValue::Colour(parts), _) => {
+                let parts = parts.map(|v| decimal(v.into(), 0.0, 1.0, false));
+                parts.join(",")
+            }
+            (ParamValue::Text(text), _) => text.trim().to_owned(),
+        }
+    }
+}
+
+/// The value at a part of a range, with five or six decimal digits: hosts print parts with so many, and 12 of 255 comes back as
+/// 11.99999.
+fn decimal(part: f64, low: f64, high: f64, whole: bool) -> String {
+    let value = low + part.clamp(0.0, 1.0) * (high - low);
+    if whole {
+        return format!("{}", value.round());
+    }
+    let mut digits = 5usize;
+    let mut span = high - low;
+    while span >= 10.0 && digits > 0 {
+        (span, digits) = (span / 10.0, digits - 1);
+    }
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// The look that parameters make.
+pub fn look(
+    filter: Option<&'static Entry>,
+    params: &[Param],
+    values: &[ParamValue],
+) -> Result<Look, HostError> {
+    let text = |wanted: fn(&Role) -> bool| -> String {
+        let found = params.iter().zip(values).find(|(p, _)| wanted(&p.role));
+        found.map_or_else(String::new, |(p, value)| p.text(value))
+    };
+    let seed = text(|r| matches!(r, Role::Seed));
+    let seed = match &seed[..] {
+        "" => None,
+        text => {
+            Some(text.parse().map_err(|_| HostError(format!("Recipe seed: '{text}' is no whole number")))?)
+        }
+    };
+    let Some(filter) = filter else {
+        let recipe = text(|r| matches!(r, Role::Recipe));
+        let is_file = recipe.ends_with(".toml") && !recipe.contains('=');
+        let look = if is_file { Look::of_file(Path::new(&recipe))? } else { Look::of_chain(&recipe)? };
+        return Ok(look.seeded(seed));
+    };
+    let typed = text(|r| matches!(r, Role::Settings));
+    let mut chain = String::from(filter.name);
+    let mut given = Vec::new();
+    if !typed.is_empty() {
+        chain = format!("{chain}={typed}");
+        let look = Look::of_chain(&chain)?;
+        let [step] = &look.recipe().steps[..] else {
+            return Err(HostError(format!("Settings: '{typed}' has a comma: put the value in quotes")));
+        };
+        given.extend(step.values.iter_given().map(|(s, _)| s.id));
+        let opaque = Animated::Constant(1.0);
+        let common = [step.enable.is_some(), step.planes.is_some(), step.opacity != opaque];
+        given.extend(COMMON.iter().zip(common).filter(|(_, given)| *given).map(|(s, _)| s.id));
+        given.extend(look.recipe().links.iter().map(|l| l.setting.id));
+    }
+    let arguments = arguments(params, values, &given);
+    let more = super::chain_text("", &arguments);
+    if !more.is_empty() {
+        chain.push(if typed.is_empty() { '=' } else { ':' });
+        chain += &more[1..];
+    }
+    Ok(Look::of_chain(&chain)?.seeded(seed))
+}
+
+/// Settings whose parameters are not as nobody has touched them. Hosts set every parameter, and a value beside a preset
+/// would win over it.
+fn arguments(params: &[Param], values: &[ParamValue], given: &[&str]) -> Vec<Argument> {
+    let mut all: Vec<Argument> = Vec::new();
+    for (i, (param, value)) in params.iter().zip(values).enumerate() {
+        let Role::Setting(setting, part) = param.role else { continue };
+        let same = |i: usize| {
+            let default = params[i].text(&params[i].default());
+            params[i].text(&values[i]) == default || params[i].text(&values[i]).is_empty()
+        };
+        // Both coordinates of a position, or none.
+        let other = match part {
+            Some(0) => i + 1,
+            Some(_) => i - 1,
+            None => i,
+        };
+        if given.contains(&setting.id) || (same(i) && same(other)) {
+            continue;
+        }
+        match all.iter_mut().find(|a| a.setting.id == setting.id) {
+            Some(argument) => argument.values.push(param.text(value)),
+            None => all.push(Argument { setting, values: vec![param.text(value)] }),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grainfield_filters::catalog::{FILTERS, find};
+    use grainfield_filters::recipe::Recipe;
+    use std::fmt::Write;
+
+    fn made(filter: &str, changes: &[(&str, ParamValue)]) -> Look {
+        let filter = find(filter).unwrap();
+        let params = params(Some(filter));
+        let mut values: Vec<ParamValue> = params.iter().map(Param::default).collect();
+        for (name, value) in changes {
+            values[params.iter().position(|p| p.name == *name).expect(name)] = value.clone();
+        }
+        look(Some(filter), &params, &values).unwrap()
+    }
+
+    fn typed(chain: &str) -> Recipe {
+        Recipe::parse_chain(chain).unwrap()
+    }
+
+    #[test]
+    fn order_is_frozen_and_complete() {
+        let mut wanted = String::new();
+        let known: Vec<&str> = ORDER.lines().filter_map(|l| l.strip_prefix('[')?.strip_suffix(']')).collect();
+        let new = FILTERS.iter().map(|f| f.name).filter(|name| !known.contains(name));
+        for name in known.iter().copied().chain(new) {
+            let _ = writeln!(wanted, "[{name}]");
+            let mut all = lines(name);
+            if let Some(filter) = find(name) {
+                let fresh: Vec<_> =
+                    natural(filter).into_iter().filter(|(id, _)| !all.iter().any(|(k, _)| k == id)).collect();
+                all.extend(fresh);
+            }
+            for (id, shape) in all {
+                let _ = match shape {
+                    Shape::Switch => writeln!(wanted, "{id} switch"),
+                    Shape::Colour => writeln!(wanted, "{id} colour"),
+                    Shape::Text => writeln!(wanted, "{id} text"),
+                    Shape::Number(low, high) => writeln!(wanted, "{id} number {low} {high}"),
+                };
+            }
+        }
+        if std::env::var_os("GRAINFIELD_BLESS").is_some() {
+            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/order.txt");
+            std::fs::write(file, &wanted).unwrap();
+            return;
+        }
+        assert_eq!(ORDER, wanted, "a setting is new: see the module's page for how its place is frozen");
+    }
+
+    #[test]
+    fn names_are_different() {
+        for filter in FILTERS {
+            let mut names: Vec<String> = params(Some(filter)).iter().map(|p| p.name.to_lowercase()).collect();
+            names.sort();
+            let count = names.len();
+            names.dedup();
+            assert_eq!(names.len(), count, "{}", filter.name);
+        }
+    }
+
+    #[test]
+    fn untouched_parameters_say_nothing() {
+        for filter in FILTERS {
+            assert_eq!(made(filter.name, &[]).recipe(), &typed(filter.name), "{}", filter.name);
+        }
+        let preset = made("grain", &[("Preset", ParamValue::Text("16mm".into()))]);
+        assert_eq!(preset.recipe(), &typed("grain=preset=16mm"));
+    }
+
+    #[test]
+    fn parameters_are_settings() {
+        let number = |value: f64, name: &str, filter: &str| {
+            let params = params(find(filter));
+            let shape = params.iter().find(|p| p.name == name).unwrap().shape;
+            let Shape::Number(low, high) = shape else { panic!("{name} is no number") };
+            // As hosts print it.
+            ParamValue::Number(format!("{:.6}", (value - low) / (high - low)).parse().unwrap())
+        };
+        let noise = [
+            ("Strength", number(12.0, "Strength", "noise")),
+            ("Monochrome", ParamValue::Switch(true)),
+            ("Octaves", number(3.0, "Octaves", "noise")),
+            ("Enable", ParamValue::Text("5-9".into())),
+        ];
+        assert_eq!(
+            made("noise", &noise).recipe(),
+            &typed("noise=strength=12:monochrome=1:octaves=3:enable=5-9")
+        );
+        let center = [("Center x", number(0.25, "Center x", "vignette"))];
+        assert_eq!(made("vignette", &center).recipe(), &typed("vignette=center='0.25,0.5'"));
+        let red = [("Color", ParamValue::Colour([1.0, 0.5, 0.0]))];
+        assert_eq!(made("fade", &red).recipe(), &typed("fade=color='1,0.5,0'"));
+        // Text wins, and brings what no parameter can say.
+        let both = [
+            ("Settings", ParamValue::Text("strength='0=0;48=12'".into())),
+            ("Strength", ParamValue::Number(0.9)),
+            ("Recipe seed", ParamValue::Text("7".into())),
+        ];
+        assert_eq!(made("noise", &both).recipe(), &typed("recipe=seed=7,noise=strength='0=0;48=12'"));
+    }
+
+    #[test]
+    fn recipes_are_chains_or_files() {
+        let params = params(None);
+        let mut values: Vec<ParamValue> = params.iter().map(Param::default).collect();
+        values[0] = ParamValue::Text("grain=preset=35mm,dust".into());
+        assert_eq!(look(None, &params, &values).unwrap().recipe(), &typed("grain=preset=35mm,dust"));
+        values[0] = ParamValue::Text("/nowhere/look.toml".into());
+        assert!(look(None, &params, &values).unwrap_err().0.contains("/nowhere/look.toml"));
+    }
+}

@@ -1,0 +1,95 @@
+//! Settings as arguments of the host's functions.
+
+use crate::host::MapRef;
+use grainfield_filters::catalog::Entry;
+use grainfield_filters::settings::common::COMMON;
+use grainfield_filters::settings::{Kind, Setting};
+use host_kit::Argument;
+use std::fmt::Write;
+
+/// The function that takes a chain or a recipe's file.
+pub(crate) const CHAIN: &str = "Chain";
+
+/// `Noise`, for `noise`.
+pub(crate) fn function_name(filter: &str) -> String {
+    let words = filter.split(['-', '_']).filter(|word| !word.is_empty());
+    words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
+}
+
+/// `crop_left`, for `crop-left`.
+fn argument_name(setting: &Setting) -> String {
+    setting.id.replace('-', "_")
+}
+
+/// How the host takes values of a kind. Whatever may move is text, or several, which Python makes of numbers.
+fn host_type(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Switch | Kind::Integer { .. } | Kind::SourceFrame => "int",
+        Kind::Fixed { .. } => "float",
+        Kind::Number { .. } | Kind::Position { .. } | Kind::Colour | Kind::Planes => "data[]",
+        Kind::Seed | Kind::Choice(_) | Kind::Frames | Kind::Image | Kind::Effect | Kind::Points { .. } => {
+            "data"
+        }
+    }
+}
+
+fn settings(filter: &'static Entry) -> impl Iterator<Item = &'static Setting> {
+    filter.settings.iter().chain(&COMMON)
+}
+
+/// The arguments of a filter's function, or of [`CHAIN`].
+pub(crate) fn signature(filter: Option<&'static Entry>) -> String {
+    let mut text = String::from("clip:vnode;");
+    match filter {
+        Some(filter) => settings(filter).for_each(|s| {
+            let _ = write!(text, "{}:{}:opt;", argument_name(s), host_type(s.kind));
+        }),
+        None => text += "chain:data:opt;recipe:data:opt;",
+    }
+    text + "alpha:vnode:opt;offset:int:opt;recipe_seed:data:opt;"
+}
+
+/// What was given for a filter's settings.
+pub(crate) fn given(filter: &'static Entry, map: MapRef) -> Vec<Argument> {
+    let read = |setting: &'static Setting| {
+        let name = argument_name(setting);
+        let values = match host_type(setting.kind) {
+            _ if map.count(&name) == 0 => return None,
+            "int" => vec![map.int(&name)?.to_string()],
+            "float" => vec![map.float(&name)?.to_string()],
+            _ => (0..map.count(&name)).filter_map(|i| map.text(&name, i)).collect(),
+        };
+        Some(Argument { setting, values })
+    };
+    settings(filter).filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grainfield_filters::catalog::{FILTERS, find};
+
+    #[test]
+    fn names_are_the_hosts() {
+        assert_eq!((function_name("noise"), function_name("av1-grain")), ("Noise".into(), "Av1Grain".into()));
+        let transform = signature(find("transform"));
+        for part in [
+            "clip:vnode;",
+            "zoom:data[]:opt;",
+            "crop_left:data[]:opt;",
+            "kernel:data:opt;",
+            "enable:data:opt;",
+        ] {
+            assert!(transform.contains(part), "{part} is not in {transform}");
+        }
+        for filter in FILTERS.iter().map(Some).chain([None]) {
+            let text = signature(filter);
+            let mut names: Vec<&str> = text.split(';').filter_map(|a| a.split(':').next()).collect();
+            names.sort_unstable();
+            let count = names.len();
+            names.dedup();
+            assert_eq!(names.len(), count, "{text}");
+            assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:;[]".contains(&b)), "{text}");
+        }
+    }
+}

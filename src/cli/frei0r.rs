@@ -1,0 +1,94 @@
+//! `frei0r`: puts the plugins where programs look for them.
+
+use super::exit::Exit;
+use super::{catalog, printed, report_error, terminal};
+use crate::disk::{DiskError, Output};
+use clap::{Args, Subcommand};
+use grainfield_filters::catalog::{FILTERS, find};
+use std::path::{Path, PathBuf};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  Plugins for Kdenlive, Shotcut, FFmpeg and others: one for each filter, and one that takes recipes:
+    grainfield frei0r install
+  Two of them:
+    grainfield frei0r install grain dust
+  In FFmpeg; the second parameter is the rate of the clip:
+    ffmpeg -i in.mov -vf \"frei0r=filter_name=grainfield_grain:filter_params=preset=35mm|24\" out.mov";
+
+/// What the library is called where Grainfield is installed, and where Cargo builds it.
+const LIBRARIES: [&str; 2] = ["../lib/grainfield/frei0r.so", "libgrainfield_frei0r.so"];
+
+/// `frei0r`.
+#[derive(Args, Debug)]
+pub(super) struct Frei0r {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Copy the plugins to the folder that programs look in; copies that are there are replaced
+    Install(Install),
+}
+
+#[derive(Args, Debug)]
+struct Install {
+    /// Filters [default: all of them, and `recipe`, which takes any chain]
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    /// The folder [default: ~/.frei0r-1/lib]
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+    /// The library that is copied [default: the one that was installed with this program]
+    #[arg(long, value_name = "FILE")]
+    plugin: Option<PathBuf>,
+}
+
+pub(super) fn run(typed: Frei0r) -> Exit {
+    let What::Install(Install { filters, to, plugin }) = typed.what;
+    if let Some(unknown) = filters.iter().find(|f| *f != "recipe" && *f != "all" && find(f).is_none()) {
+        return report_error(Exit::Usage, &catalog::unknown(unknown, FILTERS));
+    }
+    let all = filters.is_empty() || filters.iter().any(|f| f == "all");
+    let wanted = |name: &str| all || filters.iter().any(|f| f == name);
+    let names = FILTERS.iter().map(|f| f.name).filter(|name| wanted(name));
+    let files = names.map(|name| format!("grainfield_{}.so", name.replace('-', "_")));
+    let files: Vec<String> = files.chain(wanted("recipe").then(|| "grainfield.so".to_owned())).collect();
+    let home = || std::env::home_dir().filter(|home| home.is_absolute());
+    let Some(folder) = to.or_else(|| home().map(|home| home.join(".frei0r-1/lib"))) else {
+        return report_error(Exit::Usage, "there is no home folder: name a folder with --to DIR");
+    };
+    let Some(library) = plugin.or_else(installed) else {
+        let text = "the plugins' library is not beside this program: name it with --plugin FILE (libgrainfield_frei0r.so)";
+        return report_error(Exit::Failed, text);
+    };
+    let bytes =
+        match std::fs::read(&library).and_then(|bytes| std::fs::create_dir_all(&folder).map(|()| bytes)) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let text = format!("{} to {}: {error}", library.display(), folder.display());
+                return report_error(Exit::Failed, &text);
+            }
+        };
+    // Copies: the system's loader takes two links of one file for one library.
+    for file in &files {
+        if let Err(error) = copy(&bytes, &folder.join(file)) {
+            return report_error(Exit::Failed, &error.to_string());
+        }
+    }
+    let text = format!("{}: {} plugins\n", folder.display(), files.len());
+    printed(terminal::print(text.as_bytes()))
+}
+
+/// The library that came with this program.
+fn installed() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?.canonicalize().ok()?;
+    LIBRARIES.iter().map(|name| program.with_file_name(name)).find(|path| path.is_file())
+}
+
+fn copy(bytes: &[u8], path: &Path) -> Result<(), DiskError> {
+    let mut output = Output::create(path.as_os_str(), true)?;
+    output.put(bytes)?;
+    output.finish()
+}
