@@ -241,8 +241,7 @@ fn before<V: Vector>(far: V, near: V, bits: u32) -> V {
 /// The last 32 steps, in as many registers as they fill, the rest of the array unused.
 ///
 /// `DEALT`, where a register holds two steps and the law is uniform: of each four the even ones stand in the first of two
-/// registers and the odd ones in the second, the order from which bytes are packed without moving them; and all words have
-/// bit 0 set, as that law has it (no other bit looks at it). Elsewhere it is set as words are added.
+/// registers and the odd ones in the second, the order from which bytes are packed without moving them.
 struct Ring<V, const H8: bool, const DEALT: bool>([V; 32]);
 
 impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
@@ -280,8 +279,7 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
         ring.eight(24, (16, 8), 14);
         if DEALT {
             for [a, b] in ring.0.as_chunks_mut::<2>().0 {
-                let one = any.splat16(1);
-                (*a, *b) = (a.even_parts(*b).or(one), a.odd_parts(*b).or(one));
+                (*a, *b) = (a.even_parts(*b), a.odd_parts(*b));
             }
         }
         ring
@@ -314,7 +312,8 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
     fn centred<T: Code, const B: usize>(&self) -> Block<V> {
         let mut words = [self.0[0]; 8];
         words[..Self::BLOCK].copy_from_slice(&self.0[B * Self::BLOCK..][..Self::BLOCK]);
-        if !H8 && !DEALT {
+        // The uniform law sets bit 0, here and not in the ring: that costs least.
+        if !H8 {
             for w in &mut words {
                 *w = w.or(w.splat16(1));
             }
@@ -339,7 +338,7 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
             };
             let word = self.at(m * Self::STEPS + 4).xor(far);
             even = self.0[m];
-            self.0[m] = if DEALT { word.or(word.splat16(1)) } else { word };
+            self.0[m] = word;
         }
     }
 
