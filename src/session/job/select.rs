@@ -125,10 +125,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
             }
         };
     }
-    let output = match request.shard {
-        Some(shard) => Some(typed.sharded(shard).name().to_owned()),
-        None => None,
-    };
+    let output = request.shard.map(|shard| typed.sharded(shard).name().to_owned());
     let source_ids = SourceIds::of(input.name(), given.source.files(), &input.reads(), request.frame_offset);
     if matches!(source_ids, SourceIds::Unknown) && request.resume != Resume::No {
         return usage("--resume: whether the source is still the same cannot be told of a pipe; name a file");
