@@ -110,8 +110,8 @@ pub(super) enum Command {
     Frame(Frame),
     /// Render many inputs: a list of jobs, or all files that match a pattern
     ///
-    /// JOBS.toml lists jobs: [[job]] with input, output and the options of 'render' by their long names. A pattern with
-    /// * and ? makes one job of each file or sequence that it matches; --to names the output, where {dir}, {name} and
+    /// JOBS.toml lists jobs: [[job]] with input, output and the options of 'render' by their long names. A pattern
+    /// with * and ? makes one job of each file or sequence that it matches; --to names the output, where {dir}, {name} and
     /// {ext} stand for those of the input. Interrupted jobs continue; a job that fails does not stop the others. A
     /// status file beside the list records the state of each job. Several programs started with the same list share it.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::batch::EXAMPLES)]

@@ -30,13 +30,18 @@ pub struct Row {
     pub output: Option<OutputRow>,
 }
 
+/// Opens an input by its name.
+pub type Open = fn(&OsStr, &Options) -> Result<Box<dyn Source>, SourceError>;
+/// Makes an output of that name.
+pub type Create = fn(&OsStr, &Plan) -> Result<Box<dyn Sink>, SinkError>;
+
 /// How a format is read.
 #[derive(Debug)]
 pub struct InputRow {
     /// Whether an input is of this format, by its name and by what is there.
     pub takes: fn(&OsStr) -> bool,
     /// Opens it.
-    pub open: fn(&OsStr, &Options) -> Result<Box<dyn Source>, SourceError>,
+    pub open: Open,
     /// The files that it is read from. Whether they are there does not matter.
     pub reads: fn(&OsStr) -> Vec<PathBuf>,
 }
@@ -49,7 +54,7 @@ pub struct OutputRow {
     /// The format nearest to one that the output can hold.
     pub accepts: fn(&OsStr, &Format, &Encoding) -> Result<Format, SinkError>,
     /// Makes the output ready for frames of the plan's format. Nothing bears the final name yet.
-    pub create: fn(&OsStr, &Plan) -> Result<Box<dyn Sink>, SinkError>,
+    pub create: Create,
     /// What files it becomes.
     pub files: fn(&OsStr) -> Files,
     /// What stands before the file's name.

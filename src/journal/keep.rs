@@ -3,7 +3,6 @@
 use crate::journal::resume::{ManifestFiles, sum};
 use crate::journal::segments::Grid;
 use crate::journal::shard::sidecar::Sidecar;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,8 +11,6 @@ use std::sync::Arc;
 /// What a job wants kept. Nothing by default.
 #[derive(Clone, Debug, Default)]
 pub struct Keep {
-    /// The output's real name, where that is not the one typed (a shard's).
-    pub output: Option<OsString>,
     /// Where frames that are files of their own are recorded.
     pub manifest_files: Option<Arc<ManifestFiles>>,
     /// What is written down of the one file that an output is.

@@ -17,6 +17,11 @@
 //! neither opens nor decodes anything again: decoded frames stay within [`FRAME_BYTES`], and the last recipes stay bound
 //! with their states.
 
+/// The page of the handbook, whose example is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/src/library.md")]
+mod library_page {}
+
 mod cancel;
 mod error;
 mod forms;

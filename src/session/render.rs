@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Events that are kept for somebody who does not look: beyond it the oldest frames go untold.
+/// Events that are kept for somebody who listens slowly.
 const EVENTS: usize = 4096;
 
 /// A render that is described and not begun.
@@ -161,7 +161,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// What happens, until nothing more will; waits for it. An event is given once.
+    /// What happens, until nothing more will; waits for it. An event is given once, and none after
+    /// [`wait`](Running::wait). A render ends only when its events have been taken or it is waited for.
     pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
         std::iter::from_fn(|| self.shared.next())
     }
@@ -186,6 +187,7 @@ impl Running {
             let failure = Box::new(Failure::Frame { number: None, time: None, error });
             RunError::Failed { failure, partial: None, summary: Summary::default() }
         };
+        self.shared.leave();
         match self.thread.take() {
             None => Err(failed("the system refuses to start a thread".into())),
             Some(thread) => thread.join().unwrap_or_else(|_| Err(failed("the render has panicked".into()))),
@@ -197,41 +199,60 @@ impl Drop for Running {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
             self.cancel.cancel();
+            self.shared.leave();
             // What it ended with was not asked for.
             let _ = thread.join();
         }
     }
 }
 
-/// Events on their way, and whether the last is among them.
 #[derive(Default)]
 struct Shared {
-    events: Mutex<(VecDeque<Event>, bool)>,
-    more: Condvar,
+    events: Mutex<Events>,
+    changed: Condvar,
+}
+
+/// Events on their way.
+#[derive(Default)]
+struct Events {
+    list: VecDeque<Event>,
+    /// The last is among them.
+    ended: bool,
+    /// Nobody listens any more.
+    unheard: bool,
 }
 
 impl Shared {
+    /// Waits for room while somebody listens. Frames are worked on meanwhile.
     fn push(&self, event: Event) {
         let mut events = lock(&self.events);
-        if events.0.len() >= EVENTS
-            && let Some(i) = events.0.iter().position(|e| !matches!(e, Event::Note(_)))
-        {
-            events.0.remove(i);
+        while events.list.len() >= EVENTS && !events.unheard {
+            events = self.changed.wait(events).unwrap_or_else(PoisonError::into_inner);
         }
-        events.0.push_back(event);
-        self.more.notify_all();
+        if !events.unheard {
+            events.list.push_back(event);
+            self.changed.notify_all();
+        }
     }
 
     /// The next event, waited for. `None` when there are no more.
     fn next(&self) -> Option<Event> {
         let mut events = lock(&self.events);
         loop {
-            match events.0.pop_front() {
-                None if events.1 => return None,
-                None => events = self.more.wait(events).unwrap_or_else(PoisonError::into_inner),
-                event => return event,
+            match events.list.pop_front() {
+                None if events.ended => return None,
+                None => events = self.changed.wait(events).unwrap_or_else(PoisonError::into_inner),
+                event => {
+                    self.changed.notify_all();
+                    return event;
+                }
             }
         }
+    }
+
+    fn leave(&self) {
+        lock(&self.events).unheard = true;
+        self.changed.notify_all();
     }
 }
 
@@ -240,7 +261,7 @@ struct Told(Arc<Shared>);
 
 impl Drop for Told {
     fn drop(&mut self) {
-        lock(&self.0.events).1 = true;
-        self.0.more.notify_all();
+        lock(&self.0.events).ended = true;
+        self.0.changed.notify_all();
     }
 }

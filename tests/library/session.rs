@@ -176,6 +176,13 @@ fn a_render_tells_its_frames_and_can_be_cancelled() {
     assert!(matches!(running.events().next(), Some(Event::Frame(_))));
     running.cancel();
     assert_eq!(Error::from(running.wait().unwrap_err()).kind(), ErrorKind::Interrupted);
+    // More events than are kept: none is lost to who listens, and who does not can wait.
+    let many = grainfield::open("pattern:grey:size=16x16:frames=6000").unwrap();
+    let running = many.render(&recipe("")).to("null:").start().unwrap();
+    std::thread::yield_now();
+    assert_eq!(running.events().filter(|event| matches!(event, Event::Frame(_))).count(), 6000);
+    let running = many.render(&recipe("")).to("null:").start().unwrap();
+    assert_eq!(running.wait().unwrap().frames, 6000);
     // Dropping one ends it.
     drop(long.render(&look).to("null:").start().unwrap());
 }

@@ -61,7 +61,7 @@ fn recognises(input: &OsStr) -> bool {
         let read = File::open(path).and_then(|f| f.take(header::MAGIC.len() as u64).read_to_end(&mut start));
         read.is_ok() && !start.is_empty() && (is_named(input) || start == header::MAGIC)
     };
-    cfg!(not(feature = "ffmpeg")) || path.is_dir() || (path.is_file() && begins())
+    cfg!(not(feature = "ffmpeg")) || (input != "-" && (path.is_dir() || (path.is_file() && begins())))
 }
 
 /// Files of at most so many frames are counted at once when their length alone does not give the number.

@@ -125,19 +125,13 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
             }
         };
     }
-    let output = match request.shard {
-        Some(shard) => Some(typed.sharded(shard).name().to_owned()),
-        None => None,
-    };
     let source_ids = SourceIds::of(input.name(), given.source.files(), &input.reads(), request.frame_offset);
     if matches!(source_ids, SourceIds::Unknown) && request.resume != Resume::No {
         return usage("--resume: whether the source is still the same cannot be told of a pipe; name a file");
     }
     match files {
-        Files::Image(_) if request.resume == Resume::No => {
-            Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() }))
-        }
-        Files::Nothing | Files::Stream(_) => Ok(finish(part, Vec::new(), Keep { output, ..Keep::default() })),
+        Files::Image(_) if request.resume == Resume::No => Ok(finish(part, Vec::new(), Keep::default())),
+        Files::Nothing | Files::Stream(_) => Ok(finish(part, Vec::new(), Keep::default())),
         Files::Many(pattern) => {
             let made = made(given, "image sequence", &pattern.extension(), &[]);
             let name = pattern.open();
@@ -160,7 +154,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
                     manifest_files.tidy().map_err(|cause| manifest(&name, cause))?;
                 }
             }
-            let keep = Keep { output, manifest_files: Some(Arc::new(manifest_files)), ..Keep::default() };
+            let keep = Keep { manifest_files: Some(Arc::new(manifest_files)), ..Keep::default() };
             if !asked {
                 return Ok(Selection { keep, ..plain(frames.clone()) });
             }
@@ -174,9 +168,9 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
             let whole = resume::whole(&manifest_files, part.iter().take(1), at, verify, request.overwrite)?;
             let done = !whole.is_empty();
             let manifest_files = Some(Arc::new(manifest_files));
-            Ok(Selection { done, ..finish(part, whole, Keep { output, manifest_files, ..Keep::default() }) })
+            Ok(Selection { done, ..finish(part, whole, Keep { manifest_files, ..Keep::default() }) })
         }
-        Files::One(path, kind) => one(given, part, &all, (&path, kind), output, source_ids, grid),
+        Files::One(path, kind) => one(given, part, &all, (&path, kind), source_ids, grid),
     }
 }
 
@@ -210,7 +204,6 @@ fn one(
     part: FrameList,
     all: &Ranges,
     (path, kind): (&Path, Kind),
-    output: Option<std::ffi::OsString>,
     source_ids: SourceIds,
     grid: Option<u64>,
 ) -> Result<Selection, JobError> {
@@ -266,7 +259,7 @@ fn one(
             return Ok(Selection { skipped, done: true, ..done });
         }
     }
-    let mut keep = Keep { output, ..Keep::default() };
+    let mut keep = Keep::default();
     let mut whole = Vec::new();
     if let Some(frames) = grid {
         if let Some(note) = &mut note {
