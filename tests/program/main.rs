@@ -7,8 +7,8 @@ mod bound;
 mod util;
 
 mod absurd;
-mod advice;
 mod acceptance;
+mod advice;
 mod analyze;
 mod cli;
 mod containers;
