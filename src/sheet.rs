@@ -4,6 +4,7 @@
 //! through the source alone first.
 
 use crate::analyze::plot::{self, FONT, PlotError};
+use crate::disk::Left;
 use crate::session::job::{Endpoints, JobError, Request};
 use crate::session::{Error, Render};
 use crate::sink::{self, Encode, Sink, SinkError};
@@ -15,7 +16,6 @@ use image::imageops::{FilterType, resize};
 use image::{Rgb, RgbImage};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// So many frames are taken when nobody says which.
@@ -326,8 +326,8 @@ impl Sink for ThumbnailSink {
         Ok(())
     }
 
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
-        Ok(None)
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+        Ok(Left::default())
     }
 }
 

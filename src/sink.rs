@@ -4,7 +4,8 @@ pub use crate::encoding::{self, Encoding};
 pub use crate::format::{Files, sequence::sink as sequence};
 pub use crate::media::sink::*;
 
-use crate::disk::output::{behind, partial_name};
+use crate::disk::output::behind;
+use crate::disk::partial::partial_name;
 use crate::disk::{Place, Uses};
 use crate::format::{Formats, OutputRow, Row};
 use crate::journal::resume::manifests;

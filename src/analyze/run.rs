@@ -3,6 +3,7 @@
 //! parallel.
 
 use super::{Accumulator, Measures, Report, Tools};
+use crate::disk::Left;
 use crate::session::Render;
 use crate::session::job::{Endpoints, JobError, Request};
 use crate::sink::{self, Encode, Sink, SinkError};
@@ -10,7 +11,6 @@ use crate::source::{self, Decode, FrameStamp, Info, Slot, Source, SourceError};
 use grainfield_filters::frame::{Format, Frame, Ranges};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// So many frames are measured when nobody says which.
@@ -303,7 +303,7 @@ impl Sink for MeasureSink {
         Ok(())
     }
 
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
-        Ok(None)
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+        Ok(Left::default())
     }
 }

@@ -23,7 +23,7 @@ use crate::sink::{Files, Output};
 use crate::source;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Args, FromArgMatches, Parser};
+use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -319,8 +319,27 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
         (list, found.jobs.into_iter().map(own).collect(), folder)
     };
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
-    let jobs = all.into_iter().map(|job| (id(&job, shard), job)).collect();
+    let defaults = defaults();
+    // an option that says what is so anyway makes no other job
+    let said = |job: &Job| {
+        let options = job.options.iter().filter(|o| !defaults.contains(*o)).cloned();
+        Job { options: options.collect(), ..job.clone() }
+    };
+    let jobs = all.into_iter().map(|job| (id(&said(&job), shard), job)).collect();
     Ok(Plan { jobs, queue: Queue::of(&list), folder, list, shard, listed })
+}
+
+/// Options of `render` with the values that they have where nothing is said.
+fn defaults() -> BTreeSet<OsString> {
+    let cli = Cli::command();
+    let all = cli.find_subcommand("render").into_iter().flat_map(clap::Command::get_arguments);
+    let word = |arg: &clap::Arg| {
+        let (long, [value]) = (arg.get_long()?, arg.get_default_values()) else { return None };
+        let mut word = OsString::from(format!("--{long}="));
+        word.push(value);
+        Some(word)
+    };
+    all.filter_map(word).collect()
 }
 
 /// A job as a command line of `render`.
@@ -438,7 +457,6 @@ fn perform(
             exit: Exit::Failed,
             error,
             partial: None,
-            gaps: false,
             summary: summary.clone(),
             hushed: false,
         });
@@ -450,7 +468,6 @@ fn perform(
             exit: signals.exit(),
             error,
             partial: None,
-            gaps: false,
             summary: summary.clone(),
             hushed: false,
         });
@@ -479,7 +496,6 @@ fn perform(
                 exit: Exit::Done,
                 error: None,
                 partial: None,
-                gaps: false,
                 summary: summary.clone(),
                 hushed: false,
             };

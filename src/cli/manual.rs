@@ -50,7 +50,7 @@ Done; also when the reader of the output has closed the pipe.
 Failed.
 .TP
 \fB2\fR
-Wrong usage.
+Wrong usage. Nothing is said of it where standard error is a file that is read.
 .TP
 \fB130\fR, \fB143\fR
 Interrupted, terminated. What was done is kept as NAME.partial.EXT.

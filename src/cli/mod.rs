@@ -35,12 +35,17 @@ use resolve::{Environment, ResolveError, Resolved};
 use signals::Signals;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use terminal::Style;
+use terminal::{Errors, Style};
 
 /// Runs the program: `line` is the command line with the program's name in front.
 pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
     let line: Vec<OsString> = line.into_iter().collect();
+    // not even a slip in the line could be told
+    if by_words(&line).check_errors().is_err() {
+        return Exit::Usage;
+    }
     if line.len() < 2 {
         eprintln_quietly(FIRST_LINES);
         return Exit::Usage;
@@ -82,6 +87,21 @@ fn ffmpegs(line: &[OsString]) -> Option<String> {
         let (_, advice) = OPTIONS.iter().find(|(names, _)| names.contains(&word))?;
         Some(format!("{word} is an option of FFmpeg: here {advice}"))
     })
+}
+
+/// The files that stand in a command line, taken as if they were all read; looked for where messages go to a file.
+fn by_words(line: &[OsString]) -> Uses {
+    let mut uses = Uses::default();
+    if Place::Errors.identity().is_some() {
+        for word in line.iter().skip(1) {
+            source::reads(word).into_iter().for_each(|place| uses.read("the command line", place));
+            // `@` and `#` stand around a curve's file
+            let pieces = word.as_bytes().split(|b| b"@#".contains(b)).map(OsStr::from_bytes);
+            let inside = pieces.flat_map(crate::disk::same::inside);
+            inside.for_each(|path| uses.read("the command line", Place::Path(path)));
+        }
+    }
+    uses
 }
 
 fn command(command: Command) -> Exit {
@@ -134,6 +154,12 @@ fn job(
         Err(error) => return fail(Exit::Failed, &format!("signals cannot be watched: {error}")),
     };
     request.stop = Arc::clone(&signals.stop);
+    // before the first note
+    if Place::Errors.identity().is_some()
+        && let Err(error) = request.uses().and_then(|uses| Ok(uses.check_errors()?))
+    {
+        return fail(Exit::Usage, &chain(&error));
+    }
     notes.iter().for_each(|note| report.note(note));
     let recipe = request.recipe.canonical();
     let threads = request.threads.map_or_else(|| "as many as the machine has".into(), |n| n.to_string());
@@ -164,12 +190,11 @@ fn ended(report: &Reporter, signals: &Signals, result: Result<Summary, RunError>
         }
         _ => text,
     };
-    let gaps = result.as_ref().is_err_and(RunError::is_output);
     let (exit, error, partial, summary) = match result {
         Ok(summary) => (Exit::Done, None, None, summary),
         Err(RunError::ClosedPipe) => {
             let summary = report.so_far();
-            report.end(&JobEnd { exit: Exit::Done, error: None, partial: None, gaps, summary, hushed: true });
+            report.end(&JobEnd { exit: Exit::Done, error: None, partial: None, summary, hushed: true });
             return Exit::Done;
         }
         Err(RunError::Failed { failure, partial, summary }) => {
@@ -180,7 +205,7 @@ fn ended(report: &Reporter, signals: &Signals, result: Result<Summary, RunError>
         }
     };
     let (error, partial) = (error.as_deref(), partial.as_deref());
-    report.end(&JobEnd { exit, error, partial, gaps, summary, hushed: false });
+    report.end(&JobEnd { exit, error, partial, summary, hushed: false });
     exit
 }
 
@@ -247,7 +272,7 @@ fn report_error(exit: Exit, text: &str) -> Exit {
 /// As `eprintln!`, which would panic when standard error is closed.
 fn eprintln_quietly(line: &str) {
     use io::Write;
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(Errors, "{line}");
 }
 
 /// How printing ends the program.

@@ -1,9 +1,11 @@
 //! SIGINT, SIGTERM and SIGHUP: the first asks the job to end, which finishes what it can. After a second one, [`APART`]
-//! from the first, the job has [`GRACE`] left; then, or at a third one, temporary files are removed and the program
-//! ends. A fourth ends it at once, whatever it is doing.
+//! from the first, the job has [`GRACE`] left; then, or at a third one, temporary files are removed, but for whole frames
+//! of an output that is one file, which are left as its partial result, and the program ends. A fourth ends it at once,
+//! whatever it is doing. What makes `--resume` go on, names of frames and segments that are whole and what is written
+//! down of them, is on the disk before the next frame, so that nothing of it is lost.
 
 use super::exit::Exit;
-use crate::disk::remove_unfinished;
+use crate::disk::leave_unfinished;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals as Told;
@@ -46,7 +48,7 @@ impl Signals {
         }
         let which = Arc::clone(&signals.which);
         let end = move || -> ! {
-            remove_unfinished();
+            leave_unfinished();
             signal_hook::low_level::exit(exit_of(&which).code().into())
         };
         thread::Builder::new().name("signals".into()).spawn(move || {

@@ -1,5 +1,6 @@
-//! Text to the outside: standard output, and colours on standard error.
+//! Text to the outside: standard output, standard error and its colours.
 
+use crate::disk::is_mute;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -10,6 +11,20 @@ pub(super) fn print(text: &[u8]) -> io::Result<()> {
     match out.write_all(text).and_then(|()| out.flush()) {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
+    }
+}
+
+/// Standard error, which takes nothing where it is a file that is read.
+#[derive(Debug)]
+pub(super) struct Errors;
+
+impl Write for Errors {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if is_mute() { Ok(bytes.len()) } else { io::stderr().write(bytes) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
     }
 }
 

@@ -6,9 +6,11 @@
 
 pub mod cache;
 pub mod output;
+pub mod partial;
 pub mod same;
 pub mod temp;
 
 pub use output::{DiskError, Output};
-pub use same::{Place, SameFile, Uses, Written};
-pub use temp::{TEMPORARY, Temporary, remove_unfinished, reopening, sweep};
+pub use partial::Left;
+pub use same::{Place, SameFile, Uses, Written, is_mute};
+pub use temp::{TEMPORARY, Temporary, leave_unfinished, reopening, sweep};

@@ -5,12 +5,15 @@
 //! the name `NAME.partial.EXT` ([`Output::abandon`]), or `NAME.partial-2.EXT` where that is taken and may not be
 //! replaced. An output that is dropped without either is abandoned. Devices, named pipes and standard output are written to directly.
 
+use super::partial::{Left, partial_names};
 use super::temp::Temporary;
 use std::collections::VecDeque;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is gathered before it goes to the system.
 const BUFFER: usize = 256 << 10;
@@ -66,7 +69,7 @@ pub enum DiskError {
         /// Why not.
         cause: Box<DiskError>,
         /// What there is of it.
-        partial: PathBuf,
+        left: Left,
     },
 }
 
@@ -88,6 +91,8 @@ pub struct Output {
     seal: Option<Seal>,
     /// Ends of frames so far.
     frames: u64,
+    /// The bytes that stay when the process has to end at once.
+    whole: Arc<AtomicU64>,
 }
 
 impl std::fmt::Debug for Output {
@@ -149,7 +154,10 @@ impl Output {
             }
             _ => io(e),
         })?;
-        Ok(Output::new(name, Target::File { temp, path, overwrite }))
+        let whole = temp.keep_as(partial_names(&path, overwrite));
+        let mut output = Output::new(name, Target::File { temp, path, overwrite });
+        output.whole = whole;
+        Ok(output)
     }
 
     fn new(name: String, target: Target) -> Output {
@@ -161,6 +169,7 @@ impl Output {
             marks: VecDeque::new(),
             seal: None,
             frames: 0,
+            whole: Arc::default(),
         }
     }
 
@@ -182,14 +191,26 @@ impl Output {
         }
     }
 
-    /// A writer that opened [`path`](Output::path) itself has left a file that is worth keeping as it is.
-    pub fn written_elsewhere(&mut self) {
-        if let Some(Target::File { temp, .. }) = &self.target
-            && let Ok(meta) = temp.file().and_then(File::metadata)
-        {
-            self.written = meta.len();
-            self.marks = VecDeque::from([self.written]);
-        }
+    /// Bytes of the file so far, whoever has written them.
+    pub fn size(&self) -> u64 {
+        let meta = match &self.target {
+            Some(Target::File { temp, .. }) => temp.file().and_then(File::metadata),
+            _ => Err(ErrorKind::NotFound.into()),
+        };
+        meta.map_or(0, |meta| meta.len())
+    }
+
+    /// A writer that opened [`path`](Output::path) itself writes frames there: what there is of them stays when the
+    /// process has to end at once.
+    pub fn written_elsewhere(&self) {
+        self.whole.store(u64::MAX, Ordering::SeqCst);
+    }
+
+    /// A writer that opened [`path`](Output::path) itself has left a file that is worth keeping as it is. Only the writer
+    /// knows how many frames are in it.
+    pub fn left_elsewhere(&mut self) {
+        self.written = self.size();
+        self.marks = VecDeque::from([self.written]);
     }
 
     fn error(&self, cause: io::Error) -> DiskError {
@@ -230,6 +251,9 @@ impl Output {
     fn settle_marks(&mut self) {
         while self.marks.len() > 1 && self.marks[1] <= self.written {
             self.marks.pop_front();
+        }
+        if let Some(&whole) = self.marks.front().filter(|&&m| m <= self.written) {
+            self.whole.store(whole, Ordering::SeqCst);
         }
     }
 
@@ -277,8 +301,8 @@ impl Output {
     /// All has been written: it is made sure that the disk has it, and it gets its name.
     pub fn finish(mut self) -> Result<(), DiskError> {
         self.complete().map_err(|cause| match self.give_up() {
-            Ok(Some(partial)) => DiskError::Unfinished { cause: Box::new(cause), partial },
-            _ => cause,
+            Ok(left) => DiskError::Unfinished { cause: Box::new(cause), left },
+            Err(_) => cause,
         })
     }
 
@@ -310,18 +334,26 @@ impl Output {
 
     /// It will never be whole. What there is, up to the last whole frame, gets the name that is returned; nothing
     /// stays when there is no whole frame. The disk being full does not hinder it.
-    pub fn abandon(mut self) -> Result<Option<PathBuf>, DiskError> {
+    pub fn abandon(mut self) -> Result<Left, DiskError> {
         self.give_up()
     }
 
-    fn give_up(&mut self) -> Result<Option<PathBuf>, DiskError> {
+    fn give_up(&mut self) -> Result<Left, DiskError> {
         let _ = self.empty_buffer();
-        let Some(Target::File { temp, path, overwrite }) = self.target.take() else { return Ok(None) };
-        let Some(&whole) = self.marks.front().filter(|&&m| m <= self.written) else { return Ok(None) };
+        self.settle_marks();
+        let ends = self.marks.iter().filter(|&&m| m > self.written).count();
+        let frames = Some(self.frames - ends as u64);
+        let Some(Target::File { temp, path, overwrite }) = self.target.take() else {
+            return Ok(Left { partial: None, frames });
+        };
+        let Some(&whole) = self.marks.front().filter(|&&m| m <= self.written) else {
+            return Ok(Left { partial: None, frames });
+        };
         if whole < self.written {
             temp.file().and_then(|f| f.set_len(whole)).map_err(|e| self.error(e))?;
         }
-        keep_partial(temp, &path, overwrite).map(Some).map_err(|e| self.error(e))
+        let partial = keep_partial(temp, &path, overwrite).map_err(|e| self.error(e))?;
+        Ok(Left { partial: Some(partial), frames })
     }
 }
 
@@ -372,19 +404,13 @@ fn place(temp: Temporary, path: &Path, overwrite: bool) -> Result<(), (Temporary
 }
 
 /// Gives a file that is not whole its name, which is returned. What bears it is replaced only if `overwrite`.
-fn keep_partial(temp: Temporary, path: &Path, overwrite: bool) -> io::Result<PathBuf> {
-    const TRIES: u32 = 1000;
-    let partial = partial_name(path);
-    if overwrite {
-        // the frames are worth more than their name
-        return temp.persist(&partial).map_or_else(|(temp, _)| temp.keep(), |()| Ok(partial));
-    }
-    let mut temp = temp;
-    for n in 1..TRIES {
-        let name = if n == 1 { partial.clone() } else { tagged(path, &format!(".partial-{n}")) };
-        match place(temp, &name, false) {
+fn keep_partial(mut temp: Temporary, path: &Path, overwrite: bool) -> io::Result<PathBuf> {
+    let (names, replace) = partial_names(path, overwrite);
+    for name in names {
+        match place(temp, &name, replace) {
             Ok(()) => return Ok(name),
             Err((back, e)) if e.kind() == ErrorKind::AlreadyExists => temp = back,
+            // the frames are worth more than their name
             Err((back, _)) => return back.keep(),
         }
     }
@@ -394,22 +420,6 @@ fn keep_partial(temp: Temporary, path: &Path, overwrite: bool) -> io::Result<Pat
 /// What is written for an output of this name: what a link points to is replaced, not the link.
 pub fn behind(path: &Path) -> io::Result<PathBuf> {
     if path.exists() { path.canonicalize() } else { Ok(path.to_path_buf()) }
-}
-
-/// `out.y4m` is `out.partial.y4m` while it is not whole, `out` is `out.partial`.
-pub fn partial_name(path: &Path) -> PathBuf {
-    tagged(path, ".partial")
-}
-
-/// The name of the file with something between its stem and its extension.
-fn tagged(path: &Path, tag: &str) -> PathBuf {
-    let mut name = OsString::from(path.file_stem().unwrap_or_default());
-    name.push(tag);
-    if let Some(extension) = path.extension() {
-        name.push(".");
-        name.push(extension);
-    }
-    path.with_file_name(name)
 }
 
 #[cfg(test)]
@@ -491,7 +501,8 @@ mod tests {
             if drop_it {
                 drop(out);
             } else {
-                assert_eq!(out.abandon().unwrap(), Some(partial.clone()));
+                let left = out.abandon().unwrap();
+                assert_eq!((left.partial, left.frames), (Some(partial.clone()), Some(2)));
             }
             assert_eq!(fs::read(&partial).unwrap(), [b"headone", &two[..]].concat());
             assert_eq!(names(dir.path()), ["x.y.partial.z"]);
@@ -502,13 +513,14 @@ mod tests {
             let mut out = Output::create(path.as_os_str(), false).unwrap();
             out.put(b"one").unwrap();
             out.mark().unwrap();
-            assert_eq!(out.abandon().unwrap(), Some(dir.path().join(format!("x.y.partial-{n}.z"))));
+            let name = dir.path().join(format!("x.y.partial-{n}.z"));
+            assert_eq!(out.abandon().unwrap(), Left { partial: Some(name), frames: Some(1) });
         }
         assert_eq!(fs::read(&partial).unwrap(), b"older");
         let left = names(dir.path());
         let mut out = Output::create(path.as_os_str(), false).unwrap();
         out.put(b"head").unwrap();
-        assert_eq!(out.abandon().unwrap(), None);
+        assert_eq!(out.abandon().unwrap(), Left { partial: None, frames: Some(0) });
         assert_eq!(names(dir.path()), left);
     }
 

@@ -1,7 +1,7 @@
 //! A file that a job reads is never a file that it writes, whatever the two are called.
 //!
 //! Files are compared by device and inode, so links of both kinds, `..`, other mounts of a disk, `/dev/fd/N` and
-//! standard input and output are seen through. What does not exist yet is known by its folder and its name. Devices,
+//! standard input, output and error are seen through. What does not exist yet is known by its folder and its name. Devices,
 //! pipes, sockets and folders are never the same file.
 
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use std::fs::{File, Metadata};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where a file is read from or written to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,23 +21,23 @@ pub enum Place {
     Input,
     /// Standard output.
     Output,
+    /// Standard error.
+    Errors,
 }
 
 impl Place {
     /// What a file is known by, however it is called.
     pub fn identity(&self) -> Option<Identity> {
-        let meta = match self {
+        let descriptor = match self {
             Place::Path(path) => match path.metadata() {
-                Ok(meta) => Ok(meta),
+                Ok(meta) => return Identity::of(&meta),
                 Err(_) => return Identity::of_new(path),
             },
-            Place::Input => {
-                std::io::stdin().as_fd().try_clone_to_owned().map(File::from).and_then(|f| f.metadata())
-            }
-            Place::Output => {
-                std::io::stdout().as_fd().try_clone_to_owned().map(File::from).and_then(|f| f.metadata())
-            }
+            Place::Input => std::io::stdin().as_fd().try_clone_to_owned(),
+            Place::Output => std::io::stdout().as_fd().try_clone_to_owned(),
+            Place::Errors => std::io::stderr().as_fd().try_clone_to_owned(),
         };
+        let meta = descriptor.map(File::from).and_then(|file| file.metadata());
         meta.ok().as_ref().and_then(Identity::of)
     }
 }
@@ -47,6 +48,7 @@ impl std::fmt::Display for Place {
             Place::Path(path) => path.display().fmt(f),
             Place::Input => f.write_str("standard input"),
             Place::Output => f.write_str("standard output"),
+            Place::Errors => f.write_str("standard error"),
         }
     }
 }
@@ -82,6 +84,14 @@ struct Use {
     /// As a message says it: `the input`, `the image of sprites`.
     role: String,
     place: Place,
+}
+
+/// Standard error was found to be a file that is read.
+static MUTE: AtomicBool = AtomicBool::new(false);
+
+/// Whether nothing may be written to standard error, since it is a file that a job of this process was to read.
+pub fn is_mute() -> bool {
+    MUTE.load(Ordering::SeqCst)
 }
 
 /// The files that a job reads and those that it may write.
@@ -223,6 +233,19 @@ impl Uses {
         self.folders.extend(other.folders);
     }
 
+    /// Refuses standard error that is a file which is read: not even that can then be told.
+    pub fn check_errors(&self) -> Result<(), SameFile> {
+        let Some(errors) = Place::Errors.identity() else { return Ok(()) };
+        match self.reads.iter().find(|r| r.place.identity().as_ref() == Some(&errors)) {
+            None => Ok(()),
+            Some(read) => {
+                MUTE.store(true, Ordering::SeqCst);
+                let (written, place) = (Place::Errors.to_string(), Some(read.place.to_string()));
+                Err(SameFile::Read { written, read: read.role.clone(), place })
+            }
+        }
+    }
+
     /// Refuses a file that is read and written, or written as two things. Nothing is created.
     pub fn check(&self) -> Result<(), SameFile> {
         self.check_before(&mut Written::default())
@@ -231,6 +254,7 @@ impl Uses {
     /// The same for one of several jobs, the last first: none may write what it or one before it reads, or what another
     /// one writes. `later` is what the later ones write, and then this one as well.
     pub fn check_before(&self, later: &mut Written) -> Result<(), SameFile> {
+        self.check_errors()?;
         let written = &mut later.0;
         for w in &self.writes {
             if let Some(identity) = w.place.identity()

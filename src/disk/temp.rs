@@ -1,13 +1,15 @@
 //! Temporary files. Each is known to the process from its making until it gets its name or goes, so that a program
-//! which has to end at once leaves none behind. A program that is killed does; its locks go with it, by which the next
+//! which has to end at once leaves none behind but those with [whole frames](Temporary::keep_as), under a name that says
+//! so. A program that is killed does; its locks go with it, by which the next
 //! writer of the same output knows the file and [removes](sweep) it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile, PersistError};
 
 /// What the names of temporary files end with.
@@ -15,21 +17,47 @@ pub const TEMPORARY: &str = ".tmp";
 /// How many characters of their names are random.
 const RANDOM: usize = 12;
 
-/// Temporary files of this process. Held while one is made, named or removed.
-static UNNAMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// Temporary files of this process, and what is worth keeping of them. Held while one is made, named or removed.
+static UNNAMED: Mutex<BTreeMap<PathBuf, Option<Worth>>> = Mutex::new(BTreeMap::new());
 
-fn unnamed() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+/// The bytes of a file that are whole frames, and the names for them.
+type Worth = (Arc<AtomicU64>, Names);
+/// Names for what is left of a file, and whether what bears the first may be replaced.
+pub(super) type Names = (Vec<PathBuf>, bool);
+
+fn unnamed() -> MutexGuard<'static, BTreeMap<PathBuf, Option<Worth>>> {
     UNNAMED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every temporary file of the process: it is about to end in the middle of its work. No thread can make or
-/// name another one afterwards; a thread that tries waits for the end.
-pub fn remove_unfinished() {
+/// Removes every temporary file of the process, which is about to end in the middle of its work; whole frames in them
+/// get their name. No thread can make or name another file afterwards; a thread that tries waits for the end.
+pub fn leave_unfinished() {
     let mut all = unnamed();
-    while let Some(path) = all.pop_first() {
-        let _ = std::fs::remove_file(path);
+    while let Some((path, worth)) = all.pop_first() {
+        leave(&path, worth);
     }
     std::mem::forget(all);
+}
+
+fn leave(path: &Path, worth: Option<Worth>) {
+    let (whole, (names, replace)) = worth.unwrap_or_default();
+    let whole = whole.load(Ordering::SeqCst);
+    let cut = || {
+        let file = OpenOptions::new().write(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
+        let whole = whole.min(file.metadata()?.len());
+        file.set_len(whole).map(|()| whole)
+    };
+    let named = |name: &PathBuf| {
+        // a link never replaces what is there; where none can be made a name is looked at first
+        let linked =
+            if replace { Err(ErrorKind::Unsupported.into()) } else { std::fs::hard_link(path, name) };
+        let free = || replace || name.symlink_metadata().is_err();
+        linked.is_ok() || (free() && std::fs::rename(path, name).is_ok())
+    };
+    // what cannot be named stays as it is: frames are worth more than a tidy folder
+    if whole == 0 || cut().is_ok_and(|whole| whole == 0 || names.iter().any(named)) {
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 /// Does what opens a temporary file by its path once more, and would make it anew if it was removed meanwhile.
@@ -83,7 +111,7 @@ impl Temporary {
                 break file;
             }
         };
-        all.insert(file.path().to_path_buf());
+        all.insert(file.path().to_path_buf(), None);
         Ok(Temporary { file: Some(file) })
     }
 
@@ -93,6 +121,14 @@ impl Temporary {
         let prefix = format!(".{stem}.grainfield-");
         sweep(folder, &prefix);
         Temporary::create(folder, &prefix)
+    }
+
+    /// Says what becomes of it when the process has to end at once: as many bytes as are counted where this returns get
+    /// the first of the names that is free, or that may be replaced.
+    pub(super) fn keep_as(&self, names: Names) -> Arc<AtomicU64> {
+        let whole = Arc::new(AtomicU64::new(0));
+        unnamed().insert(self.path().to_path_buf(), Some((Arc::clone(&whole), names)));
+        whole
     }
 
     fn inner(&self) -> io::Result<&NamedTempFile> {
@@ -182,9 +218,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn whole_frames_are_left_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("taken"), "mine").unwrap();
+        for (whole, replace, want) in [
+            (0, false, vec![("taken", "mine")]),
+            (3, false, vec![("second", "one"), ("taken", "mine")]),
+            (u64::MAX, true, vec![("second", "one"), ("taken", "one and a bit")]),
+        ] {
+            let mut file = Temporary::create(dir.path(), ".x-").unwrap();
+            file.write_all(b"one and a bit").unwrap();
+            file.keep_as((vec![at("taken"), at("second")], replace)).store(whole, Ordering::SeqCst);
+            let worth = unnamed().remove(file.path()).unwrap();
+            leave(file.path(), worth);
+            let _ = file.keep();
+            let mut left: Vec<_> =
+                std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().path()).collect();
+            left.sort();
+            let left: Vec<_> =
+                left.into_iter().map(|p| (p.clone(), std::fs::read_to_string(p).unwrap())).collect();
+            let want: Vec<_> = want.into_iter().map(|(name, text)| (at(name), text.to_owned())).collect();
+            assert_eq!(left, want);
+        }
+    }
+
+    #[test]
     fn files_are_known_until_they_have_a_name_or_go() {
         let dir = tempfile::tempdir().unwrap();
-        let known = || unnamed().iter().filter(|p| p.starts_with(dir.path())).count();
+        let known = || unnamed().keys().filter(|p| p.starts_with(dir.path())).count();
         let make = || Temporary::create(dir.path(), ".x-").unwrap();
         let (a, b, c, d) = (make(), make(), make(), make());
         assert_eq!(known(), 4);

@@ -5,14 +5,13 @@
 //! for the same pixel format.
 
 use super::{Files, OutputRow, Row};
-use crate::disk::Output;
+use crate::disk::{Left, Output};
 use crate::journal::shard::sidecar::Kind;
 use crate::media::{Encode, FrameStamp, Plan, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// As an output.
@@ -61,7 +60,7 @@ impl Sink for Hash {
         Ok(self.out.finish()?)
     }
 
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
         Ok(self.out.abandon()?)
     }
 }

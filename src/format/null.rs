@@ -1,9 +1,9 @@
 //! `null:`: frames are taken and forgotten.
 
 use super::{Files, OutputRow, Row};
+use crate::disk::Left;
 use crate::media::{Encode, FrameStamp, Plain, Sink, SinkError};
 use grainfield_filters::frame::Frame;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Forgets every frame.
@@ -38,7 +38,7 @@ impl Sink for Null {
         Ok(())
     }
 
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
-        Ok(None)
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+        Ok(Left::default())
     }
 }

@@ -1,6 +1,6 @@
 //! What a sink is.
 
-use crate::disk::{DiskError, Output};
+use crate::disk::{DiskError, Left, Output};
 use crate::encoding::Encoding;
 use crate::journal::keep::Keep;
 use crate::media::source::{Carried, FrameStamp};
@@ -84,17 +84,14 @@ pub enum SinkError {
         /// Why not.
         cause: Box<SinkError>,
         /// What there is of it.
-        partial: PathBuf,
+        left: Left,
     },
 }
 
 impl SinkError {
-    /// With what is left of the output, if anything is.
-    pub(crate) fn leaving(self, partial: Option<PathBuf>) -> SinkError {
-        match partial {
-            Some(partial) => SinkError::Unfinished { cause: Box::new(self), partial },
-            None => self,
-        }
+    /// With what is left of the output.
+    pub(crate) fn leaving(self, left: Left) -> SinkError {
+        SinkError::Unfinished { cause: Box::new(self), left }
     }
 
     /// Whether asking differently would help, as against the world being otherwise.
@@ -111,7 +108,7 @@ impl From<DiskError> for SinkError {
             DiskError::Exists(path) => SinkError::Exists(path),
             DiskError::Name { name, problem } => SinkError::Usage { name, problem },
             DiskError::Bad { name, problem } => SinkError::Bad { name, problem },
-            DiskError::Unfinished { cause, partial } => SinkError::from(*cause).leaving(Some(partial)),
+            DiskError::Unfinished { cause, left } => SinkError::from(*cause).leaving(left),
         }
     }
 }
@@ -143,8 +140,8 @@ pub trait Sink: Send {
     fn finish(self: Box<Self>) -> Result<(), SinkError>;
 
     /// No more frames will come, and some are missing. What there is is made playable and gets the name
-    /// `NAME.partial.EXT`, which is returned; `None` when nothing is left behind or nothing needs a name.
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError>;
+    /// `NAME.partial.EXT`, where it is one file.
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError>;
 }
 
 /// The part of writing that many threads may do at the same time, and without the sink.

@@ -22,6 +22,7 @@ pub use input::{FrameSelection, Plan};
 pub use progress::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 pub(crate) use worker::guarded;
 
+use crate::disk::Left;
 use crate::media::{Decode, SourceError};
 use crate::media::{Encode, Sink, SinkError};
 
@@ -292,7 +293,7 @@ fn conclude(shared: &Shared) -> Outcome {
     let Ok(mut writing) = shared.writing.try_lock() else {
         return Outcome { summary: Summary::default(), failure: Some(Failure::Stopped), partial: None };
     };
-    let summary = writing.summary.clone();
+    let mut summary = writing.summary.clone();
     let mut failure = writing.failure.take();
     let stopped = shared.stop.load(Ordering::Relaxed) && !shared.finished.load(Ordering::Relaxed);
     if failure.is_none() && stopped {
@@ -305,13 +306,17 @@ fn conclude(shared: &Shared) -> Outcome {
         SinkError::Closed { .. } => Failure::Closed,
         error => Failure::Frame { number: None, time: None, error: error.into() },
     };
-    if failure.is_none() {
-        let (failure, partial) = match sink.finish() {
-            Err(SinkError::Unfinished { cause, partial }) => (Some(*cause), Some(partial)),
-            result => (result.err(), None),
+    let left = if failure.is_some() {
+        sink.abandon().unwrap_or_default()
+    } else {
+        let (error, left) = match sink.finish() {
+            Err(SinkError::Unfinished { cause, left }) => (Some(*cause), left),
+            result => (result.err(), Left::default()),
         };
-        return Outcome { summary, failure: failure.map(sink_failure), partial };
-    }
-    let partial = sink.abandon().ok().flatten();
-    Outcome { summary, failure, partial }
+        failure = error.map(sink_failure);
+        left
+    };
+    // what was given to the output and is not in it has not been done
+    summary.frames = left.frames.unwrap_or(summary.frames);
+    Outcome { summary, failure, partial: left.partial }
 }

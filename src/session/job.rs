@@ -6,8 +6,8 @@ mod request;
 mod select;
 mod written;
 
-pub(crate) use files::{check as check_source_frames, load, named};
 pub use files::load_files;
+pub(crate) use files::{check as check_source_frames, load, named};
 pub use request::{Cache, Fields, Light, Request, TransferChoice};
 pub(crate) use written::by_graph;
 
@@ -18,7 +18,7 @@ use crate::format::null::Null;
 use crate::journal::resume::{ManifestFiles, ResumeError, SourceIds};
 pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 
-use crate::pipeline::{self, EvenTimes, Failure, FrameError, Setup};
+use crate::pipeline::{self, EvenTimes, Failure, Setup};
 use crate::sink::{self, Files, Output, Sink, SinkError};
 use crate::source::{self, Info, Missing, Source, SourceError};
 use grainfield_filters::chain::{self, Chain, ChainError};
@@ -31,18 +31,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-impl RunError {
-    /// Whether the output failed: then less may be left of it than was written.
-    pub fn is_output(&self) -> bool {
-        match self {
-            RunError::Failed { failure, .. } => {
-                matches!(**failure, Failure::Frame { error: FrameError::Sink(_), .. })
-            }
-            _ => false,
-        }
-    }
-}
 
 /// Why a job cannot begin.
 #[derive(Debug, thiserror::Error)]

@@ -60,7 +60,7 @@ impl Looks {
         let stamp = |m: Metadata| (m.len(), m.modified().ok());
         let files = files.reads().map(|place| match place {
             Place::Path(path) => path.metadata().ok().map(stamp),
-            Place::Input | Place::Output => None,
+            Place::Input | Place::Output | Place::Errors => None,
         });
         let key = Key { recipe: recipe.key(), target: target.clone(), files: files.collect() };
         let mut looks = super::frames::lock(&self.0);

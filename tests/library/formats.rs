@@ -2,6 +2,7 @@
 //! other), which the program does not know.
 
 use crate::support;
+use grainfield::disk::Left;
 use grainfield::format::{FORMATS, Files, Formats, InputRow, OutputRow, Row};
 use grainfield::media::{
     Decode, Done, Encode, FrameStamp, Info, Options, Sink, SinkError, Slot, Source, SourceError,
@@ -14,7 +15,7 @@ use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use std::ffi::OsStr;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 const PPM: Row = Row {
@@ -133,8 +134,8 @@ impl Sink for Writer {
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         Ok(self.0.finish()?)
     }
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
-        Ok(None)
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+        Ok(Left::default())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The pipeline with sources and sinks made to misbehave: order, faults, stops, stuck reads.
 
+use grainfield::disk::Left;
 use grainfield::pipeline::{Failure, FrameError, FrameSelection, Outcome, Plan, Setup, run};
 use grainfield::session::job::{Event, FrameDone, OnError};
 use grainfield::sink::{Encode, Sink, SinkError};
@@ -8,7 +9,6 @@ use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
@@ -112,9 +112,9 @@ impl Sink for Note {
         self.log.lock().unwrap().finished = true;
         Ok(())
     }
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
         self.log.lock().unwrap().abandoned = true;
-        Ok(Some("fake.partial".into()))
+        Ok(Left { partial: Some("fake.partial".into()), frames: None })
     }
 }
 

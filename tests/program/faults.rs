@@ -5,7 +5,7 @@
 //! that nothing disturbed. `GRAINFIELD_SOAK=50` kills so many times; `GRAINFIELD_SEED` repeats a run.
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -315,10 +315,25 @@ fn a_full_disk_spoils_nothing() {
     let size = |bytes: usize| format!("size={}k", bytes.div_ceil(1024).max(40));
     match Disk::mount(folder.path(), &size(all * (1 + random.below(8)) / 10)) {
         Some(disk) => {
-            let (code, text) = run(&mut render(&output, &["--resume"]));
+            let (code, text) = run(&mut render(&output, &["--resume", "--progress", "json"]));
             assert_eq!(code, 1, "{text}");
             assert!(text.contains("No space left"), "{text}");
             only_whole(folder.path(), &whole, true);
+            assert_eq!(ending(&text).0, files(folder.path()).len() as u64, "{text}");
+            let (filler, y4m) = (folder.path().join("filler"), folder.path().join("v.y4m"));
+            for filled in [true, false] {
+                if filled {
+                    let _ = fs::write(&filler, vec![0; 1 << 20]);
+                } else {
+                    fs::remove_file(&filler).unwrap();
+                }
+                let (code, text) = run(&mut render(&y4m, &["--progress", "json"]));
+                let (told, partial) = ending(&text);
+                let frame = 320 * 180 * 3 / 2;
+                let there = partial.as_ref().map_or(0, |p| fs::metadata(p).unwrap().len() / frame);
+                assert!(code == 1 && told == there && !(filled && there > 0), "{told} {there} {text}");
+                partial.iter().for_each(|p| fs::remove_file(p).unwrap());
+            }
             disk.remount(&size(all * 3));
             good(&mut render(&output, &["--resume"]));
             assert!(files(folder.path()) == whole);
@@ -340,8 +355,24 @@ fn a_full_disk_spoils_nothing() {
     }
 }
 
-/// Whether the disk is full in the middle, or when the encoder gives what it held: what is left is named, and no more
-/// frames are promised than it has.
+/// The pictures of a video, as FFmpeg decodes them.
+#[cfg(feature = "ffmpeg")]
+fn pictures(file: &Path) -> BTreeSet<String> {
+    let mut command = Command::new("ffmpeg");
+    command.args(["-v", "quiet", "-i"]).arg(file).args(["-map", "0:v", "-f", "framemd5", "-"]);
+    let text = String::from_utf8(command.stdin(Stdio::null()).output().unwrap().stdout).unwrap();
+    let sum = |line: &str| line.rsplit(' ').next().map(str::to_owned);
+    text.lines().filter(|line| !line.starts_with('#')).filter_map(sum).collect()
+}
+
+/// What the last line of JSON says: frames, and the partial result.
+fn ending(text: &str) -> (u64, Option<String>) {
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    (last["frames"].as_u64().unwrap(), last["partial"].as_str().map(str::to_owned))
+}
+
+/// Whether the disk is full in the middle, or when the encoder gives what it held: what is left is named, and as many
+/// frames are promised as it has.
 #[cfg(feature = "ffmpeg")]
 #[test]
 fn what_a_full_disk_leaves_of_a_video_is_told() {
@@ -350,21 +381,32 @@ fn what_a_full_disk_leaves_of_a_video_is_told() {
         println!("no disk can be mounted here");
         return;
     };
-    for (frames, preset) in [(200, "ultrafast"), (30, "medium")] {
+    for (frames, preset) in [(60, "ultrafast"), (30, "medium")] {
+        let whole = tempfile::tempdir().unwrap();
+        let whole_file = whole.path().join("v.mkv");
+        let input = format!("pattern:zoneplate:size=640x360:frames={frames}");
+        let words = ["-f", "noise=strength=90", "--crf", "1", "--preset", preset];
+        good(program().args(["render", &input]).arg(&whole_file).args(words));
+        let whole = pictures(&whole_file);
+        assert_eq!(whole.len(), frames);
         for extension in ["mkv", "mp4", "mov", "ts"] {
             let output = folder.path().join(format!("v.{extension}"));
-            let input = format!("pattern:zoneplate:size=640x360:frames={frames}");
             let mut command = program();
-            command.args(["render", &input]).arg(&output).args(["-f", "noise=strength=90", "--crf", "1"]);
-            let (code, text) = run(command.args(["--preset", preset]).stderr(Stdio::piped()));
+            command.args(["render", &input]).arg(&output).args(words).args(["--progress", "json"]);
+            let (code, text) = run(&mut command);
             assert_eq!(code, 1, "{text}");
             let left: Vec<String> = files(folder.path()).into_keys().collect();
-            let told: Vec<&str> = text.lines().filter(|l| l.starts_with("partial result: ")).collect();
-            assert_eq!(left.len(), told.len(), "{extension}: {left:?}: {text}");
+            let (told, partial) = ending(&text);
+            assert_eq!(left.len(), usize::from(partial.is_some()), "{extension}: {left:?}: {text}");
+            let mut real = 0;
             if let [name] = &left[..] {
-                assert!(told[0].contains(name) && told[0].contains("(at most "), "{text}");
-                std::fs::remove_file(folder.path().join(name)).unwrap();
+                let file = folder.path().join(name);
+                assert_eq!(partial, Some(file.display().to_string()));
+                real = pictures(&file).intersection(&whole).count();
+                std::fs::remove_file(file).unwrap();
             }
+            println!("{extension}, {preset}: {told} told, {real} there");
+            assert_eq!(told, real as u64, "{extension}, {preset}: {text}");
             assert!(extension != "mkv" || !left.is_empty(), "{text}");
         }
     }

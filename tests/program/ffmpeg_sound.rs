@@ -85,3 +85,49 @@ fn sound_before_the_picture_is_kept_or_named() {
     clip(&s, "late.mkv", (0.0, 0.7), "-c:a libmp3lame");
     s.run("render late.mkv copied.avi --audio copy").ok().says("begins with the picture");
 }
+
+/// Compressed sound is copied where it has no hole, and else encoded anew with silence in it, or its loss named.
+#[test]
+fn holes_of_compressed_sound_are_filled_or_named() {
+    let s = Session::new();
+    clip(&s, "pcm.mkv", (0.0, 0.0), "-c:a pcm_s16le");
+    for codec in ["libmp3lame", "ac3"] {
+        // nothing from 1.5 to 2.3 s: packets that are not there
+        let gone = "'noise=drop=between(pts*tb\\,1.5\\,2.3)'";
+        s.tool("ffmpeg", &format!("{FF} -i pcm.mkv -map 0 -c:v copy -c:a {codec} whole.mkv"));
+        s.tool("ffmpeg", &format!("{FF} -i whole.mkv -map 0 -c copy -bsf:a {gone} hole.mkv"));
+        s.run("render hole.mkv out.avi -y").ok().says("sound 1").says("encoded as");
+        let (begin, end) = heard(&s, "out.avi");
+        assert!((begin - 1.2).abs() < 0.06 && (end - 3.0).abs() < 0.1, "{codec}: {begin} to {end} s");
+        s.run("render hole.mkv out.avi -y --strict").ends(1);
+        s.run("render hole.mkv out.avi -y --audio copy")
+            .ok()
+            .says("comes too early after the hole in it at 1.5");
+        // without a hole, and where there are times
+        for line in ["render whole.mkv out.avi -y --strict", "render hole.mkv out.mkv -y --strict"] {
+            let said = s.run(line).ok().err;
+            assert!(!said.contains("encoded as") && !said.contains("hole"), "{line}: {said}");
+        }
+        let (begin, end) = heard(&s, "out.mkv");
+        assert!(begin < end);
+    }
+}
+
+#[test]
+fn sound_that_outlasts_the_picture_is_kept_or_named() {
+    let s = Session::new();
+    s.tool(
+        "ffmpeg",
+        &format!(
+            "{FF} -f lavfi -i testsrc2=size=64x48:rate=25:duration=2 -f lavfi -i sine=f=1000:d=3 -map 0 -map 1 -pix_fmt \
+             yuv420p -c:v ffv1 -c:a pcm_s16le long.mkv"
+        ),
+    );
+    let mxf = "render long.mkv out.mxf --codec mpeg2video -y";
+    s.run(mxf).ok().says(" s of stream 1 after the last picture");
+    assert!((heard(&s, "out.mxf").1 - 2.0).abs() < 0.1);
+    s.run(&format!("{mxf} --strict")).ends(1);
+    s.run(&format!("{mxf} --strict --frames 0-24")).ok();
+    s.run("render long.mkv out.avi --strict").ok();
+    assert!((heard(&s, "out.avi").1 - 3.0).abs() < 0.1);
+}

@@ -136,3 +136,44 @@ fn folders_of_segments_that_are_not_ours() {
     ends(&s, 1, "mine.tmp", "render c.y4m f.mkv --segments -y");
     ends(&s, 1, "lock", "render c.y4m g.mkv --segments -y");
 }
+
+/// A message would go into the file: nothing is said, and the code tells.
+#[test]
+fn nothing_is_told_into_what_is_read() {
+    let s = made("");
+    let before = all(&s.path(""));
+    for line in "
+        render c.y4m new.y4m 2>> c.y4m
+        render hard.y4m new.y4m -y 2>> link.y4m
+        render - new.y4m < c.y4m 2>> c.y4m
+        render c.y4m --no-such-option 2>> c.y4m
+        render c.y4m no/such/folder.y4m -y 2>> c.y4m
+        render c.y4m new.y4m -v --recipe look.toml 2>> look.toml
+        render c.y4m new.y4m -v --recipe s/look.toml 2>> k.txt
+        render c.y4m new.y4m -f noise=strength=@t.gfa#x 2>> t.gfa
+        render c.y4m new.y4m -f noise=strength=@k.txt,nonsense 2>> k.txt
+        render c.y4m new.y4m -f particles=effect=fx.toml 2>> fx.toml
+        hash s/c.####.png 2>> s/c.0001.png
+        hash s 2>> s/c.0002.png
+        frame s/c.####.png 3 new.png -v 2>> s/c.0001.png
+        analyze c.y4m --clean s/c.####.png 2>> s/c.0001.png
+        sheet card.png new.png 2>> card.png
+        probe c.y4m 2>> c.y4m
+        curve fit t.csv new.toml 2>> t.csv
+        filters particles=effect=fx.toml 2>> fx.toml
+        join j.y4m -y 2>> j.2-of-2.y4m
+        batch jobs.toml 2>> jobs.toml
+        batch two.toml -y 2>> c.y4m
+        batch 's/c.*.png' --to 'o/{name}.png' 2>> s/c.0002.png
+    "
+    .lines()
+    .map(str::trim)
+    .filter(|line| !line.is_empty())
+    {
+        let (code, said) = shell(&s, &format!("gf {line}"));
+        assert_eq!((code, said.as_str()), (Some(2), ""), "{line}");
+        assert!(all(&s.path("")) == before, "{line}: something has changed");
+    }
+    let (code, said) = shell(&s, "gf render c.y4m new.y4m 2>> log; grep -c done log");
+    assert_eq!(code, Some(0), "{said}");
+}

@@ -208,8 +208,8 @@ fn batches() {
     s.run(batch).ok().says("2 done before");
     // the same said otherwise is the same
     let batch_again = "batch 'shots/*/plate.####.png' --frame-offset=0 --to 'out/{dir}/{name}.####.png' --filters=noise=strength=4";
-    s.run(&format!("{batch_again} --threads 1")).ok().says("2 jobs done");
-    s.run(&batch_again.replace("--frame-offset=0 ", "")).ok().says("2 done before");
+    s.run(&format!("{batch_again} --threads 1 --missing error --on-error=stop")).ok().says("2 done before");
+    s.run(&(batch_again.replace("=0", "=1") + " -y")).ok().says("2 jobs done");
     s.run(&format!("{batch} --strict --rate 25 -y")).ok().says("2 jobs done");
     s.run(&format!("{batch} --rate=25 --strict")).ok().says("2 done before");
     let status = s.run(&format!("{batch} --status")).ok().text();

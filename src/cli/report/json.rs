@@ -179,7 +179,6 @@ mod tests {
             exit: Exit::Failed,
             error: Some("clip.y4m: ends inside frame 12"),
             partial: Some(Path::new("out.partial.y4m")),
-            gaps: false,
             summary: Summary { frames: 12, ..Summary::default() },
             hushed: false,
         };

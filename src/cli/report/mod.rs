@@ -8,7 +8,7 @@ mod stats;
 
 use super::args::{ProgressFormat, ReportArgs};
 use super::exit::Exit;
-use super::terminal::Style;
+use super::terminal::{Errors, Style};
 use crate::session::{Event as Happened, FrameDone, Note, Summary};
 use bar::Bar;
 pub(super) use batch::BatchReporter;
@@ -85,8 +85,6 @@ pub(super) struct JobEnd<'a> {
     pub(super) error: Option<&'a str>,
     /// What is left of the output.
     pub(super) partial: Option<&'a Path>,
-    /// Not every frame that was written need be in it.
-    pub(super) gaps: bool,
     pub(super) summary: Summary,
     /// The reader of the output has had enough: no closing line for people.
     pub(super) hushed: bool,
@@ -115,7 +113,7 @@ impl Reporter {
         // Lines on the same terminal would tear the bar apart.
         let crowded = printing && io::stdout().is_terminal();
         let (form, verbosity) = report_mode(say, crowded);
-        Reporter::to(Box::new(io::stderr()), form, verbosity, Style::of_stderr())
+        Reporter::to(Box::new(Errors), form, verbosity, Style::of_stderr())
     }
 
     fn to(err: Box<dyn Write + Send>, form: Form, verbosity: Verbosity, style: Style) -> Reporter {
@@ -182,9 +180,8 @@ impl Reporter {
             state.line(&format!("{} {error}", self.style.error()));
         }
         if let Some(partial) = ending.partial {
-            let most = if ending.gaps { "at most " } else { "" };
             let count = frames(ending.summary.frames);
-            state.line(&format!("partial result: {} ({most}{count})", partial.display()));
+            state.line(&format!("partial result: {} ({count})", partial.display()));
         }
         if ending.error.is_none() && !ending.hushed && self.verbosity > Verbosity::Quiet {
             let text = closing(&ending.summary, state.last.as_ref(), elapsed, &state.output);
@@ -204,7 +201,6 @@ impl Reporter {
             exit,
             error: Some(error),
             partial: None,
-            gaps: false,
             summary: Summary::default(),
             hushed: false,
         });

@@ -44,7 +44,6 @@ fn told(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
         exit: if error.is_some() { Exit::Failed } else { Exit::Done },
         error,
         partial: error.map(|_| Path::new("out.partial.y4m")),
-        gaps: false,
         summary: Summary { frames: 100, ..Summary::default() },
         hushed: false,
     });

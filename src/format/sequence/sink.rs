@@ -3,7 +3,7 @@
 //! Every frame is written under a temporary name beside its place and renamed, so a file under its final name is
 //! always whole; what has been written stays when a job is broken off. Frames keep their numbers.
 
-use crate::disk::{Temporary, sweep};
+use crate::disk::{Left, Temporary, sweep};
 use crate::format::images::files::{is_glob, shown};
 use crate::format::images::pattern::Pattern;
 use crate::format::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
@@ -266,10 +266,10 @@ impl Sink for Sequence {
     }
 
     /// What has its name is whole and stays; files still waiting for theirs are removed.
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
         self.encoder.ready().clear();
         self.encoder.remember();
-        Ok(None)
+        Ok(Left { partial: None, frames: Some(self.written) })
     }
 }
 

@@ -4,7 +4,7 @@
 //! are still what it says, with the parameters of every FRAME line; otherwise a header is composed, of fewer than 80
 //! bytes, since some readers take no more.
 
-use crate::disk::Output;
+use crate::disk::{Left, Output};
 use crate::format::images::lost_color;
 use crate::format::y4m::header::{FRAME, parse};
 use crate::format::y4m::{Y4mFrame, Y4mHeader};
@@ -16,7 +16,6 @@ use grainfield_filters::frame::{
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
 use std::io::IoSlice;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Headers we compose are shorter than this, the newline counted.
@@ -257,7 +256,7 @@ impl Sink for Y4m {
         Ok(self.out.finish()?)
     }
 
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
         Ok(self.out.abandon()?)
     }
 }

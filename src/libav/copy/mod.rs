@@ -1,12 +1,14 @@
 //! What is not filtered: sound, subtitles, attachments, data, further pictures, chapters and tags. The input is opened
 //! a second time, and its packets are put between those of the filtered picture in order of time.
 
+mod heard;
 mod packets;
 mod route;
 mod sound;
 mod subtitles;
 mod tags;
 
+pub(crate) use heard::{Heard, hear};
 pub(crate) use packets::{Span, StreamCopier, fits};
 pub(crate) use route::{Planned, plan};
 pub(crate) use tags::{

@@ -1,6 +1,7 @@
 //! What becomes of each stream of the input in a container.
 
 use super::Input;
+use super::heard::{Heard, is_sound};
 use super::sound::{Target, rate};
 use crate::encoding::Encoding;
 use crate::encoding::{Audio, Subs};
@@ -30,20 +31,26 @@ pub(crate) enum Planned {
 type Way = (Planned, Option<String>);
 
 /// What becomes of the streams, by index, and what has to be said: what cannot be held, what is done about it.
-/// `fits` tells whether the container takes them so; `whole`: the first picture is the input's first.
+/// `sounds` is what was heard of them, by index, where the container has no times; `fits` tells whether the container
+/// takes them so; `whole`: the first picture is the input's first, and the last its last.
 pub(crate) fn plan(
     input: &Input,
     video: usize,
     container: Container,
     encoding: &Encoding,
-    whole: bool,
+    whole: (bool, bool),
+    sounds: &[Heard],
     mut fits: impl FnMut(&[Planned]) -> bool,
 ) -> (Vec<Planned>, Vec<String>) {
     let first = input.stream(video).and_then(starts);
     let after = |stream| Some(starts(stream)? - first?).filter(|_| container.counts_frames());
     let ways = (0..input.streams().len()).map(|i| match input.stream(i) {
         _ if i == video => vec![(Planned::Picture, None)],
-        Some(stream) => ways(i, stream, container, encoding, after(stream).is_some_and(|lag| lag > APART)),
+        Some(stream) => {
+            let late = after(stream).is_some_and(|lag| lag > APART);
+            let gap = sounds.get(i).and_then(|heard| heard.gap);
+            ways(i, stream, container, encoding, (late, gap))
+        }
         None => vec![(Planned::Drop, None)],
     });
     let ways: Vec<Vec<Way>> = ways.collect();
@@ -82,8 +89,14 @@ pub(crate) fn plan(
     for (i, plan) in plans.iter().enumerate() {
         let early =
             input.stream(i).filter(|_| *plan != Planned::Drop).and_then(after).map_or(0.0, |lag| -lag);
-        if whole && early > APART {
+        if whole.0 && early > APART {
             said.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
+        }
+        let ends = |i: usize| sounds.get(i).and_then(|heard| heard.end);
+        let sound = input.stream(i).is_some_and(is_sound) && *plan != Planned::Drop;
+        let after = ends(i).zip(ends(video)).map_or(0.0, |(end, shown)| end - shown);
+        if whole.1 && sound && after > APART && container.ends_with_picture() {
+            said.push(format!("{after:.3} s of stream {i} after the last picture are left out"));
         }
     }
     (plans, said)
@@ -110,9 +123,15 @@ fn tag(stream: &sys::AVStream, name: &str) -> Option<String> {
     tags.into_iter().find(|t| t.0.eq_ignore_ascii_case(name)).map(|t| t.1)
 }
 
-/// The ways for a stream, the best first; the last leaves it out. `late`: it begins after the picture, and the container
-/// has no times.
-fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding, late: bool) -> Vec<Way> {
+/// The ways for a stream, the best first; the last leaves it out. Where the container has no times: whether it begins
+/// `late`, after the picture, and where there is a hole in it.
+fn ways(
+    i: usize,
+    stream: &sys::AVStream,
+    to: Container,
+    encoding: &Encoding,
+    (late, gap): (bool, Option<f64>),
+) -> Vec<Way> {
     // SAFETY: every stream has parameters.
     let par = unsafe { &*stream.codecpar };
     let id = par.codec_id;
@@ -132,9 +151,11 @@ fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding, la
                 let into = Target { codec: id, rate: own.0, channels: own.1 };
                 let copy = if laid { copy.map(|_| (Planned::Sound(into), None)) } else { copy };
                 if how == Audio::Copy {
-                    let early =
-                        || Some(format!("{} begins with the picture, and not after it", call("sound")));
-                    let copy = copy.map(|way| if late && !laid { (way.0, early()) } else { way });
+                    let late = late.then(|| "begins with the picture, and not after it".to_owned());
+                    let gap = gap.map(|at| format!("comes too early after the hole in it at {at:.3} s"));
+                    let early = late.into_iter().chain(gap).reduce(|a, b| format!("{a}, and {b}"));
+                    let early = early.filter(|_| !laid).map(|early| format!("{} {early}", call("sound")));
+                    let copy = copy.map(|way| (way.0, early));
                     return copy.into_iter().chain([dropped("sound")]).collect();
                 }
                 let encoded = encoded(to, own).into_iter().map(|into| {
@@ -142,7 +163,7 @@ fn ways(i: usize, stream: &sys::AVStream, to: Container, encoding: &Encoding, la
                     let changed = (into.rate, into.channels) != own;
                     (Planned::Sound(into), (how == Audio::Auto || changed).then(said))
                 });
-                let copy = copy.filter(|_| how == Audio::Auto && (laid || !late));
+                let copy = copy.filter(|_| how == Audio::Auto && (laid || (!late && gap.is_none())));
                 copy.into_iter().chain(encoded).chain([dropped("sound")]).collect()
             }
         },

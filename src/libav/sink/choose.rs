@@ -64,7 +64,7 @@ const KNOWN: [&str; 8] =
 
 /// Chooses by file name, format and what the user said.
 pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Choice, SinkError> {
-    let bad = |problem| fault(output, problem);
+    let bad = |problem| SinkError::Usage { name: output.to_string_lossy().into_owned(), problem };
     let container =
         Container::of(output).ok_or_else(|| bad("no video container has this extension".into()))?;
     let (names, asked) = match &encoding.codec {
@@ -75,10 +75,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
     for name in &names {
         let Some(codec) = encoder(name) else {
             if asked {
-                return Err(SinkError::Usage {
-                    name: output.to_string_lossy().into_owned(),
-                    problem: no_encoder(name),
-                });
+                return Err(bad(no_encoder(name)));
             }
             continue;
         };
@@ -89,7 +86,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
             return Err(bad(always_loses(container, name, format)));
         }
         if !container.takes(codec.id) {
-            return Err(bad(cannot_hold(container, codec, encoding)));
+            return Err(bad(cannot_hold(container, codec, format, encoding)));
         }
         // it takes no smaller pictures
         if name == "libsvtav1" && !asked && format.width.min(format.height) < 64 {
@@ -116,20 +113,17 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         return Err(bad(always_loses(container, &names.join(", "), format)));
     }
     if refused.is_empty() {
-        return Err(bad(format!(
-            "this FFmpeg has none of the encoders {}; choose another with --codec",
-            names.join(", ")
-        )));
+        return Err(fault(
+            output,
+            format!("this FFmpeg has none of the encoders {}; choose another with --codec", names.join(", ")),
+        ));
     }
     Err(bad(no_loss(container, &refused, format, asked)))
 }
 
 /// Says that an encoder cannot keep such pictures as they are, and which can.
 fn always_loses(container: Container, name: &str, format: &Format) -> String {
-    let fits = |name: &&&str| {
-        encoder(name).is_some_and(|codec| container.takes(codec.id) && pick_same(codec, format).is_some())
-    };
-    let able: Vec<&str> = LOSSLESS.iter().filter(fits).copied().collect();
+    let able = lossless(container, format);
     let instead = match able.is_empty() {
         true => format!("no encoder for {} can; name the output NAME.mkv", container.name()),
         false => format!("--codec {} can", able.join(", ")),
@@ -178,15 +172,44 @@ fn preset_problem(name: &str, encoding: &Encoding) -> Option<String> {
     (!known).then(|| format!("--preset {preset}: {name} has {}", PRESETS.join(", ")))
 }
 
-fn cannot_hold(container: Container, codec: &sys::AVCodec, encoding: &Encoding) -> String {
-    let what = if encoding.lossless && encoding.codec.is_none() {
-        "FFV1 video, which --lossless writes".into()
-    } else {
+/// Says that a container has no place for what an encoder writes, and for which it has.
+fn cannot_hold(container: Container, codec: &sys::AVCodec, format: &Format, encoding: &Encoding) -> String {
+    let able = match encoding.lossless {
+        true => lossless(container, format),
+        false => able(Some(container), format),
+    };
+    let asked = encoding.codec.is_some();
+    let what = if asked || !encoding.lossless {
         format!("{} video", id_name(codec.id))
+    } else {
+        "FFV1 video, which --lossless writes".into()
     };
     let holds = |name: &&str| Container::of(OsStr::new(name)).is_some_and(|c| c.takes(codec.id));
-    let instead = ["NAME.mov", "NAME.mkv"].into_iter().find(holds).unwrap_or("NAME.mkv");
-    format!("{} cannot hold {what}; name the output {instead}", container.name())
+    let other = ["NAME.mov", "NAME.mkv"].into_iter().find(holds).unwrap_or("NAME.mkv");
+    let instead = match able.is_empty() {
+        true => String::new(),
+        false => format!("--codec {} can be held; or ", able.join(", ")),
+    };
+    format!("{} cannot hold {what}; {instead}name the output {other}", container.name())
+}
+
+/// Known encoders that take such pictures, for a container or for any.
+fn able(container: Option<Container>, format: &Format) -> Vec<&'static str> {
+    let fits = |name: &&&str| {
+        encoder(name).is_some_and(|codec| {
+            container.is_none_or(|c| c.takes(codec.id) && alpha_fits(c, name, format))
+                && pick(codec, format).is_some()
+        })
+    };
+    KNOWN.iter().filter(fits).copied().collect()
+}
+
+/// Encoders that keep such pictures as they are, for a container.
+fn lossless(container: Container, format: &Format) -> Vec<&'static str> {
+    let fits = |name: &&&str| {
+        encoder(name).is_some_and(|codec| container.takes(codec.id) && pick_same(codec, format).is_some())
+    };
+    LOSSLESS.iter().filter(fits).copied().collect()
 }
 
 /// Says which encoders cannot take such pictures, what can be said instead, and which others take them. `asked`: the
@@ -203,16 +226,7 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
         takes.dedup();
         text += &format!(", which takes {}", takes.join(", "));
     }
-    let able = |c: Option<Container>| -> Vec<String> {
-        let fits = |name: &&&str| {
-            encoder(name).is_some_and(|codec| {
-                c.is_none_or(|c| c.takes(codec.id) && alpha_fits(c, name, format))
-                    && pick(codec, format).is_some()
-            })
-        };
-        KNOWN.iter().filter(fits).map(|&name| name.to_owned()).collect()
-    };
-    let (here, anywhere) = (able(Some(container)), able(None));
+    let (here, anywhere) = (able(Some(container), format), able(None, format));
     let instead = match (here.is_empty(), anywhere.is_empty()) {
         (false, _) => format!("; --codec {} can", here.join(", ")),
         (true, false) => format!("; in NAME.mkv or NAME.mov {} can", anywhere.join(", ")),

@@ -121,6 +121,11 @@ impl Container {
         ["avi", "gxf"].contains(&self.name().as_str()) || self.flag(sys::AVFMT_NOTIMESTAMPS)
     }
 
+    /// MXF: sound that lasts longer than the picture is cut off by the muxer.
+    pub(crate) fn ends_with_picture(self) -> bool {
+        self.name().starts_with("mxf")
+    }
+
     pub(crate) fn flag(self, flag: i32) -> bool {
         self.get().flags & flag != 0
     }

@@ -85,6 +85,13 @@ impl ShardReader {
         }
     }
 
+    /// Whether the packet lies in the first so many bytes of the file.
+    fn lies_in(&self, packet: &Packet, bytes: u64) -> bool {
+        // SAFETY: our own packet.
+        let (at, size) = unsafe { ((*packet.0).pos, (*packet.0).size) };
+        u64::try_from(at).is_ok_and(|at| at.saturating_add(size.unsigned_abs().into()) <= bytes)
+    }
+
     /// The next packet of the picture; `false` at the end.
     fn next(&self, packet: &Packet) -> Result<bool, SinkError> {
         loop {
@@ -191,8 +198,23 @@ pub fn join(
     }
     output_file.rest((!whole.1).then_some(end))?;
     let size = output_file.end();
-    output_file.conclude(Ok(()), size, true, |out| Ok(out.finish()?))?;
+    output_file.conclude(Ok(()), size, true, |out, _| Ok(out.finish()?))?;
     Ok((times.len() as u64, said))
+}
+
+/// How many pictures lie in the first so many bytes of a file whose writing failed there: what comes behind may be
+/// anything. What cannot be read has none.
+pub(super) fn pictures(path: &Path, bytes: u64) -> u64 {
+    let count = || {
+        let reader = ShardReader::open(path).ok()?;
+        let packet = Packet::new()?;
+        let mut count = 0;
+        while reader.next(&packet).unwrap_or(false) {
+            count += u64::from(reader.lies_in(&packet, bytes));
+        }
+        Some(count)
+    };
+    count().unwrap_or(0)
 }
 
 fn other_count(shard: &Shard) -> SinkError {

@@ -24,12 +24,12 @@ mod video;
 
 use super::error::AvError;
 use super::log::{Log, said};
+use crate::disk::Left;
 use crate::encoding::Encoding;
 use crate::media::FrameStamp;
 use crate::media::{Encode, Plan, Sink, SinkError};
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Whether the output is named as a video file that libav can write.
@@ -93,7 +93,7 @@ impl Sink for Logged {
         self.sink.finish()
     }
 
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
         let _log = self.log.enter();
         self.sink.abandon()
     }

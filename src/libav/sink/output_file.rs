@@ -5,14 +5,15 @@ use super::container::{Container, ContainerFamily};
 use super::encoder::rational;
 use super::handles::{Dict, Packet};
 use super::holds::{Chapters, lost_words};
+use super::join::pictures;
 use super::mux::Muxer;
 use super::{av_fault, fault};
-use crate::disk::Output;
-use crate::encoding::Encoding;
+use crate::disk::{Left, Output};
+use crate::encoding::{Audio, Encoding};
 use crate::libav::carry;
 use crate::libav::copy::{
-    Input, Planned, Span, StreamCopier, add_chapters, container_tags, fits, move_timecodes, plan as route,
-    set_timecode, tags, timecode_after,
+    Heard, Input, Planned, Span, StreamCopier, add_chapters, container_tags, fits, hear, move_timecodes,
+    plan as route, set_timecode, tags, timecode_after,
 };
 use crate::libav::details;
 use crate::libav::error::AvError;
@@ -37,6 +38,8 @@ pub(super) struct OutputFile {
     pub(super) out: Output,
     /// Room on the disk that is given back when it is full, so that the end of the file can be written.
     spare: Option<File>,
+    /// How much was written when writing failed.
+    torn: Option<u64>,
     /// The picture's stream in the output.
     pub(super) stream: usize,
     base: AVRational,
@@ -73,6 +76,15 @@ impl OutputParams<'_> {
         let opened = self.source.map_or(Ok(None), Input::open);
         let name = self.output.to_string_lossy();
         opened.map_err(|e| av_fault(&name, "the input cannot be opened a second time", e))
+    }
+
+    /// Where sound has holes and ends, for a container that has no times for it.
+    fn heard(&self) -> Result<Vec<Heard>, SinkError> {
+        let holds = self.container.counts_frames() && !self.container.sounds().is_empty();
+        let sound = self.encoding.audio != Audio::None && self.source.is_some_and(|s| !s.jumps);
+        let input = if holds && sound { self.input()? } else { None };
+        let Some(mut input) = input else { return Ok(Vec::new()) };
+        hear(&mut input).map_err(|e| av_fault(&self.output.to_string_lossy(), "memory is out", e))
     }
 }
 
@@ -145,7 +157,8 @@ impl OutputFile {
                 if !alone {
                     let more;
                     let takes = |plans: &[Planned]| tried(plans).is_ok();
-                    (plans, more) = route(&input, video, container, encoding, whole.0, takes);
+                    let sounds = output_params.heard()?;
+                    (plans, more) = route(&input, video, container, encoding, whole, &sounds, takes);
                     // what was said of ways not gone
                     crate::libav::log::drain();
                     said.extend(more);
@@ -174,6 +187,7 @@ impl OutputFile {
             muxer,
             out,
             spare,
+            torn: None,
             stream,
             base,
             start,
@@ -235,6 +249,7 @@ impl OutputFile {
             copied.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))?;
         }
         let written = self.muxer.write(packet, base, self.stream);
+        self.out.written_elsewhere();
         written.map_err(|e| self.fault("it cannot be written", e))
     }
 
@@ -250,9 +265,12 @@ impl OutputFile {
         rest.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))
     }
 
-    /// Gives back the room that was kept for the end of the file.
+    /// Where writing has failed: gives back the room that was kept for the end of the file.
     pub(super) fn make_room(&mut self) {
-        self.spare = None;
+        if self.muxer.failed() && self.torn.is_none() {
+            self.torn = Some(self.out.size());
+            self.spare = None;
+        }
     }
 
     /// Writes the trailer and closes the file.
@@ -260,23 +278,30 @@ impl OutputFile {
         self.muxer.end().map_err(|e| self.fault("it cannot be finished", e))
     }
 
-    /// Names the file, or leaves what can be played of it under its partial name.
+    /// Names the file, or leaves what can be played of it under its partial name. `end` is given how many pictures are
+    /// in it, where those are not all.
     pub(super) fn conclude<T>(
         self,
         result: Result<(), SinkError>,
         closed: Result<u64, SinkError>,
         shown: bool,
-        end: impl FnOnce(Output) -> Result<T, SinkError>,
+        end: impl FnOnce(Output, Option<u64>) -> Result<T, SinkError>,
     ) -> Result<T, SinkError> {
-        let OutputFile { muxer, mut out, container, .. } = self;
+        let OutputFile { muxer, mut out, container, torn, .. } = self;
         drop(muxer);
         // Matroska plays without its end, most others do not
-        if shown && (closed.is_ok() || container.is_matroska()) {
-            out.written_elsewhere();
+        let kept = shown && (closed.is_ok() || container.is_matroska());
+        let frames = match (kept, torn, out.path()) {
+            (true, Some(bytes), Some(path)) => Some(pictures(path, bytes)),
+            (true, ..) => None,
+            (false, ..) => Some(0),
+        };
+        if kept && frames != Some(0) {
+            out.left_elsewhere();
         }
         match result.and(closed) {
-            Ok(_) => end(out),
-            Err(cause) => Err(cause.leaving(out.abandon().ok().flatten())),
+            Ok(_) => end(out, frames),
+            Err(cause) => Err(cause.leaving(Left { frames, ..out.abandon().unwrap_or_default() })),
         }
     }
 }
@@ -285,7 +310,11 @@ impl OutputFile {
 fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
     let said = crate::libav::log::drain().join("; ");
     let said = if said.is_empty() { error.to_string() } else { said };
-    fault(output, format!("{} cannot hold such pictures: {said}", container.name()))
+    let problem = format!(
+        "{} cannot hold such pictures: {said}; name the output NAME.mkv, or choose by --codec",
+        container.name()
+    );
+    SinkError::Usage { name: output.to_string_lossy().into_owned(), problem }
 }
 
 /// A file without a name beside the output.

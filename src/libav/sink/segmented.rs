@@ -9,7 +9,7 @@ use super::hdr::Hdr;
 use super::output_file::OutputFile;
 use super::packet::{fill, kept, kind, sides};
 use super::video::{OpenedOutput, hdr_with, open, prepare};
-use crate::disk::Temporary;
+use crate::disk::{Left, Temporary};
 use crate::encoding::Encoding;
 use crate::journal::keep::Seal;
 use crate::journal::segments::file::{self, Head, Reader, SegmentError, Stream, Writer};
@@ -24,7 +24,7 @@ use grainfield_filters::frame::Frame;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use sys::AVRational;
 
@@ -300,19 +300,20 @@ impl Sink for Segmented {
             self.output_file.out.seal(seal.boxed());
         }
         let Segmented { output_file, hold, .. } = *self;
-        output_file.conclude(Ok(()), size, true, |out| Ok(out.finish()?))?;
+        output_file.conclude(Ok(()), size, true, |out, _| Ok(out.finish()?))?;
         hold.discard();
         Ok(())
     }
 
     /// Whole segments stay, for `--resume`.
-    fn abandon(self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
         let Segmented { output_file, hold, current, grid, pictures, .. } = *self;
         drop((output_file, current));
+        let frames = Some(pictures.1);
         if pictures == (0, 0) {
             hold.discard();
-            return Ok(None);
+            return Ok(Left { partial: None, frames });
         }
-        Ok(Some(grid.folder.clone()))
+        Ok(Left { partial: Some(grid.folder.clone()), frames })
     }
 }

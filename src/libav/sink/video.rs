@@ -10,6 +10,7 @@ use super::holds::lost_picture;
 use super::mux::Muxer;
 use super::output_file::{OutputFile, OutputParams};
 use super::{av_fault, fault};
+use crate::disk::Left;
 use crate::encoding::Encoding;
 use crate::libav::carry::{self, FrameCarry};
 use crate::libav::copy::video_tags;
@@ -22,7 +23,7 @@ use grainfield_filters::frame::{Frame, Transfer};
 use grainfield_filters::ratio::Ratio;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use sys::{AVPacketSideDataType, AVRational};
 
@@ -186,9 +187,7 @@ impl Video {
     /// First how that went, then how long the file is if it has its end.
     fn close(&mut self, to_end: bool) -> (Result<(), SinkError>, Result<u64, SinkError>) {
         let mut result = Ok(());
-        if self.output_file.muxer.failed() {
-            self.output_file.make_room();
-        } else if self.output_file.muxer.begun() {
+        if !self.output_file.muxer.failed() && self.output_file.muxer.begun() {
             result = self.encoder.end().map_err(|e| self.fault("the encoder failed", e));
             result = result.and_then(|()| self.drain());
             if result.is_ok() {
@@ -196,9 +195,7 @@ impl Video {
             }
         }
         // the trailer is written whatever came before it: without it most files cannot be played
-        if self.output_file.muxer.failed() {
-            self.output_file.make_room();
-        }
+        self.output_file.make_room();
         (result, self.output_file.end())
     }
 }
@@ -241,15 +238,15 @@ impl Sink for Video {
     fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
         let to_end = self.whole_end;
         let (result, size) = self.close(to_end);
-        self.output_file.conclude(result, size, self.last.is_some(), |out| Ok(out.finish()?))
+        self.output_file.conclude(result, size, self.last.is_some(), |out, _| Ok(out.finish()?))
     }
 
-    fn abandon(mut self: Box<Self>) -> Result<Option<PathBuf>, SinkError> {
+    fn abandon(mut self: Box<Self>) -> Result<Left, SinkError> {
         // What could not be written or copied is why it is abandoned, or does not matter any more.
         let (_, size) = self.close(false);
         let (shown, matroska) = (self.last.is_some(), self.output_file.container.is_matroska());
         let kept = size.or_else(|e| if shown && matroska { Ok(0) } else { Err(e) });
-        self.output_file.conclude(Ok(()), kept, shown, |out| Ok(out.abandon()?))
+        self.output_file.conclude(Ok(()), kept, shown, |out, frames| Ok(Left { frames, ..out.abandon()? }))
     }
 }
 

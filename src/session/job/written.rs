@@ -166,6 +166,12 @@ mod tests {
         std::fs::write(&name, format!("{}\n", log.display())).unwrap();
         let graph = format!("metadata=mode=print:/file={}", name.display());
         assert_eq!(named(by_graph(&graph)), [log.display().to_string()]);
+        // the file that is named is read, however it is spelled
+        let odd = dir.path().join("k:e");
+        std::fs::write(&odd, "lavfi.x\n").unwrap();
+        let mut uses = by_graph(&format!("metadata=mode=print:/key={}/k\\\\:e", dir.path().display()));
+        uses.write("the output", Place::Path(odd));
+        assert!(uses.check().is_err());
         let encoder = |key: &str, value: &str| named(by_encoder(&[(key.into(), value.into())]));
         assert_eq!(encoder("x264-params", "pass=1:stats=s"), ["s", "s.mbtree"]);
         assert_eq!(encoder("x265-params", "pass=1"), ["x265_2pass.log", "x265_2pass.log.cutree"]);

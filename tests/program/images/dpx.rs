@@ -78,6 +78,14 @@ fn a_scan_goes_through_byte_for_byte() {
             assert!(was == is, "little: {little}: differs at {at:?}");
         }
     }
+    // what is said of light stays as it was said, where there is no tag for it too
+    for said in [0, 3, 4, 7, 10, 11, 255] {
+        let mut file = scan(true, 7);
+        file[801] = said;
+        s.write("light.dpx", &file);
+        s.run("render light.dpx same.dpx -y").ok();
+        assert_eq!(s.read("same.dpx")[801], said);
+    }
     let told = s.run("probe true.@.dpx").ok().text();
     for part in ["10:20:30:07", "printing density", "0245030123451234", "Reel 12", "Scanity", "SC 12/3"] {
         assert!(told.contains(part), "{part}: {told}");

@@ -111,7 +111,8 @@ fn abandoning_leaves_whole_frames_and_nothing_else() {
     }
     sink.write(&stamp(1), &frame, &[]).unwrap();
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
-    assert!(sink.abandon().unwrap().is_none());
+    let left = sink.abandon().unwrap();
+    assert!(left.partial.is_none() && left.frames.is_some());
     let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["a.1.png"]);
     assert_eq!(one(dir.path().join("a.1.png")).1.row::<u8>(0, 0), frame.row::<u8>(0, 0));
