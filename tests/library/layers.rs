@@ -23,6 +23,7 @@ const FILTERS: Rows = &[
     ("frame", 1),
     // A macro of `settings`: macros live at the root whatever module defines them.
     ("choices", 1),
+    ("film_grain", 1),
     ("settings", 2),
     ("noise", 2),
     ("pixel", 3),

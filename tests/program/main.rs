@@ -7,8 +7,8 @@ mod bound;
 mod util;
 
 mod absurd;
-mod advice;
 mod acceptance;
+mod advice;
 mod analyze;
 mod cli;
 mod containers;
@@ -19,6 +19,7 @@ mod ffmpeg_odds;
 mod ffmpeg_sink;
 mod ffmpeg_sound;
 mod ffmpeg_time;
+mod film_grain;
 mod images;
 mod losses;
 mod plates;
