@@ -51,6 +51,7 @@ const PROGRAM: Rows = &[
     ("analyze", 8),
     ("batch", 8),
     ("join", 8),
+    ("matching", 9),
     ("sheet", 9),
     ("cli", 10),
     ("studio", 11),

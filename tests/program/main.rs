@@ -22,6 +22,7 @@ mod ffmpeg_time;
 mod film_grain;
 mod images;
 mod losses;
+mod matching;
 mod plates;
 mod preflight;
 mod readme;
