@@ -41,6 +41,7 @@ const WAYS: &[Pass] = &[
     ("transform turn bilinear", "transform", &[("rotate", "10"), ("kernel", "bilinear")]),
     ("transform turn bicubic", "transform", &[("rotate", "10")]),
     ("weave", "weave", &[]),
+    ("AV1 grain", "av1grain", &[("vector", "3")]),
 ];
 
 const FRAMES: &[(&str, &str, u32, u32)] = &[

@@ -11,6 +11,7 @@ pub mod join;
 pub mod journal;
 #[cfg(feature = "ffmpeg")]
 pub mod libav;
+pub mod matching;
 pub mod media;
 pub mod pipeline;
 pub mod session;

@@ -6,6 +6,7 @@ pub use crate::filter::{Entry, Role};
 pub const FILTERS: &[Entry] = &[
     crate::filter::noise::ENTRY,
     crate::filter::grain::ENTRY,
+    crate::filter::av1grain::ENTRY,
     crate::filter::dither::ENTRY,
     crate::filter::fade::ENTRY,
     crate::filter::invert::ENTRY,

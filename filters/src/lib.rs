@@ -32,6 +32,7 @@
 pub mod catalog;
 pub mod chain;
 pub mod curve;
+pub mod film_grain;
 pub mod filter;
 pub mod frame;
 pub mod gf2;

@@ -26,6 +26,7 @@
 mod attach;
 mod effect;
 pub mod fuzz;
+mod grain_table;
 mod import;
 mod lottie;
 mod pack;
@@ -36,6 +37,7 @@ mod unpack;
 pub(crate) use attach::one;
 pub use attach::{AttachError, AttachProblem, attach};
 pub use effect::{EffectFileError, load_effect};
+pub use grain_table::{GrainTableError, load_grain_table};
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
 pub use lottie::{LottieError, lottie, to_lottie};
 pub use pack::PackedWriter;

@@ -138,6 +138,13 @@ pub(super) enum Command {
     /// not depend on the number of frames.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::analyze::EXAMPLES)]
     Analyze(super::analyze::Analyze),
+    /// Measure a plate's grain, and write what reproduces it
+    ///
+    /// Grain is the difference of the plate and the same without grain. A recipe of the filter grain, or a film grain
+    /// table, is fitted to its strength by brightness, its spectrum, its colour and its correlation in time, laid over the
+    /// clean picture and measured again. The report tells how near it comes.
+    #[command(name = "match", after_help = "'--help' explains each option and gives examples.", after_long_help = super::matching::EXAMPLES)]
+    Match(super::matching::MatchArgs),
     /// Fit, inspect and plot curves and tracks
     ///
     /// Curves animate settings. They are keyframe strings such as '0=0;48~=12', Lottie keyframe lists (.json) or tracks

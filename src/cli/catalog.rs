@@ -38,6 +38,7 @@ pub(super) fn page(f: &Entry) -> String {
 /// Chains to begin with, of filters whose defaults change nothing: an example should be worth trying.
 const EXAMPLES: &[(&str, &str)] = &[
     ("grain", "grain=preset=35mm"),
+    ("av1grain", "av1grain=iso=6400"),
     ("fade", "fade=amount='0=1;24=0'"),
     ("levels", "levels=black=0.05:gamma=1.2"),
     ("color", "color=saturation=0.6:temperature=0.3"),
@@ -70,6 +71,7 @@ fn line(s: &Setting) -> String {
         Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
         Kind::Image => "name of an image file".into(),
         Kind::Effect => "name of an effect file".into(),
+        Kind::GrainTable => "name of a film grain table".into(),
         Kind::SourceFrame => "number of a frame of the source".into(),
         Kind::Points { min, max } => {
             format!("points x=y;x=y;..., x from 0 to 1 and growing, y from {min} to {max}")

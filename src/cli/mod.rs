@@ -12,6 +12,7 @@ mod frei0r;
 mod help;
 mod join;
 mod manual;
+mod matching;
 mod probe;
 mod report;
 mod resolve;
@@ -123,6 +124,7 @@ fn command(command: Command) -> Exit {
         Command::Cache(typed) => cache::run(typed, &environment),
         Command::Frei0r(typed) => frei0r::run(typed),
         Command::Analyze(typed) => analyze::run(typed, &environment),
+        Command::Match(typed) => matching::run(typed, &environment),
         Command::Curve(typed) => curve::run(typed),
         Command::Sheet(typed) => sheet::run(typed, &environment),
         Command::Filters(typed) => filters(&typed),

@@ -22,6 +22,7 @@ pub mod normal;
 pub mod peak;
 pub mod phases;
 pub mod report;
+pub mod residual;
 pub mod spectrum;
 #[cfg(test)]
 mod testing;

@@ -54,6 +54,7 @@ fn setting(f: &'static [Setting], s: &Setting) -> serde_json::Value {
         Kind::Planes => "planes",
         Kind::Image => "image",
         Kind::Effect => "effect",
+        Kind::GrainTable => "grain table",
         Kind::SourceFrame => "source frame",
         Kind::Points { .. } => "points",
         Kind::Choice(_) => "choice",

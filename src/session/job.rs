@@ -59,6 +59,9 @@ pub enum JobError {
     /// An effect file cannot be taken.
     #[error("{0}")]
     Effect(#[from] crate::assets::EffectFileError),
+    /// A film grain table cannot be taken.
+    #[error("{0}")]
+    GrainTable(#[from] crate::assets::GrainTableError),
     /// `--pix-fmt` names nothing.
     #[error("--pix-fmt: {0}")]
     PixFmt(#[from] NameError),
@@ -76,6 +79,7 @@ impl JobError {
             JobError::Sink(e) => e.is_usage(),
             JobError::Attach(e) => e.is_usage(),
             JobError::Effect(e) => e.is_usage(),
+            JobError::GrainTable(e) => e.is_usage(),
             _ => false,
         }
     }

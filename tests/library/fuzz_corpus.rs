@@ -103,6 +103,11 @@ fn effect() {
 }
 
 #[test]
+fn film_grain() {
+    hold("film_grain", 3000);
+}
+
+#[test]
 fn note() {
     hold("note", 3000);
 }
@@ -125,5 +130,5 @@ fn faults_are_found() {
     assert_eq!(outcome.faults[0].input, b"abcd");
     let held = peak_of(|| drop(vec![0u8; 5000]));
     assert!((5000..6000).contains(&held), "{held}");
-    assert_eq!(TARGETS.len(), 16);
+    assert_eq!(TARGETS.len(), 17);
 }

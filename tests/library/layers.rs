@@ -23,6 +23,7 @@ const FILTERS: Rows = &[
     ("frame", 1),
     // A macro of `settings`: macros live at the root whatever module defines them.
     ("choices", 1),
+    ("film_grain", 1),
     ("settings", 2),
     ("noise", 2),
     ("pixel", 3),
@@ -50,6 +51,7 @@ const PROGRAM: Rows = &[
     ("analyze", 8),
     ("batch", 8),
     ("join", 8),
+    ("matching", 9),
     ("sheet", 9),
     ("cli", 10),
     ("studio", 11),

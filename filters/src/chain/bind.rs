@@ -113,7 +113,8 @@ impl Chain {
     ///
     /// Filters work at the source's depth, or in 16 bits when one of them asks for it, when the output is shallower
     /// than the source, or when the last of them is a `dither`. Where the output is shallower than that, the chain ends
-    /// with dither: as its last filter says if that is one, else uniform, which leaves exact codes as they are.
+    /// with dither: as its last filter says if that is one, else uniform, which leaves exact codes as they are. A filter that
+    /// works at the final depth ([`Spec::works_at_final_depth`]) has it before itself, too.
     pub fn bind<E: From<ChainError>>(
         steps: &[Step],
         input: Format,
@@ -172,6 +173,7 @@ impl Chain {
         }
         let mut before: Vec<&str> = Vec::new();
         let mut lent: Option<Format> = None;
+        let mut settled = false;
         for (i, (step, spec)) in steps.iter().zip(&specs).enumerate() {
             let name = step.filter.name;
             let nth = before.iter().filter(|n| **n == name).count() as u64;
@@ -189,6 +191,12 @@ impl Chain {
                 }
                 _ => {}
             }
+            let to = if spec.works_at_final_depth() { target.depth } else { work_depth };
+            if settled || spec.works_at_final_depth() {
+                let seed = filter_seed(options.seed, "depth", i as u64);
+                chain.settle_depth(to, ending, seed)?;
+            }
+            settled = spec.works_at_final_depth();
             let input = *chain.output();
             if input.family == Family::Gray && step.planes.is_some_and(Planes::name_chroma_only) {
                 chain.notes.push(format!(
@@ -234,6 +242,18 @@ impl Chain {
         let still = all_still || (ending.is_some() && asked.is_some_and(Values::is_static));
         chain.finish(target, (ending.unwrap_or(Mode::Uniform), unseen), seed, still)?;
         Ok(chain)
+    }
+
+    /// Brings integer samples to the depth that a step works at, unannounced.
+    fn settle_depth(&mut self, depth: Depth, ending: Option<Mode>, seed: u64) -> Result<(), ChainError> {
+        let now = *self.output();
+        if now.depth == depth || now.depth == Depth::Float || depth == Depth::Float {
+            return Ok(());
+        }
+        let notes = self.notes.len();
+        self.finish(Format { depth, ..now }, (ending.unwrap_or(Mode::Uniform), true), seed, false)?;
+        self.notes.truncate(notes);
+        Ok(())
     }
 
     /// Ends with the format `to`: where depth is lost, everything else is converted first, in 16 bits.

@@ -140,6 +140,7 @@
 //!   [`prepare`](Render::prepare) and kept under the plan's key.
 //! - A filter in which every frame follows from the one before is a [`Simulate`]d filter.
 
+pub mod av1grain;
 pub mod blur;
 pub mod color;
 pub mod convert;
@@ -247,6 +248,12 @@ pub trait Spec: Send + Sync {
     /// codes, and rounding each sample by itself would show steps. White noise dithers itself.
     fn wants_16_bits(&self) -> bool {
         true
+    }
+
+    /// Whether its input has to have the depth of the chain's result, in which the chain rounds before it then: grain that is
+    /// added by a decoder is added to the codes that were coded.
+    fn works_at_final_depth(&self) -> bool {
+        false
     }
 
     /// How the chain reduces depth at its end when this is its last filter, and whether that is all that the filter is

@@ -68,7 +68,7 @@ impl Recipe {
                     setting.id,
                     match value {
                         Value::Image(p) => Value::Image(ImageAsset::named(&moved(p.name()))),
-                        Value::Effect(d) => Value::Effect(FileAsset::named(&moved(d.name()))),
+                        Value::File(d) => Value::File(FileAsset::named(&moved(d.name()))),
                         _ => return None,
                     },
                 ))

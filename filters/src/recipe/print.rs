@@ -83,7 +83,7 @@ fn normal(value: &Value) -> Value {
         | Value::Planes(_)
         | Value::Points(_)
         | Value::Image(_)
-        | Value::Effect(_) => value.clone(),
+        | Value::File(_) => value.clone(),
     }
 }
 
@@ -155,7 +155,7 @@ impl Recipe {
         for (_, value) in self.steps.iter().flat_map(|step| step.values.iter_given()) {
             let read = match value {
                 Value::Image(picture) => picture.frame().map(|f| u128::from_be_bytes(f.digest())),
-                Value::Effect(file) => file.digest(),
+                Value::File(file) => file.digest(),
                 _ => None,
             };
             if let Some(digest) = read {

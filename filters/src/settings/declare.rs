@@ -79,7 +79,7 @@ from_value! {
     Colour: Animated<[f64; 4]>,
     Points: Points,
     Image: ImageAsset,
-    Effect: FileAsset,
+    File: FileAsset,
 }
 
 impl FromValue for f64 {
@@ -163,6 +163,11 @@ pub const fn source_frame() -> SettingBuilder<Option<ImageAsset>> {
 /// An effect file.
 pub const fn effect() -> SettingBuilder<Option<FileAsset>> {
     builder(Kind::Effect)
+}
+
+/// A film grain table.
+pub const fn grain_table() -> SettingBuilder<Option<FileAsset>> {
+    builder(Kind::GrainTable)
 }
 
 impl<T> SettingBuilder<T> {

@@ -150,6 +150,8 @@ pub enum Kind {
     Image,
     /// An effect file, by its name. Whoever hosts the filters reads it and hands in what it says.
     Effect,
+    /// A film grain table, by its file's name. Whoever hosts the filters reads it and hands in what it says.
+    GrainTable,
     /// A frame of the source, by its number. Whoever hosts the filters reads it and hands it in, grey, as an image.
     SourceFrame,
     /// Points of a function of 0..1, by straight lines between them: `0=0;0.4=1;1=0.2` (x=y, x growing).

@@ -114,7 +114,7 @@ impl Setting {
         if text.is_empty() {
             return err(ValueProblem::Text(TextProblem::Missing));
         }
-        let points = matches!(self.kind, Kind::Points { .. } | Kind::Image | Kind::Effect);
+        let points = matches!(self.kind, Kind::Points { .. } | Kind::Image | Kind::Effect | Kind::GrainTable);
         if !self.kind.animatable() && !points && text.contains('=') {
             return err(ValueProblem::Fixed);
         }
@@ -149,7 +149,7 @@ impl Setting {
                 ValueError { at: e.at..end, problem: ValueProblem::Planes(e) }
             }),
             Kind::Image => Ok(Value::Image(ImageAsset::named(text))),
-            Kind::Effect => Ok(Value::Effect(FileAsset::named(text))),
+            Kind::Effect | Kind::GrainTable => Ok(Value::File(FileAsset::named(text))),
             Kind::SourceFrame => match text.parse::<i64>() {
                 Ok(v) if v.unsigned_abs() <= 1 << 53 => Ok(Value::Image(ImageAsset::named(&v.to_string()))),
                 _ => err(ValueProblem::NotInteger),
@@ -210,7 +210,7 @@ impl fmt::Display for Value {
             Value::Planes(p) => p.fmt(f),
             Value::Points(p) => p.fmt(f),
             Value::Image(p) => p.fmt(f),
-            Value::Effect(d) => d.fmt(f),
+            Value::File(d) => d.fmt(f),
         }
     }
 }

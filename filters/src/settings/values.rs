@@ -30,8 +30,8 @@ pub enum Value {
     Points(Points),
     /// Of a [`Kind::Image`], or of a [`Kind::SourceFrame`], whose number is the picture's name.
     Image(ImageAsset),
-    /// Of a [`Kind::Effect`].
-    Effect(FileAsset),
+    /// Of a [`Kind::Effect`] or a [`Kind::GrainTable`].
+    File(FileAsset),
 }
 
 /// What is wrong with a setting's value.
@@ -218,7 +218,7 @@ impl Setting {
             | (Kind::Frames, Value::Frames(_))
             | (Kind::Planes, Value::Planes(_))
             | (Kind::Image | Kind::SourceFrame, Value::Image(_))
-            | (Kind::Effect, Value::Effect(_)) => Ok(()),
+            | (Kind::Effect | Kind::GrainTable, Value::File(_)) => Ok(()),
             (Kind::Integer { min, max }, Value::Integer(v)) => {
                 if (min..=max).contains(v) {
                     Ok(())

@@ -61,7 +61,8 @@ pub(crate) fn named(recipe: &Recipe) -> Uses {
         for (setting, value) in step.values.iter_given() {
             let (what, name) = match (&setting.kind, &value) {
                 (Kind::Image, Value::Image(picture)) => ("image", picture.name()),
-                (Kind::Effect, Value::Effect(file)) => ("effect", file.name()),
+                (Kind::Effect, Value::File(file)) => ("effect", file.name()),
+                (Kind::GrainTable, Value::File(file)) => ("grain table", file.name()),
                 _ => continue,
             };
             uses.read(format!("the {what} of '{}'", step.filter.name), Place::Path(name.into()));
@@ -93,15 +94,19 @@ pub(crate) fn load<E: From<JobError>>(
     Ok(())
 }
 
-/// Reads the images and effect files that settings name: all that needs no source.
+/// Reads the images, effect files and grain tables that settings name: all that needs no source.
 pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
         for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {
             let read = match value {
-                Value::Effect(file) => {
+                Value::File(file) if setting.kind == Kind::GrainTable => {
+                    let (table, digest) = crate::assets::load_grain_table(Path::new(file.name()))?;
+                    Value::File(file.read(std::sync::Arc::new(table), digest))
+                }
+                Value::File(file) => {
                     let effect = crate::assets::load_effect(Path::new(file.name()))?;
                     let digest = grainfield_filters::recipe::effect::digest(&effect);
-                    Value::Effect(file.read(effect, digest))
+                    Value::File(file.read(effect, digest))
                 }
                 Value::Image(picture) => {
                     let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
@@ -120,7 +125,7 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
 fn unread(step: &Step, of: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
     let missing = |value: &Value| match value {
         Value::Image(picture) => picture.frame().is_none(),
-        Value::Effect(file) => file.digest().is_none(),
+        Value::File(file) => file.digest().is_none(),
         _ => false,
     };
     let named = step.values.iter_given().filter(|(s, value)| of(&s.kind) && missing(value));

@@ -34,7 +34,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     targets::y4m::TARGET,
     targets::recipe::CHAIN,
     targets::recipe::TOML,
@@ -51,6 +51,7 @@ pub const TARGETS: [Target; 16] = [
     targets::files::STATUS,
     targets::files::NOTE,
     targets::effect::TARGET,
+    targets::film_grain::TARGET,
 ];
 
 /// The target of a name.

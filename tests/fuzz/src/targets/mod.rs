@@ -3,6 +3,7 @@
 pub mod curve;
 pub mod effect;
 pub mod files;
+pub mod film_grain;
 pub mod pattern;
 pub mod pma;
 pub mod ranges;

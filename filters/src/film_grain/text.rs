@@ -1,0 +1,337 @@
+//! Tables as text.
+//!
+//! ```text
+//! filmgrn1
+//! E start end apply seed update
+//!     p lag coefficient-shift grain-shift scaling-shift chroma-from-luma overlap own luma offset own luma offset
+//!     sY count x y ...
+//!     sCb count x y ...
+//!     sCr count x y ...
+//!     cY coefficient ...
+//!     cCb coefficient ... luma
+//!     cCr coefficient ... luma
+//! ```
+//!
+//! The lines after `E` are there when `update` is 1. It is written as libaom writes it; read are any white space between
+//! numbers, blank lines, and lines that end in CR LF.
+
+use super::{ChromaIndex, MAX_POINTS, Params, Segment, Table};
+use core::fmt;
+use core::str::{FromStr, SplitWhitespace};
+
+/// Longest text of a table, in bytes.
+pub const MAX_TEXT: usize = 32 << 20;
+/// Most segments of a table.
+pub const MAX_SEGMENTS: usize = 1 << 16;
+
+/// The lines that say what a segment's grain is like.
+const LINES: [&str; 7] = ["p", "sY", "sCb", "sCr", "cY", "cCb", "cCr"];
+
+/// Why a text is no film grain table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TableError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+/// See [`TableError`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// It does not begin with `filmgrn1`.
+    NoTable,
+    /// The text, or the list of segments, is too long.
+    TooLong,
+    /// A line that begins otherwise than it must.
+    Line {
+        /// The word that it must begin with.
+        expected: &'static str,
+        /// The word that it begins with; empty at the end of the text.
+        found: String,
+    },
+    /// A number is missing.
+    Missing {
+        /// What it says.
+        what: &'static str,
+    },
+    /// A word that is no number, or a number out of range.
+    Number {
+        /// What it says.
+        what: &'static str,
+        /// The word.
+        found: String,
+        /// The lowest and highest that it may be.
+        range: (i64, i64),
+    },
+    /// Something stands behind the last number.
+    More {
+        /// The line's first word.
+        line: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// A segment ends before it begins.
+    Ends,
+    /// The brightness of points does not rise.
+    Falls,
+    /// `update 0`, and no segment before says what the grain is like.
+    NothingBefore,
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: ", self.line)?;
+        match &self.problem {
+            Problem::NoTable => f.write_str("a film grain table begins with the line 'filmgrn1'"),
+            Problem::TooLong => write!(
+                f,
+                "a film grain table has at most {MAX_SEGMENTS} segments and {} MiB of text",
+                MAX_TEXT >> 20
+            ),
+            Problem::Line { expected, found } if found.is_empty() => {
+                write!(f, "the table ends where a line '{expected} ...' must follow")
+            }
+            Problem::Line { expected, found } => {
+                write!(f, "a line '{expected} ...' must stand here, not '{found}'")
+            }
+            Problem::Missing { what } => write!(f, "{what} is missing at the end of the line"),
+            Problem::Number { what, found, range: (min, max) } => {
+                write!(f, "{what} is '{found}': a whole number from {min} to {max} must stand here")
+            }
+            Problem::More { line, found } => write!(f, "nothing may follow in this line '{line}', but '{found}' does"),
+            Problem::Ends => f.write_str("the segment ends before it begins: E START END ..."),
+            Problem::Falls => f.write_str("the points' brightness must rise: x of each point is larger than before"),
+            Problem::NothingBefore => f.write_str(
+                "update 0 keeps the grain of the segment before, but none before has any: the first segment needs update 1 \
+                 and the lines p to cCr",
+            ),
+        }
+    }
+}
+
+impl core::error::Error for TableError {}
+
+/// As much of a word as an error shows.
+fn shown(word: &str) -> String {
+    word.chars().take(40).collect()
+}
+
+/// A line's words behind the first.
+struct Words<'a> {
+    line: usize,
+    name: &'static str,
+    words: SplitWhitespace<'a>,
+}
+
+impl Words<'_> {
+    fn fail<T>(&self, problem: Problem) -> Result<T, TableError> {
+        Err(TableError { line: self.line, problem })
+    }
+
+    fn number<T: TryFrom<i64>>(&mut self, what: &'static str, range: (i64, i64)) -> Result<T, TableError> {
+        let Some(word) = self.words.next() else { return self.fail(Problem::Missing { what }) };
+        let number = word.parse::<i64>().ok().filter(|v| (range.0..=range.1).contains(v));
+        match number.and_then(|v| T::try_from(v).ok()) {
+            Some(v) => Ok(v),
+            None => self.fail(Problem::Number { what, found: shown(word), range }),
+        }
+    }
+
+    fn switch(&mut self, what: &'static str) -> Result<bool, TableError> {
+        Ok(self.number::<u8>(what, (0, 1))? == 1)
+    }
+
+    fn end(mut self) -> Result<(), TableError> {
+        match self.words.next() {
+            None => Ok(()),
+            Some(found) => self.fail(Problem::More { line: self.name, found: shown(found) }),
+        }
+    }
+}
+
+/// The lines that are not blank.
+struct Reader<'a> {
+    lines: core::iter::Enumerate<core::str::Lines<'a>>,
+    last: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// The next line, whatever it begins with, and its first word.
+    fn any(&mut self, name: &'static str) -> Option<(&'a str, Words<'a>)> {
+        for (i, text) in self.lines.by_ref() {
+            self.last = i + 1;
+            let mut words = text.split_whitespace();
+            if let Some(first) = words.next() {
+                return Some((first, Words { line: i + 1, name, words }));
+            }
+        }
+        None
+    }
+
+    /// The next line, which must begin with a word.
+    fn line(&mut self, name: &'static str) -> Result<Words<'a>, TableError> {
+        match self.any(name) {
+            Some((first, words)) if first == name => Ok(words),
+            Some((first, words)) => words.fail(Problem::Line { expected: name, found: shown(first) }),
+            None => {
+                let problem = Problem::Line { expected: name, found: String::new() };
+                Err(TableError { line: self.last + 1, problem })
+            }
+        }
+    }
+
+    fn params(&mut self) -> Result<Params, TableError> {
+        let mut p = self.line(LINES[0])?;
+        let lag = p.number("the lag", (0, 3))?;
+        let coefficient_shift = p.number("the coefficients' shift", (6, 9))?;
+        let grain_shift = p.number("the grain's shift", (0, 3))?;
+        let scaling_shift = p.number("the strength's shift", (8, 11))?;
+        let chroma_from_luma = p.switch("whether chroma's strength is luma's")?;
+        let overlap = p.switch("whether blocks overlap")?;
+        let mut index = || {
+            Ok(ChromaIndex {
+                own: p.number("a factor of chroma", (0, 255))?,
+                luma: p.number("a factor of luma", (0, 255))?,
+                offset: p.number("an offset", (0, 511))?,
+            })
+        };
+        let index = [index()?, index()?];
+        p.end()?;
+        let points = [self.points(0)?, self.points(1)?, self.points(2)?];
+        let coefficients =
+            [self.coefficients(0, lag)?, self.coefficients(1, lag)?, self.coefficients(2, lag)?];
+        Ok(Params {
+            points,
+            lag,
+            coefficients,
+            coefficient_shift,
+            grain_shift,
+            scaling_shift,
+            chroma_from_luma,
+            overlap,
+            index,
+            clip: false,
+        })
+    }
+
+    fn points(&mut self, plane: usize) -> Result<Vec<[u8; 2]>, TableError> {
+        let mut line = self.line(LINES[1 + plane])?;
+        let count = line.number("the number of points", (0, MAX_POINTS[plane] as i64))?;
+        let mut points: Vec<[u8; 2]> = Vec::with_capacity(count);
+        for _ in 0..count {
+            let point = [line.number("a point's x", (0, 255))?, line.number("a point's y", (0, 255))?];
+            if points.last().is_some_and(|last| last[0] >= point[0]) {
+                return line.fail(Problem::Falls);
+            }
+            points.push(point);
+        }
+        line.end()?;
+        Ok(points)
+    }
+
+    fn coefficients(&mut self, plane: usize, lag: u8) -> Result<Vec<i8>, TableError> {
+        let mut line = self.line(LINES[4 + plane])?;
+        let count = Params::coefficient_count(lag, plane);
+        let all = (0..count).map(|_| line.number("a coefficient", (-128, 127))).collect::<Result<_, _>>()?;
+        line.end()?;
+        Ok(all)
+    }
+}
+
+/// Reads a table; what it says is what [`Display`](fmt::Display) writes.
+impl FromStr for Table {
+    type Err = TableError;
+
+    fn from_str(text: &str) -> Result<Table, TableError> {
+        if text.len() > MAX_TEXT {
+            return Err(TableError { line: 1, problem: Problem::TooLong });
+        }
+        let mut reader = Reader { lines: text.lines().enumerate(), last: 0 };
+        match reader.any("filmgrn1") {
+            Some(("filmgrn1", words)) => words.end()?,
+            Some((_, words)) => return words.fail(Problem::NoTable),
+            None => return Err(TableError { line: 1, problem: Problem::NoTable }),
+        }
+        let mut table = Table::default();
+        let mut known = false;
+        while let Some((first, mut e)) = reader.any("E") {
+            if first != "E" {
+                return e.fail(Problem::Line { expected: "E", found: shown(first) });
+            }
+            if table.segments.len() == MAX_SEGMENTS {
+                return e.fail(Problem::TooLong);
+            }
+            let start = e.number("the start", (0, i64::MAX))?;
+            let end = e.number("the end", (0, i64::MAX))?;
+            if end < start {
+                return e.fail(Problem::Ends);
+            }
+            let apply = e.switch("whether there is grain")?;
+            let seed = e.number("the seed", (0, 65535))?;
+            let update = e.switch("whether parameters follow")?;
+            if apply && !update && !known {
+                return e.fail(Problem::NothingBefore);
+            }
+            e.end()?;
+            let params = if update { Some(reader.params()?) } else { None };
+            known |= update;
+            table.segments.push(Segment { start, end, apply, seed, params });
+        }
+        Ok(table)
+    }
+}
+
+/// As libaom writes it.
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("filmgrn1\n")?;
+        for s in &self.segments {
+            let (apply, update) = (u8::from(s.apply), u8::from(s.params.is_some()));
+            writeln!(f, "E {} {} {apply} {} {update}", s.start, s.end, s.seed)?;
+            if let Some(params) = &s.params {
+                params.fmt(f)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lines of a segment behind `E`.
+impl fmt::Display for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [cb, cr] = self.index;
+        writeln!(
+            f,
+            "\tp {} {} {} {} {} {} {} {} {} {} {} {}",
+            self.lag,
+            self.coefficient_shift,
+            self.grain_shift,
+            self.scaling_shift,
+            u8::from(self.chroma_from_luma),
+            u8::from(self.overlap),
+            cb.own,
+            cb.luma,
+            cb.offset,
+            cr.own,
+            cr.luma,
+            cr.offset
+        )?;
+        for (plane, points) in self.points.iter().enumerate() {
+            // A blank behind the number of luma's points is libaom's.
+            write!(f, "\t{} {}{}", LINES[1 + plane], points.len(), if plane == 0 { " " } else { "" })?;
+            for [x, y] in points {
+                write!(f, " {x} {y}")?;
+            }
+            f.write_str("\n")?;
+        }
+        for (plane, coefficients) in self.coefficients.iter().enumerate() {
+            write!(f, "\t{}", LINES[4 + plane])?;
+            for c in coefficients {
+                write!(f, " {c}")?;
+            }
+            f.write_str("\n")?;
+        }
+        Ok(())
+    }
+}

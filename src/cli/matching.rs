@@ -1,0 +1,262 @@
+//! `match`: what was typed, and how near the match comes.
+
+use super::args::SourceArgs;
+use super::exit::Exit;
+use super::signals::Signals;
+use super::{chain, printed, report_error, resolve, terminal};
+use crate::cli::resolve::Environment;
+use crate::disk::{Output, Place, Uses};
+use crate::matching::{self, Match, MatchError, Options, PlaneMatch, Shot, plot};
+use clap::Args;
+use grainfield_filters::frame::Ranges;
+use grainfield_measure::residual::Area;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::sync::Arc;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  A recipe that puts the plate's grain on the composite:
+    grainfield match plate.mov --clean degrained.mov -o grain.toml
+    grainfield render comp.mov final.mov --recipe grain.toml
+  The same for an encoder: a film grain table, from a still part of frames 100 to 115:
+    grainfield match plate.mov --clean degrained.mov -o grain.tbl --frames 100-115 --area 200,100,640,360
+  How strong is the grain, and how near does a recipe come?
+    grainfield match plate.mov --clean degrained.mov --plot grain.png";
+
+/// `match`.
+#[derive(Args, Debug)]
+pub(super) struct MatchArgs {
+    /// The plate: file, numbered images, or pattern:NAME
+    pub(super) input: OsString,
+    /// The same without its grain, first frame with first frame
+    ///
+    /// Size, planes and range must be those of the plate, the depth may differ.
+    #[arg(long, value_name = "INPUT2")]
+    pub(super) clean: OsString,
+    /// What to write: a recipe (.toml), or a film grain table (.tbl)
+    #[arg(short = 'o', long = "output", value_name = "OUT")]
+    pub(super) output: Option<OsString>,
+    /// Only these frames of the plate [default: the first 8]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub(super) frames: Option<Ranges>,
+    /// Only this part of them, in luma samples
+    #[arg(long, value_name = "X,Y,W,H", value_parser = area)]
+    pub(super) area: Option<Area>,
+    /// Draw plate and match, as a PNG image
+    #[arg(long, value_name = "OUT.png")]
+    pub(super) plot: Option<OsString>,
+    /// The report as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Replace the outputs if they exist
+    #[arg(short = 'y', long = "overwrite")]
+    pub(super) overwrite: bool,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+}
+
+fn area(text: &str) -> Result<Area, String> {
+    let numbers: Option<Vec<usize>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[x, y, width, height])
+            if width > 0 && height > 0 && [x, y, width, height].iter().all(|n| *n <= 1 << 16) =>
+        {
+            Ok(Area { x, y, width, height })
+        }
+        _ => Err("an area is four whole numbers: X,Y,W,H, as in 200,100,640,360".into()),
+    }
+}
+
+/// What is fitted.
+struct Fitted {
+    /// What goes into the output.
+    text: String,
+    /// A chain for `-f`, where it is a recipe.
+    chain: Option<String>,
+    matched: Match,
+    frames: (i64, i64, usize),
+}
+
+fn ends_with(name: &OsString, extension: &str) -> bool {
+    name.to_str().is_some_and(|n| n.to_ascii_lowercase().ends_with(extension))
+}
+
+pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
+    let tabled = match &typed.output {
+        Some(name) if ends_with(name, ".tbl") => true,
+        Some(name) if !ends_with(name, ".toml") => {
+            let text = format!(
+                "{}: what is written is a recipe, NAME.toml, or a film grain table, NAME.tbl",
+                name.to_string_lossy()
+            );
+            return report_error(Exit::Usage, &text);
+        }
+        _ => false,
+    };
+    if let Some(name) = typed.plot.as_ref().filter(|n| !ends_with(n, ".png")) {
+        let text = format!("--plot {}: the plot is a PNG image: call it NAME.png", name.to_string_lossy());
+        return report_error(Exit::Usage, &text);
+    }
+    for input in [&typed.input, &typed.clean] {
+        if let Err(error) = resolve::check_input(input, environment) {
+            return report_error(error.exit(), &chain(&error));
+        }
+    }
+    let mut uses = Uses::default();
+    for (what, input) in [("the plate", &typed.input), ("the input of --clean", &typed.clean)] {
+        crate::source::reads(input).into_iter().for_each(|place| uses.read(what, place));
+    }
+    uses.write("the report", Place::Output);
+    for (what, name) in [("the match", &typed.output), ("the plot", &typed.plot)] {
+        name.iter().for_each(|name| uses.write(what, Place::Path(name.into())));
+    }
+    if let Err(error) = uses.check() {
+        return report_error(Exit::Usage, &chain(&error));
+    }
+    // Held open from the beginning: better to fail now than after the work.
+    let create =
+        |name: &Option<OsString>| name.as_ref().map(|name| Output::create(name, typed.overwrite)).transpose();
+    let (output, drawing) = match (create(&typed.output), create(&typed.plot)) {
+        (Ok(output), Ok(drawing)) => (output, drawing),
+        (Err(error), _) | (_, Err(error)) => return report_error(Exit::Failed, &chain(&error)),
+    };
+    let signals = match Signals::watch() {
+        Ok(signals) => signals,
+        Err(error) => return report_error(Exit::Failed, &format!("signals cannot be watched: {error}")),
+    };
+    let mut source = resolve::source_options(&typed.source, environment);
+    source.stop = Arc::clone(&signals.stop);
+    let options = Options { frames: typed.frames, area: typed.area, source, stop: Arc::clone(&signals.stop) };
+    let (plate, clean) = (typed.input.clone(), typed.clean.clone());
+    let work = move || -> Result<Fitted, MatchError> {
+        let shot = Shot::read(&plate, &clean, &options)?;
+        let measured = shot.measure()?;
+        let frames = shot.frames();
+        if tabled {
+            let found = matching::table(&shot, &measured)?;
+            Ok(Fitted { text: found.table.to_string(), chain: None, matched: found.matched, frames })
+        } else {
+            let found = matching::recipe(&shot, &measured)?;
+            let chain = Some(found.recipe.to_chain());
+            Ok(Fitted { text: found.recipe.to_toml(), chain, matched: found.matched, frames })
+        }
+    };
+    let fitted = match signals.unless_stopped(work) {
+        Some(Ok(fitted)) => fitted,
+        Some(Err(error)) => {
+            let exit = if error.is_usage() { Exit::Usage } else { Exit::Failed };
+            return report_error(exit, &chain(&error));
+        }
+        None => return report_error(signals.exit(), "interrupted"),
+    };
+    let title = format!("{} and its match", typed.input.to_string_lossy());
+    let drawn = drawing.map(|file| (file, plot::png(&fitted.matched, &title)));
+    let put =
+        |mut file: Output, bytes: &[u8]| file.put(bytes).and_then(|()| file.finish()).map_err(|e| chain(&e));
+    let done = output.map_or(Ok(()), |file| put(file, fitted.text.as_bytes()));
+    let done = done.and_then(|()| match drawn {
+        Some((file, Ok(png))) => put(file, &png),
+        Some((_, Err(error))) => Err(chain(&error)),
+        None => Ok(()),
+    });
+    if let Err(error) = done {
+        return report_error(Exit::Failed, &error);
+    }
+    let text = if typed.json { format!("{:#}\n", as_json(&fitted)) } else { as_text(&fitted) };
+    printed(terminal::print(text.as_bytes()))
+}
+
+fn as_json(fitted: &Fitted) -> Value {
+    let plane = |p: &PlaneMatch| {
+        let both = |[plate, made]: [f64; 2]| json!({ "plate": plate, "match": made });
+        let points: Vec<Value> = p
+            .points
+            .iter()
+            .map(|p| {
+                json!({
+                    "brightness": p.brightness, "samples": p.samples, "counts": p.counts,
+                    "plate": p.plate, "match": p.made,
+                })
+            })
+            .collect();
+        json!({
+            "name": p.name,
+            "strength": points,
+            "strength_rms": p.strength_rms,
+            "strength_worst": p.strength_worst,
+            "spectrum_db": p.spectrum_db,
+            "aspect_db": both(p.aspect_db),
+            "temporal": both(p.temporal),
+            "channel": both(p.channel),
+            "kurtosis": both(p.kurtosis),
+        })
+    };
+    let (first, last, count) = fitted.frames;
+    json!({
+        "unit": "8-bit code values",
+        "frames": { "first": first, "last": last, "count": count },
+        "chain": fitted.chain,
+        "planes": fitted.matched.planes.iter().map(plane).collect::<Vec<_>>(),
+    })
+}
+
+fn as_text(fitted: &Fitted) -> String {
+    let mut text = String::new();
+    let mut line = |part: std::fmt::Arguments<'_>| {
+        let _ = text.write_fmt(part); // a String takes all
+        text.push('\n');
+    };
+    let (first, last, count) = fitted.frames;
+    line(format_args!("frames {first} to {last}, {count} of them; strength in 8-bit code values"));
+    for p in &fitted.matched.planes {
+        line(format_args!(""));
+        line(format_args!("{}  brightness      samples    plate    match", p.name));
+        for at in &p.points {
+            let few = if at.counts { "" } else { "   too few samples to count" };
+            line(format_args!(
+                "{:>14.0} {:>12.0} {:>8.2} {:>8.2}{few}",
+                at.brightness, at.samples, at.plate, at.made
+            ));
+        }
+        line(format_args!(
+            "   strength off by {:.1} % rms, {:.1} % at worst; spectrum off by {:.2} dB rms",
+            100.0 * p.strength_rms,
+            100.0 * p.strength_worst,
+            p.spectrum_db
+        ));
+        let pair = |what: &str, [plate, made]: [f64; 2], unit: &str| {
+            format!("   {what:<34}{plate:>8.2}{unit} {made:>8.2}{unit}")
+        };
+        line(format_args!("{}", pair("finer across than down", p.aspect_db, " dB")));
+        line(format_args!("{}", pair("correlation with the frame before", p.temporal, "")));
+        if p.name != "Y" && p.name != "G" {
+            let other = if matches!(p.name, "U" | "V") {
+                "correlation with luma"
+            } else {
+                "correlation with the plane before"
+            };
+            line(format_args!("{}", pair(other, p.channel, "")));
+        }
+        line(format_args!("{}", pair("kurtosis beyond a bell curve's", p.kurtosis, "")));
+    }
+    if let Some(chain) = &fitted.chain {
+        line(format_args!(""));
+        line(format_args!("-f {chain}"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_are_four_numbers() {
+        assert_eq!(area("1, 2,30,40"), Ok(Area { x: 1, y: 2, width: 30, height: 40 }));
+        for bad in ["", "1,2,3", "1,2,0,4", "1,2,3,4,5", "-1,2,3,4", "1,2,3,99999999"] {
+            assert!(area(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! How near a match comes.
+
+use super::fit::distance_db;
+use grainfield_measure::residual::{BINS, PlaneGrain, Residual};
+
+/// Strength at one brightness.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Point {
+    /// The middle of the bin, in 8-bit code values.
+    pub brightness: f64,
+    /// Samples of the plate there.
+    pub samples: f64,
+    /// Whether they are enough to be counted on.
+    pub counts: bool,
+    /// Of the plate, in 8-bit code values.
+    pub plate: f64,
+    /// Of the match.
+    pub made: f64,
+}
+
+/// A plane.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlaneMatch {
+    /// `Y`, `U`, `G` ...
+    pub name: &'static str,
+    /// Strength by brightness, as far as there are samples.
+    pub points: Vec<Point>,
+    /// How far strength is off, rms over the plate's samples where there are enough, and the worst bin: parts of the plate's.
+    pub strength_rms: f64,
+    /// See there.
+    pub strength_worst: f64,
+    /// How far the radial spectrum is off, rms in dB.
+    pub spectrum_db: f64,
+    /// The radial spectra of plate and match: periods a sample, dB against white grain as strong.
+    pub spectrum: [Vec<(f64, f64)>; 2],
+    /// How much finer grain is across than down, plate and match, in dB.
+    pub aspect_db: [f64; 2],
+    /// Correlation with the frame before, plate and match.
+    pub temporal: [f64; 2],
+    /// Correlation of chroma with luma (of B and R with the plane before), plate and match.
+    pub channel: [f64; 2],
+    /// Kurtosis beyond that of a normal distribution, plate and match.
+    pub kurtosis: [f64; 2],
+}
+
+/// All planes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Match {
+    /// By planes, without alpha.
+    pub planes: Vec<PlaneMatch>,
+}
+
+/// The names of colour planes.
+fn names(count: usize, rgb: bool) -> &'static [&'static str] {
+    match (count, rgb) {
+        (1, _) => &["Y"],
+        (_, true) => &["G", "B", "R"],
+        (_, false) => &["Y", "U", "V"],
+    }
+}
+
+impl Match {
+    /// Compares what was measured of the plate with what was measured of the match.
+    pub(super) fn new(plate: &Residual, made: &Residual, rgb: bool) -> Match {
+        let planes = plate.planes().iter().zip(made.planes());
+        let names = names(plate.planes().len(), rgb);
+        Match { planes: planes.zip(names).map(|((a, b), name)| PlaneMatch::new(name, a, b)).collect() }
+    }
+}
+
+impl PlaneMatch {
+    fn new(name: &'static str, plate: &PlaneGrain, made: &PlaneGrain) -> PlaneMatch {
+        let point = |i: usize| Point {
+            brightness: PlaneGrain::middle(i),
+            samples: plate.bins[i].count,
+            counts: plate.bins[i].counts(),
+            plate: plate.bins[i].strength(),
+            made: made.bins[i].strength(),
+        };
+        let points: Vec<Point> = (0..BINS).filter(|&i| plate.bins[i].count > 0.0).map(point).collect();
+        let off: Vec<(f64, f64)> = points
+            .iter()
+            .filter(|p| p.counts && p.plate >= 0.25)
+            .map(|p| (p.samples, p.made / p.plate - 1.0))
+            .collect();
+        let all: f64 = off.iter().map(|o| o.0).sum();
+        let rms = (off.iter().map(|o| o.0 * o.1 * o.1).sum::<f64>() / all.max(1.0)).sqrt();
+        let excess = |p: &PlaneGrain| p.moments.kurtosis();
+        PlaneMatch {
+            name,
+            strength_rms: rms,
+            strength_worst: off.iter().map(|o| o.1.abs()).fold(0.0, f64::max),
+            spectrum_db: distance_db(&plate.rings(), &made.rings()),
+            spectrum: [plate, made].map(|p| p.rings().iter().map(|r| (r.frequency, r.db())).collect()),
+            aspect_db: [plate.aspect_db(), made.aspect_db()],
+            temporal: [plate.temporal[0].value(), made.temporal[0].value()],
+            channel: [plate.channel.value(), made.channel.value()],
+            kurtosis: [excess(plate), excess(made)],
+            points,
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! A film grain table.
+
+use super::fit::{Curve, distance_db};
+use super::report::Match;
+use super::shot::{MatchError, Over, Shot};
+use grainfield_filters::catalog;
+use grainfield_filters::chain::Step;
+use grainfield_filters::film_grain::{ChromaIndex, DEFAULT_SEED, MAX_POINTS, Params, Table};
+use grainfield_filters::frame::{Depth, Format, Frame};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::settings::{FileAsset, Value, Values};
+use grainfield_measure::residual::{PlaneGrain, Residual};
+use std::sync::Arc;
+
+/// How far the filter reaches.
+const LAG: i64 = 3;
+/// What is added to the diagonal of the equations: a little keeps filters of smooth grain stable, much makes white noise.
+const RIDGES: [f64; 11] = [1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0];
+/// Standard deviation of the white noise that templates begin with, in 8-bit codes.
+const WHITE: f64 = 32.0;
+/// Templates are made so weak that they are not cut off at 128.
+const MOST_DEVIATION: f64 = 128.0 / 3.6;
+/// Times that the match is laid over the clean frames and corrected.
+const ROUNDS: usize = 3;
+/// Strength, in 8-bit codes, that nobody sees.
+const NO_GRAIN: f64 = 0.05;
+/// The flat picture by which filters are compared.
+const BENCH: (u32, u32) = (512, 256);
+const BENCH_FRAMES: i64 = 6;
+
+/// A table that makes a clean picture as grainy as a plate, and how near it comes.
+#[derive(Clone, Debug)]
+pub struct TableMatch {
+    /// One segment for all time.
+    pub table: Table,
+    /// How near it comes.
+    pub matched: Match,
+}
+
+/// A filter of a plane, not yet rounded.
+#[derive(Clone, Debug)]
+struct Filter {
+    /// Row by row, and in chroma luma's.
+    taps: Vec<f64>,
+    /// The part of the standard deviation that is new in each sample.
+    new: f64,
+}
+
+/// Fits a table to what was measured of a shot.
+pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
+    let format = *shot.format();
+    let planes = plate.planes();
+    let mut best: Option<(f64, Params)> = None;
+    for ridge in RIDGES {
+        let luma = autoregression(&planes[0], None, ridge);
+        let mut filters = vec![luma.clone()];
+        for plane in planes.iter().skip(1) {
+            // Chroma's coefficient counts means of luma's template, which vary less than it.
+            let part = luma.as_ref().map(|l| (l.new, mean_deviation(&planes[0], &format)));
+            filters.push(autoregression(plane, if format.is_rgb() { None } else { part }, ridge));
+        }
+        let Some(filters) = filters.into_iter().collect::<Option<Vec<_>>>() else { continue };
+        let Some(params) = rounded(&filters, format.is_rgb()) else { continue };
+        let made = on_flat(shot, &params, &format)?;
+        let stands = made.planes().iter().all(|p| p.overall().0 < 2.0 * MOST_DEVIATION);
+        let off: f64 =
+            planes.iter().zip(made.planes()).map(|(a, b)| distance_db(&a.rings(), &b.rings())).sum();
+        if stands && best.as_ref().is_none_or(|b| off < b.0) {
+            best = Some((off, params));
+        }
+    }
+    // A ridge of 1 alone is nearly white, and always stands.
+    let Some((_, mut params)) = best else { unreachable!("white noise is a filter too") };
+    let deviations = settle_grain(shot, &mut params, &format)?;
+    let wanted: Vec<Curve> = planes.iter().map(Curve::of).collect();
+    let mut curves = wanted.clone();
+    let mut made = None;
+    for _ in 0..=ROUNDS {
+        if let Some(made) = &made {
+            let made: &Residual = made;
+            for ((curve, wanted), made) in curves.iter_mut().zip(&wanted).zip(made.planes()) {
+                *curve = curve.corrected(wanted, &Curve::of(made));
+            }
+        }
+        strengths(&mut params, &curves, &deviations);
+        made = Some(shot.render(&steps(&params))?);
+    }
+    let made = match made {
+        Some(made) => made,
+        None => shot.render(&steps(&params))?,
+    };
+    let table = Table::constant(params, DEFAULT_SEED);
+    Ok(TableMatch { table, matched: Match::new(plate, &made, format.is_rgb()) })
+}
+
+fn steps(params: &Params) -> Vec<Step> {
+    let Some(filter) = catalog::find("av1grain") else { unreachable!("av1grain is a filter of the catalog") };
+    let mut values = Values::new(filter.settings);
+    let table = Arc::new(Table::constant(params.clone(), DEFAULT_SEED));
+    match values.set("table", Value::File(FileAsset::named("the match").read(table, 0))) {
+        Ok(()) => vec![Step::new(filter, values)],
+        Err(e) => unreachable!("a table is what it takes: {e}"),
+    }
+}
+
+/// Places of the filter's samples, row by row, the last one being to the left.
+fn places() -> Vec<(i64, i64)> {
+    let all = (-LAG..=0).flat_map(|dy| (-LAG..=LAG).map(move |dx| (dx, dy)));
+    all.take_while(|&p| p != (0, 0)).collect()
+}
+
+/// The correlation of samples that are (dx, dy) apart.
+fn correlation(plane: &PlaneGrain, dx: i64, dy: i64) -> f64 {
+    if dy < 0 { plane.auto.at(-dx, -dy).value } else { plane.auto.at(dx, dy).value }
+}
+
+/// The standard deviation of luma's mean over a chroma sample, luma's being 1.
+fn mean_deviation(luma: &PlaneGrain, format: &Format) -> f64 {
+    let (w, h) = (1i64 << format.subsampling.0, 1i64 << format.subsampling.1);
+    let cells = || (0..h).flat_map(|y| (0..w).map(move |x| (x, y)));
+    let sum: f64 = cells()
+        .flat_map(|a| cells().map(move |b| (b.0 - a.0, b.1 - a.1)))
+        .map(|(x, y)| correlation(luma, x, y))
+        .sum();
+    (sum.max(1e-9)).sqrt() / (w * h) as f64
+}
+
+/// The filter whose grain is correlated as a plane's is: Yule and Walker's equations, `ridge` on their diagonal. With
+/// `luma` (how new luma's samples are, and how much its means vary) luma is a sample of it too. `None` where they have no
+/// solution.
+fn autoregression(plane: &PlaneGrain, luma: Option<(f64, f64)>, ridge: f64) -> Option<Filter> {
+    let places = places();
+    let n = places.len() + usize::from(luma.is_some());
+    // Of chroma at a place with luma here.
+    let cross = |(dx, dy): (i64, i64)| plane.luma[(-dy * 7 + dx + 3) as usize].value();
+    let mut matrix = vec![vec![0.0; n + 1]; n];
+    for (i, row) in matrix.iter_mut().enumerate() {
+        for (j, cell) in row.iter_mut().enumerate().take(n) {
+            *cell = match (places.get(i), places.get(j)) {
+                (Some(a), Some(b)) => correlation(plane, a.0 - b.0, a.1 - b.1),
+                (Some(&p), None) | (None, Some(&p)) => cross(p),
+                (None, None) => 1.0,
+            };
+            if i == j {
+                *cell += ridge;
+            }
+        }
+        row[n] = places.get(i).map_or_else(|| cross((0, 0)), |p| correlation(plane, p.0, p.1));
+    }
+    let wanted: Vec<f64> = matrix.iter().map(|row| row[n]).collect();
+    let mut taps = solved(matrix)?;
+    let explained: f64 = taps.iter().zip(&wanted).map(|(a, b)| a * b).sum();
+    let new = (1.0 - explained).max(1e-4).sqrt();
+    if let (Some((luma_new, deviation)), Some(last)) = (luma, taps.last_mut()) {
+        // From parts of standard deviations to those of templates, which begin equally strong.
+        *last *= luma_new / (new * deviation.max(1e-6));
+    } else if plane.channel.count() > 0.0 {
+        taps.push(0.0);
+    }
+    taps.iter().all(|t| t.is_finite()).then_some(Filter { taps, new })
+}
+
+/// Gauss's elimination; the last column is the right side.
+fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let n = m.len();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&a, &b| m[a][k].abs().total_cmp(&m[b][k].abs()))?;
+        m.swap(k, pivot);
+        if m[k][k].abs() < 1e-12 {
+            return None;
+        }
+        let (upper, lower) = m.split_at_mut(k + 1);
+        for row in lower {
+            let factor = row[k] / upper[k][k];
+            for (v, p) in row[k..].iter_mut().zip(&upper[k][k..]) {
+                *v -= factor * p;
+            }
+        }
+    }
+    let mut x = vec![0.0; n];
+    for k in (0..n).rev() {
+        let sum: f64 = (k + 1..n).map(|j| m[k][j] * x[j]).sum();
+        x[k] = (m[k][n] - sum) / m[k][k];
+    }
+    Some(x)
+}
+
+/// The filters in whole numbers, and the same strength everywhere; `None` where a coefficient is too large.
+fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
+    let largest = filters.iter().flat_map(|f| &f.taps).fold(0.0f64, |a, b| a.max(b.abs()));
+    let shift = (6..=9u8).rev().find(|&s| (largest * f64::from(1u32 << s)).round() <= 127.0)?;
+    let whole =
+        |f: &Filter| f.taps.iter().map(|t| (t * f64::from(1u32 << shift)).round() as i8).collect::<Vec<_>>();
+    let none = |p| vec![0; Params::coefficient_count(LAG as u8, p)];
+    let of = |p: usize| filters.get(p).map_or_else(|| none(p), whole);
+    // So weak that the strongest template is not cut off.
+    let gain = filters.iter().map(|f| 1.0 / f.new).fold(0.0, f64::max);
+    let grain_shift = (0..3u8).find(|&s| WHITE * gain / f64::from(1u32 << s) <= MOST_DEVIATION).unwrap_or(3);
+    let flat = |p: usize| if p < filters.len() { vec![[0, 64], [255, 64]] } else { Vec::new() };
+    // Chroma's strength is looked up by luma alone, that of B and R by themselves.
+    let (own, luma) = if rgb { (192, 128) } else { (128, 192) };
+    let index = ChromaIndex { own, luma, offset: 256 };
+    Some(Params {
+        points: [flat(0), flat(1), flat(2)],
+        lag: LAG as u8,
+        coefficients: [of(0), of(1), of(2)],
+        coefficient_shift: shift,
+        grain_shift,
+        scaling_shift: 8,
+        chroma_from_luma: false,
+        overlap: true,
+        index: [index; 2],
+        clip: false,
+    })
+}
+
+/// What parameters make of a flat picture of 12 bits, whose fractions of codes show.
+fn on_flat(shot: &Shot, params: &Params, like: &Format) -> Result<Residual, MatchError> {
+    let format = Format { width: BENCH.0, height: BENCH.1, depth: Depth::Bits(12), ..*like };
+    let mut flat = Frame::new(format);
+    for p in 0..format.planes() {
+        (0..format.plane_size(p).1).for_each(|y| flat.row_mut::<u16>(p, y).fill(2048));
+    }
+    let mut over = Over::new(&steps(params), &format, &format, shot.stop())?;
+    let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
+    let mut all = Residual::new(&format, None);
+    for n in 0..BENCH_FRAMES {
+        all.add(&over.frame(&flat, n, one * Ratio::whole(n), one)?, &flat);
+    }
+    Ok(all)
+}
+
+/// Makes templates as strong as fits, and returns their standard deviations in 8-bit codes.
+fn settle_grain(shot: &Shot, params: &mut Params, format: &Format) -> Result<Vec<f64>, MatchError> {
+    loop {
+        let made = on_flat(shot, params, format)?;
+        // A strength of 64 over 2^8.
+        let deviations: Vec<f64> = made.planes().iter().map(|p| 4.0 * p.overall().0).collect();
+        let most = deviations.iter().copied().fold(0.0, f64::max);
+        if most <= MOST_DEVIATION || params.grain_shift == 3 {
+            return Ok(deviations.into_iter().map(|d| d.max(1e-3)).collect());
+        }
+        params.grain_shift += 1;
+    }
+}
+
+/// Writes strengths by brightness as points: as finely as the strongest allows.
+fn strengths(params: &mut Params, curves: &[Curve], deviations: &[f64]) {
+    let most = curves.iter().zip(deviations).map(|(c, d)| c.peak() / d).fold(0.0, f64::max);
+    let shift = (8..=11u8).rev().find(|&s| most * f64::from(1u32 << s) <= 255.0).unwrap_or(8);
+    params.scaling_shift = shift;
+    for (p, (curve, deviation)) in curves.iter().zip(deviations).enumerate() {
+        let scale = f64::from(1u32 << shift) / deviation;
+        let mut points: Vec<[u8; 2]> = Vec::new();
+        for [x, y] in curve.simplified(0.002, MAX_POINTS[p]).0 {
+            let x = x.round().clamp(0.0, 255.0) as u8;
+            if points.last().is_none_or(|last| last[0] < x) {
+                points.push([x, (y * scale).round().clamp(0.0, 255.0) as u8]);
+            }
+        }
+        params.points[p] = points;
+    }
+    // 4:2:0 takes points for both chroma planes or for none.
+    if curves.iter().skip(1).all(|c| c.peak() < NO_GRAIN) {
+        params.points[1].clear();
+        params.points[2].clear();
+    }
+}

@@ -1,0 +1,350 @@
+//! The grain of a plate: what a picture has that its clean twin has not, apart from how bright the twin is there.
+//!
+//! Strength is taken by brightness; the rest is measured of the grain over its strength, so that a bright sky does not
+//! count more than a dark forest. Brightness is luma of the clean picture (of R, G and B the plane's own), in 8-bit code
+//! values, as is strength.
+
+use super::correlation::{Autocorrelation, Pair, Transform};
+use super::spectrum::{Plan, Ring, Spectrum};
+use super::{Field, Moments};
+use grainfield_filters::frame::{Format, Frame};
+use std::sync::Arc;
+
+/// Bins of brightness, of 8 code values each.
+pub const BINS: usize = 32;
+/// Code values of a bin.
+const BIN: f32 = 8.0;
+/// Degrees of freedom from which a bin counts: its strength is known to 2 %.
+pub const EVIDENCE: f64 = 1250.0;
+/// Frames back that are compared.
+pub const BACK: usize = 4;
+/// Samples of a bin from which the grain there is measured over its strength.
+const SOME: f64 = 100.0;
+/// Strength below which a bin has no grain to speak of, in code values.
+const LEAST: f64 = 0.02;
+
+/// A part of the picture, in luma samples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Area {
+    /// Samples left of it.
+    pub x: usize,
+    /// Rows above it.
+    pub y: usize,
+    /// Its width.
+    pub width: usize,
+    /// Its height.
+    pub height: usize,
+}
+
+/// Grain at one brightness.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Bin {
+    /// Samples.
+    pub count: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Bin {
+    /// The mean difference to the clean picture; 0 of nothing.
+    pub fn mean(&self) -> f64 {
+        if self.count > 0.0 { self.sum / self.count } else { 0.0 }
+    }
+
+    /// The standard deviation; 0 of nothing.
+    pub fn strength(&self) -> f64 {
+        let mean = self.mean();
+        if self.count > 0.0 { (self.squares / self.count - mean * mean).max(0.0).sqrt() } else { 0.0 }
+    }
+
+    /// Whether it says something.
+    pub fn counts(&self) -> bool {
+        self.count >= EVIDENCE
+    }
+}
+
+/// The grain of a plane.
+#[derive(Clone, Debug)]
+pub struct PlaneGrain {
+    /// By brightness.
+    pub bins: [Bin; BINS],
+    /// Of the grain over its strength, as of all further ones.
+    pub spectrum: Spectrum,
+    /// At distances up to 32 samples.
+    pub auto: Autocorrelation,
+    /// Skew and kurtosis.
+    pub moments: Moments,
+    /// With the grain 1 to [`BACK`] frames earlier.
+    pub temporal: [Pair; BACK],
+    /// Of chroma with the luma there; of G, B and R with the next plane.
+    pub channel: Pair,
+    /// Of chroma, products with luma at lags that an autoregressive filter sees: (dx, dy) of -3 to 3 and 0 to 3 samples
+    /// before, at `dy * 7 + dx + 3`.
+    pub luma: [Pair; 28],
+}
+
+impl PlaneGrain {
+    fn new(plan: &Arc<Plan>) -> PlaneGrain {
+        PlaneGrain {
+            bins: Default::default(),
+            spectrum: Spectrum::new(plan),
+            auto: Autocorrelation::default(),
+            moments: Moments::default(),
+            temporal: Default::default(),
+            channel: Pair::default(),
+            luma: [Pair::default(); 28],
+        }
+    }
+
+    /// The middle of bin `i`, in code values.
+    pub const fn middle(i: usize) -> f64 {
+        (i as f64 + 0.5) * BIN as f64
+    }
+
+    /// The strength over all samples, and how many there are.
+    pub fn overall(&self) -> (f64, f64) {
+        let count: f64 = self.bins.iter().map(|b| b.count).sum();
+        let power: f64 = self.bins.iter().map(|b| b.count * b.strength() * b.strength()).sum();
+        ((power / count.max(1.0)).sqrt(), count)
+    }
+
+    /// The radial spectrum, white grain of the same strength being 1.
+    pub fn rings(&self) -> Vec<Ring> {
+        self.spectrum.rings(self.auto.variance())
+    }
+
+    /// How much stronger the differences of neighbours across are than down, in dB: above 0, grain is finer across.
+    pub fn aspect_db(&self) -> f64 {
+        let (across, down) = (self.auto.at(1, 0).value, self.auto.at(0, 1).value);
+        10.0 * ((1.0 - across).max(1e-6) / (1.0 - down).max(1e-6)).log10()
+    }
+
+    /// The strength at a brightness, by straight lines between bins with some samples; 0 where there are none.
+    fn strength_at(&self, code: f64) -> f64 {
+        let known = || (0..BINS).filter(|&i| self.bins[i].count >= SOME);
+        let below = known().rfind(|&i| PlaneGrain::middle(i) <= code);
+        let above = known().find(|&i| PlaneGrain::middle(i) > code);
+        match (below, above) {
+            (Some(a), Some(b)) => {
+                let part = (code - PlaneGrain::middle(a)) / (PlaneGrain::middle(b) - PlaneGrain::middle(a));
+                self.bins[a].strength() + (self.bins[b].strength() - self.bins[a].strength()) * part
+            }
+            (Some(i), None) | (None, Some(i)) => self.bins[i].strength(),
+            (None, None) => 0.0,
+        }
+    }
+}
+
+/// Measures frames one after the other.
+#[derive(Debug)]
+pub struct Residual {
+    format: Format,
+    area: Area,
+    transform: Transform,
+    planes: Vec<PlaneGrain>,
+    /// Grain over its strength, of the last frames, newest first.
+    before: Vec<Vec<Field>>,
+    frames: u64,
+}
+
+impl Residual {
+    /// Of pictures of a format, or a part of them that lies inside.
+    pub fn new(format: &Format, area: Option<Area>) -> Residual {
+        let (width, height) = format.plane_size(0);
+        let area = area.unwrap_or(Area { x: 0, y: 0, width, height });
+        let colours = format.color_planes().iter().count();
+        let mut all = Residual {
+            format: *format,
+            area,
+            transform: Transform::default(),
+            planes: Vec::new(),
+            before: Vec::new(),
+            frames: 0,
+        };
+        for p in 0..colours {
+            let place = all.place(p);
+            all.planes.push(PlaneGrain::new(&Plan::new(place.width, place.height)));
+        }
+        all
+    }
+
+    /// The area in samples of a plane.
+    fn place(&self, p: usize) -> Area {
+        let (sx, sy) = self.format.plane_subsampling(p);
+        let (w, h) = self.format.plane_size(p);
+        let (x, y) = (self.area.x >> sx, self.area.y >> sy);
+        let width = self.area.width.div_ceil(1 << sx).min(w - x);
+        Area { x, y, width, height: self.area.height.div_ceil(1 << sy).min(h - y) }
+    }
+
+    fn cut(&self, field: Field, p: usize) -> Field {
+        let at = self.place(p);
+        if (field.width, field.height) == (at.width, at.height) {
+            return field;
+        }
+        let row = |y: usize| &field.row(at.y + y)[at.x..at.x + at.width];
+        Field { width: at.width, height: at.height, data: (0..at.height).flat_map(row).copied().collect() }
+    }
+
+    /// Measures a frame against its clean twin, both of the format but perhaps for the depth.
+    pub fn add(&mut self, plate: &Frame, clean: &Frame) {
+        let luma = Field::of(clean, 0);
+        let mut all: Vec<Field> = Vec::new();
+        for p in 0..self.planes.len() {
+            let own = Field::of(clean, p);
+            let difference = self.cut(Field::of(plate, p).minus(&own), p);
+            let (sx, sy) = self.format.plane_subsampling(p);
+            let bright = if self.format.is_chroma(p) { luma.shrunk(sx, sy) } else { own };
+            let bright = self.cut(bright, p);
+            let normal = self.planes[p].add(&difference, &bright);
+            self.planes[p].spectrum.add(&normal);
+            self.planes[p].auto.add(&normal, &self.transform);
+            self.planes[p].moments.merge(&Moments::of(normal.data.iter().map(|&v| f64::from(v))));
+            for (pair, before) in self.planes[p].temporal.iter_mut().zip(&self.before) {
+                pair.add(&normal.data, &before[p].data);
+            }
+            all.push(normal);
+        }
+        for p in 1..self.planes.len() {
+            if self.format.is_chroma(p) {
+                let (sx, sy) = self.format.plane_subsampling(p);
+                let luma = all[0].shrunk(sx, sy);
+                self.planes[p].channel.add(&luma.data, &all[p].data);
+                lagged(&mut self.planes[p].luma, &luma, &all[p]);
+            } else {
+                self.planes[p].channel.add(&all[p - 1].data, &all[p].data);
+            }
+        }
+        self.before.insert(0, all);
+        self.before.truncate(BACK);
+        self.frames += 1;
+    }
+
+    /// Frames that were measured.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// What was found, by planes without alpha.
+    pub fn planes(&self) -> &[PlaneGrain] {
+        &self.planes
+    }
+}
+
+/// Products of chroma before a sample with the luma at it.
+fn lagged(pairs: &mut [Pair; 28], luma: &Field, chroma: &Field) {
+    let (width, height) = (luma.width.min(chroma.width), luma.height.min(chroma.height));
+    if width < 8 || height < 8 {
+        return;
+    }
+    for (i, pair) in pairs.iter_mut().enumerate() {
+        let (dx, dy) = (i % 7, i / 7);
+        for y in 3..height {
+            // Luma at x, chroma at x + dx - 3.
+            pair.add(&luma.row(y)[3..width - 3], &chroma.row(y - dy)[dx..width - 6 + dx]);
+        }
+    }
+}
+
+fn bin(brightness: f32) -> usize {
+    (brightness / BIN).clamp(0.0, BINS as f32 - 1.0) as usize
+}
+
+impl PlaneGrain {
+    /// Adds a frame's differences; returns them over their strength, 0 where nothing is known.
+    fn add(&mut self, difference: &Field, bright: &Field) -> Field {
+        for (&d, &b) in
+            difference.data.iter().zip(&bright.data).filter(|p| p.0.is_finite() && p.1.is_finite())
+        {
+            let (bin, d) = (&mut self.bins[bin(b)], f64::from(d));
+            bin.count += 1.0;
+            bin.sum += d;
+            bin.squares += d * d;
+        }
+        // By quarters of codes, so that strength has no steps at the bins' edges.
+        let table: Vec<(f32, f32)> = (0..=4 * 255)
+            .map(|i| {
+                let strength = self.strength_at(f64::from(i) / 4.0);
+                let scale = if strength > LEAST { 1.0 / strength } else { 0.0 };
+                (self.bins[bin(i as f32 / 4.0)].mean() as f32, scale as f32)
+            })
+            .collect();
+        let data = difference.data.iter().zip(&bright.data).map(|(&d, &b)| {
+            let (mean, scale) = table[(b * 4.0 + 0.5).clamp(0.0, 1020.0) as usize];
+            if d.is_finite() { (d - mean) * scale } else { 0.0 }
+        });
+        Field { width: difference.width, height: difference.height, data: data.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::normal;
+    use super::*;
+
+    fn frames(strength: impl Fn(f32) -> f32, seed: u64) -> (Frame, Frame) {
+        let format = Format::from_name("yuv420p16", 512, 256).unwrap();
+        let (mut plate, mut clean) = (Frame::new(format), Frame::new(format));
+        let luma = normal(512, 256, seed);
+        for p in 0..3 {
+            let (w, h) = format.plane_size(p);
+            let own = if p == 0 { luma.clone() } else { normal(w, h, seed + p as u64) };
+            for y in 0..h {
+                for x in 0..w {
+                    // Luma goes from 40 to 200; chroma shares half of its power with luma.
+                    let bright = 40.0 + 160.0 * x as f32 / w as f32;
+                    let half: f32 = [(0, 0), (1, 0), (0, 1), (1, 1)]
+                        .map(|(i, j)| luma.row((2 * y + j).min(255))[(2 * x + i).min(511)])
+                        .iter()
+                        .sum::<f32>()
+                        / 2.0;
+                    let grain = if p == 0 { own.row(y)[x] } else { (own.row(y)[x] + half) * 0.5f32.sqrt() };
+                    let base = if p == 0 { bright } else { 128.0 };
+                    clean.row_mut::<u16>(p, y)[x] = (base * 256.0) as u16;
+                    plate.row_mut::<u16>(p, y)[x] = ((base + grain * strength(bright)) * 256.0) as u16;
+                }
+            }
+        }
+        (plate, clean)
+    }
+
+    #[test]
+    fn strength_follows_luma_and_the_rest_does_not() {
+        let format = Format::from_name("yuv420p16", 512, 256).unwrap();
+        let mut all = Residual::new(&format, None);
+        for n in 0..3 {
+            let (plate, clean) = frames(|b| b / 40.0, 100 * (n + 1));
+            all.add(&plate, &clean);
+        }
+        for (p, plane) in all.planes().iter().enumerate() {
+            for (i, bin) in plane.bins.iter().enumerate().filter(|b| b.1.counts()) {
+                let want = PlaneGrain::middle(i) / 40.0;
+                assert!((bin.strength() / want - 1.0).abs() < 0.04, "{p} {i}: {} {want}", bin.strength());
+            }
+            assert!(plane.bins.iter().filter(|b| b.counts()).count() >= 19);
+            let off = super::super::spectrum::flatness_db(&plane.rings());
+            assert!(off < 1.0, "{p}: white over its strength, but for {off} dB");
+            assert!((plane.moments.deviation() - 1.0).abs() < 0.02);
+            assert!(plane.temporal[0].value().abs() < 0.02 && plane.aspect_db().abs() < 0.2);
+            let expected = if p == 0 { 0.0 } else { 0.5f64.sqrt() };
+            assert!((plane.channel.value() - expected).abs() < 0.02, "{p}: {}", plane.channel.value());
+            assert!((plane.luma[3].value() - expected).abs() < 0.02 && plane.luma[2].value().abs() < 0.02);
+        }
+        assert_eq!(all.frames(), 3);
+    }
+
+    #[test]
+    fn an_area_is_all_that_counts_and_held_grain_shows() {
+        let format = Format::from_name("yuv420p16", 512, 256).unwrap();
+        let (plate, clean) = frames(|b| if b < 100.0 { 2.0 } else { 9.0 }, 7);
+        let mut all = Residual::new(&format, Some(Area { x: 10, y: 20, width: 161, height: 99 }));
+        all.add(&plate, &clean);
+        all.add(&plate, &clean);
+        for plane in all.planes() {
+            assert!((plane.overall().0 - 2.0).abs() < 0.05, "{:?}", plane.overall());
+            assert!(plane.temporal[0].value() > 0.99);
+        }
+        assert_eq!(all.planes()[0].overall().1, 2.0 * 161.0 * 99.0);
+        assert_eq!(all.planes()[1].overall().1, 2.0 * 81.0 * 50.0);
+    }
+}

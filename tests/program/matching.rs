@@ -1,0 +1,89 @@
+//! `match`: the grain of a plate, found again.
+
+use crate::util::Session;
+use grainfield_filters::recipe::Recipe;
+use serde_json::Value;
+
+const CLEAN: &str = "pattern:ramp:size=960x256:frames=4:format=yuv420p10";
+
+/// The report on a plate that `chain` made of the ramp, and the session with what was written.
+fn matched(chain: &str, output: &str) -> (Session, Value) {
+    let s = Session::new();
+    s.run(&format!("render {CLEAN} plate.y4m -f {chain} --seed 5")).ok();
+    let report = s.run(&format!("match plate.y4m --clean {CLEAN} -o {output} --plot plot.png --json")).ok();
+    assert!(s.read("plot.png").starts_with(b"\x89PNG"));
+    (s, serde_json::from_str(&report.text()).unwrap())
+}
+
+fn number(report: &Value, plane: usize, what: &str) -> f64 {
+    report["planes"][plane][what].as_f64().unwrap_or_else(|| panic!("{what}: {report:#}"))
+}
+
+fn setting(recipe: &Recipe, id: &str) -> f64 {
+    recipe.steps[0].values.get(id).unwrap().to_string().parse().unwrap()
+}
+
+#[test]
+fn a_recipe_is_found_again() {
+    for (preset, size, chroma) in [("16mm", 1.8, 0.55), ("digital-iso", 0.5, 0.9)] {
+        let (s, report) = matched(&format!("grain=preset={preset}"), "out.toml");
+        let recipe = Recipe::parse_toml(std::str::from_utf8(&s.read("out.toml")).unwrap()).unwrap();
+        assert!((setting(&recipe, "size") - size).abs() <= 0.1, "{preset}: {}", recipe.to_chain());
+        assert!((setting(&recipe, "chroma") / chroma - 1.0).abs() <= 0.02, "{preset}: {}", recipe.to_chain());
+        // The report is of the recipe that was written: both are rendered and measured here again, with other seeds.
+        s.run(&format!("render {CLEAN} again.y4m --recipe out.toml --seed 99")).ok();
+        let again = s.run(&format!("match again.y4m --clean {CLEAN} --json")).ok();
+        let again: Value = serde_json::from_str(&again.text()).unwrap();
+        let bins = |report: &Value| -> Vec<(f64, f64)> {
+            let all = report["planes"][0]["strength"].as_array().unwrap();
+            all.iter().map(|b| (b["samples"].as_f64().unwrap(), b["plate"].as_f64().unwrap())).collect()
+        };
+        let (mut off, mut count) = (0.0, 0.0);
+        for ((samples, plate), (_, made)) in bins(&report).into_iter().zip(bins(&again)) {
+            if plate >= 1.0 {
+                off += samples * (made / plate - 1.0).powi(2);
+                count += samples;
+            }
+        }
+        assert!(count > 0.0 && (off / count).sqrt() < 0.02, "{preset}: {}", (off / count).sqrt());
+        assert!(number(&report, 0, "spectrum_db") < 0.3, "{preset}: {report:#}");
+    }
+}
+
+#[test]
+fn grain_in_time_is_found_again() {
+    let (s, report) = matched("grain=size=0:temporal=0.5", "out.toml");
+    let recipe = Recipe::parse_toml(std::str::from_utf8(&s.read("out.toml")).unwrap()).unwrap();
+    assert!((setting(&recipe, "temporal") - 0.5).abs() <= 0.03, "{}", recipe.to_chain());
+    let temporal = &report["planes"][0]["temporal"];
+    assert!((temporal["match"].as_f64().unwrap() - 0.5).abs() < 0.03, "{temporal}");
+}
+
+/// Grain of an encoder's table, found again as a table; and a plate that was grained otherwise.
+#[test]
+fn a_table_is_fitted() {
+    let (s, report) = matched("av1grain=vector=2", "out.tbl");
+    // Of chroma there are four times fewer samples, and the spectra differ by chance.
+    for (plane, spectrum) in [(0, 0.6), (1, 1.2), (2, 1.2)] {
+        assert!(number(&report, plane, "strength_rms") < 0.03, "{plane}: {report:#}");
+        assert!(number(&report, plane, "spectrum_db") < spectrum, "{plane}: {report:#}");
+        let channel = &report["planes"][plane]["channel"];
+        let off = channel["plate"].as_f64().unwrap() - channel["match"].as_f64().unwrap();
+        assert!(off.abs() < 0.05, "{plane}: {channel}");
+    }
+    let channel = report["planes"][1]["channel"]["plate"].as_f64().unwrap();
+    assert!(channel > 0.7, "chroma of this vector is luma's: {channel}");
+    s.run(&format!("render {CLEAN} again.y4m -f av1grain=table=out.tbl")).ok();
+}
+
+#[test]
+fn what_cannot_be_matched_is_said() {
+    let s = Session::new();
+    s.run(&format!("match {CLEAN} --clean {CLEAN} -o a.toml")).ends(1).says("do not differ");
+    assert!(s.files().is_empty(), "{:?}", s.files());
+    let other = "pattern:ramp:size=320x180:frames=4:format=yuv420p10";
+    s.run(&format!("match {CLEAN} --clean {other}")).ends(2).says("320x180");
+    s.run(&format!("match {CLEAN} --clean {CLEAN} -o a.txt")).ends(2).says(".tbl");
+    s.run(&format!("match {CLEAN} --clean {CLEAN} --area 900,0,100,100")).ends(2).says("960x256");
+    s.run(&format!("match {CLEAN} --clean {CLEAN} --frames 90")).ends(2).says("--frames");
+}
