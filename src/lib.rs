@@ -18,6 +18,8 @@ pub mod session;
 pub mod sheet;
 pub mod sink;
 pub mod source;
+#[cfg(feature = "studio")]
+pub mod studio;
 
 pub use session::open;
 

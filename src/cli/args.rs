@@ -157,6 +157,14 @@ pub(super) enum Command {
     /// input.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::sheet::EXAMPLES)]
     Sheet(super::sheet::Sheet),
+    /// Open the studio: source and result side by side, in the browser
+    ///
+    /// Serves a page to this machine alone: any frame before and after the filters, settings and curves edited by hand, and
+    /// renders. What it shows is what 'render' writes. Files beneath the current folder can be opened and written, and
+    /// those beside the ones named here. Ctrl-C ends it.
+    #[cfg(feature = "studio")]
+    #[command(after_long_help = super::studio::EXAMPLES)]
+    Studio(super::studio::StudioArgs),
     /// List the filters, or the settings of one
     ///
     /// Without NAME: one line per filter. With NAME: its settings with kind, unit, range, default, and whether they can

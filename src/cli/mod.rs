@@ -18,10 +18,14 @@ mod report;
 mod resolve;
 mod sheet;
 mod signals;
+#[cfg(feature = "studio")]
+mod studio;
 mod terminal;
 mod values;
 
 pub use exit::Exit;
+#[cfg(feature = "studio")]
+pub use studio::{Serve, StudioArgs};
 
 use crate::disk::{Place, SameFile, Uses};
 use crate::session::job::{Request, RunError};
@@ -40,8 +44,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use terminal::{Errors, Style};
 
+/// What stands above the command line and is started by it.
+#[derive(Clone, Copy, Debug)]
+pub struct Above {
+    /// `studio`.
+    #[cfg(feature = "studio")]
+    pub studio: Serve,
+}
+
 /// Runs the program: `line` is the command line with the program's name in front.
-pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
+pub fn run(line: impl IntoIterator<Item = OsString>, above: Above) -> Exit {
     let line: Vec<OsString> = line.into_iter().collect();
     // not even a slip in the line could be told
     if by_words(&line).check_errors().is_err() {
@@ -52,7 +64,7 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
         return Exit::Usage;
     }
     match Cli::try_parse_from(&line) {
-        Ok(cli) => command(cli.command),
+        Ok(cli) => command(cli.command, above),
         Err(error) if error.kind() == ErrorKind::UnknownArgument && ffmpegs(&line).is_some() => {
             report_error(Exit::Usage, &ffmpegs(&line).unwrap_or_default())
         }
@@ -105,7 +117,9 @@ fn by_words(line: &[OsString]) -> Uses {
     uses
 }
 
-fn command(command: Command) -> Exit {
+fn command(command: Command, above: Above) -> Exit {
+    #[cfg(not(feature = "studio"))]
+    let Above {} = above;
     let environment = Environment::look();
     match command {
         Command::Render(typed) => {
@@ -127,6 +141,8 @@ fn command(command: Command) -> Exit {
         Command::Match(typed) => matching::run(typed, &environment),
         Command::Curve(typed) => curve::run(typed),
         Command::Sheet(typed) => sheet::run(typed, &environment),
+        #[cfg(feature = "studio")]
+        Command::Studio(typed) => studio::run(typed, &environment, above.studio),
         Command::Filters(typed) => filters(&typed),
         Command::Probe(typed) => probe(typed, &environment),
         Command::Completions { shell } => printed(terminal::print(&manual::completions(shell))),

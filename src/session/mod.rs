@@ -36,7 +36,7 @@ pub use cancel::{Cancel, Newest};
 pub use error::{Error, ErrorKind, Position};
 pub use forms::{describe, recipe_text};
 pub use look::Target;
-pub use picture::Picture;
+pub use picture::{Picture, converted};
 pub use render::{Prepared, Render, Running};
 
 use crate::assets::DiskStateCache;
@@ -88,18 +88,27 @@ impl Clip {
     /// # Errors
     /// Of the kinds usage and input.
     pub fn open(request: Request) -> Result<Clip, Error> {
+        let states: Arc<dyn StateCache + Send + Sync> = match request.cache.open() {
+            Some(cache) => Arc::new(DiskStateCache::new(cache)),
+            None => Arc::new(NoCache),
+        };
+        Clip::open_with(request, states)
+    }
+
+    /// The same, with states of stepped filters kept elsewhere than in the request's cache; whoever keeps them is also told
+    /// how far stepping has come.
+    ///
+    /// # Errors
+    /// As [`open`](Clip::open).
+    pub fn open_with(request: Request, states: Arc<dyn StateCache + Send + Sync>) -> Result<Clip, Error> {
         let cache = request.cache.open();
-        let source = request.read().open(&request.source_options(cache.clone()))?;
+        let source = request.read().open(&request.source_options(cache))?;
         let opened = source.info().clone();
         job::check_numbers(&request, &opened)?;
         let shown = |n: i64| n + request.frame_offset;
         let info = Info { first: shown(opened.first), last: opened.last.map(shown), ..opened.clone() };
         let format = request.seen(&opened.format);
         let frames = Frames::new(source, format, &request, FRAME_BYTES);
-        let states: Arc<dyn StateCache + Send + Sync> = match cache {
-            Some(cache) => Arc::new(DiskStateCache::new(cache)),
-            None => Arc::new(NoCache),
-        };
         let threads = HelperPool::new(job::threads(&request)?.saturating_sub(1));
         let looks = Looks::default();
         Ok(Clip(Arc::new(Inner { request, opened, info, format, frames, looks, threads, states })))
@@ -161,6 +170,16 @@ impl Clip {
         }
         lock(&look.work).push(work);
         Ok(Picture { number: stamp.number, time: stamp.time, duration: stamp.duration, frame })
+    }
+
+    /// What a recipe makes of the input's frames, and what the user should know about it. Everything is bound as for a
+    /// preview, and no frame is decoded but those that settings name.
+    ///
+    /// # Errors
+    /// Of the kinds usage and input.
+    pub fn check(&self, recipe: &Recipe, cancel: &Cancel) -> Result<(Format, Vec<String>), Error> {
+        let look = self.0.looks.get(self, recipe, &Target::Made, cancel)?;
+        Ok((*look.chain.output(), look.chain.notes().to_vec()))
     }
 
     /// The bytes of decoded frames that are kept now: at most [`FRAME_BYTES`].

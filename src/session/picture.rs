@@ -37,19 +37,8 @@ impl Picture {
     /// Red, green, blue and alpha of 8 bits each, `4 * width * height` bytes, top row first, for a screen. Depth is
     /// reduced by plain rounding, so that nothing is added to what is looked at.
     pub fn rgba(&self) -> Result<Vec<u8>, Error> {
-        let from = *self.format();
-        let to = retarget(&from, "gbrap").map_err(JobError::from)?;
-        let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
-        let steps = grainfield_filters::recipe::Recipe::parse_chain("dither=mode=none")?.steps;
-        let chain = Chain::bind::<JobError>(&steps, from, &options, |_| Ok(to))?;
-        let mut frame = self.frame.clone();
-        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
-        let at = FrameTime::of_time(self.number, self.time);
-        let (mut work, states) = (Workspace::default(), States::default());
-        chain
-            .run(&at, self.duration, &mut frame, &mut work, &states, &host)
-            .map_err(|cause| Error::Frame { number: self.number, cause: cause.into() })?;
-        let (width, height) = (to.width as usize, to.height as usize);
+        let frame = converted(&self.frame, "gbrap")?;
+        let (width, height) = (frame.format().width as usize, frame.format().height as usize);
         let mut bytes = Vec::with_capacity(4 * width * height);
         for y in 0..height {
             let [g, b, r, a] = [0, 1, 2, 3].map(|p| frame.row::<u8>(p, y));
@@ -57,4 +46,28 @@ impl Picture {
         }
         Ok(bytes)
     }
+}
+
+/// A finished frame in the sample format of this name, its depth reduced by plain rounding. It stands for itself: what
+/// number it had does not matter.
+///
+/// # Errors
+/// Of the kind usage, where there is no such format or none that this frame can become.
+pub fn converted(frame: &Frame, name: &str) -> Result<Frame, Error> {
+    let from = *frame.format();
+    let to = retarget(&from, name).map_err(JobError::from)?;
+    let mut frame = frame.clone();
+    if to == from {
+        return Ok(frame);
+    }
+    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::of(from.fields) };
+    let steps = grainfield_filters::recipe::Recipe::parse_chain("dither=mode=none")?.steps;
+    let chain = Chain::bind::<JobError>(&steps, from, &options, |_| Ok(to))?;
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
+    let at = FrameTime::of_frame(0, from.rate);
+    let duration = Ratio::ONE.checked_div(from.rate).unwrap_or(Ratio::ONE);
+    chain
+        .run(&at, duration, &mut frame, &mut Workspace::default(), &States::default(), &host)
+        .map_err(|cause| Error::Frame { number: 0, cause: cause.into() })?;
+    Ok(frame)
 }

@@ -1,0 +1,67 @@
+//! `studio`: what was typed.
+
+use super::exit::Exit;
+use super::report_error;
+use super::resolve::Environment;
+use super::signals::Signals;
+use clap::Args;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  grainfield studio in.mp4
+  grainfield studio in.mp4 --recipe look.toml
+  On a machine without a screen; then open the printed address through a tunnel (ssh -L 8321:127.0.0.1:8321 HOST):
+    grainfield studio in.mp4 --no-browser --port 8321";
+
+/// `studio`.
+#[derive(Args, Clone, Debug)]
+pub struct StudioArgs {
+    /// File, numbered images or pattern:NAME; the page can open others
+    pub input: Option<String>,
+    /// The recipe to begin with
+    #[arg(long, value_name = "FILE")]
+    pub recipe: Option<PathBuf>,
+    /// Only print the address
+    #[arg(long)]
+    pub no_browser: bool,
+    /// The port on this machine [default: any that is free]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: Option<u16>,
+    /// A name, with its port, that a tunnel gives this server: host.example:8443
+    ///
+    /// Pages that reach the studio by any other name are refused. May be given several times.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub allow_host: Vec<String>,
+    /// Where unsaved work is kept between runs.
+    #[arg(skip = state_folder())]
+    pub state: Option<PathBuf>,
+    /// Where what can be made again is kept.
+    #[arg(skip)]
+    pub cache: Option<PathBuf>,
+}
+
+/// `$XDG_STATE_HOME/grainfield`, else `~/.local/state/grainfield`.
+fn state_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let base = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".local/state")))?;
+    Some(base.join("grainfield"))
+}
+
+/// What serves the page until the flag is set.
+pub type Serve = fn(StudioArgs, &Arc<AtomicBool>) -> Result<(), String>;
+
+pub(super) fn run(typed: StudioArgs, environment: &Environment, serve: Serve) -> Exit {
+    let cache = environment.cache.clone().filter(|folder| folder.as_os_str() != "none");
+    let typed = StudioArgs { cache, ..typed };
+    let signals = match Signals::watch() {
+        Ok(signals) => signals,
+        Err(error) => return report_error(Exit::Failed, &format!("signals cannot be watched: {error}")),
+    };
+    match serve(typed, &signals.stop) {
+        Ok(()) => Exit::Done,
+        Err(text) => report_error(Exit::Failed, &text),
+    }
+}

@@ -1,0 +1,662 @@
+//! What the page asks, and the answers. Numbers of 64 bits travel as text, frames as raw pixels.
+
+use super::fault::Fault;
+use super::files::Roots;
+use super::jobs::{self, Jobs};
+use super::picture::{self, Rgba, View};
+use super::recipe::{self, RecipeFault, RecipeText};
+use super::scopes::{self, Scope};
+use super::{autosave_file, curve as curves, guard};
+use crate::assets::DiskStateCache;
+use crate::cli::StudioArgs;
+use crate::disk::Output;
+use crate::session::job::{Cache, Request};
+use crate::session::{self, Cancel, Clip};
+use crate::source;
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, State};
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use grainfield_filters::catalog::FILTERS;
+use grainfield_filters::frame::{Depth, Frame};
+use grainfield_filters::lend::StateCache;
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::Recipe;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Semaphore, broadcast};
+
+/// Inputs that stay open.
+const MAX_CLIPS: usize = 8;
+/// Recipes that are remembered by their keys.
+const MAX_RECIPES: usize = 256;
+/// Finished frames that are remembered, in bytes: the loupe, scopes and another way to show them need them again.
+const MAX_SHOWN: usize = 256 << 20;
+/// Pages that listen.
+const MAX_SOCKETS: usize = 32;
+/// The most bytes of a text file that is read.
+const MAX_TEXT: u64 = 1 << 20;
+
+type Shared = State<Arc<Studio>>;
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Which frame: clip, recipe, number.
+type Which = (u32, u128, i64);
+
+/// All that requests share.
+pub(super) struct Studio {
+    pub(super) token: String,
+    pub(super) hosts: Vec<String>,
+    pub(super) requests: Semaphore,
+    pub(super) sockets: Semaphore,
+    pub(super) news: broadcast::Sender<String>,
+    roots: Roots,
+    jobs: Jobs,
+    cache: Cache,
+    clips: Mutex<Vec<(u32, Clip)>>,
+    recipes: Mutex<Vec<(u128, Arc<Recipe>)>>,
+    shown: Mutex<Vec<(Which, Arc<Frame>)>>,
+    autosave: Option<PathBuf>,
+    start: Value,
+    stop: Arc<AtomicBool>,
+}
+
+impl Studio {
+    pub(super) fn new(
+        asked: &StudioArgs,
+        token: String,
+        hosts: Vec<String>,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Studio, String> {
+        let input = asked.input.as_deref().filter(|i| !i.starts_with("pattern:"));
+        let named: Vec<&std::path::Path> =
+            input.map(std::path::Path::new).into_iter().chain(asked.recipe.as_deref()).collect();
+        let roots = Roots::new(&named)?;
+        if let Some(input) = &asked.input {
+            roots.input(input).map_err(|e| e.text)?;
+        }
+        let mut start = json!({ "input": asked.input, "recipe": Value::Null });
+        if let Some(path) = &asked.recipe {
+            let name = path.to_string_lossy();
+            let text = std::fs::read_to_string(path).map_err(|e| format!("{name}: {e}"))?;
+            let read = recipe::parse(&text, false)
+                .map_err(|e| format!("{name}:{}: {}", e.line.unwrap_or(1), e.text))?;
+            start["recipe"] = json!({ "name": name, "recipe": read });
+        }
+        let news = broadcast::channel(256).0;
+        Ok(Studio {
+            token,
+            hosts,
+            requests: Semaphore::new(guard::MAX_REQUESTS),
+            sockets: Semaphore::new(MAX_SOCKETS),
+            jobs: Jobs::new(roots.first(), news.clone()),
+            news,
+            autosave: autosave_file(asked.state.as_deref(), roots.first()),
+            roots,
+            cache: Cache { folder: asked.cache.clone(), limit: None },
+            clips: Mutex::default(),
+            recipes: Mutex::default(),
+            shown: Mutex::default(),
+            start,
+            stop,
+        })
+    }
+
+    /// Asks what still runs to end.
+    pub(super) fn close(&self) {
+        self.jobs.stop();
+    }
+
+    fn clip(&self, id: u32) -> Result<Clip, Problem> {
+        let clips = lock(&self.clips);
+        let found = clips.iter().find(|(known, _)| *known == id);
+        found.map(|(_, clip)| clip.clone()).ok_or_else(|| Problem::gone("the clip is not open any more"))
+    }
+
+    fn known(&self, key: u128) -> Result<Arc<Recipe>, Problem> {
+        let recipes = lock(&self.recipes);
+        let found = recipes.iter().find(|(known, _)| *known == key);
+        found.map(|(_, r)| Arc::clone(r)).ok_or_else(|| Problem::gone("the recipe is not known any more"))
+    }
+
+    /// A finished frame; with key 0 a frame of the input.
+    fn frame(&self, (id, key, number): Which, cancel: &Cancel) -> Result<Arc<Frame>, Problem> {
+        let clip = self.clip(id)?;
+        let which = (id, key, number);
+        if let Some((_, frame)) = lock(&self.shown).iter().find(|(w, _)| *w == which) {
+            return Ok(Arc::clone(frame));
+        }
+        let recipe = if key == 0 { Arc::default() } else { self.known(key)? };
+        let frame = Arc::new(clip.preview(number, &recipe, cancel).map_err(Fault::from)?.frame);
+        let mut shown = lock(&self.shown);
+        let most = (MAX_SHOWN / frame.bytes().max(1)).max(2);
+        while shown.len() >= most {
+            shown.remove(0);
+        }
+        shown.push((which, Arc::clone(&frame)));
+        Ok(frame)
+    }
+}
+
+/// Keeps states of stepped filters where every run of the program does, and tells pages how far stepping has come.
+struct ToldStates {
+    kept: Option<DiskStateCache>,
+    news: broadcast::Sender<String>,
+}
+
+impl StateCache for ToldStates {
+    fn get(&self, key: u128) -> Option<Vec<u8>> {
+        self.kept.as_ref()?.get(key)
+    }
+    fn put(&self, key: u128, bytes: &[u8]) {
+        if let Some(kept) = &self.kept {
+            kept.put(key, bytes);
+        }
+    }
+    fn simulating(&self, done: u64, all: u64) {
+        let _ = self.news.send(json!({ "type": "simulating", "done": done, "all": all }).to_string());
+    }
+}
+
+/// Why a request is not answered.
+#[derive(Debug)]
+pub(super) struct Problem {
+    status: StatusCode,
+    body: Value,
+}
+
+impl Problem {
+    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Problem {
+        Problem { status, body: json!({ "error": { "text": text.into() } }) }
+    }
+
+    fn gone(text: &str) -> Problem {
+        Problem::new(StatusCode::GONE, text)
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Problem {
+        Problem::new(
+            if fault.stopped { StatusCode::GONE } else { StatusCode::UNPROCESSABLE_ENTITY },
+            fault.text,
+        )
+    }
+}
+
+impl From<RecipeFault> for Problem {
+    fn from(fault: RecipeFault) -> Problem {
+        Problem { status: StatusCode::UNPROCESSABLE_ENTITY, body: json!({ "error": fault }) }
+    }
+}
+
+macro_rules! rejections {
+    ($($kind:ty),*) => {$(
+        impl From<$kind> for Problem {
+            fn from(rejection: $kind) -> Problem {
+                Problem::new(rejection.status(), rejection.body_text())
+            }
+        }
+    )*};
+}
+rejections!(JsonRejection, PathRejection, QueryRejection);
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        (self.status, Json(self.body)).into_response()
+    }
+}
+
+/// A JSON body; what is wrong with it is told as all else.
+#[derive(FromRequest)]
+#[from_request(via(Json), rejection(Problem))]
+pub(super) struct Body<T>(T);
+
+#[derive(FromRequestParts)]
+#[from_request(via(Query), rejection(Problem))]
+pub(super) struct Ask<T>(T);
+
+#[derive(FromRequestParts)]
+#[from_request(via(Path), rejection(Problem))]
+pub(super) struct Name<T>(T);
+
+type Answer = Result<Response, Problem>;
+
+/// Cancels when the request is dropped because its client has left, or is done.
+struct Wanted(Cancel);
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Does what takes a while on a thread of its own; it is asked to end when nobody waits for it.
+async fn apart<T: Send + 'static>(
+    studio: &Arc<Studio>,
+    work: impl FnOnce(&Studio, &Cancel) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let wanted = Wanted(Cancel::new());
+    let (cancel, studio) = (wanted.0.clone(), Arc::clone(studio));
+    let work = move || {
+        if cancel.is_cancelled() || studio.stop.load(Ordering::Relaxed) {
+            return Err(Problem::gone("not wanted any more"));
+        }
+        work(&studio, &cancel)
+    };
+    let done = tokio::task::spawn_blocking(work).await;
+    drop(wanted);
+    done.unwrap_or_else(|e| {
+        let text = e.try_into_panic().map_or_else(
+            |_| "broken off".to_owned(),
+            |panic| panic.downcast_ref::<&str>().map_or("an error in the program".into(), |s| (*s).into()),
+        );
+        Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text))
+    })
+}
+
+pub(super) async fn catalog() -> Response {
+    Json(FILTERS.iter().map(session::describe).collect::<Vec<_>>()).into_response()
+}
+
+/// What the page begins with.
+pub(super) async fn session(State(studio): Shared) -> Answer {
+    let saved = studio.autosave.as_ref().and_then(|path| std::fs::read(path).ok());
+    let saved: Option<Value> = saved.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    Ok(Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "folder": studio.roots.first(),
+        "start": studio.start,
+        "autosave": saved,
+    }))
+    .into_response())
+}
+
+/// Keeps what is not saved yet.
+pub(super) async fn autosave(State(studio): Shared, Body(state): Body<Value>) -> Answer {
+    apart(&studio, move |studio, _| {
+        let Some(path) = &studio.autosave else { return Ok(()) };
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(Fault::new)?;
+        }
+        write(path, &state.to_string(), true)
+    })
+    .await?;
+    Ok(Json(json!({})).into_response())
+}
+
+fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Result<(), Problem> {
+    let mut out = Output::create(path.as_os_str(), overwrite).map_err(Fault::new)?;
+    out.put(text.as_bytes()).map_err(Fault::new)?;
+    Ok(out.finish().map_err(Fault::new)?)
+}
+
+#[derive(Deserialize)]
+pub(super) struct OpenAsked {
+    path: String,
+}
+
+pub(super) async fn open(State(studio): Shared, Body(asked): Body<OpenAsked>) -> Answer {
+    let opened = apart(&studio, move |studio, _| {
+        let input = studio.roots.input(&asked.path)?;
+        let request = Request { cache: studio.cache.clone(), ..Request::new(&input, "hash:") };
+        let kept = request.cache.open().map(DiskStateCache::new);
+        let states = ToldStates { kept, news: studio.news.clone() };
+        let clip = Clip::open_with(request, Arc::new(states)).map_err(Fault::from)?;
+        let info = clip.info();
+        let last = match info.last {
+            Some(last) => last,
+            // A file that has to be read through to know.
+            None => {
+                let options = source::Options { length: true, ..source::Options::default() };
+                let info = source::open(&input, &options).map_err(Fault::new)?.info().clone();
+                info.last.ok_or_else(|| Fault::new("it has no end that is known"))?
+            }
+        };
+        let format = info.format;
+        let answer = json!({
+            "path": asked.path,
+            "name": info.name,
+            "kind": info.kind,
+            "width": format.width,
+            "height": format.height,
+            "format": format.name(),
+            "bits": if let Depth::Bits(bits) = format.depth { Some(bits) } else { None },
+            "planes": picture::plane_names(&format),
+            "shape": format.shape(),
+            "first": info.first,
+            "last": last,
+            "rate": [format.rate.num(), format.rate.den()],
+            "variable": info.variable_rate,
+            "notes": info.notes,
+            "details": info.details,
+        });
+        let mut clips = lock(&studio.clips);
+        let id = clips.last().map_or(1, |(id, _)| id + 1);
+        if clips.len() >= MAX_CLIPS {
+            clips.remove(0);
+        }
+        clips.push((id, clip));
+        Ok((id, answer))
+    });
+    let (id, mut answer) = opened.await?;
+    answer["id"] = id.into();
+    Ok(Json(answer).into_response())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Text {
+    Toml(String),
+    Chain(String),
+    Recipe(RecipeText),
+}
+
+#[derive(Deserialize)]
+pub(super) struct RecipeAsked {
+    clip: Option<u32>,
+    #[serde(flatten)]
+    text: Text,
+}
+
+/// Reads a recipe: what is wrong with it, its key, and what its settings are in effect.
+pub(super) async fn recipe(State(studio): Shared, Body(asked): Body<RecipeAsked>) -> Answer {
+    let answer = apart(&studio, move |studio, cancel| {
+        let text = match asked.text {
+            Text::Toml(text) => recipe::parse(&text, false)?,
+            Text::Chain(text) => recipe::parse(&text, true)?,
+            Text::Recipe(text) => text,
+        };
+        let mut read = recipe::read(&text);
+        let mut notes = Vec::new();
+        let mut made = Value::Null;
+        let at = |place: Option<(usize, String)>, e: Fault| RecipeFault {
+            step: place.as_ref().and_then(|(on, _)| recipe::place(&text, *on)),
+            setting: place.map(|(_, id)| id).filter(|id| !id.is_empty()),
+            text: e.text,
+            ..RecipeFault::default()
+        };
+        if let Err((place, e)) = recipe::load(&mut read.on, &studio.roots) {
+            read.faults.push(at(place, e));
+        }
+        let key = read.on.key();
+        if read.faults.is_empty()
+            && let Some(clip) = asked.clip
+        {
+            match studio.clip(clip)?.check(&read.on, cancel).map_err(Fault::from) {
+                Ok((format, told)) => {
+                    notes = told;
+                    made = json!({
+                        "width": format.width,
+                        "height": format.height,
+                        "format": format.name(),
+                        "planes": picture::plane_names(&format),
+                    });
+                }
+                Err(e) => {
+                    let place = e.place.map(|(on, id)| (on, id.to_owned()));
+                    read.faults.push(at(place, e));
+                }
+            }
+        }
+        let answer = json!({
+            "recipe": text,
+            "key": format!("{key:032x}"),
+            "chain": read.on.to_chain(),
+            "canonical": read.on.canonical(),
+            "toml": recipe::to_toml(&read.all, &text),
+            "effective": recipe::effective(&read.all),
+            "faults": read.faults,
+            "notes": notes,
+            "made": made,
+        });
+        if read.faults.is_empty() {
+            let mut recipes = lock(&studio.recipes);
+            recipes.retain(|(known, _)| *known != key);
+            if recipes.len() >= MAX_RECIPES {
+                recipes.remove(0);
+            }
+            recipes.push((key, Arc::new(read.on)));
+        }
+        Ok(answer)
+    });
+    Ok(Json(answer.await?).into_response())
+}
+
+pub(super) async fn curve(State(studio): Shared, Body(asked): Body<curves::Asked>) -> Answer {
+    let drawn = apart(&studio, move |studio, _| {
+        let clip = asked.clip.map(|id| studio.clip(id)).transpose()?;
+        let (last, rate) = clip.map_or((None, Ratio::whole(24)), |c| (c.info().last, c.info().format.rate));
+        Ok(curves::draw(&asked, last, rate)?)
+    });
+    Ok(Json(drawn.await?).into_response())
+}
+
+/// The clip, the recipe's key in hexadecimal digits, and the frame's number.
+type Place = Name<(u32, String, i64)>;
+
+fn which(place: (u32, String, i64), is_input: bool) -> Result<Which, Problem> {
+    let (clip, key, number) = place;
+    let key = u128::from_str_radix(&key, 16)
+        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "a recipe's key has 32 hexadecimal digits"))?;
+    Ok((clip, if is_input { 0 } else { key }, number))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Side {
+    In,
+    Out,
+    Diff,
+}
+
+#[derive(Deserialize)]
+pub(super) struct FrameAsked {
+    side: Side,
+    /// Left, top, width, height.
+    region: Option<String>,
+    /// Width and height of what is shown smaller.
+    size: Option<String>,
+    gain: Option<f64>,
+    plane: Option<usize>,
+    #[serde(default)]
+    clipping: bool,
+}
+
+fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, Problem> {
+    let Some(text) = text else { return Ok(None) };
+    let all: Result<Vec<usize>, _> = text.split(',').map(str::parse).collect();
+    let all = all.ok().and_then(|all| <[usize; N]>::try_from(all).ok());
+    all.map(Some).ok_or_else(|| {
+        Problem::new(StatusCode::BAD_REQUEST, format!("'{text}': {N} whole numbers are wanted"))
+    })
+}
+
+/// A frame as pixels of four bytes; its header tells the hash of the frame itself, as `grainfield hash` prints it.
+pub(super) async fn frame(State(studio): Shared, Name(place): Place, Ask(asked): Ask<FrameAsked>) -> Answer {
+    let view = View {
+        region: numbers(asked.region.as_deref())?,
+        size: numbers(asked.size.as_deref())?,
+        gain: asked.gain.filter(|g| g.is_finite()).unwrap_or(1.0).clamp(0.0, 4096.0),
+        plane: asked.plane,
+        clipping: asked.clipping,
+    };
+    let which = which(place, asked.side == Side::In)?;
+    let (shown, hash) = apart(&studio, move |studio, cancel| {
+        let frame = studio.frame(which, cancel)?;
+        let shown = match asked.side {
+            Side::In | Side::Out => picture::show(&frame, &view)?,
+            Side::Diff => picture::difference(&*studio.frame((which.0, 0, which.2), cancel)?, &frame, &view)?,
+        };
+        let hash: String = frame.digest().iter().map(|b| format!("{b:02x}")).collect();
+        Ok((shown, hash))
+    })
+    .await?;
+    Ok(pixels_of(shown, hash))
+}
+
+fn pixels_of(shown: Rgba, hash: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (HeaderName::from_static("x-width"), shown.width.to_string()),
+        (HeaderName::from_static("x-height"), shown.height.to_string()),
+        (HeaderName::from_static("x-hash"), hash),
+    ];
+    (headers, shown.bytes).into_response()
+}
+
+#[derive(Deserialize)]
+pub(super) struct PixelsAsked {
+    side: Side,
+    region: String,
+}
+
+/// The codes of the samples of a small part of a frame, plane by plane.
+pub(super) async fn pixels(
+    State(studio): Shared,
+    Name(place): Place,
+    Ask(asked): Ask<PixelsAsked>,
+) -> Answer {
+    let which = which(place, asked.side == Side::In)?;
+    let Some([left, top, width, height]) = numbers::<4>(Some(&asked.region))? else {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "a region is wanted"));
+    };
+    let answer = apart(&studio, move |studio, cancel| {
+        let frame = studio.frame(which, cancel)?;
+        let format = *frame.format();
+        let (all_w, all_h) = (format.width as usize, format.height as usize);
+        let xs = left.min(all_w)..left.saturating_add(width.min(64)).min(all_w);
+        let ys = top.min(all_h)..top.saturating_add(height.min(64)).min(all_h);
+        let planes = (0..format.planes()).map(|p| {
+            let (sx, sy) = format.plane_subsampling(p);
+            let row =
+                |y: usize| xs.clone().map(|x| picture::code(&frame, p, x >> sx, y >> sy)).collect::<Vec<_>>();
+            ys.clone().map(row).collect::<Vec<_>>()
+        });
+        Ok(json!({
+            "format": format.name(),
+            "names": picture::plane_names(&format),
+            "planes": planes.collect::<Vec<_>>(),
+        }))
+    });
+    Ok(Json(answer.await?).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct ScopesAsked {
+    side: Side,
+    scope: Scope,
+}
+
+pub(super) async fn scopes(
+    State(studio): Shared,
+    Name(place): Place,
+    Ask(asked): Ask<ScopesAsked>,
+) -> Answer {
+    let which = which(place, asked.side == Side::In)?;
+    let drawn =
+        apart(&studio, move |studio, cancel| Ok(scopes::draw(&*studio.frame(which, cancel)?, asked.scope)?));
+    Ok(pixels_of(drawn.await?, String::new()))
+}
+
+#[derive(Deserialize)]
+pub(super) struct FolderAsked {
+    #[serde(default)]
+    folder: String,
+}
+
+pub(super) async fn files(State(studio): Shared, Ask(asked): Ask<FolderAsked>) -> Answer {
+    let listing = apart(&studio, move |studio, _| Ok(studio.roots.list(&asked.folder)?));
+    Ok(Json(listing.await?).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct FileAsked {
+    path: String,
+}
+
+/// The text of a recipe's file.
+pub(super) async fn read_file(State(studio): Shared, Ask(asked): Ask<FileAsked>) -> Answer {
+    let text = apart(&studio, move |studio, _| {
+        let path = studio.roots.existing(&asked.path)?;
+        let size = std::fs::metadata(&path).map_err(Fault::new)?.len();
+        if size > MAX_TEXT {
+            return Err(
+                Fault::new(format!("{}: more than {MAX_TEXT} bytes are no recipe", asked.path)).into()
+            );
+        }
+        Ok(std::fs::read_to_string(&path).map_err(|e| Fault::new(format!("{}: {e}", asked.path)))?)
+    });
+    Ok(Json(json!({ "text": text.await? })).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct Saved {
+    path: String,
+    text: String,
+    #[serde(default)]
+    overwrite: bool,
+}
+
+/// Writes a recipe's file. What is there is replaced only when that is asked for.
+pub(super) async fn write_file(State(studio): Shared, Body(asked): Body<Saved>) -> Answer {
+    apart(&studio, move |studio, _| {
+        let path = studio.roots.within(&asked.path)?;
+        if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("toml")) {
+            return Err(Fault::new(format!("{}: a recipe is called NAME.toml", asked.path)).into());
+        }
+        if path.exists() && !asked.overwrite {
+            return Err(Problem::new(StatusCode::CONFLICT, format!("{} exists", asked.path)));
+        }
+        write(&path, &asked.text, asked.overwrite)
+    })
+    .await?;
+    Ok(Json(json!({})).into_response())
+}
+
+pub(super) async fn jobs(State(studio): Shared) -> Answer {
+    let (rows, running) = apart(&studio, |studio, _| Ok(studio.jobs.rows()?)).await?;
+    Ok(Json(json!({ "list": jobs::LIST, "jobs": rows, "running": running })).into_response())
+}
+
+pub(super) async fn add_job(State(studio): Shared, Body(asked): Body<jobs::Asked>) -> Answer {
+    apart(&studio, move |studio, _| {
+        studio.roots.input(&asked.input)?;
+        studio.roots.within(&asked.output)?;
+        Ok(studio.jobs.add(&asked)?)
+    })
+    .await?;
+    Ok(Json(json!({})).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct VerbAsked {
+    #[serde(default)]
+    id: String,
+}
+
+pub(super) async fn job_verb(
+    State(studio): Shared,
+    Name(verb): Name<String>,
+    Body(asked): Body<VerbAsked>,
+) -> Answer {
+    apart(&studio, move |studio, _| match verb.as_str() {
+        "start" => Ok(studio.jobs.start(false)?),
+        "retry" => Ok(studio.jobs.start(true)?),
+        "stop" => {
+            studio.jobs.stop();
+            Ok(())
+        }
+        "up" | "down" | "remove" => Ok(studio.jobs.change(&verb, &asked.id)?),
+        _ => Err(Problem::new(StatusCode::NOT_FOUND, "start, retry, stop, up, down or remove")),
+    })
+    .await?;
+    Ok(Json(json!({})).into_response())
+}

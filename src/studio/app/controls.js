@@ -1,0 +1,316 @@
+// @ts-check
+// A control for each kind of setting, made from what the catalog says. Values are text, as in a recipe.
+
+import { html, nothing, svg } from './vendor/lit-html.js';
+import { checked, clip, curveOf, dock, dockOpen, frame, post, report, setValue, signal } from './state.js';
+import { picking } from './viewer.js';
+import { icon } from './keys.js';
+import { fileDialog } from './dialogs.js';
+
+/** @typedef {import('./state.js').Step} Step */
+/** @typedef {{id: string, label: string, help: string, kind: string, unit: string, animatable: boolean, default: any,
+ *   min?: number, max?: number, soft_min?: number, soft_max?: number, step?: number, logarithmic?: boolean,
+ *   choices?: {id: string, help: string, values?: Record<string, any>}[], group?: string,
+ *   only_when?: {setting: string, values: string[]}}} Setting */
+
+/** Values of curves at the playhead, by filter, setting, text and frame. @type {Map<string, any>} */
+const values = new Map();
+const known = signal(0);
+
+/** The value of a curve at a frame, as the library works it out; null until it has come.
+ * @param {string} filter @param {string} setting @param {string} text @param {number} at @returns {number[] | null} */
+export function valueAt(filter, setting, text, at) {
+  void known.value;
+  const id = [clip.value?.id ?? '', filter, setting, text, at].join('\n');
+  const found = values.get(id);
+  if (found !== undefined) return found;
+  if (values.size > 2000) values.clear();
+  values.set(id, null);
+  post('/curve', { clip: clip.value?.id ?? null, filter, setting, text, from: at, to: at, samples: 1 })
+    .then((drawn) => {
+      values.set(id, drawn.samples.map((/** @type {number[]} */ s) => s[0]));
+      known.value++;
+    })
+    .catch(() => {});
+  return null;
+}
+
+/** @param {string | undefined} text */
+export const isCurve = (text) => !!text && (text.includes('=') || text.startsWith('@'));
+
+/** A number as short as it can be said. @param {number} n @param {number} [step] */
+export function short(n, step = 0) {
+  if (!Number.isFinite(n)) return '0';
+  const digits = step > 0 ? Math.min(12, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))) : 6;
+  return String(Number(n.toFixed(digits)));
+}
+
+/** The range and step of a setting's slider. @param {Setting} s */
+export function slider(s) {
+  const min = s.soft_min ?? s.min ?? 0;
+  const max = s.soft_max ?? s.max ?? 1;
+  const whole = s.kind === 'whole';
+  const step = s.step ?? (whole ? 1 : 10 ** Math.floor(Math.log10((max - min) / 200)));
+  const log = !!s.logarithmic && min > 0;
+  // A logarithmic slider goes from 0 to 1000.
+  const to = (/** @type {number} */ v) => (log ? (Math.log(Math.max(min, v) / min) / Math.log(max / min)) * 1000 : v);
+  const from = (/** @type {number} */ p) => (log ? min * (max / min) ** (p / 1000) : p);
+  return { min, max, step, log, to, from };
+}
+
+/** Keys of a curve that is set at the playhead. The text between is the library's.
+ * @param {{keys: any[], before: string, after: string}} drawn */
+export function curveText({ keys, before, after }) {
+  const key = (/** @type {any} */ k) => `${k.at}${k.shape === 'linear' ? '' : `(${k.shape})`}=${k.text ?? k.value.map((/** @type {number} */ v) => short(v)).join(',')}`;
+  return `${before === 'hold' ? '' : `<${before};`}${keys.map(key).join(';')}${after === 'hold' ? '' : `;>${after}`}`;
+}
+
+/** The text of a colour from parts of 0 to 1. @param {number[]} parts */
+export function colourText(parts) {
+  const byte = (/** @type {number} */ v) => Math.round(Math.max(0, Math.min(1, v)) * 255).toString(16).padStart(2, '0');
+  const [r, g, b, a = 1] = parts;
+  return `#${byte(r)}${byte(g)}${byte(b)}${a < 1 ? byte(a) : ''}`;
+}
+
+/** The parts of a value as the text that stands for them. @param {Setting} s @param {number[]} parts */
+export const partsText = (s, parts) =>
+  s.kind === 'colour' ? colourText(parts) : parts.map((p) => short(p)).join(',');
+
+/** Sets a value where a curve is: a key at the playhead, in the place of one that is there.
+ * @param {Step} step @param {Setting} s @param {string} text @param {string} value */
+async function setKey(step, s, text, value) {
+  try {
+    const drawn = await post('/curve', { clip: clip.value?.id ?? null, filter: step.name, setting: s.id, text, from: 0, to: 0, samples: 1 });
+    const at = frame.value;
+    const found = drawn.keys.find((/** @type {any} */ k) => Math.abs(k.frame - at) < 0.5);
+    if (found) found.text = value;
+    else {
+      const before = drawn.keys.findLast((/** @type {any} */ k) => k.frame < at);
+      drawn.keys.push({ at: String(at), frame: at, text: value, shape: before?.shape ?? 'linear' });
+      drawn.keys.sort((/** @type {any} */ a, /** @type {any} */ b) => a.frame - b.frame);
+    }
+    setValue(step.id, s.id, curveText(drawn));
+  } catch (error) {
+    report(error);
+  }
+}
+
+/** Shows the curve of a setting. @param {Step} step @param {string} setting */
+export function openCurve(step, setting) {
+  curveOf.value = { step: step.id, setting };
+  dock.value = 'curves';
+  dockOpen.value = true;
+}
+
+/** Makes a setting move, or stand still again at its value of now. @param {Step} step @param {Setting} s @param {string} effective */
+function toggleCurve(step, s, effective) {
+  const text = step.values[s.id];
+  if (isCurve(text)) {
+    const now = valueAt(step.name, s.id, text, frame.value);
+    if (now) setValue(step.id, s.id, partsText(s, now));
+    return;
+  }
+  const value = text ?? effective;
+  if (!value) return;
+  setValue(step.id, s.id, `${frame.value}=${value}`);
+  openCurve(step, s.id);
+}
+
+/** The settings of a filter that stand still or move: a line for each.
+ * @param {Step} step @param {number} place @param {Setting} s */
+export function control(step, place, s) {
+  const given = step.values[s.id];
+  const effective = checked.value?.effective[place]?.[s.id] ?? (s.default === null ? '' : String(s.default));
+  const fault = checked.value?.faults.find((f) => f.step === place && f.setting === s.id);
+  const id = `s-${step.id}-${s.id}`;
+  const moves = isCurve(given);
+  return html`<div class="setting ${given === undefined ? '' : 'given'} ${fault ? 'faulty' : ''}" data-setting=${s.id}>
+    <label for=${id} title=${`${s.help}${s.unit ? ` [${s.unit}]` : ''}`}>${s.label}</label>
+    <div class="value">${body(step, s, given, effective, id)}</div>
+    <span class="tools">
+      ${s.animatable && !given?.startsWith('@')
+        ? html`<button class="icon ${moves ? 'lit' : ''}" title=${moves ? 'Moves: click to let it stand still' : 'Let it move: a key here'}
+            aria-label=${moves ? `${s.label}: stand still` : `${s.label}: move`} aria-pressed=${moves}
+            @click=${() => toggleCurve(step, s, effective)}>${icon('key')}</button>`
+        : html`<i></i>`}
+      ${given === undefined
+        ? nothing
+        : html`<button class="icon" title="Back to ${checked.value ? 'what it is without a word' : 'the default'}" aria-label="${s.label}: back to the default"
+            @click=${() => setValue(step.id, s.id, null)}>${icon('reset')}</button>`}
+    </span>
+    ${fault ? html`<p class="fault" role="alert">${fault.text}</p>` : nothing}
+  </div>`;
+}
+
+/** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
+function body(step, s, given, effective, id) {
+  const set = (/** @type {string | null} */ text) => setValue(step.id, s.id, text);
+  const value = given ?? effective;
+  const typed = (/** @type {any} */ e) => set(e.target.value.trim() === '' ? null : e.target.value.trim());
+  switch (s.kind) {
+    case 'switch':
+      return html`<input id=${id} type="checkbox" .checked=${/^(true|1|yes|on)$/i.test(value)}
+        @change=${(/** @type {any} */ e) => set(String(e.target.checked))}>`;
+    case 'choice':
+      return html`<select id=${id} @change=${(/** @type {any} */ e) => set(e.target.value === '' ? null : e.target.value)}>
+        ${given === undefined || s.default === null ? html`<option value="" .selected=${given === undefined}>${effective || '—'}</option>` : nothing}
+        ${s.choices?.map((c) => html`<option value=${c.id} title=${c.help} .selected=${c.id === given}>${c.id}</option>`)}</select>`;
+    case 'number':
+    case 'whole':
+      return s.min === undefined || s.max === undefined ? text(id, value, typed) : number(step, s, given, effective, id);
+    case 'seed':
+      return html`${text(id, given ?? '', typed, 'from the recipe’s seed')}
+        <button class="icon" title="Another seed" aria-label="${s.label}: another" @click=${() => set(randomSeed())}>${icon('dice')}</button>`;
+    case 'colour':
+      return colour(step, s, given, effective, id);
+    case 'position':
+      return position(step, s, given, effective, id);
+    case 'image':
+    case 'effect':
+      return html`${text(id, given ?? '', typed, 'none')}
+        <button class="icon" title="Choose a file" aria-label="${s.label}: choose a file"
+          @click=${() => fileDialog(`${s.label}`, '', (path) => set(path))}>${icon('file')}</button>`;
+    case 'source frame':
+      return html`${text(id, given ?? '', typed, 'none')}
+        <button class="small" title="The frame that is shown" @click=${() => set(String(frame.value))}>this</button>`;
+    case 'points':
+      return points(step, s, given, effective, id);
+    default:
+      return text(id, given ?? '', typed, s.kind === 'planes' ? 'those it is made for' : s.kind === 'frames' ? 'all' : effective);
+  }
+}
+
+/** @param {string} id @param {string} value @param {(e: Event) => void} change @param {string} [hint] */
+const text = (id, value, change, hint = '') =>
+  html`<input id=${id} class="text" type="text" spellcheck="false" autocomplete="off" placeholder=${hint} .value=${value} @change=${change}>`;
+
+/** 64 random bits, as text: numbers of JavaScript hold 53. */
+export function randomSeed() {
+  return String(crypto.getRandomValues(new BigUint64Array(1))[0]);
+}
+
+/** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
+function number(step, s, given, effective, id) {
+  const range = slider(s);
+  const moves = isCurve(given);
+  const now = moves ? valueAt(step.name, s.id, /** @type {string} */ (given), frame.value)?.[0] : Number(given ?? effective);
+  const shown = Number.isFinite(now) ? /** @type {number} */ (now) : range.min;
+  const set = (/** @type {string} */ value) =>
+    moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), value) : setValue(step.id, s.id, value);
+  return html`<input type="range" aria-label=${s.label} min=${range.log ? 0 : range.min} max=${range.log ? 1000 : range.max}
+      step=${range.log ? 1 : range.step} .value=${String(range.to(shown))} ?disabled=${given?.startsWith('@')}
+      @input=${(/** @type {any} */ e) => {
+        const v = range.from(Number(e.target.value));
+        set(range.log ? String(Number(v.toPrecision(3))) : short(v, range.step));
+      }}>
+    <input id=${id} class="number ${moves ? 'moving' : ''}" type="text" spellcheck="false" autocomplete="off"
+      title=${moves ? /** @type {string} */ (given) : 'A number, or keys: 0=0;48=12'}
+      placeholder="auto" .value=${moves ? short(shown) : (given ?? effective)}
+      @keydown=${(/** @type {KeyboardEvent} */ e) => {
+        if (e.key !== 'ArrowUp' && e.key !== 'ArrowDown') return;
+        e.preventDefault();
+        const by = (range.log ? Math.max(1e-4, shown * 0.05) : range.step) * (e.shiftKey ? 10 : 1) * (e.key === 'ArrowUp' ? 1 : -1);
+        set(short(Math.max(s.min ?? -Infinity, Math.min(s.max ?? Infinity, shown + by)), range.log ? 0 : range.step));
+      }}
+      @change=${(/** @type {any} */ e) => {
+        const typed = e.target.value.trim();
+        if (typed === '') setValue(step.id, s.id, null);
+        else if (isCurve(typed)) setValue(step.id, s.id, typed);
+        else set(typed);
+      }}>`;
+}
+
+/** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
+function colour(step, s, given, effective, id) {
+  const moves = isCurve(given);
+  const value = given ?? effective;
+  const parts = value ? valueAt(step.name, s.id, value, frame.value) : null;
+  const set = (/** @type {string} */ v) =>
+    moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), v) : setValue(step.id, s.id, v);
+  return html`<input type="color" aria-label=${s.label} .value=${parts ? colourText(parts.slice(0, 3)) : '#000000'}
+      @input=${(/** @type {any} */ e) => set(e.target.value + (parts && parts[3] < 1 ? colourText(parts).slice(7) : ''))}>
+    <input id=${id} class="text" type="text" spellcheck="false" placeholder="auto" title="#rrggbb, #rrggbbaa, a name, or keys"
+      .value=${moves && parts ? colourText(parts) : value}
+      @change=${(/** @type {any} */ e) => {
+        const typed = e.target.value.trim();
+        if (typed === '') setValue(step.id, s.id, null);
+        else if (isCurve(typed)) setValue(step.id, s.id, typed);
+        else set(typed);
+      }}>`;
+}
+
+/** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
+function position(step, s, given, effective, id) {
+  const moves = isCurve(given);
+  const value = given ?? effective;
+  const parts = moves ? valueAt(step.name, s.id, value, frame.value) : null;
+  // In pixels, or in parts of the picture; as far to either side of 0 is a way, no place.
+  const inPixels = s.unit === 'pixels';
+  const isPlace = inPixels || s.min !== -(s.max ?? 0);
+  const { width, height } = clip.value ?? { width: 1, height: 1 };
+  const set = (/** @type {string} */ v) =>
+    moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), v) : setValue(step.id, s.id, v);
+  return html`<input id=${id} class="text digits" type="text" spellcheck="false" placeholder="x,y" title="x,y ${inPixels ? 'in pixels' : 'in parts of the picture'}, or keys"
+      .value=${parts ? partsText(s, parts) : value}
+      @change=${(/** @type {any} */ e) => {
+        const typed = e.target.value.trim();
+        if (typed === '') setValue(step.id, s.id, null);
+        else if (isCurve(typed)) setValue(step.id, s.id, typed);
+        else set(typed);
+      }}>
+    ${isPlace
+      ? html`<button class="icon ${picking.value ? 'lit' : ''}" title="Choose in the picture" aria-label="${s.label}: choose in the picture"
+          @click=${() => (picking.value = picking.value ? null : (x, y) => set(inPixels ? `${short(x)},${short(y)}` : `${short(x / width, 1e-4)},${short(y / height, 1e-4)}`))}>${icon('pick')}</button>`
+      : nothing}`;
+}
+
+/** A function of 0..1, drawn: drag points, double-click or Shift+click adds one, Ctrl+click takes it away.
+ * @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
+function points(step, s, given, effective, id) {
+  const value = given ?? effective;
+  const list = value.split(';').map((p) => p.split('=').map(Number)).filter((p) => p.length === 2 && p.every(Number.isFinite));
+  const low = s.soft_min ?? s.min ?? 0;
+  const high = Math.max(s.soft_max ?? Math.min(s.max ?? 1, 2), ...list.map((p) => p[1]));
+  const [w, h] = [220, 72];
+  const px = (/** @type {number} */ x) => 4 + x * (w - 8);
+  const py = (/** @type {number} */ y) => h - 4 - ((y - low) / (high - low || 1)) * (h - 8);
+  const write = (/** @type {number[][]} */ all) =>
+    setValue(step.id, s.id, all.length ? all.map((p) => `${short(p[0], 0.001)}=${short(p[1], 0.001)}`).join(';') : null);
+  const place = (/** @type {MouseEvent} */ e) => {
+    const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
+    const x = ((e.clientX - box.left) * (w / box.width) - 4) / (w - 8);
+    const y = low + ((h - 4 - (e.clientY - box.top) * (h / box.height)) / (h - 8)) * (high - low);
+    return [Math.max(0, Math.min(1, x)), Math.max(s.min ?? 0, Math.min(s.max ?? 1, y))];
+  };
+  const near = (/** @type {number[]} */ at) =>
+    list.findIndex((p) => Math.hypot(px(p[0]) - px(at[0]), py(p[1]) - py(at[1])) < 9);
+  const line = list.length
+    ? `M${px(0)} ${py(list[0][1])}${list.map((p) => `L${px(p[0])} ${py(p[1])}`).join('')}L${px(1)} ${py(list[list.length - 1][1])}`
+    : '';
+  return html`<div class="points">
+    <svg viewBox="0 0 ${w} ${h}" aria-hidden="true" @pointerdown=${(/** @type {PointerEvent} */ e) => {
+        const at = place(e);
+        const hit = near(at);
+        if (e.ctrlKey && hit >= 0) return write(list.filter((_, i) => i !== hit));
+        if (hit < 0 && (e.shiftKey || e.detail === 2 || list.length === 0)) return write([...list, at].sort((a, b) => a[0] - b[0]));
+        if (hit >= 0) {
+          /** @type {any} */ (e.currentTarget).dragged = hit;
+          /** @type {Element} */ (e.currentTarget).setPointerCapture(e.pointerId);
+        }
+      }}
+      @pointermove=${(/** @type {PointerEvent} */ e) => {
+        const i = /** @type {any} */ (e.currentTarget).dragged;
+        if (!(i >= 0) || !e.buttons || !list[i]) return;
+        const [x, y] = place(e);
+        const least = i > 0 ? list[i - 1][0] + 0.002 : 0;
+        const most = i + 1 < list.length ? list[i + 1][0] - 0.002 : 1;
+        write(list.map((p, k) => (k === i ? [Math.max(least, Math.min(most, x)), y] : p)));
+      }}
+      @pointerup=${(/** @type {PointerEvent} */ e) => (/** @type {any} */ (e.currentTarget).dragged = -1)}>
+      <rect x="4" y="4" width=${w - 8} height=${h - 8}/><path d=${line}/>
+      ${list.map((p) => svg`<circle cx=${px(p[0])} cy=${py(p[1])} r="3.5"/>`)}
+    </svg>
+    <input id=${id} class="text" type="text" spellcheck="false" placeholder="x=y;x=y" .value=${value}
+      @change=${(/** @type {any} */ e) => setValue(step.id, s.id, e.target.value.trim() || null)}>
+  </div>`;
+}

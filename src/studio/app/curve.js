@@ -1,0 +1,299 @@
+// @ts-check
+// The curve editor. The server says which keys there are and where the line goes; here keys are moved, added and taken
+// away, and become text again.
+
+import { html, nothing, svg } from './vendor/lit-html.js';
+import { checked, clip, curveOf, doc, effect, entry, frame, post, range, seek, settingOf, setValue, signal } from './state.js';
+import { curveText, isCurve, openCurve, partsText, short, valueAt } from './controls.js';
+import { ticks } from './timeline.js';
+
+/** @typedef {{at: string, frame: number, value: number[], shape: string, text?: string}} Key */
+/** @typedef {{keys: Key[], before: string, after: string, samples: number[][]}} Drawn */
+
+const shapes = ['linear', 'hold', 'smooth', 'bspline'];
+const eases = ['sine', 'quad', 'cubic', 'quart', 'quint', 'expo', 'circ', 'back', 'elastic', 'bounce'].flatMap((e) =>
+  ['in', 'out', 'in-out'].map((end) => `${e}-${end}`));
+const rules = ['hold', 'repeat', 'mirror', 'extrapolate'];
+const colours = ['#d9a441', '#5fb0d8', '#8ec46a', '#c98bd0'];
+const partNames = { position: ['x', 'y'], colour: ['red', 'green', 'blue', 'alpha'] };
+
+const size = signal([600, 160]);
+/** The frames that are seen. */
+const span = signal(/** @type {[number, number] | null} */ (null));
+const chosen = signal(-1);
+/** Curves as the server has drawn them last, by filter and setting. */
+const drawn = signal(/** @type {Map<string, Drawn & {url: string}>} */ (new Map()));
+/** @type {null | {index: number, part: number, low: number, high: number}} */
+let drag = null;
+
+/** All settings that move. */
+function moving() {
+  return doc.value.steps.flatMap((step) => Object.entries(step.values)
+    .filter(([id, text]) => isCurve(text) && settingOf(step, id)?.animatable)
+    .map(([id, text]) => ({ step, id, text, name: `${step.id}.${id}`, setting: settingOf(step, id) })));
+}
+
+/** The one that is edited: the one asked for, or else the first. */
+function current() {
+  const all = moving();
+  return all.find((m) => m.step.id === curveOf.value?.step && m.id === curveOf.value.setting) ?? all[0] ?? null;
+}
+
+/** @returns {[number, number]} */
+const seen = () => span.value ?? [clip.value?.first ?? 0, Math.max(clip.value?.last ?? 100, (clip.value?.first ?? 0) + 1)];
+
+/** @type {Map<string, string>} */
+const wanted = new Map();
+let loading = false;
+
+/** Asks for what has changed, one curve after the other; of many changes the last one counts. */
+async function load() {
+  if (loading) return;
+  loading = true;
+  for (;;) {
+    const next = [...wanted].find(([name, url]) => drawn.value.get(name)?.url !== url);
+    if (!next) break;
+    const [name, url] = next;
+    try {
+      const got = await post('/curve', JSON.parse(url));
+      if (wanted.get(name) === url) drawn.value = new Map(drawn.value).set(name, { ...got, url });
+    } catch {
+      // What cannot be read is told at the setting.
+      wanted.delete(name);
+    }
+  }
+  loading = false;
+}
+
+/** @param {Key[]} keys @param {Partial<Drawn>} [more] */
+function write(keys, more = {}) {
+  const m = current();
+  const d = m && drawn.value.get(m.name);
+  if (!m || !d) return;
+  const next = { before: d.before, after: d.after, ...more, keys };
+  setValue(m.step.id, m.id, keys.length ? curveText(next) : null);
+  // Seen at once; the server's line follows.
+  drawn.value = new Map(drawn.value).set(m.name, { ...d, ...next, url: '' });
+}
+
+/** The time of a key at a frame, written as the curve writes its times. @param {number} at @param {Key[]} keys */
+function timeAt(at, keys) {
+  const c = clip.value;
+  return keys.some((k) => k.at.endsWith('s')) && c ? `${at * c.rate[1]}/${c.rate[0]}s` : String(at);
+}
+
+/** @param {number} at @param {number[]} value */
+function addKey(at, value) {
+  const m = current();
+  const d = m && drawn.value.get(m.name);
+  if (!m || !d) return;
+  const before = d.keys.findLast((k) => k.frame <= at);
+  if (before && Math.abs(before.frame - at) < 0.5) {
+    write(d.keys.map((k) => (k === before ? { ...k, value, text: partsText(m.setting, value) } : k)));
+    return;
+  }
+  const key = { at: timeAt(at, d.keys), frame: at, value, shape: before?.shape.split(' ')[0] === before?.shape ? before?.shape ?? 'linear' : 'linear', text: partsText(m.setting, value) };
+  const keys = [...d.keys, key].sort((a, b) => a.frame - b.frame);
+  chosen.value = keys.indexOf(key);
+  write(keys);
+}
+
+/** @param {number} index */
+function removeKey(index) {
+  const m = current();
+  const d = m && drawn.value.get(m.name);
+  if (!m || !d?.keys[index]) return;
+  if (d.keys.length === 1) setValue(m.step.id, m.id, partsText(m.setting, d.keys[0].value));
+  else write(d.keys.filter((_, i) => i !== index));
+  chosen.value = -1;
+}
+
+/** The lowest and highest value that are seen. @param {Drawn} d @param {any} s */
+function limits(d, s) {
+  const all = [...d.samples.flat(), ...d.keys.flatMap((k) => k.value)];
+  let low = Math.min(...all);
+  let high = Math.max(...all);
+  if (s.kind === 'colour') [low, high] = [0, 1];
+  if (high - low < 1e-9) {
+    const near = Math.abs(high) > 1e-9 ? Math.abs(high) * 0.5 : 1;
+    [low, high] = [low - near, high + near];
+  }
+  const edge = (high - low) * 0.12;
+  return [Math.max(s.min ?? -Infinity, low - edge), Math.min(s.max ?? Infinity, high + edge)];
+}
+
+function editor() {
+  const m = current();
+  const d = m && drawn.value.get(m.name);
+  if (!m || !d || !d.samples.length) return nothing;
+  const [w, h] = size.value;
+  const [from, to] = seen();
+  const [low, high] = drag ? [drag.low, drag.high] : limits(d, m.setting);
+  const x = (/** @type {number} */ n) => 44 + ((n - from) / (to - from)) * (w - 56);
+  const y = (/** @type {number} */ v) => h - 18 - ((v - low) / (high - low || 1)) * (h - 28);
+  const frameAt = (/** @type {number} */ px) => from + ((px - 44) / (w - 56)) * (to - from);
+  const valueOf = (/** @type {number} */ py) => Math.max(m.setting.min ?? -Infinity, Math.min(m.setting.max ?? Infinity, low + ((h - 18 - py) / (h - 28)) * (high - low)));
+  const grain = (high - low) / (h - 28);
+  const rounded = (/** @type {number} */ v) => Number(short(v, m.setting.step ?? 10 ** Math.floor(Math.log10(grain))));
+  const place = (/** @type {PointerEvent} */ e) => {
+    const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
+    return [((e.clientX - box.left) * w) / box.width, ((e.clientY - box.top) * h) / box.height];
+  };
+  const path = (/** @type {number[]} */ list, /** @type {(v: number) => number} */ toY) =>
+    list.map((v, i) => `${i ? 'L' : 'M'}${(x(from) + (i / (list.length - 1)) * (x(to) - x(from))).toFixed(1)} ${toY(v).toFixed(1)}`).join('');
+  const others = moving().filter((o) => o.name !== m.name).map((o) => {
+    const other = drawn.value.get(o.name);
+    if (!other?.samples.length) return nothing;
+    const [l, t] = limits(other, o.setting);
+    return svg`${other.samples.map((s) => svg`<path class="other" d=${path(s, (v) => h - 18 - ((v - l) / (t - l || 1)) * (h - 28))}/>`)}`;
+  });
+  const nearest = (/** @type {number} */ px, /** @type {number} */ py) => {
+    let best = { index: -1, part: 0, far: 10 };
+    d.keys.forEach((k, index) => k.value.forEach((v, part) => {
+      const far = Math.hypot(x(k.frame) - px, y(v) - py);
+      if (far < best.far) best = { index, part, far };
+    }));
+    return best;
+  };
+  const down = (/** @type {PointerEvent} */ e) => {
+    const [px, py] = place(e);
+    const hit = nearest(px, py);
+    const svgElement = /** @type {SVGSVGElement} */ (e.currentTarget);
+    svgElement.focus();
+    if (e.ctrlKey && hit.index >= 0) return removeKey(hit.index);
+    if (hit.index < 0 && (e.shiftKey || e.detail === 2)) {
+      const value = d.samples.length === 1 ? [rounded(valueOf(py))] : d.samples.map((s) => s[Math.round(((frameAt(px) - from) / (to - from)) * (s.length - 1))] ?? s[0]);
+      return addKey(Math.round(frameAt(px)), value);
+    }
+    chosen.value = hit.index;
+    svgElement.setPointerCapture(e.pointerId);
+    if (hit.index >= 0) drag = { index: hit.index, part: hit.part, low, high };
+    else seek(frameAt(px));
+  };
+  const move = (/** @type {PointerEvent} */ e) => {
+    if (!e.buttons) return;
+    const [px, py] = place(e);
+    if (!drag) return seek(frameAt(px));
+    const { index, part } = drag;
+    const key = d.keys[index];
+    if (!key) return;
+    // Keys stay in order, a frame apart.
+    const least = index > 0 ? Math.floor(d.keys[index - 1].frame) + 1 : clip.value?.first ?? 0;
+    const most = index + 1 < d.keys.length ? Math.ceil(d.keys[index + 1].frame) - 1 : Infinity;
+    const at = Math.max(least, Math.min(most, Math.round(frameAt(px))));
+    const value = key.value.map((v, i) => (i === part ? rounded(valueOf(py)) : v));
+    const same = at === Math.round(key.frame);
+    write(d.keys.map((k, i) => (i === index ? { ...k, at: same ? k.at : timeAt(at, d.keys), frame: same ? k.frame : at, value, text: partsText(m.setting, value) } : k)));
+  };
+  const onKey = (/** @type {KeyboardEvent} */ e) => {
+    const key = d.keys[chosen.value];
+    if ((e.key === 'Delete' || e.key === 'Backspace') && key) {
+      e.preventDefault();
+      removeKey(chosen.value);
+    } else if (e.key === 'Enter' && !e.ctrlKey) {
+      e.preventDefault();
+      const now = valueAt(m.step.name, m.id, m.text, frame.value);
+      if (now) addKey(frame.value, now);
+    }
+  };
+  const marks = ticks(Math.ceil(from), Math.floor(to), w - 56);
+  const levels = [low, (low + high) / 2, high];
+  return html`<svg class="curves" viewBox="0 0 ${w} ${h}" tabindex="0" role="application" data-own-keys
+      aria-label="Curve of ${entry(m.step.name)?.label}: ${m.setting.label}. The table beside it has the same keys."
+      @pointerdown=${down} @pointermove=${move} @pointerup=${() => (drag = null)} @keydown=${onKey}
+      @wheel=${(/** @type {WheelEvent} */ e) => {
+        e.preventDefault();
+        const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
+        const at = frameAt(((e.clientX - box.left) * w) / box.width);
+        const factor = e.deltaY < 0 ? 0.8 : 1.25;
+        const next = /** @type {[number, number]} */ ([at - (at - from) * factor, at + (to - at) * factor]);
+        span.value = next[1] - next[0] < 4 ? [from, to] : next;
+      }}>
+      ${marks.map((n) => svg`<line class="grid" x1=${x(n)} x2=${x(n)} y1="10" y2=${h - 18}/><text x=${x(n) + 2} y=${h - 6}>${n}</text>`)}
+      ${levels.map((v) => svg`<line class="grid" x1="44" x2=${w - 12} y1=${y(v)} y2=${y(v)}/><text class="level" x="40" y=${y(v) + 4}>${short(Number(v.toPrecision(3)))}</text>`)}
+      ${others}
+      ${d.samples.map((s, i) => svg`<path class="line" stroke=${colours[i]} d=${path(s, y)}/>`)}
+      <line class="head" x1=${x(frame.value)} x2=${x(frame.value)} y1="4" y2=${h - 14}/>
+      ${d.keys.map((k, i) => k.value.map((v, part) => svg`<rect class="key ${i === chosen.value ? 'chosen' : ''}" x=${x(k.frame) - 4} y=${y(v) - 4}
+        width="8" height="8" fill=${colours[part]} transform="rotate(45 ${x(k.frame)} ${y(v)})"/>`))}
+    </svg>`;
+}
+
+/** @param {Drawn} d @param {{step: any, id: string, setting: any}} m */
+function table(d, m) {
+  const change = (/** @type {number} */ i, /** @type {Partial<Key>} */ to) => write(d.keys.map((k, n) => (n === i ? { ...k, ...to } : k)));
+  return html`<div class="keytable"><table aria-label="Keys">
+    <thead><tr><th>When</th><th>Value${m.setting.kind in partNames ? ` (${partNames[/** @type {'position'} */ (m.setting.kind)].join(', ')})` : ''}</th><th>To the next</th><td></td></tr></thead>
+    <tbody>${d.keys.slice(0, 200).map((k, i) => html`<tr class=${i === chosen.value ? 'chosen' : ''} @focusin=${() => (chosen.value = i)}>
+      <td><input class="number" aria-label="When" title="A frame, or seconds as 1.5s" .value=${k.at} @change=${(/** @type {any} */ e) => change(i, { at: e.target.value.trim() })}></td>
+      <td><input class="text digits" aria-label="Value" .value=${k.text ?? partsText(m.setting, k.value)} @change=${(/** @type {any} */ e) => change(i, { text: e.target.value.trim() })}></td>
+      <td><select aria-label="How it goes on" @change=${(/** @type {any} */ e) => change(i, { shape: e.target.value })}>
+        ${[...shapes, ...eases, ...(shapes.includes(k.shape) || eases.includes(k.shape) ? [] : [k.shape])].map((s) => html`<option .selected=${s === k.shape}>${s}</option>`)}</select></td>
+      <td><button class="icon small" aria-label="Delete the key" title="Delete the key" @click=${() => removeKey(i)}>×</button></td></tr>`)}
+    </tbody></table></div>`;
+}
+
+export function curvesTemplate() {
+  const all = moving();
+  const m = current();
+  const d = m && drawn.value.get(m.name);
+  if (!all.length) return html`<p class="empty">Nothing moves yet: press ◆ beside a setting, or type keys such as 0=0;48=12 into it.</p>`;
+  const rule = (/** @type {'before' | 'after'} */ end) => html`<select aria-label=${end === 'before' ? 'Before the first key' : 'After the last key'}
+    @change=${(/** @type {any} */ e) => d && write(d.keys, { [end]: e.target.value })}>${rules.map((r) => html`<option .selected=${r === d?.[end]}>${r}</option>`)}</select>`;
+  const go = (/** @type {number} */ by) => {
+    const keys = d?.keys ?? [];
+    const next = by < 0 ? keys.findLast((k) => k.frame < frame.value) : keys.find((k) => k.frame > frame.value);
+    if (next) seek(next.frame);
+  };
+  const now = (m && valueAt(m.step.name, m.id, m.text, frame.value)) ?? [];
+  return html`<div class="curvebox">
+    <ul class="curvelist" aria-label="Settings that move">${all.map((o) => html`<li><button class=${o.name === m?.name ? 'lit' : ''} aria-pressed=${o.name === m?.name}
+      @click=${() => openCurve(o.step, o.id)}>${entry(o.step.name)?.label}: ${o.setting.label}</button></li>`)}</ul>
+    <div class="plot">${editor()}</div>
+    ${m && d ? html`<div class="keys">
+      <div class="keybar">
+        <button title="The key before" @click=${() => go(-1)}>◂◆</button>
+        <button title="A key at the playhead" @click=${() => now.length && addKey(frame.value, now)}>+◆</button>
+        <button title="The next key" @click=${() => go(1)}>◆▸</button>
+        <button title="See the selection, or everything" @click=${() => {
+          const [a, b] = range();
+          span.value = b > a && !span.value ? [a, b] : null;
+        }}>Range</button>
+        <span class="digits" title="The value at the playhead">${now.map((v) => short(Number(v.toPrecision(5)))).join(', ')}</span>
+      </div>
+      ${table(d, m)}
+      <div class="keybar"><span>before</span>${rule('before')}<span>after</span>${rule('after')}</div>
+      <input class="text digits" aria-label="The curve as text" title="The curve as text: copy it, or paste another" spellcheck="false" .value=${m.text}
+        @change=${(/** @type {any} */ e) => setValue(m.step.id, m.id, e.target.value.trim() || null)}>
+    </div>` : nothing}
+  </div>`;
+}
+
+export function startCurves() {
+  effect(() => {
+    const [from, to] = seen();
+    // A curve across the whole clip has a sample for each frame where there is room.
+    const samples = Math.max(2, Math.min(1600, (to - from) * 4 + 1));
+    void checked.value;
+    const names = new Set();
+    for (const m of moving()) {
+      names.add(m.name);
+      wanted.set(m.name, JSON.stringify({ clip: clip.value?.id ?? null, filter: m.step.name, setting: m.id, text: m.text, from, to, samples: Math.round(samples) }));
+    }
+    for (const name of [...wanted.keys()]) if (!names.has(name)) wanted.delete(name);
+    queueMicrotask(load);
+  });
+  effect(() => {
+    void curveOf.value;
+    chosen.value = -1;
+  });
+  effect(() => {
+    void clip.value;
+    span.value = null;
+  });
+}
+
+/** @param {number} width @param {number} height */
+export function resizeCurves(width, height) {
+  if (width > 0 && (size.value[0] !== width || size.value[1] !== height)) size.value = [width, height];
+}

@@ -1,0 +1,362 @@
+// @ts-check
+// Windows over the page: files, filters to add, commands, keys, renders.
+
+import { html, nothing, render } from './vendor/lit-html.js';
+import { ApiError, get, post } from './api.js';
+import {
+  addStep, catalog, check, checked, clip, dirty, dock, dockOpen, effect, frame, openClip, plainDoc, range, recipePath, replaceRecipe,
+  report, savedToml, seek, selection, signal, toast, userKeys,
+} from './state.js';
+import { commands, keyName, keysOf, pretty } from './keys.js';
+
+/** Shows a window until it is closed. What it shows is made anew whenever a signal in it changes.
+ * @param {string} title @param {(close: () => void) => unknown} body @param {string} [kind] */
+export function dialog(title, body, kind = '') {
+  const element = document.createElement('dialog');
+  element.className = kind;
+  element.setAttribute('aria-label', title);
+  const before = /** @type {HTMLElement | null} */ (document.activeElement);
+  const close = () => element.close();
+  const stop = effect(() => render(html`<header><h1>${title}</h1><button class="icon" aria-label="Close" title="Close (Esc)" @click=${close}>×</button></header>${body(close)}`, element));
+  element.addEventListener('close', () => {
+    stop();
+    element.remove();
+    before?.focus();
+  });
+  element.addEventListener('click', (e) => e.target === element && close());
+  document.getElementById('dialogs')?.append(element);
+  element.showModal();
+  /** @type {HTMLElement | null} */ (element.querySelector('[autofocus]'))?.focus();
+  return { element, close };
+}
+
+/** Asks before something is lost. @param {string} text @param {string} yes @returns {Promise<boolean>} */
+export function confirm(text, yes) {
+  return new Promise((resolve) => {
+    const { element } = dialog('Sure?', (close) => html`<p>${text}</p><footer><button @click=${close}>Cancel</button>
+      <button class="main" autofocus @click=${() => {
+        resolve(true);
+        close();
+      }}>${yes}</button></footer>`, 'narrow');
+    element.addEventListener('close', () => resolve(false));
+  });
+}
+
+/** @param {Blob} blob @param {string} name */
+export function download(blob, name) {
+  const a = document.createElement('a');
+  a.href = URL.createObjectURL(blob);
+  a.download = name;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 5000);
+}
+
+/** @param {string} text @param {string} what */
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(`${what} is in the clipboard`);
+  } catch {
+    dialog(what, () => html`<textarea readonly rows="6" autofocus .value=${text} @focus=${(/** @type {any} */ e) => e.target.select()}></textarea>`);
+  }
+}
+
+// ---- files ----
+
+/** The folder that was looked at last. */
+let lastFolder = '';
+
+/** Lets a file be chosen, or a name be typed.
+ * @param {string} title @param {string} ending which files are shown; all when empty @param {(path: string) => unknown} done
+ * @param {{name?: string, action?: string, hint?: string}} [options] */
+export function fileDialog(title, ending, done, { name = '', action = 'Open', hint = '' } = {}) {
+  const listing = signal(/** @type {any} */ (null));
+  const typed = signal(name);
+  const problem = signal('');
+  const join = (/** @type {string} */ file) => (listing.value?.folder ? `${listing.value.folder}/${file}` : file);
+  const go = async (/** @type {string} */ folder) => {
+    try {
+      listing.value = await get(`/files?${new URLSearchParams({ folder })}`);
+      lastFolder = folder;
+      problem.value = '';
+    } catch (error) {
+      if (folder) return go('');
+      problem.value = String(error);
+    }
+  };
+  go(name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : lastFolder);
+  const { close } = dialog(title, () => {
+    const use = async (/** @type {string} */ path) => {
+      try {
+        if (await done(path) !== false) close();
+      } catch (error) {
+        problem.value = error instanceof Error ? error.message : String(error);
+      }
+    };
+    const l = listing.value;
+    const files = l?.files.filter((/** @type {string} */ f) => !ending || f.toLowerCase().endsWith(ending)) ?? [];
+    return html`<form @submit=${(/** @type {Event} */ e) => {
+        e.preventDefault();
+        if (typed.value.trim()) use(typed.value.trim());
+      }}>
+      <div class="filelist" role="group" aria-label="Files">
+        ${l?.above !== null && l ? html`<button type="button" @click=${() => go(l.above)}>../</button>` : nothing}
+        ${l?.folders.map((/** @type {string} */ f) => html`<button type="button" @click=${() => go(join(f))}>${f}/</button>`)}
+        ${files.map((/** @type {string} */ f) => html`<button type="button" class=${typed.value === join(f) ? 'lit' : ''} @click=${() => (typed.value = join(f))} @dblclick=${() => use(join(f))}>${f}</button>`)}
+        ${l && !files.length && !l.folders.length ? html`<p class="empty">Nothing here.</p>` : nothing}
+      </div>
+      ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+      <footer><input class="text" autofocus aria-label="File name" placeholder=${hint} .value=${typed.value} @input=${(/** @type {any} */ e) => (typed.value = e.target.value)}>
+        <button class="main" ?disabled=${!typed.value.trim()}>${action}</button></footer></form>`;
+  });
+}
+
+export function openClipDialog() {
+  fileDialog('Open a clip', '', openClip, { hint: 'clip.mp4, shot.####.png, pattern:bars' });
+}
+
+/** Asks before unsaved changes are lost. */
+const mayLose = async () => !dirty.value || !checked.value || confirm('The recipe has changes that are not saved. Undo brings it back.', 'Go on');
+
+export async function newRecipe() {
+  if (!(await mayLose())) return;
+  replaceRecipe({ steps: [], seed: null });
+  recipePath.value = '';
+  savedToml.value = 'version = 1\n';
+}
+
+export function openRecipeDialog() {
+  fileDialog('Open a recipe', '.toml', async (path) => {
+    const { text } = await get(`/file?${new URLSearchParams({ path })}`);
+    const answer = await post('/recipe', { clip: null, toml: text }).catch((error) => {
+      const line = error instanceof ApiError ? error.error.line : undefined;
+      throw line ? new Error(`line ${line}: ${error.message}`) : error;
+    });
+    if (!(await mayLose())) return false;
+    replaceRecipe(answer.recipe);
+    recipePath.value = path;
+    savedToml.value = answer.toml;
+    return true;
+  });
+}
+
+/** @param {string} path @param {boolean} overwrite */
+async function save(path, overwrite) {
+  await check();
+  const text = checked.value?.toml;
+  if (text === undefined) throw new Error('there is nothing to save yet');
+  if (checked.value?.faults.length) throw new Error(`not saved: ${checked.value.faults[0].text}`);
+  await post('/file', { path, text, overwrite }, 'PUT');
+  recipePath.value = path;
+  savedToml.value = text;
+  toast(`saved as ${path}`);
+}
+
+/** @param {boolean} as under another name */
+export function saveRecipe(as) {
+  if (recipePath.value && !as) {
+    save(recipePath.value, true).catch(report);
+    return;
+  }
+  fileDialog('Save the recipe', '.toml', async (typed) => {
+    const path = /\.toml$/i.test(typed) ? typed : `${typed}.toml`;
+    try {
+      await save(path, false);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 409)) throw error;
+      if (!(await confirm(`${path} exists.`, 'Replace it'))) return false;
+      await save(path, true);
+    }
+    return true;
+  }, { name: recipePath.value || 'look.toml', action: 'Save' });
+}
+
+/** A word for a POSIX shell. @param {string} word */
+const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+export function copyCommand() {
+  const c = clip.value;
+  const chain = checked.value?.chain;
+  if (!c) return;
+  const words = ['grainfield', 'render', c.path, 'OUTPUT', ...(chain ? ['-f', chain] : [])];
+  if (selection.value) words.push('--frames', range().join('-'));
+  copy(words.map(quoted).join(' '), 'the command line');
+}
+
+/** The recipe as TOML or a chain, to be copied or replaced. */
+export function recipeText() {
+  const text = signal(checked.value?.toml ?? '');
+  const problem = signal('');
+  dialog('Recipe as text', (close) => html`
+    <textarea rows="18" spellcheck="false" autofocus aria-label="The recipe" .value=${text.value} @input=${(/** @type {any} */ e) => (text.value = e.target.value)}></textarea>
+    ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+    <footer><span class="dim">TOML, or a chain such as noise=strength=6</span><button @click=${() => copy(text.value, 'the recipe')}>Copy</button>
+    <button class="main" @click=${async () => {
+      try {
+        const isChain = !/^\s*(\[\[|#|\w+\s*=\s*["\d[])/.test(text.value) && text.value.trim() !== '';
+        const answer = await post('/recipe', { clip: null, [isChain ? 'chain' : 'toml']: text.value });
+        replaceRecipe(answer.recipe);
+        close();
+      } catch (error) {
+        problem.value = error instanceof ApiError && error.error.line ? `line ${error.error.line}: ${error.message}` : String(error);
+      }
+    }}>Take it</button></footer>`, 'wide');
+}
+
+// ---- filters, commands, keys ----
+
+/** A list that is searched by typing and gone through by arrows.
+ * @param {string} title @param {{id: string, name: string, more: string, side?: string, group?: string, run: () => void}[]} all */
+function chooser(title, all) {
+  const typed = signal('');
+  const at = signal(0);
+  const found = () => {
+    const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const score = (/** @type {typeof all[0]} */ one) => {
+      const name = one.name.toLowerCase();
+      const text = `${name} ${one.id} ${one.more} ${one.group ?? ''}`.toLowerCase();
+      if (!words.every((w) => text.includes(w))) return -1;
+      return words.length && name.startsWith(words[0]) ? 2 : words.some((w) => name.includes(w)) ? 1 : 0;
+    };
+    return all.map((one) => ({ one, score: score(one) })).filter((s) => s.score >= 0).sort((a, b) => b.score - a.score).map((s) => s.one);
+  };
+  const { element } = dialog(title, (close) => {
+    const list = found();
+    const use = (/** @type {typeof all[0]} */ one) => {
+      close();
+      one.run();
+    };
+    return html`<input class="text search" type="search" autofocus role="combobox" aria-expanded="true" aria-controls="choices" aria-label="Search" placeholder="Search"
+        aria-activedescendant=${list[at.value] ? `choice-${list[at.value].id}` : nothing} .value=${typed.value}
+        @input=${(/** @type {any} */ e) => {
+          typed.value = e.target.value;
+          at.value = 0;
+        }}
+        @keydown=${(/** @type {KeyboardEvent} */ e) => {
+          const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[e.key];
+          if (by) {
+            e.preventDefault();
+            at.value = Math.max(0, Math.min(list.length - 1, at.value + by));
+            queueMicrotask(() => element.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }));
+          } else if (e.key === 'Enter' && list[at.value]) {
+            e.preventDefault();
+            use(list[at.value]);
+          }
+        }}>
+      <ul id="choices" role="listbox" aria-label=${title}>${list.map((one, i) => html`<li id="choice-${one.id}" role="option" aria-selected=${i === at.value} @click=${() => use(one)}>
+        <span class="name">${one.name}</span><span class="more">${one.more}</span><kbd>${one.side ?? ''}</kbd></li>`)}</ul>`;
+  }, 'chooser');
+}
+
+/** Filters, and their presets below them. */
+export function addFilterDialog() {
+  const all = catalog.value.flatMap((f) => {
+    const presets = f.settings.find((/** @type {any} */ s) => s.id === 'preset')?.choices ?? [];
+    return [
+      { id: f.name, name: f.label, more: f.help, run: () => addStep(f.name) },
+      ...presets.map((/** @type {any} */ p) => ({ id: `${f.name}-${p.id}`, name: `${f.label}: ${p.id}`, more: p.help, side: 'preset', run: () => addStep(f.name, { preset: p.id }) })),
+    ];
+  });
+  chooser('Add a filter', all);
+}
+
+export function palette() {
+  const able = commands.filter((c) => !c.can || c.can());
+  chooser('Commands', able.map((c) => ({ id: c.id.replace('.', '-'), name: c.label, more: c.group, side: keysOf(c).map(pretty).join('  '), run: c.run })));
+}
+
+export function keysDialog() {
+  const waiting = signal('');
+  const taken = (/** @type {string} */ key, /** @type {string} */ id) => commands.find((c) => c.id !== id && keysOf(c).includes(key));
+  const { element } = dialog('Keys', () => html`
+    <p class="dim">Click a key to choose another; Backspace takes it away. Keys are kept for this folder.</p>
+    <div class="keygrid">${[...new Set(commands.map((c) => c.group))].map((group) => html`<section><h2>${group}</h2><table>${commands.filter((c) => c.group === group).map((c) => html`<tr>
+      <td>${c.label}</td><td><button class="key ${c.id in userKeys.value ? 'given' : ''}" aria-label="${c.label}: ${keysOf(c).map(pretty).join(', ') || 'no key'}"
+        @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).map(pretty).join('  ') || '—'}</button></td></tr>`)}</table></section>`)}</div>
+    <footer><button @click=${() => (userKeys.value = {})}>As they were</button></footer>`, 'wide');
+  element.addEventListener('keydown', (e) => {
+    const id = waiting.value;
+    if (!id) return;
+    e.preventDefault();
+    e.stopPropagation();
+    const key = e.key === 'Backspace' ? '' : keyName(e);
+    if (!key && e.key !== 'Backspace') return;
+    waiting.value = '';
+    if (e.key === 'Escape') return;
+    const other = key && taken(key, id);
+    if (other) toast(`${pretty(key)} is ‘${other.label}’: give that another key first`, true);
+    else userKeys.value = { ...userKeys.value, [id]: key };
+  });
+}
+
+export function goDialog() {
+  const problem = signal('');
+  dialog('Go to', (close) => html`<form @submit=${(/** @type {any} */ e) => {
+      e.preventDefault();
+      const text = e.target.querySelector('input').value.trim();
+      const c = clip.value;
+      if (!c) return;
+      const parts = text.split(':').map(Number);
+      if (/^-?\d+$/.test(text)) seek(Number(text));
+      else if (parts.length > 1 && parts.length < 4 && parts.every(Number.isFinite)) {
+        seek(c.first + Math.floor((parts.reduce((/** @type {number} */ all, /** @type {number} */ p) => all * 60 + p, 0) * c.rate[0]) / c.rate[1] + 1e-6));
+      } else {
+        problem.value = 'A frame (48) or a time (1:02.5)';
+        return;
+      }
+      close();
+    }}><input class="text digits" autofocus aria-label="Frame or time" .value=${String(frame.value)} @focus=${(/** @type {any} */ e) => e.target.select()}>
+    ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+    <footer><button class="main">Go</button></footer></form>`, 'narrow');
+}
+
+// ---- renders ----
+
+/** A name beside the input: `clip-grain.mp4`. */
+function proposed() {
+  const c = clip.value;
+  const name = c?.path.startsWith('pattern:') ? 'pattern.mkv' : (c?.path.split('/').pop() ?? 'out.mkv').replace(/[#*?%]+\d*d?/g, '');
+  const dot = name.lastIndexOf('.');
+  const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '.mkv'];
+  const look = plainDoc().steps.find((s) => !s.off)?.name ?? 'copy';
+  return `${stem.replace(/[._-]+$/, '')}-${look}${/png|tiff?|exr|dpx|jpe?g|webp|cin/i.test(ending) ? '.mkv' : ending}`;
+}
+
+export function renderDialog() {
+  const c = clip.value;
+  if (!c) return;
+  const problem = signal('');
+  const [from, to] = range();
+  dialog('Render', (close) => {
+    const add = async (/** @type {HTMLFormElement} */ form, /** @type {boolean} */ start) => {
+      const data = new FormData(form);
+      const text = (/** @type {string} */ name) => String(data.get(name) ?? '').trim();
+      try {
+        await check();
+        if (checked.value?.faults.length) throw new Error(checked.value.faults[0].text);
+        const options = Object.fromEntries(['codec', 'crf', 'pix-fmt'].map((k) => [k, text(k)]).filter(([, v]) => v));
+        const frames = data.get('what') === 'selection' ? `${from}-${to}` : null;
+        await post('/jobs', { input: c.path, output: text('output'), filters: checked.value?.chain ?? '', frames, options, overwrite: data.get('overwrite') === 'on' });
+        if (start) await post('/jobs/start', {});
+        dock.value = 'jobs';
+        dockOpen.value = true;
+        close();
+      } catch (error) {
+        problem.value = error instanceof Error ? error.message : String(error);
+      }
+    };
+    return html`<form class="grid" @submit=${(/** @type {any} */ e) => {
+        e.preventDefault();
+        add(e.target, true);
+      }}>
+      <label for="r-output">Output</label><input id="r-output" name="output" class="text" autofocus value=${proposed()} title="A file (.mp4 .mov .mkv .webm .y4m) or numbered images (out/shot.####.png), beneath the folder that the studio was started in">
+      <span>Frames</span><span class="choices"><label><input type="radio" name="what" value="all" ?checked=${!selection.value}>all ${c.last - c.first + 1}</label>
+        <label><input type="radio" name="what" value="selection" ?checked=${!!selection.value} ?disabled=${!selection.value}>selection ${selection.value ? `${from}–${to}` : ''}</label></span>
+      <label for="r-codec">Codec</label><input id="r-codec" name="codec" class="text" placeholder="by the output’s name">
+      <label for="r-crf">Quality (crf)</label><input id="r-crf" name="crf" class="text" placeholder="18">
+      <label for="r-pix">Pixel format</label><input id="r-pix" name="pix-fmt" class="text" placeholder="the input’s, or the nearest the output can hold">
+      <span></span><label><input type="checkbox" name="overwrite">Replace the output if it exists</label>
+      ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+      <footer><button type="button" @click=${(/** @type {any} */ e) => add(e.target.form, false)}>Add to the queue</button><button class="main">Render now</button></footer></form>`;
+  });
+}

@@ -1,0 +1,134 @@
+// @ts-check
+// The list of filters, and the settings of the one that is chosen.
+
+import { html, nothing, render } from './vendor/lit-html.js';
+import { checked, clip, doc, edit, editStep, effect, entry, moveStep, removeStep, selected, selectedStep, signal } from './state.js';
+import { control, isCurve, randomSeed } from './controls.js';
+import { command, icon, keyText } from './keys.js';
+import { addFilterDialog } from './dialogs.js';
+
+/** @typedef {import('./state.js').Step} Step */
+
+/** Groups that the user has closed, by filter and group. */
+const closed = signal(/** @type {Set<string>} */ (new Set()));
+/** The filter that is dragged. */
+let dragged = -1;
+
+/** @param {Step} step */
+function summary(step) {
+  const said = Object.entries(step.values).filter(([id]) => id !== 'enable');
+  return said.map(([id, v]) => `${id} ${isCurve(v) ? '◆' : v}`).join(' · ');
+}
+
+/** @param {Step} step @param {number} i */
+function row(step, i) {
+  const filter = entry(step.name);
+  const faulty = checked.value?.faults.some((f) => f.step === i);
+  const chosen = i === selected.value;
+  return html`<li class="${step.off ? 'off' : ''} ${faulty ? 'faulty' : ''} ${chosen ? 'chosen' : ''}" draggable="true"
+    @click=${() => (selected.value = i)}
+    @dragstart=${() => (dragged = i)}
+    @dragover=${(/** @type {Event} */ e) => e.preventDefault()}
+    @drop=${(/** @type {Event} */ e) => {
+      e.preventDefault();
+      if (dragged >= 0) moveStep(dragged, i);
+      dragged = -1;
+    }}>
+    <input type="checkbox" aria-label="${filter?.label ?? step.name}: on" title="On or off" .checked=${!step.off}
+      @click=${(/** @type {Event} */ e) => e.stopPropagation()}
+      @change=${(/** @type {any} */ e) => editStep(step.id, (s) => ({ ...s, off: !e.target.checked }))}>
+    <button class="name" tabindex=${chosen ? 0 : -1} aria-current=${chosen ? 'true' : 'false'}>${filter?.label ?? step.name}</button>
+    <span class="summary" title=${summary(step)}>${step.values.enable ? `[${step.values.enable}] ` : ''}${summary(step)}</span>
+    <button class="icon" tabindex=${chosen ? 0 : -1} title="Delete (${keyText('filter.delete')})" aria-label="Delete ${filter?.label ?? step.name}"
+      @click=${(/** @type {Event} */ e) => {
+        e.stopPropagation();
+        removeStep(step.id);
+      }}>${icon('none')}</button>
+  </li>`;
+}
+
+/** Arrow keys choose, Alt+arrows move. @param {KeyboardEvent} e */
+function onListKey(e) {
+  const steps = doc.value.steps;
+  if (e.altKey || e.ctrlKey || !steps.length) return;
+  const to = { ArrowUp: selected.value - 1, ArrowDown: selected.value + 1, Home: 0, End: steps.length - 1 }[e.key];
+  if (to !== undefined) {
+    e.preventDefault();
+    selected.value = Math.max(0, Math.min(steps.length - 1, to));
+    focusRow();
+  } else if (e.key === 'Delete') {
+    e.preventDefault();
+    removeStep(steps[selected.value].id);
+    focusRow();
+  }
+}
+
+const focusRow = () =>
+  queueMicrotask(() => /** @type {HTMLElement | null} */ (document.querySelector('#filters li.chosen .name'))?.focus());
+
+/** @param {Step} step @param {number} i */
+function settings(step, i) {
+  const filter = entry(step.name);
+  if (!filter) return html`<p class="fault">There is no filter ‘${step.name}’.</p>`;
+  const effective = checked.value?.effective[i] ?? {};
+  const matters = (/** @type {any} */ s) =>
+    !s.only_when || s.id in step.values || s.only_when.values.includes(effective[s.only_when.setting] ?? '');
+  /** @type {Map<string, any[]>} */
+  const groups = new Map();
+  for (const s of filter.settings.filter(matters)) {
+    const name = s.group ?? '';
+    groups.set(name, [...(groups.get(name) ?? []), s]);
+  }
+  groups.set('Where and when', filter.common);
+  const fault = checked.value?.faults.find((f) => f.step === i && !f.setting);
+  return html`<h2>${filter.label}</h2>
+    <p class="help">${filter.help}</p>
+    ${fault ? html`<p class="fault" role="alert">${fault.text}</p>` : nothing}
+    ${[...groups].map(([name, list]) => {
+      const id = `${step.name}/${name}`;
+      const lines = list.map((s) => control(step, i, s));
+      return name === ''
+        ? html`<div class="groupbody">${lines}</div>`
+        : html`<details ?open=${!closed.value.has(id)} @toggle=${(/** @type {any} */ e) => {
+            const next = new Set(closed.value);
+            if (e.target.open) next.delete(id);
+            else next.add(id);
+            if (next.size !== closed.value.size) closed.value = next;
+          }}><summary>${name}</summary><div class="groupbody">${lines}</div></details>`;
+    })}`;
+}
+
+function template() {
+  const steps = doc.value.steps;
+  const step = selectedStep.value;
+  const up = command('filter.up');
+  const down = command('filter.down');
+  const seedFault = checked.value?.faults.find((f) => f.step === undefined);
+  return html`
+    <div class="panelhead">
+      <h1>Filters</h1>
+      <button class="icon" title="${up.label} (${keyText('filter.up')})" aria-label=${up.label} ?disabled=${selected.value < 1} @click=${up.run}>${icon('up')}</button>
+      <button class="icon" title="${down.label} (${keyText('filter.down')})" aria-label=${down.label} ?disabled=${selected.value >= steps.length - 1} @click=${down.run}>${icon('down')}</button>
+      <button class="add" title="Add a filter (${keyText('filter.add')})" @click=${() => addFilterDialog()}>${icon('add')}Add</button>
+    </div>
+    <ul aria-label="Filters, in order" data-own-keys @keydown=${onListKey}>
+      ${steps.length ? steps.map(row) : html`<li class="empty">No filter: the result is the source.</li>`}
+    </ul>
+    <div class="seed">
+      <label for="recipe-seed" title="What all randomness starts from; filters with a seed of their own keep it">Seed</label>
+      <input id="recipe-seed" class="text digits" type="text" spellcheck="false" placeholder="0" .value=${doc.value.seed ?? ''}
+        @change=${(/** @type {any} */ e) => edit((d) => ({ ...d, seed: e.target.value.trim() || null }))}>
+      <button class="icon" title="Another seed" aria-label="Another seed" @click=${() => edit((d) => ({ ...d, seed: randomSeed() }))}>${icon('dice')}</button>
+    </div>
+    ${seedFault ? html`<p class="fault" role="alert">${seedFault.text}</p>` : nothing}
+    <div class="settings">${step ? settings(step, selected.value) : nothing}</div>
+    ${checked.value?.notes.map((note) => html`<p class="note">${note}</p>`)}`;
+}
+
+/** @param {HTMLElement} root */
+export function startFilters(root) {
+  effect(() => {
+    void clip.value;
+    render(template(), root);
+  });
+}

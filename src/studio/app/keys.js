@@ -1,0 +1,219 @@
+// @ts-check
+// Everything that can be done, in one table: for menus, buttons, the palette and keys. Keys are VirtualDub's where it has
+// one, and J K L, I O, comma and point.
+
+import { svg } from './vendor/lit-html.js';
+import {
+  addStep, canRedo, canUndo, clip, dock, dockOpen, editStep, frame, moveStep, range, redo, removeStep, report,
+  seek, selected, selectedStep, selection, toast, undo, userKeys, view,
+} from './state.js';
+import { play, playing, png, zoomBy, zoomTo } from './viewer.js';
+import * as dialogs from './dialogs.js';
+
+/** @typedef {{id: string, group: string, label: string, keys: string[], run: () => void, icon?: string,
+ *   on?: () => boolean, can?: () => boolean}} Command */
+
+/** The shapes of icons, on 16 by 16. @type {Record<string, string>} */
+const shapes = {
+  start: 'M3 3h2v10H3zM14 3v10L6 8z', end: 'M11 3h2v10h-2zM2 3v10l8-5z', back: 'M11 3v10L4 8z', forward: 'M5 3v10l7-5z',
+  play: 'M4 2v12l10-6z', stop: 'M3 3h10v10H3z', in: 'M4 2h5v2H6v8h3v2H4z', out: 'M12 2H7v2h3v8H7v2h5z',
+  none: 'M3 4.4 4.4 3 8 6.6 11.6 3 13 4.4 9.4 8 13 11.6 11.6 13 8 9.4 4.4 13 3 11.6 6.6 8z',
+  undo: 'M6 2v3h3a5 5 0 0 1 0 9H5v-2h4a3 3 0 0 0 0-5H6v3L1.500 6z', redo: 'M10 2v3H7a5 5 0 0 0 0 9h4v-2H7a3 3 0 0 1 0-5h3v3l4.500-4z',
+  side: 'M1 3h6v10H1zM9 3h6v10H9z', stack: 'M2 1h12v6H2zM2 9h12v6H2z', one: 'M2 2h12v12H2zM4 4v8h8V4z',
+  wipe: 'M1 3h14v10H1zM3 5v6h4V5z', diff: 'M7 2h2v4h4v2H9v3H7V8H3V6h4zM3 12h10v2H3z', add: 'M7 2h2v5h5v2H9v5H7V9H2V7h5z',
+  up: 'M8 3l6 7H2z', down: 'M8 13l6-7H2z', dice: 'M2 2h12v12H2zM4.500 4.500v2h2v-2zM9.500 4.500v2h2v-2zM4.500 9.500v2h2v-2zM9.500 9.500v2h2v-2z',
+  pick: 'M7 1h2v3H7zM7 12h2v3H7zM1 7h3v2H1zM12 7h3v2h-3zM7 7h2v2H7z', file: 'M1 3h5l2 2h7v8H1z',
+  key: 'M8 2l5 6-5 6-5-6z', reset: 'M8 3a5 5 0 1 1-4.600 3l1.800.8A3 3 0 1 0 8 5v2.500L4 4l4-3.500z', loupe: 'M6.500 1a5.500 5.500 0 0 1 4.400 8.800l4 4-1.400 1.400-4-4A5.500 5.500 0 1 1 6.500 1zm0 2a3.500 3.500 0 1 0 0 7 3.500 3.500 0 0 0 0-7z',
+  clip: 'M1 13 13 1h2v2L3 15H1zM1 6l5-5h3L1 9zM15 10l-5 5H7l8-8z',
+};
+
+/** @param {string} name */
+export const icon = (name) => svg`<svg class="glyph" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path fill-rule="evenodd" d=${shapes[name] ?? ''}/></svg>`;
+
+const open = () => !!clip.value;
+/** @param {string} name */
+const layout = (name) => () => (view.layout.value = name);
+/** @param {number} by */
+const step = (by) => () => {
+  if (playing.value) play(0);
+  seek(frame.value + by);
+};
+/** @param {number} speed */
+const shuttle = (speed) => () => {
+  const now = playing.value;
+  play(Math.sign(now) === Math.sign(speed) ? Math.max(-8, Math.min(8, now * 2)) : speed);
+};
+/** @param {'in' | 'out'} side */
+const copyFrame = (side) => async () => {
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ 'image/png': await png(side) })]);
+    toast(`frame ${frame.value} is in the clipboard`);
+  } catch (error) {
+    report(error);
+  }
+};
+/** @param {'in' | 'out'} side */
+const saveFrame = (side) => async () => {
+  try {
+    dialogs.download(await png(side), `frame-${frame.value}-${side === 'in' ? 'source' : 'result'}.png`);
+  } catch (error) {
+    report(error);
+  }
+};
+/** @param {string} tab */
+const showDock = (tab) => () => {
+  if (dock.value === tab && dockOpen.value) dockOpen.value = false;
+  else [dock.value, dockOpen.value] = [tab, true];
+};
+
+/** The filter that was copied. @type {null | {name: string, values: Record<string, string>}} */
+let copied = null;
+
+/** @type {Command[]} */
+export const commands = [
+  { id: 'file.open', group: 'File', label: 'Open a clip', keys: ['Ctrl+O', 'F2'], run: () => dialogs.openClipDialog() },
+  { id: 'recipe.new', group: 'File', label: 'New recipe', keys: ['Ctrl+Alt+N'], run: () => dialogs.newRecipe() },
+  { id: 'recipe.open', group: 'File', label: 'Open a recipe', keys: ['Ctrl+L'], run: () => dialogs.openRecipeDialog() },
+  { id: 'recipe.save', group: 'File', label: 'Save the recipe', keys: ['Ctrl+S'], run: () => dialogs.saveRecipe(false) },
+  { id: 'recipe.saveas', group: 'File', label: 'Save the recipe as', keys: ['Ctrl+Shift+S'], run: () => dialogs.saveRecipe(true) },
+  { id: 'recipe.command', group: 'File', label: 'Copy as command line', keys: ['Ctrl+Shift+C'], run: () => dialogs.copyCommand(), can: open },
+  { id: 'recipe.text', group: 'File', label: 'Recipe as text', keys: ['Ctrl+Shift+E'], run: () => dialogs.recipeText() },
+  { id: 'render.now', group: 'File', label: 'Render', keys: ['F7'], run: () => dialogs.renderDialog(), can: open },
+  { id: 'frame.copy.out', group: 'File', label: 'Copy the result frame', keys: ['Ctrl+2'], run: copyFrame('out'), can: open },
+  { id: 'frame.copy.in', group: 'File', label: 'Copy the source frame', keys: ['Ctrl+1'], run: copyFrame('in'), can: open },
+  { id: 'frame.save.out', group: 'File', label: 'Save the result frame as PNG', keys: ['Ctrl+Alt+2'], run: saveFrame('out'), can: open },
+  { id: 'frame.save.in', group: 'File', label: 'Save the source frame as PNG', keys: ['Ctrl+Alt+1'], run: saveFrame('in'), can: open },
+  { id: 'edit.undo', group: 'Edit', label: 'Undo', keys: ['Ctrl+Z'], run: undo, icon: 'undo', can: () => canUndo.value },
+  { id: 'edit.redo', group: 'Edit', label: 'Redo', keys: ['Ctrl+Y', 'Ctrl+Shift+Z'], run: redo, icon: 'redo', can: () => canRedo.value },
+  { id: 'filter.add', group: 'Filters', label: 'Add a filter', keys: ['Ctrl+F'], run: () => dialogs.addFilterDialog(), icon: 'add' },
+  { id: 'filter.copy', group: 'Filters', label: 'Copy the filter', keys: ['Ctrl+C'], run: () => {
+    const s = selectedStep.value;
+    if (s) copied = { name: s.name, values: s.values };
+  }, can: () => !!selectedStep.value },
+  { id: 'filter.cut', group: 'Filters', label: 'Cut the filter', keys: ['Ctrl+X'], run: () => {
+    const s = selectedStep.value;
+    if (!s) return;
+    copied = { name: s.name, values: s.values };
+    removeStep(s.id);
+  }, can: () => !!selectedStep.value },
+  { id: 'filter.paste', group: 'Filters', label: 'Paste the filter', keys: ['Ctrl+V'], run: () => copied && addStep(copied.name, copied.values) },
+  { id: 'filter.delete', group: 'Filters', label: 'Delete the filter', keys: ['Delete'], run: () => {
+    const s = selectedStep.value;
+    if (s) removeStep(s.id);
+  }, can: () => !!selectedStep.value },
+  { id: 'filter.toggle', group: 'Filters', label: 'Switch the filter on or off', keys: ['Ctrl+B'], run: () => {
+    const s = selectedStep.value;
+    if (s) editStep(s.id, (one) => ({ ...one, off: !one.off }));
+  }, can: () => !!selectedStep.value },
+  { id: 'filter.up', group: 'Filters', label: 'Move the filter up', keys: ['Alt+ArrowUp'], run: () => moveStep(selected.value, selected.value - 1), icon: 'up' },
+  { id: 'filter.down', group: 'Filters', label: 'Move the filter down', keys: ['Alt+ArrowDown'], run: () => moveStep(selected.value, selected.value + 1), icon: 'down' },
+  { id: 'step.back', group: 'Frames', label: 'Frame back', keys: ['ArrowLeft', ','], run: step(-1), icon: 'back' },
+  { id: 'step.forward', group: 'Frames', label: 'Frame forward', keys: ['ArrowRight', '.'], run: step(1), icon: 'forward' },
+  { id: 'step.back50', group: 'Frames', label: '50 frames back', keys: ['Alt+ArrowLeft', 'PageUp'], run: step(-50) },
+  { id: 'step.forward50', group: 'Frames', label: '50 frames forward', keys: ['Alt+ArrowRight', 'PageDown'], run: step(50) },
+  { id: 'go.start', group: 'Frames', label: 'To the start', keys: ['Ctrl+ArrowLeft'], run: () => seek(clip.value?.first ?? 0), icon: 'start' },
+  { id: 'go.end', group: 'Frames', label: 'To the end', keys: ['Ctrl+ArrowRight'], run: () => seek(clip.value?.last ?? 0), icon: 'end' },
+  { id: 'go.frame', group: 'Frames', label: 'Go to a frame or time', keys: ['Ctrl+G'], run: () => dialogs.goDialog(), can: open },
+  { id: 'play.result', group: 'Frames', label: 'Play', keys: ['Space'], run: () => play(playing.value ? 0 : 1), icon: 'play', can: open },
+  { id: 'play.stop', group: 'Frames', label: 'Stop', keys: ['K', 'Escape'], run: () => play(0), icon: 'stop' },
+  { id: 'play.out', group: 'Frames', label: 'Play the result alone', keys: ['Enter'], run: () => play(playing.value ? 0 : 1, 'out'), can: open },
+  { id: 'play.in', group: 'Frames', label: 'Play the source alone', keys: ['Shift+Enter'], run: () => play(playing.value ? 0 : 1, 'in'), can: open },
+  { id: 'play.start', group: 'Frames', label: 'Play from the start', keys: ['F5'], run: () => {
+    seek(range()[0]);
+    play(1);
+  }, can: open },
+  { id: 'play.faster', group: 'Frames', label: 'Play forward, faster each time', keys: ['L'], run: shuttle(1), can: open },
+  { id: 'play.backward', group: 'Frames', label: 'Play backward, faster each time', keys: ['J'], run: shuttle(-1), can: open },
+  { id: 'sel.in', group: 'Selection', label: 'Selection begins here', keys: ['Home', 'I'], icon: 'in', run: () => {
+    const end = selection.value?.[1] ?? clip.value?.last ?? 0;
+    selection.value = [frame.value, Math.max(frame.value, end)];
+  }, can: open },
+  { id: 'sel.out', group: 'Selection', label: 'Selection ends here', keys: ['End', 'O'], icon: 'out', run: () => {
+    const start = selection.value?.[0] ?? clip.value?.first ?? 0;
+    selection.value = [Math.min(frame.value, start), frame.value];
+  }, can: open },
+  { id: 'sel.go.in', group: 'Selection', label: 'To the selection\u2019s first frame', keys: ['['], run: () => seek(range()[0]) },
+  { id: 'sel.go.out', group: 'Selection', label: 'To the selection\u2019s last frame', keys: [']'], run: () => seek(range()[1]) },
+  { id: 'sel.all', group: 'Selection', label: 'Select everything', keys: ['Ctrl+A'], run: () => {
+    if (clip.value) selection.value = [clip.value.first, clip.value.last];
+  } },
+  { id: 'sel.none', group: 'Selection', label: 'Select nothing', keys: ['Ctrl+D'], icon: 'none', run: () => (selection.value = null) },
+  { id: 'view.side', group: 'View', label: 'Side by side', keys: ['1'], run: layout('side'), icon: 'side', on: () => view.layout.value === 'side' },
+  { id: 'view.stack', group: 'View', label: 'One above the other', keys: ['2'], run: layout('stack'), icon: 'stack', on: () => view.layout.value === 'stack' },
+  { id: 'view.out', group: 'View', label: 'The result alone', keys: ['3', 'F9'], run: layout('out'), icon: 'one', on: () => view.layout.value === 'out' },
+  { id: 'view.in', group: 'View', label: 'The source alone', keys: ['4', 'F10'], run: layout('in') , on: () => view.layout.value === 'in' },
+  { id: 'view.wipe', group: 'View', label: 'Wipe between source and result', keys: ['5', 'W'], run: layout('wipe'), icon: 'wipe', on: () => view.layout.value === 'wipe' },
+  { id: 'view.diff', group: 'View', label: 'Difference', keys: ['6', 'D'], run: layout('diff'), icon: 'diff', on: () => view.layout.value === 'diff' },
+  { id: 'view.flip', group: 'View', label: 'Flip between source and result', keys: ['B', 'V'], run: () => (view.layout.value = view.layout.value === 'out' ? 'in' : 'out') },
+  { id: 'view.fit', group: 'View', label: 'Fit', keys: ['F', '0'], run: () => zoomTo(0), on: () => view.zoom.value === 0 },
+  { id: 'view.one', group: 'View', label: 'One to one', keys: ['Z'], run: () => zoomTo(1), on: () => view.zoom.value === 1 },
+  { id: 'view.zoomin', group: 'View', label: 'Zoom in', keys: ['+', '='], run: () => zoomBy(1) },
+  { id: 'view.zoomout', group: 'View', label: 'Zoom out', keys: ['-'], run: () => zoomBy(-1) },
+  { id: 'view.clipping', group: 'View', label: 'Mark clipped samples', keys: ['C'], run: () => (view.clipping.value = !view.clipping.value), icon: 'clip', on: () => view.clipping.value },
+  { id: 'view.loupe', group: 'View', label: 'Loupe', keys: ['Q'], run: () => (view.loupe.value = !view.loupe.value), icon: 'loupe', on: () => view.loupe.value },
+  { id: 'dock.curves', group: 'View', label: 'Curves', keys: ['Ctrl+Shift+K'], run: showDock('curves') },
+  { id: 'dock.scopes', group: 'View', label: 'Scopes', keys: ['S'], run: showDock('scopes') },
+  { id: 'dock.jobs', group: 'View', label: 'Jobs', keys: ['F4'], run: showDock('jobs') },
+  { id: 'help.keys', group: 'Help', label: 'Keys', keys: ['F1', '?'], run: () => dialogs.keysDialog() },
+  { id: 'help.palette', group: 'Help', label: 'Find a command', keys: ['Ctrl+K', 'Ctrl+Shift+P'], run: () => dialogs.palette() },
+];
+
+/** @param {string} id @returns {Command} */
+export function command(id) {
+  const found = commands.find((c) => c.id === id);
+  if (!found) throw new Error(`no command ${id}`);
+  return found;
+}
+
+/** The keys of a command: the user's, or its own. @param {Command} c */
+export const keysOf = (c) => (c.id in userKeys.value ? [userKeys.value[c.id]].filter(Boolean) : c.keys);
+
+/** @param {string} key */
+export const pretty = (key) =>
+  key.replace('Arrow', '').replace('PageUp', 'PgUp').replace('PageDown', 'PgDn');
+/** @param {string} id */
+export const keyText = (id) => keysOf(command(id)).map(pretty).join(', ');
+
+/** An event as it stands in the table. @param {KeyboardEvent} e */
+export function keyName(e) {
+  if (['Control', 'Shift', 'Alt', 'Meta'].includes(e.key)) return '';
+  let name = e.key === ' ' ? 'Space' : e.key;
+  const letter = /^[a-z]$/i.test(name);
+  if (letter) name = name.toUpperCase();
+  // With Ctrl or Alt some layouts give other characters for digits and letters.
+  if ((e.ctrlKey || e.altKey) && /^(Key[A-Z]|Digit[0-9])$/.test(e.code)) name = e.code.slice(-1);
+  const shift = e.shiftKey && (letter || name.length > 1 || e.ctrlKey);
+  return `${e.ctrlKey || e.metaKey ? 'Ctrl+' : ''}${e.altKey ? 'Alt+' : ''}${shift ? 'Shift+' : ''}${name}`;
+}
+
+/** Whether a key belongs to what has the focus: text is typed, and lists and sliders of the browser move by arrows.
+ * @param {KeyboardEvent} e @param {string} name */
+function isTyped(e, name) {
+  const target = /** @type {HTMLElement} */ (e.target);
+  const tag = target.tagName;
+  const type = /** @type {HTMLInputElement} */ (target).type;
+  const plain = !/^(Ctrl|Alt)\+/.test(name);
+  if (tag === 'TEXTAREA' || (tag === 'INPUT' && !['checkbox', 'range', 'color', 'button'].includes(type))) {
+    return (plain && !/^(Shift\+)?F\d/.test(name)) || /^Ctrl\+([ACVXZY]|Arrow|Home|End|Shift\+Z)/.test(name);
+  }
+  if (tag === 'SELECT') return plain && !/^F\d/.test(name);
+  if (tag === 'INPUT' && type === 'range') return /^(Arrow|Page|Home|End)/.test(name);
+  if (tag === 'BUTTON' || type === 'checkbox' || tag === 'SUMMARY') return name === 'Space' || name === 'Enter';
+  return !!target.closest('[data-own-keys]') && /^(Arrow(Up|Down)|Home|End|Delete|Enter|Space)$/.test(name);
+}
+
+/** @param {KeyboardEvent} e */
+export function onKey(e) {
+  const name = keyName(e);
+  if (!name || e.defaultPrevented || document.querySelector('dialog[open]')) return;
+  if (isTyped(e, name)) {
+    if (name === 'Escape' || (name === 'Enter' && /** @type {any} */ (e.target).tagName === 'INPUT')) {
+      /** @type {HTMLElement} */ (e.target).blur();
+    }
+    return;
+  }
+  const found = commands.find((c) => keysOf(c).includes(name));
+  if (!found) return;
+  e.preventDefault();
+  if (!found.can || found.can()) found.run();
+}

@@ -1,0 +1,69 @@
+// @ts-check
+// Puts the page together, opens what was named on the command line, and brings unsaved work back.
+
+import { get, listen } from './api.js';
+import {
+  batch, catalog, connected, folder, frame, openClip, recipePath, replaceRecipe, report, savedToml, selection, startAutosave, toast,
+  userKeys,
+} from './state.js';
+import { startCurves } from './curve.js';
+import { startFilters } from './filters.js';
+import { onKey } from './keys.js';
+import { loadJobs, onTold, startPanels } from './panels.js';
+import { startTimeline } from './timeline.js';
+import { startViewer } from './viewer.js';
+import { post } from './api.js';
+
+const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+startViewer(byId('view'));
+startFilters(byId('filters'));
+startTimeline(byId('timeline'));
+startCurves();
+startPanels();
+document.addEventListener('keydown', onKey);
+// What a mouse has pressed does not keep the keys: Space plays.
+document.addEventListener('click', (e) => {
+  const used = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (e.target).closest('#bar button, #timeline button, .tabs button, .panelhead button, input[type=checkbox]'));
+  if (e.detail > 0) used?.blur();
+});
+
+async function begin() {
+  const [filters, session] = await Promise.all([get('/catalog'), get('/session')]);
+  const { start, autosave } = session;
+  batch(() => {
+    catalog.value = filters;
+    folder.value = session.folder;
+    userKeys.value = autosave?.keys ?? {};
+    savedToml.value = 'version = 1\n';
+  });
+  // What was named wins over what was kept; the same clip again goes on where it was.
+  const same = autosave && (!start.input || start.input === autosave.clip);
+  const input = start.input ?? autosave?.clip;
+  if (input) await openClip(input).catch(report);
+  if (start.recipe) {
+    const { recipe, name } = start.recipe;
+    const answer = await post('/recipe', { clip: null, recipe });
+    replaceRecipe(recipe);
+    recipePath.value = name;
+    savedToml.value = answer.toml;
+  } else if (same && autosave.dirty && autosave.recipe?.steps.length) {
+    replaceRecipe(autosave.recipe);
+    recipePath.value = autosave.recipePath ?? '';
+    savedToml.value = autosave.savedToml ?? savedToml.value;
+    toast(`unsaved work of ${new Date(autosave.when).toLocaleTimeString()} is back; undo takes it away`);
+  }
+  if (same) {
+    frame.value = autosave.frame ?? frame.value;
+    selection.value = autosave.selection ?? null;
+  }
+  await loadJobs();
+  startAutosave();
+  listen(onTold, (is) => (connected.value = is));
+  document.body.dataset.ready = 'true';
+}
+
+begin().catch((error) => {
+  report(error);
+  document.body.dataset.ready = 'failed';
+});

@@ -1,0 +1,295 @@
+// @ts-check
+// What the page knows. Everything that is shown follows from these signals; the recipe changes through `edit` alone, so
+// that every change can be taken back.
+
+import { batch, computed, effect, signal } from './vendor/signals-core.js';
+import { ApiError, get, post } from './api.js';
+
+/** @typedef {{id: number, name: string, off: boolean, values: Record<string, string>}} Step */
+/** @typedef {{steps: Step[], seed: string | null}} Doc */
+/** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
+ *   bits: number | null, planes: string[], first: number, last: number, rate: [number, number], variable: boolean,
+ *   notes: string[], details: [string, string][]}} Clip */
+/** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
+/** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],
+ *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[]}}}
+ *   Checked */
+
+/** All filters, as `grainfield filters --json` tells them. */
+export const catalog = signal(/** @type {any[]} */ ([]));
+export const clip = signal(/** @type {Clip | null} */ (null));
+export const frame = signal(0);
+/** The selection, both ends included; null is everything. */
+export const selection = signal(/** @type {[number, number] | null} */ (null));
+export const doc = signal(/** @type {Doc} */ ({ steps: [], seed: null }));
+/** Which filter's settings are shown. */
+export const selected = signal(0);
+/** What the server makes of the recipe. */
+export const checked = signal(/** @type {Checked | null} */ (null));
+/** The key of the last recipe without a fault, by which frames are asked for. */
+export const key = signal('');
+export const recipePath = signal('');
+/** The TOML that was last saved or opened. */
+export const savedToml = signal('');
+export const dock = signal('curves');
+export const dockOpen = signal(true);
+/** The setting whose curve is edited: the filter's id and the setting's. */
+export const curveOf = signal(/** @type {{step: number, setting: string} | null} */ (null));
+export const connected = signal(true);
+export const simulating = signal(/** @type {null | {done: number, all: number}} */ (null));
+export const toasts = signal(/** @type {{id: number, text: string, bad: boolean}[]} */ ([]));
+/** Keys that the user has changed: command to key. */
+export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
+export const folder = signal('');
+
+export const view = {
+  /** side, stack, out, in, wipe or diff */
+  layout: signal('side'),
+  /** Device pixels for one pixel of the picture; 0 fits it into the pane. */
+  zoom: signal(0),
+  /** What is in the middle of a pane, in parts of the picture. */
+  center: signal([0.5, 0.5]),
+  gain: signal(1),
+  diffGain: signal(8),
+  plane: signal(-1),
+  clipping: signal(false),
+  wipe: signal(0.5),
+  loupe: signal(false),
+  surround: signal('dark'),
+};
+
+export const rate = computed(() => (clip.value ? clip.value.rate[0] / clip.value.rate[1] : 24));
+export const dirty = computed(() => !!checked.value && checked.value.toml !== savedToml.value);
+
+let nextId = 1;
+let nextToast = 1;
+
+/** @param {string} text @param {boolean} [bad] */
+export function toast(text, bad = false) {
+  const one = { id: nextToast++, text, bad };
+  toasts.value = [...toasts.value.slice(-3), one];
+  setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), bad ? 9000 : 4000);
+}
+
+/** Tells what went wrong; what was only broken off is not told. @param {unknown} error */
+export function report(error) {
+  if (error instanceof DOMException && error.name === 'AbortError') return;
+  toast(error instanceof Error ? error.message : String(error), true);
+}
+
+// ---- the recipe, undo and redo ----
+
+/** @type {{doc: Doc, merge: string, at: number}[]} */
+let past = [];
+/** @type {Doc[]} */
+let future = [];
+export const canUndo = signal(false);
+export const canRedo = signal(false);
+
+/**
+ * Changes the recipe. Changes of one `merge` that follow each other soon are undone in one step.
+ * @param {(doc: Doc) => Doc} change
+ * @param {string} [merge]
+ */
+export function edit(change, merge = '') {
+  const before = doc.value;
+  const after = change(before);
+  if (after === before) return;
+  const last = past[past.length - 1];
+  const now = performance.now();
+  if (merge && last?.merge === merge && now - last.at < 800) last.at = now;
+  else past.push({ doc: before, merge, at: now });
+  if (past.length > 500) past.shift();
+  future = [];
+  doc.value = after;
+  remember();
+}
+
+function remember() {
+  canUndo.value = past.length > 0;
+  canRedo.value = future.length > 0;
+}
+
+export function undo() {
+  const last = past.pop();
+  if (!last) return;
+  future.push(doc.value);
+  doc.value = last.doc;
+  remember();
+}
+
+export function redo() {
+  const next = future.pop();
+  if (!next) return;
+  past.push({ doc: doc.value, merge: '', at: 0 });
+  doc.value = next;
+  remember();
+}
+
+/** @param {number} id @param {(step: Step) => Step} change @param {string} [merge] */
+export function editStep(id, change, merge) {
+  edit((d) => ({ ...d, steps: d.steps.map((s) => (s.id === id ? change(s) : s)) }), merge);
+}
+
+/** Gives a setting a value; null takes it away. @param {number} id @param {string} setting @param {string | null} text */
+export function setValue(id, setting, text) {
+  editStep(
+    id,
+    (step) => {
+      if ((step.values[setting] ?? null) === text) return step;
+      const values = { ...step.values };
+      if (text === null) delete values[setting];
+      else values[setting] = text;
+      return { ...step, values };
+    },
+    `${id}.${setting}`,
+  );
+}
+
+/** @param {string} name @param {Record<string, string>} [values] */
+export function addStep(name, values = {}) {
+  const step = { id: nextId++, name, off: false, values };
+  edit((d) => {
+    const at = d.steps.length ? Math.min(selected.value + 1, d.steps.length) : 0;
+    queueMicrotask(() => (selected.value = at));
+    return { ...d, steps: [...d.steps.slice(0, at), step, ...d.steps.slice(at)] };
+  });
+}
+
+/** @param {number} id */
+export function removeStep(id) {
+  edit((d) => ({ ...d, steps: d.steps.filter((s) => s.id !== id) }));
+  selected.value = Math.max(0, Math.min(selected.value, doc.value.steps.length - 1));
+}
+
+/** @param {number} from @param {number} to */
+export function moveStep(from, to) {
+  const steps = [...doc.value.steps];
+  if (to < 0 || to >= steps.length || from === to) return;
+  steps.splice(to, 0, ...steps.splice(from, 1));
+  edit((d) => ({ ...d, steps }));
+  selected.value = to;
+}
+
+/** A recipe from the server or a file in the place of the one that is there. @param {any} recipe */
+export function replaceRecipe(recipe) {
+  const steps = recipe.steps.map((/** @type {any} */ s) => ({ id: nextId++, name: s.name, off: s.off, values: s.values }));
+  edit(() => ({ steps, seed: recipe.seed ?? null }));
+  selected.value = 0;
+}
+
+export const selectedStep = computed(() => doc.value.steps[selected.value] ?? null);
+/** @param {string} name */
+export const entry = (name) => catalog.value.find((f) => f.name === name);
+/** @param {Step} step @param {string} id */
+export const settingOf = (step, id) => {
+  const filter = entry(step.name);
+  return filter && [...filter.settings, ...filter.common].find((s) => s.id === id);
+};
+
+// ---- what the server makes of it ----
+
+/** @type {Promise<void> | null} */
+let asking = null;
+let again = false;
+
+/** The recipe as the server takes it. */
+export const plainDoc = () => ({
+  seed: doc.value.seed || null,
+  steps: doc.value.steps.map(({ name, off, values }) => ({ name, off, values: Object.fromEntries(Object.entries(values).sort()) })),
+});
+
+/** Sends the recipe to the server; of many changes in a row the last one counts. Done when that has been answered. */
+export function check() {
+  again = true;
+  asking ??= ask().finally(() => (asking = null));
+  return asking;
+}
+
+async function ask() {
+  while (again) {
+    again = false;
+    try {
+      const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe: plainDoc() });
+      batch(() => {
+        checked.value = answer;
+        if (!answer.faults.length) key.value = answer.key;
+      });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 410 && clip.value) await reopen().catch(report);
+      else report(error);
+    }
+  }
+}
+
+effect(() => {
+  void doc.value;
+  void clip.value;
+  if (catalog.value.length) queueMicrotask(check);
+});
+
+/** The server has closed the clip: opens it again. */
+async function reopen() {
+  const was = clip.value;
+  if (was) clip.value = await post('/open', { path: was.path });
+  again = true;
+}
+
+/** @param {string} path */
+export async function openClip(path) {
+  const opened = await post('/open', { path });
+  batch(() => {
+    clip.value = opened;
+    selection.value = null;
+    frame.value = Math.max(opened.first, Math.min(opened.last, frame.value));
+    view.zoom.value = 0;
+    view.plane.value = -1;
+  });
+  opened.notes.forEach((/** @type {string} */ note) => toast(note));
+}
+
+/** @param {number} n */
+export function seek(n) {
+  const c = clip.value;
+  if (c) frame.value = Math.max(c.first, Math.min(c.last, Math.round(n)));
+}
+
+/** The frames of the selection, or all. @returns {[number, number]} */
+export const range = () => selection.value ?? [clip.value?.first ?? 0, clip.value?.last ?? 0];
+
+/** `00:00:02.000` @param {number} n */
+export function timeText(n) {
+  const c = clip.value;
+  const seconds = c ? ((n - c.first) * c.rate[1]) / c.rate[0] : 0;
+  const ms = Math.round(seconds * 1000);
+  const two = (/** @type {number} */ v) => String(v).padStart(2, '0');
+  const whole = Math.floor(ms / 1000);
+  return `${two(Math.floor(whole / 3600))}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}.${String(ms % 1000).padStart(3, '0')}`;
+}
+
+// ---- unsaved work ----
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let saving;
+/** What is kept between runs of the studio. */
+export const keepsake = () => ({
+  when: Date.now(),
+  clip: clip.value?.path ?? null,
+  frame: frame.value,
+  selection: selection.value,
+  recipe: plainDoc(),
+  recipePath: recipePath.value,
+  savedToml: savedToml.value,
+  dirty: dirty.value,
+  keys: userKeys.value,
+});
+
+export function startAutosave() {
+  effect(() => {
+    void [clip.value, checked.value, selection.value, recipePath.value, savedToml.value, userKeys.value];
+    clearTimeout(saving);
+    saving = setTimeout(() => post('/autosave', keepsake()).catch(() => {}), 400);
+  });
+}
+
+export { batch, computed, effect, signal, get, post };

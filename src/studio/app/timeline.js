@@ -1,0 +1,105 @@
+// @ts-check
+// The timeline: exact frames, the selection, and the buttons that play.
+
+import { html, nothing, render, svg } from './vendor/lit-html.js';
+import { clip, effect, frame, range, rate, seek, selection, signal, timeText } from './state.js';
+import { dropped, everyFrame, loop, play, playing } from './viewer.js';
+import { command, icon, keyText } from './keys.js';
+
+const width = signal(600);
+
+/** Frame numbers for marks: about a mark every 70 pixels, at round numbers. @param {number} first @param {number} last
+ * @param {number} pixels */
+export function ticks(first, last, pixels) {
+  const wish = ((last - first + 1) / Math.max(1, pixels)) * 70;
+  const ten = 10 ** Math.floor(Math.log10(Math.max(1, wish)));
+  const step = Math.max(1, [1, 2, 5, 10].map((m) => m * ten).find((s) => s >= wish) ?? 10 * ten);
+  const list = [];
+  for (let n = Math.ceil(first / step) * step; n <= last; n += step) list.push(n);
+  return list;
+}
+
+/** @param {string} id */
+const button = (id) => {
+  const c = command(id);
+  return html`<button class="icon" title=${`${c.label} (${keyText(id)})`} aria-label=${c.label} @click=${() => c.run()}
+    ?disabled=${!clip.value}>${icon(c.icon ?? '')}</button>`;
+};
+
+function ruler() {
+  const c = clip.value;
+  if (!c) return nothing;
+  const w = width.value;
+  const count = c.last - c.first + 1;
+  const x = (/** @type {number} */ n) => ((n - c.first) / count) * w;
+  const [from, to] = range();
+  const marks = ticks(c.first, c.last, w);
+  const one = Math.max(2, w / count);
+  return svg`
+    <rect class="track" x="0" y="14" width=${w} height="18"/>
+    ${selection.value ? svg`<rect class="sel" x=${x(from)} y="14" width=${Math.max(2, x(to + 1) - x(from))} height="18"/>` : nothing}
+    ${marks.map((n) => svg`<line class="tick" x1=${x(n)} x2=${x(n)} y1="9" y2="14"/><text x=${x(n) + 3} y="10">${n}</text>`)}
+    <rect class="head" x=${x(frame.value)} y="12" width=${one} height="22"/>`;
+}
+
+/** @param {PointerEvent} e */
+function scrub(e) {
+  const c = clip.value;
+  if (!c) return;
+  const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
+  // Holding the right button is slow: a tenth of the way.
+  if (e.buttons === 2) {
+    seek(frame.value + (e.movementX / box.width) * (c.last - c.first + 1) * 0.1);
+    return;
+  }
+  seek(c.first + Math.floor(((e.clientX - box.left) / box.width) * (c.last - c.first + 1)));
+}
+
+function template() {
+  const c = clip.value;
+  const [from, to] = range();
+  const shown = `frame ${frame.value}, ${timeText(frame.value)}`;
+  return html`
+    <div class="transport">
+      <span class="group">
+        ${button('go.start')}${button('step.back')}
+        ${button(playing.value ? 'play.stop' : 'play.result')}
+        ${button('step.forward')}${button('go.end')}
+      </span>
+      <label class="now">Frame
+        <input class="number" id="frame-number" type="text" inputmode="numeric" aria-label="Frame number" .value=${String(frame.value)}
+          ?disabled=${!c}
+          @change=${(/** @type {any} */ e) => {
+            const n = Number.parseInt(e.target.value, 10);
+            if (Number.isFinite(n)) seek(n);
+            e.target.value = String(frame.value);
+          }}></label>
+      <span class="time" title="Time since the first frame">${c ? timeText(frame.value) : ''}</span>
+      <span class="dim">${c ? `of ${c.first}–${c.last}, ${Number(rate.value.toFixed(3))} fps` : ''}</span>
+      <span class="group">
+        ${button('sel.in')}
+        <span class="digits" title="Selection, both ends included">${c && selection.value ? `${from}–${to} (${to - from + 1})` : c ? 'all' : ''}</span>
+        ${button('sel.out')}${button('sel.none')}
+      </span>
+      <label title="Play the selection again and again"><input type="checkbox" .checked=${loop.value}
+        @change=${(/** @type {any} */ e) => (loop.value = e.target.checked)}>Loop</label>
+      <label title="Show every frame, however long it takes"><input type="checkbox" .checked=${everyFrame.value}
+        @change=${(/** @type {any} */ e) => (everyFrame.value = e.target.checked)}>Every frame</label>
+      <span class="dim digits">${playing.value || dropped.value ? `${playing.value ? `${playing.value}×, ` : ''}${dropped.value} left out` : ''}</span>
+    </div>
+    <svg class="ruler" role="slider" tabindex="0" aria-label="Frame" aria-valuemin=${c?.first ?? 0} aria-valuemax=${c?.last ?? 0}
+      aria-valuenow=${frame.value} aria-valuetext=${shown} height="36"
+      @contextmenu=${(/** @type {Event} */ e) => e.preventDefault()}
+      @pointerdown=${(/** @type {PointerEvent} */ e) => {
+        /** @type {Element} */ (e.currentTarget).setPointerCapture(e.pointerId);
+        if (playing.value) play(0);
+        scrub(e);
+      }}
+      @pointermove=${(/** @type {PointerEvent} */ e) => e.buttons && scrub(e)}>${ruler()}</svg>`;
+}
+
+/** @param {HTMLElement} root */
+export function startTimeline(root) {
+  effect(() => render(template(), root));
+  new ResizeObserver(() => (width.value = Math.max(50, root.querySelector('.ruler')?.clientWidth ?? 600))).observe(root);
+}

@@ -1,0 +1,526 @@
+// @ts-check
+// The two panes. Samples are never touched here: the server sends finished pixels, and a canvas shows them one to one,
+// or each as a square of device pixels.
+
+import { html, render } from './vendor/lit-html.js';
+import { get, picture } from './api.js';
+import { check, checked, clip, effect, frame, key, rate, range, report, seek, signal, view } from './state.js';
+
+/** @typedef {import('./api.js').Picture} Picture */
+/** @typedef {'in' | 'out' | 'diff'} Side */
+
+/** What plays: 0 is nothing, else the speed and direction. */
+export const playing = signal(0);
+export const playSide = signal(/** @type {'both' | 'in' | 'out'} */ ('both'));
+export const everyFrame = signal(false);
+export const loop = signal(true);
+/** Frames that playing has left out. */
+export const dropped = signal(0);
+/** Hashes of the frames that are shown. */
+export const hashes = signal({ in: '', out: '' });
+/** Where the pointer is in the picture, and the codes there. */
+export const pointer = signal(/** @type {null | {x: number, y: number}} */ (null));
+export const codes = signal(/** @type {null | {x: number, y: number, in: any, out: any}} */ (null));
+/** Waits for a point in the picture: the position of a setting. */
+export const picking = signal(/** @type {null | ((x: number, y: number) => void)} */ (null));
+export const busy = signal(false);
+
+/** Sides that a layout shows, in order. @param {string} layout @returns {Side[]} */
+const sidesOf = (layout) =>
+  layout === 'side' || layout === 'stack' || layout === 'wipe' ? ['in', 'out'] : [/** @type {Side} */ (layout)];
+
+/** The size of what a side shows. @param {Side} side */
+function sizeOf(side) {
+  const c = clip.value;
+  if (!c) return { width: 1, height: 1 };
+  const made = checked.value?.made;
+  return side === 'in' || !made ? c : made;
+}
+
+class Pane {
+  /** @param {Side} side */
+  constructor(side) {
+    this.side = side;
+    this.canvas = document.createElement('canvas');
+    this.canvas.className = 'pane';
+    this.canvas.dataset.side = side;
+    this.canvas.setAttribute('role', 'img');
+    this.box = document.createElement('div');
+    this.box.className = 'panebox';
+    this.label = document.createElement('span');
+    this.label.className = 'panelabel';
+    this.box.append(this.canvas, this.label);
+    /** What is asked for at the moment. */
+    this.url = '';
+    this.shownUrl = '';
+    /** @type {null | {url: string, abort: AbortController, since: number}} */
+    this.running = null;
+    /** What comes after it. */
+    this.next = '';
+    /** @type {null | {source: HTMLCanvasElement, region: number[], zoomed: boolean, number: number}} */
+    this.shown = null;
+    this.error = '';
+    this.retried = '';
+    this.observer = new ResizeObserver((entries) => {
+      const box = entries[0].devicePixelContentBoxSize?.[0];
+      const size = box
+        ? [box.inlineSize, box.blockSize]
+        : [Math.round(this.canvas.clientWidth * devicePixelRatio), Math.round(this.canvas.clientHeight * devicePixelRatio)];
+      if (!size[0] || !size[1]) return;
+      [this.canvas.width, this.canvas.height] = size;
+      this.sized.value = this.sized.peek() + 1;
+    });
+    this.sized = signal(0);
+    try {
+      this.observer.observe(this.canvas, { box: 'device-pixel-content-box' });
+    } catch {
+      this.observer.observe(this.canvas);
+    }
+  }
+
+  /** Device pixels for one pixel of the picture. */
+  zoom() {
+    const wanted = view.zoom.value;
+    const { width, height } = sizeOf(this.side);
+    if (wanted > 0) return wanted;
+    const fit = Math.min(this.canvas.width / width, this.canvas.height / height);
+    return fit >= 1 ? Math.floor(fit) : fit;
+  }
+
+  /** Where the picture's left upper corner stands on the canvas, in device pixels. */
+  origin() {
+    const z = this.zoom();
+    const { width, height } = sizeOf(this.side);
+    const [cx, cy] = view.center.value;
+    const place = (/** @type {number} */ canvas, /** @type {number} */ size, /** @type {number} */ center) =>
+      size * z <= canvas ? Math.floor((canvas - size * z) / 2) : Math.round(canvas / 2 - center * size * z);
+    return [place(this.canvas.width, width, cx), place(this.canvas.height, height, cy)];
+  }
+
+  /** The address of what should be seen of a frame. @param {number} number */
+  want(number) {
+    const c = clip.value;
+    if (!c || (this.side !== 'in' && !key.value)) return '';
+    const z = this.zoom();
+    const { width, height } = sizeOf(this.side);
+    const query = new URLSearchParams({ side: this.side });
+    if (z >= 1) {
+      const [left, top] = this.origin();
+      const x = Math.max(0, Math.floor(-left / z));
+      const y = Math.max(0, Math.floor(-top / z));
+      const right = Math.min(width, Math.ceil((this.canvas.width - left) / z));
+      const bottom = Math.min(height, Math.ceil((this.canvas.height - top) / z));
+      if (right <= x || bottom <= y) return '';
+      query.set('region', `${x},${y},${right - x},${bottom - y}`);
+    } else {
+      query.set('size', `${Math.max(1, Math.round(width * z))},${Math.max(1, Math.round(height * z))}`);
+    }
+    const gain = this.side === 'diff' ? view.diffGain.value : view.gain.value;
+    if (gain !== 1) query.set('gain', String(gain));
+    if (view.plane.value >= 0) query.set('plane', String(view.plane.value));
+    if (view.clipping.value && this.side !== 'diff') query.set('clipping', 'true');
+    return `/frame/${c.id}/${this.side === 'in' ? '0' : key.value}/${number}?${query}`;
+  }
+
+  /** Asks for what should be seen: one request at a time and the newest after it; one that takes long is given up. */
+  refresh() {
+    const url = this.want(frame.value);
+    this.url = url;
+    if (!url || url === this.shownUrl || url === this.running?.url) {
+      this.next = '';
+      if (url === this.shownUrl) this.draw();
+      return;
+    }
+    if (!this.running) return this.load(url);
+    this.next = url;
+    if (performance.now() - this.running.since > 300) this.running.abort.abort();
+  }
+
+  /** @param {string} url */
+  async load(url) {
+    const abort = new AbortController();
+    const run = { url, abort, since: performance.now() };
+    this.running = run;
+    busy.value = true;
+    const slow = setTimeout(() => {
+      if (this.next) abort.abort();
+      else this.box.classList.add('waiting');
+    }, 300);
+    try {
+      this.show(url, await picture(url, abort.signal));
+    } catch (error) {
+      if (error instanceof Error && error.name !== 'AbortError') this.fail(error);
+    } finally {
+      clearTimeout(slow);
+      this.running = null;
+      const next = this.next;
+      this.next = '';
+      if (next && next !== this.shownUrl) this.load(next);
+      else {
+        this.box.classList.remove('waiting');
+        busy.value = [...panes.values()].some((p) => p.running);
+      }
+    }
+  }
+
+  /** @param {Error & {status?: number}} error */
+  fail(error) {
+    // The server has forgotten the recipe or the clip: a check brings them back, once.
+    if (error.status === 410 && this.retried !== this.url) {
+      this.retried = this.url;
+      check().then(() => this.refresh());
+    } else {
+      this.error = error.message;
+      this.label.textContent = error.message;
+      this.label.classList.add('bad');
+    }
+  }
+
+  /** @param {string} url @param {Picture} got */
+  show(url, got) {
+    const source = this.shown?.source ?? document.createElement('canvas');
+    source.width = got.image.width;
+    source.height = got.image.height;
+    /** @type {CanvasRenderingContext2D} */ (source.getContext('2d', { willReadFrequently: true })).putImageData(got.image, 0, 0);
+    const query = new URLSearchParams(url.split('?')[1]);
+    const region = (query.get('region') ?? '0,0,0,0').split(',').map(Number);
+    this.shown = { source, region, zoomed: query.has('region'), number: Number(url.split('?')[0].split('/').pop()) };
+    this.shownUrl = url;
+    this.error = '';
+    this.label.classList.remove('bad');
+    if (this.side !== 'diff') hashes.value = { ...hashes.value, [this.side]: got.hash };
+    this.draw();
+  }
+
+  draw() {
+    const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d', { willReadFrequently: true }));
+    context.fillStyle = surrounds[/** @type {keyof typeof surrounds} */ (view.surround.value)];
+    context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    const wipes = view.layout.value === 'wipe' && this.side === 'out';
+    const under = wipes ? panes.get('in') : null;
+    if (under?.shown) {
+      under.paint(context, this);
+      const at = Math.round(view.wipe.value * this.canvas.width);
+      context.save();
+      context.beginPath();
+      context.rect(at, 0, this.canvas.width - at, this.canvas.height);
+      context.clip();
+      this.paint(context, this);
+      context.restore();
+      context.fillStyle = '#d9a441';
+      context.fillRect(at - 1, 0, 2, this.canvas.height);
+    } else {
+      this.paint(context, this);
+    }
+    if (!this.error) this.label.textContent = labels[this.side];
+    this.canvas.setAttribute('aria-label', `${labels[this.side]}, frame ${this.shown?.number ?? frame.value}`);
+    this.canvas.dataset.shown = this.shownUrl;
+    drawn.value = drawn.peek() + 1;
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Pane} on */
+  paint(context, on) {
+    if (!this.shown) return;
+    const { source, region, zoomed } = this.shown;
+    const z = on.zoom();
+    const [left, top] = on.origin();
+    context.imageSmoothingEnabled = false;
+    if (zoomed && z >= 1) {
+      context.drawImage(source, left + region[0] * z, top + region[1] * z, source.width * z, source.height * z);
+    } else {
+      // One to one when the size has stayed; else until the right one comes.
+      const { width, height } = sizeOf(this.side);
+      context.drawImage(source, left, top, Math.max(1, Math.round(width * z)), Math.max(1, Math.round(height * z)));
+    }
+  }
+
+  /** Where an event is in the picture; the corner of the sample. @param {PointerEvent | WheelEvent | MouseEvent} event */
+  at(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const z = this.zoom();
+    const [left, top] = this.origin();
+    const x = ((event.clientX - box.left) * this.canvas.width) / box.width;
+    const y = ((event.clientY - box.top) * this.canvas.height) / box.height;
+    return [(x - left) / z, (y - top) / z];
+  }
+}
+
+const labels = { in: 'Source', out: 'Result', diff: 'Difference' };
+export const surrounds = { black: '#000000', dark: '#161616', grey: '#777777' };
+/** Counts drawings, for what shows a part of a pane. */
+export const drawn = signal(0);
+
+/** @type {Map<Side, Pane>} */
+export const panes = new Map();
+/** @param {Side} side */
+function pane(side) {
+  let found = panes.get(side);
+  if (!found) {
+    found = new Pane(side);
+    panes.set(side, found);
+    listenTo(found);
+  }
+  return found;
+}
+
+/** Zooms, keeping what is under a place of the canvas (in device pixels from its middle) there.
+ * @param {number} to @param {Pane} [on] @param {[number, number]} [place] */
+export function zoomTo(to, on = [...panes.values()][0], place = [0, 0]) {
+  if (!on) return;
+  const from = on.zoom();
+  if (to <= 0) {
+    view.zoom.value = 0;
+    view.center.value = [0.5, 0.5];
+    return;
+  }
+  const z = Math.max(1 / 16, Math.min(64, to >= 1 ? Math.round(to) : to));
+  const { width, height } = sizeOf(on.side);
+  const [left, top] = on.origin();
+  const middle = [on.canvas.width / 2, on.canvas.height / 2];
+  const under = [(middle[0] + place[0] - left) / from / width, (middle[1] + place[1] - top) / from / height];
+  view.zoom.value = z;
+  moveTo(under[0] - place[0] / z / width, under[1] - place[1] / z / height);
+}
+
+/** @param {number} x @param {number} y */
+const moveTo = (x, y) => (view.center.value = [Math.max(0, Math.min(1, x)), Math.max(0, Math.min(1, y))]);
+
+const steps = [1 / 16, 1 / 8, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
+/** The next zoom of the usual ones. @param {number} by @param {Pane} [on] @param {[number, number]} [place] */
+export function zoomBy(by, on = [...panes.values()][0], place) {
+  const now = on?.zoom() ?? 1;
+  const next = by > 0 ? steps.find((s) => s > now * 1.001) : steps.findLast((s) => s < now / 1.001);
+  if (next) zoomTo(next, on, place);
+}
+
+/** @param {Pane} p */
+function listenTo(p) {
+  const { canvas } = p;
+  /** @type {null | {x: number, y: number, center: number[], wipes: boolean}} */
+  let drag = null;
+  const fromMiddle = (/** @type {MouseEvent} */ e) => {
+    const box = canvas.getBoundingClientRect();
+    const scale = canvas.width / box.width;
+    return /** @type {[number, number]} */ ([
+      (e.clientX - box.left) * scale - canvas.width / 2,
+      (e.clientY - box.top) * scale - canvas.height / 2,
+    ]);
+  };
+  canvas.addEventListener('wheel', (e) => {
+    e.preventDefault();
+    zoomBy(e.deltaY < 0 ? 1 : -1, p, fromMiddle(e));
+  });
+  canvas.addEventListener('dblclick', () => zoomTo(view.zoom.value === 1 ? 0 : 1, p));
+  canvas.addEventListener('pointerdown', (e) => {
+    if (picking.value) {
+      const [x, y] = p.at(e);
+      picking.value(Math.round(x * 10) / 10, Math.round(y * 10) / 10);
+      picking.value = null;
+      return;
+    }
+    if (e.button > 1) return;
+    canvas.setPointerCapture(e.pointerId);
+    const at = (e.offsetX / canvas.clientWidth) - view.wipe.value;
+    const wipes = view.layout.value === 'wipe' && Math.abs(at * canvas.clientWidth) < 12;
+    drag = { x: e.clientX, y: e.clientY, center: view.center.value, wipes };
+  });
+  canvas.addEventListener('pointermove', (e) => {
+    const [x, y] = p.at(e).map(Math.floor);
+    const { width, height } = sizeOf(p.side);
+    pointer.value = x >= 0 && y >= 0 && x < width && y < height ? { x, y } : null;
+    pointerPane = p;
+    if (!drag) return;
+    if (drag.wipes) {
+      view.wipe.value = Math.max(0, Math.min(1, e.offsetX / canvas.clientWidth));
+      return;
+    }
+    const scale = (canvas.width / canvas.clientWidth) / p.zoom();
+    const { center } = drag;
+    if (width * p.zoom() > canvas.width || height * p.zoom() > canvas.height) {
+      moveTo(center[0] - ((e.clientX - drag.x) * scale) / width, center[1] - ((e.clientY - drag.y) * scale) / height);
+    }
+  });
+  canvas.addEventListener('pointerup', () => (drag = null));
+  canvas.addEventListener('pointerleave', () => (pointer.value = null));
+}
+
+/** @type {Pane | null} */
+let pointerPane = null;
+export const paneUnderPointer = () => pointerPane;
+
+// ---- the codes under the pointer ----
+
+let reading = false;
+let readAgain = false;
+async function readCodes() {
+  if (reading) {
+    readAgain = true;
+    return;
+  }
+  reading = true;
+  do {
+    readAgain = false;
+    const at = pointer.value;
+    const c = clip.value;
+    if (!at || !c || playing.value) {
+      if (!at) codes.value = null;
+      continue;
+    }
+    const ask = (/** @type {string} */ side) =>
+      get(`/pixels/${c.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}&region=${at.x},${at.y},1,1`).catch(() => null);
+    const [a, b] = await Promise.all([ask('in'), key.value ? ask('out') : null]);
+    codes.value = { ...at, in: a, out: b };
+  } while (readAgain);
+  reading = false;
+}
+
+// ---- playing ----
+
+/** @type {number} */
+let playToken = 0;
+
+/** @param {number} speed @param {'both' | 'in' | 'out'} [side] */
+export function play(speed, side = 'both') {
+  playing.value = speed;
+  playSide.value = side;
+  dropped.value = 0;
+  if (speed) run(++playToken).catch(report);
+  else playToken++;
+}
+
+/** Shows frames by the page's clock: three on their way, those that come too late are given up and counted.
+ * @param {number} mine */
+async function run(mine) {
+  let [first, last] = range();
+  if (frame.value < first || frame.value > last) seek(first);
+  if (playing.value > 0 && frame.value >= last) seek(first);
+  let begun = performance.now();
+  let from = frame.value;
+  let at = from;
+  /** @type {Map<number, {abort: AbortController, got: null | Map<Side, [string, Picture]>}>} */
+  const coming = new Map();
+  const give = () => coming.forEach((c) => c.abort.abort());
+  const ask = (/** @type {number} */ n) => {
+    const abort = new AbortController();
+    const one = { abort, got: /** @type {null | Map<Side, [string, Picture]>} */ (null) };
+    coming.set(n, one);
+    const shown = sidesOf(view.layout.value);
+    const sides = shown.filter((s) => playSide.value === 'both' || s === playSide.value || shown.length === 1);
+    const all = sides.map(async (side) => {
+      const url = pane(side).want(n);
+      return /** @type {[Side, [string, Picture]]} */ ([side, [url, await picture(url, abort.signal)]]);
+    });
+    Promise.all(all).then((list) => (one.got = new Map(list)), (error) => {
+      if (error.name !== 'AbortError') {
+        play(0);
+        report(error);
+      }
+    });
+  };
+  while (mine === playToken) {
+    await new Promise(requestAnimationFrame);
+    if (mine !== playToken) break;
+    const step = Math.sign(playing.value);
+    const ahead = Math.floor(((performance.now() - begun) / 1000) * rate.value * Math.abs(playing.value));
+    let target = everyFrame.value ? at + step : from + step * ahead;
+    if (target > last || target < first) {
+      const end = step > 0 ? last : first;
+      dropped.value += Math.max(0, Math.abs(end - at) - (loop.value ? 0 : 1));
+      if (!loop.value) {
+        at = end;
+        break;
+      }
+      at = (step > 0 ? first : last) - step;
+      from = step > 0 ? first : last;
+      begun = performance.now();
+      target = from;
+      coming.forEach((c) => c.abort.abort());
+      coming.clear();
+    }
+    // The newest that is there and not beyond its time.
+    const there = [...coming.keys()].filter((n) => coming.get(n)?.got && (target - n) * step >= 0);
+    const best = there.sort((a, b) => (b - a) * step)[0];
+    if (best !== undefined) {
+      const late = Math.abs(best - at) - 1;
+      if (late > 0 && best !== from) dropped.value += late;
+      coming.get(best)?.got?.forEach(([url, got], side) => pane(side).show(url, got));
+      at = best;
+      frame.value = best;
+    }
+    for (const [n, c] of coming) {
+      if ((n - at) * step <= 0 || (!everyFrame.value && (n - target) * step < -3)) {
+        c.abort.abort();
+        coming.delete(n);
+      }
+    }
+    const next = everyFrame.value || (at - target) * step > -3 ? at + step : target;
+    for (let n = next; coming.size < 3 && n >= first && n <= last && Math.abs(n - next) < 3; n += step) {
+      if (!coming.has(n)) ask(n);
+    }
+  }
+  give();
+  if (mine === playToken) {
+    playing.value = 0;
+    seek(at);
+  }
+}
+
+// ---- putting it on the page ----
+
+/** @param {HTMLElement} root */
+export function startViewer(root) {
+  effect(() => {
+    const layout = view.layout.value;
+    const sides = layout === 'wipe' ? /** @type {Side[]} */ (['out']) : sidesOf(layout);
+    root.dataset.layout = layout;
+    const open = clip.value;
+    root.replaceChildren(...(open ? sides.map((s) => pane(s).box) : []));
+    if (!open) render(html`<p class="empty">No clip is open.</p>`, root.appendChild(document.createElement('div')));
+  });
+  effect(() => {
+    void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value];
+    void [view.clipping.value, view.zoom.value, view.center.value, view.surround.value];
+    const playingNow = playing.value;
+    for (const side of sidesOf(view.layout.value)) {
+      const p = pane(side);
+      void p.sized.value;
+      // A wipe shows the source in the result's pane, and as large.
+      if (side === 'in' && view.layout.value === 'wipe') {
+        const out = pane('out');
+        void out.sized.value;
+        if (p.canvas.width !== out.canvas.width || p.canvas.height !== out.canvas.height) {
+          [p.canvas.width, p.canvas.height] = [out.canvas.width, out.canvas.height];
+        }
+      }
+      if (!playingNow) p.refresh();
+      else p.draw();
+    }
+  });
+  effect(() => {
+    void view.wipe.value;
+    if (view.layout.value === 'wipe') pane('out').draw();
+  });
+  // The source's part of a wipe has come.
+  effect(() => {
+    void hashes.value.in;
+    if (view.layout.value === 'wipe') queueMicrotask(() => pane('out').draw());
+  });
+  effect(() => {
+    void [pointer.value, key.value, frame.value];
+    queueMicrotask(readCodes);
+  });
+  document.addEventListener('keydown', (e) => {
+    if (e.key === 'Escape' && picking.value) picking.value = null;
+  });
+  effect(() => root.classList.toggle('picking', !!picking.value));
+}
+
+/** A whole frame as a PNG. @param {Side} side @returns {Promise<Blob>} */
+export async function png(side) {
+  const c = clip.value;
+  if (!c) throw new Error('no clip is open');
+  const got = await picture(`/frame/${c.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}`);
+  const canvas = new OffscreenCanvas(got.image.width, got.image.height);
+  /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);
+  return canvas.convertToBlob({ type: 'image/png' });
+}

@@ -1,0 +1,57 @@
+//! The page's files, compiled in.
+
+use axum::extract::Path;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+macro_rules! table {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_bytes!(concat!("app/", $name)))),*]
+    };
+}
+
+/// Every file under its name below `/app/`. Nothing else is served.
+const FILES: &[(&str, &[u8])] = table![
+    "index.html",
+    "style.css",
+    "icon.svg",
+    "main.js",
+    "api.js",
+    "state.js",
+    "viewer.js",
+    "timeline.js",
+    "filters.js",
+    "controls.js",
+    "curve.js",
+    "panels.js",
+    "dialogs.js",
+    "keys.js",
+    "vendor/lit-html.js",
+    "vendor/signals-core.js",
+    "vendor/LICENSE-lit-html",
+    "vendor/LICENSE-signals-core",
+];
+
+/// `/`.
+pub(super) async fn page() -> Response {
+    named("index.html")
+}
+
+/// `/app/...`.
+pub(super) async fn file(Path(name): Path<String>) -> Response {
+    named(&name)
+}
+
+fn named(name: &str) -> Response {
+    let Some((name, bytes)) = FILES.iter().find(|f| f.0 == name) else {
+        return (StatusCode::NOT_FOUND, "there is no such file").into_response();
+    };
+    let kind = match name.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "text/plain; charset=utf-8",
+    };
+    ([(header::CONTENT_TYPE, kind)], *bytes).into_response()
+}

@@ -1,0 +1,149 @@
+//! Curves for the editor: their keys, and samples that the library works out.
+
+use super::fault::Fault;
+use super::recipe::setting;
+use grainfield_filters::curve::{Animate, Curve, KeyTime};
+use grainfield_filters::frame::FrameTime;
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::settings::{Animated, Kind, Value};
+use serde::{Deserialize, Serialize};
+
+/// The most samples of one answer.
+const MAX_SAMPLES: usize = 4096;
+/// The most keys that are shown.
+const MAX_KEYS: usize = 2000;
+
+/// What is asked: a setting's text, and from which frame to which it is drawn.
+#[derive(Debug, Deserialize)]
+pub(super) struct Asked {
+    pub(super) clip: Option<u32>,
+    filter: String,
+    setting: String,
+    text: String,
+    from: f64,
+    to: f64,
+    samples: usize,
+}
+
+/// A key.
+#[derive(Debug, Serialize)]
+struct Point {
+    /// When, as it is written: `48`, `-1`, `1.5s`.
+    at: String,
+    /// The same as a frame.
+    frame: f64,
+    /// The parts of the value.
+    value: Vec<f64>,
+    /// How it goes on to the next key, as the mark in parentheses of a curve's text.
+    shape: String,
+}
+
+/// A curve to be drawn.
+#[derive(Debug, Serialize)]
+pub(super) struct Drawn {
+    keys: Vec<Point>,
+    before: &'static str,
+    after: &'static str,
+    /// For each part of the value: its samples, evenly from the first to the last frame asked for.
+    samples: Vec<Vec<f64>>,
+}
+
+pub(super) fn draw(asked: &Asked, last: Option<i64>, rate: Ratio) -> Result<Drawn, Fault> {
+    let setting = setting(&asked.filter, &asked.setting)?;
+    let value = setting.parse(&asked.text).map_err(|e| Fault::new(e.problem))?;
+    match (setting.kind, value) {
+        (Kind::Number { min, max }, Value::Number(v)) => sampled(asked, v, (min, max), last, rate),
+        (Kind::Position { min, max }, Value::Position(v)) => sampled(asked, v, (min, max), last, rate),
+        (Kind::Colour, Value::Colour(v)) => sampled(asked, v, (0.0, 1.0), last, rate),
+        _ => Err(Fault::new(format!("{} does not move", setting.id))),
+    }
+}
+
+fn sampled<T: Animate>(
+    asked: &Asked,
+    value: Animated<T>,
+    (min, max): (f64, f64),
+    last: Option<i64>,
+    rate: Ratio,
+) -> Result<Drawn, Fault> {
+    let keys = match &value {
+        Animated::Curve(curve) => points(curve, last, rate),
+        Animated::Constant(_) => Vec::new(),
+    };
+    let (before, after) = match &value {
+        Animated::Curve(c) => (c.before().name(), c.after().name()),
+        Animated::Constant(_) => ("hold", "hold"),
+    };
+    let resolved = value.resolve(last).map_err(Fault::new)?.clamped(min, max);
+    let count = asked.samples.clamp(1, MAX_SAMPLES);
+    let mut samples = vec![Vec::with_capacity(count); T::COMPONENTS];
+    for i in 0..count {
+        let part = i as f64 / (count - 1).max(1) as f64;
+        // A thousandth of a frame is finer than any screen.
+        let at = ((asked.from + (asked.to - asked.from) * part) * 1000.0).round() as i64;
+        let frame = Ratio::new(at, 1000).unwrap_or(Ratio::ZERO);
+        let time = frame.checked_div(rate).unwrap_or(Ratio::ZERO);
+        let value = resolved.at(&FrameTime { index: frame.floor(), frame, time, late: Ratio::ZERO });
+        samples.iter_mut().enumerate().for_each(|(c, list)| list.push(value.component(c)));
+    }
+    Ok(Drawn { keys, before, after, samples })
+}
+
+fn points<T: Animate>(curve: &Curve<T>, last: Option<i64>, rate: Ratio) -> Vec<Point> {
+    let frame = |at: KeyTime| match at {
+        KeyTime::Frame(n) if n < 0 => last.map_or(n as f64, |last| (last + 1 + n) as f64),
+        KeyTime::Frame(n) => n as f64,
+        KeyTime::Seconds(s) => (s * rate).to_f64(),
+    };
+    let keys = curve.keys().iter().take(MAX_KEYS).map(|key| Point {
+        at: key.at.to_string(),
+        frame: frame(key.at),
+        value: parts(&key.value),
+        shape: key.shape.to_string(),
+    });
+    keys.collect()
+}
+
+fn parts<T: Animate>(value: &T) -> Vec<f64> {
+    (0..T::COMPONENTS).map(|i| value.component(i)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(text: &str) -> Asked {
+        Asked {
+            clip: None,
+            filter: "noise".into(),
+            setting: "strength".into(),
+            text: text.into(),
+            from: 0.0,
+            to: 10.0,
+            samples: 11,
+        }
+    }
+
+    #[test]
+    fn samples_are_the_librarys_and_keys_read_back() {
+        let drawn = draw(&asked("0(sine-in)=0;1s=4;-1(hold)=8"), Some(10), Ratio::whole(5)).unwrap_err();
+        assert!(drawn.text.contains("seconds"), "{}", drawn.text);
+        let drawn = draw(&asked("0(sine-in)=0;5=4;-1(hold)=8"), Some(10), Ratio::whole(5)).unwrap();
+        let shapes: Vec<_> = drawn.keys.iter().map(|k| (k.at.as_str(), k.frame, k.shape.as_str())).collect();
+        assert_eq!(shapes, [("0", 0.0, "sine-in"), ("5", 5.0, "linear"), ("-1", 10.0, "hold")]);
+        assert_eq!((drawn.samples[0][0], drawn.samples[0][5], drawn.samples[0][10]), (0.0, 4.0, 8.0));
+        // 1 - cos(pi/2 * 0.4), from a pocket calculator.
+        assert!((drawn.samples[0][2] - 4.0 * 0.190_983_005_625).abs() < 1e-9);
+        for text in ["0(hermite 0.5 -2)=1;9=2", "0(bezier 0.25 1 0.75 -2)=1;9=2"] {
+            let drawn = draw(&asked(text), None, Ratio::whole(5)).unwrap();
+            assert!(text.contains(&format!("({})", drawn.keys[0].shape)), "{}", drawn.keys[0].shape);
+        }
+    }
+
+    #[test]
+    fn what_does_not_move_or_does_not_read_is_told() {
+        assert!(draw(&Asked { setting: "seed".into(), ..asked("1") }, None, Ratio::ONE).is_err());
+        assert!(draw(&asked("0*=1"), None, Ratio::ONE).is_err());
+        assert!(draw(&Asked { samples: usize::MAX, ..asked("1") }, None, Ratio::ONE).is_ok());
+    }
+}

@@ -1,0 +1,64 @@
+//! What the page is told without asking: how jobs go on, and how far a frame that must be stepped to has come.
+
+use super::api::Studio;
+use super::guard;
+use axum::extract::State;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
+
+/// How long a socket may stand open without having shown the token.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The most bytes that a page says.
+const MAX_MESSAGE: usize = 1024;
+
+/// `/api/events`. Browsers let any page open a socket, so the origin has to be there, and the token is the first message.
+pub(super) async fn socket(
+    State(studio): State<Arc<Studio>>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    if guard::only(&headers, header::ORIGIN).is_none() {
+        return (StatusCode::FORBIDDEN, "a socket needs an origin").into_response();
+    }
+    if studio.sockets.available_permits() == 0 {
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many pages are open").into_response();
+    }
+    upgrade.max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE).on_upgrade(move |socket| async move {
+        let Ok(_permit) = studio.sockets.try_acquire() else { return };
+        talk(&studio, socket).await;
+    })
+}
+
+async fn talk(studio: &Studio, mut socket: WebSocket) {
+    let first = tokio::time::timeout(PATIENCE, socket.recv()).await;
+    let Ok(Some(Ok(Message::Text(token)))) = first else { return };
+    if !guard::same(&token, &studio.token) {
+        return;
+    }
+    let mut news = studio.news.subscribe();
+    if socket.send(Message::text(r#"{"type":"hello"}"#)).await.is_err() {
+        return;
+    }
+    loop {
+        tokio::select! {
+            told = news.recv() => match told {
+                Ok(text) => {
+                    if socket.send(Message::text(text)).await.is_err() {
+                        return;
+                    }
+                }
+                // A page that reads slowly misses some; each says all there is to say.
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            },
+            said = socket.recv() => match said {
+                None | Some(Err(_)) => return,
+                Some(Ok(_)) => {}
+            },
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Renders, through the files of `grainfield batch`: a list of jobs in the folder that the studio was started in, its
+//! status and its locks. Whoever gives `grainfield batch` the same list takes a share of the work.
+
+use super::fault::Fault;
+use super::recipe::quoted;
+use crate::batch::jobs::{Jobs as List, JobsError};
+use crate::batch::queue::{Queue, State, id};
+use crate::disk::Output;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::broadcast;
+
+/// What the list is called.
+pub(super) const LIST: &str = "grainfield-jobs.toml";
+/// The most jobs that the page adds to.
+const MAX_JOBS: usize = 1000;
+/// The most bytes of a list that is read.
+const MAX_TEXT: u64 = 4 << 20;
+
+/// A render that is asked for.
+#[derive(Debug, Deserialize)]
+pub(super) struct Asked {
+    pub(super) input: String,
+    pub(super) output: String,
+    /// The filters, as a chain.
+    pub(super) filters: String,
+    /// `0-99`; all when it is not there.
+    pub(super) frames: Option<String>,
+    /// Further options of `render`, by their long names.
+    #[serde(default)]
+    pub(super) options: BTreeMap<String, String>,
+    /// Replace what is there.
+    #[serde(default)]
+    pub(super) overwrite: bool,
+}
+
+/// A job as the page shows it.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Row {
+    pub(super) id: String,
+    pub(super) name: String,
+    input: String,
+    options: Vec<String>,
+    pub(super) state: &'static str,
+    frames: u64,
+    reason: Option<String>,
+}
+
+/// The list, and the program that works on it.
+pub(super) struct Jobs {
+    folder: PathBuf,
+    /// One change at a time.
+    changing: Mutex<()>,
+    child: Arc<Mutex<Option<Child>>>,
+    news: broadcast::Sender<String>,
+}
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Jobs {
+    pub(super) fn new(folder: &Path, news: broadcast::Sender<String>) -> Jobs {
+        Jobs { folder: folder.into(), changing: Mutex::default(), child: Arc::default(), news }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(LIST)
+    }
+
+    fn text(&self) -> Result<String, Fault> {
+        let path = self.path();
+        match path.symlink_metadata() {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(String::new()),
+            Err(e) => return Err(Fault::new(format!("{LIST}: {e}"))),
+            Ok(meta) if !meta.is_file() || meta.len() > MAX_TEXT => {
+                return Err(Fault::new(format!("{LIST}: this is no list of jobs")));
+            }
+            Ok(_) => {}
+        }
+        std::fs::read_to_string(path).map_err(|e| Fault::new(format!("{LIST}: {e}")))
+    }
+
+    fn save(&self, text: &str) -> Result<(), Fault> {
+        // A rename under an earlier version's name: who reads the list sees one or the other, never a half.
+        let path = self.path();
+        let written = Output::create(path.as_os_str(), true).and_then(|mut out| {
+            out.put(text.as_bytes())?;
+            out.finish()
+        });
+        written.map_err(Fault::new)?;
+        self.tell();
+        Ok(())
+    }
+
+    /// Tells pages to look again.
+    fn tell(&self) {
+        let _ = self.news.send(r#"{"type":"jobs"}"#.into());
+    }
+
+    fn parsed(&self, text: &str) -> Result<List, Fault> {
+        match List::parse(text, &self.folder) {
+            Err(JobsError::Empty) => Ok(List::default()),
+            parsed => parsed.map_err(|e| Fault::new(format!("{LIST}: {e}"))),
+        }
+    }
+
+    /// All jobs, in order, and whether they are being done by this studio.
+    pub(super) fn rows(&self) -> Result<(Vec<Row>, bool), Fault> {
+        let list = self.parsed(&self.text()?)?;
+        let queue = Queue::of(&self.path());
+        let known = queue.read().map_err(|e| Fault::new(format!("{}: {e}", queue.status().display())))?;
+        let rows = list.jobs.iter().map(|job| {
+            let id = id(job, None);
+            let record = known.get(&id);
+            let state = match record.map(|r| r.state) {
+                _ if queue.is_held(&id) => "running",
+                // Whoever had it is gone.
+                None | Some(State::Waiting | State::Running) => "waiting",
+                Some(State::Done) => "done",
+                Some(State::Failed) => "failed",
+            };
+            Row {
+                name: job.name.clone(),
+                input: job.input.to_string_lossy().into_owned(),
+                options: job.options.iter().map(|o| o.to_string_lossy().into_owned()).collect(),
+                state,
+                frames: record.map_or(0, |r| r.frames),
+                reason: record.and_then(|r| r.reason.clone()),
+                id,
+            }
+        });
+        Ok((rows.collect(), lock(&self.child).is_some()))
+    }
+
+    /// Adds a job at the end.
+    pub(super) fn add(&self, asked: &Asked) -> Result<(), Fault> {
+        let _one = lock(&self.changing);
+        let mut text = self.text()?;
+        if self.parsed(&text)?.jobs.len() >= MAX_JOBS {
+            return Err(Fault::new(format!("{LIST} has {MAX_JOBS} jobs: take some away")));
+        }
+        if !asked.overwrite && self.folder.join(&asked.output).exists() {
+            return Err(Fault::new(format!(
+                "{} exists: choose another name, or allow to replace it",
+                asked.output
+            )));
+        }
+        if !text.is_empty() && !text.ends_with('\n') {
+            text += "\n";
+        }
+        if !text.is_empty() {
+            text += "\n";
+        }
+        text += "[[job]]\n";
+        let mut line = |key: &str, value: &str| text += &format!("{key} = {value}\n");
+        line("input", &quoted(&asked.input));
+        line("output", &quoted(&asked.output));
+        if !asked.filters.is_empty() {
+            line("filters", &quoted(&asked.filters));
+        }
+        if let Some(frames) = &asked.frames {
+            line("frames", &quoted(frames));
+        }
+        for (key, value) in &asked.options {
+            if !key.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+                || key == "filters"
+                || key == "frames"
+            {
+                return Err(Fault::new(format!("{key}: this is no option of a render")));
+            }
+            line(key, &quoted(value));
+        }
+        if asked.overwrite {
+            line("overwrite", "true");
+        }
+        self.parsed(&text)?;
+        self.save(&text)
+    }
+
+    /// Takes a job away, or moves it by one place.
+    pub(super) fn change(&self, verb: &str, id: &str) -> Result<(), Fault> {
+        let _one = lock(&self.changing);
+        let text = self.text()?;
+        let (rows, _) = self.rows()?;
+        let (head, mut blocks) = blocks(&text);
+        if blocks.len() != rows.len() {
+            return Err(Fault::new(format!(
+                "{LIST} is written in another way than the studio does: change it by hand"
+            )));
+        }
+        let Some(at) = rows.iter().position(|row| row.id == id) else {
+            return Err(Fault::new("there is no such job any more"));
+        };
+        match verb {
+            "remove" if rows[at].state == "running" => {
+                return Err(Fault::new("it is being done: stop it first"));
+            }
+            "remove" => drop(blocks.remove(at)),
+            "up" if at > 0 => blocks.swap(at, at - 1),
+            "down" if at + 1 < blocks.len() => blocks.swap(at, at + 1),
+            _ => {}
+        }
+        let mut all = head.to_owned();
+        for block in blocks {
+            all += block.trim_end();
+            all += "\n\n";
+        }
+        self.save(&(all.trim_end().to_owned() + "\n"))
+    }
+
+    /// Begins to work on the list; what failed before again when `retry`.
+    pub(super) fn start(&self, retry: bool) -> Result<(), Fault> {
+        let mut child = lock(&self.child);
+        if child.is_some() {
+            return Ok(());
+        }
+        let program = std::env::current_exe().map_err(Fault::new)?;
+        let mut command = Command::new(program);
+        command.arg("batch").arg(self.path()).args(["--progress", "json"]);
+        if retry {
+            command.arg("--retry");
+        }
+        let mut started = command
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(Fault::new)?;
+        let lines = started.stderr.take();
+        *child = Some(started);
+        drop(child);
+        self.tell();
+        let (child, news) = (Arc::clone(&self.child), self.news.clone());
+        std::thread::spawn(move || {
+            for line in lines.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok)
+            {
+                let told: serde_json::Value = serde_json::from_str(&line)
+                    .unwrap_or_else(|_| serde_json::json!({ "event": "warning", "text": line }));
+                let _ = news.send(serde_json::json!({ "type": "job", "told": told }).to_string());
+            }
+            let ended = lock(&child).take();
+            if let Some(mut ended) = ended {
+                let _ = ended.wait();
+            }
+            let _ = news.send(r#"{"type":"jobs"}"#.into());
+        });
+        Ok(())
+    }
+
+    /// Asks the program that works on the list to end; what it has made stays for the next time.
+    pub(super) fn stop(&self) {
+        if let Some(child) = &*lock(&self.child)
+            && let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
+        {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
+        }
+    }
+}
+
+/// What stands before the first job, and the text of each.
+fn blocks(text: &str) -> (&str, Vec<&str>) {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim() == "[[job]]" {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let head = &text[..starts.first().copied().unwrap_or(text.len())];
+    (head, starts.iter().zip(ends).map(|(&start, end)| &text[start..end]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(output: &str) -> Asked {
+        let options = BTreeMap::from([("crf".to_owned(), "18".to_owned())]);
+        let (input, filters) = ("pattern:bars".into(), "noise=strength='0=0;9=\"1'".into());
+        Asked { input, output: output.into(), filters, frames: Some("0-9".into()), options, overwrite: false }
+    }
+
+    #[test]
+    fn jobs_come_go_and_change_places() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join(LIST);
+        std::fs::write(
+            &list,
+            "# mine\n[all]\npreset = 'slow'\n\n[[job]]\ninput = 'a.mkv'\noutput = 'o.mkv' # here\n",
+        )
+        .unwrap();
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        jobs.add(&asked("b.mkv")).unwrap();
+        jobs.add(&asked("c.mkv")).unwrap();
+        assert!(jobs.add(&asked("c.mkv")).is_err(), "twice the same output");
+        let names = || jobs.rows().unwrap().0.into_iter().map(|r| r.name).collect::<Vec<_>>();
+        assert_eq!(names(), ["o.mkv", "b.mkv", "c.mkv"]);
+        let (rows, running) = jobs.rows().unwrap();
+        assert!(!running);
+        assert_eq!(
+            rows[1].options,
+            ["--crf=18", "--filters=noise=strength='0=0;9=\"1'", "--frames=0-9", "--preset=slow"]
+        );
+        jobs.change("up", &rows[2].id).unwrap();
+        assert_eq!(names(), ["o.mkv", "c.mkv", "b.mkv"]);
+        jobs.change("remove", &rows[1].id).unwrap();
+        assert_eq!(names(), ["o.mkv", "c.mkv"]);
+        let text = std::fs::read_to_string(list).unwrap();
+        assert!(text.starts_with("# mine\n[all]") && text.contains("# here"), "{text}");
+        assert!(jobs.change("remove", "nosuch").is_err());
+    }
+
+    #[test]
+    fn what_is_there_is_not_replaced_unasked() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("b.mkv"), b"mine").unwrap();
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        assert!(jobs.add(&asked("b.mkv")).is_err());
+        jobs.add(&Asked { overwrite: true, ..asked("b.mkv") }).unwrap();
+        assert_eq!(jobs.rows().unwrap().0[0].state, "waiting");
+    }
+}

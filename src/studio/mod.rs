@@ -1,0 +1,158 @@
+//! `grainfield studio`: a page in the browser that shows a source and what a recipe makes of it, frame by frame.
+//!
+//! The server listens on this machine alone. What it shows is what a render writes: frames come from the same chain as
+//! any render's, and only then are turned into 8-bit RGB ([`picture`]), cut out, or made smaller. Curves, scopes,
+//! differences and code values are worked out here too, so that the page does no arithmetic on samples.
+//!
+//! The parts: [`guard`] decides who may ask, [`api`] answers with frames of the library's [`session`](crate::session),
+//! [`jobs`] renders through the files of `grainfield batch`, and `app/` is the page, compiled into the program.
+
+mod api;
+mod assets;
+mod curve;
+mod events;
+mod fault;
+mod files;
+mod guard;
+mod jobs;
+mod picture;
+mod recipe;
+mod scopes;
+
+use crate::cli::StudioArgs;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// The most bytes of a request's body.
+const MAX_BODY: usize = 1 << 20;
+/// Threads for frames, files and curves: further requests wait.
+const MAX_THREADS: usize = 12;
+/// What a page and its renders have for ending after Ctrl-C.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Serves the page until `stop` is set.
+pub fn run(asked: StudioArgs, stop: &Arc<AtomicBool>) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(MAX_THREADS)
+        .build()
+        .map_err(|e| format!("the studio cannot start: {e}"))?;
+    let served = runtime.block_on(serve(asked, stop));
+    runtime.shutdown_timeout(GRACE);
+    served
+}
+
+async fn serve(asked: StudioArgs, stop: &Arc<AtomicBool>) -> Result<(), String> {
+    let port = asked.port.unwrap_or(0);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .await
+        .map_err(|e| format!("127.0.0.1:{port}: {e}: leave --port out to get a free one"))?;
+    let port = listener.local_addr().map_err(|e| e.to_string())?.port();
+    let token = token().map_err(|e| format!("no random numbers for the page's key: {e}"))?;
+    let address = format!("http://127.0.0.1:{port}/#{token}");
+    let hosts = guard::hosts(port, &asked.allow_host);
+    let studio = Arc::new(api::Studio::new(&asked, token, hosts, Arc::clone(stop))?);
+    announce(&asked, &address)?;
+    tokio::select! {
+        served = axum::serve(listener, router(&studio)) => served.map_err(|e| e.to_string())?,
+        () = until(stop) => {}
+    }
+    studio.close();
+    Ok(())
+}
+
+fn router(studio: &Arc<api::Studio>) -> Router {
+    let api = Router::new()
+        .route("/catalog", get(api::catalog))
+        .route("/session", get(api::session))
+        .route("/autosave", post(api::autosave))
+        .route("/open", post(api::open))
+        .route("/recipe", post(api::recipe))
+        .route("/curve", post(api::curve))
+        .route("/frame/{clip}/{key}/{number}", get(api::frame))
+        .route("/pixels/{clip}/{key}/{number}", get(api::pixels))
+        .route("/scopes/{clip}/{key}/{number}", get(api::scopes))
+        .route("/files", get(api::files))
+        .route("/file", get(api::read_file).put(api::write_file))
+        .route("/jobs", get(api::jobs).post(api::add_job))
+        .route("/jobs/{verb}", post(api::job_verb))
+        .layer(middleware::from_fn_with_state(Arc::clone(studio), guard::secret))
+        .route("/events", get(events::socket));
+    Router::new()
+        .route("/", get(assets::page))
+        .route("/app/{*path}", get(assets::file))
+        .nest("/api", api)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn_with_state(Arc::clone(studio), guard::guard))
+        .with_state(Arc::clone(studio))
+}
+
+/// Returns soon after `stop` has been set.
+async fn until(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+}
+
+/// 256 random bits in hexadecimal digits.
+fn token() -> io::Result<String> {
+    let mut bytes = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
+}
+
+/// Tells the address, and opens it in the browser unless that is not wanted.
+fn announce(asked: &StudioArgs, address: &str) -> Result<(), String> {
+    let mut out = io::stdout();
+    // Whoever closed standard output does not want to know.
+    let _ = writeln!(out, "{address}").and_then(|()| out.flush());
+    if asked.no_browser {
+        return Ok(());
+    }
+    if let Err(e) = browse(address) {
+        eprintln!("no browser could be started ({e}): open the address above");
+    }
+    Ok(())
+}
+
+/// Opens the address by a page of our own that only we can read: the arguments of a program can be seen by everybody.
+fn browse(address: &str) -> io::Result<()> {
+    let mut page = tempfile::Builder::new().prefix("grainfield-studio-").suffix(".html").tempfile()?;
+    let text = format!(
+        "<!doctype html><meta charset=utf-8><title>Grainfield</title><meta http-equiv=refresh content=\"0;url={address}\">"
+    );
+    page.write_all(text.as_bytes())?;
+    let path = page.into_temp_path();
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut child = Command::new(opener)
+        .arg(AsRef::<Path>::as_ref(&path))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    // The browser reads the file a while after its starter has ended.
+    std::thread::spawn(move || {
+        let _ = child.wait();
+        std::thread::sleep(Duration::from_secs(20));
+        drop(path);
+    });
+    Ok(())
+}
+
+/// Where what is not saved yet is kept: one file for each folder that a studio was started in.
+fn autosave_file(state: Option<&Path>, root: &Path) -> Option<PathBuf> {
+    use md5::{Digest, Md5};
+    let sum = Md5::digest(root.as_os_str().as_encoded_bytes());
+    let name: String = sum.iter().map(|b| format!("{b:02x}")).collect();
+    Some(state?.join("studio").join(name + ".json"))
+}

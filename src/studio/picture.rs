@@ -1,0 +1,313 @@
+//! Finished frames as the page shows them: 8-bit RGB.
+//!
+//! The conversion is that of `grainfield frame FRAME.y4m 0 OUT.png -f dither=mode=none --pix-fmt gbrp`: the frame that
+//! a render writes, turned into R, G and B of 8 bits, rounded to the nearest. Differences and gains are worked out in
+//! 16 bits before that. What is shown smaller is the mean of the area that each pixel covers, rounded; filters always
+//! see the whole frame in full size.
+
+use super::fault::Fault;
+use crate::session::converted;
+use grainfield_filters::frame::{Depth, Family, Format, Frame, Sample};
+
+/// What of a frame is shown, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    /// Left, top, width and height of the part that is shown; `None` is all.
+    pub(super) region: Option<[usize; 4]>,
+    /// Width and height that it is made smaller to.
+    pub(super) size: Option<[usize; 2]>,
+    /// Brightness, or the difference, is multiplied by this.
+    pub(super) gain: f64,
+    /// One plane by its number, as grey.
+    pub(super) plane: Option<usize>,
+    /// Marks samples at the ends of their range.
+    pub(super) clipping: bool,
+}
+
+/// Pixels of four bytes: red, green, blue, 255.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rgba {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Rgba {
+    pub(super) fn new(width: usize, height: usize) -> Rgba {
+        Rgba { width, height, bytes: [0, 0, 0, 255].repeat(width * height) }
+    }
+}
+
+/// A frame as it is shown.
+pub(super) fn show(frame: &Frame, view: &View) -> Result<Rgba, Fault> {
+    let mut whole = match view.plane {
+        Some(p) => plane(frame, p, |v| v * view.gain)?,
+        None if view.gain == 1.0 => pack(&converted(frame, "gbrp")?, |v: u8| v),
+        None => pack(&converted(frame, "gbrp16")?, |v: u16| byte(f64::from(v) * view.gain / 257.0)),
+    };
+    if view.clipping {
+        mark_clipping(frame, &mut whole);
+    }
+    Ok(reduced(&cut(&whole, view.region), view.size))
+}
+
+/// What `b` differs from `a` by, grey where it does not: 128 plus the difference times the gain.
+pub(super) fn difference(a: &Frame, b: &Frame, view: &View) -> Result<Rgba, Fault> {
+    let shape = |f: &Format| (f.width, f.height, f.family, f.depth, f.subsampling);
+    if shape(a.format()) != shape(b.format()) {
+        return Err(Fault::new("there is no difference to show: the filters change the size or the format"));
+    }
+    let whole = match view.plane {
+        Some(p) => {
+            let (top, sampling) = plane_facts(a, p)?;
+            let mut out = Rgba::new(a.format().width as usize, a.format().height as usize);
+            each(&mut out, |x, y| {
+                let (x, y) = (x >> sampling.0, y >> sampling.1);
+                let by = code(b, p, x, y) - code(a, p, x, y);
+                [byte(128.0 + by * view.gain * 255.0 / top); 3]
+            });
+            out
+        }
+        None => {
+            let (a, b) = (converted(a, "gbrp16")?, converted(b, "gbrp16")?);
+            let mut out = Rgba::new(a.format().width as usize, a.format().height as usize);
+            let width = out.width;
+            for (y, to) in out.bytes.chunks_exact_mut(4 * width).enumerate() {
+                for (p, c) in PLACES {
+                    let both = a.row::<u16>(p, y).iter().zip(b.row::<u16>(p, y));
+                    for (to, (a, b)) in to.chunks_exact_mut(4).zip(both) {
+                        to[c] = byte(128.0 + (f64::from(*b) - f64::from(*a)) * view.gain / 257.0);
+                    }
+                }
+            }
+            out
+        }
+    };
+    Ok(reduced(&cut(&whole, view.region), view.size))
+}
+
+/// The code of a sample, or its value where it is a float.
+pub(super) fn code(frame: &Frame, p: usize, x: usize, y: usize) -> f64 {
+    match frame.format().depth.bytes() {
+        1 => f64::from(frame.row::<u8>(p, y)[x]),
+        2 => f64::from(frame.row::<u16>(p, y)[x]),
+        _ => f64::from(frame.row::<f32>(p, y)[x]),
+    }
+}
+
+/// The names of a frame's planes, in order.
+pub(super) fn plane_names(format: &Format) -> &'static [&'static str] {
+    let all: &[&str] = match format.family {
+        Family::Gray => &["Y", "A"],
+        Family::Yuv if format.is_rgb() => &["G", "B", "R", "A"],
+        Family::Yuv => &["Y", "U", "V", "A"],
+        Family::Rgb => &["G", "B", "R", "A"],
+    };
+    &all[..format.planes()]
+}
+
+fn byte(v: f64) -> u8 {
+    // A cast keeps to the range of the type, and makes no number black.
+    (v + 0.5).floor() as u8
+}
+
+/// What full scale is in a plane, and its subsampling.
+fn plane_facts(frame: &Frame, p: usize) -> Result<(f64, (u8, u8)), Fault> {
+    let format = frame.format();
+    if p >= format.planes() {
+        return Err(Fault::new(format!("{} has no plane {p}", format.name())));
+    }
+    let top = match format.depth {
+        Depth::Bits(bits) => f64::from((1u32 << bits) - 1),
+        Depth::Float => 1.0,
+    };
+    Ok((top, format.plane_subsampling(p)))
+}
+
+/// One plane as grey: the code as a part of the highest one.
+fn plane(frame: &Frame, p: usize, gain: impl Fn(f64) -> f64) -> Result<Rgba, Fault> {
+    let (top, sampling) = plane_facts(frame, p)?;
+    // Colour differences of float pictures lie around 0.
+    let middle = if frame.format().depth == Depth::Float && frame.format().is_chroma(p) { 0.5 } else { 0.0 };
+    let mut out = Rgba::new(frame.format().width as usize, frame.format().height as usize);
+    each(&mut out, |x, y| {
+        let v = code(frame, p, x >> sampling.0, y >> sampling.1) + middle;
+        [byte(gain(v) * 255.0 / top); 3]
+    });
+    Ok(out)
+}
+
+fn each(out: &mut Rgba, pixel: impl Fn(usize, usize) -> [u8; 3]) {
+    let width = out.width;
+    for (y, row) in out.bytes.chunks_exact_mut(4 * width).enumerate() {
+        for (x, to) in row.chunks_exact_mut(4).enumerate() {
+            to[..3].copy_from_slice(&pixel(x, y));
+        }
+    }
+}
+
+/// Planes G, B and R, and which byte of a pixel each is.
+const PLACES: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 0)];
+
+/// Planes G, B and R as pixels.
+fn pack<T: Sample>(rgb: &Frame, byte: impl Fn(T) -> u8) -> Rgba {
+    let mut out = Rgba::new(rgb.format().width as usize, rgb.format().height as usize);
+    let width = out.width;
+    for (y, to) in out.bytes.chunks_exact_mut(4 * width).enumerate() {
+        for (p, c) in PLACES {
+            to.chunks_exact_mut(4).zip(rgb.row::<T>(p, y)).for_each(|(to, v)| to[c] = byte(*v));
+        }
+    }
+    out
+}
+
+/// Stripes over pixels of which a sample is at or beyond black or white (the codes that its range allows).
+fn mark_clipping(frame: &Frame, out: &mut Rgba) {
+    let format = *frame.format();
+    let (width, planes) = (out.width, format.color_planes());
+    let ends = |p: usize| {
+        let top = match format.depth {
+            Depth::Bits(bits) => f64::from((1u32 << bits) - 1),
+            Depth::Float => 1.0,
+        };
+        format.legal(p).map_or((0.0, top), |(low, high)| (f64::from(low), f64::from(high)))
+    };
+    for p in planes.iter().filter(|&p| !format.is_chroma(p)) {
+        let (low, high) = ends(p);
+        for y in 0..out.height {
+            for x in 0..width {
+                let v = code(frame, p, x, y);
+                let stripe = (x + y) / 4 % 2 == 0;
+                if stripe && (v <= low || v >= high) {
+                    let colour = if v <= low { [40, 80, 255] } else { [255, 40, 40] };
+                    out.bytes[4 * (y * width + x)..][..3].copy_from_slice(&colour);
+                }
+            }
+        }
+    }
+}
+
+/// A part of the picture; what reaches beyond its edges is left out.
+fn cut(whole: &Rgba, region: Option<[usize; 4]>) -> Rgba {
+    let Some([x, y, width, height]) = region else { return whole.clone() };
+    let (x, y) = (x.min(whole.width - 1), y.min(whole.height - 1));
+    let (width, height) = (width.clamp(1, whole.width - x), height.clamp(1, whole.height - y));
+    let rows = whole.bytes.chunks_exact(4 * whole.width).skip(y).take(height);
+    let mut bytes = Vec::with_capacity(4 * width * height);
+    rows.for_each(|row| bytes.extend_from_slice(&row[4 * x..4 * (x + width)]));
+    Rgba { width, height, bytes }
+}
+
+/// Smaller, by the mean of the area that each pixel covers, exact and rounded half up; never larger.
+fn reduced(from: &Rgba, size: Option<[usize; 2]>) -> Rgba {
+    let Some([width, height]) = size else { return from.clone() };
+    let (width, height) = (width.clamp(1, from.width), height.clamp(1, from.height));
+    if (width, height) == (from.width, from.height) {
+        return from.clone();
+    }
+    let across = weights(from.width, width);
+    let mut rows = vec![0u64; from.height * width * 3];
+    for (row, to) in from.bytes.chunks_exact(4 * from.width).zip(rows.chunks_exact_mut(width * 3)) {
+        for ((first, parts), to) in across.iter().zip(to.chunks_exact_mut(3)) {
+            for (pixel, &part) in row[4 * first..].chunks_exact(4).zip(parts) {
+                for c in 0..3 {
+                    to[c] += u64::from(pixel[c]) * part;
+                }
+            }
+        }
+    }
+    let mut out = Rgba::new(width, height);
+    let all = (from.width * from.height) as u64;
+    let mut sums = vec![0u64; width * 3];
+    for ((first, parts), to) in weights(from.height, height).iter().zip(out.bytes.chunks_exact_mut(4 * width))
+    {
+        sums.fill(0);
+        for (row, &part) in rows[first * width * 3..].chunks_exact(width * 3).zip(parts) {
+            sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += v * part);
+        }
+        for (to, sum) in to.chunks_exact_mut(4).zip(sums.chunks_exact(3)) {
+            for c in 0..3 {
+                to[c] = ((2 * sum[c] + all) / (2 * all)) as u8;
+            }
+        }
+    }
+    out
+}
+
+/// For each of `to` samples the first of `from` that it covers, and by how much it covers that and those after it: parts
+/// of one `to`th.
+fn weights(from: usize, to: usize) -> Vec<(usize, Vec<u64>)> {
+    (0..to)
+        .map(|i| {
+            let (start, end) = (i * from, (i + 1) * from);
+            let first = start / to;
+            let last = (end - 1) / to;
+            let part = |s: usize| (((s + 1) * to).min(end) - (s * to).max(start)) as u64;
+            (first, (first..=last).map(part).collect())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(width: usize, height: usize) -> Rgba {
+        let mut p = Rgba::new(width, height);
+        each(&mut p, |x, y| [(x * 37 + y * 11) as u8, (x * 5) as u8, (y * 91) as u8]);
+        p
+    }
+
+    #[test]
+    fn smaller_is_the_mean_of_the_area() {
+        let from = made(7, 5);
+        for (width, height) in [(3, 2), (7, 1), (1, 5), (6, 4), (1, 1)] {
+            let to = reduced(&from, Some([width, height]));
+            for y in 0..height {
+                for x in 0..width {
+                    for c in 0..3 {
+                        // By the definition: the overlap of each sample with the pixel.
+                        let overlap = |s: usize, i: usize, from: usize, to: usize| {
+                            let (a, b) = ((i * from) as f64 / to as f64, ((i + 1) * from) as f64 / to as f64);
+                            ((s + 1) as f64).min(b) - (s as f64).max(a)
+                        };
+                        let mut sum = 0.0;
+                        for sy in 0..5 {
+                            for sx in 0..7 {
+                                let w =
+                                    overlap(sx, x, 7, width).max(0.0) * overlap(sy, y, 5, height).max(0.0);
+                                sum += w * f64::from(from.bytes[4 * (sy * 7 + sx) + c]);
+                            }
+                        }
+                        let mean = sum * (width * height) as f64 / 35.0;
+                        let got = f64::from(to.bytes[4 * (y * width + x) + c]);
+                        assert!(
+                            (got - mean).abs() <= 0.5 + 1e-9,
+                            "{width}x{height} at {x},{y}: {got} {mean}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_cut_out_and_never_beyond() {
+        let from = made(7, 5);
+        let part = cut(&from, Some([5, 3, 9, 1]));
+        assert_eq!((part.width, part.height), (2, 1));
+        assert_eq!(part.bytes[..], from.bytes[4 * (3 * 7 + 5)..4 * (4 * 7)]);
+    }
+
+    #[test]
+    fn differences_of_ten_bits_are_seen() {
+        let format = Format::new(2, 1, Family::Gray, Depth::Bits(10), (0, 0));
+        let (mut a, mut b) = (Frame::new(format), Frame::new(format));
+        a.row_mut::<u16>(0, 0).copy_from_slice(&[500, 500]);
+        b.row_mut::<u16>(0, 0).copy_from_slice(&[500, 501]);
+        let view = View { region: None, size: None, gain: 16.0, plane: Some(0), clipping: false };
+        let shown = difference(&a, &b, &view).unwrap();
+        // 16 codes of 1023 are 3.99 of 255.
+        assert_eq!((shown.bytes[0], shown.bytes[4]), (128, 132));
+    }
+}

@@ -1,0 +1,326 @@
+//! Recipes as the page holds them: every value is text, as in a chain, so that 64-bit seeds and curves stay what they are.
+
+use super::fault::Fault;
+use super::files::Roots;
+use grainfield_filters::recipe::{Problem, Recipe, RecipeError};
+use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
+use grainfield_filters::settings::{Animated, Kind, Value};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// What stands before the lines of a filter that is switched off: to everybody else they are comments.
+const OFF: &str = "#off ";
+
+/// A filter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct StepText {
+    pub(super) name: String,
+    /// Kept, and not rendered.
+    #[serde(default)]
+    pub(super) off: bool,
+    /// What was given, by the settings' ids.
+    #[serde(default)]
+    pub(super) values: BTreeMap<String, String>,
+}
+
+/// Filters in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RecipeText {
+    pub(super) steps: Vec<StepText>,
+    #[serde(default)]
+    pub(super) seed: Option<String>,
+}
+
+/// What is wrong with a recipe.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct RecipeFault {
+    pub(super) text: String,
+    /// The filter, from 0, those that are off counted too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) step: Option<usize>,
+    /// The setting's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) setting: Option<String>,
+    /// The bytes of the setting's text, or of the whole text that was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) span: Option<Range<usize>>,
+    /// In a whole text: the line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<usize>,
+}
+
+impl From<RecipeError> for RecipeFault {
+    fn from(error: RecipeError) -> RecipeFault {
+        let parts = error.parts();
+        let hint = parts.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
+        RecipeFault {
+            text: format!("{}{hint}", parts.problem),
+            span: Some(parts.span.clone()),
+            line: Some(parts.line),
+            ..RecipeFault::default()
+        }
+    }
+}
+
+/// A recipe with everything that is wrong in it left out.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// All filters, those that are off too.
+    pub(super) all: Recipe,
+    /// Those that are on.
+    pub(super) on: Recipe,
+    pub(super) faults: Vec<RecipeFault>,
+}
+
+/// Text for a value in TOML.
+pub(super) fn quoted(text: &str) -> String {
+    // JSON's escapes are TOML's; the one character that JSON does not escape and TOML does not take is DEL.
+    serde_json::to_string(text).unwrap_or_default().replace('\u{7f}', "\\u007f")
+}
+
+/// Reads what the page holds. A setting that cannot be read is told and left out; so all that is wrong is told at once.
+pub(super) fn read(asked: &RecipeText) -> Read {
+    let mut asked = asked.clone();
+    let mut faults: Vec<RecipeFault> = Vec::new();
+    loop {
+        let mut places: Vec<(Range<usize>, Option<usize>, Option<&str>)> = Vec::new();
+        let mut text = String::new();
+        if let Some(seed) = asked.seed.as_ref().filter(|s| !s.trim().is_empty()) {
+            text += "seed = ";
+            let start = text.len();
+            text += &quoted(seed.trim());
+            places.push((start..text.len(), None, Some("seed")));
+            text += "\n";
+        }
+        for (i, step) in asked.steps.iter().enumerate() {
+            let start = text.len();
+            text += &format!("[[filter]]\nname = {}\n", quoted(&step.name));
+            places.push((start..text.len(), Some(i), None));
+            for (id, value) in &step.values {
+                let line = text.len();
+                text += &format!("{} = ", quoted(id));
+                let start = text.len();
+                text += &quoted(value);
+                // The name of the setting may be what is wrong.
+                places.push((line..text.len(), Some(i), Some(id)));
+                places.push((start..text.len(), Some(i), Some(id)));
+                text += "\n";
+            }
+        }
+        let error = match Recipe::parse_toml(&text) {
+            Ok(all) => {
+                let on = on(&all, &asked);
+                faults.sort_by(|a, b| (a.step, &a.setting).cmp(&(b.step, &b.setting)));
+                return Read { all, on, faults };
+            }
+            Err(error) => RecipeFault::from(error),
+        };
+        let at = error.span.clone().unwrap_or_default().start;
+        let place = places.iter().rev().find(|(span, ..)| span.contains(&at) || span.end == at);
+        let (span, step, setting) = match place {
+            Some((span, step, setting)) => (span.clone(), *step, setting.map(str::to_owned)),
+            None => (0..2, None, None),
+        };
+        // Within the quotes.
+        let byte = |at: usize| at.saturating_sub(span.start + 1).min(span.len().saturating_sub(2));
+        let inside = |e: &Range<usize>| byte(e.start)..byte(e.end);
+        faults.push(RecipeFault {
+            step,
+            setting: setting.clone(),
+            span: error.span.as_ref().map(inside),
+            line: None,
+            text: error.text,
+        });
+        match (step, setting) {
+            (Some(i), Some(id)) => drop(asked.steps[i].values.remove(&id)),
+            (None, Some(_)) => asked.seed = None,
+            // A filter that is not known, or something beyond repair.
+            _ => return Read { faults, ..Read::default() },
+        }
+    }
+}
+
+/// The filters that are on.
+fn on(all: &Recipe, asked: &RecipeText) -> Recipe {
+    let off = |i: usize| asked.steps.get(i).is_some_and(|s| s.off);
+    let mut on = all.clone();
+    let before = |i: usize| (0..i).filter(|&j| !off(j)).count();
+    on.links = all.links.iter().filter(|l| !off(l.step)).cloned().collect();
+    on.links.iter_mut().for_each(|l| l.step = before(l.step));
+    let mut i = 0;
+    on.steps.retain(|_| {
+        i += 1;
+        !off(i - 1)
+    });
+    on
+}
+
+/// The place among all filters of one of those that are on.
+pub(super) fn place(asked: &RecipeText, on: usize) -> Option<usize> {
+    asked.steps.iter().enumerate().filter(|(_, s)| !s.off).nth(on).map(|(i, _)| i)
+}
+
+/// The filters as the page holds them.
+pub(super) fn write(recipe: &Recipe, off: &[bool]) -> RecipeText {
+    let steps = recipe.steps.iter().enumerate().map(|(i, step)| {
+        let mut values: BTreeMap<String, String> =
+            step.values.iter_given().map(|(s, v)| (s.id.to_owned(), v.to_string())).collect();
+        if let Some(frames) = &step.enable {
+            values.insert(ENABLE.into(), frames.to_string());
+        }
+        if let Some(planes) = step.planes {
+            values.insert(PLANES.into(), planes.to_string());
+        }
+        if step.opacity != Animated::Constant(1.0) {
+            values.insert(OPACITY.into(), step.opacity.to_string());
+        }
+        for link in recipe.links.iter().filter(|l| l.step == i) {
+            values.insert(link.setting.id.into(), link.to_string());
+        }
+        StepText { name: step.filter.name.into(), off: off.get(i).copied().unwrap_or(false), values }
+    });
+    RecipeText { steps: steps.collect(), seed: recipe.seed.map(|s| s.to_string()) }
+}
+
+/// What every setting of a filter is in effect: given, the preset's or the default.
+pub(super) fn effective(recipe: &Recipe) -> Vec<BTreeMap<String, String>> {
+    let steps = recipe.steps.iter().map(|step| {
+        let own = step.values.settings().iter();
+        let own = own.filter_map(|s| Some((s.id.to_owned(), step.values.get(s.id)?.to_string())));
+        let mut all: BTreeMap<String, String> = own.collect();
+        all.insert(OPACITY.into(), step.opacity.to_string());
+        all
+    });
+    steps.collect()
+}
+
+/// The TOML of a recipe; filters that are off stand in it as comments that the studio reads again.
+pub(super) fn to_toml(all: &Recipe, asked: &RecipeText) -> String {
+    let mut out = String::new();
+    let mut header = 0;
+    let mut off = false;
+    for line in all.to_toml().lines() {
+        if line == "[[filter]]" {
+            off = asked.steps.get(header).is_some_and(|s| s.off);
+            header += 1;
+        }
+        if off && !line.is_empty() {
+            out += OFF;
+        }
+        out += line;
+        out += "\n";
+    }
+    out
+}
+
+/// Reads the TOML of a recipe, or a chain.
+pub(super) fn parse(text: &str, is_chain: bool) -> Result<RecipeText, RecipeFault> {
+    if is_chain {
+        return Ok(write(&Recipe::parse_chain(text)?, &[]));
+    }
+    let mut off = Vec::new();
+    let mut plain = String::new();
+    for line in text.split_inclusive('\n') {
+        let (is_off, rest) = line.strip_prefix(OFF).map_or((false, line), |rest| (true, rest));
+        if rest.trim() == "[[filter]]" {
+            off.push(is_off);
+        }
+        plain += rest;
+    }
+    let recipe = Recipe::parse_toml(&plain)?;
+    // Filters that are written in another way than by headers are all on.
+    Ok(write(&recipe, if off.len() == recipe.steps.len() { &off } else { &[] }))
+}
+
+/// Reads the files that a recipe names, none of which may lie outside the roots.
+pub(super) fn load(recipe: &mut Recipe, roots: &Roots) -> Result<(), (Option<(usize, String)>, Fault)> {
+    let named = |step: usize, id: &str| Some((step, id.to_owned()));
+    for link in &recipe.links {
+        roots.existing(&link.file.to_string_lossy()).map_err(|e| (named(link.step, link.setting.id), e))?;
+    }
+    for (i, step) in recipe.steps.iter().enumerate() {
+        for (setting, value) in step.values.iter_given() {
+            let name = match (setting.kind, value) {
+                (Kind::Image, Value::Image(picture)) => picture.name(),
+                (Kind::Effect, Value::Effect(file)) => file.name(),
+                _ => continue,
+            };
+            roots.existing(name).map_err(|e| (named(i, setting.id), e))?;
+        }
+    }
+    crate::assets::attach(recipe).map_err(|e| (None, Fault::new(e)))?;
+    crate::session::job::load_files(recipe).map_err(|e| (None, Fault::new(e)))
+}
+
+/// The description of a setting by the names of its filter and itself.
+pub(super) fn setting(
+    filter: &str,
+    id: &str,
+) -> Result<&'static grainfield_filters::settings::Setting, Fault> {
+    let entry = grainfield_filters::catalog::find(filter)
+        .ok_or_else(|| Fault::new(Problem::UnknownFilter(filter.into())))?;
+    let mut all = entry.settings.iter().chain(&COMMON);
+    all.find(|s| s.id == id).ok_or_else(|| Fault::new(Problem::UnknownSetting(filter.into(), id.into())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(name: &str, off: bool, values: &[(&str, &str)]) -> StepText {
+        let values = values.iter().map(|(id, v)| ((*id).to_owned(), (*v).to_owned())).collect();
+        StepText { name: name.into(), off, values }
+    }
+
+    #[test]
+    fn every_fault_is_told_at_its_setting() {
+        let asked = RecipeText {
+            steps: vec![
+                step("noise", false, &[("strength", "0=0;9*=1"), ("seed", "18446744073709551615")]),
+                step("grain", true, &[("size", "x"), ("nosuch", "1")]),
+            ],
+            seed: Some("-1".into()),
+        };
+        let read = read(&asked);
+        let told: Vec<_> =
+            read.faults.iter().map(|f| (f.step, f.setting.as_deref(), f.span.clone())).collect();
+        assert_eq!(told[0], (None, Some("seed"), Some(0..2)));
+        assert_eq!(told[1].1, Some("nosuch"));
+        assert_eq!(told[2], (Some(1), Some("size"), Some(0..1)));
+        // The mark that is not known, and nothing else.
+        let strength = read.faults.iter().find(|f| f.setting.as_deref() == Some("strength")).unwrap();
+        assert_eq!((strength.step, strength.span.clone()), (Some(0), Some(5..6)));
+        assert_eq!(told.len(), 4);
+        assert_eq!((read.all.steps.len(), read.on.steps.len()), (2, 1));
+        assert_eq!(read.on.steps[0].values.seed(), Some(u64::MAX));
+    }
+
+    #[test]
+    fn toml_holds_what_is_off_and_reads_back() {
+        let asked = RecipeText {
+            steps: vec![
+                step("noise", false, &[("strength", "0=0;48~=12"), ("seed", "18446744073709551615")]),
+                step("grain", true, &[("preset", "35mm"), ("opacity", "0.5"), ("enable", "1-9,20-")]),
+                step("fade", false, &[("color", "#ff8000"), ("planes", "y")]),
+            ],
+            seed: Some("18446744073709551615".into()),
+        };
+        let read = read(&asked);
+        assert_eq!(read.faults, []);
+        let toml = to_toml(&read.all, &asked);
+        assert_eq!(parse(&toml, false), Ok(asked));
+        // Others see only what is on.
+        let seen = Recipe::parse_toml(&toml).unwrap();
+        assert_eq!(seen, read.on);
+        assert_eq!(seen.steps.len(), 2);
+    }
+
+    #[test]
+    fn chains_and_toml_are_read_and_their_faults_have_places() {
+        let chain = parse("recipe=seed=7,noise=strength=6", true).unwrap();
+        assert_eq!((chain.seed.as_deref(), chain.steps[0].values["strength"].as_str()), (Some("7"), "6"));
+        let fault = parse("[[filter]]\nname = \"noize\"\n", false).unwrap_err();
+        assert_eq!((fault.line, fault.span), (Some(2), Some(18..25)));
+    }
+}

@@ -1,0 +1,130 @@
+//! Scopes: where the samples of a frame lie, as pictures 256 high.
+
+use super::fault::Fault;
+use super::picture::Rgba;
+use crate::session::converted;
+use grainfield_filters::frame::Frame;
+
+/// Width of a waveform.
+const COLUMNS: usize = 512;
+
+/// What a scope shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Scope {
+    /// How many samples have each value, of red, green and blue.
+    Histogram,
+    /// The values of luma from left to right of the picture.
+    Waveform,
+    /// The same of red, green and blue, side by side.
+    Parade,
+    /// The colour differences: U to the right, V upwards.
+    Vectorscope,
+}
+
+pub(super) fn draw(frame: &Frame, scope: Scope) -> Result<Rgba, Fault> {
+    Ok(match scope {
+        Scope::Histogram => histogram(&converted(frame, "gbrp")?),
+        Scope::Waveform => {
+            let luma = converted(frame, "yuv444p")?;
+            waves(&luma, &[(0, [1, 1, 1])])
+        }
+        Scope::Parade => waves(&converted(frame, "gbrp")?, &[(2, [1, 0, 0]), (0, [0, 1, 0]), (1, [0, 0, 1])]),
+        Scope::Vectorscope => vectors(&converted(frame, "yuv444p")?),
+    })
+}
+
+fn histogram(rgb: &Frame) -> Rgba {
+    let mut counts = [[0u64; 256]; 3];
+    for (plane, to) in [(2, 0), (0, 1), (1, 2)] {
+        for y in rgb.plane(plane).rows() {
+            rgb.row::<u8>(plane, y).iter().for_each(|&v| counts[to][usize::from(v)] += 1);
+        }
+    }
+    // The ends hold all that was clipped and would flatten the rest.
+    let top = counts.iter().flat_map(|c| &c[1..255]).max().copied().unwrap_or(0).max(1);
+    let mut out = Rgba::new(256, 256);
+    for (c, counts) in counts.iter().enumerate() {
+        for (x, &n) in counts.iter().enumerate() {
+            let height = (n * 250).div_ceil(top).min(256) as usize;
+            for y in 256 - height..256 {
+                out.bytes[4 * (y * 256 + x) + c] = 210;
+            }
+        }
+    }
+    out
+}
+
+/// Counts of values over columns, each plane in a part of the width.
+fn waves(frame: &Frame, planes: &[(usize, [u8; 3])]) -> Rgba {
+    let mut out = Rgba::new(COLUMNS, 256);
+    let part = COLUMNS / planes.len();
+    for (i, &(plane, colour)) in planes.iter().enumerate() {
+        let mut counts = vec![0u64; part * 256];
+        for y in frame.plane(plane).rows() {
+            let row = frame.row::<u8>(plane, y);
+            for (x, &v) in row.iter().enumerate() {
+                counts[(255 - usize::from(v)) * part + x * part / row.len()] += 1;
+            }
+        }
+        let place = |n: usize| (n / part) * COLUMNS + i * part + n % part;
+        brighten(&mut out, &counts, place, colour);
+    }
+    out
+}
+
+fn vectors(yuv: &Frame) -> Rgba {
+    let mut counts = vec![0u64; 256 * 256];
+    for y in yuv.plane(1).rows() {
+        for (&u, &v) in yuv.row::<u8>(1, y).iter().zip(yuv.row::<u8>(2, y)) {
+            counts[(255 - usize::from(v)) * 256 + usize::from(u)] += 1;
+        }
+    }
+    let mut out = Rgba::new(256, 256);
+    brighten(&mut out, &counts, |n| n, [1, 1, 1]);
+    out
+}
+
+/// Brightness goes with the root of the count, so that single samples are seen beside many.
+fn brighten(out: &mut Rgba, counts: &[u64], place: impl Fn(usize) -> usize, colour: [u8; 3]) {
+    let top = counts.iter().max().copied().unwrap_or(0).max(1);
+    for (n, &count) in counts.iter().enumerate().filter(|(_, c)| **c > 0) {
+        let light = (count * 215 * 215 / top).isqrt() as u8 + 40;
+        for (c, on) in colour.iter().enumerate() {
+            out.bytes[4 * place(n) + c] = light * on;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grainfield_filters::frame::{Depth, Family, Format, Matrix};
+
+    fn flat(g: u8, b: u8, r: u8) -> Frame {
+        let format = Format { matrix: Matrix::RGB, ..Format::new(5, 3, Family::Rgb, Depth::Bits(8), (0, 0)) };
+        let mut frame = Frame::new(format);
+        for (p, v) in [g, b, r].into_iter().enumerate() {
+            (0..3).for_each(|y| frame.row_mut::<u8>(p, y).fill(v));
+        }
+        frame
+    }
+
+    fn lit(p: &Rgba, c: usize) -> Vec<(usize, usize)> {
+        let all = p.bytes.chunks_exact(4).enumerate().filter(|(_, v)| v[c] > 0);
+        all.map(|(i, _)| (i % p.width, i / p.width)).collect()
+    }
+
+    #[test]
+    fn flat_pictures_are_where_they_should_be() {
+        let frame = flat(100, 50, 200);
+        let p = draw(&frame, Scope::Histogram).unwrap();
+        assert!(lit(&p, 0).iter().all(|at| at.0 == 200) && lit(&p, 1).iter().all(|at| at.0 == 100));
+        let p = draw(&frame, Scope::Parade).unwrap();
+        // Red in the left third, at the height of its value.
+        assert!(lit(&p, 0).iter().all(|&(x, y)| x < 170 && y == 55), "{:?}", lit(&p, 0));
+        assert!(lit(&p, 2).iter().all(|&(x, y)| (340..512).contains(&x) && y == 205));
+        let p = draw(&flat(90, 90, 90), Scope::Vectorscope).unwrap();
+        assert_eq!(lit(&p, 0), [(128, 127)]);
+    }
+}

@@ -1,0 +1,219 @@
+//! A headless Chromium, by the WebDriver protocol: HTTP and JSON, of which the tests need a few words.
+
+use crate::server::{Studio, answer};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One browser at a time: two cores have enough to do with one.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A browser with a window of a size.
+pub(crate) struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Browser {
+    pub(crate) fn start(width: u32, height: u32) -> Browser {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut driver = Command::new("chromedriver")
+            .args(["--port=0", "--allowed-ips=127.0.0.1"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver starts: ./x test-studio installs it");
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = lines.find_map(|line| {
+            let line = line.unwrap();
+            line.rsplit_once("on port ")
+                .and_then(|(_, n)| n.trim_end_matches('.').parse::<u16>().ok())
+                .filter(|n| *n > 0)
+        });
+        std::thread::spawn(move || lines.for_each(drop));
+        let mut browser =
+            Browser { driver, port: port.expect("its port"), session: String::new(), _alone: alone };
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--disable-background-networking",
+            "--force-color-profile=srgb",
+            &format!("--window-size={width},{height}"),
+        ];
+        let wanted =
+            json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": { "args": arguments } } } });
+        let made = browser.call("POST", "/session", &wanted);
+        browser.session = format!("/session/{}", made["sessionId"].as_str().unwrap());
+        browser.post("/timeouts", &json!({ "script": 60_000, "pageLoad": 60_000 }));
+        browser
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
+        let body = if method == "POST" { body.to_string() } else { String::new() };
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            self.port,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let reply = answer(&mut stream);
+        let told = reply.json();
+        assert_eq!(reply.status, 200, "{path}: {}", told["value"]["message"].as_str().unwrap_or("?"));
+        told["value"].clone()
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        self.call("POST", &format!("{}{path}", self.session), body)
+    }
+
+    /// Opens the studio's page and waits for it.
+    pub(crate) fn open(&self, studio: &Studio) {
+        self.post("/url", &json!({ "url": studio.address() }));
+        self.until("return document.body.dataset.ready === 'true'");
+        self.settle();
+    }
+
+    /// Runs a function's body in the page; `await` may stand in it, and `s`, `v` and `k` are its modules of state, viewer
+    /// and keys.
+    pub(crate) fn run(&self, body: &str) -> Value {
+        let script = format!(
+            "const done = arguments[arguments.length - 1];
+             (async () => {{
+               const [s, v, k] = await Promise.all(['state', 'viewer', 'keys'].map((m) => import(`/app/${{m}}.js`)));
+               {body}
+             }})().then((value) => done({{ value: value ?? null }}), (error) => done({{ error: String(error.stack ?? error) }}));"
+        );
+        let told = self.post("/execute/async", &json!({ "script": script, "args": [] }));
+        assert!(told["error"].is_null(), "{body}: {}", told["error"]);
+        told["value"].clone()
+    }
+
+    /// Waits until this is true.
+    pub(crate) fn until(&self, body: &str) {
+        let begun = Instant::now();
+        while self.post("/execute/sync", &json!({ "script": body, "args": [] })) != json!(true) {
+            assert!(begun.elapsed() < Duration::from_secs(40), "never: {body}\n{}", self.messages());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until the recipe is checked and everything that should be seen is.
+    pub(crate) fn settle(&self) {
+        self.run(
+            "for (let quiet = 0; quiet < 3;) {
+               await new Promise((r) => setTimeout(r, 20));
+               const recipe = JSON.stringify(s.checked.value?.recipe ?? null) === JSON.stringify(s.plainDoc())
+                 || s.checked.value?.faults.length > 0;
+               const shown = !s.clip.value || [...v.panes.values()].every((p) => !p.canvas.isConnected || p.error || (p.shownUrl === p.url && !p.running));
+               quiet = recipe && shown ? quiet + 1 : 0;
+             }",
+        );
+    }
+
+    /// What the page has told the user.
+    pub(crate) fn messages(&self) -> String {
+        let script = "return [...document.querySelectorAll('#toasts p, .fault, .panelabel.bad')].map((e) => e.textContent).join('\\n')";
+        self.post("/execute/sync", &json!({ "script": script, "args": [] })).to_string()
+    }
+
+    /// Presses keys as a keyboard does: those of a combination together, `Ctrl+Shift+F7`.
+    pub(crate) fn press(&self, combination: &str) {
+        let mut parts: Vec<&str> = combination.split('+').filter(|p| !p.is_empty()).collect();
+        if combination.ends_with('+') {
+            parts.push("+");
+        }
+        let codes: Vec<String> = parts.iter().map(|p| code(p).to_string()).collect();
+        let down = codes.iter().map(|c| json!({ "type": "keyDown", "value": c }));
+        let up = codes.iter().rev().map(|c| json!({ "type": "keyUp", "value": c }));
+        let all: Vec<Value> = down.chain(up).collect();
+        self.post("/actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": all }] }));
+    }
+
+    /// A command of Chromium's own protocol.
+    pub(crate) fn cdp(&self, name: &str, values: Value) {
+        self.post("/goog/cdp/execute", &json!({ "cmd": name, "params": values }));
+    }
+
+    /// The pixels of a pane, and how wide it is.
+    pub(crate) fn canvas(&self, side: &str) -> (usize, Vec<u8>) {
+        let got = self.run(&format!(
+            "const c = v.panes.get('{side}').canvas;
+             const data = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+             let text = '';
+             for (let i = 0; i < data.length; i += 8192) text += String.fromCharCode(...data.subarray(i, i + 8192));
+             return [c.width, btoa(text)];"
+        ));
+        (got[0].as_u64().unwrap() as usize, base64(got[1].as_str().unwrap()))
+    }
+
+    /// A picture of the window, into a file.
+    pub(crate) fn screenshot(&self, path: &std::path::Path) {
+        let text = self.call("GET", &format!("{}/screenshot", self.session), &Value::Null);
+        std::fs::write(path, base64(text.as_str().unwrap())).unwrap();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !std::thread::panicking() && !self.session.is_empty() {
+            self.call("DELETE", &self.session, &Value::Null);
+        }
+        // The driver takes its browser with it.
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+/// The characters that WebDriver has for keys.
+fn code(key: &str) -> char {
+    match key {
+        "Ctrl" => '\u{e009}',
+        "Shift" => '\u{e008}',
+        "Alt" => '\u{e00a}',
+        "ArrowLeft" => '\u{e012}',
+        "ArrowUp" => '\u{e013}',
+        "ArrowRight" => '\u{e014}',
+        "ArrowDown" => '\u{e015}',
+        "PageUp" => '\u{e00e}',
+        "PageDown" => '\u{e00f}',
+        "End" => '\u{e010}',
+        "Home" => '\u{e011}',
+        "Delete" => '\u{e017}',
+        "Enter" => '\u{e007}',
+        "Escape" => '\u{e00c}',
+        "Tab" => '\u{e004}',
+        "Space" => ' ',
+        f if f.len() > 1 && f.starts_with('F') => {
+            char::from_u32(0xe030 + f[1..].parse::<u32>().unwrap()).unwrap()
+        }
+        one => one.chars().next().unwrap().to_ascii_lowercase(),
+    }
+}
+
+fn base64(text: &str) -> Vec<u8> {
+    let value = |b: u8| match b {
+        b'A'..=b'Z' => b - b'A',
+        b'a'..=b'z' => b - b'a' + 26,
+        b'0'..=b'9' => b - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let digits: Vec<u8> = text.bytes().filter(|b| *b != b'=').map(value).collect();
+    let mut out = Vec::with_capacity(digits.len() * 3 / 4);
+    for four in digits.chunks(4) {
+        let bits = four.iter().fold(0u32, |all, d| all << 6 | u32::from(*d)) << (6 * (4 - four.len()));
+        out.extend_from_slice(&bits.to_be_bytes()[1..four.len()]);
+    }
+    out
+}

@@ -1,0 +1,142 @@
+//! Every key, by a keyboard.
+
+use crate::browser::Browser;
+use crate::server::Studio;
+use crate::util::Session;
+use serde_json::json;
+
+#[test]
+fn keys_do_what_the_list_says() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:bars:size=64x48:frames=200");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('noise'); s.addStep('grain');");
+    let frame = "s.frame.value";
+    let selection = "s.selection.value";
+    let layout = "s.view.layout.value";
+    for (key, what, want) in [
+        ("ArrowRight", frame, json!(1)),
+        (".", frame, json!(2)),
+        ("ArrowLeft", frame, json!(1)),
+        (",", frame, json!(0)),
+        ("PageDown", frame, json!(50)),
+        ("Alt+ArrowRight", frame, json!(100)),
+        ("PageUp", frame, json!(50)),
+        ("Alt+ArrowLeft", frame, json!(0)),
+        ("Ctrl+ArrowRight", frame, json!(199)),
+        ("Ctrl+ArrowLeft", frame, json!(0)),
+        ("PageDown", frame, json!(50)),
+        ("Home", selection, json!([50, 199])),
+        ("PageDown", frame, json!(100)),
+        ("End", selection, json!([50, 100])),
+        ("[", frame, json!(50)),
+        ("]", frame, json!(100)),
+        ("Ctrl+D", selection, json!(null)),
+        ("Ctrl+A", selection, json!([0, 199])),
+        ("I", selection, json!([100, 199])),
+        ("O", selection, json!([100, 100])),
+        ("Ctrl+D", selection, json!(null)),
+        ("2", layout, json!("stack")),
+        ("F9", layout, json!("out")),
+        ("F10", layout, json!("in")),
+        ("5", layout, json!("wipe")),
+        ("D", layout, json!("diff")),
+        ("V", layout, json!("out")),
+        ("B", layout, json!("in")),
+        ("1", layout, json!("side")),
+        ("Z", "s.view.zoom.value", json!(1)),
+        ("+", "s.view.zoom.value", json!(2)),
+        ("-", "s.view.zoom.value", json!(1)),
+        ("F", "s.view.zoom.value", json!(0)),
+        ("C", "s.view.clipping.value", json!(true)),
+        ("C", "s.view.clipping.value", json!(false)),
+        ("Q", "s.view.loupe.value", json!(true)),
+        ("S", "s.dock.value", json!("scopes")),
+        ("F4", "s.dock.value", json!("jobs")),
+        ("Ctrl+Shift+K", "s.dock.value", json!("curves")),
+        ("Ctrl+B", "s.doc.value.steps.map((x) => x.off)", json!([false, true])),
+        ("Alt+ArrowUp", "s.doc.value.steps.map((x) => x.name)", json!(["grain", "noise"])),
+        ("Alt+ArrowDown", "s.doc.value.steps.map((x) => x.name)", json!(["noise", "grain"])),
+        ("Ctrl+C", "s.doc.value.steps.length", json!(2)),
+        ("Ctrl+V", "s.doc.value.steps.map((x) => x.name)", json!(["noise", "grain", "grain"])),
+        ("Delete", "s.doc.value.steps.length", json!(2)),
+        ("Ctrl+Z", "s.doc.value.steps.length", json!(3)),
+        ("Ctrl+Y", "s.doc.value.steps.length", json!(2)),
+        ("Ctrl+X", "s.doc.value.steps.length", json!(1)),
+        ("L", "v.playing.value", json!(1)),
+        ("L", "v.playing.value", json!(2)),
+        ("K", "v.playing.value", json!(0)),
+        ("J", "v.playing.value", json!(-1)),
+        ("Escape", "v.playing.value", json!(0)),
+        ("Space", "v.playing.value", json!(1)),
+        ("Space", "v.playing.value", json!(0)),
+        ("Enter", "v.playSide.value", json!("out")),
+        ("Enter", "v.playing.value", json!(0)),
+        ("Shift+Enter", "v.playSide.value", json!("in")),
+        ("Escape", "v.playing.value", json!(0)),
+        ("F5", "v.playing.value", json!(1)),
+        ("K", "v.playing.value", json!(0)),
+    ] {
+        b.press(key);
+        assert_eq!(
+            b.run(&format!("await new Promise((r) => setTimeout(r)); return {what}")),
+            want,
+            "after {key}"
+        );
+    }
+    // Keys that open a window, which Escape shuts.
+    for key in
+        ["F1", "Ctrl+K", "Ctrl+F", "Ctrl+G", "Ctrl+O", "F2", "Ctrl+L", "Ctrl+Shift+S", "F7", "Ctrl+Shift+E"]
+    {
+        b.press(key);
+        b.until("return document.querySelectorAll('dialog[open]').length === 1");
+        b.press("Escape");
+        b.until("return document.querySelectorAll('dialog').length === 0");
+    }
+}
+
+#[test]
+fn everything_is_done_without_a_mouse() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:bars:size=64x48:frames=20");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    // A filter by its name, and its strength typed.
+    b.press("Ctrl+F");
+    "film grain: 16mm".chars().for_each(|c| b.press(&c.to_string().replace(' ', "Space")));
+    b.press("Enter");
+    b.settle();
+    assert_eq!(
+        b.run("return s.doc.value.steps.map((x) => [x.name, x.values.preset])"),
+        json!([["grain", "16mm"]])
+    );
+    b.run("document.querySelector('[data-setting=strength] .number').focus()");
+    b.press("ArrowUp");
+    b.settle();
+    let strength = b.run("return Number(s.doc.value.steps[0].values.strength)").as_f64().unwrap();
+    assert!(strength > 0.0);
+    // Letters that are typed are no commands.
+    b.press("Z");
+    assert_eq!(b.run("return s.view.zoom.value"), json!(0));
+    b.press("Escape");
+    // Another key for a command, which is kept.
+    b.press("F1");
+    b.run("document.querySelector('button.key[aria-label^=\"One to one\"]').click()");
+    b.press("X");
+    b.press("Escape");
+    b.press("X");
+    assert_eq!(b.run("return s.view.zoom.value"), json!(1));
+    // The palette.
+    b.press("Ctrl+K");
+    "difference".chars().for_each(|c| b.press(&c.to_string()));
+    b.press("Enter");
+    assert_eq!(b.run("return s.view.layout.value"), json!("diff"));
+    // Every control has a name, and can be reached.
+    let nameless = b.run(
+        "const all = [...document.querySelectorAll('button, input, select, [role=slider], canvas')];
+         return all.filter((e) => e.checkVisibility() && !(e.ariaLabel || e.labels?.length || e.textContent.trim() || e.title))
+           .map((e) => e.outerHTML.slice(0, 120));",
+    );
+    assert_eq!(nameless, json!([]));
+}

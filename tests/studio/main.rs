@@ -1,0 +1,12 @@
+//! The studio: its server by raw sockets, and its page in a headless Chromium. `./x test-studio` installs what it takes.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests are tests
+
+mod browser;
+#[path = "../program/util.rs"]
+mod util;
+
+mod frames;
+mod keys;
+mod page;
+mod security;
+mod server;
