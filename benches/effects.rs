@@ -1,6 +1,7 @@
 //! How fast the effect filters are, beside a copy of the same planes, and `transform` beside FFmpeg's filters.
 //!
-//! `cargo bench --bench effects` runs everything; `-- ratios` prints the tables alone. Frames cycle through a working set
+//! `cargo bench --bench effects` runs everything; `-- ratios` prints the tables alone, `-- depth` what it costs that chains
+//! work in 16 bits. Frames cycle through a working set
 //! of 512 MiB (`GRAINFIELD_BENCH_MIB` changes it), so that every one of them comes from memory and not from a cache.
 //!
 //! Ratios come from a loop of its own in which the rivals take turns, in processor time of this thread, and the least of
@@ -15,9 +16,14 @@ mod timing;
 
 use criterion::{Criterion, Throughput};
 use frames::{Frames, Kept, bind};
-use grainfield_filters::frame::Scratch;
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
+use grainfield_filters::frame::{Frame, FrameTime, Scratch};
+use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A title, a filter and what is given.
@@ -89,6 +95,50 @@ fn ratios() -> Vec<f64> {
     first
 }
 
+/// What it costs that a chain works in 16 bits: frames of 8 bits through a chain, beside the same filter on 8 bits, which
+/// rounds each sample by itself. All frames of this table stay in the caches, which hides nothing of the arithmetic.
+fn depth() {
+    let rounds = std::env::var("GRAINFIELD_BENCH_ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(40);
+    let mut frames = Frames::new("yuv420p", 1920, 1080, 12);
+    println!(
+        "\n{:<26} {:>10} {:>12} {:>10} {:>10}",
+        "1080p 4:2:0 8", "level", "16 bits ms", "8 bits ms", "more"
+    );
+    for (title, id, given) in
+        [("fade to black", "fade", ("amount", "0.4")), ("levels, gamma", "levels", ("gamma", "1.3"))]
+    {
+        let recipe = Recipe::parse_chain(&format!("{id}={}={}", given.0, given.1)).expect("a chain");
+        for &level in Level::available().iter().rev().take(3) {
+            let options = Options { seed: 1, level, last: None, fields: Fields::Frame };
+            let chain = Chain::bind::<ChainError>(&recipe.steps, frames.format, &options, |f| Ok(*f));
+            let chain = chain.expect("settings that go together");
+            let filter = bind(&frames.format, id, &[given], level);
+            let (mut frame, mut work, mut scratch) =
+                (Frame::new(frames.format), Workspace::default(), Scratch::default());
+            for y in 0..1080 {
+                frame.row_mut::<u8>(0, y).iter_mut().enumerate().for_each(|(x, v)| *v = (16 + x % 220) as u8);
+            }
+            let stop = AtomicBool::new(false);
+            let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
+            let (mut deep, mut plain) = (f64::INFINITY, f64::INFINITY);
+            for round in 0..rounds {
+                let at = FrameTime::of_frame(round, Ratio::whole(24));
+                deep = deep.min(timing::time(|| {
+                    chain
+                        .run(&at, Ratio::ONE, &mut frame, &mut work, &States::default(), &host)
+                        .expect("a frame");
+                }));
+                plain = plain.min(timing::time(|| {
+                    frames.render(&*filter, round, &mut Kept::default(), &mut scratch);
+                }));
+            }
+            let (deep, plain) = (deep * 1e3, plain * 1e3);
+            let level = level.to_string();
+            println!("{title:<26} {level:>10} {deep:>12.3} {plain:>10.3} {:>10.3}", deep - plain);
+        }
+    }
+}
+
 /// Processor time of FFmpeg for 60 frames, in seconds.
 fn ffmpeg(filter: &str) -> Option<f64> {
     let graph = format!("testsrc2=size=1920x1080:rate=25,format=yuv420p,{filter}");
@@ -157,6 +207,9 @@ fn benches(c: &mut Criterion) {
 fn main() {
     let asked = |what: &str| std::env::args().any(|a| a == what);
     let filtered = std::env::args().skip(1).any(|a| !a.starts_with('-'));
+    if asked("depth") {
+        return depth();
+    }
     if !asked("ratios") {
         let mut criterion = Criterion::default().configure_from_args();
         benches(&mut criterion);

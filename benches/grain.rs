@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 const WAYS: &[(&str, &[(&str, &str)])] = &[
     ("grain", &[]),
     ("size 2 (five taps)", &[("size", "2")]),
-    ("size 4 (half raster)", &[("size", "4")]),
+    ("size 2.8 (a pass)", &[("size", "2.8")]),
     ("temporal 0.3", &[("temporal", "0.3")]),
     ("lfsr31", &[("generator", "lfsr31")]),
 ];

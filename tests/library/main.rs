@@ -17,6 +17,7 @@ mod fuzz_corpus;
 mod golden;
 mod layers;
 mod pipeline;
+mod resolution;
 mod session;
 mod statistics;
 mod statistics_grain;

@@ -79,7 +79,7 @@ fn kernel(size: f64) -> (f64, f64) {
 
 /// What a white sample becomes: [b a 1 a b] times [c 0 1 0 c] times [d 0 0 0 1 0 0 0 d] and so on. Above size 2 the
 /// second moment grows with the square of the size; a and b go to 1/2 and 0 by size 2.5, and of c, d .. each takes what
-/// is left of the moment until it is 1/2.
+/// is left of the moment until it is 0.4.
 fn pulse(size: f64) -> Vec<f64> {
     let spread = |(a, b): (f64, f64)| (2.0 * a + 8.0 * b) / (1.0 + 2.0 * a + 2.0 * b);
     let (mut a, mut b) = kernel(size.min(2.0));
@@ -93,8 +93,10 @@ fn pulse(size: f64) -> Vec<f64> {
     let (mut pulse, mut step) = (vec![b, a, 1.0, a, b], 2);
     while left > 1e-12 {
         let square = (step * step) as f64;
-        let weight = if left < square / 2.0 { left / square / 2.0 / (1.0 - left / square) } else { 0.5 };
-        left = (left - square / 2.0).max(0.0);
+        // Weights w take 2w / (1 + 2w) of the square of the step.
+        let most = square * 0.8 / 1.8;
+        let weight = if left < most { left / square / 2.0 / (1.0 - left / square) } else { 0.4 };
+        left = (left - most).max(0.0);
         let mut wider = vec![0.0; pulse.len() + 2 * step];
         for (i, v) in pulse.iter().enumerate() {
             for (j, w) in [weight, 1.0, weight].into_iter().enumerate() {

@@ -10,8 +10,10 @@
 //! | U, V | their own, weaker by `chroma`, on their own raster but as coarse as luma's to the eye | the mean of the luma of their block |
 //! | R, G, B | `chroma` of their own, strongest in B, the rest in common, equally strong in all | the sample itself, so that none grows in a channel that is black |
 //!
-//! The kernel, the response and the rounding are stated in [`crate::pixel::grain`]. In a field of an interlaced picture
-//! rows are twice as far apart, so the kernel is half as long down as across. Float samples get the same field; scene
+//! The kernel, the response and the rounding are stated in [`crate::pixel::grain`]. Size and strength are those of a
+//! picture 1920 wide; at another width grain is what a picture of that width shows once the larger of the two is reduced
+//! to the other ([`Axis::scaled`]). In a field of an interlaced picture rows are twice as far apart, so the kernel is half
+//! as long down as across. Float samples get the same field; scene
 //! linear ones are multiplied by powers of two, which adds to their logarithm.
 
 mod coarse;
@@ -137,15 +139,15 @@ impl Grain {
     /// The fields of all planes.
     fn fields_of(&self, size: f64, sharpness: f64, chroma_size: f64) -> [Field; 4] {
         let format = &self.format;
-        let size = size * f64::from(format.width) / 1920.0;
+        let scale = f64::from(format.width) / 1920.0;
         let field = !matches!(format.picture, PictureStructure::Frame);
         [0, 1, 2, 3].map(|p| {
             let p = p.min(format.planes() - 1);
             let (sx, sy) = format.plane_subsampling(p);
             let size = if format.is_chroma(p) { size * chroma_size } else { size };
             let part = |n: u32| 1.0 / f64::from(1u32 << n);
-            let across = Axis::new(size * part(sx.into()), sharpness);
-            let down = Axis::new(size * part(u32::from(sy) + u32::from(field)), sharpness);
+            let across = Axis::scaled(size * part(sx.into()), sharpness, scale);
+            let down = Axis::scaled(size * part(u32::from(sy) + u32::from(field)), sharpness, scale);
             Field::new(format.plane_size(p), [across, down])
         })
     }
@@ -184,6 +186,7 @@ impl Grain {
 
     fn gains_of(&self, look: &GrainFields, strength: f64, chroma: f64) -> Gains {
         let gain = |field: &Field, strength: f64| {
+            let strength = strength * field.strength();
             let deviation = field.deviation(Distribution::H8.deviation());
             let video = self.space == Space::Video;
             // Codes of this depth that are one 8-bit code; float counts 65536 from black to white.

@@ -138,6 +138,13 @@ pub(crate) trait Vector: Copy {
         self.store(&mut lanes);
         self.load(&lanes.map(|i| table[usize::from(i)]))
     }
+    /// Entries of 16 bits by bytes: of the first and of the second half of them.
+    fn look_up_words(self, table: &[i16; 256]) -> [Self; 2] {
+        let mut lanes = [0u8; 64];
+        self.store(&mut lanes);
+        let words = lanes.map(|i| table[usize::from(i)]);
+        [self.load(&words), self.load(&words[Self::BYTES / 2..])]
+    }
     /// A table as [`look_up16`](Vector::look_up16) takes it.
     fn table16(self, table: &[i16; 16]) -> [Self; 2] {
         [self.load(table), self.load(&table[8..])]

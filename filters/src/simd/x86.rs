@@ -115,6 +115,7 @@ macro_rules! registers {
                 lower(self) -> Sse2 = self;
                 upper(self) -> Sse2 = self;
                 join(self, lower: Sse2, _upper: Sse2) -> Self = lower;
+                look_up_words(self, table: &[i16; 256]) -> [Self; 2] = look_up_words_128(self.0, table).map(Sse2);
             }
         }
         register! {
@@ -445,6 +446,17 @@ mulhi_u16! {
 fn repeat_256(bytes: &[u8; 16]) -> __m256i {
     // SAFETY: sixteen bytes are 128 bits.
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+}
+
+/// SSE2 moves nothing by a table, but puts words into lanes one by one.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn look_up_words_128(x: __m128i, table: &[i16; 256]) -> [__m128i; 2] {
+    let mut lanes = [0u8; 16];
+    // SAFETY: sixteen bytes are 128 bits.
+    unsafe { _mm_storeu_si128(lanes.as_mut_ptr().cast(), x) };
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = lanes.map(|lane| table[usize::from(lane)]);
+    [_mm_setr_epi16(a, b, c, d, e, f, g, h), _mm_setr_epi16(i, j, k, l, m, n, o, p)]
 }
 
 /// Sixteen shuffles look up sixteen entries each; bits 4 to 7 of a byte pick among them. A shuffle gives 0 where bit 7

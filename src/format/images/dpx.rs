@@ -126,7 +126,8 @@ impl Kept {
     /// The transfer characteristic, as far as there is a tag for it.
     pub(super) fn transfer(&self) -> Transfer {
         match self.bytes[TRANSFER] {
-            1 | 3 => Transfer::DENSITY,
+            // Printing density, logarithmic, and the density of ST 2065-3 (ADX).
+            1 | 3 | 13 => Transfer::DENSITY,
             2 => Transfer::LINEAR,
             5 | 6 => Transfer::BT709,
             7..=10 => Transfer::SMPTE170M,

@@ -3,7 +3,7 @@
 use super::holes::stamp;
 use super::{noisy, one, plan, write};
 use crate::util::Session;
-use grainfield_filters::frame::{Format, Transfer};
+use grainfield_filters::frame::{Format, Frame, Transfer};
 
 fn word(file: &mut [u8], at: usize, value: u32, little: bool) {
     file[at..at + 4].copy_from_slice(&if little { value.to_le_bytes() } else { value.to_be_bytes() });
@@ -169,4 +169,56 @@ fn ffmpeg_reads_what_is_written() {
             );
         }
     }
+}
+
+/// Density, as DPX and Cineon tag it, gets grain where film has it: none in the base of the film, most around mid-grey.
+#[test]
+fn grain_on_density_is_that_of_film() {
+    let s = Session::new();
+    let codes = [60u16, 95, 125, 200, 445, 685, 900, 1023];
+    // Strips of 240 samples, in R, G and B alike.
+    let flat = |transfer, file: &str| {
+        let format = Format { transfer, ..Format::from_name("gbrp10", 1920, 24).unwrap() };
+        let mut frame = Frame::new(format);
+        for (p, y) in (0..3).flat_map(|p| (0..24).map(move |y| (p, y))) {
+            frame.row_mut::<u16>(p, y).iter_mut().enumerate().for_each(|(x, v)| *v = codes[x / 240]);
+        }
+        let out = s.path(file);
+        let format = grainfield::sink::sequence::accepts(out.as_os_str(), &format).unwrap();
+        write(out.as_os_str(), &plan(format, Some(1)), &[(stamp(0), frame)]).unwrap();
+    };
+    let strips = |file: &str| {
+        let frame = one(s.path(file)).1;
+        let strip = |i: usize| {
+            let rows = (0..24).flat_map(|y| frame.row::<u16>(0, y)[240 * i..240 * (i + 1)].to_vec());
+            let squares = rows.map(|v| (f64::from(v) - f64::from(codes[i])).powi(2));
+            (squares.sum::<f64>() / (24.0 * 240.0)).sqrt()
+        };
+        [0, 1, 2, 3, 4, 5, 6, 7].map(strip)
+    };
+    let model = |u: f64| u.powf(0.508) * (1.0 - u).powf(0.664);
+    let peak = model(0.508 / 1.172);
+    let density = |file: &str| {
+        for (code, got) in codes.into_iter().zip(strips(file)) {
+            let u = ((f64::from(code) - 95.0) / (1023.0 - 95.0)).max(0.0);
+            let want = 32.0 * model(u) / peak;
+            // Rounding adds; four standard errors.
+            assert!((got - want).abs() < 0.04 * want + 0.1, "{file} {code}: {got} for {want}");
+        }
+    };
+    let render = |from: &str, to: &str, space: &str| {
+        s.run(&format!("render {from} {to} -f grain=strength=8:size=0:chroma=0{space}")).ok();
+    };
+    flat(Transfer::DENSITY, "a.1.dpx");
+    flat(Transfer::UNSPECIFIED, "b.1.dpx");
+    flat(Transfer::DENSITY, "c.1.cin");
+    render("a.1.dpx", "density.1.dpx", "");
+    density("density.1.dpx");
+    render("c.1.cin", "density.1.cin", "");
+    density("density.1.cin");
+    // Written by a program that leaves the tag out: by hand.
+    render("b.1.dpx", "named.1.dpx", ":space=log");
+    density("named.1.dpx");
+    render("b.1.dpx", "video.1.dpx", "");
+    assert!(strips("video.1.dpx")[0] > 10.0, "video has grain at 60 of 1023");
 }

@@ -9,6 +9,10 @@ const SIZES: [(f64, f64, f64); 5] =
 /// Above size 2 the five taps give way to `[.5 1 .5]`, which lets no single sample through, over so much of size.
 const CHANGE: f64 = 0.5;
 
+/// The most that a pass before the last weighs its neighbours. With 1/2 kernels would come to be triangles, whose straight
+/// sides show as a weave along rows and columns; below that a little of the finer grain stays over the coarse one.
+const MOST: f64 = 0.4;
+
 /// The outer taps that full sharpness takes away.
 const CRISP: f64 = 0.12;
 
@@ -21,6 +25,8 @@ pub(super) struct Axis {
     pub(super) coarse: [i16; MAX_PASSES],
     /// The variance that it makes of white noise of variance 1 (not halved by `g >> 1` or by the passes).
     pub(super) power: f64,
+    /// What the variance of grain is multiplied by at this width of the picture.
+    pub(super) gain: f64,
 }
 
 /// The second moment of a kernel: the mean square of how far its weights lie from the middle.
@@ -40,7 +46,7 @@ impl Axis {
     /// sharpness, -1 (soft) to 1 (crisp).
     ///
     /// Second moments of passes add up. Above size 2 each pass in turn takes as much as is left of the moment wanted,
-    /// up to the weight 1/2; all weights are continuous in the size. Sharpness lowers the weight that would widen
+    /// up to the weight [`MOST`]; all weights are continuous in the size. Sharpness lowers the weight that would widen
     /// the kernel next.
     pub(super) fn new(size: f64, sharpness: f64) -> Axis {
         let size = if size > 0.0 { size } else { 0.0 };
@@ -48,7 +54,8 @@ impl Axis {
         let (mut a, mut b) = kernel_of_size(size.min(2.0));
         let mut weights = [0.0; MAX_PASSES];
         if size <= 2.0 {
-            b -= crisp;
+            // As fine as the pixels nothing is left to sharpen.
+            b -= crisp * 0.5 * size;
         } else {
             let mut left = second_moment(a, b) * (size / 2.0) * (size / 2.0);
             let changed = ((size - 2.0) / CHANGE).min(1.0);
@@ -56,26 +63,71 @@ impl Axis {
             left -= second_moment(a, b);
             b -= crisp * (1.0 - changed);
             // A pass of weight c over s samples adds s^2 2c/(1+2c) to the moment.
+            let most = 2.0 * MOST / (1.0 + 2.0 * MOST);
             let mut square = 4.0;
             for k in 0..MAX_PASSES {
                 let part = left / square;
-                if part >= 0.5 {
-                    weights[k] = 0.5;
-                    left -= 0.5 * square;
+                if part >= most {
+                    weights[k] = MOST;
+                    left -= most * square;
                     square *= 4.0;
                     continue;
                 }
                 let weight = 0.5 * part / (1.0 - part);
-                weights[k] = weight - crisp * changed * (1.0 - 2.0 * weight);
+                weights[k] = weight - crisp * changed * (1.0 - weight / MOST);
                 if let Some(next) = weights.get_mut(k + 1) {
-                    *next = -crisp * changed * 2.0 * weight;
+                    *next = -crisp * changed * weight / MOST;
                 }
                 break;
             }
         }
         let (taps, coarse) = (Taps::new(a, b), weights.map(|w| Taps::new(w, 0.0).a));
-        Axis { taps, coarse, power: kernel(taps, &coarse).iter().map(|w| w * w).sum() }
+        Axis { taps, coarse, power: kernel(taps, &coarse).iter().map(|w| w * w).sum(), gain: 1.0 }
     }
+
+    /// Grain that looks the same in a picture `scale` times 1920 wide.
+    ///
+    /// Of the two pictures the larger one is thought of as reduced to the other by means of samples. What is left of the
+    /// grain then has the same variance, and the same power at the lowest frequencies.
+    pub(super) fn scaled(size: f64, sharpness: f64, scale: f64) -> Axis {
+        let reference = Axis::new(size, sharpness);
+        if scale == 1.0 {
+            return reference;
+        }
+        let (of_reference, of_this) = if scale < 1.0 { (1.0 / scale, 1.0) } else { (1.0, scale) };
+        let wanted = reference.reduced(of_reference);
+        let (mut low, mut high) = (0.0, 1.0);
+        while high < 256.0 && Axis::new(high, sharpness).reduced(of_this).spread < wanted.spread {
+            (low, high) = (high, 2.0 * high);
+        }
+        for _ in 0..24 {
+            let middle = 0.5 * (low + high);
+            let less = Axis::new(middle, sharpness).reduced(of_this).spread < wanted.spread;
+            (low, high) = if less { (middle, high) } else { (low, middle) };
+        }
+        let axis = Axis::new(high, sharpness);
+        Axis { gain: wanted.variance / axis.reduced(of_this).variance, ..axis }
+    }
+
+    /// What means of so many samples leave of grain of variance 1.
+    fn reduced(&self, samples: f64) -> Reduced {
+        let kernel = kernel(self.taps, &self.coarse);
+        let mut variance = 0.0;
+        for lag in (0..kernel.len()).take_while(|&lag| (lag as f64) < samples) {
+            let together: f64 = kernel.iter().zip(&kernel[lag..]).map(|(a, b)| a * b).sum();
+            let pairs = if lag == 0 { 1.0 } else { 2.0 };
+            variance += pairs * together / self.power * (1.0 - lag as f64 / samples) / samples;
+        }
+        let sum: f64 = kernel.iter().sum();
+        Reduced { variance, spread: sum * sum / self.power / samples / variance }
+    }
+}
+
+/// Grain in a picture that was made smaller.
+struct Reduced {
+    variance: f64,
+    /// Its power at the lowest frequencies over the mean: so many samples go together.
+    spread: f64,
 }
 
 /// The weights of all passes in one, the middle one being near 1.
@@ -120,6 +172,11 @@ impl Field {
         self.passes.iter().map(|p| p.step).sum()
     }
 
+    /// What the strength is multiplied by at this width of the picture.
+    pub(super) fn strength(&self) -> f64 {
+        (self.axes[0].gain * self.axes[1].gain).sqrt()
+    }
+
     /// The standard deviation of n where that of g is `white`.
     pub(super) fn deviation(&self, white: f64) -> f64 {
         let halved = 0.5 / (1u32 << self.passes.len()) as f64;
@@ -151,9 +208,80 @@ mod tests {
             let square = |(i, w): (usize, &f64)| w * (i as f64 - middle) * (i as f64 - middle);
             kernel.iter().enumerate().map(square).sum::<f64>() / kernel.iter().sum::<f64>()
         };
-        for size in [2.01, 2.3, 2.8, 3.3, 4.0, 5.6, 11.0, 32.0, 200.0] {
+        for size in [2.01, 2.3, 2.8, 3.3, 4.0, 5.6, 11.0, 32.0, 150.0] {
             let want = moment(2.0) * size * size / 4.0;
             assert!((moment(size) / want - 1.0).abs() < 2e-3, "{size}: {} for {want}", moment(size));
+        }
+    }
+
+    /// Against an exact computation of spectra: of each plane, folded as by means of 2 or 4 samples.
+    #[test]
+    fn reduced_pictures_have_the_same_spectrum() {
+        let turn = core::f64::consts::TAU;
+        let spectrum = |axis: &Axis, f: f64| {
+            let kernel = kernel(axis.taps, &axis.coarse);
+            let middle = (kernel.len() / 2) as f64;
+            let wave = kernel.iter().enumerate().map(|(i, w)| w * libm::cos(turn * f * (i as f64 - middle)));
+            let sum: f64 = wave.sum();
+            axis.gain * sum * sum / axis.power
+        };
+        let folded = |axis: &Axis, by: usize, f: f64| {
+            let part = |m: usize| {
+                let g = (f + m as f64) / by as f64;
+                let s = libm::sin(turn / 2.0 * g);
+                let mean =
+                    if s.abs() < 1e-9 { 1.0 } else { libm::sin(turn / 2.0 * g * by as f64) / s / by as f64 };
+                spectrum(axis, g) * mean * mean
+            };
+            (0..by).map(part).sum::<f64>() / by as f64
+        };
+        for size in [0.0, 0.3, 0.5, 0.8, 1.0, 1.3, 1.5, 1.8, 2.0, 2.8, 4.0, 8.0, 16.0] {
+            for sharpness in [-0.5, 0.0, 0.4] {
+                let at = |width: f64| Axis::scaled(size, sharpness, width / 1920.0);
+                for (narrow, by) in [(960.0, 2), (960.0, 4), (1920.0, 2), (480.0, 4)] {
+                    let (small, large) = (at(narrow), at(narrow * by as f64));
+                    let most = folded(&large, by, 0.0);
+                    let (mut all, mut want_all) = (0.0, 0.0);
+                    for k in 0..=40 {
+                        let f = f64::from(k) / 80.0;
+                        let (got, want) = (spectrum(&small, f), folded(&large, by, f));
+                        let ends = if k == 0 || k == 40 { 0.5 } else { 1.0 };
+                        (all, want_all) = (all + ends * got, want_all + ends * want);
+                        if want > 0.1 * most && f <= 0.4 {
+                            let (off, bound) =
+                                (10.0 * libm::log10(got / want), if sharpness == 0.0 { 1.1 } else { 2.2 });
+                            assert!(
+                                off.abs() < bound,
+                                "{size} {sharpness} {narrow} by {by} at {f}: {off} dB"
+                            );
+                        }
+                    }
+                    let off = 10.0 * libm::log10(all / want_all);
+                    assert!(off.abs() < 0.22, "{size} {sharpness} {narrow} by {by}: {off} dB");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_at_other_widths_grow_with_the_size() {
+        for scale in [0.035, 0.5, 0.75, 1.4, 2.0, 4.0] {
+            for sharpness in [-1.0, 0.0, 1.0] {
+                let spread = |size: f64| {
+                    let axis = Axis::scaled(size, sharpness, scale);
+                    let sum: f64 = kernel(axis.taps, &axis.coarse).iter().sum();
+                    (sum * sum / axis.power, axis.gain)
+                };
+                let mut before = spread(0.0);
+                for step in 1..=160 {
+                    let now = spread(f64::from(step) * 0.05);
+                    let grown = now.0 / before.0;
+                    assert!((0.995..1.45).contains(&grown), "{scale} {sharpness} {step}: {grown}");
+                    let louder = now.1 / before.1;
+                    assert!((0.7..1.25).contains(&louder), "{scale} {sharpness} {step}: {louder}");
+                    before = now;
+                }
+            }
         }
     }
 

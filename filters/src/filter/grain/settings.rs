@@ -9,13 +9,15 @@ const MOST: f64 = 1.0;
 
 settings! {
     pub(super) struct GrainSpec {
-        /// Standard deviation in 8-bit code values at the peak of the curve, whatever the depth. 2 is barely visible, 4
-        /// is obvious, 10 is heavy.
+        /// Standard deviation in 8-bit code values at the peak of the curve, whatever the depth, in a picture 1920 wide. A
+        /// picture of another width looks the same once both are reduced to one size. 2 is barely visible, 4 is obvious,
+        /// 10 is heavy.
         strength: Animated = number(0.0..=100.0).default(4.0).unit(Unit::Code8).soft(0.0..=20.0),
         /// Coarseness, relative to a picture 1920 wide, so that the look does not depend on the resolution. 0 is as
         /// fine as the pixels, 1 is film, above 2 the grain clumps.
         size: Animated = number(0.0..=16.0).default(1.0).soft(0.0..=4.0),
-        /// Sharpness of the grain at equal strength: -1 is soft, 1 is crisp.
+        /// Sharpness of the grain at equal strength: -1 is soft, 1 is crisp. It fades out as grain becomes as fine as the
+        /// pixels.
         sharpness: Animated = number(-1.0..=1.0).default(0.0),
         /// Colour of the grain. In YUV: strength of the grain in U and V relative to luma. In RGB: share of the grain
         /// that each channel has to itself (1: all of it). Blue has most and green least, as in the layers of film.
@@ -44,23 +46,23 @@ settings! {
     }
     presets "Sets strength, size, sharpness, chroma and curve at once. A setting that you give wins over the preset." {
         /// removes the plastic look of a clean picture
-        "light" = "strength=2.2:size=0.8:chroma=0.5",
+        "light" = "strength=2.2:size=0.8:chroma=0.4",
         /// clearly visible, like a modern film
-        "medium" = "strength=4.5",
+        "medium" = "strength=4.2:chroma=0.4",
         /// grain as a look
-        "heavy" = "strength=9:size=1.3",
+        "heavy" = "strength=8:size=1.5:chroma=0.35",
         /// slow 35 mm stock in good light
-        "fine-35mm" = "strength=2.4:size=0.6:sharpness=0.3:chroma=0.5",
+        "fine-35mm" = "strength=2.4:size=0.6:sharpness=0.3:chroma=0.4",
         /// normal 35 mm stock
-        "35mm" = "strength=4:sharpness=0.1",
+        "35mm" = "strength=4:sharpness=0.2:chroma=0.4",
         /// 16 mm, as in documentaries
-        "16mm" = "strength=7:size=1.8:chroma=0.55",
+        "16mm" = "strength=6.5:size=1.8:chroma=0.35",
         /// home movies: coarse, soft and strong
-        "super8" = "strength=9:size=2.8:sharpness=-0.5:chroma=0.35",
-        /// fast stock, pushed: strong, crisp, colourful
-        "high-speed" = "strength=9:size=1.5:sharpness=0.4:chroma=0.4",
+        "super8" = "strength=8.5:size=2.8:sharpness=-0.3:chroma=0.3",
+        /// fast stock, pushed: strong and crisp
+        "high-speed" = "strength=8:size=1.2:sharpness=0.5:chroma=0.3",
         /// a digital camera at high ISO: fine luma noise, coarse chroma noise, also in black
-        "digital-iso" = "strength=6.5:size=0.5:sharpness=0.2:chroma=0.9:chroma-size=2.5:curve=sensor",
+        "digital-iso" = "strength=6:size=0.5:sharpness=0.2:chroma=0.65:chroma-size=2.5:curve=sensor",
     }
     with static, seed
 }
@@ -84,13 +86,13 @@ choices! {
 choices! {
     /// What samples stand for, as asked.
     pub(super) enum RequestedSpace {
-        /// by the tagged transfer characteristic (PQ and HLG too), else video
+        /// by the tag of the picture (linear, logarithmic, film density, PQ, HLG), else video
         Auto = "auto",
         /// brightness as displayed
         Video = "video",
         /// scene-linear light: grain is added on a logarithmic scale
         Linear = "linear",
-        /// logarithmic code of a camera or scanner, black at 95 of 1023
+        /// logarithmic code of a camera or scanner, black at 95 of 1023; grain lives from there to the highest code
         Log = "log",
     }
 }

@@ -11,13 +11,17 @@ pub(super) enum Space {
     /// Scene-linear light. Grain is added to y, the logarithm of ACEScct (S-2016-001): 17.52 stops from 0 to 1,
     /// straight below 0.0078125. A change of one there looks as strong as one of 1/0.405 in video at mid-grey.
     Linear,
-    /// A logarithmic code with black at 95 of 1023, as Cineon, LogC and S-Log3 have it.
-    Log,
+    /// A logarithmic code whose black is at this place, and white the highest: 95 of 1023 in Cineon, LogC and S-Log3; 0 in
+    /// the codes of H.273, which begin at a hundredth or a 316th of white.
+    Log(f64),
     /// SMPTE ST 2084. White is 1000 cd/m2, in a power of 1/2.4.
     Pq,
     /// ARIB STD-B67. White is the highest code, in a power of 1/2.4 of scene light.
     Hlg,
 }
+
+/// Black of Cineon.
+const BASE: f64 = 95.0 / 1023.0;
 
 /// Video codes of mid-grey (0.18 in a power of 1/2.4) a stop, over ACEScct codes a stop: 0.141 * 17.52 is 2.47.
 const MID_GREY: f64 = 0.405;
@@ -34,10 +38,11 @@ impl Space {
         match asked {
             RequestedSpace::Video => Space::Video,
             RequestedSpace::Linear => Space::Linear,
-            RequestedSpace::Log => Space::Log,
+            RequestedSpace::Log => Space::Log(BASE),
             RequestedSpace::Auto => match format.transfer {
                 Transfer::LINEAR => Space::Linear,
-                Transfer::LOG100 | Transfer::LOG316 => Space::Log,
+                Transfer::DENSITY => Space::Log(BASE),
+                Transfer::LOG100 | Transfer::LOG316 => Space::Log(0.0),
                 Transfer::PQ => Space::Pq,
                 Transfer::HLG => Space::Hlg,
                 _ => Space::Video,
@@ -54,7 +59,7 @@ impl Space {
                 let y = if v > BREAK { (libm::log2(v) + 9.72) / STOPS } else { STEEP * v + TOE };
                 shaped(y)
             }
-            Space::Log => (v - 95.0 / 1023.0) / (1.0 - 95.0 / 1023.0),
+            Space::Log(black) => ((v - black) / (1.0 - black)).clamp(0.0, 1.0),
             Space::Pq => {
                 let (m1, m2) = (2610.0 / 16384.0, 2523.0 / 32.0);
                 let (c1, c2, c3) = (3424.0 / 4096.0, 2413.0 / 128.0, 2392.0 / 128.0);
@@ -109,6 +114,8 @@ mod tests {
         near(Space::Linear.light(0.0), 0.0);
         near(Space::Linear.light(BREAK - 1e-9), Space::Linear.light(BREAK + 1e-9));
         near(Space::Linear.slope(BREAK - 1e-9), Space::Linear.slope(BREAK + 1e-9));
-        near(Space::Log.light(95.0 / 1023.0), 0.0);
+        near(Space::Log(BASE).light(95.0 / 1023.0), 0.0);
+        near(Space::Log(BASE).light(1.0), 1.0);
+        near(Space::Log(0.0).light(0.5), 0.5);
     }
 }

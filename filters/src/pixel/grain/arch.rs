@@ -248,11 +248,16 @@ struct ByCodes<'a, V> {
 impl<V: Vector> Adds<V, u8> for ByCodes<'_, V> {
     #[inline(always)]
     fn add(&self, old: V, light: V, n: &impl Numbers<V>, x: usize) -> V {
-        let i = light.deal();
-        let (low, high) = (i.look_up8(&self.codes.low), i.look_up8(&self.codes.high));
+        let [s, t] = if V::BYTE_TABLES {
+            let i = light.deal();
+            let (low, high) = (i.look_up8(&self.codes.low), i.look_up8(&self.codes.high));
+            [low.unpack_low8(high), low.unpack_high8(high)]
+        } else {
+            light.look_up_words(&self.codes.words)
+        };
         let down = self.codes.shift - 16;
-        let first = n.at(x).mulhi_i16(low.unpack_low8(high)).add16(self.half).shr_i16(down);
-        let second = n.at(x + V::BYTES / 2).mulhi_i16(low.unpack_high8(high)).add16(self.half).shr_i16(down);
+        let first = n.at(x).mulhi_i16(s).add16(self.half).shr_i16(down);
+        let second = n.at(x + V::BYTES / 2).mulhi_i16(t).add16(self.half).shr_i16(down);
         let sign = old.splat8(0x80);
         within(old.xor(sign).adds_i8(first.low_bytes(second)).xor(sign), old, self.ends)
     }
@@ -363,13 +368,14 @@ fn finish_codes_body<V: Vector>(
     codes: &Codes,
     (lo, hi): (u8, u8),
 ) -> bool {
-    // Elsewhere nodes are faster.
-    if V::BYTE_TABLES {
+    // Elsewhere nodes are faster, but SSE2 has no shuffle that looks them up.
+    let faster = V::BYTE_TABLES || V::BYTES == 16;
+    if faster {
         let half = any.splat16(1 << (codes.shift - 17));
         let by = ByCodes { codes, half, ends: [any.splat8(lo), any.splat8(hi)] };
         by_reach(any, (row, light), sources, &by);
     }
-    V::BYTE_TABLES
+    faster
 }
 
 #[inline(always)]

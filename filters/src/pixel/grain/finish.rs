@@ -68,9 +68,10 @@ impl Sources<'_> {
     }
 }
 
-/// The response of 8-bit samples, by code: low and high bytes of S.
+/// The response of 8-bit samples, by code: S, and its low and high bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Codes {
+    pub(super) words: [i16; 256],
     pub(super) low: [u8; 256],
     pub(super) high: [u8; 256],
     pub(super) shift: u32,
@@ -84,7 +85,7 @@ impl Codes {
         let fits = gain.narrow() && gain.codes(i16::MIN, most) >= -128 && gain.codes(i16::MAX, most) <= 127;
         fits.then(|| {
             let [low, high] = [0, 1].map(|i| all.map(|s| s.to_le_bytes()[i]));
-            Box::new(Codes { low, high, shift: gain.shift })
+            Box::new(Codes { words: all, low, high, shift: gain.shift })
         })
     }
 }

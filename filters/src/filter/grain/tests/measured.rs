@@ -120,7 +120,7 @@ fn the_response_follows_the_curve() {
 fn hdr_and_linear_have_responses_of_their_own() {
     let shape = |transfer, v: f64| {
         let format =
-            Format { transfer, range: ColorRange::Full, ..Format::from_name("gray16", 640, 100).unwrap() };
+            Format { transfer, range: ColorRange::Full, ..Format::from_name("gray16", 1920, 40).unwrap() };
         flat(format, [(v * 65535.0) as u16; 3], "strength=4", 1)[0].1 / 257.0
     };
     // 100 cd/m2 is near the peak, 1000 white; in video the same codes are in the middle and bright.
@@ -131,7 +131,7 @@ fn hdr_and_linear_have_responses_of_their_own() {
     // Linear: a stop is a stop, so grain grows with the light.
     let (dark, light) = (shape(Transfer::LINEAR, 0.09), shape(Transfer::LINEAR, 0.18));
     assert!((light / dark - 2.0).abs() < 0.25, "{dark} {light}");
-    let format = Format { transfer: Transfer::LINEAR, ..Format::from_name("grayf32", 640, 100).unwrap() };
+    let format = Format { transfer: Transfer::LINEAR, ..Format::from_name("grayf32", 1920, 40).unwrap() };
     for v in [0.09, 0.18, 0.7] {
         let float = flat(format, [(v * 65535.0) as u16; 3], "strength=4", 1)[0].1 / 257.0;
         assert!((float / shape(Transfer::LINEAR, v) - 1.0).abs() < 0.05, "{v}: {float}");
@@ -291,7 +291,7 @@ fn frames_planes_and_fields_are_independent_unless_asked() {
 #[test]
 fn the_response_is_the_model_down_to_black_and_keeps_the_mean() {
     // At 16 bits and in every code's neighbourhood; u^.508 (1-u)^.664 over its peak.
-    let format = Format { range: ColorRange::Full, ..Format::from_name("gray16", 960, 400).unwrap() };
+    let format = Format { range: ColorRange::Full, ..Format::from_name("gray16", 1920, 200).unwrap() };
     let model = |u: f64| u.powf(0.508) * (1.0 - u).powf(0.664);
     let peak = model(0.508 / 1.172);
     for eighth in [9, 10, 11, 13, 16, 20, 23, 28, 33, 41, 47, 52, 60, 64, 95, 120, 200, 512] {
@@ -306,7 +306,7 @@ fn the_response_is_the_model_down_to_black_and_keeps_the_mean() {
         }
     }
     for name in ["gray", "gray10"] {
-        let format = Format::from_name(name, 960, 200).unwrap();
+        let format = Format::from_name(name, 1920, 100).unwrap();
         let per = if name == "gray" { 1.0 } else { 4.0 };
         for above in [1, 2, 3, 4, 6, 9, 14] {
             for code in [16 + above, 235 - above] {
