@@ -448,15 +448,21 @@ fn repeat_256(bytes: &[u8; 16]) -> __m256i {
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
-/// SSE2 moves nothing by a table, but puts words into lanes one by one.
+/// SSE2 moves nothing by a table: entries are put together in general registers, four at a time. Lane by lane it takes
+/// twice as long.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn look_up_words_128(x: __m128i, table: &[i16; 256]) -> [__m128i; 2] {
-    let mut lanes = [0u8; 16];
-    // SAFETY: sixteen bytes are 128 bits.
-    unsafe { _mm_storeu_si128(lanes.as_mut_ptr().cast(), x) };
-    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = lanes.map(|lane| table[usize::from(lane)]);
-    [_mm_setr_epi16(a, b, c, d, e, f, g, h), _mm_setr_epi16(i, j, k, l, m, n, o, p)]
+    let four = |bytes: u32| {
+        let word = |i: u32| u64::from(table[(bytes >> (8 * i) & 255) as usize] as u16) << (16 * i);
+        (word(0) | word(1) | word(2) | word(3)) as i64
+    };
+    let low = _mm_cvtsi128_si64(x) as u64;
+    let high = _mm_cvtsi128_si64(_mm_unpackhi_epi64(x, x)) as u64;
+    [
+        _mm_set_epi64x(four((low >> 32) as u32), four(low as u32)),
+        _mm_set_epi64x(four((high >> 32) as u32), four(high as u32)),
+    ]
 }
 
 /// Sixteen shuffles look up sixteen entries each; bits 4 to 7 of a byte pick among them. A shuffle gives 0 where bit 7
