@@ -30,7 +30,7 @@ pub(super) fn page(f: &Entry) -> String {
     let _ = writeln!(text, "\nExample:\n  grainfield render clip.y4m out.y4m -f {}", example(f));
     if f.settings.iter().any(|s| s.kind.animatable()) {
         text +=
-            "\nA setting that can be animated takes keys instead of a number: '0=0;48=12' (frame=value).\n";
+            "\nA setting that can be animated takes keys instead of a number:\n'0=0;48=12' (frame=value).\n";
     }
     text
 }

@@ -122,7 +122,7 @@ fn errors_have_a_kind_and_a_place() {
     assert_eq!((late.kind(), late.position().frame), (ErrorKind::Usage, Some(5)));
     let filter = clip.preview(0, &recipe("noise,noise=planes=a"), &Cancel::new()).unwrap_err();
     assert_eq!((filter.kind(), filter.position().filter), (ErrorKind::Usage, Some(2)));
-    let image = clip.preview(0, &recipe("overlay=image=/no/such.png"), &Cancel::new()).unwrap_err();
+    let image = clip.preview(0, &recipe("sprites=image=/no/such.png"), &Cancel::new()).unwrap_err();
     assert_eq!(image.kind(), ErrorKind::Input);
 }
 
@@ -190,7 +190,7 @@ fn a_render_tells_its_frames_and_can_be_cancelled() {
 #[test]
 fn a_clip_can_be_read_once_for_a_render() {
     let folder = tempfile::tempdir().unwrap();
-    ffmpeg(folder.path(), "-f lavfi -i testsrc=size=48x32:rate=5:duration=1 in.y4m");
+    ffmpeg(folder.path(), "-f lavfi -i testsrc=size=48x32:rate=5:duration=1 -pix_fmt yuv420p in.y4m");
     let input = folder.path().join("in.y4m");
     let clip = grainfield::open(&input).unwrap();
     std::fs::remove_file(&input).unwrap();
