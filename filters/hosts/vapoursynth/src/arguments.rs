@@ -27,9 +27,13 @@ fn host_type(kind: Kind) -> &'static str {
         Kind::Switch | Kind::Integer { .. } | Kind::SourceFrame => "int",
         Kind::Fixed { .. } => "float",
         Kind::Number { .. } | Kind::Position { .. } | Kind::Colour | Kind::Planes => "data[]",
-        Kind::Seed | Kind::Choice(_) | Kind::Frames | Kind::Image | Kind::Effect | Kind::Points { .. } => {
-            "data"
-        }
+        Kind::Seed
+        | Kind::Choice(_)
+        | Kind::Frames
+        | Kind::Image
+        | Kind::Effect
+        | Kind::GrainTable
+        | Kind::Points { .. } => "data",
     }
 }
 
