@@ -50,7 +50,7 @@ impl Plugin {
         Plugin {
             texts: params.iter().map(told).collect(),
             params,
-            name: text(&filter.map_or_else(|| "Grainfield".into(), |f| format!("Grainfield {}", f.label))),
+            name: text(&filter.map_or_else(|| "Grainfield".into(), |f| format!("Grainfield {}", f.name))),
             help: text(filter.map_or("Filters of a Grainfield recipe.", |f| f.help)),
             filter,
         }

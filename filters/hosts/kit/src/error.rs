@@ -15,10 +15,20 @@ impl fmt::Display for HostError {
 
 impl std::error::Error for HostError {}
 
-/// Any error of ours, with its causes.
 impl HostError {
+    /// Any error of ours, with the causes that its text does not have.
     pub(crate) fn of(error: &dyn std::error::Error) -> HostError {
-        HostError(error.to_string())
+        let mut text = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            let more = error.to_string();
+            if !text.contains(&more) {
+                text += ": ";
+                text += &more;
+            }
+            cause = error.source();
+        }
+        HostError(text)
     }
 }
 
@@ -36,6 +46,12 @@ pub fn guarded<T>(f: impl FnOnce() -> Result<T, HostError>) -> Result<T, HostErr
 #[allow(clippy::panic)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn causes_are_told_once() {
+        let error = crate::Look::of_chain("sprites=image=/nowhere.png").unwrap_err();
+        assert_eq!(error.0.matches("No such file").count(), 1, "{error}");
+    }
 
     #[test]
     fn a_panic_is_an_error() {
