@@ -119,7 +119,7 @@ fn sound_that_outlasts_the_picture_is_kept_or_named() {
     s.tool(
         "ffmpeg",
         &format!(
-            "{FF} -f lavfi -i testsrc2=size=64x48:rate=25:duration=2 -f lavfi -i sine=f=1000:d=3 -map 0 -map 1 -pix_fmt \
+            "{FF} -f lavfi -i testsrc2=size=64x48:rate=25:duration=2 -f lavfi -i sine=f=1000:r=48000:d=3 -map 0 -map 1 -pix_fmt \
              yuv420p -c:v ffv1 -c:a pcm_s16le long.mkv"
         ),
     );
