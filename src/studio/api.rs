@@ -4,6 +4,7 @@ use super::fault::Fault;
 use super::files::Roots;
 use super::jobs::{self, Jobs};
 use super::picture::{self, Rgba, View};
+use super::problem::{Ask, Body, Name, Problem};
 use super::recipe::{self, RecipeFault, RecipeText};
 use super::scopes::{self, Scope};
 use super::{autosave_file, curve as curves, guard};
@@ -14,8 +15,7 @@ use crate::session::job::{Cache, Request};
 use crate::session::{self, Cancel, Clip};
 use crate::source;
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use grainfield_filters::catalog::FILTERS;
@@ -164,68 +164,6 @@ impl StateCache for ToldStates {
         let _ = self.news.send(json!({ "type": "simulating", "done": done, "all": all }).to_string());
     }
 }
-
-/// Why a request is not answered.
-#[derive(Debug)]
-pub(super) struct Problem {
-    status: StatusCode,
-    body: Value,
-}
-
-impl Problem {
-    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Problem {
-        Problem { status, body: json!({ "error": { "text": text.into() } }) }
-    }
-
-    fn gone(text: &str) -> Problem {
-        Problem::new(StatusCode::GONE, text)
-    }
-}
-
-impl From<Fault> for Problem {
-    fn from(fault: Fault) -> Problem {
-        Problem::new(
-            if fault.stopped { StatusCode::GONE } else { StatusCode::UNPROCESSABLE_ENTITY },
-            fault.text,
-        )
-    }
-}
-
-impl From<RecipeFault> for Problem {
-    fn from(fault: RecipeFault) -> Problem {
-        Problem { status: StatusCode::UNPROCESSABLE_ENTITY, body: json!({ "error": fault }) }
-    }
-}
-
-macro_rules! rejections {
-    ($($kind:ty),*) => {$(
-        impl From<$kind> for Problem {
-            fn from(rejection: $kind) -> Problem {
-                Problem::new(rejection.status(), rejection.body_text())
-            }
-        }
-    )*};
-}
-rejections!(JsonRejection, PathRejection, QueryRejection);
-
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        (self.status, Json(self.body)).into_response()
-    }
-}
-
-/// A JSON body; what is wrong with it is told as all else.
-#[derive(FromRequest)]
-#[from_request(via(Json), rejection(Problem))]
-pub(super) struct Body<T>(T);
-
-#[derive(FromRequestParts)]
-#[from_request(via(Query), rejection(Problem))]
-pub(super) struct Ask<T>(T);
-
-#[derive(FromRequestParts)]
-#[from_request(via(Path), rejection(Problem))]
-pub(super) struct Name<T>(T);
 
 type Answer = Result<Response, Problem>;
 

@@ -1,7 +1,8 @@
 //! Who may ask: any page in the browser can send requests to this machine, so each one has to show that it comes from
 //! ours.
 
-use super::api::{Problem, Studio};
+use super::api::Studio;
+use super::problem::Problem;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;

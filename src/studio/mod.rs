@@ -16,6 +16,7 @@ mod files;
 mod guard;
 mod jobs;
 mod picture;
+mod problem;
 mod recipe;
 mod scopes;
 

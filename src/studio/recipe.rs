@@ -243,7 +243,7 @@ pub(super) fn load(recipe: &mut Recipe, roots: &Roots) -> Result<(), (Option<(us
         for (setting, value) in step.values.iter_given() {
             let name = match (setting.kind, value) {
                 (Kind::Image, Value::Image(picture)) => picture.name(),
-                (Kind::Effect, Value::Effect(file)) => file.name(),
+                (Kind::Effect | Kind::GrainTable, Value::File(file)) => file.name(),
                 _ => continue,
             };
             roots.existing(name).map_err(|e| (named(i, setting.id), e))?;

@@ -74,7 +74,7 @@ fn bands(fields: &[Field]) -> Vec<f64> {
         field.centre();
         spectrum.add(&field);
     }
-    let mut bands = vec![(0.0, 0.0); 8];
+    let mut bands = [(0.0, 0.0); 8];
     for ring in spectrum.rings(1.0) {
         let band = &mut bands[((ring.frequency * 16.0) as usize).min(7)];
         *band = (band.0 + ring.power * ring.modes, band.1 + ring.modes);

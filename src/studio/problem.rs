@@ -1,0 +1,72 @@
+//! Why a request is not answered, and requests whose form is checked.
+
+use super::fault::Fault;
+use super::recipe::RecipeFault;
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// Why a request is not answered.
+#[derive(Debug)]
+pub(super) struct Problem {
+    status: StatusCode,
+    body: Value,
+}
+
+impl Problem {
+    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Problem {
+        Problem { status, body: json!({ "error": { "text": text.into() } }) }
+    }
+
+    pub(super) fn gone(text: &str) -> Problem {
+        Problem::new(StatusCode::GONE, text)
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Problem {
+        Problem::new(
+            if fault.stopped { StatusCode::GONE } else { StatusCode::UNPROCESSABLE_ENTITY },
+            fault.text,
+        )
+    }
+}
+
+impl From<RecipeFault> for Problem {
+    fn from(fault: RecipeFault) -> Problem {
+        Problem { status: StatusCode::UNPROCESSABLE_ENTITY, body: json!({ "error": fault }) }
+    }
+}
+
+macro_rules! rejections {
+    ($($kind:ty),*) => {$(
+        impl From<$kind> for Problem {
+            fn from(rejection: $kind) -> Problem {
+                Problem::new(rejection.status(), rejection.body_text())
+            }
+        }
+    )*};
+}
+rejections!(JsonRejection, PathRejection, QueryRejection);
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        (self.status, Json(self.body)).into_response()
+    }
+}
+
+/// A JSON body; what is wrong with it is told as all else.
+#[derive(FromRequest)]
+#[from_request(via(Json), rejection(Problem))]
+pub(super) struct Body<T>(pub(super) T);
+
+#[derive(FromRequestParts)]
+#[from_request(via(Query), rejection(Problem))]
+pub(super) struct Ask<T>(pub(super) T);
+
+#[derive(FromRequestParts)]
+#[from_request(via(Path), rejection(Problem))]
+pub(super) struct Name<T>(pub(super) T);
