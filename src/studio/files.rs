@@ -53,6 +53,10 @@ impl Roots {
         if name.is_empty() || name.contains('\0') {
             return Err(Fault::new("a file's name is missing"));
         }
+        // FFmpeg would take what stands before a colon for a protocol.
+        if name.split('/').next().is_some_and(|first| first.contains(':')) {
+            return Err(Fault::new(format!("{name}: protocols cannot be named here")));
+        }
         let path = self.first().join(name);
         if path.components().any(|c| c == Component::ParentDir) {
             return Err(outside());

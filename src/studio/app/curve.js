@@ -23,7 +23,7 @@ const span = signal(/** @type {[number, number] | null} */ (null));
 const chosen = signal(-1);
 /** Curves as the server has drawn them last, by filter and setting. */
 const drawn = signal(/** @type {Map<string, Drawn & {url: string}>} */ (new Map()));
-/** @type {null | {index: number, part: number, low: number, high: number}} */
+/** @type {null | {index: number, part: number, low: number, high: number, from: number, value: number, level: boolean}} */
 let drag = null;
 
 /** All settings that move. */
@@ -167,7 +167,7 @@ function editor() {
     }
     chosen.value = hit.index;
     svgElement.setPointerCapture(e.pointerId);
-    if (hit.index >= 0) drag = { index: hit.index, part: hit.part, low, high };
+    if (hit.index >= 0) drag = { index: hit.index, part: hit.part, low, high, from: py, value: d.keys[hit.index].value[hit.part], level: true };
     else seek(frameAt(px));
   };
   const move = (/** @type {PointerEvent} */ e) => {
@@ -181,7 +181,10 @@ function editor() {
     const least = index > 0 ? Math.floor(d.keys[index - 1].frame) + 1 : clip.value?.first ?? 0;
     const most = index + 1 < d.keys.length ? Math.ceil(d.keys[index + 1].frame) - 1 : Infinity;
     const at = Math.max(least, Math.min(most, Math.round(frameAt(px))));
-    const value = key.value.map((v, i) => (i === part ? rounded(valueOf(py)) : v));
+    // The value follows the pointer from where it took the key. A drag to the side leaves it.
+    drag.level &&= Math.abs(py - drag.from) < 3;
+    const dragged = drag.level ? drag.value : rounded(drag.value + valueOf(py) - valueOf(drag.from));
+    const value = key.value.map((v, i) => (i === part ? dragged : v));
     const same = at === Math.round(key.frame);
     write(d.keys.map((k, i) => (i === index ? { ...k, at: same ? k.at : timeAt(at, d.keys), frame: same ? k.frame : at, value, text: partsText(m.setting, value) } : k)));
   };
