@@ -253,7 +253,7 @@ fn curves_are_made_by_hand() {
     // Deleted by a key, and back.
     b.run("const e = document.querySelectorAll('.keytable button')[1]; e.click()");
     b.settle();
-    assert_eq!(b.run("return s.doc.value.steps[0].values.strength"), json!("4"), "one key alone is a constant");
+    assert_eq!(b.run("return s.doc.value.steps[0].values.strength"), json!("0(hold)=4"));
     b.run("s.undo()");
     b.settle();
     assert_eq!(b.run("return s.doc.value.steps[0].values.strength"), json!("0(hold)=4;36=12"));

@@ -71,7 +71,7 @@ function write(keys, more = {}) {
   const d = m && drawn.value.get(m.name);
   if (!m || !d) return;
   const next = { before: d.before, after: d.after, ...more, keys };
-  setValue(m.step.id, m.id, keys.length ? curveText(next) : null);
+  setValue(m.step.id, m.id, keys.length ? curveText(next) : null, drag !== null);
   // Seen at once; the server's line follows.
   drawn.value = new Map(drawn.value).set(m.name, { ...d, ...next, url: '' });
 }
@@ -103,7 +103,7 @@ function removeKey(index) {
   const m = current();
   const d = m && drawn.value.get(m.name);
   if (!m || !d?.keys[index]) return;
-  if (d.keys.length === 1) setValue(m.step.id, m.id, partsText(m.setting, d.keys[0].value));
+  if (d.keys.length === 1) setValue(m.step.id, m.id, partsText(m.setting, d.keys[0].value), false);
   else write(d.keys.filter((_, i) => i !== index));
   chosen.value = -1;
 }

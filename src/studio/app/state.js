@@ -131,8 +131,11 @@ export function editStep(id, change, merge) {
   edit((d) => ({ ...d, steps: d.steps.map((s) => (s.id === id ? change(s) : s)) }), merge);
 }
 
-/** Gives a setting a value; null takes it away. @param {number} id @param {string} setting @param {string | null} text */
-export function setValue(id, setting, text) {
+/**
+ * Gives a setting a value; null takes it away. Values of a drag that follow each other soon are undone in one step.
+ * @param {number} id @param {string} setting @param {string | null} text @param {boolean} [dragged]
+ */
+export function setValue(id, setting, text, dragged = true) {
   editStep(
     id,
     (step) => {
@@ -142,7 +145,7 @@ export function setValue(id, setting, text) {
       else values[setting] = text;
       return { ...step, values };
     },
-    `${id}.${setting}`,
+    dragged ? `${id}.${setting}` : '',
   );
 }
 
