@@ -22,7 +22,7 @@
 //! | to | go to |
 //! |---|---|
 //! | read and write recipes as text | [`recipe`] |
-//! | list filters and their settings | [`catalog`], [`settings`] |
+//! | list filters and their settings | [`catalog`], [`mod@settings`] |
 //! | hold pictures, or borrow them from a host | [`frame`] |
 //! | run filters over frames | [`chain`], with what [`lend`] asks of the host |
 //! | write a filter | [`mod@filter`], whose page shows a whole one; [`pixel`] has the rows, [`noise`] random numbers |

@@ -1,5 +1,5 @@
 //! Temporary files. Each is known to the process from its making until it gets its name or goes, so that a program
-//! which has to end at once leaves none behind but those with [whole frames](Temporary::keep_as), under a name that says
+//! which has to end at once leaves none behind but those with whole frames (`Temporary::keep_as`), under a name that says
 //! so. A program that is killed does; its locks go with it, by which the next
 //! writer of the same output knows the file and [removes](sweep) it.
 

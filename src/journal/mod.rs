@@ -1,4 +1,4 @@
-//! What is finished, from what, by which settings: [manifests](resume), [shards](shard) and [segments](segments).
+//! What is finished, from what, by which settings: [manifests](resume), [shards](shard) and [segments].
 
 mod frame_list;
 pub mod keep;

@@ -1,7 +1,8 @@
 //! Matching grain: what makes a clean picture as grainy as a plate.
 //!
-//! Grain is the difference of a plate and its clean twin. It is measured ([`Residual`]), a look is fitted to it
-//! ([`recipe`](recipe()), [`table`](table())), laid over the clean twin and measured again, and the look corrected by what that lacks: so all
+//! Grain is the difference of a plate and its clean twin. It is measured
+//! ([`Residual`](grainfield_measure::residual::Residual)), a look is fitted to it ([`recipe`](recipe()),
+//! [`table`](table())), laid over the clean twin and measured again, and the look corrected by what that lacks: so all
 //! that filters round and limit is in the result. What a look cannot say is told in dB.
 
 mod fit;

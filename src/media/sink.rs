@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// What a sink is told before the first frame.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What every frame will be. Made from [`sink::accepts`](crate::sink::accepts) of what the chain gives.
+    /// What every frame will be. Made from `sink::accepts` of what the chain gives.
     pub format: Format,
     /// What the source wants carried (a y4m header line), for a sink of the same kind.
     pub carried: Carried,

@@ -1,11 +1,11 @@
 //! `grainfield studio`: a page in the browser that shows a source and what a recipe makes of it, frame by frame.
 //!
 //! The server listens on this machine alone. What it shows is what a render writes: frames come from the same chain as
-//! any render's, and only then are turned into 8-bit RGB ([`picture`]), cut out, or made smaller. Curves, scopes,
+//! any render's, and only then are turned into 8-bit RGB (`picture`), cut out, or made smaller. Curves, scopes,
 //! differences and code values are worked out here too, so that the page does no arithmetic on samples.
 //!
-//! The parts: [`guard`] decides who may ask, [`api`] answers with frames of the library's [`session`](crate::session),
-//! [`jobs`] renders through the files of `grainfield batch`, and `app/` is the page, compiled into the program.
+//! The parts: `guard` decides who may ask, `api` answers with frames of the library's [`session`](crate::session),
+//! `jobs` renders through the files of `grainfield batch`, and `app/` is the page, compiled into the program.
 
 mod api;
 mod assets;

@@ -12,7 +12,7 @@
 //!
 //! The kernel, the response and the rounding are stated in [`crate::pixel::grain`]. Size and strength are those of a
 //! picture 1920 wide; at another width grain is what a picture of that width shows once the larger of the two is reduced
-//! to the other ([`Axis::scaled`]). In a field of an interlaced picture rows are twice as far apart, so the kernel is half
+//! to the other (`Axis::scaled`). In a field of an interlaced picture rows are twice as far apart, so the kernel is half
 //! as long down as across. Float samples get the same field; scene
 //! linear ones are multiplied by powers of two, which adds to their logarithm.
 

@@ -84,7 +84,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<Token>, (Range<usize>, Problem)> {
     }
 }
 
-/// A value as it must be written in a chain to come out of [`lex`] the same.
+/// A value as it must be written in a chain to come out of `lex` the same.
 pub fn quoted(value: &str, out: &mut String) {
     let special = |c: char| matches!(c, '\\' | '\'' | ':' | ',' | ';' | '[' | ']') || c.is_whitespace();
     if !value.is_empty() && !value.contains(special) {
