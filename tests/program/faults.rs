@@ -5,7 +5,9 @@
 //! that nothing disturbed. `GRAINFIELD_SOAK=50` kills so many times; `GRAINFIELD_SEED` repeats a run.
 #![cfg(target_os = "linux")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+#[cfg(feature = "ffmpeg")]
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
