@@ -190,6 +190,13 @@ export function randomSeed() {
   return String(crypto.getRandomValues(new BigUint64Array(1))[0]);
 }
 
+/** What a text field does with what was typed: nothing takes the value away, keys are the whole curve, else `set` takes it. @param {Step} step @param {Setting} s @param {(value: string) => void} set */
+const typedInto = (step, s, set) => (/** @type {any} */ e) => {
+  const typed = e.target.value.trim();
+  if (typed === '' || isCurve(typed)) setValue(step.id, s.id, typed || null);
+  else set(typed);
+};
+
 /** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
 function number(step, s, given, effective, id) {
   const range = slider(s);
@@ -213,12 +220,7 @@ function number(step, s, given, effective, id) {
         const by = (range.log ? Math.max(1e-4, shown * 0.05) : range.step) * (e.shiftKey ? 10 : 1) * (e.key === 'ArrowUp' ? 1 : -1);
         set(short(Math.max(s.min ?? -Infinity, Math.min(s.max ?? Infinity, shown + by)), range.log ? 0 : range.step));
       }}
-      @change=${(/** @type {any} */ e) => {
-        const typed = e.target.value.trim();
-        if (typed === '') setValue(step.id, s.id, null);
-        else if (isCurve(typed)) setValue(step.id, s.id, typed);
-        else set(typed);
-      }}>`;
+      @change=${typedInto(step, s, set)}>`;
 }
 
 /** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
@@ -232,12 +234,7 @@ function colour(step, s, given, effective, id) {
       @input=${(/** @type {any} */ e) => set(e.target.value + (parts && parts[3] < 1 ? colourText(parts).slice(7) : ''))}>
     <input id=${id} class="text" type="text" spellcheck="false" placeholder="auto" title="#rrggbb, #rrggbbaa, a name, or keys"
       .value=${moves && parts ? colourText(parts) : value}
-      @change=${(/** @type {any} */ e) => {
-        const typed = e.target.value.trim();
-        if (typed === '') setValue(step.id, s.id, null);
-        else if (isCurve(typed)) setValue(step.id, s.id, typed);
-        else set(typed);
-      }}>`;
+      @change=${typedInto(step, s, set)}>`;
 }
 
 /** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
