@@ -31,17 +31,19 @@ mod import;
 mod lottie;
 mod pack;
 mod state_cache;
+mod text_file;
 mod tracks;
 mod unpack;
 
 pub(crate) use attach::one;
 pub use attach::{AttachError, AttachProblem, attach};
-pub use effect::{EffectFileError, load_effect};
-pub use grain_table::{GrainTableError, load_grain_table};
+pub use effect::load_effect;
+pub use grain_table::load_grain_table;
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
 pub use lottie::{LottieError, lottie, to_lottie};
 pub use pack::PackedWriter;
 pub use state_cache::{DiskStateCache, pack as pack_state, unpack as unpack_state};
+pub use text_file::TextFileError;
 pub use tracks::{TrackFile, TrackFileError, check_name, reindex, write};
 pub use unpack::{PackedReader, RandomAccessFile, StoreError, StoreProblem};
 

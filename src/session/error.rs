@@ -130,7 +130,7 @@ impl Error {
 fn of_begin(error: &JobError) -> ErrorKind {
     match error {
         e if e.is_usage() => ErrorKind::Usage,
-        JobError::Source(_) | JobError::Attach(_) | JobError::Effect(_) => ErrorKind::Input,
+        JobError::Source(_) | JobError::Attach(_) | JobError::TextFile(_) => ErrorKind::Input,
         _ => ErrorKind::Output,
     }
 }

@@ -56,12 +56,9 @@ pub enum JobError {
     /// A setting's curve cannot be taken from its file.
     #[error(transparent)]
     Attach(#[from] crate::assets::AttachError),
-    /// An effect file cannot be taken.
+    /// An effect file or a film grain table cannot be taken.
     #[error("{0}")]
-    Effect(#[from] crate::assets::EffectFileError),
-    /// A film grain table cannot be taken.
-    #[error("{0}")]
-    GrainTable(#[from] crate::assets::GrainTableError),
+    TextFile(#[from] crate::assets::TextFileError),
     /// `--pix-fmt` names nothing.
     #[error("--pix-fmt: {0}")]
     PixFmt(#[from] NameError),
@@ -78,8 +75,7 @@ impl JobError {
             JobError::Source(e) => e.is_usage(),
             JobError::Sink(e) => e.is_usage(),
             JobError::Attach(e) => e.is_usage(),
-            JobError::Effect(e) => e.is_usage(),
-            JobError::GrainTable(e) => e.is_usage(),
+            JobError::TextFile(e) => e.is_usage(),
             _ => false,
         }
     }

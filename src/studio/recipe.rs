@@ -285,13 +285,12 @@ mod tests {
         let read = read(&asked);
         let told: Vec<_> =
             read.faults.iter().map(|f| (f.step, f.setting.as_deref(), f.span.clone())).collect();
-        assert_eq!(told[0], (None, Some("seed"), Some(0..2)));
-        assert_eq!(told[1].1, Some("nosuch"));
-        assert_eq!(told[2], (Some(1), Some("size"), Some(0..1)));
-        // The mark that is not known, and nothing else.
-        let strength = read.faults.iter().find(|f| f.setting.as_deref() == Some("strength")).unwrap();
-        assert_eq!((strength.step, strength.span.clone()), (Some(0), Some(5..6)));
+        // In the order of the filters. Of the curve, the mark that is not known and nothing else.
         assert_eq!(told.len(), 4);
+        assert_eq!(told[0], (None, Some("seed"), Some(0..2)));
+        assert_eq!(told[1], (Some(0), Some("strength"), Some(5..6)));
+        assert_eq!((told[2].0, told[2].1), (Some(1), Some("nosuch")));
+        assert_eq!(told[3], (Some(1), Some("size"), Some(0..1)));
         assert_eq!((read.all.steps.len(), read.on.steps.len()), (2, 1));
         assert_eq!(read.on.steps[0].values.seed(), Some(u64::MAX));
     }

@@ -250,12 +250,7 @@ function position(step, s, given, effective, id) {
     moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), v) : setValue(step.id, s.id, v);
   return html`<input id=${id} class="text digits" type="text" spellcheck="false" placeholder="x,y" title="x,y ${inPixels ? 'in pixels' : 'in parts of the picture'}, or keys"
       .value=${parts ? partsText(s, parts) : value}
-      @change=${(/** @type {any} */ e) => {
-        const typed = e.target.value.trim();
-        if (typed === '') setValue(step.id, s.id, null);
-        else if (isCurve(typed)) setValue(step.id, s.id, typed);
-        else set(typed);
-      }}>
+      @change=${typedInto(step, s, set)}>
     ${isPlace
       ? html`<button class="icon ${picking.value ? 'lit' : ''}" title="Choose in the picture" aria-label="${s.label}: choose in the picture"
           @click=${() => (picking.value = picking.value ? null : (x, y) => set(inPixels ? `${short(x)},${short(y)}` : `${short(x / width, 1e-4)},${short(y / height, 1e-4)}`))}>${icon('pick')}</button>`
