@@ -4,7 +4,7 @@
 //! test) hands these in. [`CurrentThread`] and [`NoCache`] are the poorest hosts that are still right.
 
 use core::fmt;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::io;
 
 /// Threads, lent.
@@ -15,6 +15,18 @@ pub trait Executor: Sync {
 
     /// How many tasks may run at the same time: a hint for choosing `count`, never a part of a result.
     fn width(&self) -> usize;
+}
+
+/// Runs those of the tasks 0 to `count - 1` that no other thread has taken from `next`, one after the other, until
+/// none is left: what each thread of an [`Executor`] does. `next` begins at 0.
+pub fn take_tasks(next: &AtomicUsize, count: usize, task: &(dyn Fn(usize) + Sync)) {
+    loop {
+        let i = next.fetch_add(1, Ordering::Relaxed);
+        if i >= count {
+            return;
+        }
+        task(i);
+    }
 }
 
 /// Stored states (jump frames) by key, lent. Best effort: what was put may be gone, so a reader must be able to

@@ -1,7 +1,7 @@
 //! Threads lent to filters: rayon behind [`Executor`].
 
-use grainfield_filters::lend::Executor;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use grainfield_filters::lend::{Executor, take_tasks};
+use std::sync::atomic::AtomicUsize;
 
 /// A pool of helpers beside the calling thread. The caller works too, so nothing waits for a helper that is busy
 /// with another frame's bands.
@@ -25,15 +25,7 @@ impl HelperPool {
 impl Executor for HelperPool {
     fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         let next = AtomicUsize::new(0);
-        let work = || {
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= count {
-                    return;
-                }
-                task(i);
-            }
-        };
+        let work = || take_tasks(&next, count, task);
         match &self.pool {
             Some(pool) if count > 1 => pool.in_place_scope(|scope| {
                 for _ in 0..self.helpers.min(count - 1) {

@@ -212,14 +212,14 @@ impl Job {
         check_numbers(&request, &info)?;
 
         let input = request.seen(&info.format);
-        load::<JobError>(&mut request, &info, &input, &mut |number| {
+        load::<JobError>(&mut request, &info, &mut |number| {
             let mut source = input_file.open(&options)?;
             source.seek(number)?;
             let mut slot = source::Slot::default();
             let Some(stamp) = source.next(&mut slot)?.filter(|s| s.number == number) else { return Ok(None) };
             source.decoder().decode(&stamp, &mut slot)?;
             slot.frame.retag(input);
-            Ok(Some((slot.frame, stamp.duration)))
+            Ok(Some(slot.frame))
         })?;
         let options = chain_options(&request, &info, &input)?;
         let mut natural = input;

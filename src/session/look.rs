@@ -90,9 +90,9 @@ fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Look,
     }
     crate::assets::attach(&mut request.recipe).map_err(JobError::from)?;
     job::check_source_frames(&request)?;
-    job::load(&mut request, &own.opened, &own.format, &mut |number| {
+    job::load(&mut request, &own.opened, &mut |number| {
         let found = own.frames.get(number + own.request.frame_offset, cancel);
-        found.map(|found| found.map(|f| (f.frame.clone(), f.stamp.duration)))
+        found.map(|found| found.map(|f| f.frame.clone()))
     })?;
     let options = job::chain_options(&request, &own.opened, &own.format)?;
     let output = request.written().map_err(JobError::from)?;

@@ -5,12 +5,14 @@
 //! last, bands, and the pool of prepared states.
 
 mod bind;
+mod gray;
 mod run;
 mod states;
 #[cfg(test)]
 mod tests;
 
 pub use bind::{Chain, ChainError, Fields, Options};
+pub use gray::gray;
 pub use run::Workspace;
 pub use states::States;
 

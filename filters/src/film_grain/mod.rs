@@ -8,7 +8,7 @@
 
 mod seed;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod text;
 mod vectors;
 

@@ -1,7 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn any_params() -> impl Strategy<Value = Params> {
+/// Any parameters that a bit stream can carry.
+pub(crate) fn any_params() -> impl Strategy<Value = Params> {
     let curve = |most| {
         prop::collection::btree_map(any::<u8>(), any::<u8>(), 0..=most)
             .prop_map(|m| m.into_iter().map(|(x, y)| [x, y]).collect::<Vec<_>>())
@@ -14,29 +15,32 @@ fn any_params() -> impl Strategy<Value = Params> {
         })
     };
     let all = || prop::collection::vec(any::<i8>(), 25);
+    let coefficients = (all(), all(), all(), 0u32..4);
     let points = (curve(14), curve(10), curve(10));
-    let shifts = (6u8..=9, 0u8..=3, 8u8..=11);
-    (0u8..=3, (all(), all(), all()), points, index(), index(), shifts, any::<[bool; 2]>()).prop_map(
-        |(lag, c, points, i, j, shifts, [chroma_from_luma, overlap])| {
-            let cut = |c: Vec<i8>, p| c[..Params::coefficient_count(lag, p)].to_vec();
+    (0u8..=3, coefficients, points, index(), index(), (6u8..=9, 0u8..=3, 8u8..=11), any::<[bool; 3]>())
+        .prop_map(|(lag, (y, cb, cr, weaker), points, i, j, shifts, [cfl, overlap, clip])| {
+            let cut = |c: Vec<i8>, p| {
+                c[..Params::coefficient_count(lag, p)].iter().map(|v| v >> (2 * weaker)).collect()
+            };
             Params {
                 points: [points.0, points.1, points.2],
                 lag,
-                coefficients: [cut(c.0, 0), cut(c.1, 1), cut(c.2, 2)],
+                coefficients: [cut(y, 0), cut(cb, 1), cut(cr, 2)],
                 coefficient_shift: shifts.0,
                 grain_shift: shifts.1,
                 scaling_shift: shifts.2,
-                chroma_from_luma,
+                chroma_from_luma: cfl,
                 overlap,
                 index: [i, j],
-                clip: false,
+                clip,
             }
-        },
-    )
+        })
 }
 
 fn any_table() -> impl Strategy<Value = Table> {
-    let segment = (0..i64::MAX, 0..i64::MAX, any::<bool>(), any::<u16>(), prop::option::of(any_params()));
+    // Tables do not say whether to clip.
+    let written = any_params().prop_map(|p| Params { clip: false, ..p });
+    let segment = (0..i64::MAX, 0..i64::MAX, any::<bool>(), any::<u16>(), prop::option::of(written));
     prop::collection::vec(segment, 0..6).prop_map(|all| {
         let mut known = false;
         let segments = all.into_iter().map(|(a, b, apply, seed, params)| {

@@ -4,13 +4,10 @@ use super::{JobError, Request, written};
 use crate::disk::{Place, Uses};
 use crate::format::images;
 use crate::source::{Info, SourceError};
-use grainfield_filters::chain::{Chain, Fields, Options, States, Step, Workspace};
-use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
-use grainfield_filters::ratio::Ratio;
+use grainfield_filters::chain::{Step, gray};
+use grainfield_filters::frame::Frame;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::{Kind, Setting, Value};
-use grainfield_filters::simd::Level;
 use std::path::Path;
 
 /// Refuses frames of the source where it can be read only once: before anything of it is read.
@@ -71,15 +68,13 @@ pub(crate) fn named(recipe: &Recipe) -> Uses {
     uses
 }
 
-/// Reads a frame of the source by the source's own number: its samples, described as the user says, and how long it is
-/// shown. `None` where there is no such frame.
-pub(crate) type ReadFrame<'a, E> = &'a mut dyn FnMut(i64) -> Result<Option<(Frame, Ratio)>, E>;
+/// Reads a frame of the source by the source's own number, described as the user says. `None` where there is no such frame.
+pub(crate) type ReadFrame<'a, E> = &'a mut dyn FnMut(i64) -> Result<Option<Frame>, E>;
 
-/// Reads what settings name and hands it in. `input` is the format of the source's frames, as said by the user.
+/// Reads what settings name and hands it in.
 pub(crate) fn load<E: From<JobError>>(
     request: &mut Request,
     info: &Info,
-    input: &Format,
     read: ReadFrame<'_, E>,
 ) -> Result<(), E> {
     load_files(&mut request.recipe)?;
@@ -87,7 +82,7 @@ pub(crate) fn load<E: From<JobError>>(
         for (setting, value) in unread(&request.recipe.steps[i], |kind| matches!(kind, Kind::SourceFrame)) {
             let Value::Image(picture) = value else { continue };
             let filter = request.recipe.steps[i].filter.name;
-            let frame = still(request, info, (filter, setting), picture.name(), input, read)?;
+            let frame = still(request, info, (filter, setting), picture.name(), read)?;
             put(&mut request.recipe.steps[i], setting, Value::Image(picture.read(frame)))?;
         }
     }
@@ -153,7 +148,6 @@ fn still<E: From<JobError>>(
     info: &Info,
     (filter, setting): (&str, &Setting),
     wanted: &str,
-    input: &Format,
     read: ReadFrame<'_, E>,
 ) -> Result<Frame, E> {
     let usage = |text: String| JobError::Usage(format!("{filter}: {}={wanted}: {text}", setting.id));
@@ -166,22 +160,6 @@ fn still<E: From<JobError>>(
         return Err(usage(format!("{} has the frames {}{end}", info.name, shown(first))).into());
     }
     let found = read(number)?;
-    let (mut frame, duration) = found.ok_or_else(|| usage(format!("{} has no such frame", info.name)))?;
-    let grey = Format {
-        family: Family::Gray,
-        depth: Depth::Bits(8),
-        subsampling: (0, 0),
-        alpha: Alpha::None,
-        range: ColorRange::Full,
-        ..*input
-    };
-    let how = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
-    let chain = Chain::bind::<JobError>(&[], *input, &how, |_| Ok(grey))?;
-    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &request.stop };
-    let at = FrameTime::of_frame(0, Ratio::whole(24));
-    let (mut work, states) = (Workspace::default(), States::default());
-    chain
-        .run(&at, duration, &mut frame, &mut work, &states, &host)
-        .map_err(|e| JobError::Usage(format!("{filter}: {e}")))?;
-    Ok(frame)
+    let frame = found.ok_or_else(|| usage(format!("{} has no such frame", info.name)))?;
+    Ok(gray(frame.as_ref()).map_err(|e| usage(e.to_string()))?)
 }

@@ -120,30 +120,9 @@ impl BoundLook {
     }
 }
 
-/// A picture as the grey image that a setting which names a frame of the source takes.
-pub fn grey(picture: FrameRef<'_>) -> Result<Frame, HostError> {
-    let from = picture.format;
-    let grey = Format {
-        family: Family::Gray,
-        depth: Depth::Bits(8),
-        subsampling: (0, 0),
-        alpha: Alpha::None,
-        range: ColorRange::Full,
-        ..from
-    };
-    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
-    guarded(|| {
-        let chain =
-            Chain::bind::<ChainError>(&[], from, &options, |_| Ok(grey)).map_err(|e| HostError::of(&e))?;
-        let mut frame = Frame::new(grey);
-        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
-        let at = FrameTime::of_frame(0, Ratio::whole(24));
-        let (mut work, states) = (Workspace::default(), States::default());
-        chain
-            .run_between(&at, Ratio::ZERO, picture, frame.as_mut(), &mut work, &states, &host)
-            .map_err(|e| HostError::of(&e))?;
-        Ok(frame)
-    })
+/// A picture as the gray image that a setting which names a frame of the source takes.
+pub fn gray(picture: FrameRef<'_>) -> Result<Frame, HostError> {
+    guarded(|| grainfield_filters::chain::gray(picture).map_err(|e| HostError::of(&*e)))
 }
 
 #[cfg(test)]

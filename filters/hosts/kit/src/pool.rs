@@ -1,7 +1,7 @@
 //! Threads for hosts that call with one.
 
 use super::float;
-use grainfield_filters::lend::Executor;
+use grainfield_filters::lend::{Executor, take_tasks};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -63,15 +63,7 @@ impl WorkPool {
 impl Executor for WorkPool {
     fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         let next = AtomicUsize::new(0);
-        let work = || {
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= count {
-                    return;
-                }
-                task(i);
-            }
-        };
+        let work = || take_tasks(&next, count, task);
         match &self.0.pool {
             // The caller works too, so nothing waits for a thread that is busy with another frame.
             Some(pool) if count > 1 => pool.in_place_scope(|scope| {

@@ -185,8 +185,8 @@ impl Instance {
             let picture = clip.frame(own)?;
             let format = Format { alpha: Alpha::None, ..tagged(input, picture.properties()) };
             // SAFETY: the frame lives, is of this format, and nobody writes to it.
-            let grey = host_kit::grey(unsafe { planes::read(format, &picture.planes(&format)) }?)?;
-            look.give_source_frame((step, id), grey)?;
+            let gray = host_kit::gray(unsafe { planes::read(format, &picture.planes(&format)) }?)?;
+            look.give_source_frame((step, id), gray)?;
         }
         let mut instance = Instance {
             host,

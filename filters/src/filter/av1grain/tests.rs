@@ -1,6 +1,7 @@
 use super::reference::grained;
 use super::*;
-use crate::film_grain::{ChromaIndex, Params, Segment};
+use crate::film_grain::Segment;
+use crate::film_grain::tests::any_params;
 use crate::filter::testing::{bind, format, noise, run, try_bind};
 use crate::frame::{ColorRange, Frame, Transfer};
 use crate::settings::Value;
@@ -64,41 +65,6 @@ fn decoders_say_the_same() {
             assert_eq!(md5(&run(&*filter, &source, 0, &[])), want, "vector {number} {level}");
         }
     }
-}
-
-fn any_params() -> impl Strategy<Value = Params> {
-    let curve = |most| {
-        prop::collection::btree_map(any::<u8>(), any::<u8>(), 0..=most)
-            .prop_map(|m| m.into_iter().map(|(x, y)| [x, y]).collect::<Vec<_>>())
-    };
-    let index = || {
-        (any::<u8>(), any::<u8>(), 0u16..512).prop_map(|(own, luma, offset)| ChromaIndex {
-            own,
-            luma,
-            offset,
-        })
-    };
-    let all = || prop::collection::vec(any::<i8>(), 25);
-    let coefficients = (all(), all(), all(), 0u32..4);
-    let points = (curve(14), curve(10), curve(10));
-    (0u8..=3, coefficients, points, index(), index(), (6u8..=9, 0u8..=3, 8u8..=11), any::<[bool; 3]>())
-        .prop_map(|(lag, (y, cb, cr, weaker), points, i, j, shifts, [cfl, overlap, clip])| {
-            let cut = |c: Vec<i8>, p| {
-                c[..Params::coefficient_count(lag, p)].iter().map(|v| v >> (2 * weaker)).collect()
-            };
-            Params {
-                points: [points.0, points.1, points.2],
-                lag,
-                coefficients: [cut(y, 0), cut(cb, 1), cut(cr, 2)],
-                coefficient_shift: shifts.0,
-                grain_shift: shifts.1,
-                scaling_shift: shifts.2,
-                chroma_from_luma: cfl,
-                overlap,
-                index: [i, j],
-                clip,
-            }
-        })
 }
 
 /// Every level and band, over pictures of all codes, any size and any parameters.

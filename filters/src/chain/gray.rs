@@ -1,0 +1,33 @@
+//! A picture as a gray image, for settings that name a frame of the source.
+
+use super::{Chain, ChainError, Fields, Options, States, Workspace};
+use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameRef, FrameTime};
+use crate::lend::{CurrentThread, Host, NoCache};
+use crate::ratio::Ratio;
+use crate::simd::Level;
+use core::error::Error;
+use core::sync::atomic::AtomicBool;
+
+/// The picture in gray, 8 bits, full range, without alpha.
+///
+/// # Errors
+/// Where the picture's format cannot be converted.
+pub fn gray(picture: FrameRef<'_>) -> Result<Frame, Box<dyn Error + Send + Sync>> {
+    let from = picture.format;
+    let gray = Format {
+        family: Family::Gray,
+        depth: Depth::Bits(8),
+        subsampling: (0, 0),
+        alpha: Alpha::None,
+        range: ColorRange::Full,
+        ..from
+    };
+    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let chain = Chain::bind::<ChainError>(&[], from, &options, |_| Ok(gray))?;
+    let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
+    let at = FrameTime::of_frame(0, Ratio::whole(24));
+    let mut frame = Frame::new(gray);
+    let (mut work, states) = (Workspace::default(), States::default());
+    chain.run_between(&at, Ratio::ZERO, picture, frame.as_mut(), &mut work, &states, &host)?;
+    Ok(frame)
+}
