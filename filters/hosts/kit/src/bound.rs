@@ -3,10 +3,8 @@
 use super::memory::MemoryCache;
 use super::{Earlier, HostError, Look, WorkPool, float, guarded};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
-use grainfield_filters::frame::{
-    Alpha, ColorRange, Depth, Family, Format, Frame, FrameMut, FrameRef, FrameTime,
-};
-use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache};
+use grainfield_filters::frame::{Format, Frame, FrameMut, FrameRef, FrameTime};
+use grainfield_filters::lend::{CurrentThread, Executor, Host};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::sync::Mutex;
