@@ -24,7 +24,7 @@ use super::point::{key, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Simulate, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Scratch};
 use crate::lend::{Host, PrepareError};
-use crate::particle::fluid::{EVERY, Fluid2d};
+use crate::particle::fluid::Fluid2d;
 use crate::pixel::convert::Coefficients;
 use crate::ratio::Ratio;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
@@ -283,14 +283,14 @@ struct Simulation {
 }
 
 impl Fluid {
-    /// Steps before the frame is shown, whole and settled.
+    /// Whole steps before the frame is shown.
     fn steps(&self, at: &FrameTime) -> u64 {
         let (t, r) = (at.time, self.rate);
         let over = i128::from(t.num()).checked_mul(i128::from(r.num()));
         let over = over.and_then(|v| v.checked_mul(i128::from(self.scene.steps))).unwrap_or(0);
         let under = i128::from(t.den()) * i128::from(r.den());
         let steps = u64::try_from(over.div_euclid(under.max(1)).max(0)).unwrap_or(u64::MAX / 4);
-        (steps / EVERY * EVERY).min(u64::MAX / 4) + self.ahead
+        steps.min(u64::MAX / 4) + self.ahead
     }
 
     fn places(&self, flat: &Fluid2d) -> ParcelPoints {
@@ -345,11 +345,11 @@ impl Render for Fluid {
         let parcels = self.scene.most();
         let cells = (self.scene.set.size[0] * self.scene.set.size[1])
             / (self.scene.set.radius * self.scene.set.radius);
-        // A parcel in the packed array, by place, as it is saved, and in the latest frames.
-        let each = 64 + 48 + 40 + size_of::<ParcelPoint>() * RECENT;
+        // A parcel's two places, its sums, as it is saved, and in the latest frames.
+        let each = 2 * 20 + 12 + 24 + 40 + size_of::<ParcelPoint>() * RECENT;
         let row = self.format.width as usize * 6 * 4;
         Memory {
-            fixed: parcels * each + cells as usize * 64 + (1 << 20),
+            fixed: parcels * each + cells as usize * 8 + (1 << 20),
             per_frame: parcels * size_of::<ParcelPoint>() + self.surface.bytes() + row + (1 << 16),
         }
     }
@@ -449,8 +449,7 @@ impl Fluid {
                 return Ok(());
             }
             host.check()?;
-            let moved = self.scene.advance(&mut line.flat, host.executor);
-            moved.map_err(|e| PrepareError::Failed(e.to_string()))?;
+            self.scene.advance(&mut line.flat, host.executor);
         }
     }
 }

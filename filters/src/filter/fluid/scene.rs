@@ -3,7 +3,7 @@
 
 use super::super::overlay::Rng;
 use crate::lend::Executor;
-use crate::particle::fluid::{EVERY, Fluid2d, Fluid2dSettings, FluidError, Solid};
+use crate::particle::fluid::{Fluid2d, Fluid2dSettings, FluidError, Solid};
 use crate::simd::Level;
 use core::f64::consts::TAU;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ pub(super) struct Scene {
     spacing: f64,
     /// Of the frame's corner in the box.
     origin: [f64; 2],
-    /// Steps a frame: a multiple of four, so that fields come at settled steps too.
+    /// Steps a frame: an even number, so that fields come at whole steps too.
     pub(super) steps: u64,
     /// Speed with which it comes in, and how wide.
     jet: f64,
@@ -117,8 +117,7 @@ impl Scene {
         let sound = 2.3 * pull.sqrt();
         let viscosity = 0.012 * radius * sound + 0.008 * params.viscosity * params.viscosity * pull.sqrt();
         let longest = f64::from(Fluid2d::longest(radius as f32, sound as f32, viscosity as f32));
-        let unit = 2 * EVERY;
-        let steps = ((params.frame / longest / unit as f64) as u64 + 1).min(MAX_STEPS / unit) * unit;
+        let steps = ((params.frame / longest / 2.0) as u64 + 1).min(MAX_STEPS / 2) * 2;
         let margin = MARGIN * spacing;
         let size = [params.aspect + 2.0 * margin, HEAD + 1.0 + margin];
         let rate = sound / radius;
@@ -243,21 +242,18 @@ impl Scene {
         Fluid2d::new(self.set, self.solid.clone(), parcels, step, level)
     }
 
-    /// Goes on by [`EVERY`] steps.
-    pub(super) fn advance(&self, flat: &mut Fluid2d, executor: &dyn Executor) -> Result<(), FluidError> {
+    /// Goes on by a step.
+    pub(super) fn advance(&self, flat: &mut Fluid2d, executor: &dyn Executor) {
         let new = self.inflow(flat);
-        flat.apply_moves(&new, executor)?;
-        for _ in 0..EVERY {
-            flat.step(executor);
-        }
-        Ok(())
+        flat.settle(&new, executor);
+        flat.step(executor);
     }
 
-    /// What comes in from this settled step to the next: new parcels, while there may be more, and after that those of
+    /// What comes in from this step to the next: new parcels, while there may be more, and after that those of
     /// the ground again.
     fn inflow(&self, flat: &mut Fluid2d) -> Vec<[f32; 4]> {
         let dt = f64::from(self.set.step);
-        let (from, to) = (flat.steps() as f64 * dt, (flat.steps() + EVERY) as f64 * dt);
+        let (from, to) = (flat.steps() as f64 * dt, (flat.steps() + 1) as f64 * dt);
         // Numbers of what is due with so many a second.
         let due = |rate: f64| (from * rate) as u64..(to * rate) as u64;
         let mut new = Vec::new();

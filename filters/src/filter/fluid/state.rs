@@ -7,7 +7,7 @@
 use crate::noise::seed::mix64;
 
 /// The version of the scenes and of the bytes: another one makes another key.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEAD: usize = 16;
 
 /// What states of a scene are known by: all that shapes them.

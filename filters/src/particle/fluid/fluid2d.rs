@@ -2,30 +2,30 @@
 //!
 //! Where [`Fluid`](super::Fluid) chooses its steps by what moves in it and says so when it comes apart, a picture needs
 //! frames that cost the same and always come. So the length of a step is given ([`Fluid2d::longest`] says how long it may
-//! be), speed is limited, and what leaves the box or enters something solid is put back. The packed memory array is
-//! kept in the order of a grid numbered row by row ([`Grid::rows`]) and settled every [`EVERY`] steps; in between
-//! parcels move but keep their places, which the cells' margin allows for.
+//! be), speed is limited, and what leaves the box or enters something solid is put back.
+//!
+//! Parcels lie in columns in the order of a grid's cells, row by row, in a cell by number. They are put in order before
+//! every step ([`Fluid2d::settle`]), so that no pair is ever missed, by a stable counting sort of all: at the rates at
+//! which parcels of a fluid change cells it takes less time than a packed memory array takes to move the few and to be
+//! read in order, whatever the number of parcels (`./x bench settle`).
 //!
 //! The state is a function of the settings, the parcels and the number of steps: neither threads, nor the instruction
-//! set, nor saving and restoring change a bit, as long as it is saved at a multiple of [`EVERY`] steps.
+//! set, nor saving and restoring change a bit.
 
+mod cells;
 #[cfg(test)]
 mod tests;
 
+use super::FluidError;
 use super::list::LANES;
-use super::parcel_store::ParcelStore;
 use super::rows::{self, Constants, View};
 use super::solid::Solid;
-use super::{FluidError, Grid, Parcel};
 use crate::lend::{CurrentThread, Executor};
 use crate::simd::{Level, multiversion};
+use cells::{Cells, Columns, Order};
 use core::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Steps from one settling of the packed array to the next.
-pub const EVERY: u64 = 2;
-/// Cells are larger than the radius by this, for what moves between two settlings.
-const MARGIN: f32 = 1.1;
 /// Parcels of a task, at least.
 const SHARE: usize = 1024;
 /// Radii that sound passes in a step, at most.
@@ -54,12 +54,6 @@ pub struct Fluid2dSettings {
     pub fastest: f32,
 }
 
-#[derive(Clone, Debug)]
-struct Partition {
-    rows: Range<usize>,
-    parcels: Range<usize>,
-}
-
 /// A flat fluid at a moment.
 #[derive(Clone)]
 pub struct Fluid2d {
@@ -70,26 +64,19 @@ pub struct Fluid2d {
     wall: f32,
     level: Level,
     solid: Option<Arc<Solid>>,
-    grid: Grid,
-    store: ParcelStore,
-    /// By place: numbers, cells; then what moves, with [`LANES`] more behind the last.
-    ids: Vec<u32>,
-    cells: Vec<u32>,
-    x: Vec<f32>,
-    y: Vec<f32>,
-    vx: Vec<f32>,
-    vy: Vec<f32>,
+    order: Order,
+    /// The parcels in order, with [`LANES`] more behind the last of each column.
+    now: Columns,
     press: Vec<f32>,
     thin: Vec<f32>,
-    ax: Vec<f32>,
-    ay: Vec<f32>,
-    starts: Vec<u32>,
-    partitions: Vec<Partition>,
+    /// Sums: what comes of a parcel's own row of cells and of that below, x and y, and what comes of the row above.
+    sums: [Vec<f32>; 4],
     steps: u64,
 }
 
+/// Runs a job each, at the same time if there are several and the executor is wide.
 fn run<J: Send>(executor: &dyn Executor, jobs: Vec<J>, f: impl Fn(J) + Sync) {
-    if executor.width() == 1 {
+    if executor.width() == 1 || jobs.len() == 1 {
         return jobs.into_iter().for_each(f);
     }
     let jobs: Vec<Mutex<Option<J>>> = jobs.into_iter().map(|j| Mutex::new(Some(j))).collect();
@@ -99,14 +86,15 @@ fn run<J: Send>(executor: &dyn Executor, jobs: Vec<J>, f: impl Fn(J) + Sync) {
     });
 }
 
-fn split_at_partitions<'a>(mut rest: &'a mut [f32], partitions: &[Partition]) -> Vec<&'a mut [f32]> {
-    let mut parts = Vec::with_capacity(partitions.len());
-    for share in partitions {
-        let (own, after) = core::mem::take(&mut rest).split_at_mut(share.parcels.len());
-        parts.push(own);
+/// Cuts a slice at the ends of ranges that follow each other and begin where it does.
+fn split<'a, T>(mut rest: &'a mut [T], parts: &[Range<usize>]) -> Vec<&'a mut [T]> {
+    let mut out = Vec::with_capacity(parts.len());
+    for part in parts {
+        let (own, after) = core::mem::take(&mut rest).split_at_mut(part.len());
+        out.push(own);
         rest = after;
     }
-    parts
+    out
 }
 
 impl Fluid2dSettings {
@@ -156,15 +144,12 @@ impl Fluid2d {
         steps: u64,
         level: Level,
     ) -> Result<Fluid2d, FluidError> {
-        let cell = set.radius * MARGIN;
-        let low = f64::from(set.size[0].max(set.size[1])) / 2000.0;
-        let grid = Grid::rows(set.size, cell).ok_or(FluidError::Setting {
+        let cells = Cells::new(set.size, set.radius).ok_or(FluidError::Setting {
             name: "radius",
             value: f64::from(set.radius),
-            low,
+            low: f64::from(set.size[0].max(set.size[1])) / 2000.0,
             high: f64::from(set.size[0]),
         })?;
-        let store = ParcelStore::new(&grid, level)?;
         let skin = 0.5 * set.spacing;
         let stop = set.sound / (4.0 * skin);
         let mut flat = Fluid2d {
@@ -174,20 +159,11 @@ impl Fluid2d {
             wall: stop * stop,
             level,
             solid,
-            starts: vec![0; grid.numbers() as usize + 1],
-            grid,
-            store,
-            ids: Vec::new(),
-            cells: Vec::new(),
-            x: vec![0.0; LANES],
-            y: vec![0.0; LANES],
-            vx: vec![0.0; LANES],
-            vy: vec![0.0; LANES],
+            order: Order::new(cells),
+            now: Columns::default(),
             press: Vec::new(),
             thin: Vec::new(),
-            ax: Vec::new(),
-            ay: Vec::new(),
-            partitions: Vec::new(),
+            sums: Default::default(),
             steps,
         };
         for (id, p) in (0..).zip(parcels) {
@@ -196,7 +172,7 @@ impl Fluid2d {
                 return Err(FluidError::Parcel { id });
             }
         }
-        flat.apply_moves(parcels, &CurrentThread)?;
+        flat.settle(parcels, &CurrentThread);
         Ok(flat)
     }
 
@@ -207,26 +183,26 @@ impl Fluid2d {
 
     /// How many parcels there are.
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.now.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.len() == 0
     }
 
     /// All parcels by number: place, then velocity.
     pub fn parcels(&self) -> Vec<[f32; 4]> {
         let mut all = vec![[0.0; 4]; self.len()];
-        for (i, id) in self.ids.iter().enumerate() {
-            all[*id as usize] = [self.x[i], self.y[i], self.vx[i], self.vy[i]];
+        for (i, id) in self.now.ids.iter().enumerate() {
+            all[*id as usize] = [self.now.x[i], self.now.y[i], self.now.vx[i], self.now.vy[i]];
         }
         all
     }
 
-    /// Numbers of the parcels and where they are, in the order of the array.
+    /// Numbers of the parcels and where they are, in no order that matters.
     pub fn places(&self) -> impl Iterator<Item = (u32, [f32; 2])> {
-        self.ids.iter().zip(self.x.iter().zip(&self.y)).map(|(id, (x, y))| (*id, [*x, *y]))
+        self.now.ids.iter().zip(self.now.x.iter().zip(&self.now.y)).map(|(id, (x, y))| (*id, [*x, *y]))
     }
 
     /// Moves the `count` parcels nearest to `from` elsewhere: what a pump does. Of equally near ones those with lower
@@ -236,11 +212,12 @@ impl Fluid2d {
         if count == 0 {
             return;
         }
-        let mut far: Vec<(u32, u32, u32)> = (0..self.len())
+        let now = &mut self.now;
+        let mut far: Vec<(u32, u32, u32)> = (0..now.len())
             .map(|i| {
-                let (dx, dy) = (self.x[i] - from[0], self.y[i] - from[1]);
+                let (dx, dy) = (now.x[i] - from[0], now.y[i] - from[1]);
                 // Squares are not below zero, so that their bits are in their order.
-                ((dx * dx + dy * dy).to_bits(), self.ids[i], i as u32)
+                ((dx * dx + dy * dy).to_bits(), now.ids[i], i as u32)
             })
             .collect();
         far.select_nth_unstable(count - 1);
@@ -249,125 +226,71 @@ impl Fluid2d {
         for (n, (_, _, i)) in far.into_iter().enumerate() {
             let [x, y, u, v] = to(n);
             let i = i as usize;
-            (self.x[i], self.y[i]) = (x.clamp(0.0, self.set.size[0]), y.clamp(0.0, self.set.size[1]));
-            (self.vx[i], self.vy[i]) = (u, v);
+            (now.x[i], now.y[i]) = (x.clamp(0.0, self.set.size[0]), y.clamp(0.0, self.set.size[1]));
+            (now.vx[i], now.vy[i]) = (u, v);
         }
     }
 
-    /// Brings the packed array into order, with new parcels whose numbers follow the last, and reads it out.
-    pub fn apply_moves(&mut self, new: &[[f32; 4]], executor: &dyn Executor) -> Result<(), FluidError> {
-        let grid = &self.grid;
-        let number = |x: f32, y: f32| grid.number(grid.cell([x, y, 0.0])).unwrap_or(0);
-        for i in 0..self.ids.len() {
-            let (x, y) = (self.x[i], self.y[i]);
-            let (slot, cell) = (self.store.slots()[i], number(x, y));
-            if cell != u64::from(self.cells[i]) {
-                self.store.go(slot, cell);
-            }
-            if let Some(parcel) = self.store.get_mut(slot) {
-                parcel.pos = [x, y, 0.0];
-                parcel.vel = [self.vx[i], self.vy[i], 0.0];
-            }
-        }
-        for (k, p) in new.iter().enumerate() {
-            let id = (self.ids.len() + k) as u32;
-            let parcel = Parcel { id, pos: [p[0], p[1], 0.0], vel: [p[2], p[3], 0.0], spare: 0 };
-            self.store.insert(number(p[0], p[1]), parcel);
-        }
-        self.store.apply_moves(executor)?;
-        self.store.index();
-        self.read();
-        Ok(())
+    /// Puts the parcels in order by cell and number, with new ones whose numbers follow the last.
+    pub fn settle(&mut self, new: &[[f32; 4]], executor: &dyn Executor) {
+        self.now.extend(new);
+        self.order.settle(&mut self.now, self.level, executor);
     }
 
-    fn read(&mut self) {
-        for v in [&mut self.ids, &mut self.cells] {
-            v.clear();
-        }
-        for v in [&mut self.x, &mut self.y, &mut self.vx, &mut self.vy] {
-            v.clear();
-        }
-        let mut next = 0usize;
-        let size = self.grid.size();
-        let row = self.grid.row() as usize;
-        self.store.each(|number, p| {
-            let at = self.ids.len() as u32;
-            while next <= number as usize {
-                self.starts[next] = at;
-                next += 1;
-            }
-            self.ids.push(p.id);
-            self.cells.push(number as u32);
-            self.x.push(p.pos[0]);
-            self.y.push(p.pos[1]);
-            self.vx.push(p.vel[0]);
-            self.vy.push(p.vel[1]);
-        });
-        let n = self.ids.len();
-        self.starts[next..].fill(n as u32);
-        for v in [&mut self.x, &mut self.y, &mut self.vx, &mut self.vy, &mut self.press, &mut self.thin] {
+    /// One step of parcels that were [settled](Fluid2d::settle) since the last.
+    pub fn step(&mut self, executor: &dyn Executor) {
+        let (level, n) = (self.level, self.len());
+        for v in self.sums.iter_mut().chain([&mut self.press, &mut self.thin]) {
             v.resize(n + LANES, 0.0);
         }
-        for v in [&mut self.ax, &mut self.ay] {
-            v.resize(n, 0.0);
-        }
-        self.partitions.clear();
-        let mut from = 0;
-        for j in 0..size[1] as usize {
-            let first = self.starts[from * row] as usize;
-            let end = self.starts[(j + 1) * row] as usize;
-            if end - first >= SHARE || j + 1 == size[1] as usize {
-                self.partitions.push(Partition { rows: from..j + 1, parcels: first..end });
-                from = j + 1;
-            }
-        }
-    }
-
-    /// One step. Before it, every [`EVERY`] steps, the array must have been settled.
-    pub fn step(&mut self, executor: &dyn Executor) {
-        let (level, size) = (self.level, self.grid.size());
+        let (rows, parts) = self.order.parts();
+        let under: Vec<Range<usize>> = rows.iter().map(|r| self.order.below(r)).collect();
+        // The first row has none above it.
+        let top = under.first().map_or(n, |u| u.start).min(n);
         let mut view = View {
-            starts: &self.starts,
-            size: [size[0] as usize, size[1] as usize],
-            row: self.grid.row() as usize,
-            x: &self.x,
-            y: &self.y,
-            vx: &self.vx,
-            vy: &self.vy,
+            starts: self.order.starts(),
+            size: self.order.size(),
+            cells: self.order.cells(),
+            x: &self.now.x,
+            y: &self.now.y,
+            vx: &self.now.vx,
+            vy: &self.now.vy,
             press: &[],
             thin: &[],
             c: &self.c,
         };
-        let jobs = self.partitions.iter().zip(split_at_partitions(&mut self.press, &self.partitions));
-        let jobs = jobs.zip(split_at_partitions(&mut self.thin, &self.partitions)).collect();
-        run(executor, jobs, |((share, press), thin)| {
-            rows::densities(level, view, share.rows.clone(), press, thin);
-        });
+        let [x, y, above_x, above_y] = &mut self.sums;
+        for above in [&mut *above_x, &mut *above_y] {
+            above[..top].fill(0.0);
+        }
+        let jobs = rows.iter().zip(split(x, parts)).zip(split(&mut above_x[top..], &under)).collect();
+        run(executor, jobs, |((rows, own), below)| rows::densities(level, view, rows.clone(), own, below));
+        let (press, thin) = (&mut self.press[..n], &mut self.thin[..n]);
+        rows::pressures(level, &self.c, [&x[..n], &above_x[..n]], press, thin);
         (view.press, view.thin) = (&self.press, &self.thin);
-        let jobs = self.partitions.iter().zip(split_at_partitions(&mut self.ax, &self.partitions));
-        let jobs = jobs.zip(split_at_partitions(&mut self.ay, &self.partitions)).collect();
-        run(executor, jobs, |((share, ax), ay)| {
-            rows::forces(level, view, share.rows.clone(), ax, ay);
+        let own = split(x, parts).into_iter().zip(split(y, parts));
+        let below = split(&mut above_x[top..], &under).into_iter().zip(split(&mut above_y[top..], &under));
+        let jobs = rows.iter().zip(own.zip(below)).collect();
+        run(executor, jobs, |(rows, ((x, y), (bx, by)))| {
+            rows::forces(level, view, rows.clone(), [x, y], [bx, by]);
         });
-        let partitions = &self.partitions;
-        let moves = [&mut self.x, &mut self.y, &mut self.vx, &mut self.vy]
-            .map(|v| split_at_partitions(v, partitions));
-        let [x, y, vx, vy] = moves;
-        let jobs = partitions.iter().zip(x).zip(y).zip(vx).zip(vy).collect();
-        let (ax, ay) = (&self.ax, &self.ay);
         let by = Moving { set: &self.set, skin: self.skin, wall: self.wall };
         let solid = self.solid.as_deref();
+        let Columns { x: px, y: py, vx, vy, .. } = &mut self.now;
+        let places = split(px, parts).into_iter().zip(split(py, parts));
+        let speeds = split(vx, parts).into_iter().zip(split(vy, parts));
+        let jobs = parts.iter().zip(places.zip(speeds)).collect();
+        let sums = &self.sums;
         // Without anything solid this is so little that to wake a thread takes longer.
         let executor = if solid.is_some() { executor } else { &CurrentThread };
-        run(executor, jobs, |((((share, x), y), vx), vy)| {
-            let parcels = share.parcels.clone();
-            let (ax, ay) = (&ax[parcels.clone()], &ay[parcels]);
+        run(executor, jobs, |(part, ((x, y), (vx, vy)))| {
             if let Some(solid) = solid {
                 for i in 0..x.len() {
                     by.leave(solid, [&mut x[i], &mut y[i]], [&mut vx[i], &mut vy[i]]);
                 }
             }
-            moved(level, by, [ax, ay], [x, y], [vx, vy]);
+            let sums = [0, 1, 2, 3].map(|k: usize| &sums[k][part.clone()]);
+            moved(level, by, sums, [x, y], [vx, vy]);
         });
         self.steps += 1;
     }
@@ -382,14 +305,14 @@ struct Moving<'a> {
 
 multiversion! {
     /// New velocities and places.
-    fn moved(level, by: Moving<'_>, a: [&[f32]; 2], at: [&mut [f32]; 2], v: [&mut [f32]; 2]) = moved_body;
+    fn moved(level, by: Moving<'_>, sums: [&[f32]; 4], at: [&mut [f32]; 2], v: [&mut [f32]; 2]) = moved_body;
 }
 
 #[inline(always)]
-fn moved_body(by: Moving<'_>, [ax, ay]: [&[f32]; 2], [x, y]: [&mut [f32]; 2], [vx, vy]: [&mut [f32]; 2]) {
+fn moved_body(by: Moving<'_>, sums: [&[f32]; 4], [x, y]: [&mut [f32]; 2], [vx, vy]: [&mut [f32]; 2]) {
     let Moving { set, skin, wall } = by;
     let n = x.len();
-    let (ax, ay) = (&ax[..n], &ay[..n]);
+    let [ax, ay, bx, by] = sums.map(|v| &v[..n]);
     let (y, vx, vy) = (&mut y[..n], &mut vx[..n], &mut vy[..n]);
     let [w, h] = set.size;
     let (dt, most) = (set.step, set.fastest);
@@ -397,8 +320,8 @@ fn moved_body(by: Moving<'_>, [ax, ay]: [&[f32]; 2], [x, y]: [&mut [f32]; 2], [v
     let above = |v: f32| if v > 0.0 { v } else { 0.0 };
     let spring = |at: f32, end: f32| wall * (above(skin - at) - above(skin - (end - at)));
     for i in 0..n {
-        let u = vx[i] + (ax[i] + spring(x[i], w)) * dt;
-        let v = vy[i] + (ay[i] + set.gravity + spring(y[i], h)) * dt;
+        let u = vx[i] + (ax[i] + bx[i] + spring(x[i], w)) * dt;
+        let v = vy[i] + (ay[i] + by[i] + set.gravity + spring(y[i], h)) * dt;
         let speed = (u * u + v * v).sqrt();
         // What is no number stands still: a comparison with it fails.
         let keep = if speed <= most {
@@ -441,6 +364,6 @@ impl Moving<'_> {
 
 impl core::fmt::Debug for Fluid2d {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Flat").field("len", &self.len()).field("steps", &self.steps).finish_non_exhaustive()
+        f.debug_struct("Fluid2d").field("len", &self.len()).field("steps", &self.steps).finish_non_exhaustive()
     }
 }

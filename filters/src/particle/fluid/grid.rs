@@ -53,24 +53,6 @@ impl Grid {
         Grid { inv, size, axes, numbers: 1 << all }
     }
 
-    /// A dense grid of one layer whose cells are numbered row by row: cells next to each other in a row have numbers
-    /// next to each other, and a row has [`row`](Grid::row) numbers. `None` where that would be too many.
-    pub fn rows(domain: [f32; 2], cell: f32) -> Option<Grid> {
-        let inv = 1.0 / (f64::from(cell) * (1.0 + MARGIN));
-        let size = domain.map(|d| ((f64::from(d) * inv) as u32).saturating_add(1));
-        let bits = size.map(|n| (n.max(2) - 1).ilog2() + 1);
-        if bits[0] + bits[1] > DENSE.ilog2() {
-            return None;
-        }
-        let axes = [(0..size[0]).collect(), (0..size[1]).map(|y| y << bits[0]).collect(), vec![0]];
-        Some(Grid { inv, size: [size[0], size[1], 1], axes, numbers: 1 << (bits[0] + bits[1]) })
-    }
-
-    /// Numbers from a row of cells to the next, where cells are numbered row by row.
-    pub fn row(&self) -> u32 {
-        self.axes[1].get(1).copied().unwrap_or(self.numbers as u32)
-    }
-
     /// A grid without end (2^20 cells to each side of 0; what lies beyond is filed at the border).
     pub fn open(cell: f32) -> Grid {
         let inv = 1.0 / (f64::from(cell) * (1.0 + MARGIN));

@@ -61,7 +61,7 @@ mod tests;
 
 pub use energy::Energy;
 pub use error::FluidError;
-pub use fluid2d::{EVERY, Fluid2d, Fluid2dSettings};
+pub use fluid2d::{Fluid2d, Fluid2dSettings};
 pub use grid::{Grid, Held, Layout};
 pub use list::{Candidates, LANES, List, MAX_NEIGHBORS};
 pub use search::{Search, pairs};

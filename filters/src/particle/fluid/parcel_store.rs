@@ -87,22 +87,6 @@ impl ParcelStore {
         }
     }
 
-    /// Does something with every parcel in order, and its cell's number.
-    #[inline(always)]
-    pub(super) fn each(&self, mut f: impl FnMut(u64, &Parcel)) {
-        match &self.0 {
-            Kind::Dense { pma, index, .. } => {
-                let ends = index.cells.iter().skip(1).map(|c| c.1).chain([index.slots.len() as u32]);
-                for ((cell, from), to) in index.cells.iter().zip(ends) {
-                    for slot in &index.slots[*from as usize..to as usize] {
-                        f(u64::from(*cell), pma.at(*slot));
-                    }
-                }
-            }
-            Kind::Open { pma, .. } => pma.iter().for_each(|(number, p)| f(number, p)),
-        }
-    }
-
     /// The parcels in order, with their cells' numbers.
     pub(super) fn iter(&self) -> Box<dyn Iterator<Item = (u64, &Parcel)> + '_> {
         match &self.0 {

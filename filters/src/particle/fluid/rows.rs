@@ -1,7 +1,10 @@
-//! Sums of the flat fluid, row by row: the parcels of three neighbouring cells of a row follow each other, so that what
-//! is near is read as three runs, with no list of neighbours.
+//! Sums of the flat fluid: the parcels of three neighbouring cells of a row follow each other, so that what is near is read
+//! as runs, with no list of neighbours.
 //!
-//! Sixteen partial sums at a time, run by run, that are added up in a fixed tree.
+//! A parcel meets those of its own row of cells, which meet it in turn, and those of the row below once for both: what
+//! they get of it is summed up cell by cell. So a task gives the rows that it is asked for what comes of them and of the
+//! rows below, and the rows below what comes of them; the two parts are added up afterwards. Sixteen partial sums at a
+//! time, run by run, that are added up in a fixed tree: no sum depends on how rows are shared out.
 
 use super::list::LANES;
 use super::sums::total;
@@ -11,11 +14,12 @@ use core::ops::Range;
 /// What the sums of a stretch of rows are made of.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
-    /// Where the parcels of each cell begin; one more behind the last.
+    /// Where the parcels of each cell begin, row by row; one more behind the last.
     pub(super) starts: &'a [u32],
-    /// Cells across and down, and numbers from row to row.
+    /// Cells across and down.
     pub(super) size: [usize; 2],
-    pub(super) row: usize,
+    /// The cell of each parcel.
+    pub(super) cells: &'a [u32],
     /// By place; sixteen more behind the last.
     pub(super) x: &'a [f32],
     pub(super) y: &'a [f32],
@@ -41,24 +45,40 @@ pub(super) struct Constants {
 }
 
 multiversion! {
-    /// Pressure over density squared, and rest density over density, of the parcels in the rows of cells.
-    pub(super) fn densities(level, view: View<'_>, rows: Range<usize>, press: &mut [f32], thin: &mut [f32]) = densities_body;
-    /// Accelerations of the parcels in the rows of cells.
-    pub(super) fn forces(level, view: View<'_>, rows: Range<usize>, ax: &mut [f32], ay: &mut [f32]) = forces_body;
+    /// Sums of the kernel for the parcels in the rows of cells, and what those of the rows below get of them.
+    pub(super) fn densities(level, view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &mut [f32]) = densities_body;
+    /// Pressure over density squared, and rest density over density, from the two parts of the sums.
+    pub(super) fn pressures(level, c: &Constants, sums: [&[f32]; 2], press: &mut [f32], thin: &mut [f32]) = pressures_body;
+    /// Accelerations of the parcels in the rows of cells, x and y, and what those of the rows below get of them.
+    pub(super) fn forces(level, view: View<'_>, rows: Range<usize>, own: [&mut [f32]; 2], below: [&mut [f32]; 2]) = forces_body;
 }
 
-impl View<'_> {
-    /// The parcels of the cell, and those of it and all around it.
+impl<'a> View<'a> {
+    /// Where the parcels of a row of cells begin; behind the last row, where all end.
+    fn row(&self, j: usize) -> usize {
+        self.starts[j.min(self.size[1]) * self.size[0]] as usize
+    }
+
+    /// The parcels of a cell, those of it and the cells beside it, and those of the three cells below.
     #[inline(always)]
-    fn around(&self, i: usize, j: usize) -> (Range<usize>, [(usize, usize); 3]) {
+    fn around(&self, cell: usize) -> [Range<usize>; 3] {
         let [w, h] = self.size;
-        let at = |j: usize, i: usize| self.starts[j * self.row + i] as usize;
-        let own = at(j, i)..at(j, i + 1);
+        let (i, j) = (cell % w, cell / w);
         let (left, right) = (i.saturating_sub(1), (i + 1).min(w - 1) + 1);
-        let run = |j: usize| (at(j, left), at(j, right));
-        let above = if j > 0 { run(j - 1) } else { (0, 0) };
-        let below = if j + 1 < h { run(j + 1) } else { (0, 0) };
-        (own, [above, run(j), below])
+        let at = |j: usize, i: usize| self.starts[j * w + i] as usize;
+        let below = if j + 1 < h { at(j + 1, left)..at(j + 1, right) } else { 0..0 };
+        [at(j, i)..at(j, i + 1), at(j, left)..at(j, right), below]
+    }
+
+    /// The cells of a stretch of rows that hold something: see [`around`](View::around).
+    #[inline(always)]
+    fn held(self, rows: Range<usize>) -> impl Iterator<Item = [Range<usize>; 3]> + use<'a> {
+        let (mut at, end) = (self.row(rows.start), self.row(rows.end));
+        core::iter::from_fn(move || {
+            let around = (at < end).then(|| self.around(self.cells[at] as usize))?;
+            at = around[0].end;
+            Some(around)
+        })
     }
 }
 
@@ -71,82 +91,148 @@ fn lanes(v: &[f32], at: usize) -> &[f32; LANES] {
     }
 }
 
+/// Sixteen sums from a place on.
 #[inline(always)]
-fn densities_body(view: View<'_>, rows: Range<usize>, press: &mut [f32], thin: &mut [f32]) {
-    let c = view.c;
-    let mut out = press.iter_mut().zip(thin);
-    for j in rows {
-        for i in 0..view.size[0] {
-            let (own, runs) = view.around(i, j);
-            for k in own {
-                let (x, y) = (view.x[k], view.y[k]);
-                let mut sum = [0f32; LANES];
-                for (from, to) in runs {
-                    let mut at = from;
-                    while at < to {
-                        let left = to - at;
-                        let (xs, ys) = (lanes(view.x, at), lanes(view.y, at));
-                        for l in 0..LANES {
-                            let (dx, dy) = (x - xs[l], y - ys[l]);
-                            let s = (dx * dx + dy * dy).sqrt() * c.inv_h;
-                            // At and beyond the radius, and behind the end of the run, nothing.
-                            let t = if (l < left) & (s < 1.0) { 1.0 - s } else { 0.0 };
-                            let t2 = t * t;
-                            sum[l] += t2 * t2 * (1.0 + 4.0 * s);
-                        }
-                        at += LANES;
-                    }
-                }
-                let density = total(&sum) * c.scale;
-                let p = c.stiff * (density - 1.0);
-                if let Some((press, thin)) = out.next() {
-                    *thin = 1.0 / density;
-                    *press = (if p > 0.0 { p } else { 0.0 }) / (density * density);
+fn lanes_mut(v: &mut [f32], at: usize) -> &mut [f32; LANES] {
+    match v[at..].first_chunk_mut() {
+        Some(lanes) => lanes,
+        None => unreachable!("the sums of a run go on to whole sixteens"),
+    }
+}
+
+/// As many zeros as a run has parcels, in whole sixteens.
+#[inline(always)]
+fn clear(sums: &mut Vec<f32>, run: &Range<usize>) {
+    sums.clear();
+    sums.resize(run.len().next_multiple_of(LANES), 0.0);
+}
+
+/// Adds the sums of a run to those of its row; `first` is where `to` begins.
+#[inline(always)]
+fn add(to: &mut [f32], first: usize, run: &Range<usize>, sums: &[f32]) {
+    if !run.is_empty() {
+        to[run.start - first..run.end - first].iter_mut().zip(sums).for_each(|(to, sum)| *to += sum);
+    }
+}
+
+/// The kernel at sixteen places, and 0 at and beyond the radius and from place `left` on.
+#[inline(always)]
+fn kernels(view: &View<'_>, [x, y]: [f32; 2], at: usize, left: usize) -> [f32; LANES] {
+    let (xs, ys) = (lanes(view.x, at), lanes(view.y, at));
+    let mut out = [0f32; LANES];
+    for l in 0..LANES {
+        let (dx, dy) = (x - xs[l], y - ys[l]);
+        let s = (dx * dx + dy * dy).sqrt() * view.c.inv_h;
+        let t = if (l < left) & (s < 1.0) { 1.0 - s } else { 0.0 };
+        let t2 = t * t;
+        out[l] = t2 * t2 * (1.0 + 4.0 * s);
+    }
+    out
+}
+
+#[inline(always)]
+fn densities_body(view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &mut [f32]) {
+    let (first, next) = (view.row(rows.start), view.row(rows.start + 1));
+    below.fill(0.0);
+    let mut sums = Vec::new();
+    for [cell, beside, under] in view.held(rows) {
+        clear(&mut sums, &under);
+        for k in cell {
+            let place = [view.x[k], view.y[k]];
+            let mut sum = [0f32; LANES];
+            for at in beside.clone().step_by(LANES) {
+                let w = kernels(&view, place, at, beside.end - at);
+                for l in 0..LANES {
+                    sum[l] += w[l];
                 }
             }
+            for at in under.clone().step_by(LANES) {
+                let w = kernels(&view, place, at, under.end - at);
+                let theirs = lanes_mut(&mut sums, at - under.start);
+                for l in 0..LANES {
+                    sum[l] += w[l];
+                    theirs[l] += w[l];
+                }
+            }
+            own[k - first] = total(&sum);
         }
+        add(below, next, &under, &sums);
     }
 }
 
 #[inline(always)]
-fn forces_body(view: View<'_>, rows: Range<usize>, ax: &mut [f32], ay: &mut [f32]) {
-    let c = view.c;
-    let mut out = ax.iter_mut().zip(ay);
-    for j in rows {
-        for i in 0..view.size[0] {
-            let (own, runs) = view.around(i, j);
-            for k in own {
-                let (x, y, u, v) = (view.x[k], view.y[k], view.vx[k], view.vy[k]);
-                let (press, thin) = (view.press[k], view.thin[k]);
-                let (mut sx, mut sy) = ([0f32; LANES], [0f32; LANES]);
-                for (from, to) in runs {
-                    let mut at = from;
-                    while at < to {
-                        let left = to - at;
-                        let (xs, ys) = (lanes(view.x, at), lanes(view.y, at));
-                        let (us, vs) = (lanes(view.vx, at), lanes(view.vy, at));
-                        let (ps, ts) = (lanes(view.press, at), lanes(view.thin, at));
-                        for l in 0..LANES {
-                            let (dx, dy) = (x - xs[l], y - ys[l]);
-                            let (du, dv) = (u - us[l], v - vs[l]);
-                            let s = (dx * dx + dy * dy).sqrt() * c.inv_h;
-                            // The parcel itself is at no distance, and does nothing to itself.
-                            let t = if (l < left) & (s < 1.0) { 1.0 - s } else { 0.0 };
-                            let along = dx * du + dy * dv;
-                            let push = c.push * (press + ps[l]);
-                            let drag = c.drag * (thin * ts[l]) * along;
-                            let pull = c.pull * (t * (1.0 + 4.0 * s));
-                            let f = (t * t * t) * ((push - drag) - pull);
-                            sx[l] += f * dx;
-                            sy[l] += f * dy;
-                        }
-                        at += LANES;
-                    }
-                }
-                if let Some((ax, ay)) = out.next() {
-                    (*ax, *ay) = (total(&sx), total(&sy));
+fn pressures_body(c: &Constants, [own, above]: [&[f32]; 2], press: &mut [f32], thin: &mut [f32]) {
+    let n = own.len();
+    let (above, press, thin) = (&above[..n], &mut press[..n], &mut thin[..n]);
+    for k in 0..n {
+        let density = (own[k] + above[k]) * c.scale;
+        let p = c.stiff * (density - 1.0);
+        thin[k] = 1.0 / density;
+        press[k] = (if p > 0.0 { p } else { 0.0 }) / (density * density);
+    }
+}
+
+/// Of a parcel: place, velocity, pressure over density squared, rest density over density.
+type Known = [f32; 6];
+
+/// What sixteen others do to a parcel, x and y; it does the same to them, the other way.
+#[inline(always)]
+fn pushes(view: &View<'_>, own: Known, at: usize, left: usize) -> [[f32; LANES]; 2] {
+    let (c, [x, y, u, v, press, thin]) = (view.c, own);
+    let (xs, ys) = (lanes(view.x, at), lanes(view.y, at));
+    let (us, vs) = (lanes(view.vx, at), lanes(view.vy, at));
+    let (ps, ts) = (lanes(view.press, at), lanes(view.thin, at));
+    let mut out = [[0f32; LANES]; 2];
+    for l in 0..LANES {
+        let (dx, dy) = (x - xs[l], y - ys[l]);
+        let (du, dv) = (u - us[l], v - vs[l]);
+        let s = (dx * dx + dy * dy).sqrt() * c.inv_h;
+        // The parcel itself is at no distance, and does nothing to itself.
+        let t = if (l < left) & (s < 1.0) { 1.0 - s } else { 0.0 };
+        let along = dx * du + dy * dv;
+        let push = c.push * (press + ps[l]);
+        let drag = c.drag * (thin * ts[l]) * along;
+        let pull = c.pull * (t * (1.0 + 4.0 * s));
+        let f = (t * t * t) * ((push - drag) - pull);
+        out[0][l] = f * dx;
+        out[1][l] = f * dy;
+    }
+    out
+}
+
+#[inline(always)]
+fn forces_body(view: View<'_>, rows: Range<usize>, own: [&mut [f32]; 2], below: [&mut [f32]; 2]) {
+    let (first, next) = (view.row(rows.start), view.row(rows.start + 1));
+    let ([ax, ay], [bx, by]) = (own, below);
+    bx.fill(0.0);
+    by.fill(0.0);
+    let (mut tx, mut ty) = (Vec::new(), Vec::new());
+    for [cell, beside, under] in view.held(rows) {
+        clear(&mut tx, &under);
+        clear(&mut ty, &under);
+        for k in cell {
+            let known = [view.x[k], view.y[k], view.vx[k], view.vy[k], view.press[k], view.thin[k]];
+            let (mut sx, mut sy) = ([0f32; LANES], [0f32; LANES]);
+            for at in beside.clone().step_by(LANES) {
+                let [fx, fy] = pushes(&view, known, at, beside.end - at);
+                for l in 0..LANES {
+                    sx[l] += fx[l];
+                    sy[l] += fy[l];
                 }
             }
+            for at in under.clone().step_by(LANES) {
+                let [fx, fy] = pushes(&view, known, at, under.end - at);
+                let (tx, ty) = (lanes_mut(&mut tx, at - under.start), lanes_mut(&mut ty, at - under.start));
+                for l in 0..LANES {
+                    sx[l] += fx[l];
+                    sy[l] += fy[l];
+                    tx[l] -= fx[l];
+                    ty[l] -= fy[l];
+                }
+            }
+            (ax[k - first], ay[k - first]) = (total(&sx), total(&sy));
         }
+        add(bx, next, &under, &tx);
+        add(by, next, &under, &ty);
     }
 }
