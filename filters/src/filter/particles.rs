@@ -13,6 +13,7 @@ mod bound_layer;
 mod check;
 mod curve_rate;
 mod effect;
+mod flight;
 mod hair;
 pub mod keys;
 mod layer_renderer;

@@ -61,7 +61,7 @@ pub use clock::{FLICKS, LAST, flicks, length, seconds};
 pub use emitter::{Columns, Directions, Emitter, EmitterShape, EmitterShapeError};
 pub use kind::{Kind, KindError, MAX_LIFE, MAX_PARAMETERS, MAX_SPREAD, Parameter, STANDARD, Spread};
 pub(crate) use motion::pack;
-pub use motion::{Placed, PlacedBlock, View, place, placed, set_size_and_angle, velocities, velocity};
+pub use motion::{Placed, PlacedBlock, View, place, placed, set_size_and_angle, start, starts};
 pub use pool::{Pool, PoolError, PoolSize};
 pub use random::{Draws, mix32, step};
 pub use record::{Particle, UNIT, from_fixed, to_fixed};

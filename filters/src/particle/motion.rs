@@ -93,14 +93,12 @@ pub fn placed(kind: &Kind, particle: &Particle, at: i64) -> Option<Placed> {
     })
 }
 
-/// The velocity of a particle of this age, in units a second: d v + a t. The definition of [`velocities`].
-pub fn velocity(kind: &Kind, particle: &Particle, age: f32) -> [f32; 3] {
+/// The velocity that a particle starts with, in units a second. The definition of [`starts`].
+pub fn start(kind: &Kind, particle: &Particle) -> [f32; 3] {
     let mut draws = Draws::of(particle.seed);
     let values: [f32; STANDARD] = kind.standard().map(|s| s.at(draws.draw()));
     let speed = values[Parameter::Speed as usize] * STEP;
-    core::array::from_fn(|a| {
-        f32::from(particle.direction[a]) * speed + values[Parameter::AccelX as usize + a] * age
-    })
+    particle.direction.map(|d| f32::from(d) * speed)
 }
 
 /// Offsets of numbers in a row.
@@ -215,8 +213,8 @@ multiversion! {
     /// parameters (see [`continue_draws`](super::continue_draws)).
     pub fn set_size_and_angle(level, kind: &Kind, block: &mut PlacedBlock) = set_size_and_angle_body;
 
-    /// The velocities of all lanes of `columns` at their ages, x, y and z: what streaks need beside positions.
-    pub fn velocities(level, kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut [[f32; BLOCK]; 3]) = velocities_body;
+    /// The velocities that all lanes of `columns` start with, x, y and z: for places at other ages.
+    pub fn starts(level, kind: &Kind, columns: &Columns, out: &mut [[f32; BLOCK]; 3]) = starts_body;
 }
 
 #[inline(always)]
@@ -274,14 +272,12 @@ fn set_size_and_angle_body(kind: &Kind, block: &mut PlacedBlock) {
 }
 
 #[inline(always)]
-fn velocities_body(kind: &Kind, columns: &Columns, age: &[f32; BLOCK], out: &mut [[f32; BLOCK]; 3]) {
+fn starts_body(kind: &Kind, columns: &Columns, out: &mut [[f32; BLOCK]; 3]) {
     let mut bits = columns.seed.map(mix32);
-    let values: [_; Parameter::AccelZ as usize + 1] = draw(kind.standard(), &mut bits);
-    let speed = &values[Parameter::Speed as usize];
+    let [_, speed]: [_; Parameter::Speed as usize + 1] = draw(kind.standard(), &mut bits);
     for (axis, out) in out.iter_mut().enumerate() {
-        let pull = &values[Parameter::AccelX as usize + axis];
         for (j, out) in out.iter_mut().enumerate() {
-            *out = f32::from(columns.direction[axis][j]) * (speed[j] * STEP) + pull[j] * age[j];
+            *out = f32::from(columns.direction[axis][j]) * (speed[j] * STEP);
         }
     }
 }

@@ -15,7 +15,7 @@ use super::births::BLOCK;
 use super::clock::LAST;
 use super::emitter::{Columns, Emitter};
 use super::kind::{Kind, Parameter};
-use super::motion::{PlacedBlock, View, place, set_size_and_angle, velocities};
+use super::motion::{PlacedBlock, View, place, set_size_and_angle, starts};
 use super::ring::{LiveWindow, Ring, blocks_of, lanes};
 use super::survivor_cache::{SurvivorBlock, SurvivorCache};
 use crate::simd::Level;
@@ -237,11 +237,16 @@ impl Pool {
         set_size_and_angle(self.level, &self.kind, placed);
     }
 
-    /// The velocities, x, y and z, of what [`place`](Pool::place) has put into `placed` from block `index`: of its
-    /// lanes that live.
-    pub fn velocities(&self, index: usize, placed: &PlacedBlock, out: &mut [[f32; BLOCK]; 3]) {
+    /// When the particles of block `index` are born, in flicks.
+    pub fn births(&self, index: usize) -> Option<&[i64; BLOCK]> {
+        self.block(index).map(|columns| &columns.birth)
+    }
+
+    /// Where the particles of block `index` are born and the velocities that they start with, x, y and z.
+    pub fn starts(&self, index: usize, from: &mut [[f32; BLOCK]; 3], start: &mut [[f32; BLOCK]; 3]) {
         if let Some(columns) = self.block(index) {
-            velocities(self.level, &self.kind, columns, &placed.age, out);
+            *from = columns.position;
+            starts(self.level, &self.kind, columns, start);
         }
     }
 

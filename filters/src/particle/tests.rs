@@ -280,9 +280,9 @@ fn records_of_the_pool_are_the_emitters() {
 }
 
 #[test]
-fn velocities_are_the_definitions() {
+fn starts_are_the_definitions() {
     let emitter = test_emitter(Arc::new(ConstantRate::new(777.0).unwrap()));
-    let mut velocities = [[0.0; BLOCK]; 3];
+    let (mut from, mut starts) = ([[0.0; BLOCK]; 3], [[0.0; BLOCK]; 3]);
     let mut block = PlacedBlock::EMPTY;
     for &level in Level::available() {
         let mut pool = Pool::new(emitter.clone(), test_kind(), None, 0..FLICKS * 9, 5000, level).unwrap();
@@ -290,11 +290,14 @@ fn velocities_are_the_definitions() {
         for index in 0..pool.blocks() {
             pool.place(index, &View::ALL, &mut block);
             pool.set_size_and_angle(&mut block);
-            pool.velocities(index, &block, &mut velocities);
+            pool.starts(index, &mut from, &mut starts);
+            let births = pool.births(index).unwrap();
             for lane in block.lanes() {
                 let number = block.number(lane);
-                let want = velocity(pool.kind(), &emitter.particle(number), block.age[lane]);
-                assert_eq!(velocities.map(|row| row[lane]), want, "{level} {number}");
+                let particle = emitter.particle(number);
+                assert_eq!(starts.map(|row| row[lane]), start(pool.kind(), &particle), "{level} {number}");
+                assert_eq!(from.map(|row| row[lane]), particle.position, "{level} {number}");
+                assert_eq!(births[lane], particle.birth, "{level} {number}");
             }
         }
     }

@@ -2,13 +2,14 @@
 //!
 //! One pass after the other over all lanes, each a plain loop without closures, so that every level compiles it to its
 //! own width; what a layer does not have is left out for the whole block. Lanes whose bit in `live` is not set hold
-//! anything and are computed all the same. The definition, one particle at a time, is `one.rs`: whoever adds a pass
-//! here adds it there, in the same order of operations, and the test beside it compares the two to the bit.
+//! anything and are computed all the same. The definition, one particle at a time, is `reference.rs` with `flight.rs`: whoever
+//! adds a pass here adds it there, in the same order of operations, and a test compares the two to the bit.
 
 #![allow(clippy::needless_range_loop)] // a lane is a place in many rows
 
 use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
-use super::effect::{SpawnArea, Tint};
+use super::effect::{Layer, SpawnArea, Tint};
+use super::flight::{Flight, friction};
 use crate::particle::draw::{self, Splat, deepness, ranked};
 use crate::particle::{BLOCK, PlacedBlock, pack, whole};
 use crate::simd::multiversion;
@@ -26,8 +27,9 @@ pub(super) struct ParticleBlock {
     pub(super) block: PlacedBlock,
     /// Numbers of their own, -1 to 1.
     pub(super) own: [Row; OWN],
-    /// Velocities, where the layer needs them.
-    pub(super) speed: [Row; 3],
+    /// Birthplaces and the velocities there, where the layer needs them.
+    pub(super) from: [Row; 3],
+    pub(super) start: [Row; 3],
     /// Where they were as the shutter opened, or at birth if that was later; and how long ago that was.
     past: [Row; 3],
     open: Row,
@@ -40,6 +42,8 @@ pub(super) struct ParticleBlock {
     centre: [Row; 2],
     half: [Row; 2],
     turns: Row,
+    /// From where it was as the shutter opened to where it is.
+    way: [Row; 2],
     /// Whether it has become a streak.
     long: [u32; BLOCK],
     /// Place among the layer's colours.
@@ -53,7 +57,8 @@ impl ParticleBlock {
     pub(super) const EMPTY: ParticleBlock = ParticleBlock {
         block: PlacedBlock::EMPTY,
         own: [ROW; OWN],
-        speed: [ROW; 3],
+        from: [ROW; 3],
+        start: [ROW; 3],
         past: [ROW; 3],
         open: ROW,
         opacity: ROW,
@@ -62,6 +67,7 @@ impl ParticleBlock {
         centre: [ROW; 2],
         half: [ROW; 2],
         turns: ROW,
+        way: [ROW; 2],
         long: [0; BLOCK],
         shade: [0; BLOCK],
         deep: [0; BLOCK],
@@ -76,7 +82,10 @@ impl ParticleBlock {
 }
 
 multiversion! {
-    /// Takes a block that was placed and dressed, with its own numbers and its velocities, to where and as what it is
+    /// Where particles are at an age, in still air: [`Flight::at`] of those whose bit in `live` is set.
+    pub(super) fn fly(level, layer: &Layer, flights: [&[Row; 3]; 2], live: u64, age: &Row, out: &mut [Row; 3]) = fly_body;
+
+    /// Takes a block that was placed and dressed, with its own numbers and how it started, to where and as what it is
     /// seen; what is not seen is no longer live.
     pub(super) fn see(level, bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) = see_body;
 }
@@ -90,20 +99,20 @@ fn see_body(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut Pa
     if l.block.live == 0 {
         return;
     }
-    if layer.drag > 0.0 {
-        drag(bound, l);
-    }
-    wind(bound, now, l);
-    for axis in 0..3 {
-        if bound.wrap[axis] > 0.0 {
-            wrap(&mut l.block.position[axis], bound.wrap[axis], bound.middle[axis]);
-        }
-    }
     let shutter = layer.shutter > 0.0;
-    if shutter || layer.floor.is_some() {
+    if shutter {
         open(bound, now, l);
     }
+    wind(bound, now, l.block.live, [&l.block.age, &ROW], &mut l.block.position[0]);
+    for axis in 0..3 {
+        if bound.wrap[axis] > 0.0 {
+            wrap(bound, axis, &mut l.block.position[axis], &mut l.past[axis]);
+        }
+    }
     if layer.floor.is_some() {
+        if !shutter {
+            (l.past, l.open) = (l.block.position, ROW);
+        }
         floor(bound, l);
     }
     if layer.swirl > 0.0 {
@@ -128,6 +137,9 @@ fn see_body(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut Pa
         streak(bound, scene, l);
     }
     cut(bound, scene, l);
+    if shutter {
+        turn(l);
+    }
     if bound.narrow != 1.0 {
         l.centre[0].iter_mut().for_each(|x| *x *= bound.narrow);
     }
@@ -212,54 +224,52 @@ fn read(table: &LifeTable, at: &[u32; BLOCK], part: &Row, out: &mut Row) {
     }
 }
 
-/// Puts friction to particles that were placed without.
 #[inline(always)]
-fn drag(bound: &BoundLayer, l: &mut ParticleBlock) {
-    let drag = bound.layer.drag;
-    let mut left = ROW;
-    for lane in l.block.lanes() {
-        left[lane] = libm::expf(-drag * l.block.age[lane]);
-    }
-    for axis in 0..3 {
-        let pull = bound.layer.pull[axis];
-        for j in 0..BLOCK {
-            let age = l.block.age[j];
-            let gone = (1.0 - left[j]) / drag;
-            let start = l.speed[axis][j] - pull * age;
-            let fell = 0.5 * pull * age * age;
-            l.block.position[axis][j] += start * (gone - age) + pull * (age - gone) / drag - fell;
-            l.speed[axis][j] = start * left[j] + pull * gone;
+fn fly_body(layer: &Layer, [from, start]: [&[Row; 3]; 2], live: u64, age: &Row, out: &mut [Row; 3]) {
+    let drag = layer.drag;
+    if drag > 0.0 {
+        let mut gone = ROW;
+        for j in (0..BLOCK).filter(|j| live >> j & 1 == 1) {
+            gone[j] = friction(drag, age[j])[0];
         }
-    }
-}
-
-#[inline(always)]
-fn wind(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
-    let share = bound.layer.wind;
-    match &now.blown {
-        Some(blown) => {
-            for lane in l.block.lanes() {
-                l.block.position[0][lane] += blown(l.block.age[lane]) * share;
-            }
-        }
-        None => {
+        for axis in 0..3 {
+            let pull = layer.pull[axis];
             for j in 0..BLOCK {
-                l.block.position[0][j] += now.wind * l.block.age[j] * share;
+                out[axis][j] = from[axis][j] + start[axis][j] * gone[j] + pull * (age[j] - gone[j]) / drag;
+            }
+        }
+    } else {
+        for axis in 0..3 {
+            let pull = layer.pull[axis];
+            for j in 0..BLOCK {
+                out[axis][j] = from[axis][j] + (start[axis][j] + pull * (0.5 * age[j])) * age[j];
             }
         }
     }
-    let own = now.wind * share;
-    for v in &mut l.speed[0] {
-        *v += own;
+}
+
+/// Adds the way that wind carried what was so old so long ago.
+#[inline(always)]
+fn wind(bound: &BoundLayer, now: &EffectState, live: u64, [age, ago]: [&Row; 2], x: &mut Row) {
+    let share = bound.layer.wind;
+    if now.blown.is_some() {
+        for j in (0..BLOCK).filter(|j| live >> j & 1 == 1) {
+            x[j] += now.drift(age[j], ago[j]) * share;
+        }
+    } else {
+        for j in 0..BLOCK {
+            x[j] += now.wind * age[j] * share;
+        }
     }
 }
 
-/// Who leaves at one side comes in at the other.
+/// Who leaves at one side comes in at the other, and is taken to have been there as the shutter opened.
 #[inline(always)]
-fn wrap(row: &mut Row, wrap: f32, middle: f32) {
-    for v in row {
-        let from = *v - middle;
-        *v -= wrap * (from / wrap + 0.5).floor();
+fn wrap(bound: &BoundLayer, axis: usize, row: &mut Row, past: &mut Row) {
+    for j in 0..BLOCK {
+        let shift = bound.wrap_shift(axis, row[j]);
+        row[j] += shift;
+        past[j] += shift;
     }
 }
 
@@ -267,14 +277,13 @@ fn wrap(row: &mut Row, wrap: f32, middle: f32) {
 #[inline(always)]
 fn open(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
     let open = bound.layer.shutter * now.speed;
+    let mut then = ROW;
     for j in 0..BLOCK {
         l.open[j] = open.min(l.block.age[j]);
+        then[j] = l.block.age[j] - l.open[j];
     }
-    for axis in 0..3 {
-        for j in 0..BLOCK {
-            l.past[axis][j] = l.block.position[axis][j] - l.speed[axis][j] * l.open[j];
-        }
-    }
+    fly_body(&bound.layer, [&l.from, &l.start], l.block.live, &then, &mut l.past);
+    wind(bound, now, l.block.live, [&then, &l.open], &mut l.past[0]);
 }
 
 /// Who comes to the floor while the shutter is open ends on it; who was there before is gone.
@@ -289,6 +298,19 @@ fn floor(bound: &BoundLayer, l: &mut ParticleBlock) {
         let after = l.block.position[1][j] - line * l.block.position[2][j];
         flags[j] = u8::from(before < 0.0);
         part[j] = if after > 0.0 { before / (before - after) } else { 2.0 };
+    }
+    if !bound.falls_once() {
+        for j in l.block.lanes() {
+            let at = |rows: &[Row; 3]| [rows[0][j], rows[1][j], rows[2][j]];
+            let flight = Flight { from: at(&l.from), start: at(&l.start) };
+            let line = floor.at(l.own[5][j]) - 0.5;
+            part[j] = 2.0;
+            if let Some(end) = bound.landing(&flight, line, l.block.age[j]) {
+                let since = end - (l.block.age[j] - l.open[j]);
+                flags[j] &= u8::from(since > 0.0);
+                part[j] = since / l.open[j];
+            }
+        }
     }
     for axis in 0..3 {
         for j in 0..BLOCK {
@@ -402,7 +424,6 @@ fn streak(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
     let layer = &bound.layer;
     let (tall, aspect) = (scene.tall, bound.aspect);
     let z = &l.block.position[2];
-    let (mut across, mut down) = (ROW, ROW);
     for j in 0..BLOCK {
         let past = l.past[2][j].max(0.5 * z[j]);
         let near = 1.0 / past;
@@ -415,7 +436,7 @@ fn streak(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
         let (dx, dy) = (centre[0] - from[0], centre[1] - from[1]);
         let length = (dx * dx + dy * dy).sqrt();
         let long = (length > 0.7 * half) & (length < 16.0 * tall);
-        (across[j], down[j]) = (dx, dy);
+        (l.way[0][j], l.way[1][j]) = (dx, dy);
         l.long[j] = u32::from(long);
         l.centre[0][j] = if long { 0.5 * (centre[0] + from[0]) } else { centre[0] };
         l.centre[1][j] = if long { 0.5 * (centre[1] + from[1]) } else { centre[1] };
@@ -423,11 +444,6 @@ fn streak(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
         l.half[1][j] = if long { half } else { l.half[1][j] };
         let thin = 1.0 - layer.thin * (1.0 - 2.0 * half / (2.0 * half + length));
         l.opacity[j] *= if long { thin } else { 1.0 };
-    }
-    for lane in l.block.lanes() {
-        if l.long[lane] == 1 {
-            l.turns[lane] = libm::atan2f(down[lane], across[lane]) * (0.5 / core::f32::consts::PI);
-        }
     }
 }
 
@@ -443,6 +459,16 @@ fn cut(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
         flags[j] = u8::from(!off);
     }
     l.keep(&flags);
+}
+
+/// Which way streaks lie.
+#[inline(always)]
+fn turn(l: &mut ParticleBlock) {
+    for lane in l.block.lanes() {
+        if l.long[lane] == 1 {
+            l.turns[lane] = libm::atan2f(l.way[1][lane], l.way[0][lane]) * (0.5 / core::f32::consts::PI);
+        }
+    }
 }
 
 #[inline(always)]

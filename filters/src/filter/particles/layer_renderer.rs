@@ -1,7 +1,7 @@
 //! The splats of a layer: of its particles, born by themselves or where those of another layer die, and of their trails.
 
 use super::super::overlay::Overlay;
-use super::block::{ParticleBlock, emit, see};
+use super::block::{ParticleBlock, emit, fly, see};
 use super::bound_layer::{BoundLayer, EffectState, LifeTable, Scene, fault};
 use super::effect::{Effect, MAX_PARTICLES, SpawnArea};
 use super::sub_emitter::SubEmitter;
@@ -89,7 +89,7 @@ impl LayerRenderer {
         out: &mut Vec<Splat>,
     ) {
         if let Some(sub_emitter) = &self.sub_emitter {
-            return sub_emitter.each(&self.bound, pool, index, now, lanes, &mut |lanes| {
+            return sub_emitter.each(&self.bound, pool, index, now, scene, lanes, &mut |lanes| {
                 self.finish(now, scene, lanes, out)
             });
         }
@@ -97,19 +97,26 @@ impl LayerRenderer {
         if lanes.block.live == 0 {
             return;
         }
-        if let Some(spawn_offset) = &self.bound.spawn_offset {
-            spawn_offset.shift(now.flick, &mut lanes.block);
+        let (bound, block) = (&self.bound, &mut lanes.block);
+        let starts = self.starts();
+        if starts {
+            pool.starts(index, &mut lanes.from, &mut lanes.start);
         }
-        pool.set_size_and_angle(&mut lanes.block);
-        continue_draws(self.bound.level, self.bound.kind.extra(), &mut lanes.block.bits, &mut lanes.own);
-        if self.moving() {
-            pool.velocities(index, &lanes.block, &mut lanes.speed);
+        if let (Some(spawn_offset), Some(births)) = (&bound.spawn_offset, pool.births(index)) {
+            spawn_offset.shift(births, block, &mut lanes.from);
+        }
+        pool.set_size_and_angle(block);
+        continue_draws(bound.level, bound.kind.extra(), &mut block.bits, &mut lanes.own);
+        // Without friction the pool has them there.
+        if bound.layer.drag > 0.0 {
+            let flights = [&lanes.from, &lanes.start];
+            fly(bound.level, &bound.layer, flights, block.live, &block.age, &mut block.position);
         }
         self.finish(now, scene, lanes, out);
     }
 
-    /// Whether velocities are looked at.
-    pub(super) fn moving(&self) -> bool {
+    /// Whether it matters how particles start: where they are at another age than now, or with friction.
+    pub(super) fn starts(&self) -> bool {
         let layer = &self.bound.layer;
         layer.shutter > 0.0 || layer.drag > 0.0 || layer.floor.is_some() || self.trail.is_some()
     }
@@ -127,27 +134,45 @@ impl LayerRenderer {
     /// not even made again. With room to spare: what is beyond is still dropped when its place is known.
     pub(super) fn view(&self, now: &EffectState, tall: f32) -> View {
         let (bound, layer) = (&self.bound, &self.bound.layer);
-        // What comes back at the other side, leaves a tail, is blown by a curve or is put elsewhere afterwards is looked
-        // at one by one.
-        let put = bound.spawn_offset.is_some() || self.sub_emitter.is_some() || self.trail.is_some();
-        if put || !matches!(layer.place, SpawnArea::Box { .. }) || layer.shutter > 0.0 || now.blown.is_some()
-        {
+        // What a parent does before its children are born.
+        let parent = self.sub_emitter.as_ref().map(|s| (&s.parent, &s.kind, s.inherit));
+        // What comes back at the other side or is put elsewhere afterwards is looked at one by one.
+        let origin = parent.map_or(bound, |(parent, ..)| parent);
+        if origin.spawn_offset.is_some() || !matches!(origin.layer.place, SpawnArea::Box { .. }) {
             return View::ALL;
         }
+        // Streaks and trails are made of where it was, which lies within its reach too.
         let life = layer.life.reach();
         let most = |over: &LifeTable| over.steps.iter().fold(0.0f32, |m, s| m.max(s[0]).max(s[0] + s[1]));
         let half = (layer.size.reach() + layer.growth.reach() * life) * most(&bound.size_over) * now.size;
-        let waves = |a: usize| bound.waves.iter().map(|w| w.aside[a].abs()).sum::<f32>();
-        let deep = bound.depth[1] + bound.kind.reach(life)[2] + waves(2);
+        let waves = |of: &BoundLayer, a: usize| of.waves.iter().map(|w| w.aside[a].abs()).sum::<f32>();
+        let sway = |of: &BoundLayer, a: usize| of.layer.sway.get(a).map_or(0.0, |s| s.abs());
+        // How far beyond the reach of the pool's kind.
+        let beyond = |a: usize| {
+            let Some((parent, _, inherit)) = parent else { return waves(bound, a) + sway(bound, a) };
+            let (of, wind) = (&parent.layer, if a == 0 { (now.wind * parent.layer.wind).abs() } else { 0.0 });
+            let old = of.life.reach();
+            let fast = of.speed.reach() + of.pull[a].abs() * old + wind;
+            let born = waves(parent, a) + sway(parent, a) + wind * old;
+            born + bound.kind.reach(life)[a] + inherit.abs() * fast * life + waves(bound, a) + sway(bound, a)
+        };
+        let (kind, oldest) = match parent {
+            Some((parent, kind, _)) => (kind, parent.layer.life.reach() + life),
+            None => (&bound.kind, life),
+        };
+        let deep = bound.depth[1] + kind.reach(oldest)[2] + beyond(2);
         let (focus, blur) = (layer.focus[0], layer.focus[1] * now.size);
         let large = 1.5 * layer.squash.max(1.0);
-        let blown = now.wind * layer.wind * life;
         let mut view = View::ALL;
         for (a, side) in [0.5 * bound.aspect, 0.5].into_iter().enumerate() {
             let seen = (side + 4.0 / tall + large * blur) * deep + large * (half + blur * focus);
-            let moved = waves(a) + layer.sway[a].abs() + layer.aside[a].abs() * half;
+            let moved = beyond(a) + layer.aside[a].abs() * half;
             let wide = 1.01 * (seen + moved) + 0.01;
-            let blown = if a == 0 { blown } else { 0.0 };
+            // Where a curve has blown it is not known beforehand.
+            if a == 0 && now.blown.is_some() {
+                continue;
+            }
+            let blown = if a == 0 { now.wind * layer.wind * life } else { 0.0 };
             (view.low[a], view.high[a]) = (-wide - blown.max(0.0), wide - blown.min(0.0));
         }
         view

@@ -1,8 +1,9 @@
-//! What is seen of a particle, one at a time: the definition of `lanes.rs`, and their comparison.
+//! What is seen of a particle, one at a time: the definition of `block.rs`, and their comparison.
 
 use super::block::wave;
 use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
 use super::effect::{SpawnArea, Tint};
+use super::flight::Flight;
 use super::layer_renderer::LayerRenderer;
 use crate::particle::draw::{Splat, rank};
 use crate::particle::{BLOCK, PlacedBlock, Pool, View, continue_draws};
@@ -12,8 +13,8 @@ struct ParticleState {
     number: i64,
     age: f32,
     life: f32,
+    flight: Flight,
     place: [f32; 3],
-    speed: [f32; 3],
     size: f32,
     angle: f32,
     own: [f32; OWN],
@@ -36,16 +37,14 @@ impl LayerRenderer {
         if block.live == 0 {
             return;
         }
+        let (mut from, mut start) = ([[0.0f32; BLOCK]; 3], [[0.0f32; BLOCK]; 3]);
+        pool.starts(index, &mut from, &mut start);
         if let Some(origin) = &bound.spawn_offset {
-            origin.shift(now.flick, &mut block);
+            origin.shift(pool.births(index).unwrap(), &mut block, &mut from);
         }
         pool.set_size_and_angle(&mut block);
         let mut own = [[0.0f32; BLOCK]; OWN];
         continue_draws(bound.level, bound.kind.extra(), &mut block.bits, &mut own);
-        let mut speeds = [[0.0f32; BLOCK]; 3];
-        if self.moving() {
-            pool.velocities(index, &block, &mut speeds);
-        }
         for lane in block.lanes() {
             let number = block.number(lane);
             if now.every > 1 && number.rem_euclid(now.every) != 0 {
@@ -56,8 +55,8 @@ impl LayerRenderer {
                 number,
                 age: block.age[lane],
                 life: block.life[lane],
-                place: core::array::from_fn(|a| block.position[a][lane]),
-                speed: core::array::from_fn(|a| speeds[a][lane]),
+                flight: Flight { from: from.map(|row| row[lane]), start: start.map(|row| row[lane]) },
+                place: [0.0; 3],
                 size: block.size[lane],
                 angle: block.angle[lane],
                 own,
@@ -89,31 +88,38 @@ impl BoundLayer {
         if opacity < 1.0 / 1024.0 {
             return None;
         }
-        self.drag(&mut one);
-        let blown = now.blown.as_ref().map_or(now.wind * one.age, |b| b(one.age)) * layer.wind;
-        one.place[0] += blown;
-        one.speed[0] += now.wind * layer.wind;
-        for (axis, wrap) in self.wrap.iter().enumerate().filter(|(_, w)| **w > 0.0) {
-            let from = one.place[axis] - self.middle[axis];
-            one.place[axis] -= wrap * (from / wrap + 0.5).floor();
-        }
-        // Where it was as the shutter opened, or at birth.
         let open = (layer.shutter * now.speed).min(one.age);
-        let mut past: [f32; 3] = core::array::from_fn(|a| one.place[a] - one.speed[a] * open);
+        one.place = one.flight.at(layer, one.age);
+        one.place[0] += now.drift(one.age, 0.0) * layer.wind;
+        // Where it was as the shutter opened, or at birth.
+        let mut past = one.flight.at(layer, one.age - open);
+        past[0] += now.drift(one.age - open, open) * layer.wind;
+        for axis in 0..3 {
+            let shift = self.wrap_shift(axis, one.place[axis]);
+            one.place[axis] += shift;
+            past[axis] += shift;
+        }
         if let Some(floor) = layer.floor {
             let line = floor.at(one.own[5]) - 0.5;
-            let [before, after] = [past, one.place].map(|p| p[1] - line * p[2]);
+            let [before, after] = [past, one.place].map(|p| BoundLayer::below(line, p));
             if before >= 0.0 {
                 return None;
             }
-            if after > 0.0 {
-                let part = before / (before - after);
+            let mut part = (after > 0.0).then(|| before / (before - after));
+            if !self.falls_once() {
+                let since = self.landing(&one.flight, line, one.age).map(|end| end - (one.age - open));
+                if since.is_some_and(|since| since <= 0.0) {
+                    return None;
+                }
+                part = since.map(|since| since / open);
+            }
+            if let Some(part) = part {
                 one.place = core::array::from_fn(|a| past[a] + (one.place[a] - past[a]) * part);
             }
         }
         let phases = &scene.phases[self.order as usize];
-        one.place = self.aside(&one, one.place, 0.0, phases);
-        past = self.aside(&one, past, open, phases);
+        one.place = self.aside(one.place, (one.age, 0.0), &one.own, phases);
+        past = self.aside(past, (one.age - open, open), &one.own, phases);
         let z = one.place[2];
         if z < MIN_DEPTH {
             return None;
@@ -127,49 +133,6 @@ impl BoundLayer {
             }
         }
         self.seen(&one, past, read(&self.size_over), opacity, now, scene)
-    }
-
-    /// Puts friction to a particle that was placed without.
-    fn drag(&self, one: &mut ParticleState) {
-        let drag = self.layer.drag;
-        if drag > 0.0 {
-            let left = libm::expf(-drag * one.age);
-            let gone = (1.0 - left) / drag;
-            for axis in 0..3 {
-                let pull = self.layer.pull[axis];
-                let start = one.speed[axis] - pull * one.age;
-                let fell = 0.5 * pull * one.age * one.age;
-                one.place[axis] += start * (gone - one.age) + pull * (one.age - gone) / drag - fell;
-                one.speed[axis] = start * left + pull * gone;
-            }
-        }
-    }
-
-    /// Where swirl and sway take a place of so long ago.
-    fn aside(&self, one: &ParticleState, mut place: [f32; 3], ago: f32, phases: &[f32]) -> [f32; 3] {
-        let layer = &self.layer;
-        if layer.swirl > 0.0 {
-            let slow = layer.swirl_age;
-            let grown = if slow > 0.0 { ((one.age - ago) / slow).min(1.0) } else { 1.0 };
-            let mut aside = [0.0f32; 3];
-            for (w, phase) in self.waves.iter().zip(phases) {
-                let phase = phase - w.rate as f32 * ago;
-                let turns = w.way[0] * place[0] + w.way[1] * place[1] + w.way[2] * place[2] + phase;
-                let s = wave(turns);
-                for (aside, part) in aside.iter_mut().zip(w.aside) {
-                    *aside += part * s;
-                }
-            }
-            for (place, aside) in place.iter_mut().zip(aside) {
-                *place += aside * grown;
-            }
-        }
-        if layer.sway != [0.0; 2] {
-            let turn = layer.sway_rate * (1.0 + 0.3 * one.own[4]) * (one.age - ago);
-            place[0] += layer.sway[0] * wave(turn + one.own[4]);
-            place[1] += layer.sway[1] * wave(2.0 * turn + one.own[3]);
-        }
-        place
     }
 
     fn seen(

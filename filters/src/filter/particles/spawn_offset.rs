@@ -1,12 +1,13 @@
 //! Where particles are born when it is not in a box: in a disc, beyond an edge of the frame, where a picture is bright,
 //! along a path.
 
+use super::block::Row;
 use super::curve_rate::Clock;
 use super::effect::{Layer, Side, SpawnArea};
 use crate::curve::Curve;
 use crate::frame::{Alpha, Family, Frame};
 use crate::noise::seed::{GOLDEN, mix64};
-use crate::particle::{FLICKS, PlacedBlock};
+use crate::particle::{BLOCK, PlacedBlock};
 use crate::ratio::Ratio;
 
 /// The most cells along a side of a mask.
@@ -52,13 +53,13 @@ impl SpawnOffset {
         Ok(Some(SpawnOffset { from, depth: layer.place.depth(), seed, aspect }))
     }
 
-    /// Moves the particles of a block that was placed at a time of the effect.
-    pub(super) fn shift(&self, flick: i64, block: &mut PlacedBlock) {
+    /// Moves the particles of a block that was placed, and their birthplaces.
+    pub(super) fn shift(&self, births: &[i64; BLOCK], block: &mut PlacedBlock, from: &mut [Row; 3]) {
         for lane in block.lanes() {
-            let birth = flick.saturating_sub((f64::from(block.age[lane]) * FLICKS as f64) as i64);
-            let at = self.place(block.number(lane), birth);
+            let at = self.place(block.number(lane), births[lane]);
             for (axis, at) in at.into_iter().enumerate() {
                 block.position[axis][lane] += at;
+                from[axis][lane] += at;
             }
         }
     }
@@ -162,6 +163,7 @@ impl Mask {
 mod tests {
     use super::*;
     use crate::frame::Format;
+    use crate::particle::FLICKS;
     use crate::settings::ImageAsset;
 
     fn places(layer: Layer) -> Vec<[f32; 3]> {

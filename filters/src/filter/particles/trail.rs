@@ -3,10 +3,10 @@
 //! Each streak is the same particle at an earlier age, drawn out over the time until the next, so nothing is kept
 //! from frame to frame.
 
-use super::block::{ParticleBlock, emit, see};
+use super::block::{ParticleBlock, emit, fly, see};
 use super::bound_layer::{BoundLayer, EffectState, Scene};
+use crate::particle::FLICKS;
 use crate::particle::draw::Splat;
-use crate::particle::{BLOCK, FLICKS};
 use std::sync::Arc;
 
 /// How much narrower the end of a trail is.
@@ -23,7 +23,7 @@ pub(super) struct Trail {
 }
 
 impl Trail {
-    /// The splats behind the particles of a block that is placed and dressed, with own numbers and velocities.
+    /// The splats behind the particles of a block that is placed and dressed, with own numbers and how they started.
     pub(super) fn splats(
         &self,
         now: &EffectState,
@@ -35,7 +35,7 @@ impl Trail {
         for i in 0..self.steps {
             let back = i as f32 * self.step;
             let mut lanes = fresh.clone();
-            rewind(&mut lanes, back, bound.layer.pull);
+            rewind(bound, &mut lanes, back);
             if lanes.block.live == 0 {
                 break;
             }
@@ -63,18 +63,14 @@ impl Trail {
     }
 }
 
-/// Takes particles back in time, before friction and wind are put to them; who was not born then is not live.
-fn rewind(l: &mut ParticleBlock, back: f32, pull: [f32; 3]) {
+/// Takes particles back in time; who was not born then is not live.
+fn rewind(bound: &BoundLayer, l: &mut ParticleBlock, back: f32) {
     for lane in l.block.lanes() {
         l.block.age[lane] -= back;
         if l.block.age[lane] < 0.0 {
             l.block.live &= !(1 << lane);
         }
     }
-    for (axis, pull) in pull.into_iter().enumerate() {
-        for lane in 0..BLOCK {
-            l.block.position[axis][lane] -= l.speed[axis][lane] * back - 0.5 * pull * back * back;
-            l.speed[axis][lane] -= pull * back;
-        }
-    }
+    let block = &mut l.block;
+    fly(bound.level, &bound.layer, [&l.from, &l.start], block.live, &block.age, &mut block.position);
 }

@@ -364,6 +364,9 @@ impl Moving<'_> {
 
 impl core::fmt::Debug for Fluid2d {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Fluid2d").field("len", &self.len()).field("steps", &self.steps).finish_non_exhaustive()
+        f.debug_struct("Fluid2d")
+            .field("len", &self.len())
+            .field("steps", &self.steps)
+            .finish_non_exhaustive()
     }
 }

@@ -1,8 +1,8 @@
 //! Where particles were, where they end, and pictures that move in their frames.
 
 use super::*;
-use crate::particle::Spread;
 use crate::particle::draw::Blend;
+use crate::particle::{Spread, View};
 
 /// Particles that go straight, and that all there is takes aside.
 fn moving() -> Layer {
@@ -133,6 +133,159 @@ fn what_comes_to_the_floor_ends_and_its_children_stand_there() {
             }
         }
         assert!(met >= 2, "drag {drag}: {met}");
+    }
+}
+
+/// The places of each particle of an effect of one layer, by number, over frames `0..frames`.
+fn ways(layer: Layer, wind: f64, frames: i64) -> std::collections::BTreeMap<u64, Vec<(i64, [i32; 2])>> {
+    let format = Format::from_name("gray", 640, 360).unwrap();
+    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind, light: Default::default() };
+    let spec = Particles::new(effect);
+    let mut ways = std::collections::BTreeMap::<_, Vec<_>>::new();
+    for n in 0..frames {
+        for s in spec.splats(&format, 3, Level::best(), &at(n)).unwrap() {
+            ways.entry(s.rank & ((1 << 40) - 1)).or_default().push((n, [s.x, s.y]));
+        }
+    }
+    ways
+}
+
+#[test]
+fn a_birthplace_is_the_same_in_every_frame() {
+    // The path jumps at the very moment of a birth.
+    let layer = Layer {
+        when: Emission::Pulses { every: 1.0, count: 1.0 },
+        place: SpawnArea::Path { z: [1.0; 2] },
+        path: Some("0|=0.2,0.5;24|=0.8,0.5".parse().unwrap()),
+        life: Spread::fixed(5.0),
+        speed: Spread::fixed(0.0),
+        size: Spread::fixed(0.02),
+        opacity_over: vec![[0.0, 1.0]],
+        ..Layer::default()
+    };
+    let ways = ways(layer, 0.0, 100);
+    assert!(ways.len() > 7 && ways.values().filter(|way| way.len() > 50).count() > 3, "{ways:?}");
+    for way in ways.values() {
+        assert!(way.iter().all(|(_, at)| *at == way[0].1), "{way:?}");
+    }
+}
+
+#[test]
+fn who_came_to_the_floor_does_not_come_back() {
+    // They sink to the floor, are lifted, and would rise above it again.
+    for drag in [0.0, 0.5] {
+        let layer = Layer {
+            when: Emission::Steady(20.0),
+            place: SpawnArea::Box { x: [0.2, 0.8], y: [0.2, 0.3], z: [1.0, 1.2] },
+            life: Spread::fixed(3.0),
+            speed: Spread::between(0.2, 1.2),
+            pull: [0.0, -0.7, 0.0],
+            drag,
+            floor: Some(Spread::fixed(0.5)),
+            wind: 0.0,
+            size: Spread::fixed(0.01),
+            opacity_over: vec![[0.0, 1.0]],
+            ..Layer::default()
+        };
+        let (mut ended, mut turned) = (0, 0);
+        for way in ways(layer, 0.0, 90).values() {
+            assert!(way.windows(2).all(|w| w[1].0 == w[0].0 + 1), "drag {drag}: {way:?}");
+            let lowest = way.iter().map(|w| w.1[1]).max().unwrap();
+            assert!(lowest <= 180 * 256 + 1, "drag {drag}: {way:?}");
+            let last = way[way.len() - 1];
+            ended += usize::from(last.0 < 80 && last.1[1] > 160 * 256);
+            turned += usize::from(lowest > way[0].1[1] && last.1[1] < lowest - 256);
+        }
+        assert!(ended > 5 && turned > 5, "drag {drag}: {ended} {turned}");
+    }
+}
+
+#[test]
+fn children_of_a_tunnel_stand_on_the_floor() {
+    let format = Format::from_name("gray", 640, 360).unwrap();
+    let drop = Layer {
+        name: "drop".into(),
+        when: Emission::Steady(60.0),
+        place: SpawnArea::Tunnel { near: 0.5, far: 2.0 },
+        direction: [0.0, 0.8, -0.6],
+        life: Spread::fixed(6.0),
+        speed: Spread::between(0.8, 1.2),
+        floor: Some(Spread::between(0.6, 0.9)),
+        wind: 0.0,
+        opacity_over: vec![[0.0, 1.0]],
+        ..Layer::default()
+    };
+    let still = Layer {
+        stream: 1,
+        name: String::new(),
+        born_of: "drop".into(),
+        life: Spread::fixed(2.0),
+        speed: Spread::fixed(0.0),
+        floor: None,
+        ..drop.clone()
+    };
+    let layers = vec![drop, still];
+    let spec = Particles::new(Effect { layers, blend: Blend::Over, wind: 0.0, light: Default::default() });
+    let mut standing = 0;
+    for n in [100, 113, 171] {
+        for s in spec.splats(&format, 3, Level::best(), &at(n)).unwrap() {
+            let y = f64::from(s.y) / 256.0;
+            assert!(y < 0.9 * 360.0 + 0.1, "{s:?}");
+            if s.rank & ((1 << 40) - 1) & 1 == 1 {
+                assert!(y > 0.6 * 360.0 - 0.1, "{n}: {y}");
+                standing += 1;
+            }
+        }
+    }
+    assert!(standing > 100, "{standing}");
+}
+
+#[test]
+fn what_is_culled_is_not_seen() {
+    let format = Format::from_name("gray", 320, 180).unwrap();
+    // Most of it is far to the left of the frame, and its children with it.
+    let layer = Layer {
+        name: "parent".into(),
+        when: Emission::Steady(1000.0),
+        place: SpawnArea::Box { x: [-6.0, 1.0], y: [-4.0, 1.0], z: [0.8, 1.4] },
+        shutter: 0.06,
+        trail: 0.3,
+        trail_steps: 3,
+        ..moving()
+    };
+    let child =
+        Layer { name: String::new(), born_of: "parent".into(), inherit: 0.5, children: 3, ..layer.clone() };
+    let open = Layer { trail: 0.0, drag: 0.6, ..layer.clone() };
+    let layers = vec![layer, child, open];
+    let mut spec =
+        Particles::new(Effect { layers, blend: Blend::Over, wind: 0.1, light: Default::default() });
+    for wind in [None, Some("0=0;48=1")] {
+        spec.set.wind = wind.map(|text| {
+            let parsed = ENTRY.settings.iter().find(|s| s.id == "wind").unwrap().parse(text).unwrap();
+            let Value::Number(wind) = parsed else { unreachable!("a number") };
+            wind
+        });
+        let bound = spec.bound(&format, 3, Level::best()).unwrap();
+        let now = bound.now(&at(40));
+        let culled = bound.scene(&now);
+        let whole = Scene { views: vec![View::ALL; 3], ..bound.scene(&now) };
+        for (i, layer) in bound.layers.iter().enumerate() {
+            let mut pool = layer.pool().unwrap();
+            pool.seek(now.flick);
+            let (mut lanes, mut got, mut want, mut saved) =
+                (Box::new(ParticleBlock::EMPTY), vec![], vec![], 0);
+            for b in 0..pool.blocks() {
+                layer.splats(&pool, b, &now, &culled, &mut lanes, &mut got);
+                layer.splats(&pool, b, &now, &whole, &mut lanes, &mut want);
+                let mut block = crate::particle::PlacedBlock::EMPTY;
+                pool.place(b, &View::ALL, &mut block);
+                let all = block.live;
+                pool.place(b, &culled.views[i], &mut block);
+                saved += (all & !block.live).count_ones();
+            }
+            assert!(got == want && got.len() > 20, "layer {i}: {} {}", got.len(), want.len());
+            assert!(saved > 100, "layer {i}: {saved}");
+        }
     }
 }
 

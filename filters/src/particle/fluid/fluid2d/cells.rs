@@ -171,7 +171,8 @@ impl Order {
         self.cut();
         let parts = &self.parts;
         let Columns { ids, x, y, vx, vy } = &mut self.spare;
-        let floats = split(x, parts).into_iter().zip(split(y, parts)).zip(split(vx, parts)).zip(split(vy, parts));
+        let floats =
+            split(x, parts).into_iter().zip(split(y, parts)).zip(split(vx, parts)).zip(split(vy, parts));
         let jobs = split(&mut self.from, parts).into_iter().zip(split(&mut self.held, parts));
         let jobs = jobs.zip(split(ids, parts)).zip(floats).collect();
         let (old, goal) = (&*now, &self.goal);

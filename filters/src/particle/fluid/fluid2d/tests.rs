@@ -132,7 +132,8 @@ fn no_pair_is_missed() {
         assert!(near > 3000, "{near}");
         let mut sums = vec![0f64; now.len()];
         for (i, j) in (0..now.len()).flat_map(|i| (0..now.len()).map(move |j| (i, j))) {
-            let r = f64::from(now.x[i] - now.x[j]).hypot(f64::from(now.y[i] - now.y[j])) / f64::from(s.radius);
+            let r =
+                f64::from(now.x[i] - now.x[j]).hypot(f64::from(now.y[i] - now.y[j])) / f64::from(s.radius);
             sums[i] += if r < 1.0 { (1.0 - r).powi(4) * (1.0 + 4.0 * r) } else { 0.0 };
         }
         flat.step(&CurrentThread);
