@@ -89,7 +89,7 @@ impl LayerRenderer {
         out: &mut Vec<Splat>,
     ) {
         if let Some(sub_emitter) = &self.sub_emitter {
-            return sub_emitter.each(&self.bound, pool, index, now, scene, lanes, &mut |lanes| {
+            return sub_emitter.each(&self.bound, (pool, index), now, scene, lanes, &mut |lanes| {
                 self.finish(now, scene, lanes, out)
             });
         }

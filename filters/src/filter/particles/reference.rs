@@ -94,10 +94,10 @@ impl BoundLayer {
         // Where it was as the shutter opened, or at birth.
         let mut past = one.flight.at(layer, one.age - open);
         past[0] += now.drift(one.age - open, open) * layer.wind;
-        for axis in 0..3 {
-            let shift = self.wrap_shift(axis, one.place[axis]);
-            one.place[axis] += shift;
-            past[axis] += shift;
+        for (axis, (place, past)) in one.place.iter_mut().zip(&mut past).enumerate() {
+            let shift = self.wrap_shift(axis, *place);
+            *place += shift;
+            *past += shift;
         }
         if let Some(floor) = layer.floor {
             let line = floor.at(one.own[5]) - 0.5;

@@ -43,8 +43,7 @@ impl SubEmitter {
     pub(super) fn each(
         &self,
         child: &BoundLayer,
-        pool: &Pool,
-        index: usize,
+        (pool, index): (&Pool, usize),
         now: &EffectState,
         scene: &Scene<'_>,
         lanes: &mut ParticleBlock,
