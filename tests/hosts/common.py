@@ -52,6 +52,7 @@ TRIALS = {
     "sprites": {"image": WORK / "sprite.png", "position": (50, 30), "scale": 1, "enable": "1-3"},
     "particles": {"preset": "snow", "amount": 20, "size": 20},
     "fluid": {"scene": "dam", "particles": 800, "opacity": 0.8},
+    "av1grain": {"iso": 6400, "seed": 7},
 }
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The packages of `./x package` in fresh places. Usage: packages.sh FOLDER PYTHON PYTHON-FOR-VAPOURSYNTH|-
+# The packages of `./x package` in fresh places. Usage: packages.sh FOLDER PYTHON PYTHON-FOR-VAPOURSYNTH|- [VIDEO]
+# With a video, that one is rendered in the fresh Debian, too.
 set -euo pipefail
-out=$(cd "$1" && pwd) python=$2 newer=$3
+out=$(cd "$1" && pwd) python=$2 newer=$3 video=${4:+$(realpath "$4")}
 clip=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/samples/pictures/flower.jpg
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -39,6 +40,21 @@ if [ "$(id -u)" -eq 0 ] && command -v debootstrap >/dev/null; then
   cp -r /etc/apt root/etc/ && cp /etc/resolv.conf root/etc/
   cp "$out"/grainfield_*.deb root/package.deb
   chroot root sh -c 'apt-get update -qq && apt-get install -qq -y --no-install-recommends /package.deb' >install.log 2>&1
-  [ "$(chroot root grainfield hash "$input" -f grain=preset=16mm)" = "$wanted" ]
+  inside() { chroot root "$@"; }
+  [ "$(inside grainfield hash "$input" -f grain=preset=16mm)" = "$wanted" ]
+  inside grainfield render pattern:bars:size=320x180:frames=24 made.mp4 -q
+  [ -z "$video" ] || cp "$video" root/given.mp4
+  for file in made ${video:+given}; do
+    inside grainfield render "$file.mp4" "$file-grain.mp4" -f grain=preset=35mm -q
+    [ "$(inside grainfield hash "$file-grain.mp4" -q | wc -l)" -eq "$(inside grainfield hash "$file.mp4" -q | wc -l)" ]
+    ! cmp -s "root/$file.mp4" "root/$file-grain.mp4"
+  done
+  for file in bash-completion/completions/grainfield zsh/vendor-completions/_grainfield fish/vendor_completions.d/grainfield.fish; do
+    [ -s "root/usr/share/$file" ]
+  done
+  ls root/usr/lib/frei0r-1/grainfield.so root/usr/share/kdenlive/effects/frei0r_grainfield.xml >/dev/null
+  # It goes without leaving anything.
+  inside dpkg -P grainfield >/dev/null
+  [ ! -e root/usr/lib/frei0r-1/grainfield.so ]
 fi
 say "the packages are well"
