@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from common import BUILT, ROOT, WORK, Checks
+from common import BUILT, FULL, ROOT, WORK, Checks
 
 check = Checks("The handbook")
 text = (ROOT / "docs/src/programs.md").read_text()
@@ -19,6 +19,8 @@ environment = {
     "PATH": f"{BUILT}:{os.environ['PATH']}",
     "HOME": str(WORK),
     "FREI0R_PATH": str(WORK / ".frei0r-1/lib"),
+    "GST_REGISTRY": str(WORK / "registry"),
+    "QT_QPA_PLATFORM": "offscreen",
     "VAPOURSYNTH_EXTRA_PLUGIN_PATH": str(plugins),
 }
 clip = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=24:duration=0.5", WORK / "in.mp4"]
@@ -27,6 +29,10 @@ seen = 0
 for kind, code in blocks:
     seen += 1
     if kind == "bash":
+        if "melt" in code and not FULL:
+            continue
+        # MLT now and then waits for ever after its last frame.
+        code = re.sub(r"^melt", 'again() { timeout 30 "$@" || timeout 30 "$@" || timeout 60 "$@"; }; again melt', code)
         line = ["bash", "-euo", "pipefail", "-c", code]
     elif "vapoursynth" in code:
         if vapoursynth == "-":
@@ -34,8 +40,9 @@ for kind, code in blocks:
         line = [vapoursynth, "-c", code + "print(sum(1 for f in vs.get_output(0).clip.frames()), 'frames')"]
     else:
         line = [python, "-c", code + "assert frames.std() > 1"]
-    done = subprocess.run(line, cwd=WORK, env=environment, capture_output=True, text=True)
+    done = subprocess.run(line, cwd=WORK, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     check.equal(f"{code}{done.stdout}{done.stderr}", done.returncode, 0)
-check.equal("a block for each host", seen, 3)
-check.true("FFmpeg has made files", (WORK / "grain.mkv").is_file() and (WORK / "both.mkv").is_file())
+check.equal("blocks of lines", seen, 4)
+for made in ["grain.mkv", "both.mkv", *(["melt.mkv", "gstreamer.ogv"] if FULL else [])]:
+    check.true(f"{made} is there", (WORK / made).is_file() and (WORK / made).stat().st_size > 1000)
 sys.exit(check.end())
