@@ -82,7 +82,7 @@ pub enum JoinError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// What has to be copied from the source cannot be read.
-    #[error("{0} (sound and all else beside the picture is taken from the source)")]
+    #[error("{0} (sound, subtitles and other streams are copied from the source)")]
     Source(#[from] SourceError),
     /// It was asked to stop.
     #[error("interrupted")]
@@ -127,21 +127,24 @@ pub fn join(
 ) -> Result<Joined, JoinError> {
     match output_of(output)?.files() {
         Files::Many(pattern) if shards.is_empty() => sequence(&pattern, frames, stop),
-        _ if frames.is_some() => Err(JoinError::Usage("--frames is for numbered images".into())),
+        _ if frames.is_some() => Err(JoinError::Usage("--frames applies to numbered images only".into())),
         Files::Many(_) => Err(JoinError::Usage(
-            "the frames of a sequence are all in one folder already: 'grainfield join OUTPUT' checks that they are whole"
+            "shards of a sequence write to one folder: 'grainfield join OUTPUT', without shards, checks that it \
+                is complete"
                 .into(),
         )),
-        Files::Nothing | Files::Stream(_) | Files::Image(_) => Err(JoinError::Usage(format!("{} is no file that shards can be joined in", output.display()))),
+        Files::Nothing | Files::Stream(_) | Files::Image(_) => Err(JoinError::Usage(format!("shards cannot be \
+            joined into {}: name a video, y4m or hash file", output.display()))),
         Files::One(path, kind) => {
             let found = if shards.is_empty() { found(&path)? } else { shards.to_vec() };
             unread(output, &found)?;
             let all = checked(&found, stop)?;
             let Some((first, note)) = all.first() else {
-                return Err(JoinError::Usage("there is no shard".into()));
+                return Err(JoinError::Usage("no shards given".into()));
             };
             if note.kind != kind {
-                let problem = format!("it is {:?}, and {} would be {kind:?}", note.kind, path.display());
+                let problem = format!("it is a shard of the kind {:?}, but {} is of the kind {kind:?}",
+                    note.kind, path.display());
                 return Err(JoinError::Bad { path: first.clone(), problem });
             }
             let (count, wanted, written) = (note.count, total(&all, |n| n.wanted), total(&all, |n| n.written));
@@ -173,7 +176,7 @@ fn unread(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> {
     let mut uses = output_of(output)?.writes(None);
     for shard in shards {
         uses.read("a shard", Place::Path(shard.clone()));
-        uses.read("the note of a shard", Place::Path(beside(shard)));
+        uses.read("the .shard file of a shard", Place::Path(beside(shard)));
         // a shard without a note is refused when it is its turn
         let input = Sidecar::read(shard).map(|note| source::reads(OsStr::new(&note.input)));
         input.into_iter().flatten().for_each(|place| uses.read("the source of the shards", place));
@@ -204,7 +207,7 @@ fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
     }
     if found.is_empty() {
         let like = output.with_extension("").display().to_string();
-        let problem = format!("there is no shard of it here ({like}.I-of-N): name them");
+        let problem = format!("no shards of it found ({like}.I-of-N): name them as arguments");
         return Err(JoinError::Bad { path: output.to_path_buf(), problem });
     }
     Ok(found)
@@ -220,11 +223,11 @@ fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<(PathBuf, Sidecar
         let problem = if note.key != head.key {
             Some(format!("other settings ({})", difference(&head.made, Some(&note.made))))
         } else if note.origin != head.origin {
-            Some("it was made from another source, or the source was changed between".into())
+            Some("it was made from another source, or the source was changed in between".into())
         } else if (note.count, note.kind) != (head.count, head.kind) {
             Some(format!("it is one of {} shards, not of {}", note.count, head.count))
         } else if note.frames != head.frames {
-            Some(format!("frames {} where {} are wanted", note.frames, head.frames))
+            Some(format!("it belongs to a render of frames {}, not {}", note.frames, head.frames))
         } else {
             None
         };
@@ -248,7 +251,7 @@ fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<(PathBuf, Sidecar
         let io = |cause| JoinError::Io { path: path.clone(), cause };
         let size = path.metadata().map_err(io)?.len();
         if size != note.size || format!("{:016x}", sum(path).map_err(io)?) != note.hash {
-            let problem = "its bytes are not those that were written; render this shard again".into();
+            let problem = "it was changed after it was written; render this shard again".into();
             return Err(JoinError::Bad { path: path.clone(), problem });
         }
     }
@@ -277,7 +280,7 @@ fn plain(
                 None => out.put(&line)?,
                 Some(head) if *head == line => {}
                 Some(_) => {
-                    let problem = "its y4m header is another than that of the first shard".into();
+                    let problem = "its y4m header differs from that of the first shard".into();
                     return Err(JoinError::Bad { path: path.clone(), problem });
                 }
             }
@@ -305,7 +308,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Sidecar)]) -> Result<
     let mut shards = Vec::new();
     for (path, note) in all {
         let Some(video) = &note.video else {
-            let problem = "its note says nothing of its pictures' times".into();
+            let problem = "its .shard file does not contain the times of its frames".into();
             return Err(JoinError::Bad { path: crate::journal::shard::sidecar::beside(path), problem });
         };
         shards.push(Shard { path: path.clone(), video: video.clone() });
@@ -348,7 +351,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
         ManifestFiles::new(&name, JobSettings::new(BTreeMap::new()), SourceIds::Unknown, String::new());
     let manifest = reader.read().map_err(io)?;
     if manifest.entries.is_empty() {
-        return Err(bad(&name, "there is no manifest beside it, so nothing is known of it".into()));
+        return Err(bad(&name, "it has no manifest, so it cannot be checked".into()));
     }
     let there = pattern.scan().map_err(io)?;
     // the making of the first frame is that of all
@@ -396,7 +399,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     let mut warnings = Vec::new();
     let beyond = there.iter().filter(|n| numbers.binary_search(n).is_err()).count();
     if beyond > 0 {
-        warnings.push(format!("{beyond} files of this name are not of this render"));
+        warnings.push(format!("{beyond} files with names of this sequence do not belong to this render"));
     }
     Ok(Joined { frames: numbers.len() as u64, shards: 0, warnings })
 }

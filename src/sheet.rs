@@ -43,7 +43,7 @@ pub struct Layout {
     pub width: u32,
     /// Frames in a row; `None` chooses by their number.
     pub columns: Option<u32>,
-    /// Against the source?
+    /// Compare with the source?
     pub compare: Option<Compare>,
 }
 
@@ -128,11 +128,11 @@ pub fn prepare(mut request: Request, layout: Layout, thumbnails: &Thumbnails) ->
     let (source, filtered) = (ends(true), ends(false));
     if layout.compare.is_some() {
         if request.recipe.steps.is_empty() {
-            return Err(JobError::Usage("--compare shows what filters do: say -f or --recipe".into()).into());
+            return Err(JobError::Usage("--compare needs filters: give -f or --recipe".into()).into());
         }
         if request.input == "-" {
             return Err(JobError::Usage(
-                "--compare reads the input twice, which standard input cannot be: name a file".into(),
+                "--compare reads the input twice, so it cannot be standard input: name a file".into(),
             )
             .into());
         }
@@ -176,7 +176,7 @@ impl Endpoints for Sheet {
                 None => {
                     left = Some(DEFAULT_FRAMES);
                     info.notes.push(format!(
-                        "how long it is is not known: the first {DEFAULT_FRAMES} frames; --frames takes others"
+                        "its length is not known: showing the first {DEFAULT_FRAMES} frames; --frames selects others"
                     ));
                 }
             }
@@ -188,8 +188,8 @@ impl Endpoints for Sheet {
         let count = plan.frames.unwrap_or(DEFAULT_FRAMES as u64);
         if count > MAX_FRAMES {
             return Err(JobError::Usage(format!(
-                "--frames: {count} frames are too many for one sheet, which takes {MAX_FRAMES}: take every tenth with \
-                 0-999x10"
+                "--frames: {count} frames are too many for one sheet (at most {MAX_FRAMES}): use every tenth, for \
+                    example 0-999x10"
             )));
         }
         let grid = Grid::new(&self.layout, count, &plan.format);
@@ -198,7 +198,7 @@ impl Endpoints for Sheet {
         let most = 1 << 30;
         if whole && count * 3 * u64::from(plan.format.width) * u64::from(plan.format.height) > most {
             return Err(JobError::Usage(
-                "--compare diff: so many frames of this size do not fit 1 GiB: ask for fewer (--frames)"
+                "--compare diff: these frames need more than 1 GiB of memory: select fewer with --frames"
                     .into(),
             ));
         }
@@ -381,9 +381,9 @@ pub fn png(thumbnails: &Thumbnails, layout: &Layout, title: &str) -> Result<Vec<
         write(fits(title, room, 19), (MARGIN, 12), 19, FontStyle::Bold, &INK)?;
         let how = match layout.compare {
             None => "",
-            Some(Compare::Side) => " \u{b7} left the source, right filtered",
-            Some(Compare::Split) => " \u{b7} left half the source, right half filtered",
-            Some(Compare::Diff) => " \u{b7} difference to the source, 8 times",
+            Some(Compare::Side) => " \u{b7} left: source, right: filtered",
+            Some(Compare::Split) => " \u{b7} left half: source, right half: filtered",
+            Some(Compare::Diff) => " \u{b7} difference from the source, multiplied by 8",
         };
         let s = if count == 1 { "" } else { "s" };
         let about = format!("{} \u{b7} {count} frame{s}{how}", taken.format);

@@ -24,10 +24,10 @@ pub struct Output {
 
 /// Said of a name that is none of them.
 #[cfg(feature = "ffmpeg")]
-const NO_KIND: &str = "no kind of output has this name: write a video file (NAME.mp4, .mkv, .mov, .webm ...), NAME.y4m, \
+const NO_KIND: &str = "the extension is not known: name a video file (NAME.mp4, .mkv, .mov, .webm ...), NAME.y4m, \
                        an image pattern such as out.####.png, - for a pipe, hash: or null:";
 #[cfg(not(feature = "ffmpeg"))]
-const NO_KIND: &str = "no kind of output has this name: write NAME.y4m, an image pattern such as out.####.png, - for a \
+const NO_KIND: &str = "the extension is not known: name NAME.y4m, an image pattern such as out.####.png, - for a \
                        pipe, hash: or null:. For other video files pipe into ffmpeg: grainfield render INPUT - | ffmpeg \
                        -i - NAME.mp4";
 
@@ -70,7 +70,7 @@ impl Output {
             return Err(SinkError::Usage {
                 name: self.name.to_string_lossy().into_owned(),
                 problem:
-                    "codec, quality, sound and subtitles can be chosen for video files alone (NAME.mp4, .mkv ...)"
+                    "options for codec, quality, sound and subtitles apply to video files only (NAME.mp4, .mkv ...)"
                         .into(),
             });
         }
@@ -120,7 +120,7 @@ impl Output {
                 let one = match shard {
                     Some(shard) => {
                         let named = PathBuf::from(shard.named(one.as_os_str()));
-                        uses.leave("the note beside the output", sidecar::beside(&named));
+                        uses.leave("the .shard file of the output", sidecar::beside(&named));
                         named
                     }
                     None => one,

@@ -51,14 +51,15 @@ impl Input {
     pub fn open(&self, options: &Options) -> Result<Box<dyn Source>, SourceError> {
         let Some(row) = self.row else {
             let name = self.name.to_string_lossy().into_owned();
-            return Err(SourceError::Usage { name, problem: "no format has such an input".into() });
+            return Err(SourceError::Usage { name, problem: "no format reads this input".into() });
         };
         let source = (row.open)(&self.name, options)?;
         let info = source.info();
         if options.lavfi.is_some() && info.kind != VIDEO {
             let problem = format!(
-                "--lavfi is for video that FFmpeg reads, and this is read without it ({}): give filters of our own by \
-                 -f, or let FFmpeg filter: ffmpeg -i INPUT -vf GRAPH -f yuv4mpegpipe - | grainfield render - OUTPUT",
+                "--lavfi applies to inputs that FFmpeg reads; Grainfield reads this one itself ({}). Use filters \
+                    of -f, or filter with FFmpeg first: ffmpeg -i INPUT -vf GRAPH -f yuv4mpegpipe - | grainfield \
+                    render - OUTPUT",
                 info.kind
             );
             return Err(SourceError::Usage { name: info.name.clone(), problem });

@@ -23,7 +23,7 @@ pub enum PlotError {
     #[error("the plot cannot be drawn: {0}")]
     Draw(Box<dyn Error + Send + Sync>),
     /// It cannot be packed.
-    #[error("the plot cannot be packed: {0}")]
+    #[error("the plot cannot be encoded: {0}")]
     Png(#[from] png::EncodingError),
 }
 

@@ -92,7 +92,7 @@ impl Endpoints for Measured {
                     let range = format!("{}-{}", info.first + self.offset, last + self.offset);
                     *frames = range.parse().ok();
                     info.notes.push(format!(
-                        "measuring the first {DEFAULT_FRAMES} of {} frames; --frames takes others",
+                        "measuring the first {DEFAULT_FRAMES} of {} frames; --frames selects others",
                         end - info.first + 1
                     ));
                 }
@@ -100,7 +100,7 @@ impl Endpoints for Measured {
                 None => {
                     left = Some(DEFAULT_FRAMES);
                     info.notes.push(format!(
-                        "measuring the first {DEFAULT_FRAMES} frames at most; --frames takes others"
+                        "measuring at most the first {DEFAULT_FRAMES} frames; --frames selects others"
                     ));
                 }
             }
@@ -117,7 +117,7 @@ impl Endpoints for Measured {
                 info.notes.extend(other.notes.iter().map(|n| format!("{}: {n}", other.name)));
                 if other.format.full_range() != info.format.full_range() {
                     info.notes.push(format!(
-                        "{} and {} are not of the same range: codes are compared as they are",
+                        "{} and {} have different ranges: code values are compared as stored",
                         info.name, other.name
                     ));
                 }
@@ -135,8 +135,8 @@ impl Endpoints for Measured {
         let different = clean.as_ref().filter(|c| shape(&c.1) != shape(format));
         if let Some((name, other)) = different {
             return Err(JobError::Usage(format!(
-                "{name} is {}x{} {} and cannot be compared with {}x{} {}: size and planes must be the same (the \
-                 depth may differ)",
+                "{name} is {}x{} {} and cannot be compared with {}x{} {}: size and planes must be equal (the \
+                    depth may differ)",
                 other.width,
                 other.height,
                 other.name(),
@@ -198,7 +198,7 @@ impl Source for Paired {
             let other = clean.next(place)?.ok_or_else(|| SourceError::Bad {
                 name: clean.source.info().name.clone(),
                 problem: format!(
-                    "has no frame {} to compare with frame {} of {}: say --frames to take those that both have",
+                    "has no frame {} to compare with frame {} of {}: use --frames to select frames that both have",
                     place + clean.source.info().first,
                     stamp.number,
                     self.info.name

@@ -52,15 +52,15 @@ pub enum AttachProblem {
     #[error(transparent)]
     Lottie(#[from] super::lottie::LottieError),
     /// No such track.
-    #[error("there is no track '{0}' in it{1}")]
+    #[error("it has no track '{0}'{1}")]
     NoTrack(String, String),
     /// No track named, and several there.
-    #[error("it has {0} tracks: write its name behind '#', as in @FILE#{1}")]
+    #[error("it has {0} tracks: add the name after '#', as in @FILE#{1}")]
     Which(usize, String),
     /// The parts of a position or colour move by keys of their own.
     #[error(
-        "the tracks '{0}' have keys at different times or of different shapes: a position or colour moves by keys that \
-         its parts share"
+        "the tracks '{0}' have keys at different times or of different shapes: the parts of a position or colour \
+            must share their keys"
     )]
     Parts(String),
     /// The curve is not one for this setting.

@@ -14,7 +14,7 @@ pub fn load_effect(path: &Path) -> Result<Effect, TextFileError> {
         Ok(frame) => Ok(Some(frame)),
         Err(images::Fault::Io(e)) => Err(format!("{}: {e}", folder.join(name).display())),
         Err(images::Fault::Bad(problem)) => Err(format!("{}: {problem}", folder.join(name).display())),
-        Err(images::Fault::Differs(_)) => Err(format!("{} changes while it is read", name)),
+        Err(images::Fault::Differs(_)) => Err(format!("{} changed while it was read", name)),
     };
     parse_with(&text, &mut picture)
         .map_err(|e| TextFileError::Says(e.named(&path.to_string_lossy()).to_string()))

@@ -52,7 +52,7 @@ pub enum ImportProblem {
     #[error("it is larger than 256 MiB")]
     Large,
     /// JSON that cannot be read.
-    #[error("this is no JSON: {0}")]
+    #[error("not valid JSON: {0}")]
     Json(String),
     /// JSON of another form.
     #[error(
@@ -60,10 +60,10 @@ pub enum ImportProblem {
     )]
     Form(String),
     /// No time.
-    #[error("'{0}' is no {1}")]
+    #[error("'{0}' is not a {1}")]
     Time(String, &'static str),
     /// No number.
-    #[error("'{0}' is no number from -1e100 to 1e100 (track '{1}')")]
+    #[error("'{0}' is not a number from -1e100 to 1e100 (track '{1}')")]
     Value(String, String),
     /// A line of another number of fields.
     #[error("{0} fields, and the first line has {1}")]
@@ -76,7 +76,7 @@ pub enum ImportProblem {
     NoTime(String),
     /// Times without values, or values without times.
     #[error(
-        "there is one column only: the first is the frame, and tracks follow after commas, semicolons or tabs"
+        "there is only one column: put the frame first, then the tracks, separated by commas, semicolons or tabs"
     )]
     Alone,
     /// The same column twice.
@@ -86,13 +86,13 @@ pub enum ImportProblem {
     #[error("a track cannot be called '{0}': 1 to 255 bytes without control characters")]
     Name(String),
     /// Times that do not grow.
-    #[error("track '{0}' has two samples at {1}, or goes back in time there")]
+    #[error("track '{0}' has two samples at {1}, or its times are not ascending there")]
     Order(String, KeyTime),
     /// Too many tracks or samples.
     #[error("more than {MAX_TRACKS} tracks, or {MAX_KEYS} samples of one")]
     Many,
     /// Nothing in it.
-    #[error("there are no samples in it")]
+    #[error("it has no samples")]
     Empty,
 }
 
@@ -272,7 +272,7 @@ pub fn json(text: &str) -> Result<Table, ImportError> {
         Value::Object(tracks) => {
             for (name, list) in tracks {
                 let Value::Array(list) = list else {
-                    return Err(form(&format!("'{}' is no list", name.escape_debug())));
+                    return Err(form(&format!("'{}' is not a list", name.escape_debug())));
                 };
                 let track = gather.track(name, None)?;
                 for (i, sample) in list.iter().enumerate() {
@@ -300,7 +300,7 @@ pub fn json(text: &str) -> Result<Table, ImportError> {
                 }
             }
         }
-        _ => return Err(form("this is something else")),
+        _ => return Err(form("found another type")),
     }
     gather.finish()
 }
@@ -343,8 +343,8 @@ mod tests {
     #[test]
     fn faults_are_named() {
         for (text, said) in [
-            ("", "there are no samples in it"),
-            ("frame,x\n", "there are no samples in it"),
+            ("", "it has no samples"),
+            ("frame,x\n", "it has no samples"),
             (
                 "name,value\nx,1",
                 "line 1: the first column is called 'name': call it frame, or time for seconds; columns are separated by \
@@ -357,14 +357,17 @@ mod tests {
             ),
             (
                 "5\n6\n7\n",
-                "line 1: there is one column only: the first is the frame, and tracks follow after commas, semicolons or \
-                 tabs",
+                "line 1: there is only one column: put the frame first, then the tracks, separated by commas, \
+                    semicolons or tabs",
             ),
             ("frame,x\n0,1\n1,2,3", "line 3: 3 fields, and the first line has 2"),
             ("frame,x\n0,one", "line 2: 'one' is no number from -1e100 to 1e100 (track 'x')"),
             ("frame,x\n1.5,1", "line 2: '1.5' is no frame: a whole number"),
             ("time,x\n-1,1", "line 2: '-1' is no time: write 1.5, 1001/24 or 00:00:01.5"),
-            ("frame,x\n1,1\n1,2", "line 3: track 'x' has two samples at 1, or goes back in time there"),
+            (
+                "frame,x\n1,1\n1,2",
+                "line 3: track 'x' has two samples at 1, or its times are not ascending there",
+            ),
             ("frame,x,x\n1,1,1", "line 1: two columns are called 'x'"),
             ("frame,x\n0,nan", "line 2: 'nan' is no number from -1e100 to 1e100 (track 'x')"),
         ] {

@@ -21,10 +21,10 @@ use serde_json::{Value, json};
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum LottieError {
     /// Not JSON.
-    #[error("this is no JSON: {0}")]
+    #[error("not valid JSON: {0}")]
     Json(String),
     /// No list of keys.
-    #[error("this is no keyframe list: a list of {{\"t\": frame, \"s\": [value]}}, or {{\"k\": ...}}")]
+    #[error("not a keyframe list: expected a list of {{\"t\": frame, \"s\": [value]}}, or {{\"k\": ...}}")]
     Form,
     /// A key that is none.
     #[error("'{0}', key {1}: {2}")]
@@ -33,9 +33,7 @@ pub enum LottieError {
     #[error("'{0}': {1}")]
     Curve(String, grainfield_filters::curve::CurveError),
     /// A shape without handles.
-    #[error(
-        "key {0} has a shape without handles ({1}): 'grainfield curve fit --shape bezier' makes it one that has them"
-    )]
+    #[error("key {0} has a shape without handles ({1}): use 'grainfield curve fit --shape bezier'")]
     Shape(usize, String),
     /// A key in seconds.
     #[error("Lottie counts frames, and this curve's keys are in seconds")]
@@ -86,7 +84,7 @@ fn property_of(value: &Value, name: &str, rate: Option<Ratio>) -> Result<Vec<(St
     let values: Vec<Vec<f64>> = values.collect::<Result<_, _>>()?;
     let parts = values[0].len();
     if let Some(i) = values.iter().position(|v| v.len() != parts) {
-        return Err(fault(i, "it has another number of values than the first"));
+        return Err(fault(i, "it has a different number of values than the first key"));
     }
     let mut all = Vec::new();
     for part in 0..parts {
@@ -114,18 +112,16 @@ fn time(key: &Value, rate: Option<Ratio>) -> Result<KeyTime, &'static str> {
     let t: Ratio = t.parse().map_err(|_| "\"t\" should be a plain number")?;
     match rate {
         Some(rate) if t >= Ratio::ZERO => t.checked_div(rate).map(KeyTime::Seconds).ok_or("the rate is 0"),
-        Some(_) => Err("seconds begin at 0"),
+        Some(_) => Err("seconds start at 0"),
         None if t.den() == 1 && t.num() >= 0 => Ok(KeyTime::Frame(t.num())),
         None if t.den() == 1 => Err("its frame is before the first"),
-        None => Err("its frame is no whole number: give the rate (--rate), then times are seconds"),
+        None => Err("its frame is not a whole number: give the rate (--rate) to get keys in seconds"),
     }
 }
 
 fn shape(key: &Value, part: usize, way: f64) -> Result<Shape, &'static str> {
     if ["to", "ti"].iter().any(|k| key.get(k).is_some_and(bends)) {
-        return Err(
-            "a path that is curved in space (\"to\", \"ti\") cannot be taken: its parts would not stay on it",
-        );
+        return Err("paths that are curved in space (\"to\", \"ti\") are not supported: make them straight");
     }
     if key.get("h").is_some_and(|h| h.as_f64() == Some(1.0) || h.as_bool() == Some(true)) {
         return Ok(Shape::Hold);
@@ -173,7 +169,14 @@ pub fn to_lottie(curve: &Curve) -> Result<Value, LottieError> {
             (false, false) => Some(by / way),
         };
         let handles = |leave: f64, by: f64, arrive: f64, back: f64| {
-            let no_way = || LottieError::Shape(i + 1, "it leads away from two equal values".into());
+            let no_way = || {
+                LottieError::Shape(
+                    i + 1,
+                    "its handles leave the value although both keys have the \
+                same one"
+                        .into(),
+                )
+            };
             let (y0, y1) = (part(by).ok_or_else(no_way)?, part(back).ok_or_else(no_way)? + 1.0);
             let (o, i) = (json!({"x": [leave], "y": [y0]}), json!({"x": [arrive], "y": [y1]}));
             Ok(json!({"t": t, "s": [key.value], "o": o, "i": i}))

@@ -41,7 +41,7 @@ pub fn check_name(name: &str) -> Result<(), TrackFileError> {
     let problem = match name {
         "" => "it is empty",
         _ if name.len() > MAX_NAME => "it is longer than 255 bytes",
-        _ if name.chars().any(char::is_control) => "it has a control character in it",
+        _ if name.chars().any(char::is_control) => "it contains a control character",
         _ => return Ok(()),
     };
     Err(TrackFileError::Name { name: name.into(), problem })
@@ -112,7 +112,7 @@ pub fn write(
     for (name, _) in tracks {
         check_name(name)?;
         if !seen.insert(name) {
-            return Err(TrackFileError::Name { name: name.clone(), problem: "two tracks have it" });
+            return Err(TrackFileError::Name { name: name.clone(), problem: "two tracks have this name" });
         }
     }
     let curves: Vec<Curve> = tracks.iter().map(|t| t.1.clone()).collect();

@@ -64,7 +64,7 @@ impl RandomAccessFile {
     pub fn open(path: &Path) -> io::Result<RandomAccessFile> {
         let meta = std::fs::metadata(path)?;
         if !meta.is_file() {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file"));
+            return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"));
         }
         Ok(RandomAccessFile { file: Mutex::new(File::open(path)?), len: meta.len() })
     }
@@ -158,7 +158,7 @@ impl<R: ReadAt> PackedReader<R> {
             rows.push(row);
         }
         let Some(names) = rows.pop().filter(|names| next == place && names.from == stream) else {
-            return fault(place, StoreProblem::Content("its blocks do not make the stream"));
+            return fault(place, StoreProblem::Content("its blocks do not add up to the stream"));
         };
         Ok(PackedReader { reader, rows, names, length: stream, last: Mutex::new((usize::MAX, Vec::new())) })
     }

@@ -62,7 +62,7 @@ pub enum JobsError {
         value: String,
     },
     /// There is none.
-    #[error("there is no job in it; write [[job]] with input and output")]
+    #[error("it has no jobs; add [[job]] with input and output")]
     Empty,
     /// Too much.
     #[error("more than {0}")]
@@ -114,7 +114,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
     let place = format!("'{input}'");
     let path = Path::new(input);
     let Some(file) = path.file_name().filter(|_| !input.ends_with('/')) else {
-        return bad(place, "names no file");
+        return bad(place, "is empty");
     };
     let pattern = match Pattern::parse(OsStr::new(file)) {
         Err(e) => return bad(place, e.to_string()),
@@ -183,7 +183,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
         }
     }
     if jobs.jobs.is_empty() {
-        return bad(place, "finds no file");
+        return bad(place, "matches no file");
     }
     jobs.check()?;
     Ok(jobs)
@@ -197,7 +197,7 @@ fn listed(folder: &Path, seen: &mut usize, place: &str) -> Result<Vec<OsString>,
         names.push(entry.or_else(|e| bad(place, format!("{}: {e}", real.display())))?.file_name());
         *seen += 1;
         if *seen > MAX_SEEN {
-            return Err(JobsError::Most("10000000 files and folders under the pattern"));
+            return Err(JobsError::Most("10,000,000 files and folders below the pattern"));
         }
     }
     names.sort();
@@ -266,11 +266,11 @@ fn substitute(to: &str, values: &[(&str, &str)]) -> Result<String, JobsError> {
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
         let Some(close) = rest[open..].find('}') else {
-            return bad("--to", format!("'{to}': a brace is not closed"));
+            return bad("--to", format!("'{to}': a closing brace is missing"));
         };
         let key = &rest[open + 1..open + close];
         let Some((_, value)) = values.iter().find(|v| v.0 == key) else {
-            return bad("--to", format!("{{{key}}} is none of {{dir}}, {{name}} and {{ext}}"));
+            return bad("--to", format!("{{{key}}} is not known; use {{dir}}, {{name}} and {{ext}}"));
         };
         out.push_str(value);
         rest = &rest[open + close + 1..];
@@ -325,7 +325,7 @@ mod tests {
             [pair("/s/a/other.####.exr", "other.%d.exr"), pair("/s/a/plate.####.exr", "plate.%d.exr")]
         );
         assert_eq!(found("?/c/*.txt", "{dir}/{name}.mkv").unwrap(), [pair("/s/c/x.txt", "s/c/x.mkv")]);
-        assert!(found("s/*/none.####.exr", "x").unwrap_err().contains("finds no file"));
+        assert!(found("s/*/none.####.exr", "x").unwrap_err().contains("matches no file"));
         assert!(found("s/*/plate.####.exr", "out/x.####.exr").unwrap_err().contains("same output"));
         assert!(found("s/*/plate.####.exr", "{what}").unwrap_err().contains("{what}"));
         assert_eq!(fixed("out/x/{dir}/{name}.exr"), Path::new("out/x"));

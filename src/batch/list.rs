@@ -87,21 +87,21 @@ impl Reader<'_> {
             match (key.get_ref().as_ref(), item.get_ref()) {
                 ("version", DeValue::Integer(n)) if n.as_str().parse() == Ok(VERSION) => {}
                 ("version", _) => {
-                    return bad(line, "version", &format!("this program reads version = {VERSION} alone"));
+                    return bad(line, "version", &format!("this program reads only version = {VERSION}"));
                 }
                 ("folder", DeValue::String(text)) => jobs.folder = Some(self.folder.join(text.as_ref())),
-                ("folder", _) => return bad(line, "folder", "is a text in quotes"),
+                ("folder", _) => return bad(line, "folder", "must be a string in quotes"),
                 ("all", DeValue::Table(table)) => all = self.settings(table),
                 ("all", _) => {
-                    return bad(line, "all", "is a table, written [all] with a line for each option");
+                    return bad(line, "all", "must be a table: [all], then one line for each option");
                 }
                 ("job", DeValue::Array(array)) => list = array,
                 ("job", _) => {
-                    return bad(line, "job", "is written [[job]], with two brackets, once for each job");
+                    return bad(line, "job", "must be written [[job]], with two brackets, once for each job");
                 }
                 (other, _) => {
-                    let right = "only version, folder, [all] and [[job]] stand here; options of all jobs stand under \
-                                 [all], those of one under its [[job]]";
+                    let right = "only version, folder, [all] and [[job]] are possible here; put options of all \
+                        jobs under [all], those of one job under its [[job]]";
                     return bad(line, other, right);
                 }
             }
@@ -113,7 +113,7 @@ impl Reader<'_> {
         for (i, item) in list.iter().enumerate() {
             let (place, line) = (format!("job {}", i + 1), self.lines.at(item.span().start));
             let DeValue::Table(own) = item.get_ref() else {
-                return bad(line, &place, "a job is a table, written [[job]] with a line for each option");
+                return bad(line, &place, "a job must be a table: [[job]], then one line for each option");
             };
             let mut settings = all.clone();
             settings.extend(self.settings(own));
@@ -139,14 +139,18 @@ impl Reader<'_> {
                 DeValue::String(text) if !text.is_empty() && !text.contains('\0') => {
                     Ok(Some(text.to_string()))
                 }
-                _ => bad(line, &format!("{place}, {key}"), "is a text in quotes, and not empty"),
+                _ => bad(line, &format!("{place}, {key}"), "must be a string in quotes, and not empty"),
             },
         };
         let (name, input, output) = (text("name")?, text("input")?, text("output")?);
         let (Some(input), Some(output)) = (input, output) else {
             let near = |key: &&str| grainfield_filters::recipe::nearest(key, ["input", "output"]);
             if let Some((key, near)) = settings.keys().find_map(|key| Some((*key, near(key)?))) {
-                return bad(settings[key].0, &format!("{place}, {key}"), &format!("is no option; {near}"));
+                return bad(
+                    settings[key].0,
+                    &format!("{place}, {key}"),
+                    &format!("is not an option; {near}"),
+                );
             }
             return bad(
                 line,
@@ -158,7 +162,7 @@ impl Reader<'_> {
         for (key, (line, item)) in settings {
             let place = format!("{place}, {key}");
             if NOT.contains(&key) || !key.bytes().all(|b| b.is_ascii_lowercase() || b"-_".contains(&b)) {
-                return bad(line, &place, "is no option that a job can have: see 'grainfield render -h'");
+                return bad(line, &place, "is not an option that a job can have: see 'grainfield render -h'");
             }
             let option = format!("--{}", key.replace('_', "-"));
             let values = match item.get_ref() {
@@ -174,7 +178,7 @@ impl Reader<'_> {
             for value in values {
                 let text = match value.get_ref() {
                     DeValue::String(text) if text.contains('\0') => {
-                        return bad(line, &place, "there is a zero byte in it");
+                        return bad(line, &place, "it contains a zero byte");
                     }
                     DeValue::String(text) if FILES.contains(&key) => {
                         self.folder.join(text.as_ref()).to_string_lossy().into_owned()
@@ -182,13 +186,19 @@ impl Reader<'_> {
                     DeValue::String(text) => text.to_string(),
                     DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
                         Ok(n) => n.to_string(),
-                        Err(_) => return bad(line, &place, "is a number beyond all bounds"),
+                        Err(_) => return bad(line, &place, "is too large a number"),
                     },
                     DeValue::Float(x) => match x.as_str().parse::<f64>() {
                         Ok(x) => x.to_string(),
-                        Err(_) => return bad(line, &place, "is no number that can be read"),
+                        Err(_) => return bad(line, &place, "is not a number"),
                     },
-                    _ => return bad(line, &place, "is a text, a number, true or false, or a list of these"),
+                    _ => {
+                        return bad(
+                            line,
+                            &place,
+                            "must be a string, a number, true or false, or a list of these",
+                        );
+                    }
                 };
                 // in one word, so that a value that begins with a minus sign is not taken for an option
                 options.push(format!("{option}={text}").into());

@@ -136,7 +136,7 @@ impl Queue {
             Ok(file) => file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?,
         };
         if !bytes.starts_with(HEAD) && !HEAD.starts_with(&bytes) {
-            let problem = "it is there and is no status of a batch: give it another name";
+            let problem = "it exists and is not the status file of a batch: rename it";
             return Err(io::Error::new(ErrorKind::InvalidData, problem));
         }
         if bytes.len() as u64 > MAX_BYTES {
@@ -209,8 +209,8 @@ fn plain(path: &Path) -> io::Result<()> {
 
 fn without_locks(e: io::Error) -> io::Error {
     let problem = format!(
-        "this disk cannot lock files ({e}), so programs could not keep out of each other's way; put the list on another \
-         disk, or divide the work with --shard"
+        "this disk does not support file locks ({e}), which keep several processes from rendering the same job; \
+            put the list on another disk, or divide the work with --shard"
     );
     io::Error::new(e.kind(), problem)
 }

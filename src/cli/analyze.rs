@@ -13,13 +13,13 @@ mod table;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  What did the other program's grain do to the clip?
+  Measure the grain that another program added:
     grainfield analyze grainy.y4m --clean clip.y4m --plot grain.png
-  What does this filter do to it?
+  Measure what a filter does:
     grainfield analyze clip.y4m -f noise=strength=6
-  A scanned grey card, with nothing to compare it with:
+  Measure a scanned grey card, without a clean version:
     grainfield analyze 'card.####.png' --json > card.json
-  One filter alone, on grey, for a look at its spectrum:
+  Plot the spectrum of one filter on grey:
     grainfield analyze pattern:grey:size=1920x1080:format=gray16 -f noise=distribution=gaussian --plot noise.png";
 
 /// `analyze`.
@@ -27,16 +27,16 @@ Examples:
 pub(super) struct Analyze {
     /// File, numbered images, `-` for standard input, or pattern:NAME
     pub(super) input: OsString,
-    /// Measure the difference to this, frame by frame, first with first
+    /// Measure the difference from this clip, frame by frame; first frames correspond
     ///
-    /// As INPUT: a file, numbered images, `-` or pattern:NAME. Size and planes must be those of INPUT, the depth may
-    /// differ.
+    /// As INPUT: a file, numbered images, `-` or pattern:NAME. Size and planes must equal those of INPUT; the depth
+    /// may differ.
     #[arg(long, value_name = "INPUT2", help_heading = "Report")]
     pub(super) clean: Option<OsString>,
-    /// As JSON, in place of the table
+    /// Print JSON instead of the table
     #[arg(long, help_heading = "Report")]
     pub(super) json: bool,
-    /// Draw it too, as a PNG image
+    /// Also plot the result as a PNG image
     #[arg(long, value_name = "OUT.png", help_heading = "Report")]
     pub(super) plot: Option<OsString>,
     /// Replace the plot if it exists
@@ -61,7 +61,7 @@ pub(super) fn run(typed: Analyze, environment: &Environment) -> Exit {
         let name = name.to_string_lossy();
         return report_error(
             Exit::Usage,
-            &format!("--plot {name}: the plot is a PNG image: call it NAME.png"),
+            &format!("--plot {name}: the plot is a PNG image: name it NAME.png"),
         );
     }
     let title = title(&typed.input, other.as_deref(), &typed.filters.chain);

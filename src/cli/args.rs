@@ -118,9 +118,9 @@ pub(super) enum Command {
     Batch(Box<super::batch::Batch>),
     /// Join shards, or check that a sequence is complete
     ///
-    /// Checks that every shard is there once, that all were rendered with the same settings from the same source, and
+    /// Checks that every shard exists once, that all were rendered with the same settings from the same source, and
     /// that their bytes are intact; then joins them. Video is not encoded again: packets are copied; sound and
-    /// everything else beside the picture comes from the input. For numbered images, every byte is checked against the
+    /// other streams come from the input. For numbered images, every byte is checked against the
     /// manifest in their folder.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::join::EXAMPLES)]
     Join(super::join::Join),
@@ -138,11 +138,11 @@ pub(super) enum Command {
     /// not depend on the number of frames.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::analyze::EXAMPLES)]
     Analyze(super::analyze::Analyze),
-    /// Measure a plate's grain, and write what reproduces it
+    /// Measure the grain of a plate and write a recipe that reproduces it
     ///
-    /// Grain is the difference of the plate and the same without grain. A recipe of the filter grain, or a film grain
-    /// table, is fitted to its strength by brightness, its spectrum, its colour and its correlation in time, laid over the
-    /// clean picture and measured again. The report tells how near it comes.
+    /// Grain is the difference between the plate and the same picture without grain. A recipe of the filter grain,
+    /// or a film grain table, is fitted to its strength by brightness, its spectrum, its colour and its correlation in
+    /// time, applied to the clean picture and measured again. The report shows how close the match is.
     #[command(name = "match", after_help = "'--help' explains each option and gives examples.", after_long_help = super::matching::EXAMPLES)]
     Match(super::matching::MatchArgs),
     /// Fit, inspect and plot curves and tracks
@@ -153,15 +153,15 @@ pub(super) enum Command {
     Curve(super::curve::Curves),
     /// Make a contact sheet of INPUT, alone or compared with the source
     ///
-    /// Each frame is shown with its number and time. Without --frames, frames are taken at equal distances over the whole
-    /// input.
+    /// Each frame is shown with its number and time. Without --frames, frames are taken at equal intervals over the
+    /// whole input.
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = super::sheet::EXAMPLES)]
     Sheet(super::sheet::Sheet),
     /// Open the studio: source and result side by side, in the browser
     ///
     /// Serves a page to this machine alone: any frame before and after the filters, settings and curves edited by hand, and
-    /// renders. What it shows is what 'render' writes. Files beneath the current folder can be opened and written, and
-    /// those beside the ones named here. Ctrl-C ends it.
+    /// renders. It shows exactly what 'render' writes. It can open and write files below the current folder and
+    /// below the folders of the files named here. Ctrl-C ends it.
     #[cfg(feature = "studio")]
     #[command(after_long_help = super::studio::EXAMPLES)]
     Studio(super::studio::StudioArgs),

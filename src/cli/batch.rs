@@ -33,11 +33,11 @@ use std::sync::Arc;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  A list of jobs, two at a time; the same line on another machine takes a share:
+  A list of jobs, two at a time; the same command on another machine shares the work:
     grainfield batch jobs.toml --jobs 2
   All plates of all shots:
     grainfield batch 'shots/*/plate.####.exr' --to 'out/{dir}/{name}.####.exr' -f grain=preset=35mm
-  What would be done, how it stands, and again what failed:
+  Print what would be done, print the state, run failed jobs again:
     grainfield batch jobs.toml --dry-run
     grainfield batch jobs.toml --status
     grainfield batch jobs.toml --retry
@@ -56,7 +56,7 @@ A list of jobs:
     crf = 16
     segments = true
 
-Exit status: 0 all is done, or being done by other programs; 1 a job failed, now or before;
+Exit status: 0 all jobs are done or running in other processes; 1 a job failed, now or earlier;
 2 wrong usage, 129 hung up, 130 interrupted, 143 terminated.";
 
 /// Options of `render` as they were typed beside a pattern: words of a command line, by their long names, in the order
@@ -122,33 +122,33 @@ pub(super) struct Batch {
     pub(super) words: Words,
     /// A list of jobs (NAME.toml), or a pattern with * and ? for inputs
     pub(super) input: String,
-    /// With a pattern: where each goes, with {dir}, {name} and {ext} of the input
+    /// With a pattern: the output of each input, with {dir}, {name} and {ext}
     ///
-    /// {dir} is the folder as far as wildcards found it, {name} the file's name without number and extension.
+    /// {dir} is the part of the folder that wildcards matched, {name} the file name without number and extension.
     #[arg(long, value_name = "OUTPUT")]
     pub(super) to: Option<String>,
-    /// How many jobs at a time
+    /// Number of jobs at a time
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) jobs: u16,
-    /// Only say what would be done
+    /// Only print what would be done
     #[arg(long, conflicts_with_all = ["status", "retry"])]
     pub(super) dry_run: bool,
-    /// Only say how the jobs stand
+    /// Only print the state of the jobs
     #[arg(long, conflicts_with = "retry")]
     pub(super) status: bool,
-    /// With --status or --dry-run: as JSON, a job a line
+    /// With --status or --dry-run: print JSON, one job per line
     #[arg(long)]
     pub(super) json: bool,
-    /// Try again what failed before
+    /// Run failed jobs again
     #[arg(long)]
     pub(super) retry: bool,
-    /// Let outputs leave their folder by '..', links or whole paths
+    /// Allow outputs outside their folder (by '..', links or absolute paths)
     ///
-    /// Without it they stay in the folder of the list (or its 'folder'), or in what stands in --to before the first
+    /// By default they stay in the folder of the list (or its 'folder'), or in the part of --to before the first
     /// brace.
     #[arg(long)]
     pub(super) outside: bool,
-    /// Replace outputs that exist, and what other settings have made
+    /// Replace existing outputs, also those rendered with other settings
     #[arg(short = 'y', long = "overwrite")]
     pub(super) overwrite: bool,
     #[command(flatten)]
@@ -207,7 +207,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
             Event::FailedBefore(why) => {
                 report.note(Some(&job.name), &format!("failed before ({why}); --retry tries again"))
             }
-            Event::Elsewhere => report.note(Some(&job.name), "another program does it"),
+            Event::Elsewhere => report.note(Some(&job.name), "another process is rendering it"),
             Event::Queue(why) => report.error(Some(&job.name), why),
         }
     };
@@ -282,11 +282,13 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
     let listed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     let (list, all, folder) = if listed {
         if typed.to.is_some() {
-            return Err(usage("--to is for a pattern of inputs; a list says where each job goes".into()));
+            return Err(usage(
+                "--to applies to a pattern of inputs; a list names the output of each job".into(),
+            ));
         }
         if !typed.words.0.is_empty() {
-            let text = "options of a render stand in the list, under [all] or the job; beside a list --shard, -y, --threads, \
-                        --memory, --level and what is said on standard error can be given";
+            let text = "with a list, put options of 'render' into the list, under [all] or under a job; only \
+                --shard, -y, the machine options and the message options go on the command line";
             return Err(usage(text.into()));
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -303,7 +305,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
     } else {
         let Some(to) = &typed.to else {
             return Err(usage(format!(
-                "{}: a list of jobs is called NAME.toml; with a pattern say --to",
+                "{}: name a list of jobs NAME.toml; with a pattern, give --to",
                 typed.input
             )));
         };
@@ -349,7 +351,7 @@ fn typed_line(job: &Job, output: OsString) -> Result<Box<Render>, clap::Error> {
     line.extend(["--".into(), job.input.clone(), output]);
     match Cli::try_parse_from(line)?.command {
         Command::Render(render) => Ok(Box::new(render)),
-        _ => Err(clap::Error::raw(ErrorKind::InvalidSubcommand, "this is no render")),
+        _ => Err(clap::Error::raw(ErrorKind::InvalidSubcommand, "not a render")),
     }
 }
 
@@ -384,7 +386,9 @@ fn understood(jobs: &[Job]) -> Result<(), String> {
                     let near =
                         suggested.map(|near| format!(" did you mean {}?", near.trim_start_matches('-')));
                     let (wrong, near) = (option.trim_start_matches('-'), near.unwrap_or_default());
-                    format!("{wrong} is no option of 'grainfield render':{near} see 'grainfield render -h'")
+                    format!(
+                        "{wrong} is not an option of 'grainfield render':{near} see 'grainfield render -h'"
+                    )
                 }
                 _ => in_short(&error),
             };
@@ -504,7 +508,7 @@ fn perform(
         }
         Err(RunError::Interrupted { summary, .. }) => stopped(summary),
         Err(RunError::Failed { failure, summary, .. }) => fail(chain(&failure), summary),
-        Err(RunError::ClosedPipe) => fail("the reader of the output has gone".into(), nothing),
+        Err(RunError::ClosedPipe) => fail("the reader of the output has closed it".into(), nothing),
     }
 }
 

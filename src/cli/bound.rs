@@ -17,13 +17,13 @@ use std::fmt::Write;
 pub(super) enum BoundError {
     #[error("{0}")]
     Chain(#[from] RecipeError),
-    #[error("one filter at a time: this is {0}")]
+    #[error("give one filter, not {0}")]
     One(usize),
     #[error(transparent)]
     Files(#[from] JobError),
     #[error("{0}: {1}")]
     Settings(&'static str, #[source] SettingError),
-    #[error("--effect writes an effect file of particles; '{0}' has none")]
+    #[error("--effect applies to 'particles' only, not to '{0}'")]
     NoEffect(&'static str),
 }
 
@@ -78,7 +78,7 @@ pub(super) fn text(step: &Step) -> Result<String, BoundError> {
     }
     let _ = writeln!(
         out,
-        "  memory     at most {:.1} MB for each frame being worked on, and {:.1} MB once",
+        "  memory     at most {:.1} MB per frame in progress, plus {:.1} MB in total",
         memory.per_frame as f64 / 1e6,
         memory.fixed as f64 / 1e6
     );
@@ -110,7 +110,7 @@ pub(super) fn effect(step: &Step, typed: &str) -> Result<String, BoundError> {
     let made = particles::effect(&step.values).map_err(|e| BoundError::Settings(step.filter.name, e))?;
     let tame = |c: char| if c.is_control() { ' ' } else { c };
     let typed: String = typed.chars().map(tame).collect();
-    Ok(format!("# {typed}, to be drawn by particles=effect=FILE\n{}", effect::print_explained(&made)))
+    Ok(format!("# {typed}; draw it with particles=effect=FILE\n{}", effect::print_explained(&made)))
 }
 
 #[cfg(test)]
@@ -130,9 +130,7 @@ mod tests {
         );
         assert!(of("noise").unwrap().contains("memory"));
         let many = of("particles=amount=1000").unwrap_err();
-        assert!(
-            many.is_usage() && std::error::Error::source(&many).unwrap().to_string().contains("is the most")
-        );
+        assert!(many.is_usage() && std::error::Error::source(&many).unwrap().to_string().contains("at most"));
         assert!(matches!(of("noise,noise"), Err(BoundError::One(2))));
         assert!(matches!(of("particles=effect=/no/such.toml"), Err(BoundError::Files(e)) if !e.is_usage()));
     }

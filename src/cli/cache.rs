@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  How much is there, and where:
+  Print size and place of the cache:
     grainfield cache info
   Delete it:
     grainfield cache clear";
@@ -42,7 +42,7 @@ pub(super) fn run(typed: Cached, environment: &Environment) -> Exit {
         What::Clear(place) => (place, true),
     };
     let Some(folder) = resolve::cache_folder(place.cache, environment) else {
-        return report_error(Exit::Usage, "there is no cache folder: name one with --cache DIR");
+        return report_error(Exit::Usage, "no cache folder: set one with --cache DIR");
     };
     let cache = Cache::new(&folder, DEFAULT_LIMIT);
     let result = if clear { cache.clear() } else { cache.usage() };

@@ -74,7 +74,7 @@ fn line(s: &Setting) -> String {
         Kind::GrainTable => "name of a film grain table".into(),
         Kind::SourceFrame => "number of a frame of the source".into(),
         Kind::Points { min, max } => {
-            format!("points x=y;x=y;..., x from 0 to 1 and growing, y from {min} to {max}")
+            format!("points x=y;x=y;..., x ascending from 0 to 1, y from {min} to {max}")
         }
     };
     // Where the kind says it already, the unit would say it twice.
@@ -144,7 +144,7 @@ pub(super) fn unknown(name: &str, filters: &[Entry]) -> String {
         .filter(|(distance, f)| *distance <= 1 + f.len() / 3)
         .min();
     let hint = near.map_or_else(
-        || ": 'grainfield filters' lists what there is".into(),
+        || ": 'grainfield filters' lists all filters".into(),
         |(_, name)| format!(": did you mean '{name}'?"),
     );
     format!("there is no filter '{name}'{hint}")

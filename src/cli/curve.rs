@@ -20,20 +20,24 @@ use super::values::Keywords;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  A tracker's export as keyframe strings, no sample farther off than half a pixel:
+  A tracker's export as keyframe strings, at most half a pixel off:
     grainfield curve fit track.csv --error 0.5
   The same as a track file, for strength=@tracks.gfa#x in a recipe:
     grainfield curve fit track.csv tracks.gfa --error 0.5 --shape hermite
-  What is in it, and a look at it:
+  Print and plot its contents:
     grainfield curve info tracks.gfa
     grainfield curve plot track.csv track.png --error 0.5
     grainfield curve plot '0~=0;48~=12;96=4' curve.png";
 
 const SHAPES: Keywords<FitShape> = Keywords(&[
     ("linear", FitShape::Linear, "Straight lines"),
-    ("smooth", FitShape::Smooth, "Never beyond its keys; what rises stays rising"),
-    ("hermite", FitShape::Hermite, "Cubics with a slope at each key; the fewest keys of most camera paths"),
-    ("bezier", FitShape::Bezier, "Cubics with handles, as editors have them"),
+    ("smooth", FitShape::Smooth, "Smooth, without overshooting the keys"),
+    (
+        "hermite",
+        FitShape::Hermite,
+        "Cubics with a slope at each key; needs the fewest keys for most camera paths",
+    ),
+    ("bezier", FitShape::Bezier, "Cubics with two handles, as in animation programs"),
 ]);
 
 /// `curve`.
@@ -46,13 +50,13 @@ pub(super) struct Curves {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// Make curves with few keys from samples
+    /// Fit curves with few keys to samples
     ///
-    /// Prints a keyframe string for each track, and how many keys it took; or writes OUT, by its name: a track file
-    /// (.gfa), TOML (.toml) or Lottie keyframe lists (.json). No sample is farther from its curve than --error.
+    /// Prints a keyframe string and the number of keys for each track, or writes OUT according to its name: a track
+    /// file (.gfa), TOML (.toml) or Lottie keyframe lists (.json). No sample is farther from its curve than --error.
     #[command(after_long_help = EXAMPLES)]
     Fit(Fit),
-    /// Tell about a track file, a file of curves or a keyframe string
+    /// Describe a track file, a file of curves or a keyframe string
     Info(Info),
     /// Draw samples, keys and the error as a PNG image
     #[command(after_long_help = EXAMPLES)]
@@ -61,20 +65,20 @@ enum What {
 
 #[derive(Args, Debug)]
 struct FitArgs {
-    /// The farthest a sample may be from its curve
+    /// Largest distance of a sample from its curve
     ///
-    /// In the samples' own unit. Default: a thousandth of what the track's values span.
+    /// In the unit of the samples. Default: a thousandth of the range of the track's values.
     #[arg(long, value_name = "E", value_parser = bound, allow_hyphen_values = true)]
     error: Option<f64>,
-    /// What goes on between keys [default: smooth; in a .json hermite]
+    /// Shape between keys [default: smooth; in a .json hermite]
     ///
-    /// Lottie keys have handles, which smooth curves have not.
+    /// Lottie keys need handles, which smooth curves do not have.
     #[arg(long, value_name = "SHAPE", value_parser = SHAPES)]
     shape: Option<FitShape>,
     /// Only this track; may be repeated
     #[arg(long, value_name = "NAME")]
     track: Vec<String>,
-    /// Frames a second, for Lottie keys between frames
+    /// Frames per second, for Lottie keys between frames
     #[arg(long, value_name = "R", value_parser = super::values::rate, allow_hyphen_values = true)]
     rate: Option<Ratio>,
 }
@@ -108,7 +112,7 @@ struct Info {
     /// Print this track's keyframe string
     #[arg(long, value_name = "NAME")]
     track: Option<String>,
-    /// Copy the .gfa file to OUT with jump frames so far apart (-o)
+    /// Copy the .gfa file to OUT (-o) with this spacing of jump frames
     #[arg(long, value_name = "N", value_parser = super::values::positive, requires = "output")]
     jumps: Option<Ratio>,
     /// Where the copy goes
@@ -194,7 +198,7 @@ fn samples(input: &OsStr, wanted: &[String]) -> Result<Table, Fault> {
         if !table.iter().any(|t| t.0 == *track) {
             let near = grainfield_filters::recipe::nearest(track, table.iter().map(|t| t.0.as_str()));
             let hint = near.map_or(String::new(), |n| format!("; {n}"));
-            return Err(usage(format!("{name}: there is no track '{track}' in it{hint}")));
+            return Err(usage(format!("{name}: it has no track '{track}'{hint}")));
         }
     }
     table.retain(|t| wanted.is_empty() || wanted.contains(&t.0));
@@ -224,7 +228,7 @@ impl Fitted {
     fn said(&self) -> String {
         let far = deviation(&self.curve, &self.samples).map_or(0.0, |d| d.1);
         let (keys, samples) = (self.curve.keys().len(), self.samples.len());
-        let worst = format!("the worst {} off (bound {})", short(far), short(self.bound));
+        let worst = format!("largest error {} (bound {})", short(far), short(self.bound));
         format!("{}: {keys} keys for {samples} samples, {worst}", self.name)
     }
 }
@@ -245,7 +249,7 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
         && !["gfa", "toml", "json"].contains(&kind.as_str())
     {
         return Err(usage(format!(
-            "{}: call the output NAME.gfa (track file), NAME.toml or NAME.json (Lottie)",
+            "{}: name the output NAME.gfa (track file), NAME.toml or NAME.json (Lottie)",
             name.to_string_lossy()
         )));
     }
@@ -282,7 +286,7 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
             let mut map = serde_json::Map::new();
             for f in &fitted {
                 let list = assets::to_lottie(&f.curve).map_err(|e| {
-                    usage(format!("track '{}': {e}; or use --shape hermite or linear", f.name))
+                    usage(format!("track '{}': {e}; --shape hermite and linear work too", f.name))
                 })?;
                 map.insert(f.name.clone(), list);
             }
@@ -367,11 +371,7 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
             .filter(wanted)
             .map(|(n, c)| if typed.track.is_some() { format!("{c}\n") } else { about(n, c) })
             .collect();
-        return if text.is_empty() {
-            Err(usage(format!("{name}: there is no such track in it")))
-        } else {
-            Ok(text)
-        };
+        return if text.is_empty() { Err(usage(format!("{name}: it has no such track"))) } else { Ok(text) };
     }
     let file = TrackFile::open(&PathBuf::from(&typed.curve)).map_err(|e| named(&name, e))?;
     if let (Some(every), Some(output)) = (typed.jumps, &typed.output) {
@@ -385,7 +385,7 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
                 let near =
                     grainfield_filters::recipe::nearest(track, file.names().iter().map(String::as_str));
                 let hint = near.map_or(String::new(), |n| format!("; {n}"));
-                Err(usage(format!("{name}: there is no track '{track}' in it{hint}")))
+                Err(usage(format!("{name}: it has no track '{track}'{hint}")))
             }
         };
     }
@@ -409,7 +409,7 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
 fn run_plot(typed: &Plot) -> Result<String, Fault> {
     if extension(&typed.output) != "png" {
         return Err(usage(format!(
-            "{}: the plot is a PNG image: call it NAME.png",
+            "{}: the plot is a PNG image: name it NAME.png",
             typed.output.to_string_lossy()
         )));
     }
@@ -437,13 +437,13 @@ fn run_plot(typed: &Plot) -> Result<String, Fault> {
     for (name, curve) in found?.into_iter().take(draw::MAX_TRACKS) {
         if typed.fit.track.is_empty() || typed.fit.track.contains(&name) {
             if curve.keys().iter().any(|k| matches!(k.at, KeyTime::Frame(n) if n < 0)) {
-                return Err(usage("a key that counts from the end has no place in a plot: write its number"));
+                return Err(usage("a plot cannot show keys that count from the end: write the frame number"));
             }
             all.push(Fitted { name, samples: Vec::new(), curve, bound: 0.0 });
         }
     }
     if all.is_empty() {
-        return Err(usage(format!("{text}: there is no such track in it")));
+        return Err(usage(format!("{text}: it has no such track")));
     }
     let png = draw::png(&all).map_err(failed)?;
     put(&typed.output, typed.overwrite, &png)?;

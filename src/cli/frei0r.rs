@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  Plugins for Kdenlive, Shotcut, FFmpeg and others: one for each filter, and one that takes recipes:
+  Install all plugins: one for each filter, and one for recipes:
     grainfield frei0r install
-  Two of them:
+  Install two of them:
     grainfield frei0r install grain dust
-  In FFmpeg; the second parameter is the rate of the clip:
+  Use one in FFmpeg; the second parameter is the frame rate of the clip:
     ffmpeg -i in.mov -vf \"frei0r=filter_name=grainfield_grain:filter_params=preset=35mm|24\" out.mov";
 
 /// What the library is called where Grainfield is installed, and where Cargo builds it.
@@ -57,10 +57,11 @@ pub(super) fn run(typed: Frei0r) -> Exit {
     let files: Vec<String> = files.chain(wanted("recipe").then(|| "grainfield.so".to_owned())).collect();
     let home = || std::env::home_dir().filter(|home| home.is_absolute());
     let Some(folder) = to.or_else(|| home().map(|home| home.join(".frei0r-1/lib"))) else {
-        return report_error(Exit::Usage, "there is no home folder: name a folder with --to DIR");
+        return report_error(Exit::Usage, "HOME is not set: name a folder with --to DIR");
     };
     let Some(library) = plugin.or_else(installed) else {
-        let text = "the plugins' library is not beside this program: name it with --plugin FILE (libgrainfield_frei0r.so)";
+        let text = "the plugin library is not in the folder of this program: name it with --plugin FILE \
+            (libgrainfield_frei0r.so)";
         return report_error(Exit::Failed, text);
     };
     let bytes =

@@ -12,28 +12,28 @@ use std::path::PathBuf;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  A video of four shards; its sound is taken from the input they were made of:
+  A video of four shards; sound is copied from the original input:
     grainfield join out.mkv out.1-of-4.mkv out.2-of-4.mkv out.3-of-4.mkv out.4-of-4.mkv
-  The same, found by their names:
+  The same, with shards found by name:
     grainfield join out.mkv
-  Are all frames of a sequence there, whole, and of one making?
+  Check that all frames of a sequence exist, are intact and have the same settings:
     grainfield join 'out/shot.####.exr'
     grainfield join 'out/shot.####.exr' --frames 1001-1100";
 
 /// `join`.
 #[derive(Args, Debug)]
 pub(super) struct Join {
-    /// The file to make of them; or numbered images, which are checked
+    /// The joined file to write, or numbered images to check
     pub(super) output: OsString,
-    /// The shards, in any order; without any, those named OUTPUT.I-of-N beside the output
+    /// The shards, in any order [default: OUTPUT.I-of-N in the folder of the output]
     pub(super) shards: Vec<PathBuf>,
-    /// Of numbered images: which must be there [default: those that were asked for]
+    /// Numbered images: frames that must exist [default: those requested in the render]
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub(super) frames: Option<Ranges>,
     /// Replace the output if it exists
     #[arg(short = 'y', long = "overwrite")]
     pub(super) overwrite: bool,
-    /// Only errors
+    /// Print errors only
     #[arg(short, long)]
     pub(super) quiet: bool,
 }
@@ -54,7 +54,7 @@ pub(super) fn run(typed: Join) -> Exit {
             if !quiet {
                 let frames = super::report::frames(joined.frames);
                 eprintln_quietly(&match joined.shards {
-                    0 => format!("whole: {frames} of {name}"),
+                    0 => format!("complete: {frames} of {name}"),
                     n => format!("done: {n} shards, {frames}, joined in {name}"),
                 });
             }

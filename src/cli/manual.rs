@@ -37,7 +37,7 @@ const ENVIRONMENT: &str = r"\
 .SH ENVIRONMENT
 .TP
 \fBGRAINFIELD_LEVEL\fR
-At most these instructions: scalar, sse2, avx2, avx512 or avx512vbmi. See \fB\-\-level\fR.
+Highest instruction set: scalar, sse2, avx2, avx512 or avx512vbmi. See \fB\-\-level\fR.
 .TP
 \fBNO_COLOR\fR, \fBCLICOLOR_FORCE\fR
 No colours in messages, or colours even when standard error is no terminal.
@@ -50,10 +50,10 @@ Done; also when the reader of the output has closed the pipe.
 Failed.
 .TP
 \fB2\fR
-Wrong usage. Nothing is said of it where standard error is a file that is read.
+Wrong usage. No message is printed if standard error is an input file of the command.
 .TP
 \fB130\fR, \fB143\fR
-Interrupted, terminated. What was done is kept as NAME.partial.EXT.
+Interrupted, terminated. Finished frames are kept as NAME.partial.EXT.
 ";
 
 /// A command: synopsis, description, options. Those that `basis` has too are named there, not repeated.
@@ -83,7 +83,7 @@ fn section(page: &mut Vec<u8>, command: &Command, basis: Option<&Command>) -> io
         }
     }
     if let Some(basis) = basis {
-        writeln!(page, ".PP\nTakes the options of {} as well:", basis.get_name())?;
+        writeln!(page, ".PP\nAlso takes the options of {}:", basis.get_name())?;
         let names = command.get_arguments().filter(|a| shared(a.get_id()));
         let names: Vec<_> = names.filter_map(|a| a.get_long()).filter(|n| *n != "help").collect();
         let names: Vec<_> = names.iter().map(|n| format!(r"\fB\-\-{}\fR", n.replace('-', r"\-"))).collect();

@@ -22,7 +22,7 @@ Examples:
     grainfield render comp.mov final.mov --recipe grain.toml
   The same for an encoder: a film grain table, from a still part of frames 100 to 115:
     grainfield match plate.mov --clean degrained.mov -o grain.tbl --frames 100-115 --area 200,100,640,360
-  How strong is the grain, and how near does a recipe come?
+  How strong is the grain, and how close does a recipe come?
     grainfield match plate.mov --clean degrained.mov --plot grain.png";
 
 /// `match`.
@@ -30,24 +30,24 @@ Examples:
 pub(super) struct MatchArgs {
     /// The plate: file, numbered images, or pattern:NAME
     pub(super) input: OsString,
-    /// The same without its grain, first frame with first frame
+    /// The same plate without grain; first frames correspond
     ///
-    /// Size, planes and range must be those of the plate, the depth may differ.
+    /// Size, planes and range must equal those of the plate; the depth may differ.
     #[arg(long, value_name = "INPUT2")]
     pub(super) clean: OsString,
     /// What to write: a recipe (.toml), or a film grain table (.tbl)
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub(super) output: Option<OsString>,
-    /// Only these frames of the plate [default: the first 8]
+    /// Measure only these frames of the plate [default: the first 8]
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub(super) frames: Option<Ranges>,
-    /// Only this part of them, in luma samples
+    /// Measure only this area, in luma samples
     #[arg(long, value_name = "X,Y,W,H", value_parser = area)]
     pub(super) area: Option<Area>,
-    /// Draw plate and match, as a PNG image
+    /// Plot plate and match as a PNG image
     #[arg(long, value_name = "OUT.png")]
     pub(super) plot: Option<OsString>,
-    /// The report as JSON
+    /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,
     /// Replace the outputs if they exist
@@ -88,7 +88,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
         Some(name) if ends_with(name, ".tbl") => true,
         Some(name) if !ends_with(name, ".toml") => {
             let text = format!(
-                "{}: what is written is a recipe, NAME.toml, or a film grain table, NAME.tbl",
+                "{}: name the output NAME.toml (recipe) or NAME.tbl (film grain table)",
                 name.to_string_lossy()
             );
             return report_error(Exit::Usage, &text);
@@ -96,7 +96,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
         _ => false,
     };
     if let Some(name) = typed.plot.as_ref().filter(|n| !ends_with(n, ".png")) {
-        let text = format!("--plot {}: the plot is a PNG image: call it NAME.png", name.to_string_lossy());
+        let text = format!("--plot {}: the plot is a PNG image: name it NAME.png", name.to_string_lossy());
         return report_error(Exit::Usage, &text);
     }
     for input in [&typed.input, &typed.clean] {

@@ -86,19 +86,22 @@ Grainfield puts film grain, noise, particles and animated effects on video and i
 /// What to say of the first option that is FFmpeg's and not ours.
 fn ffmpegs(line: &[OsString]) -> Option<String> {
     const OPTIONS: [(&[&str], &str); 9] = [
-        (&["-ss", "-t", "-to"], "--frames takes a range of frame numbers, as in --frames 75-149"),
-        (&["-i"], "the input is the first plain argument"),
-        (&["-vf", "-filter:v", "-filter_complex"], "-f takes filters of Grainfield, --lavfi those of FFmpeg"),
-        (&["-c:v", "-codec:v", "-vcodec"], "write --codec"),
-        (&["-c:a", "-acodec", "-an"], "--audio says how sound is written"),
-        (&["-crf", "-preset", "-threads"], "options of more than one letter begin with --"),
-        (&["-b:v"], "write --bitrate"),
-        (&["-r", "-framerate"], "write --rate"),
-        (&["-pix_fmt"], "write --pix-fmt"),
+        (&["-ss", "-t", "-to"], "use --frames with frame numbers, as in --frames 75-149"),
+        (&["-i"], "the input is the first argument without an option"),
+        (
+            &["-vf", "-filter:v", "-filter_complex"],
+            "use -f for filters of Grainfield, --lavfi for those of FFmpeg",
+        ),
+        (&["-c:v", "-codec:v", "-vcodec"], "use --codec"),
+        (&["-c:a", "-acodec", "-an"], "use --audio"),
+        (&["-crf", "-preset", "-threads"], "options of more than one letter start with --"),
+        (&["-b:v"], "use --bitrate"),
+        (&["-r", "-framerate"], "use --rate"),
+        (&["-pix_fmt"], "use --pix-fmt"),
     ];
     line.iter().skip(1).filter_map(|word| word.to_str()).find_map(|word| {
         let (_, advice) = OPTIONS.iter().find(|(names, _)| names.contains(&word))?;
-        Some(format!("{word} is an option of FFmpeg: here {advice}"))
+        Some(format!("{word} is an option of FFmpeg: {advice}"))
     })
 }
 
@@ -107,11 +110,11 @@ fn by_words(line: &[OsString]) -> Uses {
     let mut uses = Uses::default();
     if Place::Errors.identity().is_some() {
         for word in line.iter().skip(1) {
-            source::reads(word).into_iter().for_each(|place| uses.read("the command line", place));
+            source::reads(word).into_iter().for_each(|place| uses.read("a file of the command line", place));
             // `@` and `#` stand around a curve's file
             let pieces = word.as_bytes().split(|b| b"@#".contains(b)).map(OsStr::from_bytes);
             let inside = pieces.flat_map(crate::disk::same::inside);
-            inside.for_each(|path| uses.read("the command line", Place::Path(path)));
+            inside.for_each(|path| uses.read("a file of the command line", Place::Path(path)));
         }
     }
     uses
@@ -180,8 +183,8 @@ fn job(
     }
     notes.iter().for_each(|note| report.note(note));
     let recipe = request.recipe.canonical();
-    let threads = request.threads.map_or_else(|| "as many as the machine has".into(), |n| n.to_string());
-    let level = request.level.map_or_else(|| "the best there is".into(), |l| l.to_string());
+    let threads = request.threads.map_or_else(|| "one for each processor".into(), |n| n.to_string());
+    let level = request.level.map_or_else(|| "the best available".into(), |l| l.to_string());
     report.detail(&format!("{recipe} (key {:032x})", request.recipe.key()));
     report.detail(&format!("level {level}, threads: {threads}"));
     let input = lossy(&request.input);
@@ -204,7 +207,7 @@ fn job(
 fn ended(report: &Reporter, signals: &Signals, result: Result<Summary, RunError>, resumable: bool) -> Exit {
     let kept = |text: String, summary: &Summary| match summary.frames + summary.skipped {
         n if resumable && n > 0 => {
-            text + "\n  what is whole stays: the same command with --resume makes the rest"
+            text + "\n  finished parts are kept: run the same command with --resume to render the rest"
         }
         _ => text,
     };

@@ -86,7 +86,7 @@ pub(super) fn table(info: &Info) -> String {
     });
     let frames = match (count(info), info.last) {
         (Some(n), Some(last)) => format!("{n} ({} to {last})", info.first),
-        _ => format!("unknown, from {} on", info.first),
+        _ => format!("unknown, starting at {}", info.first),
     };
     let mut lines: Vec<(&str, String)> = vec![
         ("kind", info.kind.into()),

@@ -42,7 +42,7 @@ pub(super) enum ResolveError {
     Attach(#[from] crate::assets::AttachError),
     #[error("{}: {cause}", path.display())]
     ReadRecipe { path: PathBuf, cause: io::Error },
-    #[error("{}: this is no recipe: {problem}", path.display())]
+    #[error("{}: not a recipe: {problem}", path.display())]
     NoRecipe { path: PathBuf, problem: &'static str },
     #[error("{LEVEL_VARIABLE}={}: {IsaError}", value.to_string_lossy())]
     Level { value: OsString },
@@ -55,10 +55,11 @@ pub(super) enum ResolveError {
     #[error("--shard: {0}")]
     Shard(#[source] ShardError),
     #[error(
-        "'-' is a y4m stream on standard input, and that is a terminal: pipe one into it, or name a file"
+        "'-' is a y4m stream on standard input, but standard input is a terminal: pipe a stream into it, or name \
+            a file"
     )]
     TerminalIn,
-    #[error("'-' is standard output, and that is a terminal: pipe it into a program, or name a file")]
+    #[error("'-' writes to standard output, which is a terminal: pipe it into a program, or name a file")]
     TerminalOut,
 }
 
@@ -114,8 +115,8 @@ fn constant_curves(recipe: &Recipe) -> Vec<String> {
             };
             if single {
                 notes.push(format!(
-                    "{}: {} is a curve with one key, so it never changes; a longer one needs quotes around the whole \
-                     chain, since ';' ends a command of the shell",
+                    "{}: {} is a curve with one key, so it never changes. If you typed more keys, put the whole \
+                        chain in double quotes: ';' ends a shell command",
                     step.filter.name, setting.id
                 ));
             }
@@ -360,7 +361,7 @@ fn level(typed: Option<Isa>, variable: Option<&OsStr>) -> Result<(Level, Vec<Str
     if let Some(isa) = typed {
         match Level::of(isa) {
             Some(l) => level = level.min(l),
-            None => notes.push(format!("this machine has no {isa}: {best} is used")),
+            None => notes.push(format!("this machine does not support {isa}: using {best}")),
         }
     }
     if let Some(value) = variable {

@@ -12,17 +12,17 @@ use std::ffi::OsString;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  A look over a clip:
+  An overview of a clip:
     grainfield sheet clip.mp4 sheet.png
-  What does this recipe do, every tenth frame, against the source:
+  Compare every tenth frame with the source:
     grainfield sheet clip.mp4 sheet.png --recipe look.toml --frames 0-119x10 --compare split
-  Where does it change anything?
+  Show where the filter changes the picture:
     grainfield sheet clip.mp4 sheet.png -f noise=strength=8 --compare diff --columns 2";
 
 const COMPARE: Keywords<Compare> = Keywords(&[
-    ("side", Compare::Side, "The source to the left, filtered to the right"),
-    ("split", Compare::Split, "The source's left half, the filtered right half"),
-    ("diff", Compare::Diff, "How far they are apart, 8 times"),
+    ("side", Compare::Side, "Source on the left, filtered on the right"),
+    ("split", Compare::Split, "Left half source, right half filtered"),
+    ("diff", Compare::Diff, "Difference between the two, multiplied by 8"),
 ]);
 
 /// `sheet`.
@@ -32,10 +32,10 @@ pub(super) struct Sheet {
     pub(super) input: OsString,
     /// The PNG image to write
     pub(super) output: OsString,
-    /// Against the source
+    /// Compare with the source
     #[arg(long, value_name = "HOW", value_parser = COMPARE, help_heading = "Sheet")]
     pub(super) compare: Option<Compare>,
-    /// Frames in a row [default: by their number]
+    /// Frames per row [default: chosen from the number of frames]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=40), help_heading = "Sheet")]
     pub(super) columns: Option<u32>,
     /// Width of the sheet in pixels
@@ -56,7 +56,7 @@ pub(super) fn run(typed: Sheet, environment: &Environment) -> Exit {
     let png = typed.output.to_str().is_some_and(|p| p.to_ascii_lowercase().ends_with(".png"));
     if !png {
         let name = typed.output.to_string_lossy();
-        return report_error(Exit::Usage, &format!("{name}: a sheet is a PNG image: call it NAME.png"));
+        return report_error(Exit::Usage, &format!("{name}: a sheet is a PNG image: name it NAME.png"));
     }
     let layout = Layout { width: typed.width, columns: typed.columns, compare: typed.compare };
     let mut title = typed.input.to_string_lossy().into_owned();

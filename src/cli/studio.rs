@@ -13,7 +13,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   grainfield studio in.mp4
   grainfield studio in.mp4 --recipe look.toml
-  On a machine without a screen; then open the printed address through a tunnel (ssh -L 8321:127.0.0.1:8321 HOST):
+  On a machine without a screen; open the printed address through a tunnel (ssh -L 8321:127.0.0.1:8321 HOST):
     grainfield studio in.mp4 --no-browser --port 8321";
 
 /// `studio`.
@@ -24,15 +24,15 @@ pub struct StudioArgs {
     /// The recipe to begin with
     #[arg(long, value_name = "FILE")]
     pub recipe: Option<PathBuf>,
-    /// Only print the address
+    /// Print the address, do not open a browser
     #[arg(long)]
     pub no_browser: bool,
-    /// The port on this machine [default: any that is free]
+    /// The port on this machine [default: any free port]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub port: Option<u16>,
     /// A name, with its port, that a tunnel gives this server: host.example:8443
     ///
-    /// Pages that reach the studio by any other name are refused. May be given several times.
+    /// Requests under any other host name are refused. May be repeated.
     #[arg(long, value_name = "HOST:PORT")]
     pub allow_host: Vec<String>,
     /// Where unsaved work is kept between runs.

@@ -43,20 +43,20 @@ impl<T: Copy + Send + Sync + 'static> TypedValueParser for Keywords<T> {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(super) enum ValueError {
     #[error(
-        "a size is a number with K, M or G (1000 each step) or KiB, MiB, GiB (1024) behind it: 400M, 1.5GiB"
+        "a size is a number with K, M or G (1000 each step) or KiB, MiB, GiB (1024) after it: 400M, 1.5GiB"
     )]
     Size,
-    #[error("that is more memory than can be counted")]
+    #[error("the size is too large")]
     Huge,
     #[error("a seed is a whole number from 0 to 18446744073709551615, or hexadecimal with 0x in front")]
     Seed,
     #[error("{0}")]
     Rate(#[from] grainfield_filters::ratio::RatioError),
-    #[error("a rate is above zero")]
+    #[error("a rate must be above zero: 25, 23.976 or 24000/1001")]
     RateNotPositive,
     #[error("an encoder's option is written name=value: tune=grain")]
     Pair,
-    #[error("a quality is a number from 0 on: 18")]
+    #[error("a quality is a number, 0 or more: 18")]
     Quality,
 }
 
@@ -140,7 +140,9 @@ pub(super) fn transfer(text: &str) -> Result<TransferChoice, String> {
             name => Transfer::from_name(name).filter(|&t| t != Transfer::UNSPECIFIED),
         };
         let names = (0..=18).filter(|&n| n != 2).filter_map(|n| Transfer(n).name()).collect::<Vec<_>>();
-        known.ok_or_else(|| format!("'{name}' is none of srgb, pq, hlg, density, {}, keep", names.join(", ")))
+        known.ok_or_else(|| {
+            format!("'{name}' is not known; use srgb, pq, hlg, density, {} or keep", names.join(", "))
+        })
     };
     let (input, output) = text.split_once(':').map_or((None, text), |(a, b)| (Some(a), b));
     let output = match output {

@@ -45,7 +45,7 @@ pub enum DiskError {
         name: String,
     },
     /// Something is there already and may not be replaced.
-    #[error("{} exists; say -y to replace it", .0.display())]
+    #[error("{} exists; use -y to replace it", .0.display())]
     Exists(PathBuf),
     /// No file can have this name. The text says what is wrong and what would be right.
     #[error("{name}: {problem}")]
@@ -144,13 +144,13 @@ impl Output {
             Err(e) if e.kind() == ErrorKind::NotFound => {
                 return Err(bad(format!("the folder {} does not exist", folder.display())));
             }
-            Ok(m) if !m.is_dir() => return Err(bad(format!("{} is no folder", folder.display()))),
+            Ok(m) if !m.is_dir() => return Err(bad(format!("{} is not a folder", folder.display()))),
             Err(e) => return Err(io(e)),
             Ok(_) => {}
         }
         let temp = Temporary::for_file(&path, by.unwrap_or(folder)).map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                bad(format!("no file can be made in the folder {}: {e}", folder.display()))
+                bad(format!("cannot create files in the folder {}: {e}", folder.display()))
             }
             _ => io(e),
         })?;
@@ -322,10 +322,10 @@ impl Output {
                 let Err((temp, cause)) = place(temp, &path, overwrite) else { return Ok(()) };
                 let kept = keep_partial(temp, &path, overwrite).map_err(|e| self.error(e))?;
                 let why = match cause.kind() {
-                    ErrorKind::AlreadyExists => "the name was taken meanwhile".into(),
-                    _ => format!("it could not get its name: {cause}"),
+                    ErrorKind::AlreadyExists => "another process created a file with this name".into(),
+                    _ => format!("it could not be renamed: {cause}"),
                 };
-                let problem = format!("{why}; the whole result is in {}", kept.display());
+                let problem = format!("{why}; the complete result is in {}", kept.display());
                 Err(DiskError::Bad { name: self.name.clone(), problem })
             }
             _ => Ok(()),
@@ -561,7 +561,7 @@ mod tests {
         assert!(text(dir.path()).contains("is a folder"));
         assert!(text(&dir.path().join("no/out.y4m")).contains("no does not exist"));
         fs::write(dir.path().join("file"), b"").unwrap();
-        assert!(text(&dir.path().join("file/out.y4m")).contains("is no folder"));
+        assert!(text(&dir.path().join("file/out.y4m")).contains("is not a folder"));
         assert!(text(Path::new("")).contains("empty"));
         assert!(text(&dir.path().join("no/")).contains("is a folder"));
     }

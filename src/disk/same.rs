@@ -126,7 +126,7 @@ impl Written {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SameFile {
     /// It is read and written.
-    #[error("{written} is the file that {read} is read from{}: choose another name", also(.place.as_ref()))]
+    #[error("{written} and {read}{} are the same file: choose another name", also(.place.as_ref()))]
     Read {
         /// What would be written, and its name.
         written: String,
@@ -140,11 +140,14 @@ pub enum SameFile {
     Twice(String, String),
     /// It exists, and `-y` was not said.
     #[error(
-        "{0} exists and would be replaced: name another file, or delete it (render, frame and sheet take -y too)"
+        "{0} exists and would be replaced: choose another name, delete it, or use -y where the command has it"
     )]
     Exists(String),
     /// It is read from a folder that a job empties when it is done.
-    #[error("{folder} is the folder that {read} is read from ({place}): move that file to another folder")]
+    #[error(
+        "{folder} contains {read} ({place}), but Grainfield removes files from it: move that file to another \
+        folder"
+    )]
     Folder {
         /// The folder.
         folder: String,

@@ -25,10 +25,10 @@ pub(crate) enum OpenError {
     #[error("{0}")]
     Av(AvError),
     /// libav draws any text as a picture.
-    #[error("this is text, not video")]
+    #[error("this is a text file, not a video")]
     Text,
     /// No stream of pictures; what there is instead.
-    #[error("there is no video in it, only {0}")]
+    #[error("it has no video stream, only {0}")]
     NoVideo(String),
     /// A codec that this libav cannot decode.
     #[error("this FFmpeg has no decoder for {0}")]
@@ -144,7 +144,7 @@ impl Demuxer {
         let video = |&i: &usize| self.parameters(i).codec_type == sys::AVMediaType::AVMEDIA_TYPE_VIDEO;
         (0..self.count()).filter(video).max_by_key(|&i| rank(i)).ok_or_else(|| {
             let all: Vec<String> = (0..self.count()).map(|i| self.label(i)).collect();
-            OpenError::NoVideo(if all.is_empty() { "nothing at all".into() } else { all.join(", ") })
+            OpenError::NoVideo(if all.is_empty() { "nothing else".into() } else { all.join(", ") })
         })
     }
 

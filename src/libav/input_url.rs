@@ -27,10 +27,10 @@ pub(crate) struct InputUrl {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InputUrlError {
     /// It is the name of a protocol that nobody has allowed.
-    #[error("'{0}:' is a protocol, and only files are read; --allow-protocol {0} allows it")]
+    #[error("'{0}:' is a protocol, and only files are read by default; --allow-protocol {0} allows it")]
     Protocol(String),
     /// libav's strings end at a zero byte.
-    #[error("there is a zero byte in the name")]
+    #[error("the name contains a zero byte")]
     Zero,
 }
 

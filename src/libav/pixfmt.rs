@@ -49,9 +49,7 @@ enum Kind {
 
 /// Why a pixel format is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the pixel format {0} holds no samples that can be worked on; convert it first (ffmpeg -pix_fmt ...)"
-)]
+#[error("the pixel format {0} is not supported; convert it first (ffmpeg -pix_fmt ...)")]
 pub struct Unsupported(pub String);
 
 /// libav's name of a pixel format.

@@ -284,7 +284,7 @@ impl Reader {
     /// Everything has come. Whether that was all there should be is the last thing to be said.
     fn end(&mut self) -> Option<Item> {
         self.ended = true;
-        self.cut.take().map(|line| Item::Damage(format!("the input ends before it should ({line})")))
+        self.cut.take().map(|line| Item::Damage(format!("the input is truncated ({line})")))
     }
 
     /// Whether nothing more will come.

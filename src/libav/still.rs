@@ -31,10 +31,10 @@ pub enum StillError {
     #[error("{0}")]
     Format(#[from] Unsupported),
     /// This libav lacks the codec.
-    #[error("this FFmpeg has no such codec")]
+    #[error("this FFmpeg lacks the codec")]
     NoCodec,
     /// No pixel format of the encoder has these samples.
-    #[error("{0} cannot be written as this")]
+    #[error("{0} is not supported by the encoder")]
     Shape(String),
 }
 

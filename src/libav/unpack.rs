@@ -32,7 +32,7 @@ impl Decode for Unpack {
         unsafe { self.layout.unpack(work.picture.get(), &mut slot.frame) };
         // SAFETY: a valid frame.
         let carried = unsafe { FrameCarry::new(work.picture.as_ptr(), work.pts, work.duration) };
-        let carried = carried.ok_or_else(|| bad(format!("frame {}: memory is out", stamp.number)))?;
+        let carried = carried.ok_or_else(|| bad(format!("frame {}: out of memory", stamp.number)))?;
         slot.carried = Some(Arc::new(carried));
         Ok(())
     }

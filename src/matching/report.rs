@@ -31,7 +31,7 @@ pub struct PlaneMatch {
     pub strength_worst: f64,
     /// How far the radial spectrum is off, rms in dB.
     pub spectrum_db: f64,
-    /// The radial spectra of plate and match: periods a sample, dB against white grain as strong.
+    /// The radial spectra of plate and match: cycles per sample, dB against white grain as strong.
     pub spectrum: [Vec<(f64, f64)>; 2],
     /// How much finer grain is across than down, plate and match, in dB.
     pub aspect_db: [f64; 2],

@@ -92,7 +92,8 @@ impl std::fmt::Debug for Shot {
 
 fn next(source: &mut dyn Source, number: i64) -> Result<(source::FrameStamp, Frame), MatchError> {
     let name = source.info().name.clone();
-    let missing = || MatchError::Unequal(format!("{name} has no frame {number}: --frames takes others"));
+    let missing =
+        || MatchError::Unequal(format!("{name} has no frame {number}: select other frames with --frames"));
     let (first, last) = (source.info().first, source.info().last);
     if number < first || last.is_some_and(|last| number > last) {
         return Err(missing());
@@ -140,7 +141,7 @@ impl Shot {
         let (w, h) = options.area.map_or((width, height), |a| (a.width, a.height));
         if w * h < LEAST_AREA || w < 16 || h < 16 {
             return Err(MatchError::Unequal(format!(
-                "{w}x{h} is too small to tell grain from chance: at least 64x64 samples are needed"
+                "{w}x{h} is too small to measure grain: at least 64x64 samples are needed"
             )));
         }
         let first = infos[0].first;

@@ -99,7 +99,7 @@ fn steps(params: &Params) -> Vec<Step> {
     let table = Arc::new(Table::constant(params.clone(), DEFAULT_SEED));
     match values.set("table", Value::File(FileAsset::named("the match").read(table, 0))) {
         Ok(()) => vec![Step::new(filter, values)],
-        Err(e) => unreachable!("a table is what it takes: {e}"),
+        Err(e) => unreachable!("internal error in the film grain table: {e}"),
     }
 }
 

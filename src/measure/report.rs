@@ -109,7 +109,7 @@ pub struct SpectrumReport {
     pub flatness_db: f64,
     /// What pure chance lets one expect of it for white noise.
     pub chance_db: f64,
-    /// (periods a sample, dB against white noise of the same variance).
+    /// (cycles per sample, dB against white noise of the same variance).
     pub rings: Vec<(f64, f64)>,
 }
 

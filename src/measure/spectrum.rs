@@ -36,7 +36,7 @@ pub struct Plan {
 /// A ring of the radial spectrum.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ring {
-    /// Its middle, periods a sample: 0 to 1/2.
+    /// Its middle, cycles per sample: 0 to 1/2.
     pub frequency: f64,
     /// Mean power, where white noise of the same variance has 1.
     pub power: f64,
@@ -143,7 +143,7 @@ impl Spectrum {
         self.average(|i, _, _| self.power[i] * scale)
     }
 
-    /// The radial spectrum that a given power at (x, y) periods a sample has, averaged over the very amplitudes that
+    /// The radial spectrum that a given power at (x, y) cycles per sample has, averaged over the very amplitudes that
     /// [`rings`](Spectrum::rings) averages over: what to compare it with.
     pub fn rings_of(&self, power: impl Fn(f64, f64) -> f64) -> Vec<Ring> {
         self.average(|_, fx, fy| power(fx, fy))

@@ -52,10 +52,11 @@ pub enum SinkError {
         name: String,
     },
     /// Something is there already, and `-y` was not said.
-    #[error("{} exists; say -y to replace it", .0.display())]
+    #[error("{} exists; use -y to replace it", .0.display())]
     Exists(PathBuf),
     /// Files of a sequence exist.
-    #[error("{} exists{}; say -y to replace what is there, or --resume to keep it and make the rest", path.display(), others(*more))]
+    #[error("{} exists{}; use -y to replace existing files, or --resume to keep them and render the rest",
+        path.display(), others(*more))]
     InTheWay {
         /// The first of them.
         path: PathBuf,

@@ -85,7 +85,7 @@ pub enum FrameError {
     #[error("internal error: {0}. Please report it with the command that led to it")]
     Panic(String),
     /// The source ended too early.
-    #[error("{name} ends after frame {last}, but frame {wanted} was asked for")]
+    #[error("{name} ends after frame {last}, but frame {wanted} was requested")]
     Short {
         /// The source.
         name: String,
@@ -245,7 +245,7 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
                 lock(&shared.writing).failure = Some(Failure::Frame {
                     number: None,
                     time: None,
-                    error: FrameError::Panic("the system refuses to start a thread".into()),
+                    error: FrameError::Panic("the system cannot start another thread".into()),
                 });
             }
         }

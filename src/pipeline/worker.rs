@@ -75,7 +75,7 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     if let Next::Damaged(_, error) = &next
         && shared.on_error == OnError::Skip
     {
-        news.push(NoteCode::Patched.note(format!("kept as the decoder patched it up: {error}")));
+        news.push(NoteCode::Patched.note(format!("kept as the decoder concealed it: {error}")));
     }
     if !news.is_empty() {
         lock(&shared.news).notes.extend(news);
@@ -193,7 +193,7 @@ fn keep_even(shared: &Shared, writing: &mut Writing, stamp: &FrameStamp) -> Resu
     }
     writing.even = None;
     let text = format!(
-        "times are lost: the input shows frame {} at {:.3} s, and the output has one rate, {}",
+        "timestamps are lost: the input shows frame {} at {:.3} s, but the output has the constant rate {}",
         stamp.number,
         stamp.time.to_f64(),
         even.rate

@@ -50,7 +50,7 @@ pub enum Error {
 fn there(first: i64, last: Option<i64>) -> String {
     match last {
         Some(last) => format!(": its frames are {first} to {last}"),
-        None => format!(": its frames begin at {first}"),
+        None => format!(": its frames start at {first}"),
     }
 }
 

@@ -350,7 +350,7 @@ impl Job {
         let summary = Summary { skipped: self.skipped, ..summary };
         if let Some(trouble) = self.jumps.as_ref().and_then(|j| j.take_failure()) {
             tell(Event::Note(NoteCode::Cache.note(format!(
-                "the cache could not keep everything, so frames far in may be stepped to again: {trouble}"
+                "some states could not be stored in the cache, so seeking may be slow: {trouble}"
             ))));
         }
         match failure {
@@ -399,7 +399,7 @@ fn level(asked: Option<Isa>) -> Result<Level, JobError> {
     let best = Level::best();
     let Some(isa) = asked else { return Ok(best) };
     Level::of(isa)
-        .ok_or_else(|| JobError::Usage(format!("--level {isa}: this machine has no more than {best}")))
+        .ok_or_else(|| JobError::Usage(format!("--level {isa}: this machine supports at most {best}")))
 }
 
 fn fields(asked: Fields, input: &Format) -> chain::Fields {
@@ -443,14 +443,14 @@ fn losses(from: &Format, to: &Format, asked: bool) -> Vec<Note> {
     let range = (from.range, to.range) == (ColorRange::Full, ColorRange::Limited);
     if range && from.family != Family::Rgb && to.family != Family::Rgb {
         list.push(
-            NoteCode::RangeLost.note("full range becomes limited: the output cannot say that it is full"),
+            NoteCode::RangeLost.note("full range becomes limited: the output cannot signal full range"),
         );
     }
     if asked {
         return list;
     }
     if from.has_alpha() && !to.has_alpha() {
-        list.push(NoteCode::AlphaLost.note(format!("alpha is lost: the output holds {}", to.name())));
+        list.push(NoteCode::AlphaLost.note(format!("alpha is lost: the output is {}", to.name())));
     }
     let shallower = match (from.depth, to.depth) {
         (Depth::Bits(a), Depth::Bits(b)) => b < a,
@@ -469,12 +469,12 @@ fn left_behind(info: &Info) -> Vec<Note> {
     if let Some((_, turn)) = info.details.iter().find(|d| d.0 == "rotation") {
         list.push(
             NoteCode::RotationLost
-                .note(format!("rotation is lost ({turn}): the output holds nothing but pictures")),
+                .note(format!("rotation is lost ({turn}): the output stores pictures only")),
         );
     }
     if info.variable_rate {
         list.push(NoteCode::TimesLost.note(format!(
-            "times are lost: frames of {} last differently long, and the output has one rate, {}",
+            "timestamps are lost: the frame rate of {} varies, but the output has the constant rate {}",
             info.name, info.format.rate
         )));
     }
@@ -495,12 +495,12 @@ pub(crate) fn check_numbers(request: &Request, info: &Info) -> Result<(), JobErr
     let Some(ranges) = &request.frames else { return Ok(()) };
     let ranges = info.last.map_or_else(|| ranges.clone(), |last| ranges.bounded(last + offset));
     let (Some(min), Some(max)) = (ranges.min(), ranges.max()) else {
-        return Err(JobError::Usage(format!("--frames: {} has none of the frames asked for", info.name)));
+        return Err(JobError::Usage(format!("--frames: {} has none of these frames", info.name)));
     };
     let first = info.first + offset;
     if min < first {
         return Err(JobError::Usage(format!(
-            "--frames: frame {min} was asked for, but {} begins at {first}",
+            "--frames: frame {min} was requested, but {} starts at {first}",
             info.name
         )));
     }
@@ -508,7 +508,7 @@ pub(crate) fn check_numbers(request: &Request, info: &Info) -> Result<(), JobErr
         && max > last
     {
         return Err(JobError::Usage(format!(
-            "--frames: frame {max} was asked for, but {} ends at {last}",
+            "--frames: frame {max} was requested, but {} ends at {last}",
             info.name
         )));
     }

@@ -189,7 +189,7 @@ impl Running {
         };
         self.shared.leave();
         match self.thread.take() {
-            None => Err(failed("the system refuses to start a thread".into())),
+            None => Err(failed("the system cannot start another thread".into())),
             Some(thread) => thread.join().unwrap_or_else(|_| Err(failed("the render has panicked".into()))),
         }
     }

@@ -117,13 +117,13 @@ impl Studio {
     fn clip(&self, id: u32) -> Result<Clip, Problem> {
         let clips = lock(&self.clips);
         let found = clips.iter().find(|(known, _)| *known == id);
-        found.map(|(_, clip)| clip.clone()).ok_or_else(|| Problem::gone("the clip is not open any more"))
+        found.map(|(_, clip)| clip.clone()).ok_or_else(|| Problem::gone("the clip is no longer open"))
     }
 
     fn known(&self, key: u128) -> Result<Arc<Recipe>, Problem> {
         let recipes = lock(&self.recipes);
         let found = recipes.iter().find(|(known, _)| *known == key);
-        found.map(|(_, r)| Arc::clone(r)).ok_or_else(|| Problem::gone("the recipe is not known any more"))
+        found.map(|(_, r)| Arc::clone(r)).ok_or_else(|| Problem::gone("the recipe is no longer known"))
     }
 
     /// A finished frame; with key 0 a frame of the input.
@@ -185,7 +185,7 @@ async fn apart<T: Send + 'static>(
     let (cancel, studio) = (wanted.0.clone(), Arc::clone(studio));
     let work = move || {
         if cancel.is_cancelled() || studio.stop.load(Ordering::Relaxed) {
-            return Err(Problem::gone("not wanted any more"));
+            return Err(Problem::gone("no longer needed"));
         }
         work(&studio, &cancel)
     };
@@ -193,8 +193,8 @@ async fn apart<T: Send + 'static>(
     drop(wanted);
     done.unwrap_or_else(|e| {
         let text = e.try_into_panic().map_or_else(
-            |_| "broken off".to_owned(),
-            |panic| panic.downcast_ref::<&str>().map_or("an error in the program".into(), |s| (*s).into()),
+            |_| "interrupted".to_owned(),
+            |panic| panic.downcast_ref::<&str>().map_or("internal error".into(), |s| (*s).into()),
         );
         Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text))
     })
@@ -255,7 +255,7 @@ pub(super) async fn open(State(studio): Shared, Body(asked): Body<OpenAsked>) ->
             None => {
                 let options = source::Options { length: true, ..source::Options::default() };
                 let info = source::open(&input, &options).map_err(Fault::new)?.info().clone();
-                info.last.ok_or_else(|| Fault::new("it has no end that is known"))?
+                info.last.ok_or_else(|| Fault::new("its length is not known"))?
             }
         };
         let format = info.format;
@@ -412,9 +412,8 @@ fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, Pro
     let Some(text) = text else { return Ok(None) };
     let all: Result<Vec<usize>, _> = text.split(',').map(str::parse).collect();
     let all = all.ok().and_then(|all| <[usize; N]>::try_from(all).ok());
-    all.map(Some).ok_or_else(|| {
-        Problem::new(StatusCode::BAD_REQUEST, format!("'{text}': {N} whole numbers are wanted"))
-    })
+    all.map(Some)
+        .ok_or_else(|| Problem::new(StatusCode::BAD_REQUEST, format!("'{text}': expected {N} whole numbers")))
 }
 
 /// A frame as pixels of four bytes; its header tells the hash of the frame itself, as `grainfield hash` prints it.
@@ -464,7 +463,7 @@ pub(super) async fn pixels(
 ) -> Answer {
     let which = which(place, asked.side == Side::In)?;
     let Some([left, top, width, height]) = numbers::<4>(Some(&asked.region))? else {
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "a region is wanted"));
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "expected a region"));
     };
     let answer = apart(&studio, move |studio, cancel| {
         let frame = studio.frame(which, cancel)?;
@@ -526,9 +525,7 @@ pub(super) async fn read_file(State(studio): Shared, Ask(asked): Ask<FileAsked>)
         let path = studio.roots.existing(&asked.path)?;
         let size = std::fs::metadata(&path).map_err(Fault::new)?.len();
         if size > MAX_TEXT {
-            return Err(
-                Fault::new(format!("{}: more than {MAX_TEXT} bytes are no recipe", asked.path)).into()
-            );
+            return Err(Fault::new(format!("{}: a recipe has at most {MAX_TEXT} bytes", asked.path)).into());
         }
         Ok(std::fs::read_to_string(&path).map_err(|e| Fault::new(format!("{}: {e}", asked.path)))?)
     });
@@ -548,7 +545,7 @@ pub(super) async fn write_file(State(studio): Shared, Body(asked): Body<Saved>) 
     apart(&studio, move |studio, _| {
         let path = studio.roots.within(&asked.path)?;
         if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("toml")) {
-            return Err(Fault::new(format!("{}: a recipe is called NAME.toml", asked.path)).into());
+            return Err(Fault::new(format!("{}: name the recipe NAME.toml", asked.path)).into());
         }
         if path.exists() && !asked.overwrite {
             return Err(Problem::new(StatusCode::CONFLICT, format!("{} exists", asked.path)));
@@ -593,7 +590,7 @@ pub(super) async fn job_verb(
             Ok(())
         }
         "up" | "down" | "remove" => Ok(studio.jobs.change(&verb, &asked.id)?),
-        _ => Err(Problem::new(StatusCode::NOT_FOUND, "start, retry, stop, up, down or remove")),
+        _ => Err(Problem::new(StatusCode::NOT_FOUND, "expected start, retry, stop, up, down or remove")),
     })
     .await?;
     Ok(Json(json!({})).into_response())

@@ -55,7 +55,7 @@ pub(super) fn draw(asked: &Asked, last: Option<i64>, rate: Ratio) -> Result<Draw
         (Kind::Number { min, max }, Value::Number(v)) => sampled(asked, v, (min, max), last, rate),
         (Kind::Position { min, max }, Value::Position(v)) => sampled(asked, v, (min, max), last, rate),
         (Kind::Colour, Value::Colour(v)) => sampled(asked, v, (0.0, 1.0), last, rate),
-        _ => Err(Fault::new(format!("{} does not move", setting.id))),
+        _ => Err(Fault::new(format!("{} cannot be animated", setting.id))),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) async fn socket(
     upgrade: WebSocketUpgrade,
 ) -> Response {
     if guard::only(&headers, header::ORIGIN).is_none() {
-        return (StatusCode::FORBIDDEN, "a socket needs an origin").into_response();
+        return (StatusCode::FORBIDDEN, "the request has no origin").into_response();
     }
     if studio.sockets.available_permits() == 0 {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many pages are open").into_response();

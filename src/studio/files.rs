@@ -49,13 +49,13 @@ impl Roots {
 
     /// A name that stays beneath a root by its components, no part of which is a link. The file itself need not be there.
     pub(super) fn within(&self, name: &str) -> Result<PathBuf, Fault> {
-        let outside = || Fault::new(format!("{name}: only files beneath {} can be named here", self.shown()));
+        let outside = || Fault::new(format!("{name}: only files below {} can be opened here", self.shown()));
         if name.is_empty() || name.contains('\0') {
-            return Err(Fault::new("a file's name is missing"));
+            return Err(Fault::new("the file name is missing"));
         }
         // FFmpeg would take what stands before a colon for a protocol.
         if name.split('/').next().is_some_and(|first| first.contains(':')) {
-            return Err(Fault::new(format!("{name}: protocols cannot be named here")));
+            return Err(Fault::new(format!("{name}: protocols are not allowed here")));
         }
         let path = self.first().join(name);
         if path.components().any(|c| c == Component::ParentDir) {
@@ -81,7 +81,7 @@ impl Roots {
         let path = self.within(name)?;
         match fs::metadata(&path) {
             Ok(meta) if meta.is_file() => Ok(path),
-            Ok(_) => Err(Fault::new(format!("{name}: this is no file"))),
+            Ok(_) => Err(Fault::new(format!("{name}: not a file"))),
             Err(e) => Err(Fault::new(format!("{name}: {e}"))),
         }
     }

@@ -69,13 +69,13 @@ fn refused(studio: &Studio, request: &Request) -> Option<&'static str> {
             name.is_some_and(|o| o.eq_ignore_ascii_case(host)) && !host.starts_with("127.0.0.1:")
         };
         if !only(headers, header::ORIGIN).is_some_and(|o| own(o) || tunnel(o)) {
-            return Some("another page asks");
+            return Some("the request comes from another page");
         }
     }
     let site = HeaderName::from_static("sec-fetch-site");
     let is_page = request.uri().path() == "/";
     if headers.contains_key(&site) && !is_page && only(headers, site) != Some("same-origin") {
-        return Some("another page asks");
+        return Some("the request comes from another page");
     }
     None
 }
@@ -95,7 +95,7 @@ pub(super) async fn secret(State(studio): State<Arc<Studio>>, request: Request, 
     }
     Problem::new(
         StatusCode::UNAUTHORIZED,
-        "the page's key is missing or of an earlier studio: open its address again",
+        "the key of the page is missing or from an earlier run: open the address that the studio printed",
     )
     .into_response()
 }

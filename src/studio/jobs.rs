@@ -78,7 +78,7 @@ impl Jobs {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(String::new()),
             Err(e) => return Err(Fault::new(format!("{LIST}: {e}"))),
             Ok(meta) if !meta.is_file() || meta.len() > MAX_TEXT => {
-                return Err(Fault::new(format!("{LIST}: this is no list of jobs")));
+                return Err(Fault::new(format!("{LIST}: not a list of jobs")));
             }
             Ok(_) => {}
         }
@@ -142,11 +142,11 @@ impl Jobs {
         let _one = lock(&self.changing);
         let mut text = self.text()?;
         if self.parsed(&text)?.jobs.len() >= MAX_JOBS {
-            return Err(Fault::new(format!("{LIST} has {MAX_JOBS} jobs: take some away")));
+            return Err(Fault::new(format!("{LIST} has {MAX_JOBS} jobs: remove some")));
         }
         if !asked.overwrite && self.folder.join(&asked.output).exists() {
             return Err(Fault::new(format!(
-                "{} exists: choose another name, or allow to replace it",
+                "{} exists: choose another name, or allow it to be replaced",
                 asked.output
             )));
         }
@@ -171,7 +171,7 @@ impl Jobs {
                 || key == "filters"
                 || key == "frames"
             {
-                return Err(Fault::new(format!("{key}: this is no option of a render")));
+                return Err(Fault::new(format!("{key}: not an option of a render")));
             }
             line(key, &quoted(value));
         }
@@ -190,15 +190,15 @@ impl Jobs {
         let (head, mut blocks) = blocks(&text);
         if blocks.len() != rows.len() {
             return Err(Fault::new(format!(
-                "{LIST} is written in another way than the studio does: change it by hand"
+                "{LIST} is not laid out as the studio writes it: edit it in a text editor"
             )));
         }
         let Some(at) = rows.iter().position(|row| row.id == id) else {
-            return Err(Fault::new("there is no such job any more"));
+            return Err(Fault::new("this job no longer exists"));
         };
         match verb {
             "remove" if rows[at].state == "running" => {
-                return Err(Fault::new("it is being done: stop it first"));
+                return Err(Fault::new("it is running: stop it first"));
             }
             "remove" => drop(blocks.remove(at)),
             "up" if at > 0 => blocks.swap(at, at - 1),

@@ -57,7 +57,7 @@ async fn serve(asked: StudioArgs, stop: &Arc<AtomicBool>) -> Result<(), String> 
     let port = asked.port.unwrap_or(0);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
         .await
-        .map_err(|e| format!("127.0.0.1:{port}: {e}: leave --port out to get a free one"))?;
+        .map_err(|e| format!("127.0.0.1:{port}: {e}: leave --port out to use a free port"))?;
     let port = listener.local_addr().map_err(|e| e.to_string())?.port();
     let token = token().map_err(|e| format!("no random numbers for the page's key: {e}"))?;
     let address = format!("http://127.0.0.1:{port}/#{token}");

@@ -108,8 +108,8 @@ fn pulse(size: f64) -> Vec<f64> {
     pulse
 }
 
-/// The power that tiles of 256 faded by Hann's window find of such grain along one axis, at k/256 periods a sample, on
-/// average over where the tile lies; 1 on average over k.
+/// The power that tiles of 256 faded by Hann's window find of such grain along one axis, at k/256 cycles per sample,
+/// on average over where the tile lies; 1 on average over k.
 fn power(pulse: &[f64]) -> Vec<f64> {
     const N: usize = 256;
     let window: Vec<f64> =

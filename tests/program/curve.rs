@@ -46,7 +46,7 @@ fn samples_become_curves_in_every_form() {
     assert!(s.read("more.gfa").len() > s.read("tracks.gfa").len());
     assert!(s.run("curve info tracks.json").ok().text().contains("x: "));
     assert!(s.run("curve info '0~=0;48=12'").ok().text().contains("2 keys, 0 to 48, values 0 to 12"));
-    s.run("curve info '0*=0;48=12'").ends(2).says("is no shape").says("\n   ^");
+    s.run("curve info '0*=0;48=12'").ends(2).says("is not a shape").says("\n   ^");
     s.run("curve fit none.csv").ends(1).says("none.csv");
     s.write("bad.csv", "frame,x\n0,1\n0,2\n");
     s.run("curve fit bad.csv").ends(1).says("bad.csv: line 3: track 'x'");

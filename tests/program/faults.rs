@@ -429,7 +429,7 @@ fn a_full_disk_leaves_whole_segments() {
     assert!(!output.exists());
     disk.remount("size=60m");
     let text = good(&mut render(&output, &options));
-    assert!(text.contains("frames are whole already"), "{text}");
+    assert!(text.contains("frames are complete already"), "{text}");
     assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), ["v.mkv"]);
 }
 

@@ -99,8 +99,8 @@ fn uneven_times_on_an_even_grid_are_told() {
     );
     s.run("render uneven.mp4 out.avi").ok().says("multiples of 1/25 s");
     s.run("render uneven.mp4 strict.avi --strict").ends(1);
-    s.run("render uneven.mp4 out.y4m").ok().says("times are lost");
-    s.run("render uneven.mp4 out.##.png").ok().says("times are lost");
+    s.run("render uneven.mp4 out.y4m").ok().says("timestamps are lost");
+    s.run("render uneven.mp4 out.##.png").ok().says("timestamps are lost");
     s.run("hash uneven.mp4 --strict").ok();
     let o = s.run("render uneven.mp4 out.mkv --strict").ok();
     assert!(!o.err.contains("multiples"), "{}", o.err);
@@ -126,14 +126,14 @@ fn times_that_are_found_uneven_on_the_way_are_told() {
         for out in ["out.y4m", "out.###.png", "out.avi"] {
             let what = format!("render {input} {out} {more} -y");
             let o = s.piped(&what, bytes).ok();
-            assert_eq!(o.err.matches("times are lost").count(), 1, "{what}: {}", o.err);
+            assert_eq!(o.err.matches("timestamps are lost").count(), 1, "{what}: {}", o.err);
             if input == "-" && out == "out.avi" {
                 // refused for what a pipe cannot give beside its pictures
                 continue;
             }
-            s.piped(&format!("{what} --strict"), bytes).ends(1).says("times are lost");
+            s.piped(&format!("{what} --strict"), bytes).ends(1).says("timestamps are lost");
             let o = s.piped(&format!("{what} --strict --on-error skip"), bytes).ends(1);
-            assert!(o.err.contains("times are lost"), "{what}: {}", o.err);
+            assert!(o.err.contains("timestamps are lost"), "{what}: {}", o.err);
         }
         s.piped(&format!("render {input} out.mkv {more} -y --audio none --codec libx264"), bytes).ok();
     };

@@ -22,14 +22,14 @@ fn all_that_is_left_of_a_cut_video_comes_before_the_error() {
         for part in [4, 10, 25, 40] {
             let cut = format!("cut{part}.{name}");
             s.write(&cut, &bytes[..bytes.len() * part / 50]);
-            let o = s.run(&format!("hash {cut}")).ends(1).says("the input ends before it should");
+            let o = s.run(&format!("hash {cut}")).ends(1).says("the input is truncated");
             assert!(!o.err.contains("@ 0x"), "an address: {}", o.err);
             let got: Vec<_> = o.text().lines().map(str::to_owned).collect();
             assert!(got.len() + 4 > part && got.len() < part + 4, "{cut}: {} frames", got.len());
             assert_eq!(got, whole[..got.len()], "{cut}");
             for more in ["--shard 1/1", "--segments", "--frames 0-"] {
                 let line = format!("render {cut} out.mkv -y {more}");
-                let o = s.run(&line).ends(1).says("the input ends before it should");
+                let o = s.run(&line).ends(1).says("the input is truncated");
                 assert!(!o.err.contains("done"), "{line}: {}", o.err);
             }
             s.run(&format!("hash {cut} --frames 0-{}", got.len() - 1)).ok();
@@ -52,7 +52,7 @@ fn no_job_takes_away_what_was_said_of_another() {
     }
     s.write("jobs.toml", list);
     let o = s.run("batch jobs.toml --jobs 8").ends(1).says("0 jobs done, 24 failed");
-    assert_eq!(o.err.matches("the input ends before it should").count(), 24, "{}", o.err);
+    assert_eq!(o.err.matches("the input is truncated").count(), 24, "{}", o.err);
 }
 
 #[test]

@@ -356,7 +356,7 @@ fn what_is_wrong_is_said() {
     s.run("render clip.mp4 a.mp4 --preset nonsense").ends(2).says("--preset nonsense");
     s.run("render clip.mp4 a.mp4 --codec mpeg4 --pix-fmt yuv420p10").ends(2).says("--codec libx264");
     s.run("render clip.mp4 a.mp4 --codec vp8").ends(2).says("libx264").says("cannot hold");
-    s.run("render clip.mp4 a.y4m --crf 20").ends(2).says("video files alone");
+    s.run("render clip.mp4 a.y4m --crf 20").ends(2).says("video files only");
     s.run("render clip.mp4 a.mp4 --codec-opt grain").ends(2).says("tune=grain");
     s.write("there.mp4", "mine");
     s.run("render clip.mp4 there.mp4").ends(1).says("-y");

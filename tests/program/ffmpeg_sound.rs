@@ -83,7 +83,7 @@ fn sound_before_the_picture_is_kept_or_named() {
     let begin = heard(&s, "out.mkv").0;
     assert!((begin - 0.4).abs() < 0.002, "{begin}");
     clip(&s, "late.mkv", (0.0, 0.7), "-c:a libmp3lame");
-    s.run("render late.mkv copied.avi --audio copy").ok().says("begins with the picture");
+    s.run("render late.mkv copied.avi --audio copy").ok().says("starts with the picture");
 }
 
 /// Compressed sound is copied where it has no hole, and else encoded anew with silence in it, or its loss named.

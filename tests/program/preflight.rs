@@ -77,11 +77,11 @@ fn what_is_asked_for_wrongly_is_wrong_usage() {
     let s = plates();
     s.write("dir/x", "");
     for (line, said) in [
-        ("render p.1001.png a.y4m --crf 20", "video files alone"),
+        ("render p.1001.png a.y4m --crf 20", "video files only"),
         ("render p.####.png out.####.png --segments", "--segments"),
-        ("render p.####.png out.none", "no kind of output"),
+        ("render p.####.png out.none", "extension is not known"),
         ("render p.####.png out.png", "give a pattern"),
-        ("render p.####.png 'out.*.png'", "write #### or %04d"),
+        ("render p.####.png 'out.*.png'", "use #### or %04d"),
         ("render p.####.png dir", "is a folder"),
         ("render p.####.png hash:dir", "is a folder"),
     ] {
@@ -100,7 +100,7 @@ fn a_video_refuses_an_order_that_it_cannot_hold() {
     let s = plates();
     for frames in ["1004-1006,1001-1003", "1003,1003", "1003,1002", "1004-,1001-1002"] {
         let line = format!("render p.####.png out.mkv --frames {frames}");
-        let o = s.run(&line).ends(2).says("rising order");
+        let o = s.run(&line).ends(2).says("ascending order");
         nothing(&s, o);
     }
     s.run("render p.####.png a.mkv --frames 1001-1002,1004-").ok();

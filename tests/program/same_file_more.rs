@@ -64,7 +64,7 @@ fn graphs_are_for_what_ffmpeg_reads() {
     ends(
         &s,
         2,
-        "--lavfi is for video",
+        "--lavfi applies to",
         "
         hash c.y4m --lavfi hflip
         hash - --lavfi hflip < c.y4m

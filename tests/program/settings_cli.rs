@@ -20,7 +20,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("dither=bits=7", "7", &["bits: 7 is not from 8 to 16"]),
     ("noise=seed=-1", "-1", &["seed: not a seed: write 0 to 18446744073709551615"]),
     ("noise=opacity=2", "2", &["opacity: 2 is not from 0 to 1"]),
-    ("noise=strength=3,5", "5", &["there is no filter '5'", "a number has a point, as in 0.5"]),
+    ("noise=strength=3,5", "5", &["there is no filter '5'", "numbers have a decimal point, as in 0.5"]),
     // Words.
     ("grain=preset=36mm", "36mm", &["preset: write one of light, medium, heavy", "did you mean '35mm'?"]),
     ("noise=preset=cloud", "cloud", &["analog-tv, vhs, clouds", "did you mean 'clouds'?"]),
@@ -31,7 +31,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("grian", "grian", &["there is no filter 'grian'", "did you mean 'grain'?"]),
     ("noise=planes=q", "q", &["planes are named y u v"]),
     // Curves and points.
-    ("grain=points='0=0;0.6=1;0.5=0'", "0.5=0", &["in the order of x", "0.5 does not go behind 0.6"]),
+    ("grain=points='0=0;0.6=1;0.5=0'", "0.5=0", &["ascending x", "0.5 cannot follow 0.6"]),
     ("grain=points='0=0;1=2'", "1=2", &["y of a point is from 0 to 1, not 2"]),
     ("grain=points='0=0;1=nan'", "1=nan", &["x=y;x=y, such as 0=0;0.5=1;1=0.2"]),
     ("grain=points='0.5'", "0.5", &["x=y;x=y, such as 0=0;0.5=1;1=0.2"]),
@@ -43,20 +43,16 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("grain=size", "size", &["'size' needs a value: write size=value"]),
     ("noise=strength=1:strength=2", "strength", &["'strength' is given twice"]),
     // What each setting alone allows.
-    (
-        "grain=curve=film:points='0=0;1=1'",
-        "",
-        &["points: stand in the place of the curve: give one of the two"],
-    ),
+    ("grain=curve=film:points='0=0;1=1'", "", &["points: they replace the curve: give only one of the two"]),
     ("noise=samples=3", "", &["only distribution=binomial has it: give that too, or leave it out"]),
-    ("noise=persistence=2", "", &["a single octave has none: give octaves=2 or more"]),
+    ("noise=persistence=2", "", &["needs octaves=2 or more"]),
     ("noise=correlation=0.3", "", &["only temporal=ar1 has it"]),
-    ("noise=octaves=3:across=5", "", &["by octaves or by lengths: give octaves, or across and down"]),
+    ("noise=octaves=3:across=5", "", &["either octaves, or across and down"]),
     ("noise=state=0", "", &["the state 0x0 would stay at zero for ever", "lower 31 bits must be set"]),
-    ("noise=state=1:seed=2", "", &["stands in the place of the seed: give one of the two"]),
-    ("noise=generator=xs64:layout=sequential", "", &["only generator=lfsr31 has it"]),
-    ("noise=layout=sequential:octaves=3", "", &["needs layout=keyed"]),
-    ("dither,noise", "", &["bits: only the last filter may leave them out", "move it to the end"]),
+    ("noise=state=1:seed=2", "", &["it replaces the seed: give only one of the two"]),
+    ("noise=generator=xs64:layout=sequential", "", &["generator=lfsr31 only"]),
+    ("noise=layout=sequential:octaves=3", "", &["use layout=keyed"]),
+    ("dither,noise", "", &["bits: only the last filter can omit them", "move the filter to the end"]),
 ];
 
 #[test]

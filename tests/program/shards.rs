@@ -182,13 +182,13 @@ fn segments_of_other_settings_are_not_used() {
     s.run("render in.y4m v.mkv -f noise=strength=3 --lossless --segment-frames 8 --frames 0-15 -q").ok();
     s.write("out.mkv.segments/.segment-x.tmp", "half");
     s.write("out.mkv.segments/00000001.segment", "no segment");
-    render("noise=strength=3", "").ends(1).says("--resume goes on");
+    render("noise=strength=3", "").ends(1).says("--resume to continue");
     render("noise=strength=3", "--resume").ends(1).says("00000001.segment is damaged");
     render("noise=strength=3", "--resume -y").ok();
     assert!(!s.files().contains(&"out.mkv.segments".to_owned()));
-    render("noise=strength=3", "--resume").ok().says("whole already");
+    render("noise=strength=3", "--resume").ok().says("complete already");
     render("noise=strength=4", "--resume").ends(1).says("other settings");
-    s.run("render in.y4m out.png --segments").ends(2).says("--segments is for video");
+    s.run("render in.y4m out.png --segments").ends(2).says("--segments applies to video");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn batches() {
     s.run("batch bad.toml").ends(2).says("line 4, job 1").says("much");
     s.write("bad.toml", "[[job]]\ninput='in.y4m'\noutput=\n");
     s.run("batch bad.toml").ends(2).says("line 3");
-    s.run("batch bad.toml -f noise").ends(2).says("stand in the list");
+    s.run("batch bad.toml -f noise").ends(2).says("into the list");
     s.run("batch in.y4m").ends(2).says("NAME.toml");
 }
 

@@ -254,7 +254,7 @@ fn what_can_be_resumed_is_said() {
         said.last().expect("a last line").clone()
     };
     let many = "pattern:ramp:size=640x360:frames=100000";
-    let hint = "the same command with --resume makes the rest";
+    let hint = "run the same command with --resume";
     let last = begin(&format!("render {many} out.######.png --progress json"));
     assert!(last.contains(hint), "{last}");
     // one file that is not made in segments cannot be gone on with

@@ -163,8 +163,8 @@ impl Chain {
         for (i, step) in steps.iter().enumerate() {
             for (setting, _) in step.values.iter_given().filter(|(_, value)| value.has_idle_mark()) {
                 chain.notes.push(format!(
-                    "filter {}, '{}': {}: the mark on the last key does nothing, since a mark rules the stretch from its \
-                     key to the next; put it on the key before, as in '0c=0;48=1', which starts and ends slowly",
+                    "filter {}, '{}': {}: the mark on the last key has no effect, because a mark applies from its \
+                        key to the next; put it on an earlier key, as in '0c=0;48=1'",
                     i + 1,
                     step.filter.name,
                     setting.id
@@ -200,7 +200,7 @@ impl Chain {
             let input = *chain.output();
             if input.family == Family::Gray && step.planes.is_some_and(Planes::name_chroma_only) {
                 chain.notes.push(format!(
-                    "filter {}, '{name}': a grey picture has no colour, so it is left out",
+                    "filter {}, '{name}': skipped, because a grey picture has no colour",
                     i + 1
                 ));
                 continue;
@@ -217,13 +217,14 @@ impl Chain {
             let planes = step.planes.map(|p| p.resolve(&input));
             if planes.is_some_and(PlaneSet::is_empty) {
                 let named = step.planes.map_or_else(String::new, |p| p.to_string());
-                let problem = format!("a picture of {} has no plane '{named}'", input.name());
+                let problem = format!("{} has no plane '{named}'", input.name());
                 return Err(fail(i, SettingError { setting: "planes", problem }).into());
             }
             if (step.planes.is_some() || opacity.constant() != Some(1.0)) && !output.same_samples(&input) {
                 let setting = if step.planes.is_some() { "planes" } else { "opacity" };
                 let problem =
-                    "this filter changes the picture's size or format, so it is all or nothing".into();
+                    "this filter changes the size or format of the picture, so enable, planes and opacity do not \
+                        apply".into();
                 return Err(fail(i, SettingError { setting, problem }).into());
             }
             let (enable, still) = (step.enable.clone(), step.values.is_static());
@@ -380,7 +381,7 @@ fn final_dithering(steps: &[Step], specs: &[Box<dyn Spec>]) -> Result<Option<Mod
         } else if only {
             return fail(
                 "bits",
-                "only the last filter may leave them out: say how many, or move it to the end",
+                "only the last filter can omit them: give bits, or move the filter to the end",
             );
         }
         let part = [
@@ -389,7 +390,7 @@ fn final_dithering(steps: &[Step], specs: &[Box<dyn Spec>]) -> Result<Option<Mod
             ("opacity", step.opacity.constant() != Some(1.0)),
         ];
         if let Some((setting, _)) = part.into_iter().find(|(_, given)| *given) {
-            return fail(setting, "all frames and planes come to one depth: leave it out");
+            return fail(setting, "all frames and planes need the same depth: leave this out");
         }
     }
     Ok(last)

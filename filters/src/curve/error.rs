@@ -37,15 +37,16 @@ impl fmt::Display for CurveError {
             }
             CurveError::Shape(i) => write!(
                 f,
-                "key {}: a handle's time is a part of its stretch, 0 to 1, and no slope or handle is beyond 1e100",
+                "key {}: the time of a handle is a fraction of its segment, 0 to 1, and slopes and handles are at \
+                    most 1e100",
                 i + 1
             ),
             CurveError::Negative(i) => {
-                write!(f, "key {}: seconds begin at 0; only frames count from the end", i + 1)
+                write!(f, "key {}: seconds start at 0; only frames can count from the end", i + 1)
             }
             CurveError::TooMany => write!(f, "more than {MAX_KEYS} keys in one curve"),
             CurveError::NoLength => f.write_str(
-                "a key that counts from the end needs a source whose length is known; write its number",
+                "a key that counts from the end needs a source of known length; use a frame number",
             ),
         }
     }

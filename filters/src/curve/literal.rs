@@ -65,40 +65,41 @@ impl fmt::Display for TextProblem {
         f.write_str(match self {
             TextProblem::Missing => "a value is missing here",
             TextProblem::Number => "not a number: write 12, 0.5 or 1e-3",
-            TextProblem::Comma => "a number takes a point, not a comma: write 0.5",
+            TextProblem::Comma => "use a decimal point, not a comma: 0.5",
             TextProblem::Finite => "not a finite number: write 12, 0.5 or 1e-3",
             TextProblem::Position => "not a position: write x,y as in 960,540",
             TextProblem::Colour => {
                 "not a colour: write #rrggbb, #rrggbbaa, a name such as black, or r,g,b from 0 to 1"
             }
             TextProblem::Time => "not a time: write a frame (48, or -1 for the last), 1.5s or 00:00:01.5",
-            TextProblem::TimeRange => "minutes and seconds end at 59, and a time has at most 15 decimals",
+            TextProblem::TimeRange => "minutes and seconds are at most 59, and a time has at most 15 decimals",
             TextProblem::FrameTimecode => {
                 "frames inside a timecode depend on the rate: write the frame's number or 00:00:01.5"
             }
             TextProblem::Mark(c) => {
                 return write!(
                     f,
-                    "{c:?} is no shape: '=' is linear, '|=' holds, '~=' is smooth, a letter or (sine-in) an ease"
+                    "{c:?} is not a shape: '=' is linear, '|=' holds, '~=' is smooth, a letter or (sine-in) is an \
+                        ease"
                 );
             }
             TextProblem::MltSmooth(c) => {
-                return write!(f, "MLT's '{c}' is not known here: '~' is smooth without overshooting");
+                return write!(f, "MLT's '{c}' is not supported: '~' is smooth without overshooting");
             }
             TextProblem::Shape => {
                 "no such shape: write hold, linear, smooth, bspline, hermite, bezier or an ease such as sine-in"
             }
-            TextProblem::ShapeTakesNone => "this shape takes nothing more than its name",
-            TextProblem::Hermite => "a hermite shape takes the slopes at both ends: hermite 0.5 0",
+            TextProblem::ShapeTakesNone => "this shape takes no arguments",
+            TextProblem::Hermite => "a hermite shape takes two slopes, at its start and end: hermite 0.5 0",
             TextProblem::Bezier => {
-                "a bezier shape takes two handles, each a part of the time from 0 to 1 and a height: \
-                 bezier 0.3 0 0.7 0"
+                "a bezier shape takes two handles, each a fraction of the time from 0 to 1 and a value: bezier \
+                    0.3 0 0.7 0"
             }
-            TextProblem::Parts(1) => "one number goes here",
-            TextProblem::Parts(n) => return write!(f, "{n} numbers with commas between them go here"),
-            TextProblem::Paren => "a shape's name stands in parentheses just before '=': 48(sine-in)=12",
+            TextProblem::Parts(1) => "expected one number",
+            TextProblem::Parts(n) => return write!(f, "expected {n} numbers separated by commas"),
+            TextProblem::Paren => "put the name of a shape in parentheses before '=': 48(sine-in)=12",
             TextProblem::Extend => "write hold, repeat, mirror or extrapolate",
-            TextProblem::AfterLast => "the rule for after the last key ends a curve: no key may follow",
+            TextProblem::AfterLast => "the rule for the time after the last key must be the end of the curve",
             TextProblem::NoValue => "a key needs '=' and a value, as in 48=12",
             TextProblem::Curve(e) => return e.fmt(f),
         })

@@ -83,28 +83,28 @@ impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: ", self.line)?;
         match &self.problem {
-            Problem::NoTable => f.write_str("a film grain table begins with the line 'filmgrn1'"),
+            Problem::NoTable => f.write_str("a film grain table starts with the line 'filmgrn1'"),
             Problem::TooLong => write!(
                 f,
                 "a film grain table has at most {MAX_SEGMENTS} segments and {} MiB of text",
                 MAX_TEXT >> 20
             ),
             Problem::Line { expected, found } if found.is_empty() => {
-                write!(f, "the table ends where a line '{expected} ...' must follow")
+                write!(f, "the table ends before a line '{expected} ...'")
             }
             Problem::Line { expected, found } => {
-                write!(f, "a line '{expected} ...' must stand here, not '{found}'")
+                write!(f, "expected a line '{expected} ...', found '{found}'")
             }
             Problem::Missing { what } => write!(f, "{what} is missing at the end of the line"),
             Problem::Number { what, found, range: (min, max) } => {
-                write!(f, "{what} is '{found}': a whole number from {min} to {max} must stand here")
+                write!(f, "{what} is '{found}': expected a whole number from {min} to {max}")
             }
-            Problem::More { line, found } => write!(f, "nothing may follow in this line '{line}', but '{found}' does"),
-            Problem::Ends => f.write_str("the segment ends before it begins: E START END ..."),
-            Problem::Falls => f.write_str("the points' brightness must rise: x of each point is larger than before"),
+            Problem::More { line, found } => write!(f, "unexpected '{found}' at the end of the line '{line}'"),
+            Problem::Ends => f.write_str("the segment ends before it starts: E START END ..."),
+            Problem::Falls => f.write_str("points must be in ascending order of brightness (x)"),
             Problem::NothingBefore => f.write_str(
-                "update 0 keeps the grain of the segment before, but none before has any: the first segment needs update 1 \
-                 and the lines p to cCr",
+                "update 0 keeps the grain of the previous segment, but no earlier segment has any: the first one \
+                    needs update 1 and the lines p to cCr",
             ),
         }
     }

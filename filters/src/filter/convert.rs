@@ -66,7 +66,7 @@ impl fmt::Display for ConvertError {
                 f.write_str("a frame cannot become a field, nor a field the other: convert like to like")
             }
             ConvertError::Rate(a, b) => {
-                write!(f, "{a} frames a second cannot become {b}: conversion keeps the rate")
+                write!(f, "{a} frames per second cannot become {b}: conversion keeps the rate")
             }
             ConvertError::Matrix(Matrix::CHROMA_DERIVED_NC, p) => write!(
                 f,
@@ -80,7 +80,7 @@ impl fmt::Display for ConvertError {
                 m.name().map_or_else(|| m.0.to_string(), Into::into)
             ),
             ConvertError::SubsampledRgb => {
-                f.write_str("the matrix gbr goes with planes of one size (4:4:4), and these are subsampled")
+                f.write_str("the matrix gbr needs planes of one size (4:4:4), but these are subsampled")
             }
             ConvertError::Primaries(a, b) => write!(
                 f,

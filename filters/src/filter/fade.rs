@@ -43,7 +43,7 @@ choices! {
 impl Spec for FadeSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         if self.to == To::Alpha && !input.has_alpha() {
-            let problem = format!("a picture of {} has no alpha to fade: leave it out", input.name());
+            let problem = format!("{} has no alpha to fade: leave this out", input.name());
             return Err(SettingError { setting: "to", problem });
         }
         let of = Fade { set: self.clone(), weights: weights(input)? };

@@ -132,7 +132,7 @@ choices! {
 fn mask(frame: &Frame, threshold: f64, dark: bool) -> Result<Mask, String> {
     let format = frame.format();
     if format.family == Family::Yuv {
-        return Err("a mask is grey or R, G and B, not Y, U and V: save it as PNG".into());
+        return Err("a mask must be grey or RGB, not YUV: save it as PNG".into());
     }
     let (w, h) = format.plane_size(0);
     let at = |p: usize, x: usize, y: usize| frame.value(p, x, y);

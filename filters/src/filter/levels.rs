@@ -72,7 +72,7 @@ impl Spec for LevelsSpec {
         };
         if planes.is_empty() {
             let problem = format!(
-                "a picture of {} has no channel '{}': leave it out, or name one that there is",
+                "{} has no channel '{}': leave this out, or name another channel",
                 input.name(),
                 self.channel.id()
             );

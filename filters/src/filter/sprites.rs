@@ -83,7 +83,7 @@ impl SpritesSpec {
 pub(super) fn image(frame: &Frame) -> Result<Image, String> {
     let format = frame.format();
     if format.family == Family::Yuv {
-        return Err("a sprite is grey or R, G and B, not Y, U and V: save it as PNG".into());
+        return Err("a sprite must be grey or RGB, not YUV: save it as PNG".into());
     }
     let (w, h) = format.plane_size(0);
     let at = |p: usize, x: usize, y: usize| frame.value(p, x, y);

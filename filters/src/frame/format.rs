@@ -193,11 +193,11 @@ impl fmt::Display for FormatError {
             FormatError::Size(w, h) => {
                 write!(f, "a picture of {w}x{h}: width and height must be 1 to {MAX_SIDE}")
             }
-            FormatError::Bits(n) => write!(f, "{n} bits a sample: it must be 8 to 16, or float"),
+            FormatError::Bits(n) => write!(f, "{n} bits per sample: it must be 8 to 16, or float"),
             FormatError::Subsampling(x, y) => {
-                write!(f, "chroma divided by 2^{x} across and 2^{y} down: at most 4 is possible")
+                write!(f, "chroma divided by 2^{x} across and 2^{y} down: the largest factor is 4")
             }
-            FormatError::Rate(r) => write!(f, "a rate of {r} frames a second: it must be above zero"),
+            FormatError::Rate(r) => write!(f, "a rate of {r} frames per second: it must be above zero"),
         }
     }
 }

@@ -11,8 +11,8 @@ impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "'{}' is no pixel format known here; there are gray, yuv420p, yuv422p, yuv444p, yuv440p, yuv411p, yuv410p, \
-             yuva420p, yuva422p, yuva444p, gbrp, gbrap, each with 9 to 16 bits behind it (yuv420p10), and grayf32, \
+            "the pixel format '{}' is not known; known are gray, yuv420p, yuv422p, yuv444p, yuv440p, yuv411p, \
+             yuv410p, yuva420p, yuva422p, yuva444p, gbrp, gbrap, each with 9 to 16 bits (yuv420p10), and grayf32, \
              gbrpf32, gbrapf32",
             self.0
         )

@@ -212,17 +212,17 @@ pub enum RangesProblem {
 impl fmt::Display for RangesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problem {
-            RangesProblem::Empty => f.write_str("no frame: write 17, 1001-1100, 1-10x2 or 100-"),
+            RangesProblem::Empty => f.write_str("expected frames: 17, 1001-1100, 1-10x2 or 100-"),
             RangesProblem::Number => f.write_str("a frame number is missing here"),
             RangesProblem::LoneMinus => {
-                f.write_str("'-' needs its numbers beside it: 1001-1100, 100- (without end) or -5")
+                f.write_str("'-' needs a number next to it: 1001-1100, 100- (to the end) or -5")
             }
             RangesProblem::Unexpected(c) => {
                 write!(f, "{c:?} is not part of a frame range: write 17, 1001-1100, 1-10x2 or 100-")
             }
             RangesProblem::TooLarge => f.write_str("a frame number must fit in 64 bits"),
-            RangesProblem::ZeroStep => f.write_str("a step of 0 goes nowhere: x1 is every frame"),
-            RangesProblem::Reversed(a, b) => write!(f, "{a} is after {b}: write {b}-{a}"),
+            RangesProblem::ZeroStep => f.write_str("a step must be 1 or more: x1 is every frame"),
+            RangesProblem::Reversed(a, b) => write!(f, "{a} is after {b}: use {b}-{a}"),
             RangesProblem::TooMany => write!(f, "more than {MAX_RANGES} ranges in one list"),
         }
     }

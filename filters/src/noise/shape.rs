@@ -48,22 +48,21 @@ impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ShapeError::Samples(k) => {
-                write!(f, "{k} words a pixel: it must be 1 to {MAX_SAMPLES}")
+                write!(f, "{k} words per pixel: it must be 1 to {MAX_SAMPLES}")
             }
             ShapeError::Planes(n) => write!(f, "{n} planes: it must be 1 to 4"),
             ShapeError::Size(w, h) => {
                 write!(f, "a plane of {w}x{h}: it must be 1x1 to {0}x{0}", crate::frame::MAX_SIDE)
             }
-            ShapeError::Layer(_) => f.write_str(
-                "the sequential layout is one tape and holds one layer of noise: what needs more needs layout=keyed",
-            ),
-            ShapeError::NoState(_) => {
-                f.write_str("only the generator lfsr31 can be started at a state; the other takes a seed")
+            ShapeError::Layer(_) => {
+                f.write_str("layout=sequential provides one layer of noise only: use layout=keyed")
             }
-            ShapeError::State(s) => write!(
-                f,
-                "the state {s:#x} would stay at zero for ever: one of its lower 31 bits must be set"
-            ),
+            ShapeError::NoState(_) => {
+                f.write_str("only the generator lfsr31 takes a state; give xs64 a seed")
+            }
+            ShapeError::State(s) => {
+                write!(f, "the state {s:#x} would stay zero: one of its lower 31 bits must be set")
+            }
         }
     }
 }

@@ -116,7 +116,7 @@ impl fmt::Display for RateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RateError::Range(r) => {
-                write!(f, "{r} births a second: a rate is 0 to {}", MAX_RATE / 1_000_000)
+                write!(f, "{r} births per second: a rate is 0 to {}", MAX_RATE / 1_000_000)
             }
             RateError::Empty => f.write_str("a rate that changes needs at least one key"),
             RateError::Order(i) => {

@@ -66,7 +66,7 @@ impl StepBuilder {
             (PLANES, Value::Planes(p)) => self.step.planes = Some(p),
             (OPACITY, Value::Number(n)) => self.step.opacity = n,
             (id, value) => {
-                let wrong = |_| Problem::Value(id.to_owned(), ValueProblem::Kind("another kind of value"));
+                let wrong = |_| Problem::Value(id.to_owned(), ValueProblem::Kind("another type of value"));
                 self.step.values.set(id, value).map_err(wrong)?;
             }
         }

@@ -66,7 +66,7 @@ impl Reader<'_> {
                     }
                 }
                 ("filter", _) => {
-                    return Err((item.span(), Problem::Expected("written [[filter]], once for each"), None));
+                    return Err((item.span(), Problem::Expected("[[filter]], once for each filter"), None));
                 }
                 (name, _) => return Err(unknown("", name, key.span(), &TOP)),
             }

@@ -52,14 +52,14 @@ pub enum Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::TooLong => write!(f, "a recipe may have {} bytes at most", super::MAX_TEXT),
-            Problem::TooManySteps => write!(f, "a recipe may have {} filters at most", super::MAX_STEPS),
+            Problem::TooLong => write!(f, "a recipe has at most {} bytes", super::MAX_TEXT),
+            Problem::TooManySteps => write!(f, "a recipe has at most {} filters", super::MAX_STEPS),
             Problem::NoFilter => f.write_str("the name of a filter is missing here"),
             // A decimal comma ends a filter.
             Problem::UnknownFilter(name) if name.bytes().next().is_some_and(|b| b.is_ascii_digit()) => {
                 write!(
                     f,
-                    "there is no filter '{}': ',' separates filters, and a number has a point, as in 0.5",
+                    "there is no filter '{}': ',' separates filters, and numbers have a decimal point, as in 0.5",
                     Printable(name)
                 )
             }
@@ -78,33 +78,32 @@ impl fmt::Display for Problem {
             }
             Problem::NoSetting => f.write_str("the name of a setting is missing before '='"),
             Problem::Unnamed => {
-                f.write_str("only the first value may go without a name: write name=value, ':' between two")
+                f.write_str("only the first value can omit its name: write name=value, separated by ':'")
             }
-            Problem::NoEquals(filter) => write!(f, "settings follow an '=': write {filter}=name=value"),
+            Problem::NoEquals(filter) => write!(f, "settings follow '=': write {filter}=name=value"),
             Problem::NoValue(name) => write!(f, "'{}' needs a value: write {0}=value", Printable(name)),
             Problem::Twice(name) => write!(f, "'{}' is given twice", Printable(name)),
             Problem::Value(name, problem) => write!(f, "{}: {problem}", Printable(name)),
             Problem::Graph(';') => f.write_str(
-                "';' needs quotes round the value, as in strength='0=0;48=12'; filters are separated by ','",
+                "';' needs quotes around the value, as in strength='0=0;48=12'; separate filters with ','",
             ),
             Problem::Graph(c) => {
-                write!(
-                    f,
-                    "'{c}' needs quotes round the value; filters here have no inputs or outputs to name"
-                )
+                write!(f, "'{c}' needs quotes around the value; filters have no named inputs or outputs")
             }
-            Problem::OpenQuote => f.write_str("this quote has no end"),
+            Problem::OpenQuote => f.write_str("this quote is not closed"),
             Problem::OpenEscape => f.write_str("a backslash protects the character after it; none follows"),
-            Problem::NotFirst => f.write_str("'recipe' is no filter: it stands first and holds the seed"),
+            Problem::NotFirst => {
+                f.write_str("'recipe' is not a filter: it must come first and sets the seed")
+            }
             Problem::Version => {
                 write!(
                     f,
-                    "this program reads recipes of version {}; make a newer one its own",
+                    "this program reads recipes of version {}; update the program for newer ones",
                     super::VERSION
                 )
             }
             Problem::Toml(message) | Problem::Effect(message) => f.write_str(message),
-            Problem::Expected(what) => write!(f, "this should be {what}"),
+            Problem::Expected(what) => write!(f, "expected {what}"),
             Problem::Lacks(what) => write!(f, "'{what}' is missing here"),
         }
     }

@@ -41,10 +41,9 @@ impl fmt::Display for PointsError {
             PointsProblem::Form => f.write_str("points are written x=y;x=y, such as 0=0;0.5=1;1=0.2"),
             PointsProblem::X(x) => write!(f, "x of a point is from 0 (black) to 1 (white), not {x}"),
             PointsProblem::Y(y, min, max) => write!(f, "y of a point is from {min} to {max}, not {y}"),
-            PointsProblem::Order(before, x) => write!(
-                f,
-                "points stand in the order of x, each above the one before: {x} does not go behind {before}"
-            ),
+            PointsProblem::Order(before, x) => {
+                write!(f, "points must have ascending x: {x} cannot follow {before}")
+            }
             PointsProblem::Many => write!(f, "more than {MAX_POINTS} points"),
         }
     }

@@ -57,9 +57,7 @@ impl fmt::Display for ValueProblem {
             }
             ValueProblem::IntegerOutside(v, min, max) => write!(f, "{v} is not from {min} to {max}"),
             ValueProblem::NotInteger => f.write_str("not a whole number"),
-            ValueProblem::Fixed => {
-                f.write_str("this setting stays the same over the clip: it takes no curve")
-            }
+            ValueProblem::Fixed => f.write_str("this setting cannot be animated"),
             ValueProblem::Switch => f.write_str("write true or false"),
             ValueProblem::Seed => {
                 f.write_str("not a seed: write 0 to 18446744073709551615, or 0x and hex digits")

@@ -158,7 +158,7 @@ impl Values {
         for (setting, _) in self.iter_given() {
             let Some(OnlyWhen { setting: of, words, refused: true }) = setting.only_when else { continue };
             if !matches!(self.get(of), Some(Value::Choice(word)) if words.contains(word)) {
-                let problem = format!("only {of}={} has it: give that too, or leave it out", words[0]);
+                let problem = format!("it applies to {of}={} only: add that, or leave this out", words[0]);
                 return Err(SettingError { setting: setting.id, problem });
             }
         }
@@ -237,7 +237,7 @@ impl Setting {
                 Some((_, v)) => err(format!("{v} is not from {min} to {max}")),
             },
             (Kind::Choice(all), Value::Choice(v)) if all.iter().any(|c| c.id == *v) => Ok(()),
-            _ => err("the wrong kind of value".into()),
+            _ => err("the wrong type of value".into()),
         }
     }
 

@@ -94,7 +94,7 @@ fn spectrum(area: &Area<'_>, report: &Report) -> Drawn {
     let all = report.planes.iter().flat_map(|p| &p.spectrum.rings).map(|r| r.1);
     let (low, high) = around(all.map(|v| v.max(-60.0)), 1.0);
     let mut chart = chart(area, "Radial power spectrum").build_cartesian_2d(0.0..0.5, low..high)?;
-    axes!(chart, "periods a sample", "dB against white", 8, &plain, &plain);
+    axes!(chart, "cycles per sample", "dB against white", 8, &plain, &plain);
     chart.draw_series(LineSeries::new([(0.0, 0.0), (0.5, 0.0)], BOUND.stroke_width(px(1) as u32)))?;
     for p in &report.planes {
         chart.draw_series(line(p.spectrum.rings.iter().map(|r| (r.0, r.1.max(low))), p))?;

@@ -30,7 +30,7 @@ pub(super) fn text(report: &Report, title: &str) -> String {
     t.row("kurtosis (a bell curve has 0)", |p| number(p.kurtosis));
     t.row("KS distance to a bell curve", |p| number(p.histogram.ks));
     if report.planes.iter().any(|p| p.not_numbers > 0) {
-        t.row("no numbers (NaN, infinite)", |p| p.not_numbers.to_string());
+        t.row("not finite (NaN, infinite)", |p| p.not_numbers.to_string());
     }
 
     t.head("Standard deviation by brightness");
@@ -41,13 +41,13 @@ pub(super) fn text(report: &Report, title: &str) -> String {
         }
     }
 
-    t.head("Radial spectrum, dB against white");
+    t.head("Radial spectrum, dB re white");
     t.row("off flat (chance)", |p| {
         format!("{} ({})", number(p.spectrum.flatness_db), number(p.spectrum.chance_db))
     });
     for group in 0..8 {
         let (from, to) = (f64::from(group) / 16.0, f64::from(group + 1) / 16.0);
-        t.row(&format!("{from:.3} to {to:.3} periods a sample"), |p| {
+        t.row(&format!("{from:.3} to {to:.3} cycles per sample"), |p| {
             let here: Vec<f64> =
                 p.spectrum.rings.iter().filter(|r| r.0 > from && r.0 < to).map(|r| r.1).collect();
             if here.is_empty() {
@@ -84,8 +84,8 @@ pub(super) fn text(report: &Report, title: &str) -> String {
         let (way, along) = if l.across { ("columns", "row") } else { ("rows", "column") };
         let _ = writeln!(
             t.text,
-            "  {}: neighbours along a {along} differ {:.2} times as much (in variance) at some {way} as at others, again \
-             and again every {} {way}: it was made on a coarser raster",
+            "  {}: neighbours along a {along} differ {:.2} times as much (in variance) at some {way} as at \
+                others, in a pattern that repeats every {} {way}: the noise comes from a coarser raster",
             p.name, l.ratio, l.period
         );
     }

@@ -21,7 +21,7 @@ pub(super) struct Bar {
 
 /// The line below the bars of several jobs.
 pub(super) fn of_jobs(all: &MultiProgress, jobs: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{pos} of {len} jobs ended, {gone} gone")
+    let style = ProgressStyle::with_template("{pos} of {len} jobs finished, {gone} elapsed")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let style = style.with_key("gone", |s: &ProgressState, w: &mut dyn Write| {
         let _ = w.write_str(&clock(s.elapsed()));
@@ -63,9 +63,9 @@ impl Bar {
         let out_time = Arc::new(Mutex::new(0.0));
         let made = Arc::clone(&out_time);
         let template = if total.is_some() {
-            "{msg}frame {pos}/{len} [{wide_bar}] {fps} fps {speed}x, {left} left, {gone} gone"
+            "{msg}frame {pos}/{len} [{wide_bar}] {fps} fps {speed}x, {left} left, {gone} elapsed"
         } else {
-            "{msg}frame {pos}, {fps} fps {speed}x, {gone} gone"
+            "{msg}frame {pos}, {fps} fps {speed}x, {gone} elapsed"
         };
         let style = ProgressStyle::with_template(&format!("{before}{template}"))
             .unwrap_or_else(|_| ProgressStyle::default_bar());

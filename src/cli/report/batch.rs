@@ -131,7 +131,7 @@ fn closing(t: &Tally, elapsed: Duration) -> String {
     for (count, what) in [
         (t.failed, "failed"),
         (t.before, "done before"),
-        (t.elsewhere, "done by other programs"),
+        (t.elsewhere, "in other processes"),
         (t.left, "left"),
     ] {
         if count > 0 {

@@ -173,7 +173,7 @@ struct File {
 }
 
 fn refused(what: String) -> Fault {
-    Fault::Bad(format!("this kind of Cineon is not read: {what}"))
+    Fault::Bad(format!("this variant of Cineon is not supported: {what}"))
 }
 
 impl File {
@@ -190,7 +190,7 @@ impl File {
         let offset = u64::from(kept.word(OFFSET));
         if offset < GENERIC as u64 || offset > input.len {
             return Err(Fault::Bad(format!(
-                "the Cineon is damaged: its samples are said to begin at byte {offset} of {}",
+                "the Cineon is damaged: its header places the samples at byte {offset} of {}",
                 input.len
             )));
         }
@@ -227,7 +227,7 @@ fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
     }
     let orientation = kept.byte(ORIENTATION).unwrap_or(0);
     if orientation != 0 {
-        let what = ORIENTATIONS.get(usize::from(orientation)).copied().unwrap_or("of no known orientation");
+        let what = ORIENTATIONS.get(usize::from(orientation)).copied().unwrap_or("of unknown orientation");
         return Err(refused(format!(
             "the picture is {what} (orientation {orientation}); it must be upright"
         )));
@@ -261,7 +261,7 @@ fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
         10 => matches!(packing, None | Some(5)),
         8 => matches!(packing, None | Some(0..=2)),
         16 => matches!(packing, None | Some(0 | 3 | 4)),
-        _ => return Err(refused(format!("{bits} bits a sample; it must be 8, 10 or 16"))),
+        _ => return Err(refused(format!("{bits} bits per sample; it must be 8, 10 or 16"))),
     };
     if !fits {
         let packing = packing.unwrap_or_default();
@@ -276,12 +276,10 @@ fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
 pub(super) fn probe(input: Input) -> Result<Header, Fault> {
     let File { mut kept, format, bits, cut, .. } = File::open(input)?;
     let details = kept.details(bits);
-    let mut notes = vec![
-        "Cineon holds film density (logarithmic): its code values are taken as they are, and no curve is applied"
-            .to_owned(),
-    ];
+    let mut notes =
+        vec!["Cineon stores film density (logarithmic): its code values are used unchanged".to_owned()];
     if cut {
-        notes.push(format!("more than {MAX_USER} bytes of user data: the rest is not kept"));
+        notes.push(format!("user data beyond {MAX_USER} bytes is not kept"));
     }
     // what all frames share, for those that have no file of their own
     let fields = kept.names();

@@ -52,7 +52,7 @@ impl Names {
             ("comments", own.comments.is_some()),
             ("capture date", own.capture_date.is_some()),
             (
-                "position on earth",
+                "geographic position",
                 own.longitude.is_some() || own.latitude.is_some() || own.altitude.is_some(),
             ),
             ("focus", own.focus.is_some()),
@@ -63,7 +63,7 @@ impl Names {
             ("adopted neutral", own.adopted_neutral.is_some()),
             ("rendering transform", own.rendering_transform_name.is_some()),
             ("look", own.look_modification_transform_name.is_some()),
-            ("film's key code", own.film_key_code.is_some()),
+            ("film key code", own.film_key_code.is_some()),
             ("environment map", own.environment_map.is_some()),
             ("frames a second", own.frames_per_second.is_some()),
             ("views", own.multi_view_names.is_some() || own.view_name.is_some()),
@@ -74,7 +74,7 @@ impl Names {
         let mut attributes: Vec<String> =
             named.into_iter().filter(|n| n.1).map(|n| format!("the {}", n.0)).collect();
         if (window.position, window.size) != (at, part.layer_size) {
-            attributes.push("the place in the display window".into());
+            attributes.push("the position in the display window".into());
         }
         let mut others: Vec<String> =
             shared.other.keys().chain(own.other.keys()).map(|name| name.to_string()).collect();
@@ -149,7 +149,7 @@ fn main_part(parts: &[Part]) -> Result<(usize, Format, Vec<usize>), Fault> {
     let Some((i, (family, planes))) = found else {
         let names = parts.iter().flat_map(|p| &p.channels.list).take(16).map(|c| c.name.to_string());
         return Err(Fault::Bad(format!(
-            "no layer has the channels R, G, B or Y (half or float); there are {}",
+            "no layer has the channels R, G, B or Y (half or float); its channels are {}",
             names.collect::<Vec<_>>().join(", ")
         )));
     };
@@ -190,7 +190,7 @@ fn parts(input: &mut Input) -> Result<Vec<Part>, Fault> {
         }
         channels += part.channels.list.len();
         if part.channels.list.iter().any(|c| c.sampling.0 == 0 || c.sampling.1 == 0) {
-            return Err(Fault::Bad("the OpenEXR is damaged: a channel is sampled at no pixel".into()));
+            return Err(Fault::Bad("the OpenEXR is damaged: a channel has no samples".into()));
         }
     }
     if total > super::MAX_BYTES {
@@ -242,7 +242,10 @@ pub(super) fn probe(mut input: Input) -> Result<Header, Fault> {
         notes.push("smaller versions of the picture (mip maps) are not kept".to_owned());
     }
     if let Some(p) = parts.iter().find(|p| !writable(p.compression)) {
-        notes.push(format!("{} can be read and not written: an OpenEXR output will have ZIP", p.compression));
+        notes.push(format!(
+            "{} compression can be read but not written: an OpenEXR output will use ZIP",
+            p.compression
+        ));
     }
     let exr_names = Some(Box::new(Names::of(part, others, &format)));
     Ok(Header { kind: Kind::Exr, format, meta: Meta { exr_names, ..Meta::default() }, details, notes })
@@ -259,7 +262,7 @@ pub(super) fn decode(mut input: Input, want: &Format, frame: &mut Frame) -> Resu
     accept(&format, want, frame)?;
     let mut image = read_image(input.reader)?;
     // the library sorts channels, so the picture's are looked for again
-    let gone = || Fault::Bad("the OpenEXR is damaged: its layers are not those of its head".into());
+    let gone = || Fault::Bad("the OpenEXR is damaged: its layers differ from those in its header".into());
     let found = image.layer_data.get(layer).and_then(|l| colors(&descriptions(l)));
     let (_, planes) = found.ok_or_else(gone)?;
     let main = &mut image.layer_data[layer];

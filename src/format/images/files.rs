@@ -102,7 +102,7 @@ pub fn find(input: &OsStr) -> Result<Files, SourceError> {
         }
         Ok(None) => match std::fs::metadata(path) {
             Err(cause) => Err(io(path, cause)),
-            Ok(_) => Err(bad(input, "changed while it was looked at".into())),
+            Ok(_) => Err(bad(input, "changed while it was being read".into())),
         },
     }
 }
@@ -116,7 +116,10 @@ fn numbered(input: &OsStr, pattern: Pattern) -> Result<Files, SourceError> {
         Ok(names) if !names.is_empty() => format!("; there is {}", describe(&group(names))),
         _ => String::new(),
     };
-    Err(bad(input, format!("no file fits this pattern (as {}){there}", pattern.path(1).display())))
+    Err(bad(
+        input,
+        format!("no file matches this pattern (for example {}){there}", pattern.path(1).display()),
+    ))
 }
 
 /// Names of visible image files in a folder, in natural order.
@@ -195,7 +198,10 @@ impl Group {
         list.sort();
         if let Some(pair) = list.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let (a, b) = (pair[0].1.display(), pair[1].1.display());
-            return Err(bad(input, format!("{a} and {b} have the same number; take one of them away")));
+            return Err(bad(
+                input,
+                format!("{a} and {b} have the same number; move one of them to another folder"),
+            ));
         }
         Ok(Files::List(list))
     }

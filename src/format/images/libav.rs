@@ -39,7 +39,7 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
         details.extend(kept.details());
         if format.transfer == Transfer::DENSITY {
             notes.push(
-                "this DPX holds film density (logarithmic): its code values are taken as they are".into(),
+                "this DPX stores film density (logarithmic): its code values are used unchanged".into(),
             );
         }
         // what all frames share, for those that have no file of their own

@@ -52,7 +52,7 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
     let mut list = not_read(meta);
     let profiled = matches!(kind, Kind::Png | Kind::Tiff | Kind::Jpeg | Kind::Webp);
     if meta.icc.is_some() && !(profiled && fitting_icc(Some(meta), format).is_some()) {
-        let why = if profiled { " (it speaks of samples before their conversion)" } else { "" };
+        let why = if profiled { " (it describes the samples before their conversion)" } else { "" };
         list.push(format!("the colour profile{why}"));
     }
     let exif = matches!(kind, Kind::Png | Kind::Jpeg | Kind::Webp);
@@ -60,7 +60,7 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
         let turned = says_orientation(kind, meta);
         match (tags::is_orientation_alone(data), turned) {
             (true, true) => {}
-            (false, true) => list.push("Exif but for the orientation".into()),
+            (false, true) => list.push("Exif data except the orientation".into()),
             (_, false) => list.push("Exif".into()),
         }
     }

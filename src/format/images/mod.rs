@@ -277,7 +277,8 @@ pub fn probe(path: &Path) -> Result<Header, Fault> {
     if orientation > 1 {
         header.format = turn::upright_format(&header.format, orientation);
         header.notes.push(format!(
-            "the picture is stored {} (orientation {orientation}): it is turned upright, and back in files that can say so",
+            "the picture is stored {} (orientation {orientation}): it is turned upright; outputs that store an \
+                orientation get it back",
             turn::name(orientation)
         ));
     }
@@ -369,7 +370,7 @@ pub(crate) fn check_held(len: u64, (width, height): (u32, u32), bytes: u64, rati
         return Ok(());
     }
     Err(Fault::Bad(format!(
-        "a file of {len} bytes cannot hold a picture of {width}x{height}: it is cut or damaged"
+        "a file of {len} bytes cannot hold a picture of {width}x{height}: it is truncated or damaged"
     )))
 }
 

@@ -34,7 +34,9 @@ fn ratio(kind: Kind) -> u64 {
 fn fault(kind: Kind, e: ImageError) -> Fault {
     match e {
         ImageError::IoError(e) => e.into(),
-        ImageError::Unsupported(e) => Fault::Bad(format!("this kind of {} is not known: {e}", kind.label())),
+        ImageError::Unsupported(e) => {
+            Fault::Bad(format!("this variant of {} is not supported: {e}", kind.label()))
+        }
         ImageError::Limits(e) => Fault::Bad(format!("too large a {}: {e}", kind.label())),
         e => Fault::Bad(format!("the {} is damaged: {e}", kind.label())),
     }
@@ -84,7 +86,7 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> 
         ColorType::Rgba16 => (Family::Rgb, Depth::Bits(16), Alpha::Straight),
         ColorType::Rgb32F => (Family::Rgb, Depth::Float, Alpha::None),
         ColorType::Rgba32F => (Family::Rgb, Depth::Float, Alpha::Straight),
-        other => return Err(Fault::Bad(format!("pixels of the kind {other:?} are not known"))),
+        other => return Err(Fault::Bad(format!("pixels of the type {other:?} are not supported"))),
     };
     let mut meta = meta;
     meta.tiff.iter_mut().for_each(|t| t.read_alpha(alpha != Alpha::None));
@@ -120,9 +122,7 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
     let details = vec![("stored".to_owned(), format!("{:?}", decoder.original_color_type()).to_lowercase())];
     let mut notes = Vec::new();
     if meta.cmyk {
-        notes.push(
-            "CMYK becomes RGB without a profile: its colours are near those of print at best".to_owned(),
-        );
+        notes.push("CMYK is converted to RGB without a profile: colours are approximate".to_owned());
     }
     match kind {
         Kind::Tiff if meta.more => {
@@ -143,7 +143,7 @@ pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame)
     let line = format.width as usize * rows::order(&format).len() * format.depth.bytes();
     let mut data = vec![0; line * format.height as usize];
     if decoder.total_bytes() != data.len() as u64 {
-        return Err(Fault::Bad(format!("the {} is damaged: its size does not agree", kind.label())));
+        return Err(Fault::Bad(format!("the {} is damaged: its sizes contradict each other", kind.label())));
     }
     decoder.read_image_boxed(&mut data).map_err(|e| fault(kind, e))?;
     for (y, row) in data.chunks_exact(line).enumerate() {

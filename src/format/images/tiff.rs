@@ -163,11 +163,11 @@ impl Kept {
         let mut list = Vec::new();
         match self.further {
             0 => {}
-            1 => list.push("a channel beside the colours".into()),
-            n => list.push(format!("{n} channels beside the colours")),
+            1 => list.push("an extra channel".into()),
+            n => list.push(format!("{n} extra channels")),
         }
         if in_tiff && self.compression().is_none() {
-            list.push(format!("the compression {:?} (it becomes none)", self.compression));
+            list.push(format!("the compression {:?} (written uncompressed)", self.compression));
         }
         let tags = self.tags.iter().map(|t| t.0.to_u16()).filter(|_| !in_tiff);
         let mut dng = false;
@@ -186,11 +186,11 @@ impl Kept {
 /// What a tag is called.
 fn label(tag: u16) -> String {
     let known = match tag {
-        269 => "the document's name",
+        269 => "the document name",
         270 => "the description",
         271 | 272 => "the camera",
-        285 => "the page's name",
-        297 => "the page's number",
+        285 => "the page name",
+        297 => "the page number",
         301 => "the transfer function",
         305 => "the software",
         306 => "the date",

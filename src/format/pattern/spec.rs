@@ -87,17 +87,17 @@ impl fmt::Display for SpecError {
         match self {
             SpecError::Kind(name, near) => {
                 let all = KINDS.map(|k| k.0).join(", ");
-                write!(f, "there is no pattern '{name}'; there are {all}")?;
+                write!(f, "there is no pattern '{name}'; the patterns are {all}")?;
                 meant(f, near)
             }
             SpecError::Key(name, near) => {
-                write!(f, "a pattern has no key '{name}'; it has {}", KEYS.join(", "))?;
+                write!(f, "a pattern has no key '{name}'; its keys are {}", KEYS.join(", "))?;
                 meant(f, near)
             }
             SpecError::NoValue(text) => {
                 write!(f, "'{text}' is not of the form key=value, as in size=1920x1080")
             }
-            SpecError::Twice(key) => write!(f, "the key '{key}' is there twice"),
+            SpecError::Twice(key) => write!(f, "the key '{key}' is given twice"),
             SpecError::Value(key, value, right) => write!(f, "{key}={value}: it must be {right}"),
             SpecError::Name(e) => write!(f, "format={}: {e}", e.0),
             SpecError::Format(e) => e.fmt(f),
@@ -105,7 +105,7 @@ impl fmt::Display for SpecError {
                 write!(f, "a frame would have {bytes} bytes; at most {MAX_FRAME_BYTES} are drawn")
             }
             SpecError::Opaque(name) => {
-                write!(f, "{name} has no alpha; say format=gbrap, yuva444p, ya8 or the like")
+                write!(f, "{name} has no alpha; use format=gbrap, yuva444p or ya8")
             }
         }
     }
@@ -181,7 +181,7 @@ impl Spec {
             Some(text) => broadcast_rate(text)
                 .or_else(|| Ratio::from_str(text).ok().filter(|r| *r > Ratio::ZERO))
                 .ok_or_else(|| {
-                    SpecError::Value("rate", excerpt(text), "above zero, as 24, 23.976 or 24000/1001")
+                    SpecError::Value("rate", excerpt(text), "above zero: 24, 23.976 or 24000/1001")
                 })?,
         };
         match range {
@@ -219,9 +219,10 @@ impl Spec {
             level: match level {
                 None => half,
                 Some(text) => {
-                    Ratio::from_str(text).ok().filter(|l| (Ratio::ZERO..=Ratio::ONE).contains(l)).ok_or_else(
-                        || SpecError::Value("level", excerpt(text), "from 0 to 1, as 0.18 or 1/3"),
-                    )?
+                    Ratio::from_str(text)
+                        .ok()
+                        .filter(|l| (Ratio::ZERO..=Ratio::ONE).contains(l))
+                        .ok_or_else(|| SpecError::Value("level", excerpt(text), "from 0 to 1: 0.18 or 1/3"))?
                 }
             },
             square: value("square", square, 16, 1 << 16, "a whole number from 1 to 65536")? as u32,

@@ -140,7 +140,10 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         Err(e) => return Err(bad(output, e.to_string())),
         Ok(Some(pattern)) => Target::Many(pattern),
         Ok(None) if is_glob(output) => {
-            return Err(bad(output, "* and ? find files; to name new ones write #### or %04d".into()));
+            return Err(bad(
+                output,
+                "* and ? only find existing files; to number new ones use #### or %04d".into(),
+            ));
         }
         Ok(None) if plan.frames == Some(1) => Target::One(path.to_path_buf()),
         Ok(None) => return Err(bad(output, several(path, plan.frames))),
@@ -150,7 +153,10 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         Ok(meta) if meta.is_dir() => {}
         Ok(_) => return Err(nowhere(output, format!("{} is not a folder", folder.display()))),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return Err(nowhere(output, format!("there is no folder {}; make it first", folder.display())));
+            return Err(nowhere(
+                output,
+                format!("the folder {} does not exist; create it first", folder.display()),
+            ));
         }
         Err(cause) => return Err(SinkError::Io { name: folder.display().to_string(), cause }),
     }
@@ -192,7 +198,8 @@ fn recording(name: &str, cause: std::io::Error) -> SinkError {
 fn several(path: &Path, frames: Option<u64>) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let ext = path.extension().unwrap_or_default().to_string_lossy();
-    let count = frames.map_or("more than one frame may come".to_owned(), |n| format!("{n} frames come"));
+    let count =
+        frames.map_or("the input may have more than one frame".to_owned(), |n| format!("{n} frames come"));
     format!("is one file and {count}; give a pattern such as {stem}.####.{ext}")
 }
 
@@ -217,7 +224,7 @@ impl Sink for Sequence {
         if self.encoder.kind != Kind::Cineon || carried.is_some_and(|m| m.cineon.is_some()) {
             return Vec::new();
         }
-        vec!["Cineon is read as film density (logarithmic): the samples are written as they are, without a curve".into()]
+        vec!["Cineon stores film density (logarithmic): the samples are written unchanged".into()]
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -225,7 +232,7 @@ impl Sink for Sequence {
             return Vec::new();
         }
         vec![format!(
-            "{} does not hold what its source has, which is lost: {}",
+            "{} cannot store this information of the source: {}",
             self.encoder.kind.label(),
             self.lost.join(", ")
         )]

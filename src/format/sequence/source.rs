@@ -66,8 +66,8 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
     let holes = span - files.len() as u128;
     if holes > 0 && options.missing != Missing::Error {
         let what = match options.missing {
-            Missing::Hold => "the picture before is held",
-            Missing::Black => "they are black",
+            Missing::Hold => "the previous picture is repeated",
+            Missing::Black => "they become black",
             _ => "they are left out",
         };
         notes.push(format!("{holes} of {span} frames are missing; {what}"));
@@ -110,13 +110,13 @@ impl Sequence {
     fn hole(&self, number: i64) -> SourceError {
         let problem = match self.files.expected(number) {
             Some(path) => {
-                format!("frame {number} is missing: there is no {}", path.display())
+                format!("frame {number} is missing: {} does not exist", path.display())
             }
             None => format!("frame {number} is missing"),
         };
         let holes = self.files.holes();
         let all = if holes.len() == 1 && holes[0].0 == holes[0].1 { String::new() } else { listed(&holes) };
-        let problem = format!("{problem}{all}; --missing hold, black or skip goes on without it");
+        let problem = format!("{problem}{all}; --missing hold, black or skip continues without it");
         SourceError::Bad { name: self.info.name.clone(), problem }
     }
 }
@@ -127,7 +127,7 @@ fn listed(holes: &[(i64, i64)]) -> String {
     let one = |&(a, b): &(i64, i64)| if a == b { a.to_string() } else { format!("{a}-{b}") };
     let some: Vec<_> = holes.iter().take(MAX_LISTED).map(one).collect();
     let more = if holes.len() > MAX_LISTED { " ..." } else { "" };
-    format!(" (missing in all: {}{more})", some.join(", "))
+    format!(" (all missing frames: {}{more})", some.join(", "))
 }
 
 impl Source for Sequence {
@@ -253,7 +253,8 @@ fn error(path: &Path, number: i64, want: Option<&Format>, fault: Fault) -> Sourc
         Fault::Differs(found) => {
             let began = want.map(said).unwrap_or_default();
             let problem = format!(
-                "frame {number} is {}, the sequence began as {began}; pictures of one sequence must be alike",
+                "frame {number} is {}, but the sequence began as {began}; all pictures of a sequence need the \
+                    same size and format",
                 said(&found)
             );
             SourceError::Bad { name, problem }

@@ -82,10 +82,16 @@ impl fmt::Display for HeaderError {
         match self {
             HeaderError::Empty => write!(f, "is empty; a y4m stream begins with YUV4MPEG2"),
             HeaderError::NotY4m(Some(what), _) => {
-                write!(f, "is no y4m stream (one begins with YUV4MPEG2): this looks like {what}{ELSEWHERE}")
+                write!(
+                    f,
+                    "is not a y4m stream (these begin with YUV4MPEG2): this looks like {what}{ELSEWHERE}"
+                )
             }
             HeaderError::NotY4m(None, start) => {
-                write!(f, "is no y4m stream: one begins with YUV4MPEG2, this with \"{start}\"{ELSEWHERE}")
+                write!(
+                    f,
+                    "is not a y4m stream: these begin with YUV4MPEG2, this one with \"{start}\"{ELSEWHERE}"
+                )
             }
             HeaderError::TooLong => write!(f, "the header line is longer than {MAX_HEADER} bytes"),
             HeaderError::Cut => write!(f, "ends inside the header line"),
@@ -100,20 +106,20 @@ impl fmt::Display for HeaderError {
             HeaderError::Rate(text) => write!(
                 f,
                 "tag F of the header is \"{text}\": a rate is two whole numbers, as in F30000:1001, between \
-                 1/{MAX_RATE} and {MAX_RATE} frames a second, or F0:0 when not known"
+                 1/{MAX_RATE} and {MAX_RATE} frames per second, or F0:0 if not known"
             ),
             HeaderError::Aspect(text) => write!(
                 f,
                 "tag A of the header is \"{text}\": a sample aspect ratio is two whole numbers above zero, as in \
-                 A16:11, or A0:0 when not known"
+                    A16:11, or A0:0 if not known"
             ),
             HeaderError::Interlacing(text) => {
                 write!(f, "tag I of the header is \"{text}\": it is one of p, t, b, m and ?")
             }
             HeaderError::Chroma(text) => write!(
                 f,
-                "the chroma format \"{text}\" is not known; there are 420jpeg, 420mpeg2, 420paldv, 420, 411, 422, \
-                 444, 410, 440 (with p9 to p16 behind the number for more bits, as in 422p10), 444alpha, mono, and \
+                "the chroma format \"{text}\" is not known; known are 420jpeg, 420mpeg2, 420paldv, 420, 411, 422, \
+                 444, 410, 440 (with p9 to p16 after the number for more bits, as in 422p10), 444alpha, mono, and \
                  mono9 to mono16"
             ),
             HeaderError::TooLarge(bytes) => {
@@ -211,7 +217,7 @@ pub fn parse(line: &[u8], rate: Option<Ratio>) -> Result<Parsed, HeaderError> {
             parse_chroma(&name.to_ascii_lowercase()).ok_or_else(|| HeaderError::Chroma(excerpt(name)))?
         }
         (None, None) => {
-            note(&mut notes, || "the header names no chroma format: 420jpeg is assumed".into());
+            note(&mut notes, || "the header has no chroma format: assuming 420jpeg".into());
             Shape { siting: Siting::Center, ..Shape::yuv((1, 1), 8) }
         }
     };
@@ -222,7 +228,7 @@ pub fn parse(line: &[u8], rate: Option<Ratio>) -> Result<Parsed, HeaderError> {
     format.siting = shape.siting;
     format.rate = said_rate.unwrap_or_else(|| {
         let assumed = rate.unwrap_or(Ratio::whole(25));
-        note(&mut notes, || format!("the header has no frame rate: {assumed} is assumed"));
+        note(&mut notes, || format!("the header has no frame rate: assuming {assumed}"));
         assumed
     });
     format.check().map_err(HeaderError::Format)?;

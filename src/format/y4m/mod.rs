@@ -177,7 +177,7 @@ impl Y4m {
     fn measure(&mut self, len: u64) -> Result<(), SourceError> {
         let start = self.input.pos();
         if start == len {
-            self.info.notes.push("the file holds no frame".into());
+            self.info.notes.push("the file has no frames".into());
             self.info.last = Some(-1);
             return Ok(());
         }
@@ -259,8 +259,8 @@ impl Y4m {
                 "the FRAME line of frame {number}, at byte {place}, is longer than {MAX_FRAME_LINE} bytes"
             )),
             _ if self.line.starts_with(header::MAGIC) => self.bad(format!(
-                "a second header stands where frame {number} should begin, at byte {place}: y4m streams cannot be \
-                 put one behind the other with their headers"
+                "found a second header where frame {number} should begin, at byte {place}: remove the headers of \
+                    all streams but the first when you concatenate them"
             )),
             _ => self.bad(format!(
                 "frame {number} should begin at byte {place} with FRAME, but there is \"{}\"",
@@ -272,8 +272,8 @@ impl Y4m {
     /// The length of the file promised another number of frames than there are.
     fn miscounted(&self) -> SourceError {
         self.bad(format!(
-            "does not hold the {} frames that its length stands for, since its FRAME lines differ in length; send it \
-             through a pipe",
+            "does not contain the {} frames that follow from its size, because its FRAME lines differ in length; \
+                read it through a pipe",
             self.info.last.unwrap_or(-1) + 1
         ))
     }
@@ -309,7 +309,7 @@ impl Y4m {
             if !self.hop()? {
                 let there = self.next;
                 return Err(
-                    self.bad(format!("frame {number} was asked for, but there are only {there} frames"))
+                    self.bad(format!("frame {number} was requested, but there are only {there} frames"))
                 );
             }
         }
@@ -366,11 +366,11 @@ impl Source for Y4m {
                 Some(last) => format!("0 to {last}"),
                 None => "from 0".into(),
             };
-            return Err(self.bad(format!("frame {number} was asked for; there are frames {range}")));
+            return Err(self.bad(format!("frame {number} was requested; the frames are {range}")));
         };
         if !self.info.seekable && wanted < self.next {
             return Err(self.bad(format!(
-                "frame {number} was asked for after frame {}, and a pipe cannot be read backwards; use a file",
+                "frame {number} was requested after frame {}, but a pipe cannot be read backwards; use a file",
                 self.next.saturating_sub(1)
             )));
         }

@@ -218,7 +218,7 @@ impl Sink for Y4m {
 
     fn warnings(&self) -> Vec<String> {
         let lost = (!self.lost.is_empty()).then(|| self.lost.join(", "));
-        lost.map(|lost| format!("y4m does not hold what its source has, which is lost: {lost}"))
+        lost.map(|lost| format!("y4m cannot store this information of the source: {lost}"))
             .into_iter()
             .collect()
     }

@@ -107,15 +107,11 @@ pub fn difference(ours: &str, theirs: Option<&str>) -> String {
     let said = names.filter(|n| ours.get(*n) != theirs.get(*n)).map(|n| {
         let (ours, theirs) = (value(&ours, n), value(&theirs, n));
         let alike = ours.chars().zip(theirs.chars()).take_while(|(a, b)| a == b).count();
-        format!("{n} {} where {} is wanted", around(&theirs, alike), around(&ours, alike))
+        format!("{n} is {} instead of {}", around(&theirs, alike), around(&ours, alike))
     });
     let said: Vec<String> = said.take(3).collect();
     // the key is of contents too, which the other texts are not
-    if said.is_empty() {
-        "an image or an effect file of the recipe has other contents".into()
-    } else {
-        said.join(", ")
-    }
+    if said.is_empty() { "an image or effect file of the recipe has changed".into() } else { said.join(", ") }
 }
 
 /// The part of a long text that stands around a place.
@@ -153,7 +149,7 @@ mod tests {
         assert_eq!(made("1"), made("1"));
         assert_ne!(made("1").key(), made("2").key());
         assert_eq!(made("1").json(), r#"{"recipe":"noise","seed":"1"}"#);
-        assert_eq!(made("1").difference(Some(made("2").json())), "seed 2 where 1 is wanted");
+        assert_eq!(made("1").difference(Some(made("2").json())), "seed is 2 instead of 1");
         assert_eq!(made("1").difference(Some("{")), "other settings");
         let keyed =
             |key: &str| JobSettings::new([("recipe", "x".into()), ("recipe key", key.to_owned())].into());

@@ -249,7 +249,7 @@ fn check(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if bytes.starts_with(HEAD.as_bytes()) || HEAD.as_bytes().starts_with(bytes) {
         return Ok(());
     }
-    let problem = format!("{} is there and is no manifest: give it another name", path.display());
+    let problem = format!("{} exists and is not a manifest: rename it", path.display());
     Err(io::Error::new(ErrorKind::InvalidData, problem))
 }
 

@@ -64,10 +64,10 @@ pub enum Mismatch {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Mismatch::Unknown => f.write_str("is not in the manifest, or was changed since"),
-            Mismatch::Settings(how) => write!(f, "was made by other settings ({how})"),
-            Mismatch::Source => f.write_str("was made from another source, or the source was changed since"),
-            Mismatch::Damaged => f.write_str("is damaged: its bytes are not those that were written"),
+            Mismatch::Unknown => f.write_str("is not in the manifest, or was changed later"),
+            Mismatch::Settings(how) => write!(f, "was made with other settings ({how})"),
+            Mismatch::Source => f.write_str("was made from another source, or the source was changed later"),
+            Mismatch::Damaged => f.write_str("is damaged: its contents changed after it was written"),
         }
     }
 }
@@ -76,7 +76,7 @@ impl fmt::Display for Mismatch {
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// A file is there that is not the one wanted.
-    #[error("{} {why}{}; say -y to replace what does not fit", path.display(), others(*more))]
+    #[error("{} {why}{}; use -y to render such frames again", path.display(), others(*more))]
     Other {
         /// The first of them.
         path: PathBuf,
@@ -108,8 +108,8 @@ pub enum ResumeError {
 fn others(more: u64) -> String {
     match more {
         0 => String::new(),
-        1 => " (and one more does not fit)".into(),
-        n => format!(" (and {n} more do not fit)"),
+        1 => " (one more does not match)".into(),
+        n => format!(" ({n} more do not match)"),
     }
 }
 

@@ -209,7 +209,7 @@ impl<R: Read> Raw<'_, R> {
     fn piece(&mut self, most: u32) -> Result<Vec<u8>, SegmentError> {
         let len = self.u32()?;
         if len > most || u64::from(len) > *self.left {
-            return Err(SegmentError::Bad("a length that cannot be"));
+            return Err(SegmentError::Bad("impossible length"));
         }
         let mut bytes = vec![0; len as usize];
         self.fill(&mut bytes)?;
@@ -241,13 +241,13 @@ impl<R: Read> Reader<R> {
         let mut sum = Xxh64::default();
         let mut raw = Raw { from: &mut from, left: &mut left, sum: &mut sum };
         if raw.bytes::<8>()? != *MAGIC {
-            return Err(SegmentError::Bad("it does not begin as a segment"));
+            return Err(SegmentError::Bad("it does not start with a segment's header"));
         }
         let head = raw.piece(MAX_HEAD)?;
         let head: Head =
-            serde_json::from_slice(&head).map_err(|_| SegmentError::Bad("its head cannot be read"))?;
+            serde_json::from_slice(&head).map_err(|_| SegmentError::Bad("its header cannot be read"))?;
         if head.tick.0 <= 0 || head.tick.1 <= 0 {
-            return Err(SegmentError::Bad("its tick is none"));
+            return Err(SegmentError::Bad("its time base is zero"));
         }
         let stream = Stream { extra: raw.piece(MAX_PIECE)?, side: raw.side()? };
         Ok(Reader { from, left, sum, head, stream, packets: 0, pictures: 0, ended: false })
@@ -263,7 +263,7 @@ impl<R: Read> Reader<R> {
         }
         let mut raw = Raw { from: &mut self.from, left: &mut self.left, sum: &mut self.sum };
         if raw.bytes::<1>()? != [1] {
-            return Err(SegmentError::Bad("something is between its packets"));
+            return Err(SegmentError::Bad("unexpected data between its packets"));
         }
         let packet = Packet {
             pts: raw.i64()?,
@@ -282,7 +282,7 @@ impl<R: Read> Reader<R> {
         self.from.read_exact(&mut tail)?;
         let (packets, pictures, sum) = tail_of(&tail).ok_or(SegmentError::Bad("its end is missing"))?;
         if packets != self.packets || sum != self.sum.finish() {
-            return Err(SegmentError::Bad("its checksum is another"));
+            return Err(SegmentError::Bad("its checksum is wrong"));
         }
         self.pictures = pictures;
         self.ended = true;
@@ -309,7 +309,7 @@ pub struct SegmentSummary {
 /// Reads head and end of a segment; `verify`: and all between, against the checksum.
 pub fn ends(path: &Path, verify: bool) -> Result<SegmentSummary, SegmentError> {
     if !path.symlink_metadata()?.is_file() {
-        return Err(SegmentError::Bad("it is no file"));
+        return Err(SegmentError::Bad("it is not a file"));
     }
     let mut reader = Reader::open(path)?;
     if verify {
@@ -345,7 +345,7 @@ impl<R: Read + Seek> Reader<BufReader<R>> {
     fn pass(&mut self) -> Result<(i64, i64), SegmentError> {
         let mut raw = Raw { from: &mut self.from, left: &mut self.left, sum: &mut self.sum };
         if raw.bytes::<1>()? != [1] {
-            return Err(SegmentError::Bad("something is between its packets"));
+            return Err(SegmentError::Bad("unexpected data between its packets"));
         }
         let (pts, _, duration, _) = (raw.i64()?, raw.i64()?, raw.i64()?, raw.u32()?);
         raw.leap()?;
@@ -361,7 +361,7 @@ impl<R: Read + Seek> Raw<'_, BufReader<R>> {
     /// Goes behind a piece.
     fn leap(&mut self) -> Result<(), SegmentError> {
         let len = self.u32()?;
-        *self.left = self.left.checked_sub(len.into()).ok_or(SegmentError::Bad("a length that cannot be"))?;
+        *self.left = self.left.checked_sub(len.into()).ok_or(SegmentError::Bad("impossible length"))?;
         Ok(self.from.seek_relative(len.into())?)
     }
 }

@@ -163,29 +163,32 @@ impl Grid {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {
                 // a link would lead our files elsewhere
                 if !self.folder.symlink_metadata()?.is_dir() {
-                    return Err(io::Error::new(ErrorKind::NotADirectory, "it is there and is no folder"));
+                    return Err(io::Error::new(ErrorKind::NotADirectory, "it exists and is not a folder"));
                 }
                 false
             }
             Err(e) => return Err(e),
         };
         if let Some(other) = std::fs::read_dir(&self.folder)?.flatten().find(|entry| !is_ours(entry)) {
-            let problem =
-                format!("{} is there and is none of its files: move it away", other.path().display());
+            let problem = format!(
+                "{} is not a file of these segments: move it to another folder",
+                other.path().display()
+            );
             return Err(io::Error::new(ErrorKind::AlreadyExists, problem));
         }
         let lock =
             OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join(LOCK))?;
         match lock.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::new(ErrorKind::ResourceBusy, "another program is rendering into it"));
+                return Err(io::Error::new(ErrorKind::ResourceBusy, "another process is rendering into it"));
             }
             // where there are no locks two programs must be kept apart by their user
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let there = self.there()?;
         if !fresh && !there.is_empty() && !self.resume && !replace {
-            let problem = "it holds segments of a render that was broken off: --resume goes on with them, -y begins anew";
+            let problem = "it holds segments of an interrupted render: use --resume to continue it, or -y to \
+                start over";
             return Err(io::Error::new(ErrorKind::AlreadyExists, problem));
         }
         for entry in std::fs::read_dir(&self.folder)? {

@@ -59,7 +59,7 @@ pub enum ShardError {
         advice: &'static str,
     },
     /// The environment says something that is no number, or none that fits.
-    #[error("{variable}={value}: this is not {wanted}")]
+    #[error("{variable}={value}: expected {wanted}")]
     Value {
         /// The variable.
         variable: &'static str,
@@ -70,7 +70,7 @@ pub enum ShardError {
     },
     /// The tasks of the array are not those of one render.
     #[error(
-        "task {id} of an array that begins at {min} and has {tasks} tasks does not say which of {count} shards it is: \
+        "task {id} of an array that begins at {min} and has {tasks} tasks cannot be mapped to {count} shards: \
          write --shard I/{count}"
     )]
     Part {
@@ -182,26 +182,26 @@ impl Choice {
         };
         let Some(id) = number(TASK, "a task's number")? else {
             let Some(count) = wanted else {
-                let advice = "auto goes by a Slurm job array; elsewhere write --shard auto/N or I/N";
+                let advice = "--shard auto needs a Slurm job array; elsewhere use --shard auto/N or I/N";
                 return Err(ShardError::Unset { variable: TASK, advice });
             };
-            let Some(index) = number(INDEX, "an index from 0 on")? else {
-                let advice = "and neither is JOB_COMPLETION_INDEX: write --shard I/N";
+            let Some(index) = number(INDEX, "an index, 0 or more")? else {
+                let advice = "nor is JOB_COMPLETION_INDEX: use --shard I/N";
                 return Err(ShardError::Unset { variable: TASK, advice });
             };
             return Shard::new(index.saturating_add(1), count);
         };
-        let advice = "Slurm sets it in every task of an array: write --shard I/N";
+        let advice = "Slurm sets it in every task of an array; elsewhere use --shard I/N";
         let need = |variable, wanted| {
             number(variable, wanted).and_then(|n| n.ok_or(ShardError::Unset { variable, advice }))
         };
         let min = need("SLURM_ARRAY_TASK_MIN", "a task's number")?;
-        let step = need("SLURM_ARRAY_TASK_STEP", "a step from 1 on")?;
+        let step = need("SLURM_ARRAY_TASK_STEP", "a step, 1 or more")?;
         let tasks = need("SLURM_ARRAY_TASK_COUNT", "a number of tasks")?;
         let value =
             |variable, value: i64, wanted| ShardError::Value { variable, value: value.to_string(), wanted };
         if step < 1 {
-            return Err(value("SLURM_ARRAY_TASK_STEP", step, "a step from 1 on"));
+            return Err(value("SLURM_ARRAY_TASK_STEP", step, "a step, 1 or more"));
         }
         let tasks = u32::try_from(tasks)
             .ok()

@@ -85,7 +85,7 @@ pub struct Video {
 #[derive(Debug, thiserror::Error)]
 pub enum SidecarError {
     /// There is none, or it cannot be read.
-    #[error("{}: {cause}; the .shard file beside a shard says what made it, and goes where the shard goes", path.display())]
+    #[error("{}: {cause}; each shard needs its .shard file in the same folder", path.display())]
     Io {
         /// The note.
         path: PathBuf,
@@ -94,7 +94,7 @@ pub enum SidecarError {
         cause: io::Error,
     },
     /// It is none.
-    #[error("{}: this does not describe a shard: {problem}", path.display())]
+    #[error("{}: not a valid .shard file: {problem}", path.display())]
     Bad {
         /// The note.
         path: PathBuf,
@@ -142,7 +142,7 @@ impl Sidecar {
     /// Reads the text of a note and checks that it can be one.
     pub fn parse(text: &[u8]) -> Result<Sidecar, String> {
         if text.len() as u64 > MAX_BYTES {
-            return Err(format!("it has more than {MAX_BYTES} bytes"));
+            return Err(format!("it is larger than {MAX_BYTES} bytes"));
         }
         let note: Sidecar = serde_json::from_slice(text).map_err(|e| e.to_string())?;
         if note.grainfield_shard != VERSION {
@@ -181,7 +181,7 @@ impl Sidecar {
         if HEAD.starts_with(&head) {
             return Ok(());
         }
-        let problem = format!("{} is there and is no note of a shard: give it another name", path.display());
+        let problem = format!("{} exists and is not a .shard file: rename it", path.display());
         Err(io::Error::new(io::ErrorKind::InvalidData, problem))
     }
 

@@ -74,7 +74,7 @@ pub(crate) fn plan(
         let lost = kept.filter(|(i, plan)| input.stream(*i).is_some_and(|s| is(s, **plan)));
         let lost: Vec<String> = lost.map(|(i, _)| i.to_string()).collect();
         if !lost.is_empty() {
-            said.push(format!("{what} is lost of stream {}", lost.join(", ")));
+            said.push(format!("{what} of stream {} is lost", lost.join(", ")));
         }
     };
     if !container.keeps_language() {
@@ -151,8 +151,8 @@ fn ways(
                 let into = Target { codec: id, rate: own.0, channels: own.1 };
                 let copy = if laid { copy.map(|_| (Planned::Sound(into), None)) } else { copy };
                 if how == Audio::Copy {
-                    let late = late.then(|| "begins with the picture, and not after it".to_owned());
-                    let gap = gap.map(|at| format!("comes too early after the hole in it at {at:.3} s"));
+                    let late = late.then(|| "starts with the picture instead of after it".to_owned());
+                    let gap = gap.map(|at| format!("is early after its gap at {at:.3} s"));
                     let early = late.into_iter().chain(gap).reduce(|a, b| format!("{a}, and {b}"));
                     let early = early.filter(|_| !laid).map(|early| format!("{} {early}", call("sound")));
                     let copy = copy.map(|way| (way.0, early));
@@ -169,7 +169,10 @@ fn ways(
         },
         AVMediaType::AVMEDIA_TYPE_SUBTITLE => {
             let text = text_for(to, id).filter(|_| encoding.subs == Subs::Auto).map(|other| {
-                (Planned::Text(other), Some(format!("{} is written as {}", call("subtitle"), id_name(other))))
+                (
+                    Planned::Text(other),
+                    Some(format!("{} is converted to {}", call("subtitle"), id_name(other))),
+                )
             });
             match encoding.subs {
                 Subs::None => vec![(Planned::Drop, None)],

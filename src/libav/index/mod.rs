@@ -53,15 +53,15 @@ pub(crate) enum IndexError {
     Timestamps,
     #[error("packets with equal timestamps")]
     Equal,
-    #[error("timestamps that begin anew")]
+    #[error("timestamps that restart")]
     Jump,
     #[error("damaged packets")]
     Damaged,
-    #[error("packets that hold no frame, several, or half of one")]
+    #[error("packets with no frame, several frames or a part of one")]
     Odd,
-    #[error("the first frames are not those that the packets promise")]
+    #[error("the first frames differ from those that the packets announce")]
     Head,
-    #[error("there are too many")]
+    #[error("too many frames")]
     Many,
 }
 

@@ -125,7 +125,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
 fn always_loses(container: Container, name: &str, format: &Format) -> String {
     let able = lossless(container, format);
     let instead = match able.is_empty() {
-        true => format!("no encoder for {} can; name the output NAME.mkv", container.name()),
+        true => format!("no encoder for {} can do that; name the output NAME.mkv", container.name()),
         false => format!("--codec {} can", able.join(", ")),
     };
     format!("--lossless: {name} cannot keep {} as it is. {instead}", format.name())
@@ -149,7 +149,7 @@ fn no_encoder(name: &str) -> String {
         "x264" | "h.264" | "avc" => Some("did you mean 'libx264'?".to_owned()),
         other => grainfield_filters::recipe::nearest(other, KNOWN),
     };
-    let advice = nearest.unwrap_or_else(|| "'ffmpeg -encoders' lists what it has".to_owned());
+    let advice = nearest.unwrap_or_else(|| "'ffmpeg -encoders' lists them".to_owned());
     format!("--codec {name}: this FFmpeg has no such video encoder; {advice}")
 }
 
@@ -182,13 +182,13 @@ fn cannot_hold(container: Container, codec: &sys::AVCodec, format: &Format, enco
     let what = if asked || !encoding.lossless {
         format!("{} video", id_name(codec.id))
     } else {
-        "FFV1 video, which --lossless writes".into()
+        "FFV1 video, the default of --lossless".into()
     };
     let holds = |name: &&str| Container::of(OsStr::new(name)).is_some_and(|c| c.takes(codec.id));
     let other = ["NAME.mov", "NAME.mkv"].into_iter().find(holds).unwrap_or("NAME.mkv");
     let instead = match able.is_empty() {
         true => String::new(),
-        false => format!("--codec {} can be held; or ", able.join(", ")),
+        false => format!("use --codec {}, or ", able.join(", ")),
     };
     format!("{} cannot hold {what}; {instead}name the output {other}", container.name())
 }
@@ -229,12 +229,12 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
     let (here, anywhere) = (able(Some(container), format), able(None, format));
     let instead = match (here.is_empty(), anywhere.is_empty()) {
         (false, _) => format!("; --codec {} can", here.join(", ")),
-        (true, false) => format!("; in NAME.mkv or NAME.mov {} can", anywhere.join(", ")),
-        (true, true) => "; no encoder here can".into(),
+        (true, false) => format!("; use NAME.mkv or NAME.mov with --codec {}", anywhere.join(", ")),
+        (true, true) => "; no encoder in this FFmpeg can do it".into(),
     };
     let lossy = refused.iter().find_map(|codec| less(codec, format));
     let lossy = lossy.map_or_else(|| "--pix-fmt".into(), |name| format!("--pix-fmt {name}"));
-    format!("{text}{instead}. To lose it on purpose, say {lossy}")
+    format!("{text}{instead}. To accept the loss, add {lossy}")
 }
 
 /// The nearest pixel format that an encoder takes when depth or else alpha is given up, by our name.

@@ -88,7 +88,7 @@ pub(super) fn lost_words(input: &Input, to: Container, chapters: bool, whole_end
         _ if count == 0 || !chapters => {}
         Chapters::Never => said.push("chapters are lost".into()),
         Chapters::First if !whole_end => {
-            said.push("chapters are lost, they would have to be written before the end is known".into());
+            said.push("chapters are lost: this container stores them before the last frame is known".into());
         }
         _ => {}
     }
@@ -153,13 +153,13 @@ fn lost_fields(to: Container, choice: &Choice) -> Option<String> {
         return None;
     }
     if WHOLE_FRAMES.contains(&name) {
-        return Some(format!("that frames are interlaced is lost, {name} codes whole frames"));
+        return Some(format!("the field order is lost: {name} codes whole frames"));
     }
     // QuickTime and Matroska have a place of their own for it, which MPEG-4's readers overrule
     let boxed = to.is_matroska()
         || (matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov) && name != "libxvid");
     let kept = boxed || FIELDED.contains(&name);
-    (!kept).then(|| format!("that frames are interlaced is lost, {name} does not say it in {}", to.name()))
+    (!kept).then(|| format!("the field order is lost: {name} does not store it in {}", to.name()))
 }
 
 /// What becomes of the shape of samples.
@@ -192,7 +192,7 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
         (ContainerFamily::Webm, _) => {
             let shown = (own * Ratio::whole(width) + Ratio::HALF).floor();
             let becomes = Ratio::new(shown, width)?;
-            let said = format!("the sample aspect {} becomes {}", colon(own), colon(becomes));
+            let said = format!("the sample aspect ratio {} becomes {}", colon(own), colon(becomes));
             return (becomes != own).then_some(said);
         }
         (_, "mxf") => displayed(1 << 20) && stream,
@@ -201,7 +201,7 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
         (_, "avi") => displayed(65535) || stream,
         _ => stream,
     };
-    (!kept).then(|| format!("the sample aspect {} is not kept", colon(own)))
+    (!kept).then(|| format!("the sample aspect ratio {} is lost", colon(own)))
 }
 
 fn colon(r: Ratio) -> String {

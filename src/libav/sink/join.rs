@@ -39,7 +39,8 @@ impl ShardReader {
         use std::os::unix::ffi::OsStrExt;
         let name = path.display().to_string();
         let url = [b"file:", path.as_os_str().as_bytes()].concat();
-        let url = CString::new(url).map_err(|_| fault(path.as_os_str(), "a zero byte in the name".into()))?;
+        let url =
+            CString::new(url).map_err(|_| fault(path.as_os_str(), "the name contains a zero byte".into()))?;
         let mut options = Dict::new();
         options.set("protocol_whitelist", "file");
         // packets as they were written, whatever the container says of when they are shown
@@ -65,7 +66,7 @@ impl ShardReader {
             streams.iter().position(|s| (*(**s).codecpar).codec_type == sys::AVMediaType::AVMEDIA_TYPE_VIDEO)
         };
         shard_reader.stream =
-            video.ok_or_else(|| fault(path.as_os_str(), "there is no picture in it".into()))?;
+            video.ok_or_else(|| fault(path.as_os_str(), "it has no video stream".into()))?;
         Ok(shard_reader)
     }
 
@@ -171,12 +172,12 @@ pub fn join(
     let line = timeline(&times);
     output_file.begin(line.iter().map(|t| t.pts).min().unwrap_or(0))?;
     let end = line.iter().map(|t| t.pts.saturating_add(t.duration)).max().unwrap_or(0);
-    let packet = Packet::new().ok_or_else(|| fault(output, "memory is out".into()))?;
+    let packet = Packet::new().ok_or_else(|| fault(output, "out of memory".into()))?;
     let mut next = line.iter();
     for shard in &filled {
         let shard_reader = ShardReader::open(&shard.path)?;
         if shard_reader.extra() != head.extra() {
-            let problem = format!("it was encoded otherwise than {}", first.path.display());
+            let problem = format!("its encoder settings differ from those of {}", first.path.display());
             return Err(fault(shard.path.as_os_str(), problem));
         }
         let mut count = 0;
@@ -218,7 +219,7 @@ pub(super) fn pictures(path: &Path, bytes: u64) -> u64 {
 }
 
 fn other_count(shard: &Shard) -> SinkError {
-    let problem = format!("it should have {} packets and has another number", shard.video.times.len());
+    let problem = format!("it does not have the expected {} packets", shard.video.times.len());
     fault(shard.path.as_os_str(), problem)
 }
 

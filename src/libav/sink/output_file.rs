@@ -84,7 +84,7 @@ impl OutputParams<'_> {
         let sound = self.encoding.audio != Audio::None && self.source.is_some_and(|s| !s.jumps);
         let input = if holds && sound { self.input()? } else { None };
         let Some(mut input) = input else { return Ok(Vec::new()) };
-        hear(&mut input).map_err(|e| av_fault(&self.output.to_string_lossy(), "memory is out", e))
+        hear(&mut input).map_err(|e| av_fault(&self.output.to_string_lossy(), "out of memory", e))
     }
 }
 
@@ -103,14 +103,13 @@ impl OutputFile {
         let mut said = Vec::new();
         if output_params.source.is_some_and(|s| s.url.is_none()) && !alone {
             said.push(
-                "sound, subtitles and all else beside the picture of a pipe, which cannot be read twice"
-                    .into(),
+                "sound, subtitles and other streams of a pipe are lost: use a file as the input".into(),
             );
         }
         let out = Output::create_by(output, output_params.overwrite, output_params.by)?;
         let path =
-            out.path().ok_or_else(|| fault(output, "is no file; a video container needs one".into()))?;
-        let mut muxer = Muxer::new(container, path).map_err(|e| av("it cannot be begun", e))?;
+            out.path().ok_or_else(|| fault(output, "is not a file; a video container needs one".into()))?;
+        let mut muxer = Muxer::new(container, path).map_err(|e| av("it cannot be started", e))?;
         let mut stream = 0;
         let no_chapters = encoding.no_chapters || alone;
         let (mut timecode, mut whole_code) = (None, None);
@@ -134,13 +133,17 @@ impl OutputFile {
                     .filter(|_| codes.iter().all(moves))
                     .map(|s| (rate, Ratio::whole(s.first) * s.time_base));
                 if timecode.is_none() {
-                    said.push("the time code stays that of the input's first frame".into());
+                    said.push(
+                        "the time code is that of the input's first frame, not of the first rendered \
+                        frame"
+                            .into(),
+                    );
                 }
             }
         }
         let copies = match input {
             None => {
-                let mut trial = Muxer::trial(container).map_err(|e| av("it cannot be begun", e))?;
+                let mut trial = Muxer::trial(container).map_err(|e| av("it cannot be started", e))?;
                 picture(&mut trial, None).map_err(|e| av("no stream can be made", e))?;
                 trial.begin(Dict::new()).map_err(|e| refused(output, container, e))?;
                 stream = picture(&mut muxer, None).map_err(|e| av("no stream can be made", e))?;
@@ -173,7 +176,7 @@ impl OutputFile {
                         stream = picture(muxer, Some(from))?;
                         Ok(())
                     });
-                Some(copies.map_err(|e| av("a stream beside the picture cannot be carried over", e))?)
+                Some(copies.map_err(|e| av("an extra stream cannot be set up", e))?)
             }
         };
         let spare = out.path().and_then(spare);
@@ -213,7 +216,7 @@ impl OutputFile {
         let span = Span { base: self.base, first, end: None, shift: self.shift };
         if let Some(copies) = &mut self.copies {
             let begun = copies.begin(span, !self.whole.1, self.jumps, &mut self.muxer);
-            begun.map_err(|e| self.fault("the streams beside the picture cannot be read", e))?;
+            begun.map_err(|e| self.fault("the extra streams cannot be read", e))?;
         }
         if self.container.chapters() == Chapters::First
             && self.whole.1
@@ -246,7 +249,7 @@ impl OutputFile {
         let dts = unsafe { (*packet.0).dts };
         if let Some(copies) = &mut self.copies {
             let copied = copies.until(dts, base, &mut self.muxer);
-            copied.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))?;
+            copied.map_err(|e| self.fault("an extra stream cannot be copied", e))?;
         }
         let written = self.muxer.write(packet, base, self.stream);
         self.out.written_elsewhere();
@@ -262,7 +265,7 @@ impl OutputFile {
             }
             _ => Ok(()),
         });
-        rest.map_err(|e| self.fault("a stream beside the picture cannot be copied", e))
+        rest.map_err(|e| self.fault("an extra stream cannot be copied", e))
     }
 
     /// Where writing has failed: gives back the room that was kept for the end of the file.
@@ -275,7 +278,7 @@ impl OutputFile {
 
     /// Writes the trailer and closes the file.
     pub(super) fn end(&mut self) -> Result<u64, SinkError> {
-        self.muxer.end().map_err(|e| self.fault("it cannot be finished", e))
+        self.muxer.end().map_err(|e| self.fault("it cannot be finalized", e))
     }
 
     /// Names the file, or leaves what can be played of it under its partial name. `end` is given how many pictures are
@@ -311,7 +314,7 @@ fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
     let said = crate::libav::log::drain().join("; ");
     let said = if said.is_empty() { error.to_string() } else { said };
     let problem = format!(
-        "{} cannot hold such pictures: {said}; name the output NAME.mkv, or choose by --codec",
+        "{} cannot store this video: {said}; name the output NAME.mkv, or choose another codec with --codec",
         container.name()
     );
     SinkError::Usage { name: output.to_string_lossy().into_owned(), problem }

@@ -94,7 +94,7 @@ impl Segmented {
             hdr,
             spare: Some(encoder),
             current: None,
-            packet: Packet::new().ok_or_else(|| fault(output, "memory is out".into()))?,
+            packet: Packet::new().ok_or_else(|| fault(output, "out of memory".into()))?,
             seal: plan.keep.seal.clone(),
             whole_end: plan.whole.1,
             pictures: (before, 0),
@@ -176,7 +176,7 @@ impl Segmented {
             found += pictures;
         }
         if found != self.pictures.0 + self.pictures.1 {
-            let problem = "the segments are not those that were written; did another program change them?";
+            let problem = "the segments changed while they were joined; does another process write to them?";
             return Err(fault(OsStr::new(&self.grid.folder), problem.into()));
         }
         let line = timeline(&times);
@@ -196,7 +196,8 @@ impl Segmented {
                     extra = Some(reader.stream.clone());
                 }
                 Some(first) if first.extra != reader.stream.extra => {
-                    let problem = "it was encoded by another version of the encoder than the first; remove it and resume";
+                    let problem = "it was encoded by a different encoder version than the first segment; delete \
+                        it and resume";
                     return Err(fault(self.grid.path(cell).as_os_str(), problem.into()));
                 }
                 Some(_) => {}
@@ -240,7 +241,7 @@ fn broken(grid: &Grid, cell: i64, fault: SegmentError) -> SinkError {
     let name = grid.path(cell).display().to_string();
     match fault {
         SegmentError::Io(cause) => SinkError::Io { name, cause },
-        bad => SinkError::Bad { name, problem: format!("{bad}; remove it and resume") },
+        bad => SinkError::Bad { name, problem: format!("{bad}; delete it and resume") },
     }
 }
 

@@ -89,15 +89,14 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let hdr = source.filter(|_| pq).map_or(hdr, |source| hdr.or(source.hdr));
     let mut said = lost_picture(from, container, &choice, &hdr);
     let lost = &plan.lost_in_video;
-    said.extend((!lost.is_empty()).then(|| format!("what its source has is lost ({})", lost.join(", "))));
+    said.extend(
+        (!lost.is_empty()).then(|| format!("information of the source is lost ({})", lost.join(", "))),
+    );
     if source.is_some_and(|s| s.captions) && !has_option(&choice, c"a53cc") {
-        said.push(format!("closed captions are lost, {} does not write them", choice.name));
+        said.push(format!("closed captions are lost: {} does not write them", choice.name));
     }
     if clock.grid.is_some() && source.is_some_and(|s| s.variable) {
-        said.push(format!(
-            "frames are shown at whole multiples of 1/{} s, and not quite when the input shows them",
-            choice.format.rate
-        ));
+        said.push(format!("timestamps are rounded to multiples of 1/{} s", choice.format.rate));
     }
     let encoder = open(output, container, &choice, base, &plan.encoding, &hdr)?;
     let (output_file, more) = OutputFile::create(&output_params, input, |muxer, from| {
@@ -108,7 +107,7 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let warnings = match said.is_empty() {
         true => Vec::new(),
         false => {
-            vec![format!("{name} ({}) cannot hold all as it is: {}", container.name(), said.join("; "))]
+            vec![format!("{name} ({}) cannot keep everything: {}", container.name(), said.join("; "))]
         }
     };
     let threads = threads(&choice.format);
@@ -134,7 +133,7 @@ impl Video {
             output_file.out.seal(seal.clone().boxed());
         }
         Ok(Video {
-            packet: Packet::new().ok_or_else(|| fault(output, "memory is out".into()))?,
+            packet: Packet::new().ok_or_else(|| fault(output, "out of memory".into()))?,
             output_file,
             choice,
             encoding: plan.encoding.clone(),
@@ -259,11 +258,11 @@ pub(super) fn open(
     hdr: &Hdr,
 ) -> Result<Encoder, SinkError> {
     Encoder::open(container, choice, base, encoding, hdr).map_err(|error| match error {
-        OpenError::Memory => fault(output, "memory is out".into()),
+        OpenError::Memory => fault(output, "out of memory".into()),
         OpenError::Unknown(keys) => SinkError::Usage {
             name: output.to_string_lossy().into_owned(),
             problem: format!(
-                "the encoder {} has no option {}; 'ffmpeg -h encoder={}' lists what it has",
+                "the encoder {} has no option {}; 'ffmpeg -h encoder={}' lists its options",
                 choice.name,
                 keys.join(", "),
                 choice.name
@@ -272,7 +271,7 @@ pub(super) fn open(
         OpenError::Av(error) => {
             let needs = match choice.codec.capabilities as u32 & sys::AV_CODEC_CAP_HARDWARE {
                 0 => "",
-                _ => ", which needs hardware that this machine or its driver may lack,",
+                _ => ", which needs hardware and drivers that this machine may lack,",
             };
             let what = format!("the encoder {}{needs} cannot be opened", choice.name);
             av_fault(&output.to_string_lossy(), &what, error)

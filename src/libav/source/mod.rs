@@ -159,7 +159,7 @@ impl Video {
         if let Some(text) = &options.lavfi {
             let text = CString::new(text.as_str()).map_err(|_| SourceError::Bad {
                 name: name.clone(),
-                problem: "--lavfi: there is a zero byte in the graph".into(),
+                problem: "--lavfi: the graph contains a zero byte".into(),
             })?;
             reader.filter(text, details::feed(&reader.demuxer));
         }
@@ -197,10 +197,10 @@ impl Video {
 
         let mut notes = Vec::new();
         if rates.nominal.is_none() {
-            notes.push(format!("no frame rate is given; {} frames a second are assumed", format.rate));
+            notes.push(format!("the input has no frame rate; assuming {} frames per second", format.rate));
         }
         if let Some(text) = &reader.early {
-            notes.push(format!("data before the first whole frame is left out: {text}"));
+            notes.push(format!("data before the first complete frame is skipped: {text}"));
         }
         let stream = demuxer.stream(demuxer.video());
         let time_base = filtered.map_or(stream.time_base, |f| f.0);
@@ -229,7 +229,7 @@ impl Video {
         let backwards = if steady {
             "a pipe cannot be read backwards; use a file"
         } else {
-            "the filters of --lavfi look at more than one frame, so they cannot go backwards"
+            "the filters of --lavfi use several frames, so they cannot run backwards"
         };
         let bytes = demuxer.bytes();
         let info = Info {
@@ -315,7 +315,7 @@ impl Video {
         match pts {
             Some(t) => {
                 let seconds = self.clock.seconds(t).to_f64();
-                format!("frame {}, behind {seconds:.3} s", self.next)
+                format!("frame {}, after {seconds:.3} s", self.next)
             }
             None => format!("frame {}", self.next),
         }
@@ -348,7 +348,7 @@ impl Source for Video {
                 Some(last) => format!("0 to {last}"),
                 None => "from 0".into(),
             };
-            return Err(self.bad(format!("frame {number} was asked for; there are frames {range}")));
+            return Err(self.bad(format!("frame {number} was requested; the frames are {range}")));
         }
         if number == self.next && !self.ended && !self.broken() {
             return Ok(());
@@ -356,7 +356,7 @@ impl Source for Video {
         if self.place.is_none() {
             if number < self.next {
                 return Err(self.bad(format!(
-                    "frame {number} was asked for after frame {}, and {}",
+                    "frame {number} was requested after frame {}, but {}",
                     self.next - 1,
                     self.backwards
                 )));
@@ -415,8 +415,8 @@ impl Source for Video {
             let first = format!("{}x{} {}", self.shape.width, self.shape.height, self.decoder.layout.name);
             let now = shape.said(&picture);
             return Err(self.bad(format!(
-                "{at} is {now}, but the video began as {first}; frames of one video must be alike (--lavfi with \
-                 scale and format makes them so)"
+                "{at} is {now}, but the video began as {first}; all frames of a video need the same size and \
+                    format (use --lavfi with scale and format)"
             )));
         }
         let damage = picture.damaged().then(|| {

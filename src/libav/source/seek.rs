@@ -16,7 +16,7 @@ impl Video {
                 Some(place) => match index::make(place, self.reader.demuxer.video()) {
                     Ok(index) => IndexState::There(index),
                     Err(why) => {
-                        let text = format!("frames are counted by decoding: {why}");
+                        let text = format!("frames are indexed by decoding: {why}");
                         self.info.details.push(("index".into(), text));
                         IndexState::Unclear
                     }
@@ -44,7 +44,7 @@ impl Video {
         self.index = match made {
             Some(exact) => {
                 self.news.push(format!(
-                    "{}: its packets do not tell its frames exactly, so all {} were decoded once to find any of them",
+                    "{}: its packets do not identify its frames, so all {} were decoded once to make an exact index",
                     self.info.name,
                     exact.frames.len()
                 ));
@@ -143,7 +143,7 @@ impl Video {
                     );
                 }
                 Some(Item::Broken(error, text)) => {
-                    let what = format!("cannot be read on after {}{text}", self.place_said(self.last_pts));
+                    let what = format!("cannot be read after {}{text}", self.place_said(self.last_pts));
                     return Err(av_error(&self.info.name, error, &what));
                 }
                 Some(Item::Anew) => {
@@ -267,7 +267,7 @@ impl Video {
                 Ok(None) => {
                     let there = self.next;
                     return Err(
-                        self.bad(format!("frame {number} was asked for, but there are only {there} frames"))
+                        self.bad(format!("frame {number} was requested, but there are only {there} frames"))
                     );
                 }
                 // Told only to those who ask for what is damaged.

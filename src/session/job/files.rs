@@ -18,8 +18,8 @@ pub(crate) fn check(request: &Request) -> Result<(), JobError> {
     for step in &request.recipe.steps {
         if let Some((setting, value)) = step.values.iter_given().find(|(s, _)| s.kind == Kind::SourceFrame) {
             return Err(JobError::Usage(format!(
-                "{}: {}={value}: a pipe can be read only once, so no frame of it can be looked at beforehand: name a \
-                 file as the input, or give an image instead",
+                "{}: {}={value}: a pipe is read once, so none of its frames can be read in advance: name a file \
+                    as the input, or use an image",
                 step.filter.name, setting.id
             )));
         }
@@ -137,7 +137,7 @@ fn image(file: &str, name: String) -> Result<Frame, JobError> {
         images::Fault::Io(cause) => SourceError::Io { name, cause },
         images::Fault::Bad(problem) => SourceError::Bad { name, problem },
         images::Fault::Differs(_) => {
-            SourceError::Bad { name, problem: "the file changes while it is read".into() }
+            SourceError::Bad { name, problem: "the file changed while it was read".into() }
         }
     })?)
 }
@@ -152,7 +152,7 @@ fn still<E: From<JobError>>(
 ) -> Result<Frame, E> {
     let usage = |text: String| JobError::Usage(format!("{filter}: {}={wanted}: {text}", setting.id));
     let number = wanted.parse::<i64>().ok().and_then(|n| n.checked_sub(request.frame_offset));
-    let number = number.ok_or_else(|| usage("this is no frame number".into()))?;
+    let number = number.ok_or_else(|| usage("not a frame number".into()))?;
     let shown = |n: i64| n.saturating_add(request.frame_offset);
     let (first, last) = (info.first, info.last);
     if number < first || last.is_some_and(|l| number > l) {

@@ -82,12 +82,15 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
     }
     if request.segments.is_some() && !video {
         return usage(
-            "--segments is for video files (NAME.mkv, .mp4 ...): what else there is has no need of it",
+            "--segments applies to video files only (NAME.mkv, .mp4 ...): other outputs can be resumed without it",
         );
     }
     let asked = request.resume != Resume::No || request.shard.is_some() || request.segments.is_some();
     if matches!(files, Files::Nothing | Files::Stream(_)) && request.resume != Resume::No {
-        return usage(format!("--resume: {} is no file that could be there already", typed.name().display()));
+        return usage(format!(
+            "--resume: {} is not a file, so there is nothing to resume",
+            typed.name().display()
+        ));
     }
     // frames of single images and pipes are counted by nobody
     if !asked && !matches!(files, Files::Many(_)) {
@@ -105,9 +108,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         }
     };
     if request.shard.is_some() && all.is_unbounded() {
-        return usage(
-            "--shard: the number of frames has to be known, and this input does not tell it; say --frames A-B",
-        );
+        return usage("--shard: the length of this input is not known; give --frames A-B");
     }
     let grid = (video && asked).then(|| request.segments.unwrap_or(segments::DEFAULT_FRAMES));
     let mut part = FrameList::all(all.clone());
@@ -127,7 +128,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
     }
     let source_ids = SourceIds::of(input.name(), given.source.files(), &input.reads(), request.frame_offset);
     if matches!(source_ids, SourceIds::Unknown) && request.resume != Resume::No {
-        return usage("--resume: whether the source is still the same cannot be told of a pipe; name a file");
+        return usage("--resume: a pipe cannot be compared with the earlier source; name a file");
     }
     match files {
         Files::Image(_) if request.resume == Resume::No => Ok(finish(part, Vec::new(), Keep::default())),
@@ -193,8 +194,8 @@ fn ascending(request: &Request, frames: &Ranges) -> Result<(), JobError> {
     }
     let output = request.output.to_string_lossy();
     usage(format!(
-        "--frames {frames}: {output} is a video, which holds frames in rising order, each once; write numbered images or \
-         y4m for any other order"
+        "--frames {frames}: {output} is a video, which needs frames in ascending order without repeats; write \
+            numbered images or y4m instead"
     ))
 }
 
@@ -255,7 +256,7 @@ fn one(
             segments::discard(&folder);
             let skipped = part.iter().count() as u64;
             let mut done = finish(FrameList { part: (0, 0), ..part }, Vec::new(), Keep::default());
-            done.notes = vec![format!("{} is whole already", path.display())];
+            done.notes = vec![format!("{} is complete already", path.display())];
             return Ok(Selection { skipped, done: true, ..done });
         }
     }
@@ -314,7 +315,7 @@ fn finish(mut part: FrameList, whole: Vec<i64>, keep: Keep) -> Selection {
     let mut notes = Vec::new();
     if skipped > 0 {
         let of = total.map_or(String::new(), |t| format!(" of {}", t + skipped));
-        notes.push(format!("{skipped}{of} frames are whole already"));
+        notes.push(format!("{skipped}{of} frames are complete already"));
     }
     Selection { wanted: FrameSelection::Listed(part), total, skipped, keep, done: false, notes }
 }

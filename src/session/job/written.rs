@@ -96,11 +96,11 @@ pub(crate) fn by_graph(graph: &str) -> Uses {
     for file in inside(OsStr::new(graph)).into_iter().filter(|file| !written.contains(file)) {
         uses.read(FILTER, Place::Path(file));
     }
-    written.into_iter().for_each(|file| uses.write_asked("the file of an FFmpeg filter,", file));
+    written.into_iter().for_each(|file| uses.write_asked("the output of an FFmpeg filter,", file));
     uses
 }
 
-const FILTER: &str = "an FFmpeg filter";
+const FILTER: &str = "a file of an FFmpeg filter";
 
 /// What stands in a file that holds the value of an option, without the end of its last line. Nothing for what cannot
 /// be read.
@@ -118,7 +118,7 @@ fn text_of(file: &Path) -> String {
 /// The files that an encoder's options name: logs and statistics.
 pub(super) fn by_encoder(options: &[(String, String)]) -> Uses {
     let mut uses = Uses::default();
-    let role = "the file of an encoder's option,";
+    let role = "the output of an encoder's option,";
     let all: Vec<(String, String)> = options
         .iter()
         .flat_map(|(key, value)| [vec![(key.clone(), value.clone())], pairs(value)].concat())

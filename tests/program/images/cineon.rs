@@ -244,7 +244,7 @@ fn sequences_keep_numbers_and_edge_codes() {
     assert!(hole[2060..].iter().all(|&b| b == 0));
     s.run("hash plate.1001.cin").ok();
     s.run("probe plate.1001.cin").ok();
-    s.run("render pattern:bars:size=64x36:frames=1 bars.cin").ok().says("without a curve");
+    s.run("render pattern:bars:size=64x36:frames=1 bars.cin").ok().says("film density");
     assert_eq!(s.read("bars.cin").len(), 2048 + 64 * 36 * 4);
     s.write("plate.1005.cin", &s.read("plate.1004.cin")[..2070]);
     s.run("render plate.####.cin cut.####.cin --missing hold --frames 1004-").ends(1).says("plate.1005.cin");

@@ -110,7 +110,7 @@ fn channels_of_a_tiff_beside_the_colours() {
     s.write("one.tif", file(1, 1, 4, 2, vec![shorts(338, &[0])], &[10, 20, 30, 99]));
     s.write("alpha.tif", file(1, 1, 4, 2, vec![shorts(338, &[2])], &[10, 20, 30, 99]));
     for out in ["out.tif", "out.png", "out.y4m"] {
-        names(&s, &format!("render one.tif {out}"), "a channel beside the colours");
+        names(&s, &format!("render one.tif {out}"), "an extra channel");
     }
     keeps(&s, "render alpha.tif out.tif");
     s.write("grey.tif", file(2, 1, 1, 1, Vec::new(), &[1, 2]));

@@ -72,7 +72,7 @@ fn refusals_say_what_would_be_right() {
     assert!(text("", Some(2)).contains("####.png"));
     assert!(text("new/", Some(2)).contains("####.png"));
     assert!(text("*.png", Some(2)).contains("%04d"));
-    assert!(text("none/a.####.png", Some(2)).contains("there is no folder"));
+    assert!(text("none/a.####.png", Some(2)).contains("does not exist"));
     assert!(text("a.#_#.png", Some(2)).contains("two places"));
     assert!(text("a.####", Some(2)).contains("extension"));
     assert!(text("a.####.gif", Some(2)).contains("extension"));

@@ -43,7 +43,7 @@ impl fmt::Display for TrackError {
                 "tracks that repeat or mirror may have {MAX_CYCLE_KEYS} keys together, as they stay in memory"
             ),
             TrackError::Spacing => f.write_str("the time between jump frames must be above 0"),
-            TrackError::Jumps => f.write_str("more than 1048576 jump frames: take a wider spacing"),
+            TrackError::Jumps => f.write_str("more than 1048576 jump frames: increase the spacing"),
             TrackError::Write(e) => write!(f, "the tracks cannot be written: {e}"),
             TrackError::Read(e) => e.fmt(f),
         }

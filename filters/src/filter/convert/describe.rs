@@ -14,23 +14,23 @@ pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
         if let Some(m) = matrix
             && unsaid
         {
-            note(format!("matrix not said: {} taken for {} rows", name(m), format.height));
+            note(format!("no matrix tag: assuming {} for {} rows", name(m), format.height));
         }
     }
     let range = |f: &Format| f.full_range();
     let matters = from.depth != Depth::Float && (range(from) != range(to) || from.family != to.family);
     if matters && from.range == ColorRange::Unspecified && from.family != Family::Rgb {
-        note("range not said: limited taken".into());
+        note("no range tag: assuming limited".into());
     }
     let sited =
         |f: &Format| f.family == Family::Yuv && f.subsampling != (0, 0) && f.siting == Siting::Unspecified;
     if ops.resampled && (sited(from) || sited(to)) {
-        note("chroma siting not said: left taken".into());
+        note("no chroma siting tag: assuming left".into());
     }
     if let Ok(Some((a, b))) = curves(from, to) {
         note(format!("{} -> {}", light(a), light(b)));
         if from.transfer == Transfer::UNSPECIFIED && curve(from).is_some() {
-            note("transfer not said: the first of these taken".into());
+            note("no transfer tag: assuming the first of these".into());
         }
     }
     match (from.alpha, to.alpha) {
@@ -42,7 +42,7 @@ pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
         note("alpha is dropped".into());
     }
     if !from.has_alpha() && to.has_alpha() {
-        note("alpha is opaque".into());
+        note("alpha becomes opaque".into());
     }
     line
 }

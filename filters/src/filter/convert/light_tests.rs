@@ -200,7 +200,7 @@ fn it_is_told_in_the_one_line() {
     let line = tell(&exr, &png);
     assert!(line.contains("linear light -> sRGB") && line.contains("premultiplied -> straight"), "{line}");
     let line = tell(&Format { transfer: Transfer::UNSPECIFIED, ..png }, &exr);
-    assert!(line.contains("sRGB -> linear light; transfer not said"), "{line}");
+    assert!(line.contains("sRGB -> linear light; no transfer tag"), "{line}");
     let density = Format { transfer: Transfer::DENSITY, ..png };
     let refused = path(&density, &exr).unwrap_err().to_string();
     assert!(refused.contains("density") && refused.contains("--transfer"), "{refused}");

@@ -544,12 +544,12 @@ fn a_conversion_is_told_with_what_it_assumes() {
     assert_eq!(tell(said, "gbrp16"), "yuv420p bt709 limited -> gbrp16 full");
     assert_eq!(
         tell(Format { siting: Siting::Unspecified, ..said }, "gbrp16"),
-        "yuv420p bt709 limited -> gbrp16 full; chroma siting not said: left taken"
+        "yuv420p bt709 limited -> gbrp16 full; no chroma siting tag: assuming left"
     );
     assert_eq!(
         tell(video, "gbrp"),
-        "yuv420p bt709 limited -> gbrp full; matrix not said: bt709 taken for 1080 rows; range not said: limited taken; \
-         chroma siting not said: left taken"
+        "yuv420p bt709 limited -> gbrp full; no matrix tag: assuming bt709 for 1080 rows; no range tag: assuming limited; \
+         no chroma siting tag: assuming left"
     );
     assert_eq!(tell(video, "yuv420p10"), "yuv420p limited -> yuv420p10 limited");
     let png = Format::from_name("gbrap", 720, 480).unwrap();

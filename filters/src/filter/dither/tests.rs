@@ -285,7 +285,7 @@ mod chain {
     fn what_dither_cannot_do() {
         let fail = |steps: &[Step], from| notes(steps, from, None).unwrap_err();
         let middle = fail(&[step("dither", &[]), step("grain", &[])], "gray16");
-        assert!(middle.contains("move it to the end"), "{middle}");
+        assert!(middle.contains("move the filter to the end"), "{middle}");
         let part = Step { planes: Some("y".parse().unwrap()), ..step("dither", &[]) };
         assert!(fail(&[part], "gray16").contains("planes"));
         assert!(fail(&[step("dither", &[("bits", "8")])], "grayf32").contains("float"));

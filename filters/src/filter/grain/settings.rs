@@ -29,7 +29,7 @@ settings! {
         /// How strength follows the brightness of the source (for chroma, of the luma around it; in RGB, of the channel
         /// itself). `points` replaces it.
         curve: Look = choice("film").group("Response"),
-        /// A curve of your own, brightness=strength, both from 0 to 1, with straight lines between: 0=0;0.3=1;1=0.2.
+        /// A curve of your own, brightness=strength, both from 0 to 1, connected by straight lines: 0=0;0.3=1;1=0.2.
         /// Replaces `curve`.
         points: Option<Points> = points(0.0..=MOST).group("Response"),
         /// Correlation of the grain of neighbouring frames. 0, as on film, is fastest; 0.3 calms the grain; higher
@@ -139,7 +139,7 @@ impl Curve {
 impl GrainSpec {
     pub(super) fn agree(&self, given: &Values) -> Result<(), SettingError> {
         if self.points.is_some() && given.given("curve").is_some() {
-            let problem = "stand in the place of the curve: give one of the two".into();
+            let problem = "they replace the curve: give only one of the two".into();
             return Err(SettingError { setting: "points", problem });
         }
         Ok(())

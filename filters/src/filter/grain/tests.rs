@@ -316,7 +316,7 @@ fn settings_that_cannot_be() {
         ("sharpness", "2", "-1 to 1"),
         ("temporal", "1", "0 to 0.9"),
         ("hold", "0", "1 to 1000"),
-        ("points", "0=0;0.6=1;0.5=0", "in the order of x"),
+        ("points", "0=0;0.6=1;0.5=0", "ascending x"),
         ("points", "0=0;0.6", "0=0;0.5=1;1=0.2"),
         ("points", "0=0;1=nan", ""),
         ("points", "0=0;1=2", "0 to 1"),

@@ -41,7 +41,7 @@ settings! {
         layout: Layout = choice("keyed").group("Random numbers").refused_unless("generator", &["lfsr31"]),
     }
     presets "Sets several settings at once. A setting that you give wins over the preset." {
-        /// snow of a television set without a station
+        /// snow of an analogue television without a signal
         // A receiver's band is narrower than the picture's lines are long: specks are a little longer than high.
         "analog-tv" = "strength=60:distribution=gaussian:monochrome=true:across=1",
         /// streaks of a video cassette, in luma and chroma
@@ -105,10 +105,7 @@ impl NoiseSpec {
         let by_octaves = typed("octaves") && self.octaves > 1;
         let by_lengths = typed("across") && self.across > 0 || typed("down") && self.down > 0;
         if by_octaves && by_lengths {
-            return err(
-                "octaves",
-                "noise is made coarse by octaves or by lengths: give octaves, or across and down",
-            );
+            return err("octaves", "use either octaves, or across and down");
         }
         if by_lengths && !typed("octaves") {
             self.octaves = 1;
@@ -117,10 +114,10 @@ impl NoiseSpec {
             (self.across, self.down) = (0, 0);
         }
         if self.octaves == 1 && typed("persistence") {
-            return err("persistence", "a single octave has none: give octaves=2 or more, or leave it out");
+            return err("persistence", "this needs octaves=2 or more: set that, or leave this out");
         }
         if self.state.is_some() && given.seed().is_some() {
-            return err("state", "stands in the place of the seed: give one of the two");
+            return err("state", "it replaces the seed: give only one of the two");
         }
         self.register().map(drop)
     }

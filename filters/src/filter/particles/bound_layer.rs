@@ -190,7 +190,7 @@ impl BoundLayer {
             Emission::Steady(rate) => Arc::new(ConstantRate::new(rate * amount * per).map_err(fault)?),
             Emission::Pulses { every, count } => Arc::new(Pulses::new(*every, count * amount * per)),
             Emission::Curve(curve) => {
-                let most = peak(curve).map_err(|v| format!("a rate of {v} births a second"))?;
+                let most = peak(curve).map_err(|v| format!("a rate of {v} births per second"))?;
                 Arc::new(CurveRate::new(curve, most, amount * per, overlay.format.rate))
             }
             Emission::Bursts(all) => {

@@ -34,7 +34,7 @@ impl fmt::Display for EffectError {
             EffectError::Layers(n) => write!(f, "{n} layers: an effect has 1 to {MAX_LAYERS}"),
             EffectError::TooMany(n) => write!(
                 f,
-                "up to {n} particles at a time, and {MAX_PARTICLES} is the most: lower the amount, the births or the life"
+                "up to {n} particles at a time (at most {MAX_PARTICLES}): lower the amount, the births or the life"
             ),
         }
     }

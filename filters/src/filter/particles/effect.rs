@@ -1,7 +1,8 @@
 //! What an effect is made of: layers, each an emitter with one kind of particle and one way to draw it.
 //!
-//! Places are in a world in front of a camera: x to the right, y down, z away. At depth 1 a unit is a frame height and
-//! (0, 0) the middle of the picture; at depth z everything is z times as small. So nothing depends on the frame's size.
+//! Positions are in a space in front of a camera: x to the right, y down, z away. At depth 1 a unit is a frame height
+//! and (0, 0) the middle of the picture; at depth z everything is z times as small. So effects do not depend on the
+//! frame size.
 
 use super::super::sprites::image;
 use super::hair;
@@ -261,7 +262,7 @@ pub struct Layer {
     pub name: String,
     /// The layer whose particles' deaths are these births, in the place of `when` and `place`; empty for none.
     pub born_of: String,
-    /// How many are born of each.
+    /// Number of births for each dead particle.
     pub children: u32,
     /// The part of its velocity that they start with.
     pub inherit: f32,
@@ -292,13 +293,13 @@ pub struct Layer {
     pub drag: f32,
     /// How much of the wind they take, from the first moment.
     pub wind: f32,
-    /// How far a smooth field of place and time takes them aside.
+    /// How far a smooth turbulence field displaces them.
     pub swirl: f32,
-    /// The length over which that field changes.
+    /// Length scale of that field.
     pub swirl_size: f32,
     /// How often a second it changes.
     pub swirl_rate: f32,
-    /// The age from which on it is felt in full.
+    /// Age at which it has its full effect.
     pub swirl_age: f32,
     /// How far each sways on its own, x and y.
     pub sway: [f32; 2],
@@ -334,13 +335,13 @@ pub struct Layer {
     pub blend: Option<Blend>,
     /// Where they are drawn, in their own half widths from where they are.
     pub aside: [f32; 2],
-    /// For how long the shutter is open: what moves becomes a streak.
+    /// Exposure time: moving particles become streaks.
     pub shutter: f32,
     /// For how long what they leave behind is seen, in the effect's time; 0 is no trail.
     pub trail: f32,
     /// Of how many streaks a trail is made.
     pub trail_steps: u32,
-    /// How much fainter a streak is for being longer: 0 not at all, 1 its light stays the same.
+    /// How much a streak fades with its length: 0 is not at all, 1 keeps its total light.
     pub thin: f32,
     /// The depth that is sharp, and the half width of the blur at infinite depth; 0 is no blur.
     pub focus: [f32; 2],

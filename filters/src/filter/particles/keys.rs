@@ -148,18 +148,20 @@ impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeyError::Outside { got, low, high } => write!(f, "{got} is not from {low} to {high}"),
-            KeyError::Count(n, low, high) if low == high => write!(f, "{n} values where {low} are wanted"),
-            KeyError::Count(n, low, high) => write!(f, "{n} values where {low} to {high} are wanted"),
-            KeyError::Order => {
-                f.write_str("the first numbers of the points rise, from 0 (birth) to 1 (death)")
+            KeyError::Count(n, low, high) if low == high => write!(f, "{n} values, but {low} are needed"),
+            KeyError::Count(n, low, high) => write!(f, "{n} values, but {low} to {high} are needed"),
+            KeyError::Order => f.write_str(
+                "the first numbers of the points must be in ascending order, from 0 (birth) to 1 (death)",
+            ),
+            KeyError::NoLayer => f.write_str("no layer with this 'name' has its own births"),
+            KeyError::Times => f.write_str("the times of bursts must be in ascending order"),
+            KeyError::End => {
+                f.write_str("keys of an effect count from its start, because it has no last frame")
             }
-            KeyError::NoLayer => f.write_str("no layer of this 'name' has births of its own"),
-            KeyError::Times => f.write_str("the times of bursts rise"),
-            KeyError::End => f.write_str("keys of an effect count from its start: it has no last frame"),
-            KeyError::Kind => f.write_str("another kind of value"),
-            KeyError::With(what) => write!(f, "this goes with {what} only"),
-            KeyError::Beside(what) => write!(f, "'{what}' is given as well, and only one of the two can be"),
-            KeyError::Lacks(what) => write!(f, "'{what}' is missing beside it"),
+            KeyError::Kind => f.write_str("another type of value"),
+            KeyError::With(what) => write!(f, "this applies to {what} only"),
+            KeyError::Beside(what) => write!(f, "'{what}' is given too: give only one of the two"),
+            KeyError::Lacks(what) => write!(f, "'{what}' is needed too"),
         }
     }
 }

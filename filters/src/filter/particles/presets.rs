@@ -43,7 +43,7 @@ choices! {
         Hyperspace = "hyperspace",
         /// dust on a print: new specks in every frame
         FilmDust = "film-dust",
-        /// hairs in the gate that quiver and leave
+        /// hairs that quiver in the gate and disappear
         FilmHairs = "film-hairs",
     }
 }

@@ -110,7 +110,7 @@ impl Mask {
     fn new(frame: &Frame) -> Result<Mask, &'static str> {
         let format = frame.format();
         if format.family == Family::Yuv {
-            return Err("a mask is grey or R, G and B, not Y, U and V: save it as PNG");
+            return Err("a mask must be grey or RGB, not YUV: save it as PNG");
         }
         let (w, h) = format.plane_size(0);
         let at = |p: usize, x: usize, y: usize| {
@@ -135,7 +135,7 @@ impl Mask {
         }
         let all: f64 = cells.iter().sum();
         if all.is_nan() || all <= 0.0 {
-            return Err("the mask is black all over: nothing would be born");
+            return Err("the mask is black everywhere: no particle could be born");
         }
         let mut sum = 0.0;
         let mut sums: Vec<u64> = cells

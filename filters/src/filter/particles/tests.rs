@@ -350,7 +350,7 @@ fn parents_must_be_there() {
     effect.layers[0].when = Emission::Steady(10_000.0);
     let format = Format::from_name("gray", 64, 36).unwrap();
     let many = Particles::new(effect).bind(&format, 1, Level::SCALAR).err().unwrap();
-    assert!(many.to_string().contains("is the most"), "{many}");
+    assert!(many.to_string().contains("at most"), "{many}");
 }
 
 #[test]

@@ -72,22 +72,23 @@ impl fmt::Display for FluidError {
                 )
             }
             FluidError::Parcel { id } => {
-                write!(f, "parcel {id} must lie inside the box and be made of numbers")
+                write!(f, "parcel {id} must lie inside the box and have finite values")
             }
             FluidError::Twice { id } => write!(f, "two parcels have the number {id}: each must have its own"),
             FluidError::Crowded { count, most } => write!(
                 f,
-                "{count} parcels lie within reach of one cell, at most {most} may: start with a larger spacing, or raise the speed of sound"
+                "{count} parcels lie within reach of one cell (at most {most}): use a larger spacing, or raise \
+                    the speed of sound"
             ),
             FluidError::Diverged { step } => write!(
                 f,
-                "the simulation came apart at step {step}: lower cfl, or the forces, or raise viscosity"
+                "the simulation became unstable at step {step}: lower cfl or the forces, or raise the viscosity"
             ),
-            FluidError::Damaged(what) => write!(f, "not a whole saved state of a fluid: {what}"),
+            FluidError::Damaged(what) => write!(f, "the saved state of a fluid is incomplete: {what}"),
             FluidError::Version { found } => {
-                write!(f, "a saved state of version {found}, where {} is read", super::VERSION)
+                write!(f, "a saved state of version {found}; this program reads {}", super::VERSION)
             }
-            FluidError::OtherSettings => f.write_str("a saved state of a fluid with other settings"),
+            FluidError::OtherSettings => f.write_str("the saved state belongs to other settings"),
             FluidError::Pma(e) => e.fmt(f),
         }
     }

@@ -10,7 +10,7 @@ use std::fmt::Write;
 const HEAD: &str = "\
 # Effect files
 
-What the filter `particles` draws can stand in a file of your own:
+An effect file describes what the filter `particles` draws:
 
 ```text
 grainfield filters particles=preset=embers --effect > my.toml
@@ -18,17 +18,17 @@ grainfield frame clip.y4m 17 out.png -f particles=effect=my.toml
 grainfield filters particles=effect=my.toml
 ```
 
-The first line writes a preset as a file to start from, the last says how many particles such a file may have at a
-time and what memory that takes. A file that is wrong is refused before the first frame, with the line, the key and
-what would be right. The recipe's key covers what a file says, not its name alone.
+The first line writes a preset as a file to start from; the last prints how many particles the file may have at a
+time and how much memory they need. Errors are reported before the first frame, with the line, the key and what
+would be right. The key of a recipe covers the contents of the file, not only its name.
 
-Places are in a world in front of a camera: x to the right, y down, z away. At depth 1 a unit is a frame height and
-(0, 0) the middle of the picture; at depth z everything is z times as small. So nothing depends on the frame's size.
+Positions are in a space in front of a camera: x to the right, y down, z away. At depth 1 a unit is a frame height and
+(0, 0) the middle of the picture; at depth z everything is z times as small. So effects do not depend on the frame size.
 Angles are in turns.
 
-A value that each particle has its own of is one number for all, `[lowest, highest]`, or `{ base = B, offset = O }`: each
-has B + r O with an r of its own from -1 to 1. A value over life is a list of points `[[0, 1], [1, 0.2]]`, 0 being birth
-and 1 death, with straight lines between, or one number.
+A value that varies between particles is one number for all, `[lowest, highest]`, or `{ base = B, offset = O }`: each
+particle has B + r O with its own random r from -1 to 1. A value over life is a list of points `[[0, 1], [1, 0.2]]`,
+where 0 is birth and 1 is death, connected by straight lines; or one number.
 
 ";
 
@@ -39,14 +39,14 @@ pub fn page() -> String {
         out,
         "## The effect\n\n| key | takes | unit | default | what it does |\n|---|---|---|---|---|"
     );
-    row(&mut out, "version", "1", "", "1", "Which way to write effect files this is.");
+    row(&mut out, "version", "1", "", "1", "Version of the format of effect files.");
     row(
         &mut out,
         "blend",
         &KeyType::Choice(Blend::CHOICES).to_string(),
         "",
         "\"over\"",
-        &words("How they mix with the frame:", Blend::CHOICES),
+        &words("Blend mode:", Blend::CHOICES),
     );
     row(
         &mut out,
@@ -54,15 +54,15 @@ pub fn page() -> String {
         &KeyType::Choice(BlendSpace::CHOICES).to_string(),
         "",
         "\"gamma\"",
-        &words("In what they mix with the frame:", BlendSpace::CHOICES),
+        &words("Values in which particles are mixed with the frame:", BlendSpace::CHOICES),
     );
     row(
         &mut out,
         "wind",
         &WIND.to_string(),
-        "units a second",
+        "units per second",
         "0",
-        "Wind to the right, below 0 to the left. Each layer takes its part of it.",
+        "Wind to the right; below 0, to the left. Each layer follows its own share.",
     );
     let _ = writeln!(
         out,

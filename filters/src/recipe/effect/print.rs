@@ -41,8 +41,8 @@ fn written(effect: &Effect, explained: bool) -> String {
 }
 
 const BLEND: &str = "over, add, screen or multiply";
-const LIGHT: &str = "gamma or linear: how the picture's values are mixed";
-const WIND: &str = "units a second: to the right, below 0 to the left";
+const LIGHT: &str = "gamma or linear: the values that are mixed";
+const WIND: &str = "units per second: to the right, below 0 to the left";
 
 fn line(out: &mut String, said: &str, help: Option<&str>) {
     let _ = match help {

@@ -59,7 +59,7 @@ fn effect(table: &DeTable<'_>, load: LoadPicture<'_>) -> Result<Effect, Fault> {
                 fits.map_err(|e| fault(value.span(), format!("wind: {e}")))?;
             }
             "layer" => {
-                let what = "this should be written [[layer]], once for each";
+                let what = "write [[layer]], once for each layer";
                 let all = value.get_ref().as_array().ok_or_else(|| fault(value.span(), what))?;
                 if all.len() > MAX_LAYERS {
                     return Err(fault(value.span(), format!("an effect has 1 to {MAX_LAYERS} layers")));
@@ -92,7 +92,7 @@ fn effect(table: &DeTable<'_>, load: LoadPicture<'_>) -> Result<Effect, Fault> {
 }
 
 fn layer(value: &Value<'_>, number: usize, load: LoadPicture<'_>) -> Result<Layer, Fault> {
-    let what = "this should be written [[layer]], with keys below it";
+    let what = "write [[layer]], with its keys below";
     let table = value.get_ref().as_table().ok_or_else(|| fault(value.span(), what))?;
     let mut draft = LayerBuilder::default();
     for (key, value) in in_order(table) {
@@ -119,7 +119,7 @@ fn layer(value: &Value<'_>, number: usize, load: LoadPicture<'_>) -> Result<Laye
 }
 
 fn expected(value: &Value<'_>, key_type: KeyType) -> Fault {
-    fault(value.span(), format!("this should be {key_type}"))
+    fault(value.span(), format!("expected {key_type}"))
 }
 
 fn item(key: &Key, value: &Value<'_>, load: LoadPicture<'_>) -> Result<KeyValue, Fault> {
@@ -200,14 +200,14 @@ fn spread(key: &Key, value: &Value<'_>) -> Result<Spread, Fault> {
                 let problem = Problem::UnknownSetting("spread".into(), name.into());
                 return Err((key.span(), problem, nearest(name, ["base", "offset"])));
             };
-            parts[which] = Some(number(value).ok_or_else(|| fault(value.span(), "this should be a number"))?);
+            parts[which] = Some(number(value).ok_or_else(|| fault(value.span(), "expected a number"))?);
         }
         let base = parts[0].ok_or_else(|| (value.span(), Problem::Lacks("base"), None))?;
         return Ok(Spread { base: base as f32, offset: parts[1].unwrap_or(0.0) as f32 });
     }
     match numbers(value).ok_or_else(wrong)?[..] {
         [low, high] if low <= high => Ok(Spread::between(low as f32, high as f32)),
-        [_, _] => Err(fault(value.span(), format!("{}: the lowest comes first", key.id))),
+        [_, _] => Err(fault(value.span(), format!("{}: put the lowest first", key.id))),
         _ => Err(wrong()),
     }
 }
@@ -221,12 +221,12 @@ fn colours(value: &Value<'_>) -> Result<Vec<[f64; 3]>, Fault> {
 }
 
 fn colour(value: &Value<'_>) -> Result<[f64; 3], Fault> {
-    let what = "this should be a colour: \"#rrggbb\", a name, or [red, green, blue] from 0 to 1";
+    let what = "expected a colour: \"#rrggbb\", a name, or [red, green, blue] from 0 to 1";
     let wrong = || fault(value.span(), what);
     if let Some(text) = value.get_ref().as_str() {
         return match <[f64; 4]>::parse(text.trim_ascii()) {
             Ok([r, g, b, 1.0]) => Ok([r, g, b]),
-            Ok(_) => Err(fault(value.span(), "how much of it shows is the key 'opacity'")),
+            Ok(_) => Err(fault(value.span(), "set its opacity with the key 'opacity'")),
             Err(_) => Err(wrong()),
         };
     }

@@ -6,13 +6,16 @@ use crate::particle::draw::Blend;
 use crate::settings::{Choice, ChoiceEnum};
 
 const PLACES: &[Choice] = &[
-    Choice::new("volume", "anywhere the camera sees between two depths; who drifts out comes in again"),
-    Choice::new("tunnel", "the same, and who passes the camera begins again at the far end"),
-    Choice::new("box", "in a box, which may be as flat as a line or a point"),
+    Choice::new(
+        "volume",
+        "anywhere in view between two depths; particles that drift out come in on the other side",
+    ),
+    Choice::new("tunnel", "the same, and particles that pass the camera start again at the far end"),
+    Choice::new("box", "in a box, which may be a line or a point"),
     Choice::new("disc", "in a disc"),
     Choice::new("edge", "just beyond an edge of the frame"),
-    Choice::new("mask", "where a picture, laid over the frame, is bright"),
-    Choice::new("path", "at a point that a curve moves"),
+    Choice::new("mask", "where an image, stretched over the frame, is bright"),
+    Choice::new("path", "at a point that follows a curve"),
 ];
 
 const SIDES: &[Choice] = &[
@@ -26,22 +29,22 @@ const SHAPES: &[Choice] = &[
     Choice::new("disc", "a disc"),
     Choice::new("ring", "a ring"),
     Choice::new("polygon", "a convex polygon"),
-    Choice::new("hair", "a thin line that bends, of the first of the colours"),
-    Choice::new("sprite", "a picture, which keeps its own colours"),
+    Choice::new("hair", "a thin curved line in the first of the colours"),
+    Choice::new("sprite", "an image with its own colours"),
 ];
 
 const PAGES: &[Choice] = &[
-    Choice::new("chance", "one, by chance"),
+    Choice::new("chance", "a random one"),
     Choice::new("life", "from the first at birth to the last at death"),
-    Choice::new("time", "one after the other, beginning anywhere"),
+    Choice::new("time", "in turn, from a random first one"),
 ];
 
 /// The most columns and rows of a flip-book.
 const MAX_PAGES: u64 = 32;
 
 const COLOURINGS: &[Choice] = &[
-    Choice::new("one", "one of the colours, by chance"),
-    Choice::new("mix", "something between the first and the last, by chance"),
+    Choice::new("one", "a random one of the colours"),
+    Choice::new("mix", "a random mix of the first and the last"),
     Choice::new("life", "from the first at birth to the last at death"),
 ];
 
@@ -146,7 +149,7 @@ pub const LAYER: &[Key] = &[
         id: "name",
         key_type: KeyType::Name,
         unit: "",
-        help: "What `born-of` calls it.",
+        help: "The name that `born-of` refers to.",
         get: |l| Some(KeyValue::Name(l.name.clone())),
         set: Some(|l, i| {
             if let KeyValue::Name(name) = i {
@@ -158,7 +161,7 @@ pub const LAYER: &[Key] = &[
         id: "born-of",
         key_type: KeyType::Name,
         unit: "",
-        help: "They are born where and when particles of this layer die, in the place of `rate` and `place`.",
+        help: "Particles are born where and when particles of this layer die. Replaces `rate` and `place`.",
         get: |l| Some(KeyValue::Name(l.born_of.clone())),
         set: Some(|l, i| {
             if let KeyValue::Name(name) = i {
@@ -170,7 +173,7 @@ pub const LAYER: &[Key] = &[
         id: "children",
         key_type: KeyType::Integer { max: 10_000 },
         unit: "",
-        help: "How many are born of each.",
+        help: "Number of births for each dead particle.",
         get: |l| Some(KeyValue::Integer(l.children.into())),
         set: Some(|l, i| {
             if let KeyValue::Integer(n) = i {
@@ -184,15 +187,15 @@ pub const LAYER: &[Key] = &[
         -10.0,
         10.0,
         "",
-        "The part of the dead particle's velocity that they start with."
+        "Share of the dead particle's velocity that they start with."
     ),
     together(
         "rate",
         KeyType::Rate { max: 1e8 },
-        "births a second",
-        "How many are born, always: before the first frame as well. A curve is of the effect's time, in frames or (with \
-         an s) in seconds. In a volume or tunnel it is said for a frame of 16:9, and others have more or fewer in \
-         proportion.",
+        "births per second",
+        "Births per second, also before the first frame. A curve counts the effect's time in frames or, with an \
+            s, in seconds. In a volume or tunnel the rate is for a 16:9 frame; other shapes have more or fewer in \
+            proportion.",
         |l| match &l.when {
             Emission::Steady(rate) => Some(KeyValue::Number(*rate)),
             Emission::Curve(curve) => Some(KeyValue::Curve(curve.clone())),
@@ -203,14 +206,14 @@ pub const LAYER: &[Key] = &[
         "every",
         KeyType::Number { min: 0.001, max: 1e6 },
         "seconds",
-        "In the place of `rate`, with `count`: many are born at once, so often.",
+        "Replaces `rate`: bursts per second, each with `count` births.",
         |l| if let Emission::Pulses { every, .. } = l.when { Some(KeyValue::Number(every)) } else { None },
     ),
     together(
         "count",
         KeyType::Number { min: 0.0, max: 1e8 },
         "births",
-        "How many are born each time.",
+        "Number of births in each burst.",
         |l| {
             if let Emission::Pulses { count, .. } = l.when { Some(KeyValue::Number(count)) } else { None }
         },
@@ -219,10 +222,10 @@ pub const LAYER: &[Key] = &[
         "bursts",
         KeyType::Bursts,
         "seconds, births",
-        "In the place of `rate`: so many at once, at these times.",
+        "Replaces `rate`: numbers of births at given times.",
         |l| if let Emission::Bursts(all) = &l.when { Some(KeyValue::Points(all.clone())) } else { None },
     ),
-    together("place", KeyType::Choice(PLACES), "", "Where they are born.", |l| {
+    together("place", KeyType::Choice(PLACES), "", "Where particles are born.", |l| {
         Some(KeyValue::Choice(match l.place {
             SpawnArea::Volume { .. } => "volume",
             SpawnArea::Tunnel { .. } => "tunnel",
@@ -237,14 +240,14 @@ pub const LAYER: &[Key] = &[
         "depth",
         KeyType::Numbers { count: 2, min: 0.01, max: 1000.0 },
         "units",
-        "The nearest and the farthest place, from the camera.",
+        "Nearest and farthest distance from the camera.",
         |l| Some(KeyValue::Numbers(l.place.depth().map(exact).to_vec())),
     ),
     together(
         "x",
         KeyType::Numbers { count: 2, min: -100.0, max: 100.0 },
         "frame widths",
-        "Left and right of a box, from the left edge of the frame, as seen at depth 1.",
+        "Left and right side of a box, from the left edge of the frame, as seen at depth 1.",
         |l| {
             if let SpawnArea::Box { x, .. } = l.place {
                 Some(KeyValue::Numbers(x.map(exact).to_vec()))
@@ -270,8 +273,8 @@ pub const LAYER: &[Key] = &[
         "centre",
         KeyType::Numbers { count: 2, min: -100.0, max: 100.0 },
         "frame widths, heights",
-        "The middle of a disc, from the top left corner of the frame, as seen at depth 1. The middle of the frame when \
-         not given.",
+        "Centre of a disc, from the top left corner of the frame, as seen at depth 1. Default: the middle of the \
+            frame.",
         |l| {
             if let SpawnArea::Disc { centre, .. } = l.place {
                 Some(KeyValue::Numbers(centre.map(exact).to_vec()))
@@ -284,7 +287,7 @@ pub const LAYER: &[Key] = &[
         "radius",
         KeyType::Number { min: 0.0, max: 100.0 },
         "units",
-        "The radius of a disc. 0.1 when not given.",
+        "Radius of a disc. Default: 0.1.",
         |l| {
             if let SpawnArea::Disc { radius, .. } = l.place {
                 Some(KeyValue::Number(exact(radius)))
@@ -304,14 +307,15 @@ pub const LAYER: &[Key] = &[
         "mask",
         KeyType::Picture,
         "",
-        "The picture of a mask, by its name from this file's folder: the brighter and the more opaque, the more are born.",
+        "Image of a mask; its name counts from the folder of this file. Brighter and more opaque areas have more \
+            births.",
         |l| l.mask.clone().map(KeyValue::Picture),
     ),
     together(
         "path",
         KeyType::Path,
         "frame widths, heights",
-        "Where births are, from the top left corner of the frame, over the effect's time.",
+        "Place of births over the effect's time, from the top left corner of the frame.",
         |l| l.path.clone().map(KeyValue::Path),
     ),
     numbers!(
@@ -321,16 +325,16 @@ pub const LAYER: &[Key] = &[
         -1e6,
         1e6,
         "",
-        "Which way they start: right, down, away. Its length does not count."
+        "Direction at birth: right, down, away. Its length does not matter."
     ),
-    number!("cone", cone, 0.0, 0.5, "turns", "How far from that way they may start: 0.5 is any way."),
-    spread!("life", life, 0.001, 10_000.0, "seconds", "How long they live."),
+    number!("cone", cone, 0.0, 0.5, "turns", "Largest angle from that direction: 0.5 is any direction."),
+    spread!("life", life, 0.001, 10_000.0, "seconds", "How long particles live."),
     Key {
         id: "floor",
         key_type: KeyType::Spread { min: -100.0, max: 100.0 },
         unit: "frame heights",
-        help: "Where they end as they come down to it, from the top edge of the frame, as seen at their depth; nowhere \
-               when not given. In a volume or tunnel they then fall from above.",
+        help: "Height at which falling particles end, from the top edge of the frame, as seen at their depth. \
+            Default: none. In a volume or tunnel they then fall from above.",
         get: |l| l.floor.map(KeyValue::Spread),
         set: Some(|l, i| {
             if let KeyValue::Spread(s) = i {
@@ -338,36 +342,22 @@ pub const LAYER: &[Key] = &[
             }
         }),
     },
-    spread!("speed", speed, -1000.0, 1000.0, "units a second", "How fast they start."),
+    spread!("speed", speed, -1000.0, 1000.0, "units per second", "Speed at birth."),
     numbers!(
         "pull",
         pull,
         3,
         -1000.0,
         1000.0,
-        "units a second a second",
+        "units per second squared",
         "Gravity and lift: right, down, away."
     ),
-    number!(
-        "drag",
-        drag,
-        0.0,
-        100.0,
-        "1/second",
-        "Friction: the part of their speed that is lost each second, by which v goes as exp(-drag t)."
-    ),
-    number!(
-        "wind",
-        wind,
-        -100.0,
-        100.0,
-        "",
-        "How much of the effect's wind they take, from the first moment."
-    ),
-    number!("swirl", swirl, 0.0, 10.0, "units", "How far a smooth field of place and time takes them aside."),
-    number!("swirl-size", swirl_size, 0.01, 1000.0, "units", "The length over which that field changes."),
-    number!("swirl-rate", swirl_rate, 0.0, 100.0, "1/second", "How often it changes."),
-    number!("swirl-age", swirl_age, 0.0, 1000.0, "seconds", "The age from which on it is felt in full."),
+    number!("drag", drag, 0.0, 100.0, "1/second", "Friction: the speed decays as exp(-drag t)."),
+    number!("wind", wind, -100.0, 100.0, "", "Share of the effect's wind that they follow, from birth on."),
+    number!("swirl", swirl, 0.0, 10.0, "units", "How far a smooth turbulence field displaces them."),
+    number!("swirl-size", swirl_size, 0.01, 1000.0, "units", "Length scale of that field."),
+    number!("swirl-rate", swirl_rate, 0.0, 100.0, "1/second", "How often the field changes."),
+    number!("swirl-age", swirl_age, 0.0, 1000.0, "seconds", "Age at which it has its full effect."),
     numbers!(
         "sway",
         sway,
@@ -375,26 +365,26 @@ pub const LAYER: &[Key] = &[
         -10.0,
         10.0,
         "units",
-        "How far each sways on its own, to the sides and up and down."
+        "How far each particle sways on its own: sideways, and up and down."
     ),
     number!("sway-rate", sway_rate, 0.0, 100.0, "1/second", "How often it sways."),
-    spread!("size", size, 0.0, 10.0, "units", "Half their width."),
-    spread!("growth", growth, -10.0, 10.0, "units a second", "What is added to the size."),
-    over!("size-over", size_over, 100.0, "What the size is multiplied by, over life."),
-    spread!("angle", angle, -1000.0, 1000.0, "turns", "How they are turned at birth, clockwise."),
-    spread!("spin", spin, -1000.0, 1000.0, "turns a second", "How fast they turn."),
+    spread!("size", size, 0.0, 10.0, "units", "Half the width."),
+    spread!("growth", growth, -10.0, 10.0, "units per second", "Growth: added to the size each second."),
+    over!("size-over", size_over, 100.0, "Factor of the size over life."),
+    spread!("angle", angle, -1000.0, 1000.0, "turns", "Rotation at birth, clockwise."),
+    spread!("spin", spin, -1000.0, 1000.0, "turns per second", "Speed of rotation."),
     number!(
         "tumble",
         tumble,
         0.0,
         100.0,
         "1/second",
-        "How often they tumble: they look narrow and wide in turn, and darker when narrow."
+        "How often they tumble: they alternate between wide and narrow, and are darker when narrow."
     ),
     number!("squash", squash, 0.01, 100.0, "", "Height over width."),
-    spread!("opacity", opacity, 0.0, 1.0, "", "How much of them shows."),
-    over!("opacity-over", opacity_over, 1.0, "What the opacity is multiplied by, over life."),
-    number!("twinkle", twinkle, 0.0, 1.0, "", "How deep the opacity goes down as they twinkle."),
+    spread!("opacity", opacity, 0.0, 1.0, "", "Opacity: 0 is invisible."),
+    over!("opacity-over", opacity_over, 1.0, "Factor of the opacity over life."),
+    number!("twinkle", twinkle, 0.0, 1.0, "", "Depth of twinkling: how far the opacity drops."),
     number!("twinkle-rate", twinkle_rate, 0.0, 100.0, "1/second", "How often they twinkle."),
     together(
         "colours",
@@ -403,14 +393,20 @@ pub const LAYER: &[Key] = &[
         "As displayed: \"#rrggbb\", a name such as \"gold\", or [red, green, blue] from 0 to 1.",
         |l| Some(KeyValue::Colours(l.tint.colours().to_vec())),
     ),
-    together("colour-by", KeyType::Choice(COLOURINGS), "", "Which of the colours each has.", |l| {
-        Some(KeyValue::Choice(match l.tint {
-            Tint::One(_) => "one",
-            Tint::Mix(_) => "mix",
-            Tint::Life(_) => "life",
-        }))
-    }),
-    together("shape", KeyType::Choice(SHAPES), "", "What they look like.", |l| {
+    together(
+        "colour-by",
+        KeyType::Choice(COLOURINGS),
+        "",
+        "How a particle chooses among the colours.",
+        |l| {
+            Some(KeyValue::Choice(match l.tint {
+                Tint::One(_) => "one",
+                Tint::Mix(_) => "mix",
+                Tint::Life(_) => "life",
+            }))
+        },
+    ),
+    together("shape", KeyType::Choice(SHAPES), "", "Shape of the particles.", |l| {
         Some(KeyValue::Choice(match l.form {
             Appearance::Disc(_) => "disc",
             Appearance::Ring(..) => "ring",
@@ -423,7 +419,7 @@ pub const LAYER: &[Key] = &[
         "soft",
         KeyType::Number { min: 0.0, max: 1.0 },
         "",
-        "The part of the radius that fades (of a ring, of its band): 0 is a hard edge. 1, for a polygon 0, when not given.",
+        "Share of the radius (of a ring: of its band) that fades: 0 is a hard edge. Default: 1, for a polygon 0.",
         |l| match l.form {
             Appearance::Disc(soft) | Appearance::Ring(_, soft) | Appearance::Polygon(_, soft) => {
                 Some(KeyValue::Number(exact(soft)))
@@ -435,14 +431,14 @@ pub const LAYER: &[Key] = &[
         "hole",
         KeyType::Number { min: 0.0, max: 0.999 },
         "",
-        "The radius of a ring's hole, in its own. 0.7 when not given.",
+        "Radius of a ring's hole relative to the ring. Default: 0.7.",
         |l| if let Appearance::Ring(hole, _) = l.form { Some(KeyValue::Number(exact(hole))) } else { None },
     ),
     together(
         "corners",
         KeyType::Corners,
         "half widths",
-        "Corners of a polygon, once around the middle and bulging out; x to the right, y down.",
+        "Corners of a convex polygon around the middle, in order; x to the right, y down.",
         |l| match &l.form {
             Appearance::Polygon(corners, _) => {
                 Some(KeyValue::Points(corners.iter().map(|c| c.map(exact)).collect()))
@@ -454,38 +450,34 @@ pub const LAYER: &[Key] = &[
         "bend",
         KeyType::Number { min: -4.0, max: 4.0 },
         "turns",
-        "How far a hair bends from end to end. 0.4 when not given.",
+        "How far a hair bends from end to end. Default: 0.4.",
         |l| if let Appearance::Hair(bend, _) = l.form { Some(KeyValue::Number(exact(bend))) } else { None },
     ),
     together(
         "thick",
         KeyType::Number { min: 0.001, max: 1.0 },
         "half widths",
-        "Half the thickness of a hair. 0.01 when not given.",
+        "Half the thickness of a hair. Default: 0.01.",
         |l| if let Appearance::Hair(_, thick) = l.form { Some(KeyValue::Number(exact(thick))) } else { None },
     ),
     together(
         "sprite",
         KeyType::Picture,
         "",
-        "The picture of a sprite, by its name from this file's folder; its alpha is what shows of it.",
+        "Image of a sprite, with alpha; its name counts from the folder of this file.",
         |l| sprite(l).map(|s| KeyValue::Picture(s.picture.clone())),
     ),
     together(
         "columns",
         KeyType::Integer { max: MAX_PAGES },
         "",
-        "How many pages of a flip-book stand side by side in the picture. 1 when not given.",
+        "Number of flip-book pages side by side in the image. Default: 1.",
         |l| sprite(l).map(|s| KeyValue::Integer(s.columns.into())),
     ),
-    together(
-        "rows",
-        KeyType::Integer { max: MAX_PAGES },
-        "",
-        "How many rows of pages there are. 1 when not given.",
-        |l| sprite(l).map(|s| KeyValue::Integer(s.rows.into())),
-    ),
-    together("page-by", KeyType::Choice(PAGES), "", "Which page each shows.", |l| {
+    together("rows", KeyType::Integer { max: MAX_PAGES }, "", "Number of rows of pages. Default: 1.", |l| {
+        sprite(l).map(|s| KeyValue::Integer(s.rows.into()))
+    }),
+    together("page-by", KeyType::Choice(PAGES), "", "Which page a particle shows.", |l| {
         sprite(l).map(|s| {
             KeyValue::Choice(match s.page {
                 Page::Chance => "chance",
@@ -497,26 +489,26 @@ pub const LAYER: &[Key] = &[
     together(
         "page-rate",
         KeyType::Number { min: 0.0, max: 1000.0 },
-        "pages a second",
-        "How fast pages turn by time. 12 when not given.",
+        "pages per second",
+        "Pages per second when they turn by time. Default: 12.",
         |l| sprite(l).map(|s| KeyValue::Number(exact(s.page_rate))),
     ),
     moved!(
         "offset-x",
         "widths",
-        "How far the picture of a sprite lies to the right in its own frame; what leaves it at one side comes in at the \
-         other. A flip-book's page is a picture.",
+        "Shift of the image to the right within the sprite; what leaves on one side returns on the other. With a \
+            flip-book, the shift is that of a page.",
         offset,
         0
     ),
     moved!("offset-y", "heights", "The same, down.", offset, 1),
-    moved!("scroll-x", "widths a second", "How fast it goes to the right in its own frame.", scroll, 0),
-    moved!("scroll-y", "heights a second", "The same, down.", scroll, 1),
+    moved!("scroll-x", "widths per second", "Speed of that shift to the right.", scroll, 0),
+    moved!("scroll-y", "heights per second", "The same, down.", scroll, 1),
     Key {
         id: "blend",
         key_type: KeyType::Choice(Blend::CHOICES),
         unit: "",
-        help: "How they mix with the frame, where it is not as the effect says.",
+        help: "Blend mode of this layer, if it differs from the effect's.",
         get: |l| l.blend.map(|b| KeyValue::Choice(b.id())),
         set: Some(|l, i| {
             if let KeyValue::Choice(word) = i {
@@ -531,29 +523,22 @@ pub const LAYER: &[Key] = &[
         -100.0,
         100.0,
         "half widths",
-        "Where they are drawn, from where they are: a highlight on a bubble."
+        "Offset of the drawn shape from the particle, for a highlight on a bubble."
     ),
-    number!(
-        "shutter",
-        shutter,
-        0.0,
-        10.0,
-        "seconds",
-        "For how long the shutter is open: what moves becomes a streak."
-    ),
+    number!("shutter", shutter, 0.0, 10.0, "seconds", "Exposure time: moving particles become streaks."),
     number!(
         "trail",
         trail,
         0.0,
         100.0,
         "seconds",
-        "For how long the way that they have come is seen, narrower and fainter; 0 is no trail."
+        "Duration of the trail, which gets narrower and fainter; 0 is no trail."
     ),
     Key {
         id: "trail-steps",
         key_type: KeyType::Integer { max: 64 },
         unit: "",
-        help: "Of how many streaks a trail is made. Each counts as a particle.",
+        help: "Number of streaks in a trail. Each counts as a particle.",
         get: |l| Some(KeyValue::Integer(l.trail_steps.into())),
         set: Some(|l, i| {
             if let KeyValue::Integer(n) = i {
@@ -567,17 +552,10 @@ pub const LAYER: &[Key] = &[
         0.0,
         1.0,
         "",
-        "How much fainter a streak is for being longer: 0 not at all, 1 its light stays the same."
+        "How much a streak fades with its length: 0 is not at all, 1 keeps its total light."
     ),
-    number!("focus", focus[0], 0.01, 1000.0, "units", "The depth that is sharp."),
-    number!(
-        "blur",
-        focus[1],
-        0.0,
-        1.0,
-        "units",
-        "Half the width of the blur at infinite depth; 0 is no blur."
-    ),
+    number!("focus", focus[0], 0.01, 1000.0, "units", "Depth of focus."),
+    number!("blur", focus[1], 0.0, 1.0, "units", "Radius of the blur at infinite depth; 0 is no blur."),
 ];
 
 fn sprite(layer: &Layer) -> Option<&Sprite> {
