@@ -125,8 +125,8 @@ fn filter_pages() -> Vec<(String, String)> {
     pages
 }
 
-/// Stands on each page that the catalog gives.
-const MADE: &str = "<!-- Made of the catalog by ./x bless. -->";
+/// The first line of each page that is generated from the catalog.
+const MADE: &str = "<!-- Generated from the catalog by ./x bless. -->";
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_else(|| panic!("no {key} in {value}"))
@@ -178,11 +178,22 @@ fn filter_page(filter: &Value) -> String {
 fn settings(page: &mut String, settings: &Value) {
     page.push_str("| setting | takes | default | can be animated | what it does |\n|---|---|---|---|---|\n");
     for setting in settings.as_array().unwrap() {
-        let mut takes = match (setting["min"].as_f64(), setting["max"].as_f64()) {
-            (Some(min), Some(max)) => format!("{}, {min} to {max}", text(setting, "kind")),
-            _ => text(setting, "kind").to_owned(),
+        let kind = match text(setting, "kind") {
+            "whole" => "whole number",
+            "switch" => "true or false",
+            "frames" => "frame ranges",
+            "source frame" => "frame number",
+            "image" => "image file",
+            "effect" => "effect file",
+            "grain table" => "film grain table",
+            kind => kind,
         };
-        if let Some(unit) = setting["unit"].as_str().filter(|u| !["", "0 to 1"].contains(u)) {
+        let mut takes = match (setting["min"].as_f64(), setting["max"].as_f64()) {
+            (Some(min), Some(max)) => format!("{kind}, {min} to {max}"),
+            _ => kind.to_owned(),
+        };
+        let unit = setting["unit"].as_str().filter(|_| !kind.starts_with("frame "));
+        if let Some(unit) = unit.filter(|u| !["", "0 to 1"].contains(u)) {
             write!(takes, " ({unit})").unwrap();
         }
         if let Some(choices) = setting["choices"].as_array() {
