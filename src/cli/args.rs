@@ -307,8 +307,8 @@ pub(super) struct ResumeArgs {
 pub(super) struct EncodingArgs {
     /// Encoder or codec, with FFmpeg's name: libx265, hevc, prores_ks
     ///
-    /// The default follows from the output's name: libx264 for mp4, mov and mkv (libx265 above 10 bits), libsvtav1 or
-    /// VP9 for webm, prores_ks for mov with alpha. 'ffmpeg -encoders' lists all encoders.
+    /// The default follows from the output's name: libx264 for mp4, mov and mkv (libx265 for HDR and above 10 bits),
+    /// libsvtav1 or VP9 for webm, prores_ks for mov with alpha, ffv1 for mkv with alpha. 'ffmpeg -encoders' lists all encoders.
     #[arg(long, value_name = "NAME")]
     pub(super) codec: Option<String>,
     /// Option of the encoder, with FFmpeg's name; may be repeated
@@ -323,7 +323,7 @@ pub(super) struct EncodingArgs {
     /// The encoder's preset: veryfast, slow, 8
     #[arg(long, value_name = "NAME")]
     pub(super) preset: Option<String>,
-    /// Bits per second: 8M, 2500k
+    /// Bits per second: 8M, 2500k; with --crf, the highest rate
     #[arg(long, value_name = "RATE", value_parser = values::size)]
     pub(super) bitrate: Option<u64>,
     /// Encode without loss: FFV1 unless --codec says otherwise (mkv)

@@ -40,7 +40,10 @@ const ENVIRONMENT: &str = r"\
 Highest instruction set: scalar, sse2, avx2, avx512 or avx512vbmi. See \fB\-\-level\fR.
 .TP
 \fBNO_COLOR\fR, \fBCLICOLOR_FORCE\fR
-No colours in messages, or colours even when standard error is no terminal.
+No colours in messages, or colours even if standard error is not a terminal.
+.TP
+\fBGRAINFIELD_CACHE\fR
+The cache folder, or none. See \fB\-\-cache\fR.
 .SH EXIT STATUS
 .TP
 \fB0\fR
@@ -52,8 +55,8 @@ Failed.
 \fB2\fR
 Wrong usage. No message is printed if standard error is an input file of the command.
 .TP
-\fB130\fR, \fB143\fR
-Interrupted, terminated. Finished frames are kept as NAME.partial.EXT.
+\fB129\fR, \fB130\fR, \fB143\fR
+Hung up, interrupted, terminated. Finished frames are kept as NAME.partial.EXT.
 ";
 
 /// A command: synopsis, description, options. Those that `basis` has too are named there, not repeated.

@@ -99,6 +99,20 @@ fn lavfi_has(_: &str) -> bool {
     false
 }
 
+/// Filters that change nothing, because the settings that do are not given.
+fn idle(recipe: &Recipe) -> Vec<String> {
+    let idle = recipe.steps.iter().filter(|step| match step.filter.name {
+        "fade" => step.values.given("amount").is_none(),
+        "levels" | "color" | "transform" => step.values.iter_given().next().is_none(),
+        _ => false,
+    });
+    idle.map(|step| {
+        let name = step.filter.name;
+        format!("{name} changes nothing with these settings; 'grainfield filters {name}' lists them")
+    })
+    .collect()
+}
+
 /// Curves of one key, which stay the same: often what a shell has left of a longer one.
 fn constant_curves(recipe: &Recipe) -> Vec<String> {
     fn lone<T: Animate>(value: &Animated<T>) -> bool {
@@ -271,6 +285,7 @@ fn request(
     let (level, mut notes) = level(machine.level, environment.level.as_deref())?;
     let recipe = recipe(&filters)?;
     notes.extend(constant_curves(&recipe));
+    notes.extend(idle(&recipe));
     let mut beside = Uses::default();
     if let Some(path) = filters.recipe {
         beside.read("the recipe", Place::Path(path));

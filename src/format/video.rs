@@ -1,7 +1,9 @@
 //! What is neither test signal nor image: y4m is read here, everything else by FFmpeg.
 
 use super::{Files, InputRow, OutputRow, Row, y4m};
-use crate::journal::shard::sidecar::Kind;
+use crate::format::images::pattern::Pattern;
+use crate::format::images::{Kind, files::is_glob};
+use crate::journal::shard::sidecar;
 use crate::libav;
 use crate::media::{Options, Source, SourceError};
 use std::ffi::OsStr;
@@ -18,7 +20,7 @@ pub const ROW: Row = Row {
         takes: libav::sink::recognises,
         accepts: libav::sink::accepts,
         create: libav::sink::create,
-        files: |name| Files::one(name, Kind::Video),
+        files: |name| Files::one(name, sidecar::Kind::Video),
         prefix: "",
         bare: false,
         encodes: true,
@@ -36,6 +38,15 @@ fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError
     let meta = match path.metadata() {
         Ok(meta) => meta,
         Err(_) if libav::is_protocol(input) => return libav::source::open(input, options),
+        Err(_) if is_glob(input) || !matches!(Pattern::parse(input), Ok(None)) => {
+            let ext = path.extension().unwrap_or_default().to_string_lossy();
+            let problem = format!(
+                "patterns are for numbered images ({}). Convert other images first (ffmpeg -i NAME.%04d.{ext} \
+                 NAME.%04d.png); for several videos see 'grainfield batch'",
+                Kind::extensions()
+            );
+            return Err(SourceError::Usage { name, problem });
+        }
         Err(cause) => return Err(io(cause)),
     };
     if !meta.is_file() {

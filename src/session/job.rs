@@ -209,6 +209,7 @@ impl Job {
         let mut say =
             |code: NoteCode, texts: &[String]| notes.extend(texts.iter().map(|text| code.note(text)));
         say(NoteCode::Input, &info.notes);
+        say(NoteCode::Input, &unused(&request, &info));
         check_numbers(&request, &info)?;
 
         let input = request.seen(&info.format);
@@ -461,6 +462,22 @@ fn losses(from: &Format, to: &Format, asked: bool) -> Vec<Note> {
         list.push(NoteCode::DepthLost.note(format!("depth is lost: {} becomes {}", from.name(), to.name())));
     }
     list
+}
+
+/// Options for inputs that this input has no use for.
+fn unused(request: &Request, info: &Info) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(rate) = request.rate.filter(|rate| *rate != info.format.rate) {
+        let own = info.format.rate;
+        notes.push(format!("{}: --rate {rate} is not used, because the input has the rate {own}", info.name));
+    }
+    if request.missing != Missing::Error && !info.kind.starts_with("image") {
+        notes.push(format!(
+            "{}: --missing is not used, because the input is not a sequence of images",
+            info.name
+        ));
+    }
+    notes
 }
 
 /// What a video says beside its pictures that changes how they are seen.

@@ -51,3 +51,46 @@ fn names_that_ffmpeg_knows_point_to_it() {
     s.run("render a.y4m o.mp4 --codec prores_ks").says("NAME.mov");
     s.run("render a.y4m o.mov --codec prores_ks").ok();
 }
+
+#[test]
+fn what_has_no_effect_is_named() {
+    let s = clip();
+    s.run("hash a.y4m -f fade").ok().says("fade changes nothing");
+    s.run("hash a.y4m -f levels").ok().says("levels changes nothing");
+    s.run("hash a.y4m --rate 30 --missing hold")
+        .ok()
+        .says("--rate 30 is not used")
+        .says("--missing is not used");
+    let used = s.run("hash a.y4m -f fade=amount=1,color=hue=9 --rate 24").ok();
+    assert!(!used.err.contains("nothing") && !used.err.contains("not used"), "{}", used.err);
+}
+
+#[test]
+#[cfg(feature = "ffmpeg")]
+fn advice_can_be_followed() {
+    let s = clip();
+    s.run("render a.y4m o.gif").ends(2).says("ffmpeg -i - NAME.gif");
+    s.tool("ffmpeg", "-v error -i a.y4m a.%02d.bmp");
+    s.run("probe a.%02d.bmp").ends(2).says("png").says("ffmpeg -i NAME.%04d.bmp");
+    s.run("probe 'a.*.tga'").ends(2).says("ffmpeg -i NAME.%04d.tga");
+    s.run("render a.y4m o.mp4 --codec hevc_vaapi").ends(2).says("graphics card");
+    let o = s.run("render a.y4m o.mp4 --codec hevc_nvenc");
+    assert!(o.code == Some(0) || o.err.contains("hardware"), "{}", o.err);
+}
+
+#[test]
+#[cfg(feature = "ffmpeg")]
+fn hevc_is_hvc1_and_the_default_of_hdr() {
+    let s = clip();
+    let streams = |file: &str| {
+        let what = "-v error -show_entries stream=codec_name,codec_tag_string -of csv=p=0";
+        s.tool("ffprobe", &format!("{what} {file}")).text()
+    };
+    let source = "pattern:ramp:size=64x48:frames=3:format=yuv420p10";
+    s.run(&format!("render {source} sdr.mp4")).ok();
+    assert_eq!(streams("sdr.mp4").trim(), "h264,avc1");
+    for (file, more) in [("a.mp4", ""), ("a.mov", ""), ("parts.mp4", "--segments")] {
+        s.run(&format!("render {source} {file} --transfer pq:pq {more}")).ok();
+        assert_eq!(streams(file).trim(), "hevc,hvc1", "{file}");
+    }
+}

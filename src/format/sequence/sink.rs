@@ -198,9 +198,10 @@ fn recording(name: &str, cause: std::io::Error) -> SinkError {
 fn several(path: &Path, frames: Option<u64>) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let ext = path.extension().unwrap_or_default().to_string_lossy();
-    let count =
-        frames.map_or("the input may have more than one frame".to_owned(), |n| format!("{n} frames come"));
-    format!("is one file and {count}; give a pattern such as {stem}.####.{ext}")
+    let count = frames.map_or("the input may have more than one frame".to_owned(), |n| {
+        format!("the render has {n} frames")
+    });
+    format!("is one file, but {count}; give a pattern such as {stem}.####.{ext}")
 }
 
 struct Sequence {

@@ -216,6 +216,10 @@ fn lossless(container: Container, format: &Format) -> Vec<&'static str> {
 /// user chose the encoder, and is told what it takes.
 fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &Format, asked: bool) -> String {
     let names: Vec<String> = refused.iter().map(|codec| codec_name(codec)).collect();
+    if names == ["gif"] {
+        return "GIF has at most 256 colours and is left to FFmpeg: grainfield render INPUT - | ffmpeg -i - NAME.gif"
+            .into();
+    }
     let mut text = format!(
         "{} cannot be encoded without loss of depth or alpha by {}",
         format.name(),
@@ -224,7 +228,10 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
     if let Some(codec) = refused.first().filter(|_| asked) {
         let mut takes: Vec<String> = layouts(codec).into_iter().map(|l| l.1.name).collect();
         takes.dedup();
-        text += &format!(", which takes {}", takes.join(", "));
+        text += &match takes.is_empty() {
+            true => ", which takes frames in the memory of a graphics card only".to_owned(),
+            false => format!(", which takes {}", takes.join(", ")),
+        };
     }
     let (here, anywhere) = (able(Some(container), format), able(None, format));
     let instead = match (here.is_empty(), anywhere.is_empty()) {

@@ -4,7 +4,7 @@ use super::handles::{Dict, text};
 use super::mux::Muxer;
 use crate::encoding::Encoding;
 use ffmpeg_sys_next as sys;
-use grainfield_filters::frame::{Depth, Format};
+use grainfield_filters::frame::{Depth, Format, Transfer};
 use std::ffi::{CStr, CString, OsStr};
 use std::path::Path;
 use std::ptr;
@@ -202,13 +202,17 @@ impl Container {
     /// The encoders to try for pictures of a format, best first, by name.
     pub(crate) fn encoders(self, format: &Format, encoding: &Encoding) -> Vec<String> {
         let deep = !matches!(format.depth, Depth::Bits(8..=10));
+        // players show HDR in HEVC only
+        let hdr = matches!(format.transfer, Transfer::PQ | Transfer::HLG);
         let list: &[&str] = match self.family() {
             _ if encoding.lossless => &["ffv1"],
+            ContainerFamily::Mp4 if self.name() != "3gp" && hdr => &["libx265", "libx264"],
             ContainerFamily::Mp4 if self.name() != "3gp" => &["libx264", "libx265"],
             ContainerFamily::Mov if format.has_alpha() => &["prores_ks"],
+            ContainerFamily::Mov if hdr => &["libx265", "libx264", "prores_ks"],
             ContainerFamily::Mov => &["libx264", "libx265", "prores_ks"],
             ContainerFamily::Mkv if format.has_alpha() => &["ffv1"],
-            ContainerFamily::Mkv if deep => &["libx265", "ffv1"],
+            ContainerFamily::Mkv if deep || hdr => &["libx265", "ffv1"],
             ContainerFamily::Mkv => &["libx264", "libx265", "ffv1"],
             ContainerFamily::Webm if format.has_alpha() => &["libvpx-vp9"],
             ContainerFamily::Webm => &["libsvtav1", "libvpx-vp9", "libaom-av1"],

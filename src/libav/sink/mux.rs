@@ -106,7 +106,18 @@ impl Muxer {
 
     /// Writes the header; streams may not change any more, and their time bases are now the container's.
     pub(crate) fn begin(&mut self, mut options: Dict) -> Result<(), AvError> {
-        // SAFETY: our own context, complete with streams and file.
+        // SAFETY: our own context, complete with streams and file; the name of its format is static.
+        unsafe {
+            let format = CStr::from_ptr((*(*self.context).oformat).name);
+            for i in 0..(*self.context).nb_streams as usize {
+                let par = &mut *self.get(i).codecpar;
+                // Apple's players refuse HEVC under libav's default, hev1
+                if par.codec_id == sys::AVCodecID::AV_CODEC_ID_HEVC && [c"mp4", c"mov"].contains(&format) {
+                    par.codec_tag = u32::from_le_bytes(*b"hvc1");
+                }
+            }
+        }
+        // SAFETY: the same.
         check(unsafe { sys::avformat_write_header(self.context, &mut options.0) })?;
         self.begun = true;
         Ok(())

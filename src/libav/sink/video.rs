@@ -269,11 +269,12 @@ pub(super) fn open(
             ),
         },
         OpenError::Av(error) => {
-            let needs = match choice.codec.capabilities as u32 & sys::AV_CODEC_CAP_HARDWARE {
-                0 => "",
-                _ => ", which needs hardware and drivers that this machine may lack,",
-            };
-            let what = format!("the encoder {}{needs} cannot be opened", choice.name);
+            // what the system says of a missing device is no error of the output
+            if choice.codec.capabilities as u32 & sys::AV_CODEC_CAP_HARDWARE != 0 {
+                let what = "cannot be opened: it needs hardware and drivers that this machine seems to lack";
+                return fault(output, format!("the encoder {} {what} ({error})", choice.name));
+            }
+            let what = format!("the encoder {} cannot be opened", choice.name);
             av_fault(&output.to_string_lossy(), &what, error)
         }
     })
