@@ -321,7 +321,7 @@ fn a_render_is_stopped_and_goes_on() {
         "return !!document.querySelector('.jobs tr.waiting') && !document.querySelector('.jobs tr.running')",
     );
     assert!(!session.path("long.y4m").exists());
-    b.run("document.querySelector('.jobs tr.waiting button[aria-label=\"Take away\"]').click()");
+    b.run("document.querySelector('.jobs tr.waiting button[aria-label=\"Remove\"]').click()");
     b.until("return !document.querySelector('.jobs tbody tr')");
 }
 

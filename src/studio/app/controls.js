@@ -129,13 +129,13 @@ export function control(step, place, s) {
     <div class="value">${body(step, s, given, effective, id)}</div>
     <span class="tools">
       ${s.animatable && !given?.startsWith('@')
-        ? html`<button class="icon ${moves ? 'lit' : ''}" title=${moves ? 'Moves: click to let it stand still' : 'Let it move: a key here'}
-            aria-label=${moves ? `${s.label}: stand still` : `${s.label}: move`} aria-pressed=${moves}
+        ? html`<button class="icon ${moves ? 'lit' : ''}" title=${moves ? 'Animated: click to remove the curve' : 'Animate: set a key at this frame'}
+            aria-label=${moves ? `${s.label}: remove the curve` : `${s.label}: animate`} aria-pressed=${moves}
             @click=${() => toggleCurve(step, s, effective)}>${icon('key')}</button>`
         : html`<i></i>`}
       ${given === undefined
         ? nothing
-        : html`<button class="icon" title="Back to ${checked.value ? 'what it is without a word' : 'the default'}" aria-label="${s.label}: back to the default"
+        : html`<button class="icon" title="Back to ${checked.value ? 'the value without this setting' : 'the default'}" aria-label="${s.label}: back to the default"
             @click=${() => setValue(step.id, s.id, null)}>${icon('reset')}</button>`}
     </span>
     ${fault ? html`<p class="fault" role="alert">${fault.text}</p>` : nothing}
@@ -177,7 +177,7 @@ function body(step, s, given, effective, id) {
     case 'points':
       return points(step, s, given, effective, id);
     default:
-      return text(id, given ?? '', typed, s.kind === 'planes' ? 'those it is made for' : s.kind === 'frames' ? 'all' : effective);
+      return text(id, given ?? '', typed, s.kind === 'planes' ? 'default planes' : s.kind === 'frames' ? 'all' : effective);
   }
 }
 
@@ -248,7 +248,7 @@ function position(step, s, given, effective, id) {
   const { width, height } = clip.value ?? { width: 1, height: 1 };
   const set = (/** @type {string} */ v) =>
     moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), v) : setValue(step.id, s.id, v);
-  return html`<input id=${id} class="text digits" type="text" spellcheck="false" placeholder="x,y" title="x,y ${inPixels ? 'in pixels' : 'in parts of the picture'}, or keys"
+  return html`<input id=${id} class="text digits" type="text" spellcheck="false" placeholder="x,y" title="x,y ${inPixels ? 'in pixels' : 'in fractions of the picture'}, or keys"
       .value=${parts ? partsText(s, parts) : value}
       @change=${typedInto(step, s, set)}>
     ${isPlace

@@ -226,11 +226,11 @@ function editor() {
 function table(d, m) {
   const change = (/** @type {number} */ i, /** @type {Partial<Key>} */ to) => write(d.keys.map((k, n) => (n === i ? { ...k, ...to } : k)));
   return html`<div class="keytable"><table aria-label="Keys">
-    <thead><tr><th>When</th><th>Value${m.setting.kind in partNames ? ` (${partNames[/** @type {'position'} */ (m.setting.kind)].join(', ')})` : ''}</th><th>To the next</th><td></td></tr></thead>
+    <thead><tr><th>Time</th><th>Value${m.setting.kind in partNames ? ` (${partNames[/** @type {'position'} */ (m.setting.kind)].join(', ')})` : ''}</th><th>To the next</th><td></td></tr></thead>
     <tbody>${d.keys.slice(0, 200).map((k, i) => html`<tr class=${i === chosen.value ? 'chosen' : ''} @focusin=${() => (chosen.value = i)}>
-      <td><input class="number" aria-label="When" title="A frame, or seconds as 1.5s" .value=${k.at} @change=${(/** @type {any} */ e) => change(i, { at: e.target.value.trim() })}></td>
+      <td><input class="number" aria-label="Time" title="A frame, or seconds as 1.5s" .value=${k.at} @change=${(/** @type {any} */ e) => change(i, { at: e.target.value.trim() })}></td>
       <td><input class="text digits" aria-label="Value" .value=${k.text ?? partsText(m.setting, k.value)} @change=${(/** @type {any} */ e) => change(i, { text: e.target.value.trim() })}></td>
-      <td><select aria-label="How it goes on" @change=${(/** @type {any} */ e) => change(i, { shape: e.target.value })}>
+      <td><select aria-label="Shape to the next key" @change=${(/** @type {any} */ e) => change(i, { shape: e.target.value })}>
         ${[...shapes, ...eases, ...(shapes.includes(k.shape) || eases.includes(k.shape) ? [] : [k.shape])].map((s) => html`<option .selected=${s === k.shape}>${s}</option>`)}</select></td>
       <td><button class="icon small" aria-label="Delete the key" title="Delete the key" @click=${() => removeKey(i)}>×</button></td></tr>`)}
     </tbody></table></div>`;
@@ -240,7 +240,7 @@ export function curvesTemplate() {
   const all = moving();
   const m = current();
   const d = m && drawn.value.get(m.name);
-  if (!all.length) return html`<p class="empty">Nothing moves yet: press ◆ beside a setting, or type keys such as 0=0;48=12 into it.</p>`;
+  if (!all.length) return html`<p class="empty">Nothing is animated yet: press ◆ next to a setting, or type keys such as 0=0;48=12 into it.</p>`;
   const rule = (/** @type {'before' | 'after'} */ end) => html`<select aria-label=${end === 'before' ? 'Before the first key' : 'After the last key'}
     @change=${(/** @type {any} */ e) => d && write(d.keys, { [end]: e.target.value })}>${rules.map((r) => html`<option .selected=${r === d?.[end]}>${r}</option>`)}</select>`;
   const go = (/** @type {number} */ by) => {
@@ -250,7 +250,7 @@ export function curvesTemplate() {
   };
   const now = (m && valueAt(m.step.name, m.id, m.text, frame.value)) ?? [];
   return html`<div class="curvebox">
-    <ul class="curvelist" aria-label="Settings that move">${all.map((o) => html`<li><button class=${o.name === m?.name ? 'lit' : ''} aria-pressed=${o.name === m?.name}
+    <ul class="curvelist" aria-label="Animated settings">${all.map((o) => html`<li><button class=${o.name === m?.name ? 'lit' : ''} aria-pressed=${o.name === m?.name}
       @click=${() => openCurve(o.step, o.id)}>${entry(o.step.name)?.label}: ${o.setting.label}</button></li>`)}</ul>
     <div class="plot">${editor()}</div>
     ${m && d ? html`<div class="keys">

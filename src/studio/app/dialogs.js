@@ -200,7 +200,7 @@ export function recipeText() {
       } catch (error) {
         problem.value = error instanceof ApiError && error.error.line ? `line ${error.error.line}: ${error.message}` : String(error);
       }
-    }}>Take it</button></footer>`, 'wide');
+    }}>Use it</button></footer>`, 'wide');
 }
 
 // ---- filters, commands, keys ----
@@ -269,11 +269,11 @@ export function keysDialog() {
   const waiting = signal('');
   const taken = (/** @type {string} */ key, /** @type {string} */ id) => commands.find((c) => c.id !== id && keysOf(c).includes(key));
   const { element } = dialog('Keys', () => html`
-    <p class="dim">Click a key to choose another; Backspace takes it away. Keys are kept for this folder.</p>
+    <p class="dim">Click a key to choose another; Backspace removes it. Keys are kept for this folder.</p>
     <div class="keygrid">${[...new Set(commands.map((c) => c.group))].map((group) => html`<section><h2>${group}</h2><table>${commands.filter((c) => c.group === group).map((c) => html`<tr>
       <td>${c.label}</td><td><button class="key ${c.id in userKeys.value ? 'given' : ''}" aria-label="${c.label}: ${keysOf(c).map(pretty).join(', ') || 'no key'}"
         @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).map(pretty).join('  ') || '—'}</button></td></tr>`)}</table></section>`)}</div>
-    <footer><button @click=${() => (userKeys.value = {})}>As they were</button></footer>`, 'wide');
+    <footer><button @click=${() => (userKeys.value = {})}>Reset</button></footer>`, 'wide');
   element.addEventListener('keydown', (e) => {
     const id = waiting.value;
     if (!id) return;
@@ -352,9 +352,9 @@ export function renderDialog() {
       <label for="r-output">Output</label><input id="r-output" name="output" class="text" autofocus value=${proposed()} title="A file (.mp4 .mov .mkv .webm .y4m) or numbered images (out/shot.####.png), beneath the folder that the studio was started in">
       <span>Frames</span><span class="choices"><label><input type="radio" name="what" value="all" ?checked=${!selection.value}>all ${c.last - c.first + 1}</label>
         <label><input type="radio" name="what" value="selection" ?checked=${!!selection.value} ?disabled=${!selection.value}>selection ${selection.value ? `${from}–${to}` : ''}</label></span>
-      <label for="r-codec">Codec</label><input id="r-codec" name="codec" class="text" placeholder="by the output’s name">
+      <label for="r-codec">Codec</label><input id="r-codec" name="codec" class="text" placeholder="chosen from the output name">
       <label for="r-crf">Quality (crf)</label><input id="r-crf" name="crf" class="text" placeholder="18">
-      <label for="r-pix">Pixel format</label><input id="r-pix" name="pix-fmt" class="text" placeholder="the input’s, or the nearest the output can hold">
+      <label for="r-pix">Pixel format</label><input id="r-pix" name="pix-fmt" class="text" placeholder="that of the input, or the nearest that the output can store">
       <span></span><label><input type="checkbox" name="overwrite">Replace the output if it exists</label>
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer><button type="button" @click=${(/** @type {any} */ e) => add(e.target.form, false)}>Add to the queue</button><button class="main">Render now</button></footer></form>`;

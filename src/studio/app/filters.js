@@ -115,7 +115,7 @@ function template() {
       ${steps.length ? steps.map(row) : html`<li class="empty">No filter: the result is the source.</li>`}
     </ul>
     <div class="seed">
-      <label for="recipe-seed" title="What all randomness starts from; filters with a seed of their own keep it">Seed</label>
+      <label for="recipe-seed" title="Start of all random numbers; filters with a seed of their own keep it">Seed</label>
       <input id="recipe-seed" class="text digits" type="text" spellcheck="false" placeholder="0" .value=${doc.value.seed ?? ''}
         @change=${(/** @type {any} */ e) => edit((d) => ({ ...d, seed: e.target.value.trim() || null }))}>
       <button class="icon" title="Another seed" aria-label="Another seed" @click=${() => edit((d) => ({ ...d, seed: randomSeed() }))}>${icon('dice')}</button>

@@ -144,7 +144,7 @@ function jobsTemplate() {
           <td>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.frame ?? 0}${p.total ? ` / ${p.total}` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}${p.eta_s ? `, ${p.eta_s} s left` : ''}` : r.state === 'done' ? `${r.frames} frames` : r.reason ?? ''}</td>
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${i === 0} @click=${verb('up', r.id)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${i === rows.length - 1} @click=${verb('down', r.id)}>${icon('down')}</button>
-            <button class="icon" title="Take away" aria-label="Take away" ?disabled=${r.state === 'running'} @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>`;
+            <button class="icon" title="Remove" aria-label="Remove" ?disabled=${r.state === 'running'} @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>`;
       })}</tbody></table>` : html`<p class="empty">No jobs. F7 renders the clip, or puts it into the queue.</p>`}</div>
   </div>`;
 }

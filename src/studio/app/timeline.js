@@ -85,7 +85,7 @@ function template() {
         @change=${(/** @type {any} */ e) => (loop.value = e.target.checked)}>Loop</label>
       <label title="Show every frame, however long it takes"><input type="checkbox" .checked=${everyFrame.value}
         @change=${(/** @type {any} */ e) => (everyFrame.value = e.target.checked)}>Every frame</label>
-      <span class="dim digits">${playing.value || dropped.value ? `${playing.value ? `${playing.value}×, ` : ''}${dropped.value} left out` : ''}</span>
+      <span class="dim digits">${playing.value || dropped.value ? `${playing.value ? `${playing.value}×, ` : ''}${dropped.value} dropped` : ''}</span>
     </div>
     <svg class="ruler" role="slider" tabindex="0" aria-label="Frame" aria-valuemin=${c?.first ?? 0} aria-valuemax=${c?.last ?? 0}
       aria-valuenow=${frame.value} aria-valuetext=${shown} height="36"
