@@ -299,7 +299,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
         }
         let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
         let list = Jobs::parse(&text, &folder).map_err(|e| usage(format!("{}: {e}", path.display())))?;
-        // before the first job, so that a slip of the pen is not found at three in the morning
+        // before the first job, so that a typing error is not found hours later
         understood(&list.jobs).map_err(|text| usage(format!("{}: {text}", path.display())))?;
         (path.to_path_buf(), list.jobs, list.folder.unwrap_or(folder))
     } else {

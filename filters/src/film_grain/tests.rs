@@ -64,7 +64,7 @@ proptest! {
     }
 }
 
-/// As `aomenc` and its kin write it, byte for byte, with a gap, `apply 0` and `update 0`.
+/// As `aomenc` writes it, byte for byte, with a gap, `apply 0` and `update 0`.
 const TEXT: &str = "filmgrn1
 E 0 417083 1 7391 1
 \tp 3 7 0 11 0 1 128 192 256 128 192 256

@@ -1,4 +1,4 @@
-//! `fluid`: a liquid over the picture that breaks, falls, spouts and rains, and through which the picture is seen bent.
+//! `fluid`: a liquid in front of the picture that breaks, falls, spouts and rains, and refracts the picture behind it.
 //!
 //! The liquid is smoothed particle hydrodynamics in a box with the frame's shape ([`Fluid2d`]): it must be stepped, so
 //! frame n is so many steps of one length after the source's first frame, whatever range is rendered. Every

@@ -1,6 +1,6 @@
 //! `grain`: film grain that follows the brightness of the picture.
 //!
-//! Nothing of it hangs on the picture but the response to brightness, which each sample gives itself; the field of
+//! Only the response to brightness depends on the picture, sample by sample; the field of
 //! grain is a function of the address alone. So it works in place, on any band of rows in any order. Chroma is grained
 //! before luma, whose samples it still has to see.
 //!

@@ -48,7 +48,7 @@ pub(crate) unsafe fn stream_tags(from: &sys::AVStream, to: &mut sys::AVStream, c
 /// # Safety
 /// Both streams must be valid.
 pub(crate) unsafe fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, container: Container) {
-    // in QuickTime and its kin the rotation is a matrix, and the tag only tells of it
+    // in QuickTime and related containers the rotation is a matrix; the tag only repeats it
     let matrix = matches!(container.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
     let old = |key: &str| is_statistic(key) || key == "encoder" || (matrix && key == "rotate");
     // SAFETY: as promised by the caller.

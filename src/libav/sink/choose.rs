@@ -274,7 +274,7 @@ fn layouts(codec: &sys::AVCodec) -> Vec<(AVPixelFormat, Layout)> {
         if pix_fmt == AVPixelFormat::AV_PIX_FMT_NONE {
             return all;
         }
-        // the yuvj names are old ones for full range, which is said otherwise; nv12 and its kin are yuv420p interleaved
+        // the yuvj names are old ones for full range, which is said otherwise; nv12 and similar formats are yuv420p with interleaved chroma
         if let Ok(layout) = Layout::of(pix_fmt)
             && layout.can_pack()
             && !["yuvj", "nv"].iter().any(|old| layout.name.starts_with(old))

@@ -20,7 +20,7 @@ pub(super) struct Clock {
 /// Encoders that take the clock for the rate, or count in 16 bits.
 const BY_RATE: [&str; 4] = ["mpeg1video", "mpeg2video", "libtheora", "theora"];
 
-/// MPEG-4 part 2 and its kin, which count in 16 bits.
+/// Codecs of the MPEG-4 part 2 family, which count in 16 bits.
 const COARSE: [&str; 5] = ["mpeg4", "msmpeg4", "msmpeg4v2", "msmpeg4v3", "libxvid"];
 
 impl Clock {

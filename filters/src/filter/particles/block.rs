@@ -286,7 +286,7 @@ fn open(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
     wind(bound, now, l.block.live, [&then, &l.open], &mut l.past[0]);
 }
 
-/// Who comes to the floor while the shutter is open ends on it; who was there before is gone.
+/// Particles that hit the floor while the shutter is open end on it; those that hit it earlier are gone.
 #[inline(always)]
 fn floor(bound: &BoundLayer, l: &mut ParticleBlock) {
     let Some(floor) = bound.layer.floor else { return };
