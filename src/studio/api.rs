@@ -3,10 +3,9 @@
 use super::fault::Fault;
 use super::files::Roots;
 use super::jobs::{self, Jobs};
-use super::picture::{self, Rgba, View};
+use super::picture;
 use super::problem::{Ask, Body, Name, Problem};
 use super::recipe::{self, RecipeFault, RecipeText};
-use super::scopes::{self, Scope};
 use super::{autosave_file, curve as curves, guard};
 use crate::assets::DiskStateCache;
 use crate::cli::StudioArgs;
@@ -16,7 +15,7 @@ use crate::session::{self, Cancel, Clip};
 use crate::source;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::frame::{Depth, Frame};
@@ -41,14 +40,14 @@ const MAX_SOCKETS: usize = 32;
 /// The most bytes of a text file that is read.
 const MAX_TEXT: u64 = 1 << 20;
 
-type Shared = State<Arc<Studio>>;
+pub(super) type Shared = State<Arc<Studio>>;
 
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Which frame: clip, recipe, number.
-type Which = (u32, u128, i64);
+pub(super) type Which = (u32, u128, i64);
 
 /// All that requests share.
 pub(super) struct Studio {
@@ -114,20 +113,20 @@ impl Studio {
         self.jobs.stop();
     }
 
-    fn clip(&self, id: u32) -> Result<Clip, Problem> {
+    pub(super) fn clip(&self, id: u32) -> Result<Clip, Problem> {
         let clips = lock(&self.clips);
         let found = clips.iter().find(|(known, _)| *known == id);
         found.map(|(_, clip)| clip.clone()).ok_or_else(|| Problem::gone("the clip is no longer open"))
     }
 
-    fn known(&self, key: u128) -> Result<Arc<Recipe>, Problem> {
+    pub(super) fn known(&self, key: u128) -> Result<Arc<Recipe>, Problem> {
         let recipes = lock(&self.recipes);
         let found = recipes.iter().find(|(known, _)| *known == key);
         found.map(|(_, r)| Arc::clone(r)).ok_or_else(|| Problem::gone("the recipe is no longer known"))
     }
 
     /// A finished frame; with key 0 a frame of the input.
-    fn frame(&self, (id, key, number): Which, cancel: &Cancel) -> Result<Arc<Frame>, Problem> {
+    pub(super) fn frame(&self, (id, key, number): Which, cancel: &Cancel) -> Result<Arc<Frame>, Problem> {
         let clip = self.clip(id)?;
         let which = (id, key, number);
         if let Some((_, frame)) = lock(&self.shown).iter().find(|(w, _)| *w == which) {
@@ -165,7 +164,7 @@ impl StateCache for ToldStates {
     }
 }
 
-type Answer = Result<Response, Problem>;
+pub(super) type Answer = Result<Response, Problem>;
 
 /// Cancels when the request is dropped because its client has left, or is done.
 struct Wanted(Cancel);
@@ -177,7 +176,7 @@ impl Drop for Wanted {
 }
 
 /// Does what takes a while on a thread of its own; it is asked to end when nobody waits for it.
-async fn apart<T: Send + 'static>(
+pub(super) async fn apart<T: Send + 'static>(
     studio: &Arc<Studio>,
     work: impl FnOnce(&Studio, &Cancel) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
@@ -375,132 +374,6 @@ pub(super) async fn curve(State(studio): Shared, Body(asked): Body<curves::Asked
         Ok(curves::draw(&asked, last, rate)?)
     });
     Ok(Json(drawn.await?).into_response())
-}
-
-/// The clip, the recipe's key in hexadecimal digits, and the frame's number.
-type Place = Name<(u32, String, i64)>;
-
-fn which(place: (u32, String, i64), is_input: bool) -> Result<Which, Problem> {
-    let (clip, key, number) = place;
-    let key = u128::from_str_radix(&key, 16)
-        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "a recipe's key has 32 hexadecimal digits"))?;
-    Ok((clip, if is_input { 0 } else { key }, number))
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Side {
-    In,
-    Out,
-    Diff,
-}
-
-#[derive(Deserialize)]
-pub(super) struct FrameAsked {
-    side: Side,
-    /// Left, top, width, height.
-    region: Option<String>,
-    /// Width and height of what is shown smaller.
-    size: Option<String>,
-    gain: Option<f64>,
-    plane: Option<usize>,
-    #[serde(default)]
-    clipping: bool,
-}
-
-fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, Problem> {
-    let Some(text) = text else { return Ok(None) };
-    let all: Result<Vec<usize>, _> = text.split(',').map(str::parse).collect();
-    let all = all.ok().and_then(|all| <[usize; N]>::try_from(all).ok());
-    all.map(Some)
-        .ok_or_else(|| Problem::new(StatusCode::BAD_REQUEST, format!("'{text}': expected {N} whole numbers")))
-}
-
-/// A frame as pixels of four bytes; its header tells the hash of the frame itself, as `grainfield hash` prints it.
-pub(super) async fn frame(State(studio): Shared, Name(place): Place, Ask(asked): Ask<FrameAsked>) -> Answer {
-    let view = View {
-        region: numbers(asked.region.as_deref())?,
-        size: numbers(asked.size.as_deref())?,
-        gain: asked.gain.filter(|g| g.is_finite()).unwrap_or(1.0).clamp(0.0, 4096.0),
-        plane: asked.plane,
-        clipping: asked.clipping,
-    };
-    let which = which(place, asked.side == Side::In)?;
-    let (shown, hash) = apart(&studio, move |studio, cancel| {
-        let frame = studio.frame(which, cancel)?;
-        let shown = match asked.side {
-            Side::In | Side::Out => picture::show(&frame, &view)?,
-            Side::Diff => picture::difference(&*studio.frame((which.0, 0, which.2), cancel)?, &frame, &view)?,
-        };
-        let hash: String = frame.digest().iter().map(|b| format!("{b:02x}")).collect();
-        Ok((shown, hash))
-    })
-    .await?;
-    Ok(pixels_of(shown, hash))
-}
-
-fn pixels_of(shown: Rgba, hash: String) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
-        (HeaderName::from_static("x-width"), shown.width.to_string()),
-        (HeaderName::from_static("x-height"), shown.height.to_string()),
-        (HeaderName::from_static("x-hash"), hash),
-    ];
-    (headers, shown.bytes).into_response()
-}
-
-#[derive(Deserialize)]
-pub(super) struct PixelsAsked {
-    side: Side,
-    region: String,
-}
-
-/// The codes of the samples of a small part of a frame, plane by plane.
-pub(super) async fn pixels(
-    State(studio): Shared,
-    Name(place): Place,
-    Ask(asked): Ask<PixelsAsked>,
-) -> Answer {
-    let which = which(place, asked.side == Side::In)?;
-    let Some([left, top, width, height]) = numbers::<4>(Some(&asked.region))? else {
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "expected a region"));
-    };
-    let answer = apart(&studio, move |studio, cancel| {
-        let frame = studio.frame(which, cancel)?;
-        let format = *frame.format();
-        let (all_w, all_h) = (format.width as usize, format.height as usize);
-        let xs = left.min(all_w)..left.saturating_add(width.min(64)).min(all_w);
-        let ys = top.min(all_h)..top.saturating_add(height.min(64)).min(all_h);
-        let planes = (0..format.planes()).map(|p| {
-            let (sx, sy) = format.plane_subsampling(p);
-            let row =
-                |y: usize| xs.clone().map(|x| picture::code(&frame, p, x >> sx, y >> sy)).collect::<Vec<_>>();
-            ys.clone().map(row).collect::<Vec<_>>()
-        });
-        Ok(json!({
-            "format": format.name(),
-            "names": picture::plane_names(&format),
-            "planes": planes.collect::<Vec<_>>(),
-        }))
-    });
-    Ok(Json(answer.await?).into_response())
-}
-
-#[derive(Deserialize)]
-pub(super) struct ScopesAsked {
-    side: Side,
-    scope: Scope,
-}
-
-pub(super) async fn scopes(
-    State(studio): Shared,
-    Name(place): Place,
-    Ask(asked): Ask<ScopesAsked>,
-) -> Answer {
-    let which = which(place, asked.side == Side::In)?;
-    let drawn =
-        apart(&studio, move |studio, cancel| Ok(scopes::draw(&*studio.frame(which, cancel)?, asked.scope)?));
-    Ok(pixels_of(drawn.await?, String::new()))
 }
 
 #[derive(Deserialize)]

@@ -19,6 +19,7 @@ const FILES: &[(&str, &[u8])] = table![
     "api.js",
     "state.js",
     "viewer.js",
+    "thumbs.js",
     "timeline.js",
     "filters.js",
     "controls.js",

@@ -4,7 +4,7 @@
 //! any render's, and only then are turned into 8-bit RGB (`picture`), cut out, or made smaller. Curves, scopes,
 //! differences and code values are worked out here too, so that the page does no arithmetic on samples.
 //!
-//! The parts: `guard` decides who may ask, `api` answers with frames of the library's [`session`](crate::session),
+//! The parts: `guard` decides who may ask, `api` and `frames` answer by the library's [`session`](crate::session),
 //! `jobs` renders through the files of `grainfield batch`, and `app/` is the page, compiled into the program.
 
 mod api;
@@ -13,12 +13,15 @@ mod curve;
 mod events;
 mod fault;
 mod files;
+mod frames;
 mod guard;
 mod jobs;
 mod picture;
 mod problem;
 mod recipe;
+mod scene;
 mod scopes;
+mod times;
 
 use crate::cli::StudioArgs;
 use axum::extract::DefaultBodyLimit;
@@ -80,9 +83,11 @@ fn router(studio: &Arc<api::Studio>) -> Router {
         .route("/open", post(api::open))
         .route("/recipe", post(api::recipe))
         .route("/curve", post(api::curve))
-        .route("/frame/{clip}/{key}/{number}", get(api::frame))
-        .route("/pixels/{clip}/{key}/{number}", get(api::pixels))
-        .route("/scopes/{clip}/{key}/{number}", get(api::scopes))
+        .route("/frame/{clip}/{key}/{number}", get(frames::frame))
+        .route("/pixels/{clip}/{key}/{number}", get(frames::pixels))
+        .route("/scopes/{clip}/{key}/{number}", get(frames::scopes))
+        .route("/scene/{clip}/{number}", get(frames::scene))
+        .route("/times/{clip}/{key}/{number}", get(frames::times))
         .route("/files", get(api::files))
         .route("/file", get(api::read_file).put(api::write_file))
         .route("/jobs", get(api::jobs).post(api::add_job))

@@ -18,10 +18,30 @@ pub(super) struct View {
     pub(super) size: Option<[usize; 2]>,
     /// Brightness, or the difference, is multiplied by this.
     pub(super) gain: f64,
+    /// Brightness is raised to the power of 1 over this, after the gain.
+    pub(super) gamma: f64,
     /// One plane by its number, as grey.
     pub(super) plane: Option<usize>,
     /// Marks samples at the ends of their range.
     pub(super) clipping: bool,
+    /// One field, each line of it twice.
+    pub(super) field: Option<Field>,
+}
+
+/// Every other line of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Field {
+    /// The first line and every second after it.
+    Top,
+    /// The second line and every second after it.
+    Bottom,
+}
+
+impl Default for View {
+    fn default() -> View {
+        View { region: None, size: None, gain: 1.0, gamma: 1.0, plane: None, clipping: false, field: None }
+    }
 }
 
 /// Pixels of four bytes: red, green, blue, 255.
@@ -40,15 +60,23 @@ impl Rgba {
 
 /// A frame as it is shown.
 pub(super) fn show(frame: &Frame, view: &View) -> Result<Rgba, Fault> {
+    // What a part of full scale becomes.
+    let tone = |v: f64| {
+        let v = v * view.gain;
+        if view.gamma == 1.0 { v } else { v.max(0.0).powf(1.0 / view.gamma) }
+    };
     let mut whole = match view.plane {
-        Some(p) => plane(frame, p, |v| v * view.gain)?,
-        None if view.gain == 1.0 => pack(&converted(frame, "gbrp")?, |v: u8| v),
-        None => pack(&converted(frame, "gbrp16")?, |v: u16| byte(f64::from(v) * view.gain / 257.0)),
+        Some(p) => plane(frame, p, tone)?,
+        None if view.gain == 1.0 && view.gamma == 1.0 => pack(&converted(frame, "gbrp")?, |v: u8| v),
+        None => {
+            let table: Vec<u8> = (0..=u16::MAX).map(|v| byte(255.0 * tone(f64::from(v) / 65535.0))).collect();
+            pack(&converted(frame, "gbrp16")?, |v: u16| table[usize::from(v)])
+        }
     };
     if view.clipping {
         mark_clipping(frame, &mut whole);
     }
-    Ok(reduced(&cut(&whole, view.region), view.size))
+    Ok(finished(whole, view))
 }
 
 /// What `b` differs from `a` by, grey where it does not: 128 plus the difference times the gain.
@@ -83,7 +111,21 @@ pub(super) fn difference(a: &Frame, b: &Frame, view: &View) -> Result<Rgba, Faul
             out
         }
     };
-    Ok(reduced(&cut(&whole, view.region), view.size))
+    Ok(finished(whole, view))
+}
+
+/// The field, the part and the size that are asked for.
+fn finished(mut whole: Rgba, view: &View) -> Rgba {
+    if let Some(field) = view.field {
+        let row = 4 * whole.width;
+        let bottom = usize::from(field == Field::Bottom);
+        for y in 0..whole.height {
+            // A bottom field of an odd height has a line less.
+            let from = (y / 2 * 2 + bottom).min(whole.height - 1);
+            whole.bytes.copy_within(from * row..(from + 1) * row, y * row);
+        }
+    }
+    reduced(&cut(&whole, view.region), view.size)
 }
 
 /// The code of a sample, or its value where it is a float.
@@ -111,28 +153,32 @@ fn byte(v: f64) -> u8 {
     (v + 0.5).floor() as u8
 }
 
+/// The code of full scale.
+pub(super) fn full_scale(frame: &Frame) -> f64 {
+    match frame.format().depth {
+        Depth::Bits(bits) => f64::from((1u32 << bits) - 1),
+        Depth::Float => 1.0,
+    }
+}
+
 /// What full scale is in a plane, and its subsampling.
 fn plane_facts(frame: &Frame, p: usize) -> Result<(f64, (u8, u8)), Fault> {
     let format = frame.format();
     if p >= format.planes() {
         return Err(Fault::new(format!("{} has no plane {p}", format.name())));
     }
-    let top = match format.depth {
-        Depth::Bits(bits) => f64::from((1u32 << bits) - 1),
-        Depth::Float => 1.0,
-    };
-    Ok((top, format.plane_subsampling(p)))
+    Ok((full_scale(frame), format.plane_subsampling(p)))
 }
 
 /// One plane as grey: the code as a part of the highest one.
-fn plane(frame: &Frame, p: usize, gain: impl Fn(f64) -> f64) -> Result<Rgba, Fault> {
+fn plane(frame: &Frame, p: usize, tone: impl Fn(f64) -> f64) -> Result<Rgba, Fault> {
     let (top, sampling) = plane_facts(frame, p)?;
     // Colour differences of float pictures lie around 0.
     let middle = if frame.format().depth == Depth::Float && frame.format().is_chroma(p) { 0.5 } else { 0.0 };
     let mut out = Rgba::new(frame.format().width as usize, frame.format().height as usize);
     each(&mut out, |x, y| {
         let v = code(frame, p, x >> sampling.0, y >> sampling.1) + middle;
-        [byte(gain(v) * 255.0 / top); 3]
+        [byte(255.0 * tone(v / top)); 3]
     });
     Ok(out)
 }
@@ -166,11 +212,7 @@ fn mark_clipping(frame: &Frame, out: &mut Rgba) {
     let format = *frame.format();
     let (width, planes) = (out.width, format.color_planes());
     let ends = |p: usize| {
-        let top = match format.depth {
-            Depth::Bits(bits) => f64::from((1u32 << bits) - 1),
-            Depth::Float => 1.0,
-        };
-        format.legal(p).map_or((0.0, top), |(low, high)| (f64::from(low), f64::from(high)))
+        format.legal(p).map_or((0.0, full_scale(frame)), |(low, high)| (f64::from(low), f64::from(high)))
     };
     for p in planes.iter().filter(|&p| !format.is_chroma(p)) {
         let (low, high) = ends(p);
@@ -305,7 +347,7 @@ mod tests {
         let (mut a, mut b) = (Frame::new(format), Frame::new(format));
         a.row_mut::<u16>(0, 0).copy_from_slice(&[500, 500]);
         b.row_mut::<u16>(0, 0).copy_from_slice(&[500, 501]);
-        let view = View { region: None, size: None, gain: 16.0, plane: Some(0), clipping: false };
+        let view = View { gain: 16.0, plane: Some(0), ..View::default() };
         let shown = difference(&a, &b, &view).unwrap();
         // 16 codes of 1023 are 3.99 of 255.
         assert_eq!((shown.bytes[0], shown.bytes[4]), (128, 132));

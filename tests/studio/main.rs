@@ -7,6 +7,7 @@ mod util;
 
 mod frames;
 mod keys;
+mod look;
 mod page;
 mod security;
 mod server;

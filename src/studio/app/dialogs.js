@@ -8,6 +8,7 @@ import {
   report, savedToml, seek, selection, signal, toast, userKeys,
 } from './state.js';
 import { commands, keyName, keysOf, pretty } from './keys.js';
+import { startThumbs } from './thumbs.js';
 
 /** Shows a window until it is closed. What it shows is made anew whenever a signal in it changes.
  * @param {string} title @param {(close: () => void) => unknown} body @param {string} [kind] */
@@ -206,7 +207,8 @@ export function recipeText() {
 // ---- filters, commands, keys ----
 
 /** A list that is searched by typing and gone through by arrows.
- * @param {string} title @param {{id: string, name: string, more: string, side?: string, group?: string, run: () => void}[]} all */
+ * @param {string} title @param {{id: string, name: string, more: string, side?: string, group?: string, run: () => void,
+ *   filter?: {name: string, values: Record<string, string>}}[]} all those with a filter have a picture of what it makes */
 function chooser(title, all) {
   const typed = signal('');
   const at = signal(0);
@@ -244,8 +246,21 @@ function chooser(title, all) {
           }
         }}>
       <ul id="choices" role="listbox" aria-label=${title}>${list.map((one, i) => html`<li id="choice-${one.id}" role="option" aria-selected=${i === at.value} @click=${() => use(one)}>
+        ${one.filter && clip.value ? html`<canvas class="thumb" width="1" height="1" data-choice=${one.id} aria-hidden="true"></canvas>` : nothing}
         <span class="name">${one.name}</span><span class="more">${one.more}</span><kbd>${one.side ?? ''}</kbd></li>`)}</ul>`;
   }, 'chooser');
+  const list = element.querySelector('ul');
+  if (!list || !clip.value || !all.some((one) => one.filter)) return;
+  element.classList.add('pictured');
+  const thumbs = startThumbs(list, (id) => all.find((one) => one.id === id)?.filter ?? null);
+  const stop = effect(() => {
+    void typed.value;
+    queueMicrotask(thumbs.refresh);
+  });
+  element.addEventListener('close', () => {
+    stop();
+    thumbs.stop();
+  });
 }
 
 /** Filters, and their presets below them. */
@@ -253,8 +268,8 @@ export function addFilterDialog() {
   const all = catalog.value.flatMap((f) => {
     const presets = f.settings.find((/** @type {any} */ s) => s.id === 'preset')?.choices ?? [];
     return [
-      { id: f.name, name: f.label, more: f.help, run: () => addStep(f.name) },
-      ...presets.map((/** @type {any} */ p) => ({ id: `${f.name}-${p.id}`, name: `${f.label}: ${p.id}`, more: p.help, side: 'preset', run: () => addStep(f.name, { preset: p.id }) })),
+      { id: f.name, name: f.label, more: f.help, filter: { name: f.name, values: {} }, run: () => addStep(f.name) },
+      ...presets.map((/** @type {any} */ p) => ({ id: `${f.name}-${p.id}`, name: `${f.label}: ${p.id}`, more: p.help, side: 'preset', filter: { name: f.name, values: { preset: p.id } }, run: () => addStep(f.name, { preset: p.id }) })),
     ];
   });
   chooser('Add a filter', all);

@@ -4,8 +4,8 @@
 
 import { svg } from './vendor/lit-html.js';
 import {
-  addStep, canRedo, canUndo, clip, dock, dockOpen, editStep, frame, moveStep, range, redo, removeStep, report,
-  seek, selected, selectedStep, selection, toast, undo, userKeys, view,
+  addStep, canRedo, canUndo, clip, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, removeStep, report, scale, seek,
+  seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timing, toast, toggleMarker, undo, userKeys, view,
 } from './state.js';
 import { play, playing, png, zoomBy, zoomTo } from './viewer.js';
 import * as dialogs from './dialogs.js';
@@ -24,6 +24,7 @@ const shapes = {
   up: 'M8 3l6 7H2z', down: 'M8 13l6-7H2z', dice: 'M2 2h12v12H2zM4.500 4.500v2h2v-2zM9.500 4.500v2h2v-2zM4.500 9.500v2h2v-2zM9.500 9.500v2h2v-2z',
   pick: 'M7 1h2v3H7zM7 12h2v3H7zM1 7h3v2H1zM12 7h3v2h-3zM7 7h2v2H7z', file: 'M1 3h5l2 2h7v8H1z',
   key: 'M8 2l5 6-5 6-5-6z', reset: 'M8 3a5 5 0 1 1-4.600 3l1.800.8A3 3 0 1 0 8 5v2.500L4 4l4-3.500z', loupe: 'M6.500 1a5.500 5.500 0 0 1 4.400 8.800l4 4-1.400 1.400-4-4A5.500 5.500 0 1 1 6.500 1zm0 2a3.500 3.500 0 1 0 0 7 3.500 3.500 0 0 0 0-7z',
+  sceneback: 'M2 3h2v10H2zM14 3v10L9 8zM9 3v10L4 8z', sceneforward: 'M12 3h2v10h-2zM2 3v10l5-5zM7 3v10l5-5z', marker: 'M4 1h8v14L8 11l-4 4z',
   clip: 'M1 13 13 1h2v2L3 15H1zM1 6l5-5h3L1 9zM15 10l-5 5H7l8-8z',
 };
 
@@ -59,6 +60,11 @@ const saveFrame = (side) => async () => {
   } catch (error) {
     report(error);
   }
+};
+const scales = [80, 90, 100, 110, 125, 150, 175, 200];
+/** @param {number} by */
+const resize = (by) => {
+  scale.value = scales[Math.max(0, Math.min(scales.length - 1, scales.indexOf(scale.value) + by))];
 };
 /** @param {string} tab */
 const showDock = (tab) => () => {
@@ -113,9 +119,17 @@ export const commands = [
   { id: 'step.forward50', group: 'Frames', label: '50 frames forward', keys: ['Alt+ArrowRight', 'PageDown'], run: step(50) },
   { id: 'go.start', group: 'Frames', label: 'To the start', keys: ['Ctrl+ArrowLeft'], run: () => seek(clip.value?.first ?? 0), icon: 'start' },
   { id: 'go.end', group: 'Frames', label: 'To the end', keys: ['Ctrl+ArrowRight'], run: () => seek(clip.value?.last ?? 0), icon: 'end' },
+  { id: 'go.scene.back', group: 'Frames', label: 'To the scene before', keys: ['Ctrl+Shift+ArrowLeft'], run: () => seekScene(true), icon: 'sceneback', can: open },
+  { id: 'go.scene.forward', group: 'Frames', label: 'To the next scene', keys: ['Ctrl+Shift+ArrowRight'], run: () => seekScene(false), icon: 'sceneforward', can: open },
+  { id: 'marker.toggle', group: 'Frames', label: 'Set or clear a marker', keys: ['M'], run: toggleMarker, icon: 'marker', on: () => markers.value.includes(frame.value), can: open },
+  { id: 'marker.back', group: 'Frames', label: 'To the marker before', keys: ['{'], run: () => seekMarker(true), can: open },
+  { id: 'marker.forward', group: 'Frames', label: 'To the next marker', keys: ['}'], run: () => seekMarker(false), can: open },
   { id: 'go.frame', group: 'Frames', label: 'Go to a frame or time', keys: ['Ctrl+G'], run: () => dialogs.goDialog(), can: open },
   { id: 'play.result', group: 'Frames', label: 'Play', keys: ['Space'], run: () => play(playing.value ? 0 : 1), icon: 'play', can: open },
-  { id: 'play.stop', group: 'Frames', label: 'Stop', keys: ['K', 'Escape'], run: () => play(0), icon: 'stop' },
+  { id: 'play.stop', group: 'Frames', label: 'Stop', keys: ['K', 'Escape'], run: () => {
+    play(0);
+    stopSearch();
+  }, icon: 'stop' },
   { id: 'play.out', group: 'Frames', label: 'Play the result alone', keys: ['Enter'], run: () => play(playing.value ? 0 : 1, 'out'), can: open },
   { id: 'play.in', group: 'Frames', label: 'Play the source alone', keys: ['Shift+Enter'], run: () => play(playing.value ? 0 : 1, 'in'), can: open },
   { id: 'play.start', group: 'Frames', label: 'Play from the start', keys: ['F5'], run: () => {
@@ -151,6 +165,10 @@ export const commands = [
   { id: 'view.zoomout', group: 'View', label: 'Zoom out', keys: ['-'], run: () => zoomBy(-1) },
   { id: 'view.clipping', group: 'View', label: 'Mark clipped samples', keys: ['C'], run: () => (view.clipping.value = !view.clipping.value), icon: 'clip', on: () => view.clipping.value },
   { id: 'view.loupe', group: 'View', label: 'Loupe', keys: ['Q'], run: () => (view.loupe.value = !view.loupe.value), icon: 'loupe', on: () => view.loupe.value },
+  { id: 'view.field', group: 'View', label: 'Frame, top field, bottom field', keys: ['T'], run: () => (view.field.value = { '': 'top', top: 'bottom' }[view.field.value] ?? '') },
+  { id: 'view.larger', group: 'View', label: 'Everything larger', keys: ['Ctrl+Alt++', 'Ctrl+Alt+=', 'Ctrl+Alt+Shift++'], run: () => resize(1) },
+  { id: 'view.smaller', group: 'View', label: 'Everything smaller', keys: ['Ctrl+Alt+-'], run: () => resize(-1) },
+  { id: 'filter.times', group: 'View', label: 'Time per filter', keys: ['Shift+F8'], run: () => (timing.value = !timing.value), on: () => timing.value },
   { id: 'dock.curves', group: 'View', label: 'Curves', keys: ['Ctrl+Shift+K'], run: showDock('curves') },
   { id: 'dock.scopes', group: 'View', label: 'Scopes', keys: ['S'], run: showDock('scopes') },
   { id: 'dock.jobs', group: 'View', label: 'Jobs', keys: ['F4'], run: showDock('jobs') },

@@ -3,8 +3,8 @@
 
 import { get, listen } from './api.js';
 import {
-  batch, catalog, connected, folder, frame, openClip, recipePath, replaceRecipe, report, savedToml, selection, startAutosave, toast,
-  userKeys,
+  batch, catalog, connected, effect, folder, frame, markers, openClip, recipePath, replaceRecipe, report, savedToml, scale, selection,
+  startAutosave, toast, userKeys,
 } from './state.js';
 import { startCurves } from './curve.js';
 import { startFilters } from './filters.js';
@@ -22,6 +22,9 @@ startTimeline(byId('timeline'));
 startCurves();
 startPanels();
 document.addEventListener('keydown', onKey);
+effect(() => {
+  document.documentElement.style.zoom = scale.value === 100 ? '' : `${scale.value}%`;
+});
 // What a mouse has pressed does not keep the keys: Space plays.
 document.addEventListener('click', (e) => {
   const used = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (e.target).closest('#bar button, #timeline button, .tabs button, .panelhead button, input[type=checkbox]'));
@@ -35,6 +38,7 @@ async function begin() {
     catalog.value = filters;
     folder.value = session.folder;
     userKeys.value = autosave?.keys ?? {};
+    scale.value = autosave?.scale ?? 100;
     savedToml.value = 'version = 1\n';
   });
   // What was named wins over what was kept; the same clip again goes on where it was.
@@ -56,6 +60,7 @@ async function begin() {
   if (same) {
     frame.value = autosave.frame ?? frame.value;
     selection.value = autosave.selection ?? null;
+    markers.value = autosave.markers ?? [];
   }
   await loadJobs();
   startAutosave();

@@ -31,7 +31,7 @@ function bar() {
   const name = recipePath.value.split('/').pop() || 'unsaved recipe';
   return html`
     <span class="group">${tool('file.open', 'Open')}${tool('render.now', 'Render')}</span>
-    <span class="group">${tool('recipe.open', 'Recipe')}${tool('recipe.save', 'Save')}${tool('recipe.command', 'Command')}
+    <span class="group">${tool('recipe.open', 'Recipe')}${tool('recipe.save', 'Save')}
       <span class="recipe" title=${recipePath.value}>${name}${dirty.value ? ' •' : ''}</span></span>
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
     <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}</span>
@@ -40,11 +40,15 @@ function bar() {
     <label title="Plane"><select aria-label="Plane" @change=${(/** @type {any} */ e) => (view.plane.value = Number(e.target.value))}>
       <option value="-1" .selected=${view.plane.value < 0}>RGB</option>
       ${planes.map((p, i) => html`<option value=${i} .selected=${view.plane.value === i}>${p}</option>`)}</select></label>
-    <label title=${isDiff ? 'Gain of the difference' : 'Gain'}>${isDiff ? 'Diff' : 'Gain'} <select aria-label=${isDiff ? 'Gain of the difference' : 'Gain'} @change=${(/** @type {any} */ e) => (gain.value = Number(e.target.value))}>
-      ${[0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => html`<option value=${g} .selected=${g === gain.value}>${g}×</option>`)}</select></label>
+    <label title="Field of an interlaced picture (${keyText('view.field')})"><select aria-label="Field" @change=${(/** @type {any} */ e) => (view.field.value = e.target.value)}>
+      ${[['', 'Frame'], ['top', 'Top field'], ['bottom', 'Bottom field']].map(([id, name]) => html`<option value=${id} .selected=${view.field.value === id}>${name}</option>`)}</select></label>
+    <label title=${isDiff ? 'Gain of the difference' : 'Gain'}><select aria-label=${isDiff ? 'Gain of the difference' : 'Gain'} @change=${(/** @type {any} */ e) => (gain.value = Number(e.target.value))}>
+      ${[0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => html`<option value=${g} .selected=${g === gain.value}>${isDiff ? 'Diff' : 'Gain'} ${g}×</option>`)}</select></label>
+    <label title="Gamma of what is shown, after the gain"><select aria-label="Gamma" ?disabled=${isDiff} @change=${(/** @type {any} */ e) => (view.gamma.value = Number(e.target.value))}>
+      ${[0.45, 0.6, 0.8, 1, 1.25, 1.6, 2.2].map((g) => html`<option value=${g} .selected=${g === view.gamma.value}>γ ${g}</option>`)}</select></label>
     <span class="group">${tool('view.clipping')}${tool('view.loupe')}</span>
     <label title="Surround"><select aria-label="Surround" @change=${(/** @type {any} */ e) => (view.surround.value = e.target.value)}>
-      ${['black', 'dark', 'grey'].map((s) => html`<option value=${s} .selected=${s === view.surround.value}>${s} surround</option>`)}</select></label>
+      ${['black', 'dark', 'grey'].map((s) => html`<option value=${s} .selected=${s === view.surround.value}>${s}</option>`)}</select></label>
     <span class="space"></span>
     <span class="group">${tool('help.palette', 'Find')}${tool('help.keys', 'Keys')}</span>`;
 }

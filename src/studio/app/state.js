@@ -41,6 +41,14 @@ export const toasts = signal(/** @type {{id: number, text: string, bad: boolean}
 /** Keys that the user has changed: command to key. */
 export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
+/** Frames that the user has marked, in order. */
+export const markers = signal(/** @type {number[]} */ ([]));
+/** Whether it is measured how long filters take. */
+export const timing = signal(false);
+/** Milliseconds that each filter that is on adds to a frame, by the key of the recipe that was measured. */
+export const times = signal({ key: '', list: /** @type {number[]} */ ([]) });
+/** How large everything is, in percent. */
+export const scale = signal(100);
 
 export const view = {
   /** side, stack, out, in, wipe or diff */
@@ -51,7 +59,10 @@ export const view = {
   center: signal([0.5, 0.5]),
   gain: signal(1),
   diffGain: signal(8),
+  gamma: signal(1),
   plane: signal(-1),
+  /** '' is the whole frame, else one field. */
+  field: signal(''),
   clipping: signal(false),
   wipe: signal(0.5),
   loupe: signal(false),
@@ -244,6 +255,7 @@ export async function openClip(path) {
   batch(() => {
     clip.value = opened;
     selection.value = null;
+    markers.value = [];
     frame.value = Math.max(opened.first, Math.min(opened.last, frame.value));
     view.zoom.value = 0;
     view.plane.value = -1;
@@ -256,6 +268,66 @@ export function seek(n) {
   const c = clip.value;
   if (c) frame.value = Math.max(c.first, Math.min(c.last, Math.round(n)));
 }
+
+/** @type {AbortController | null} */
+let searching = null;
+export const isSearching = signal(false);
+
+/** Goes to where the next scene begins, or the one before. A second search ends the first. @param {boolean} back */
+export async function seekScene(back) {
+  const c = clip.value;
+  searching?.abort();
+  const mine = (searching = new AbortController());
+  if (!c) return;
+  isSearching.value = true;
+  try {
+    const { frame: found } = await get(`/scene/${c.id}/${frame.value}?back=${back}`, mine.signal);
+    if (found === null) toast(back ? 'this is the first frame' : 'no further cut');
+    else seek(found);
+  } catch (error) {
+    report(error);
+  } finally {
+    if (searching === mine) isSearching.value = false;
+  }
+}
+
+export function stopSearch() {
+  searching?.abort();
+}
+
+/** Marks the frame, or takes its mark away. */
+export function toggleMarker() {
+  const n = frame.value;
+  const others = markers.value.filter((m) => m !== n);
+  markers.value = others.length < markers.value.length ? others : [...others, n].sort((a, b) => a - b);
+}
+
+/** @param {boolean} back */
+export function seekMarker(back) {
+  const found = back ? markers.value.findLast((m) => m < frame.value) : markers.value.find((m) => m > frame.value);
+  if (found !== undefined) seek(found);
+}
+
+/** @type {AbortController | null} */
+let measuring = null;
+let waitToMeasure = 0;
+effect(() => {
+  const c = clip.value;
+  const of = key.value;
+  const n = frame.value;
+  clearTimeout(waitToMeasure);
+  if (!timing.value || !c || !of) return;
+  waitToMeasure = setTimeout(async () => {
+    measuring?.abort();
+    measuring = new AbortController();
+    try {
+      const got = await get(`/times/${c.id}/${of}/${n}`, measuring.signal);
+      times.value = { key: of, list: got.milliseconds };
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 410)) report(error);
+    }
+  }, 400);
+});
 
 /** The frames of the selection, or all. @returns {[number, number]} */
 export const range = () => selection.value ?? [clip.value?.first ?? 0, clip.value?.last ?? 0];
@@ -280,6 +352,8 @@ export const keepsake = () => ({
   clip: clip.value?.path ?? null,
   frame: frame.value,
   selection: selection.value,
+  markers: markers.value,
+  scale: scale.value,
   recipe: plainDoc(),
   recipePath: recipePath.value,
   savedToml: savedToml.value,
@@ -289,7 +363,7 @@ export const keepsake = () => ({
 
 export function startAutosave() {
   effect(() => {
-    void [clip.value, checked.value, selection.value, recipePath.value, savedToml.value, userKeys.value];
+    void [clip.value, checked.value, selection.value, markers.value, scale.value, recipePath.value, savedToml.value, userKeys.value];
     clearTimeout(saving);
     saving = setTimeout(() => post('/autosave', keepsake()).catch(() => {}), 400);
   });

@@ -2,7 +2,7 @@
 // The timeline: exact frames, the selection, and the buttons that play.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
-import { clip, effect, frame, range, rate, seek, selection, signal, timeText } from './state.js';
+import { clip, effect, frame, isSearching, markers, range, rate, seek, selection, signal, timeText } from './state.js';
 import { dropped, everyFrame, loop, play, playing } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 
@@ -39,6 +39,7 @@ function ruler() {
     <rect class="track" x="0" y="14" width=${w} height="18"/>
     ${selection.value ? svg`<rect class="sel" x=${x(from)} y="14" width=${Math.max(2, x(to + 1) - x(from))} height="18"/>` : nothing}
     ${marks.map((n) => svg`<line class="tick" x1=${x(n)} x2=${x(n)} y1="9" y2="14"/><text x=${x(n) + 3} y="10">${n}</text>`)}
+    ${markers.value.map((m) => svg`<path class="marker" d="M${x(m) + one / 2 - 4} 24h8l-4 8z"><title>marker ${m}</title></path>`)}
     <rect class="head" x=${x(frame.value)} y="12" width=${one} height="22"/>`;
 }
 
@@ -62,9 +63,9 @@ function template() {
   return html`
     <div class="transport">
       <span class="group">
-        ${button('go.start')}${button('step.back')}
+        ${button('go.start')}${button('go.scene.back')}${button('step.back')}
         ${button(playing.value ? 'play.stop' : 'play.result')}
-        ${button('step.forward')}${button('go.end')}
+        ${button('step.forward')}${button('go.scene.forward')}${button('go.end')}${button('marker.toggle')}
       </span>
       <label class="now">Frame
         <input class="number" id="frame-number" type="text" inputmode="numeric" aria-label="Frame number" .value=${String(frame.value)}
@@ -86,6 +87,7 @@ function template() {
       <label title="Show every frame, however long it takes"><input type="checkbox" .checked=${everyFrame.value}
         @change=${(/** @type {any} */ e) => (everyFrame.value = e.target.checked)}>Every frame</label>
       <span class="dim digits">${playing.value || dropped.value ? `${playing.value ? `${playing.value}×, ` : ''}${dropped.value} dropped` : ''}</span>
+      ${isSearching.value ? html`<span role="status">looking for a cut (Esc stops)</span>` : nothing}
     </div>
     <svg class="ruler" role="slider" tabindex="0" aria-label="Frame" aria-valuemin=${c?.first ?? 0} aria-valuemax=${c?.last ?? 0}
       aria-valuenow=${frame.value} aria-valuetext=${shown} height="36"

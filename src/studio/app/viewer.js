@@ -117,6 +117,8 @@ class Pane {
     }
     const gain = this.side === 'diff' ? view.diffGain.value : view.gain.value;
     if (gain !== 1) query.set('gain', String(gain));
+    if (view.gamma.value !== 1 && this.side !== 'diff') query.set('gamma', String(view.gamma.value));
+    if (view.field.value) query.set('field', view.field.value);
     if (view.plane.value >= 0) query.set('plane', String(view.plane.value));
     if (view.clipping.value && this.side !== 'diff') query.set('clipping', 'true');
     return `/frame/${c.id}/${this.side === 'in' ? '0' : key.value}/${number}?${query}`;
@@ -478,7 +480,7 @@ export function startViewer(root) {
     if (!open) render(html`<p class="empty">No clip is open.</p>`, root.appendChild(document.createElement('div')));
   });
   effect(() => {
-    void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value];
+    void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
     void [view.clipping.value, view.zoom.value, view.center.value, view.surround.value];
     const playingNow = playing.value;
     for (const side of sidesOf(view.layout.value)) {

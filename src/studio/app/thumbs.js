@@ -1,0 +1,81 @@
+// @ts-check
+// Small pictures of what filters make of the frame that is shown, one after the other, those that are in sight first.
+
+import { picture, post } from './api.js';
+import { clip, doc, frame, plainDoc, selected } from './state.js';
+
+/** The width of a small picture, in pixels of the page. */
+const WIDTH = 96;
+
+/**
+ * Draws what is in sight of a list into its canvases, until it is stopped.
+ * @param {HTMLElement} root what scrolls
+ * @param {(id: string) => {name: string, values: Record<string, string>} | null} filterOf the filter that a canvas' choice stands for
+ */
+export function startThumbs(root, filterOf) {
+  const abort = new AbortController();
+  const c = clip.value;
+  /** @type {Set<HTMLCanvasElement>} */
+  const waiting = new Set();
+  let working = false;
+
+  /** @param {HTMLCanvasElement} canvas */
+  async function draw(canvas) {
+    const { choice } = canvas.dataset;
+    const filter = filterOf(choice ?? '');
+    if (!c || !filter) return;
+    // As it would be added: behind the filter that is chosen.
+    const recipe = plainDoc();
+    recipe.steps.splice(doc.value.steps.length ? selected.value + 1 : 0, 0, { ...filter, off: false });
+    const checked = await post('/recipe', { clip: c.id, recipe });
+    if (checked.faults.length || !checked.made) return;
+    const width = Math.round(WIDTH * devicePixelRatio);
+    const height = Math.max(1, Math.round((width * checked.made.height) / checked.made.width));
+    const got = await picture(`/frame/${c.id}/${checked.key}/${frame.value}?side=out&size=${width},${height}`, abort.signal);
+    // The list may have changed: this canvas stands for another choice.
+    if (canvas.dataset.choice !== choice) return;
+    [canvas.width, canvas.height] = [got.image.width, got.image.height];
+    /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);
+    canvas.dataset.drawn = choice;
+  }
+
+  async function work() {
+    if (working) return;
+    working = true;
+    for (;;) {
+      const [next] = waiting;
+      if (!next || abort.signal.aborted) break;
+      waiting.delete(next);
+      // What cannot be shown without a further setting has no picture.
+      if (next.isConnected && next.dataset.drawn !== next.dataset.choice) await draw(next).catch(() => {});
+    }
+    working = false;
+  }
+
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const canvas = /** @type {HTMLCanvasElement} */ (target);
+      if (isIntersecting) waiting.add(canvas);
+      else waiting.delete(canvas);
+    }
+    work();
+  }, { root });
+  /** Looks for canvases that are new or stand for another choice. */
+  const refresh = () => {
+    for (const canvas of /** @type {NodeListOf<HTMLCanvasElement>} */ (root.querySelectorAll('canvas[data-choice]'))) {
+      if (canvas.dataset.drawn && canvas.dataset.drawn !== canvas.dataset.choice) {
+        canvas.width = 1;
+        delete canvas.dataset.drawn;
+      }
+      seen.unobserve(canvas);
+      seen.observe(canvas);
+    }
+  };
+  return {
+    refresh,
+    stop: () => {
+      abort.abort();
+      seen.disconnect();
+    },
+  };
+}

@@ -1,0 +1,170 @@
+//! Frames as the page asks for them: as pixels, codes, scopes, where the next cut is and what each filter costs.
+
+use super::api::{Answer, Shared, Which, apart};
+use super::picture::{self, Field, Rgba, View};
+use super::problem::{Ask, Name, Problem};
+use super::scopes::{self, Scope};
+use super::{scene, times};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::json;
+
+/// The clip, the recipe's key in hexadecimal digits, and the frame's number.
+type Place = Name<(u32, String, i64)>;
+
+fn which(place: (u32, String, i64), is_input: bool) -> Result<Which, Problem> {
+    let (clip, key, number) = place;
+    let key = u128::from_str_radix(&key, 16)
+        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "a recipe's key has 32 hexadecimal digits"))?;
+    Ok((clip, if is_input { 0 } else { key }, number))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Side {
+    In,
+    Out,
+    Diff,
+}
+
+#[derive(Deserialize)]
+pub(super) struct FrameAsked {
+    side: Side,
+    /// Left, top, width, height.
+    region: Option<String>,
+    /// Width and height of what is shown smaller.
+    size: Option<String>,
+    gain: Option<f64>,
+    gamma: Option<f64>,
+    plane: Option<usize>,
+    field: Option<Field>,
+    #[serde(default)]
+    clipping: bool,
+}
+
+fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, Problem> {
+    let Some(text) = text else { return Ok(None) };
+    let all: Result<Vec<usize>, _> = text.split(',').map(str::parse).collect();
+    let all = all.ok().and_then(|all| <[usize; N]>::try_from(all).ok());
+    all.map(Some)
+        .ok_or_else(|| Problem::new(StatusCode::BAD_REQUEST, format!("'{text}': expected {N} whole numbers")))
+}
+
+/// A frame as pixels of four bytes; its header tells the hash of the frame itself, as `grainfield hash` prints it.
+pub(super) async fn frame(State(studio): Shared, Name(place): Place, Ask(asked): Ask<FrameAsked>) -> Answer {
+    let view = View {
+        region: numbers(asked.region.as_deref())?,
+        size: numbers(asked.size.as_deref())?,
+        gain: asked.gain.filter(|g| g.is_finite()).unwrap_or(1.0).clamp(0.0, 4096.0),
+        gamma: asked.gamma.filter(|g| g.is_finite()).unwrap_or(1.0).clamp(0.1, 10.0),
+        plane: asked.plane,
+        field: asked.field,
+        clipping: asked.clipping,
+    };
+    let which = which(place, asked.side == Side::In)?;
+    let (shown, hash) = apart(&studio, move |studio, cancel| {
+        let frame = studio.frame(which, cancel)?;
+        let shown = match asked.side {
+            Side::In | Side::Out => picture::show(&frame, &view)?,
+            Side::Diff => picture::difference(&*studio.frame((which.0, 0, which.2), cancel)?, &frame, &view)?,
+        };
+        let hash: String = frame.digest().iter().map(|b| format!("{b:02x}")).collect();
+        Ok((shown, hash))
+    })
+    .await?;
+    Ok(pixels_of(shown, hash))
+}
+
+fn pixels_of(shown: Rgba, hash: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (HeaderName::from_static("x-width"), shown.width.to_string()),
+        (HeaderName::from_static("x-height"), shown.height.to_string()),
+        (HeaderName::from_static("x-hash"), hash),
+    ];
+    (headers, shown.bytes).into_response()
+}
+
+#[derive(Deserialize)]
+pub(super) struct PixelsAsked {
+    side: Side,
+    region: String,
+}
+
+/// The codes of the samples of a small part of a frame, plane by plane.
+pub(super) async fn pixels(
+    State(studio): Shared,
+    Name(place): Place,
+    Ask(asked): Ask<PixelsAsked>,
+) -> Answer {
+    let which = which(place, asked.side == Side::In)?;
+    let Some([left, top, width, height]) = numbers::<4>(Some(&asked.region))? else {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "expected a region"));
+    };
+    let answer = apart(&studio, move |studio, cancel| {
+        let frame = studio.frame(which, cancel)?;
+        let format = *frame.format();
+        let (all_w, all_h) = (format.width as usize, format.height as usize);
+        let xs = left.min(all_w)..left.saturating_add(width.min(64)).min(all_w);
+        let ys = top.min(all_h)..top.saturating_add(height.min(64)).min(all_h);
+        let planes = (0..format.planes()).map(|p| {
+            let (sx, sy) = format.plane_subsampling(p);
+            let row =
+                |y: usize| xs.clone().map(|x| picture::code(&frame, p, x >> sx, y >> sy)).collect::<Vec<_>>();
+            ys.clone().map(row).collect::<Vec<_>>()
+        });
+        Ok(json!({
+            "format": format.name(),
+            "names": picture::plane_names(&format),
+            "planes": planes.collect::<Vec<_>>(),
+        }))
+    });
+    Ok(Json(answer.await?).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct ScopesAsked {
+    side: Side,
+    scope: Scope,
+}
+
+pub(super) async fn scopes(
+    State(studio): Shared,
+    Name(place): Place,
+    Ask(asked): Ask<ScopesAsked>,
+) -> Answer {
+    let which = which(place, asked.side == Side::In)?;
+    let drawn =
+        apart(&studio, move |studio, cancel| Ok(scopes::draw(&*studio.frame(which, cancel)?, asked.scope)?));
+    Ok(pixels_of(drawn.await?, String::new()))
+}
+
+#[derive(Deserialize)]
+pub(super) struct SceneAsked {
+    #[serde(default)]
+    back: bool,
+}
+
+/// The first frame of the next scene of the input, or of the one before.
+pub(super) async fn scene(
+    State(studio): Shared,
+    Name((clip, number)): Name<(u32, i64)>,
+    Ask(asked): Ask<SceneAsked>,
+) -> Answer {
+    let found = apart(&studio, move |studio, cancel| {
+        Ok(scene::find(&studio.clip(clip)?, number, asked.back, cancel)?)
+    });
+    Ok(Json(json!({ "frame": found.await? })).into_response())
+}
+
+/// What each filter of a recipe adds to the time of a frame, in milliseconds.
+pub(super) async fn times(State(studio): Shared, Name(place): Place) -> Answer {
+    let (clip, key, number) = which(place, false)?;
+    let measured = apart(&studio, move |studio, cancel| {
+        Ok(times::measure(&studio.clip(clip)?, &*studio.known(key)?, number, cancel)?)
+    });
+    Ok(Json(json!({ "milliseconds": measured.await? })).into_response())
+}

@@ -1,0 +1,48 @@
+//! What each filter adds to the time that a frame takes.
+
+use super::fault::Fault;
+use crate::session::{Cancel, Clip};
+use grainfield_filters::recipe::Recipe;
+use std::time::{Duration, Instant};
+
+/// So many runs are measured; the fastest counts, as others are held up by what else the machine does.
+const RUNS: usize = 3;
+
+/// Milliseconds for each filter: the frame with it and all before it, less the frame without it.
+pub(super) fn measure(clip: &Clip, recipe: &Recipe, number: i64, cancel: &Cancel) -> Result<Vec<f64>, Fault> {
+    let mut before = Duration::ZERO;
+    let mut all = Vec::with_capacity(recipe.steps.len());
+    for count in 0..=recipe.steps.len() {
+        let mut part = recipe.clone();
+        part.steps.truncate(count);
+        part.links.retain(|link| link.step < count);
+        // The first run decodes, binds and steps, which is not done again for the next frame.
+        clip.preview(number, &part, cancel)?;
+        let mut best = Duration::MAX;
+        for _ in 0..RUNS {
+            let begun = Instant::now();
+            clip.preview(number, &part, cancel)?;
+            best = best.min(begun.elapsed());
+        }
+        if count > 0 {
+            all.push((best.saturating_sub(before)).as_secs_f64() * 1000.0);
+        }
+        before = best;
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_filter_has_its_time() {
+        let clip = crate::open("pattern:bars:size=320x240:frames=3").unwrap();
+        let recipe = Recipe::parse_chain("noise,blur=sigma=40,invert").unwrap();
+        let times = measure(&clip, &recipe, 1, &Cancel::new()).unwrap();
+        assert_eq!(times.len(), 3);
+        assert!(times.iter().all(|t| t.is_finite() && *t >= 0.0) && times.iter().sum::<f64>() > 0.0);
+        assert_eq!(measure(&clip, &Recipe::default(), 1, &Cancel::new()).unwrap(), [0.0; 0]);
+    }
+}
