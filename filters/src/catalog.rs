@@ -23,6 +23,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::sprites::ENTRY,
     crate::filter::particles::ENTRY,
     crate::filter::fluid::ENTRY,
+    crate::filter::flock::ENTRY,
 ];
 
 /// The filter of that name.

@@ -174,7 +174,7 @@ pub(super) enum Command {
     Probe(Probe),
     /// Show or clear the cache
     ///
-    /// A filter that is stepped from the first frame on (fluid) keeps its state every 24 frames in a cache folder, so that
+    /// A filter that is stepped from the first frame on (fluid, flock) keeps its state every 24 frames in a cache folder, so that
     /// any frame is close to a stored one. The cache may be deleted at any time; missing or damaged states are computed
     /// again.
     #[command(after_long_help = super::cache::EXAMPLES)]
@@ -549,7 +549,7 @@ pub(super) struct MachineArgs {
     pub(super) level: Option<Isa>,
     /// Cache folder, or none
     ///
-    /// Holds states of stepped filters (fluid). Default: the environment variable GRAINFIELD_CACHE, else grainfield in
+    /// Holds states of stepped filters (fluid, flock). Default: the environment variable GRAINFIELD_CACHE, else grainfield in
     /// XDG_CACHE_HOME or ~/.cache.
     #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<PathBuf>,

@@ -51,6 +51,7 @@ TRIALS = {
     "scratches": {"amount": 60, "width": 30},
     "sprites": {"image": WORK / "sprite.png", "position": (50, 30), "scale": 1, "enable": "1-3"},
     "particles": {"preset": "snow", "amount": 20, "size": 20},
+    "flock": {"agents": 200, "size": 150, "start": 0.5},
     "fluid": {"scene": "dam", "particles": 800, "opacity": 0.8},
     "av1grain": {"iso": 6400, "seed": 7},
 }

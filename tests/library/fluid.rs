@@ -1,4 +1,4 @@
-//! The fluid through the whole program: one result, whatever the order, the threads, the range, the level, and whatever
+//! What is stepped, fluid and flock, through the whole program: one result, whatever the order, the threads, the range, the level, and whatever
 //! is in the cache.
 
 use crate::support::hashes;
@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 const INPUT: &str = "pattern:zoneplate:size=96x54:frames=60:format=yuv420p";
 const CHAINS: &[&str] = &[
     "fluid=particles=600",
+    "flock=agents=300:size=90:predators=1:goal='0=48,27;59=10,9'",
     "fluid=scene=rain:particles=400:start=1:refraction='0=0;59=2',noise=strength=4",
     "fluid=scene=fountain:particles=300,fluid=scene=drop:particles=300:tint=red",
 ];
@@ -63,7 +64,7 @@ fn states(cache: &Path) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn a_cache_changes_nothing_cold_warm_deleted_or_damaged() {
-    for chain in &CHAINS[..2] {
+    for chain in &CHAINS[..3] {
         let want = whole(chain);
         let folder = tempfile::tempdir().unwrap();
         let with = |what: &str, range: Option<&str>| {

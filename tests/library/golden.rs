@@ -98,6 +98,11 @@ const CHAINS: &[&str] = &[
     "fluid=scene=fountain:particles=500:start=1:refraction=2",
     "fluid=scene=rain:particles=400:start=2:tint=#ff800080:depth='0=1;3=0.5':seed=5",
     "fluid=scene=drop:particles=300:viscosity=0.5:gravity=4,fluid=scene=pour:particles=300:start=1:smoothness=1",
+    "flock=agents=300:size=120:predators=1:start=1",
+    "flock=preset=seagulls:size=400:haze=1:haze_colour=#80a0c0",
+    "flock=preset=fish:agents=60:size=400:colour=#c06020",
+    "flock=preset=moths:size=400:goal='0=10,10;3=40,20':light=linear",
+    "flock=preset=bats:size=500:shutter=1:seed=4",
     "sprites=scale=9:blend=multiply,sprites=blend=add:position='0=0,0;3=66,34'",
 ];
 

@@ -32,7 +32,8 @@ use crate::simd::Level;
 use crate::{choices, settings};
 use composite::SurfaceLayer;
 use paint::{Appearance, MAX_OFFSET};
-use scene::{Kind, Mask, Scene, SceneParams};
+pub(super) use scene::Mask;
+use scene::{Kind, Scene, SceneParams};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use surface::{ParcelPoint, Shape, Surface};
@@ -80,7 +81,7 @@ settings! {
         /// Number of a source frame whose bright areas are solid for the whole clip. Replaces the image.
         obstacle_frame: Option<ImageAsset> = source_frame().unit(Unit::Frames),
         /// Which areas of the obstacle are solid.
-        solid: Solid = choice("bright"),
+        solid: Side = choice("bright"),
         /// Brightness at the edge of the shape and of the obstacle.
         threshold: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction),
         /// Colour that the liquid takes on with depth. Its alpha multiplies `depth`.
@@ -120,7 +121,7 @@ choices! {
 
 choices! {
     /// Which areas of the obstacle are solid.
-    enum Solid {
+    pub(super) enum Side {
         /// the bright ones
         Bright = "bright",
         /// the dark ones
@@ -129,7 +130,7 @@ choices! {
 }
 
 /// Which samples of a picture are on the wanted side of the threshold: 1 or 0.
-fn mask(frame: &Frame, threshold: f64, dark: bool) -> Result<Mask, String> {
+pub(super) fn mask(frame: &Frame, threshold: f64, dark: bool) -> Result<Mask, String> {
     let format = frame.format();
     if format.family == Family::Yuv {
         return Err("a mask must be grey or RGB, not YUV: save it as PNG".into());
@@ -187,8 +188,8 @@ impl Spec for FluidSpec {
             None => None,
         };
         let solid = match (&self.obstacle, &self.obstacle_frame) {
-            (Some(image), _) => Some(read("obstacle", image, self.solid == Solid::Dark)?),
-            (None, Some(frame)) => Some(read("obstacle_frame", frame, self.solid == Solid::Dark)?),
+            (Some(image), _) => Some(read("obstacle", image, self.solid == Side::Dark)?),
+            (None, Some(frame)) => Some(read("obstacle_frame", frame, self.solid == Side::Dark)?),
             (None, None) => None,
         };
         let sample = input.shape();

@@ -149,6 +149,7 @@ pub mod dust;
 mod erased;
 pub mod fade;
 pub mod flicker;
+pub mod flock;
 pub mod fluid;
 pub mod grain;
 pub mod invert;

@@ -141,10 +141,12 @@ pub(super) fn flat(format: &Format) -> Frame {
 }
 
 /// Settings whose cost grows with their value, and what the walk takes at most (at least, for zoom).
-const COSTLY: [(&str, &str, f64, f64); 12] = [
+const COSTLY: [(&str, &str, f64, f64); 14] = [
     ("fluid", "particles", 100.0, 120.0),
     ("fluid", "start", 0.0, 0.05),
     ("fluid", "gravity", 0.0, 4.0),
+    ("flock", "agents", 1.0, 60.0),
+    ("flock", "start", 0.0, 0.05),
     ("particles", "amount", 0.0, 0.1),
     ("particles", "size", 0.0, 3.0),
     ("particles", "speed", 0.0, 3.0),
@@ -157,8 +159,14 @@ const COSTLY: [(&str, &str, f64, f64); 12] = [
 ];
 
 /// Those of them whose defaults cost too much.
-const COUNTS: [(&str, &str); 4] =
-    [("particles", "amount"), ("fluid", "particles"), ("fluid", "start"), ("dust", "amount")];
+const COUNTS: [(&str, &str); 6] = [
+    ("particles", "amount"),
+    ("fluid", "particles"),
+    ("fluid", "start"),
+    ("flock", "agents"),
+    ("flock", "start"),
+    ("dust", "amount"),
+];
 
 fn number(entry: &Entry, id: &str, (min, max): (f64, f64), random: &mut Random) -> f64 {
     let costly = COSTLY.iter().find(|c| c.0 == entry.name && c.1 == id);

@@ -9,7 +9,7 @@ use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::simd::Level;
 
 /// Settings with which every filter that draws numbers does something that is plain to see.
-const LIVELY: [(&str, &str); 11] = [
+const LIVELY: [(&str, &str); 12] = [
     ("noise", "strength=20"),
     ("grain", "strength=20:size=0"),
     ("flicker", "amount=0.4"),
@@ -19,6 +19,7 @@ const LIVELY: [(&str, &str); 11] = [
     ("particles", "preset=snow:size=4"),
     ("sprites", ""),
     ("fluid", "scene=rain:particles=300:start=2"),
+    ("flock", "agents=400:size=200:start=0"),
     ("dither", ""),
     ("av1grain", ""),
 ];

@@ -21,7 +21,7 @@ pub(super) enum Kind {
 
 /// A picture as a mask over the frame: how bright it is, row by row, 0 to 1.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Mask {
+pub(in crate::filter) struct Mask {
     pub(super) size: [usize; 2],
     pub(super) light: Vec<f32>,
 }
@@ -34,7 +34,7 @@ impl Mask {
     }
 
     /// The mean over a square around a place, of so many samples across.
-    fn mean(&self, at: [f64; 2], size: [f64; 2], samples: usize) -> f32 {
+    pub(in crate::filter) fn mean(&self, at: [f64; 2], size: [f64; 2], samples: usize) -> f32 {
         let mut sum = 0.0;
         for j in 0..samples {
             for i in 0..samples {

@@ -1,0 +1,496 @@
+//! `flock`: starlings, gulls, fish, moths and bats that fly or swim in a flock through the picture.
+//!
+//! Agents follow C. Reynolds, *Flocks, Herds, and Schools: A Distributed Behavioral Model* (1987): each makes room for its
+//! neighbours, flies as they do and stays near them; beside that it is drawn home, blown by a wind, and flees what it fears.
+//! They move in a space behind the frame and are stepped, so frame n is so many steps of one length after the source's
+//! first frame. Every [`JUMP`] frames the state goes to the store that the host lends. The flock never sees the moving
+//! picture; what obstructs it is an image, or one frame of the source.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `rules` | one step: neighbours, rules, motion |
+//! | `kinds` | what the kinds of animals do differently |
+//! | `state` | a state as bytes, and what it is known by |
+//! | `figure` | bodies that flap and swim |
+//! | `view` | from agents to splats |
+
+mod figure;
+mod kinds;
+mod rules;
+mod state;
+#[cfg(test)]
+mod tests;
+mod vector;
+mod view;
+
+use super::fluid::{Side, mask};
+use super::overlay::{Overlay, bounds};
+use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
+use crate::frame::{Format, FrameTime, Scratch};
+use crate::lend::{Host, PrepareError};
+use crate::particle::draw::{Bins, Blend, BlendSpace, Shape, Splat, SplatStyle};
+use crate::ratio::Ratio;
+use crate::settings;
+use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
+use crate::simd::Level;
+use figure::Figure;
+use rules::{Agent, Moment, Rules, scale};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use view::{Look, SHEET, SPLATS, SPLATS_SIMPLE, View};
+
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry::new::<FlockSpec>(
+    "flock",
+    "Flock",
+    "Lets a flock fly or swim through the picture: starlings, seagulls, fish, moths at a lamp, bats",
+)
+.with_role(Role::Covers);
+
+/// Frames from one stored state to the next.
+pub const JUMP: u64 = 24;
+/// The most agents that may be asked for.
+pub const MAX_AGENTS: i64 = 100_000;
+/// The last frame: beyond it nobody waits for what comes.
+const LAST: u64 = 1 << 24;
+/// Frames whose agents are kept for workers that come late, and for going backwards.
+const RECENT: usize = JUMP as usize + 1;
+/// More agents than these are drawn as simple bodies, however large they are.
+const MAX_DETAILED: usize = 8000;
+/// Agents that a task draws.
+const PART: usize = 512;
+
+fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
+    SettingError { setting, problem: problem.to_string() }
+}
+
+settings! {
+    struct FlockSpec {
+        /// The kind of animal: how it looks and moves.
+        figure: Figure = choice("starling"),
+        /// Number of agents. With more of them each sees less far, so that it has as many neighbours.
+        agents: i64 = integer(1..=MAX_AGENTS).default(2500).logarithmic(),
+        /// Wing span, or length of a fish, in the plane of the frame. Farther ones look smaller.
+        size: Animated = number(0.0..=2000.0).default(15.0).unit(Unit::Pixels).soft(4.0..=200.0),
+        /// Speed in frame heights per second.
+        speed: f64 = fixed(0.01..=10.0).default(0.55).soft(0.05..=2.0),
+        /// Time the flock has already flown at the first frame of the source.
+        start: f64 = fixed(0.0..=600.0).default(3.0).unit(Unit::Seconds).soft(0.0..=20.0),
+        /// Size of the space that the flock keeps to: 1 fills the frame.
+        spread: f64 = fixed(0.02..=4.0).default(0.6).soft(0.1..=1.5),
+        /// Depth of that space in frame heights: 0 is flat.
+        depth: f64 = fixed(0.0..=6.0).default(1.4).soft(0.0..=3.0),
+        /// How strongly agents make room for neighbours.
+        separation: f64 = fixed(0.0..=8.0).default(1.0).soft(0.0..=3.0).group("Rules"),
+        /// How strongly they fly as their neighbours do.
+        alignment: f64 = fixed(0.0..=8.0).default(1.0).soft(0.0..=3.0).group("Rules"),
+        /// How strongly they stay near their neighbours.
+        cohesion: f64 = fixed(0.0..=8.0).default(1.0).soft(0.0..=3.0).group("Rules"),
+        /// Strength of the slow wind that stretches and folds the flock.
+        wander: f64 = fixed(0.0..=8.0).default(1.0).soft(0.0..=3.0).group("Rules"),
+        /// How erratic the way of each agent is.
+        erratic: f64 = fixed(0.0..=4.0).default(0.05).soft(0.0..=1.0).group("Rules"),
+        /// Strength of the waves of turns that run through the flock, which show as dark bands.
+        waves: f64 = fixed(0.0..=4.0).default(1.0).soft(0.0..=2.0).group("Rules"),
+        /// Point that the flock circles and, for moths, place of the lamp, from the top left corner of the frame.
+        /// Default: the middle of the frame.
+        goal: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels).group("Goals"),
+        /// How strongly the flock is drawn to the goal.
+        pull: f64 = fixed(0.0..=8.0).default(1.0).soft(0.0..=3.0).group("Goals"),
+        /// Number of predators that chase the flock.
+        predators: i64 = integer(0..=16).default(0).group("Goals"),
+        /// Point that agents flee, from the top left corner of the frame. A curve moves it. Default: none.
+        threat: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels).group("Goals"),
+        /// An image, stretched over the frame, whose bright areas agents fly around. Transparent areas count as dark.
+        obstacle: Option<ImageAsset> = image().group("Obstacle"),
+        /// Number of a source frame whose bright areas are solid for the whole clip. Replaces the image.
+        obstacle_frame: Option<ImageAsset> = source_frame().unit(Unit::Frames).group("Obstacle"),
+        /// Which areas of the obstacle are solid.
+        solid: Side = choice("bright").group("Obstacle"),
+        /// Brightness at the edge of the obstacle.
+        threshold: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction).group("Obstacle"),
+        /// Replaces the colours of the figure; light and dark are kept.
+        colour: Option<Animated<[f64; 4]>> = colour().group("Look"),
+        /// How much haze hides the farthest agents.
+        haze: Animated = number(0.0..=1.0).default(0.55).unit(Unit::Fraction).group("Look"),
+        /// Colour of the haze. Default: far agents become transparent.
+        haze_colour: Option<Animated<[f64; 4]>> = colour().group("Look"),
+        /// Part of the frame's time for which the shutter is open: motion blur.
+        shutter: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction).group("Look"),
+        /// Multiplies how often wings or fins beat.
+        flap: f64 = fixed(0.0..=8.0).default(1.0).soft(0.0..=3.0).group("Look"),
+        /// Brightness of the lamp that moths fly around. 0 takes it away, for a lamp that is in the picture.
+        glow: Animated = number(0.0..=1.0).default(0.8).unit(Unit::Fraction).only_when("figure", &["moth"]).group("Look"),
+        /// Values in which agents are mixed with the frame.
+        light: BlendSpace = choice("gamma").group("Look"),
+        /// Replaces the figure: an image with alpha, seen from above, that faces right.
+        image: Option<ImageAsset> = image().group("Sheet"),
+        /// Number of pictures side by side in the image, for a flip-book of one beat of the wings.
+        columns: i64 = integer(1..=256).default(1).group("Sheet"),
+        /// Number of rows of pictures in the image.
+        rows: i64 = integer(1..=256).default(1).group("Sheet"),
+        /// Quick preview: simple bodies with rougher edges. The motion is the same.
+        draft: bool = switch().default(false),
+    }
+    presets "Sets several settings at once. A setting that you give wins over the preset." {
+        /// a murmuration of starlings at dusk, with a falcon in it
+        "starlings" = "figure=starling:agents=4000:size=15:speed=0.55:predators=1",
+        /// seagulls that glide and circle
+        "seagulls" = "figure=gull:agents=26:size=120:speed=0.28:spread=0.85:depth=2:waves=0:cohesion=0.4:alignment=0.5:wander=0.8:erratic=0.12:haze=0.35",
+        /// a school of fish that turns together
+        "fish" = "figure=fish:agents=420:size=68:speed=0.32:spread=0.62:depth=1.5:alignment=1.6:cohesion=1.1:wander=0.7:waves=0.5:predators=1:haze=0.9:haze_colour=#2c5a6e",
+        /// moths that flutter around a lamp
+        "moths" = "figure=moth:agents=26:size=44:speed=0.42:spread=0.30:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.8:waves=0:pull=2:haze=0",
+        /// bats on the hunt
+        "bats" = "figure=bat:agents=45:size=84:speed=0.75:spread=0.95:depth=2.2:alignment=0.25:cohesion=0.2:wander=0.8:erratic=0.55:waves=0:haze=0.6",
+    }
+    with seed
+}
+
+impl Spec for FlockSpec {
+    fn check(&mut self, _: &Values) -> Result<(), SettingError> {
+        if self.obstacle.is_some() && self.obstacle_frame.is_some() {
+            return Err(fault("obstacle_frame", "stands for `obstacle`: give one of the two"));
+        }
+        if self.image.is_none() && (self.columns > 1 || self.rows > 1) {
+            return Err(fault("columns", "a sheet needs an image: image=FILE.png"));
+        }
+        Ok(())
+    }
+
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let aspect = f64::from(input.width) * input.shape() / f64::from(input.height);
+        if !(1.0 / 64.0..=64.0).contains(&aspect) {
+            return Err(fault("", "the frame is more than 64 times as long one way as the other: crop it"));
+        }
+        let solid = match (&self.obstacle, &self.obstacle_frame) {
+            (Some(image), _) => self.solid("obstacle", image, aspect)?,
+            (None, Some(frame)) => self.solid("obstacle_frame", frame, aspect)?,
+            (None, None) => None,
+        };
+        let (shapes, sheet) = self.shapes()?;
+        let styles = shapes.into_iter().enumerate().map(|(i, shape)| {
+            SplatStyle::new(shape, if i == usize::from(SHEET) - 1 { Blend::Screen } else { Blend::Over })
+        });
+        let agents = (self.agents + self.predators) as usize;
+        // The lamp alone has to be mixed in R, G and B.
+        let lamp = self.figure == Figure::Moth && self.image.is_none();
+        let styles: Vec<SplatStyle> =
+            styles.map(|s| if s.blend == Blend::Screen && !lamp { s.grey() } else { s }).collect();
+        let unit = f64::from(input.width) / 1920.0 * input.shape() * 0.5;
+        let full = !self.draft && agents <= MAX_DETAILED && view::detailed(bounds(&self.size).1 * unit);
+        let each = if sheet.is_some() {
+            1
+        } else if full {
+            SPLATS
+        } else {
+            SPLATS_SIMPLE
+        };
+        let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + 4, level)?;
+        overlay.painter = overlay.painter.draft(self.draft);
+        let rate = if input.rate > Ratio::ZERO { input.rate } else { Ratio::whole(24) };
+        let steps = kinds::steps(1.0 / rate.to_f64());
+        let ahead = libm::floor(self.start * rate.to_f64() + 0.5) as u64 * steps;
+        let (rules, beats) = kinds::rules(self, seed, aspect, 1.0 / (rate.to_f64() * steps as f64), solid);
+        // All that shapes a state.
+        let walls: Vec<u32> = rules.solid.iter().flat_map(|s| s.words().collect::<Vec<_>>()).collect();
+        let plain = Rules { solid: None, ..rules.clone() };
+        let points = [&self.goal, &self.threat].map(|p| p.as_ref().map(ToString::to_string));
+        let text = format!("{plain:?} {points:?} {beats} {ahead} {steps} {rate:?} {} {walls:?}", self.depth);
+        let key = state::key(&text);
+        Ok(Flock { set: self.clone(), overlay, sheet, full, unit, rate, steps, ahead, rules, beats, key }
+            .boxed_simulation())
+    }
+}
+
+type Sheet = Option<(usize, [f32; 2])>;
+
+impl FlockSpec {
+    fn solid(
+        &self,
+        setting: &'static str,
+        picture: &ImageAsset,
+        aspect: f64,
+    ) -> Result<Option<Arc<crate::particle::fluid::Solid>>, SettingError> {
+        let Some(frame) = picture.frame() else {
+            return Err(fault(setting, format!("{} has not been read", picture.name())));
+        };
+        let mask = mask(frame, self.threshold, self.solid == Side::Dark).map_err(|e| fault(setting, e))?;
+        Ok(kinds::solid(&mask, aspect).map(Arc::new))
+    }
+
+    /// Shapes of the styles, and how many pictures a sheet has, and their half width and height for a span of 1.
+    fn shapes(&self) -> Result<(Vec<Shape>, Sheet), SettingError> {
+        let mut shapes = view::shapes().map_err(|e| fault("", e))?.to_vec();
+        let Some(picture) = &self.image else { return Ok((shapes, None)) };
+        let Some(frame) = picture.frame() else {
+            return Err(fault("image", format!("{} has not been read", picture.name())));
+        };
+        let [across, down] = [self.columns as usize, self.rows as usize];
+        let most = crate::particle::draw::MAX_STYLES - shapes.len();
+        if across * down > most {
+            return Err(fault("columns", format!("a sheet has at most {most} pictures")));
+        }
+        let whole = super::sprites::image(frame).map_err(|e| fault("image", e))?;
+        let mut half = [1.0; 2];
+        for cell in 0..across * down {
+            let part = whole.part(cell, across, down).map_err(|e| fault("columns", e))?;
+            let [w, h] = part.size().map(|v| v as f32);
+            let w = w * frame.format().shape() as f32;
+            half = [w / w.max(h), h / w.max(h)];
+            shapes.push(Shape::Image(Arc::new(part)));
+        }
+        Ok((shapes, Some((across * down, half))))
+    }
+}
+
+struct Flock {
+    set: FlockSpec,
+    overlay: Overlay,
+    sheet: Sheet,
+    full: bool,
+    /// Rows of half a pixel of a picture 1920 wide.
+    unit: f64,
+    rate: Ratio,
+    /// Steps a frame: an even number, so that fields come at steps too.
+    steps: u64,
+    /// Steps before the source's first frame.
+    ahead: u64,
+    rules: Rules,
+    beats: f32,
+    /// Of the flock's states.
+    key: u128,
+}
+
+/// What a frame shows.
+#[derive(Default)]
+struct FlockFrame {
+    agents: Arc<Vec<Agent>>,
+    bins: Bins,
+}
+
+/// What a flock is at a moment.
+struct FlockAt {
+    steps: u64,
+    look: Look,
+}
+
+/// What is moved on from frame to frame.
+struct Simulation {
+    key: u128,
+    steps: u64,
+    agents: Arc<Vec<Agent>>,
+    /// Agents after so many steps, of the latest frames.
+    recent: VecDeque<(u64, Arc<Vec<Agent>>)>,
+}
+
+impl Flock {
+    /// Steps before the frame is shown.
+    fn steps(&self, at: &FrameTime) -> u64 {
+        let (t, r) = (at.time, self.rate);
+        let over = i128::from(t.num()).checked_mul(i128::from(r.num()));
+        let over = over.and_then(|v| v.checked_mul(i128::from(self.steps))).unwrap_or(0);
+        let under = i128::from(t.den()) * i128::from(r.den());
+        let steps = u64::try_from(over.div_euclid(under.max(1)).max(0)).unwrap_or(u64::MAX / 4);
+        steps.min(u64::MAX / 4) + self.ahead
+    }
+
+    /// A point of the frame, in its samples, in frame heights.
+    fn point(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        let [w, h] = self.overlay.size();
+        [x / w * f64::from(self.rules.aspect), y / h]
+    }
+
+    /// The middle of the home.
+    fn home(&self, at: &FrameTime) -> [f32; 3] {
+        let (a, z) = (f64::from(self.rules.aspect), 0.5 * self.set.depth);
+        let [x, y] = self.set.goal.as_ref().map_or([0.5 * a, 0.5], |p| self.point(p.at(at)));
+        let s = f64::from(scale(z as f32));
+        [0.5 * a + (x - 0.5 * a) / s, 0.5 + (y - 0.5) / s, z].map(|v| v.clamp(-50.0, 50.0) as f32)
+    }
+
+    /// What moves without the agents before a step.
+    fn moment(&self, step: u64) -> Moment {
+        let since = step.saturating_sub(self.ahead).min(i64::MAX as u64) as i64;
+        let frame = Ratio::new(since, self.steps as i64).unwrap_or(Ratio::ZERO);
+        let time = frame.checked_div(self.rate).unwrap_or(Ratio::ZERO);
+        let at = FrameTime { index: 0, frame, time, late: Ratio::ZERO };
+        let threat =
+            self.set.threat.as_ref().map(|p| self.point(p.at(&at)).map(|v| v.clamp(-50.0, 50.0) as f32));
+        Moment { step, home: self.home(&at), threat }
+    }
+
+    fn view<'a>(&'a self, look: &'a Look) -> View<'a> {
+        View {
+            overlay: &self.overlay,
+            rules: &self.rules,
+            figure: self.set.figure,
+            beats: self.beats,
+            depth: self.set.depth as f32,
+            full: self.full,
+            sheet: self.sheet,
+            look,
+        }
+    }
+
+    /// The latest stored state after `after` steps and up to `to`.
+    fn stored(
+        &self,
+        after: Option<u64>,
+        to: u64,
+        host: &Host<'_>,
+    ) -> Result<Option<(u64, Vec<Agent>)>, PrepareError> {
+        let every = JUMP * self.steps;
+        let mut steps = to / every * every;
+        while steps > 0 && after.is_none_or(|a| steps > a) {
+            host.check()?;
+            let count = self.rules.agents + self.rules.predators;
+            if let Some(bytes) = host.cache.get(state::at(self.key, steps))
+                && let Some(agents) = state::load(&bytes, steps, count)
+            {
+                return Ok(Some((steps, agents)));
+            }
+            steps -= every;
+        }
+        Ok(None)
+    }
+
+    /// Steps on to `target`; the latest of what is kept is then that. Where it fails, what is kept is a state.
+    fn advance_to(&self, line: &mut Simulation, target: u64, host: &Host<'_>) -> Result<(), PrepareError> {
+        // From one frame to the next nobody waits long.
+        let long = target.saturating_sub(line.steps) > self.steps;
+        loop {
+            let steps = line.steps;
+            if long && steps.is_multiple_of(self.steps) {
+                host.cache.simulating(steps / self.steps, target.div_ceil(self.steps));
+            }
+            if steps.is_multiple_of(self.steps) || steps == target {
+                if steps > 0 && steps.is_multiple_of(JUMP * self.steps) {
+                    host.cache.put(state::at(self.key, steps), &state::save(&line.agents, steps));
+                }
+                line.recent.retain(|(n, _)| *n != steps);
+                while line.recent.len() >= RECENT {
+                    line.recent.pop_front();
+                }
+                line.recent.push_back((steps, line.agents.clone()));
+            }
+            if steps >= target {
+                return Ok(());
+            }
+            host.check()?;
+            line.agents =
+                Arc::new(self.rules.step(&line.agents, &self.moment(steps), self.beats, host.executor));
+            line.steps += 1;
+        }
+    }
+}
+
+impl Render for Flock {
+    type Params = FlockAt;
+    type State = FlockFrame;
+
+    fn output(&self) -> &Format {
+        &self.overlay.format
+    }
+
+    fn at(&self, at: &FrameTime) -> Option<(Plan, FlockAt)> {
+        let steps = self.steps(at);
+        let rgb = |colour: &Option<Animated<[f64; 4]>>| {
+            colour.as_ref().map(|c| {
+                let [r, g, b, _] = c.at(at);
+                [r, g, b]
+            })
+        };
+        let look = Look {
+            half: (self.set.size.at(at) * self.unit) as f32,
+            haze: self.set.haze.at(at) as f32,
+            haze_colour: rgb(&self.set.haze_colour),
+            colour: rgb(&self.set.colour),
+            shutter: (self.set.shutter / self.rate.to_f64()) as f32,
+            glow: self.set.glow.at(at) as f32,
+            lamp: self.home(at),
+            time: steps as f64 * f64::from(self.rules.dt),
+        };
+        Some((self.overlay.plan(at), FlockAt { steps, look }))
+    }
+
+    fn memory(&self) -> Memory {
+        let agents = (self.rules.agents + self.rules.predators) * size_of::<Agent>();
+        let base = self.overlay.memory();
+        let walls = self.rules.solid.as_ref().map_or(0, |s| s.bytes());
+        // Kept frames; before and after a step, sorted, as bytes; cells.
+        Memory {
+            fixed: base.fixed + agents * (RECENT + 8) + (4 << 20) + walls,
+            per_frame: base.per_frame + agents,
+        }
+    }
+
+    fn prepare(
+        &self,
+        now: &FlockAt,
+        mut near: FlockFrame,
+        host: &Host<'_>,
+    ) -> Result<FlockFrame, PrepareError> {
+        host.check()?;
+        let view = self.view(&now.look);
+        let agents = near.agents.clone();
+        // The lamp is a part of its own.
+        let parts = agents.len().div_ceil(PART) + 1;
+        let make = |part: usize, out: &mut Vec<Splat>| {
+            let from = part * PART;
+            if from >= agents.len() {
+                return if part + 1 == parts {
+                    view.lamp(out)
+                };
+            }
+            let to = (from + PART).min(agents.len());
+            for (id, agent) in (from as u64..).zip(&agents[from..to]) {
+                view.splats(agent, id, out);
+            }
+        };
+        self.overlay.painter.bin_with(parts, &make, &mut near.bins, host.executor);
+        Ok(near)
+    }
+
+    fn render(&self, _: &FlockAt, shown: &FlockFrame, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.overlay.painter.draw(&shown.bins, &mut band.output, band.writes, scratch);
+    }
+}
+
+impl Simulate for Flock {
+    type Simulation = Simulation;
+
+    fn step(
+        &self,
+        now: &FlockAt,
+        line: &mut Option<Simulation>,
+        host: &Host<'_>,
+    ) -> Result<FlockFrame, PrepareError> {
+        let target = now.steps;
+        if target - self.ahead > LAST * self.steps {
+            let text =
+                format!("flock is stepped from the first frame on, and goes no further than {LAST} frames");
+            return Err(PrepareError::Failed(text));
+        }
+        let shown = |agents: Arc<Vec<Agent>>| FlockFrame { agents, bins: Bins::default() };
+        line.take_if(|kept| kept.key != self.key);
+        let recent = line.iter().flat_map(|kept| &kept.recent).find(|(steps, _)| *steps == target);
+        if let Some((_, agents)) = recent {
+            return Ok(shown(agents.clone()));
+        }
+        let usable = line.as_ref().map(|kept| kept.steps).filter(|n| *n <= target);
+        let from = match self.stored(usable, target, host)? {
+            Some((steps, agents)) => Some((steps, Arc::new(agents))),
+            None if usable.is_some() => None,
+            None => Some((0, Arc::new(self.rules.start(self.moment(0).home)))),
+        };
+        let recent = VecDeque::new();
+        let kept =
+            line.get_or_insert(Simulation { key: self.key, steps: u64::MAX, agents: Arc::default(), recent });
+        if let Some((steps, agents)) = from {
+            (kept.steps, kept.agents) = (steps, agents);
+        }
+        self.advance_to(kept, target, host)?;
+        Ok(shown(kept.agents.clone()))
+    }
+}

@@ -1,0 +1,157 @@
+//! What the kinds of animals do differently, and the constants that follow from the settings.
+
+use super::super::fluid::Mask;
+use super::super::overlay::{Rng, bounds};
+use super::FlockSpec;
+use super::figure::Figure;
+use super::rules::{MODES, Mode, Rules, scale};
+use super::vector::{cross, mul, unit};
+use crate::choices;
+use crate::particle::fluid::Solid;
+use std::sync::Arc;
+
+choices! {
+    for Figure {
+        /// a dark bird with pointed wings
+        Starling = "starling",
+        /// a white bird with long wings that also glides
+        Gull = "gull",
+        /// a silver fish, lit from above
+        Fish = "fish",
+        /// a moth, lit by the lamp at the goal
+        Moth = "moth",
+        /// a bat with fingered wings
+        Bat = "bat",
+    }
+}
+
+/// How an animal moves.
+struct Habit {
+    /// Beats a second.
+    beats: f64,
+    /// The strongest acceleration, in speeds a second.
+    agility: f64,
+    /// How far one looks up at it, as the sine of the angle.
+    below: f64,
+    level: f64,
+    /// Height and depth of its space beside the width.
+    space: [f64; 2],
+    /// Turns of mind a second.
+    moods: f64,
+}
+
+const fn habit(figure: Figure) -> Habit {
+    match figure {
+        Figure::Starling => {
+            Habit { beats: 7.3, agility: 5.0, below: 0.45, level: 1.2, space: [0.72, 0.9], moods: 0.7 }
+        }
+        Figure::Gull => {
+            Habit { beats: 2.3, agility: 1.6, below: 0.42, level: 0.9, space: [0.75, 0.9], moods: 0.35 }
+        }
+        Figure::Fish => {
+            Habit { beats: 2.4, agility: 4.2, below: -0.12, level: 3.0, space: [0.66, 0.8], moods: 0.8 }
+        }
+        Figure::Moth => {
+            Habit { beats: 9.7, agility: 11.0, below: 0.3, level: 0.3, space: [1.0, 1.0], moods: 4.5 }
+        }
+        Figure::Bat => {
+            Habit { beats: 6.7, agility: 8.0, below: 0.45, level: 1.0, space: [0.8, 0.9], moods: 2.6 }
+        }
+    }
+}
+
+/// The longest step, in seconds.
+const LONGEST: f64 = 1.0 / 46.0;
+
+/// Steps in a frame of so many seconds: an even number.
+pub(super) fn steps(frame: f64) -> u64 {
+    2 * libm::ceil(frame / (2.0 * LONGEST)).clamp(1.0, 256.0) as u64
+}
+
+/// Neighbours that an agent would see in a flock that fills half of its space evenly.
+const NEIGHBOURS: f64 = 12.0;
+
+/// The rules, and how often wings beat in a second.
+pub(super) fn rules(
+    set: &FlockSpec,
+    seed: u64,
+    aspect: f64,
+    dt: f64,
+    solid: Option<Arc<Solid>>,
+) -> (Rules, f32) {
+    let habit = habit(set.figure);
+    let near = f64::from(scale((0.5 * set.depth) as f32));
+    let wide = 0.5 * set.spread * aspect / near;
+    let high = 0.5 * set.spread * habit.space[0] / near;
+    // In a narrow frame there is as much room down as across.
+    let home = [wide, high.max(0.3 * wide.min(1.0)), 0.5 * set.depth * habit.space[1]].map(|v| v.max(0.02));
+    let volume = 0.5 * 4.19 * home[0] * home[1] * home[2];
+    let sight = libm::cbrt(NEIGHBOURS / 4.19 * volume / set.agents as f64);
+    // In frame heights; a body has room for its wings.
+    let span = bounds(&set.size).1 / 1920.0 * aspect;
+    let room = (0.55 * sight).max(0.75 * span).min(0.5);
+    let sight = sight.max(1.6 * room).min(0.8);
+    let mut rng = Rng::of(seed ^ 0x0077_696e_6473, 0);
+    let size = home[0].max(home[1]);
+    let wind: [Mode; MODES] = core::array::from_fn(|i| {
+        // In every direction across, less in height and depth; the longest first.
+        let k = unit(
+            [rng.range(-1.0, 1.0), rng.range(-0.8, 0.8), rng.range(-0.8, 0.8)].map(|v| v as f32),
+            [1.0, 0.0, 0.0],
+        );
+        let other = [rng.range(-1.0, 1.0), rng.range(-0.6, 0.6), rng.range(-0.8, 0.8)].map(|v| v as f32);
+        let way = unit(cross(k, other), [0.0, 0.0, 1.0]);
+        let waves = (0.30 + 0.22 * i as f64) / size;
+        Mode {
+            k: mul(k, waves as f32),
+            way: mul(way, (0.8 - 0.08 * i as f64) as f32),
+            rate: rng.range(0.06, 0.16) * if i % 2 == 0 { 1.0 } else { -1.0 },
+            phase: rng.next_f64(),
+        }
+    });
+    let cos = (1.0 - habit.below * habit.below).sqrt();
+    let rules = Rules {
+        agents: set.agents as usize,
+        predators: set.predators as usize,
+        seed,
+        aspect: aspect as f32,
+        dt: dt as f32,
+        speed: set.speed as f32,
+        sight: sight as f32,
+        room: room as f32,
+        separation: set.separation as f32,
+        alignment: set.alignment as f32,
+        cohesion: set.cohesion as f32,
+        wander: set.wander as f32,
+        erratic: set.erratic as f32,
+        moods: habit.moods,
+        waves: set.waves as f32,
+        pull: set.pull as f32,
+        level: habit.level as f32,
+        agility: habit.agility as f32,
+        up: [0.0, -cos as f32, habit.below as f32],
+        home: home.map(|v| v as f32),
+        wind,
+        solid,
+    };
+    (rules, (habit.beats * set.flap) as f32)
+}
+
+/// Nodes of the grid of what is solid, in a frame height.
+const NODES: f64 = 180.0;
+
+/// What agents fly around.
+pub(super) fn solid(mask: &Mask, aspect: f64) -> Option<Solid> {
+    let per = NODES.min(4000.0 / aspect.max(1.0));
+    let n = [aspect, 1.0].map(|v| (v * per) as usize + 3);
+    let step = [1.0 / (per * aspect), 1.0 / per];
+    let mut inside = Vec::with_capacity(n[0] * n[1]);
+    for j in 0..n[1] {
+        for i in 0..n[0] {
+            let at = [(i as f64 - 1.0) * step[0], (j as f64 - 1.0) * step[1]];
+            inside.push(mask.mean(at, step, 3) > 0.5);
+        }
+    }
+    let first = -1.0 / per;
+    Solid::new(n, [first as f32; 2], per as f32, &inside)
+}

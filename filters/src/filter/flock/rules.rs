@@ -1,0 +1,524 @@
+//! One step of the agents: which of them are near each other, and what that and everything else does to each.
+//!
+//! Lengths are frame heights, times seconds; x is to the right, y down and z away from the camera. The neighbours of an
+//! agent are looked for in the cells around its own, after a stable counting sort of all agents by cell: nearly a third of
+//! them change cells at each step, and at that rate a sort of all is quicker than a packed array. The sums of an agent are
+//! made in the order of cells and, within each, of ids; so they depend on the state alone.
+
+use super::super::overlay::Rng;
+use super::vector::{V, add, cross, dot, mul, sub, unit, wave};
+use crate::lend::Executor;
+use crate::noise::seed::mix64;
+use crate::particle::fluid::Solid;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Position, velocity, roll (turns, clockwise seen from behind), and the phase of its wings or fins (turns).
+pub(super) type Agent = [f32; 8];
+
+/// The most agents looked at in three cells in a row; of more, so many from a place that changes with agent and step.
+pub(super) const CAP: usize = 14;
+/// Waves of the wind.
+pub(super) const MODES: usize = 5;
+/// The most cells.
+const CELLS: usize = 1 << 18;
+/// Agents that a task moves.
+const PART: usize = 512;
+
+/// Seconds in which an agent takes on its neighbours' velocity, closes up, and makes room.
+pub(super) const ALIGN: f32 = 0.30;
+pub(super) const CLOSE: f32 = 0.60;
+pub(super) const PART_WAYS: f32 = 0.10;
+/// Seconds in which it takes on the speed of its kind.
+pub(super) const CRUISE: f32 = 0.5;
+/// How near a predator or a threat may come, and an obstacle.
+pub(super) const FEAR: f32 = 0.32;
+pub(super) const MARGIN: f32 = 0.07;
+
+/// Distance of the camera from the nearest agents, in frame heights.
+pub(super) const CAMERA: f32 = 1.6;
+
+/// How large what is `z` away from the plane of the frame appears.
+#[inline(always)]
+pub(super) fn scale(z: f32) -> f32 {
+    CAMERA / (CAMERA + z)
+}
+
+/// One wave of the wind: what it does, and how it runs.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Mode {
+    /// Waves in a frame height along each axis.
+    pub(super) k: V,
+    /// Across `k`, so that the wind neither gathers nor thins out.
+    pub(super) way: V,
+    /// Turns a second, and at the start.
+    pub(super) rate: f64,
+    pub(super) phase: f64,
+}
+
+/// All that shapes a step.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    /// Agents, and predators behind them.
+    pub(super) agents: usize,
+    pub(super) predators: usize,
+    pub(super) seed: u64,
+    /// Width of the frame.
+    pub(super) aspect: f32,
+    /// Seconds of a step.
+    pub(super) dt: f32,
+    pub(super) speed: f32,
+    /// How far an agent sees others, and from where on it makes room.
+    pub(super) sight: f32,
+    pub(super) room: f32,
+    pub(super) separation: f32,
+    pub(super) alignment: f32,
+    pub(super) cohesion: f32,
+    pub(super) wander: f32,
+    pub(super) erratic: f32,
+    /// Turns of mind a second.
+    pub(super) moods: f64,
+    pub(super) waves: f32,
+    pub(super) pull: f32,
+    /// How much of the fall and climb is taken off in a second.
+    pub(super) level: f32,
+    /// The strongest acceleration, in speeds a second.
+    pub(super) agility: f32,
+    /// Up, towards the camera where one looks up at them.
+    pub(super) up: V,
+    /// Half axes of the home.
+    pub(super) home: V,
+    pub(super) wind: [Mode; MODES],
+    pub(super) solid: Option<Arc<Solid>>,
+}
+
+/// What moves from step to step without the agents.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Moment {
+    /// Steps made before.
+    pub(super) step: u64,
+    /// The middle of the home.
+    pub(super) home: V,
+    /// What is fled, in the plane of the frame.
+    pub(super) threat: Option<[f32; 2]>,
+}
+
+/// What a step makes of the time, once for all agents.
+pub(super) struct Air {
+    pub(super) phases: [f32; MODES],
+    /// Where the wave of turns is, along which direction, and how strong.
+    pub(super) front: f32,
+    pub(super) way: V,
+    pub(super) mood: f64,
+}
+
+/// Seconds from one wave of turns to the next.
+const WAVES: f64 = 2.6;
+
+impl Rules {
+    pub(super) fn air(&self, step: u64) -> Air {
+        let t = step as f64 * f64::from(self.dt);
+        let fraction = |v: f64| (v - libm::floor(v)) as f32;
+        let event = libm::floor(t / WAVES);
+        let mut rng = Rng::of(self.seed ^ 0x7761_7665, event as u64);
+        let way = unit(
+            [rng.range(-1.0, 1.0) as f32, rng.range(-0.5, 0.5) as f32, rng.range(-0.6, 0.6) as f32],
+            [1.0, 0.0, 0.0],
+        );
+        Air {
+            phases: self.wind.map(|m| fraction(t * m.rate + m.phase)),
+            // From one side of the home to the other, and beyond.
+            front: (-1.7 + 3.4 * (t / WAVES - event)) as f32,
+            way,
+            mood: t * self.moods,
+        }
+    }
+
+    /// Wind at a place, about 1 long.
+    #[inline(always)]
+    pub(super) fn wind(&self, air: &Air, at: V) -> V {
+        let mut sum = [0.0; 3];
+        for (mode, phase) in self.wind.iter().zip(air.phases) {
+            sum = add(sum, mul(mode.way, wave(dot(mode.k, at) + phase)));
+        }
+        sum
+    }
+
+    /// What an agent has in mind for itself: a direction up to 1 long that changes smoothly.
+    #[inline(always)]
+    pub(super) fn mind(&self, air: &Air, id: u64) -> V {
+        let own = mix64(self.seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let at = air.mood + (own >> 40) as f64 / (1 << 24) as f64;
+        let knot = libm::floor(at);
+        let u = (at - knot) as f32;
+        let u = u * u * (3.0 - 2.0 * u);
+        let vector = |knot: u64| {
+            let bits = mix64(own.wrapping_add(knot.wrapping_mul(0xd129_0d3b_3c1f_9a55)));
+            [0, 21, 42].map(|shift| ((bits >> shift) & 0x1f_ffff) as f32 / (1 << 20) as f32 - 1.0)
+        };
+        let (a, b) = (vector(knot as i64 as u64), vector(knot as i64 as u64 + 1));
+        add(a, mul(sub(b, a), u))
+    }
+
+    /// How much a wave of turns takes hold of an agent, 0 to 1.
+    #[inline(always)]
+    pub(super) fn turn(&self, air: &Air, from_home: V) -> f32 {
+        let along = dot(air.way, from_home) - air.front;
+        let w = 1.0 - along * along * 12.0;
+        if w > 0.0 { w * w * self.waves } else { 0.0 }
+    }
+
+    /// The speed of an agent: each has its own.
+    #[inline(always)]
+    pub(super) fn own_speed(&self, id: u64) -> f32 {
+        let part =
+            (mix64(self.seed ^ id.wrapping_mul(0x2545_f491_4f6c_dd1d)) >> 40) as f32 / (1 << 24) as f32;
+        self.speed * (0.9 + 0.2 * part)
+    }
+
+    /// How an agent would move if there were no others.
+    #[inline(always)]
+    pub(super) fn alone(&self, air: &Air, now: &Moment, id: u64, p: V, v: V) -> V {
+        let own = self.own_speed(id);
+        let from = sub(p, now.home);
+        let part = [from[0] / self.home[0], from[1] / self.home[1], from[2] / self.home[2]];
+        let out = dot(part, part).sqrt();
+        let mut acc = [0.0; 3];
+        // Home: not felt in its middle.
+        let back = ((out - 0.45) * 2.0).clamp(0.0, 3.0) * self.pull;
+        let inwards = unit([-part[0], -part[1], -part[2]], [0.0; 3]);
+        acc = add(acc, mul(inwards, back * own * 2.2));
+        acc = add(acc, mul(self.wind(air, p), self.wander * own * 1.6));
+        if self.erratic > 0.0 {
+            acc = add(acc, mul(self.mind(air, id), self.erratic * own * 9.0));
+        }
+        if self.waves > 0.0 {
+            acc = add(acc, mul(air.way, -self.turn(air, part) * own * 3.0));
+        }
+        // Level flight.
+        acc = sub(acc, mul(self.up, dot(v, self.up) * self.level));
+        let fast = dot(v, v).sqrt();
+        add(acc, mul(unit(v, [1.0, 0.0, 0.0]), (own - fast) / CRUISE))
+    }
+
+    /// Away from predators, a threat and what is solid.
+    #[inline(always)]
+    pub(super) fn flight(&self, now: &Moment, predators: &[Agent], id: u64, p: V) -> V {
+        let own = self.own_speed(id);
+        let mut acc = [0.0; 3];
+        for f in predators {
+            let away = sub(p, [f[0], f[1], f[2]]);
+            let far = dot(away, away).sqrt();
+            let near = (1.0 - far / FEAR).max(0.0);
+            acc = add(acc, mul(unit(away, [0.0, -1.0, 0.0]), near * own * 12.0));
+        }
+        let s = scale(p[2]);
+        let [x, y] = self.seen(p);
+        if let Some([tx, ty]) = now.threat {
+            let away = [x - tx, y - ty, 0.0];
+            let far = dot(away, away).sqrt();
+            let near = (1.0 - far / FEAR).max(0.0);
+            acc = add(acc, mul(unit(away, [0.0, -1.0, 0.0]), near * own * 16.0 / s));
+        }
+        if let Some(solid) = &self.solid {
+            let (far, way) = solid.at(x, y);
+            let near = (1.0 - far / MARGIN).clamp(0.0, 1.5);
+            acc = add(acc, mul([way[0], way[1], 0.0], near * own * 18.0));
+        }
+        acc
+    }
+
+    /// Where a place is seen, in frame heights from the frame's corner.
+    #[inline(always)]
+    pub(super) fn seen(&self, p: V) -> [f32; 2] {
+        let s = scale(p[2]);
+        [0.5 * self.aspect + (p[0] - 0.5 * self.aspect) * s, 0.5 + (p[1] - 0.5) * s]
+    }
+
+    /// Moves an agent on by a step.
+    #[inline(always)]
+    pub(super) fn moved(&self, agent: &Agent, acc: V, own: f32, beats: f32, turning: f32) -> Agent {
+        let (p, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
+        let most = self.agility * own;
+        let strong = dot(acc, acc).sqrt();
+        let acc = if strong > most { mul(acc, most / strong) } else { acc };
+        let mut v = add(v, mul(acc, self.dt));
+        let fast = dot(v, v).sqrt();
+        let kept = fast.clamp(0.55 * own, 1.5 * own);
+        v = if fast > 1e-9 { mul(v, kept / fast) } else { [own, 0.0, 0.0] };
+        let mut p = add(p, mul(v, self.dt));
+        p[2] = p[2].clamp(-0.5 * CAMERA, 8.0);
+        p = [p[0].clamp(-64.0, 64.0), p[1].clamp(-64.0, 64.0), p[2]];
+        if let Some(solid) = &self.solid {
+            let [x, y] = self.seen(p);
+            let (far, way) = solid.at(x, y);
+            if far < 0.0 {
+                let s = scale(p[2]);
+                p = add(p, [-far * way[0] / s, -far * way[1] / s, 0.0]);
+                let into = v[0] * way[0] + v[1] * way[1];
+                if into < 0.0 {
+                    v = sub(v, [into * way[0], into * way[1], 0.0]);
+                }
+            }
+        }
+        // It leans into its turns as an aircraft does.
+        let ahead = unit(v, [1.0, 0.0, 0.0]);
+        let right = unit(cross(ahead, self.up), [0.0, 0.0, 1.0]);
+        let lean = (0.085 * dot(acc, right) / own).clamp(-0.2, 0.2) + turning * 0.17;
+        let roll = agent[6] + (lean - agent[6]) * (7.0 * self.dt).min(1.0);
+        // Work: climbing and speeding up beat faster.
+        let work = 1.0 + (0.6 * dot(v, self.up) / own + 0.1 * dot(acc, ahead) / own).clamp(-0.5, 0.6);
+        let phase = agent[7] + beats * work * self.dt;
+        [p[0], p[1], p[2], v[0], v[1], v[2], roll, phase - phase.floor()]
+    }
+
+    /// How a predator moves: through the middle of the flock, and back.
+    fn hunt(&self, air: &Air, middle: V, id: u64, predator: &Agent) -> V {
+        let (p, v) = ([predator[0], predator[1], predator[2]], [predator[3], predator[4], predator[5]]);
+        let to = sub(middle, p);
+        let far = dot(to, to).sqrt();
+        let own = self.own_speed(id) * 1.35;
+        // Close up it holds its course, and so comes out on the other side.
+        let eager = if far > 0.22 { 2.6 } else { 0.0 };
+        let acc = add(mul(unit(to, [0.0; 3]), eager * own), mul(self.mind(air, id), 1.5 * own));
+        let fast = dot(v, v).sqrt();
+        add(acc, mul(unit(v, [1.0, 0.0, 0.0]), (own - fast) / CRUISE))
+    }
+}
+
+/// The agents of each cell, in order of ids.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cells {
+    /// Cells along each axis.
+    size: [usize; 3],
+    first: V,
+    per: f32,
+    /// Where each cell begins, and the end.
+    starts: Vec<u32>,
+    /// Ids by cell.
+    pub(super) ids: Vec<u32>,
+}
+
+impl Cells {
+    /// Sorts them; cells are `sight` long, or longer where there would be too many.
+    pub(super) fn new(agents: &[Agent], sight: f32) -> Cells {
+        let (mut low, mut high) = ([f32::MAX; 3], [f32::MIN; 3]);
+        for a in agents {
+            for i in 0..3 {
+                (low[i], high[i]) = (low[i].min(a[i]), high[i].max(a[i]));
+            }
+        }
+        if agents.is_empty() {
+            (low, high) = ([0.0; 3], [0.0; 3]);
+        }
+        let mut side = 1.001 * sight.max(1e-4);
+        let count = |side: f32| [0, 1, 2].map(|i: usize| ((high[i] - low[i]) / side) as usize + 1);
+        let limit = CELLS.min(8 * agents.len() + 64);
+        while count(side).iter().product::<usize>() > limit {
+            side *= 1.25;
+        }
+        let size = count(side);
+        let mut cells = Cells {
+            size,
+            first: low,
+            per: 1.0 / side,
+            starts: vec![0; size[0] * size[1] * size[2] + 1],
+            ids: vec![0; agents.len()],
+        };
+        let of: Vec<u32> = agents.iter().map(|a| cells.number(cells.place(a))).collect();
+        for c in &of {
+            cells.starts[*c as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for s in &mut cells.starts {
+            sum += *s;
+            *s = sum;
+        }
+        let mut next = cells.starts.clone();
+        for (id, c) in of.iter().enumerate() {
+            let to = &mut next[*c as usize];
+            cells.ids[*to as usize] = id as u32;
+            *to += 1;
+        }
+        cells
+    }
+
+    pub(super) fn place(&self, a: &Agent) -> [usize; 3] {
+        [0, 1, 2]
+            .map(|i: usize| (((a[i] - self.first[i]) * self.per).max(0.0) as usize).min(self.size[i] - 1))
+    }
+
+    fn number(&self, [x, y, z]: [usize; 3]) -> u32 {
+        ((z * self.size[1] + y) * self.size[0] + x) as u32
+    }
+
+    /// Ranges of `ids`, each of the cells next to each other along x: all that may be in sight of an agent.
+    #[inline(always)]
+    pub(super) fn around(&self, a: &Agent, mut f: impl FnMut(core::ops::Range<usize>)) {
+        let [x, y, z] = self.place(a);
+        let [w, h, d] = self.size;
+        let to = (x + 1).min(w - 1);
+        for z in z.saturating_sub(1)..=(z + 1).min(d - 1) {
+            for y in y.saturating_sub(1)..=(y + 1).min(h - 1) {
+                let from = self.number([x.saturating_sub(1), y, z]) as usize;
+                let end = self.number([to, y, z]) as usize + 1;
+                let run = self.starts[from] as usize..self.starts[end] as usize;
+                if !run.is_empty() {
+                    f(run);
+                }
+            }
+        }
+    }
+}
+
+/// What neighbours do to an agent.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Near {
+    pub(super) count: f32,
+    pub(super) to: V,
+    pub(super) velocity: V,
+    pub(super) apart: V,
+}
+
+impl Rules {
+    /// Where in a run of `len` the agents begin that are looked at.
+    #[inline(always)]
+    pub(super) fn begin(id: u64, step: u64, len: usize) -> usize {
+        if len > CAP { (mix64(id ^ step << 32) % len as u64) as usize } else { 0 }
+    }
+
+    #[inline(always)]
+    fn near(&self, cells: &Cells, sorted: &[Agent], slot: usize, step: u64) -> Near {
+        let me = &sorted[slot];
+        let id = u64::from(cells.ids[slot]);
+        let (sight, room) = (self.sight * self.sight, self.room);
+        let mut near = Near::default();
+        cells.around(me, |run| {
+            let len = run.len();
+            let begin = Self::begin(id, step, len);
+            let mut one = |other: &Agent, at: usize| {
+                let d = [other[0] - me[0], other[1] - me[1], other[2] - me[2]];
+                let far2 = dot(d, d);
+                if far2 < sight && at != slot {
+                    near.count += 1.0;
+                    near.to = add(near.to, d);
+                    near.velocity = add(near.velocity, [other[3], other[4], other[5]]);
+                    let far = far2.sqrt();
+                    if far < room && far > 1e-7 {
+                        let close = 1.0 - far / room;
+                        near.apart = sub(near.apart, mul(d, close * close / far));
+                    }
+                }
+            };
+            let all = &sorted[run.clone()];
+            // From `begin` on, and from the start of the run again: at most `CAP`.
+            let first = (len - begin).min(CAP);
+            for (k, other) in all[begin..begin + first].iter().enumerate() {
+                one(other, run.start + begin + k);
+            }
+            for (k, other) in all[..begin.min(CAP - first)].iter().enumerate() {
+                one(other, run.start + k);
+            }
+        });
+        near
+    }
+
+    /// What an agent makes of its neighbours.
+    #[inline(always)]
+    pub(super) fn together(&self, near: &Near, own: f32, v: V) -> V {
+        let mut acc = mul(near.apart, self.separation * own / PART_WAYS);
+        if near.count > 0.0 {
+            let part = 1.0 / near.count;
+            acc = add(acc, mul(sub(mul(near.velocity, part), v), self.alignment / ALIGN));
+            acc = add(acc, mul(near.to, part * self.cohesion * own / (self.sight * CLOSE)));
+        }
+        acc
+    }
+
+    /// The state after the next step; `beats` is how often wings beat in a second.
+    pub(super) fn step(
+        &self,
+        state: &[Agent],
+        now: &Moment,
+        beats: f32,
+        executor: &dyn Executor,
+    ) -> Vec<Agent> {
+        let (agents, predators) = state.split_at(self.agents.min(state.len()));
+        let air = self.air(now.step);
+        let cells = Cells::new(agents, self.sight);
+        let sorted: Vec<Agent> = cells.ids.iter().map(|id| agents[*id as usize]).collect();
+        let mut moved = vec![[0f32; 8]; sorted.len()];
+        {
+            let parts: Vec<Mutex<&mut [Agent]>> = moved.chunks_mut(PART).map(Mutex::new).collect();
+            executor.execute(parts.len(), &|part| {
+                let mut out = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+                for (k, out) in out.iter_mut().enumerate() {
+                    let slot = part * PART + k;
+                    let (me, id) = (&sorted[slot], u64::from(cells.ids[slot]));
+                    let (p, v) = ([me[0], me[1], me[2]], [me[3], me[4], me[5]]);
+                    let near = self.near(&cells, &sorted, slot, now.step);
+                    let own = self.own_speed(id);
+                    let acc = add(self.alone(&air, now, id, p, v), self.flight(now, predators, id, p));
+                    let acc = add(acc, self.together(&near, own, v));
+                    let turning = if self.waves > 0.0 {
+                        let from = sub(p, now.home);
+                        self.turn(&air, [0, 1, 2].map(|i: usize| from[i] / self.home[i]))
+                    } else {
+                        0.0
+                    };
+                    *out = self.moved(me, acc, own, beats, turning);
+                }
+            });
+        }
+        let mut out = state.to_vec();
+        for (id, agent) in cells.ids.iter().zip(&moved) {
+            out[*id as usize] = *agent;
+        }
+        if !predators.is_empty() {
+            let mut sum = [0f64; 3];
+            agents.iter().for_each(|a| (0..3).for_each(|i| sum[i] += f64::from(a[i])));
+            let middle = sum.map(|s| (s / agents.len().max(1) as f64) as f32);
+            for (k, predator) in predators.iter().enumerate() {
+                let id = (agents.len() + k) as u64;
+                let acc = self.hunt(&air, middle, id, predator);
+                out[agents.len() + k] =
+                    self.moved(predator, acc, self.own_speed(id) * 1.35, 0.6 * beats, 0.0);
+            }
+        }
+        out
+    }
+
+    /// The state at the start: agents in and around the home, already on their way.
+    pub(super) fn start(&self, home: V) -> Vec<Agent> {
+        let air = self.air(0);
+        (0..self.agents + self.predators)
+            .map(|id| {
+                let mut rng = Rng::of(self.seed, id as u64);
+                let mut at = [0f32; 3];
+                // In the ball: few tries, then wherever the last one was.
+                for _ in 0..8 {
+                    at = core::array::from_fn(|_| rng.range(-1.0, 1.0) as f32);
+                    if dot(at, at) <= 1.0 {
+                        break;
+                    }
+                }
+                let wide = if id < self.agents { 0.75 } else { 1.3 };
+                let mut p: V = core::array::from_fn(|i| home[i] + wide * at[i] * self.home[i]);
+                // Around the home, and with the wind.
+                let around = cross(self.up, at);
+                let way = add(mul(around, 0.7), mul(self.wind(&air, p), 0.6));
+                let way = unit(add(way, mul(self.mind(&air, id as u64), 0.2)), [1.0, 0.0, 0.0]);
+                let v = mul(way, self.own_speed(id as u64));
+                if let Some(solid) = &self.solid {
+                    // Out of what is solid, by some steps: the way out changes as one goes.
+                    for _ in 0..16 {
+                        let [x, y] = self.seen(p);
+                        let (far, out) = solid.at(x, y);
+                        let (s, step) = (scale(p[2]), (0.002 - far).max(0.0));
+                        p = add(p, [step * out[0] / s, step * out[1] / s, 0.0]);
+                    }
+                }
+                [p[0], p[1], p[2], v[0], v[1], v[2], 0.0, rng.next_f64() as f32]
+            })
+            .collect()
+    }
+}

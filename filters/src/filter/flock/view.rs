@@ -1,0 +1,378 @@
+//! From agents to splats: perspective, light, haze, and the smear of an open shutter.
+
+use super::super::overlay::Overlay;
+use super::figure::{Body, Figure, MOST, Part, SIMPLE, palette};
+use super::rules::{Agent, CAMERA, Rules, scale};
+use super::vector::{V, add, angle, cross, dot, mul, sub, unit, wave};
+use crate::particle::draw::{Shape, ShapeError, Splat, rank};
+
+/// The looks that splats name: an ellipse, the two halves of a triangle, light, and then the pictures of a sheet.
+const ROUND: u16 = 0;
+const RIGHT: u16 = 1;
+const LEFT: u16 = 2;
+const LIGHT: u16 = 3;
+pub(super) const SHEET: u16 = 4;
+
+/// Splats of an agent at most: each flat piece is two.
+pub(super) const SPLATS: usize = 2 * MOST;
+pub(super) const SPLATS_SIMPLE: usize = SIMPLE;
+/// Half a span, in rows, from which on a body is drawn with all its parts.
+const DETAIL: f32 = 5.0;
+/// The largest half span, in rows.
+const LARGEST: f32 = 3000.0;
+
+/// The shapes of those looks.
+pub(super) fn shapes() -> Result<[Shape; 4], ShapeError> {
+    Ok([
+        Shape::disc(0.22)?,
+        Shape::polygon(&[[-0.5, -0.5], [1.0, -0.5], [-0.5, 1.0]], 0.0)?,
+        Shape::polygon(&[[0.5, -0.5], [-1.0, -0.5], [0.5, 1.0]], 0.0)?,
+        Shape::disc(1.0)?,
+    ])
+}
+
+/// What agents look like at a moment.
+#[derive(Clone, Debug)]
+pub(super) struct Look {
+    /// Half a span, in rows of the frame.
+    pub(super) half: f32,
+    pub(super) haze: f32,
+    pub(super) haze_colour: Option<[f64; 3]>,
+    pub(super) colour: Option<[f64; 3]>,
+    /// Seconds that the shutter is open.
+    pub(super) shutter: f32,
+    /// Brightness of the lamp, and where it hangs.
+    pub(super) glow: f32,
+    pub(super) lamp: V,
+    /// Seconds since the flock set out.
+    pub(super) time: f64,
+}
+
+/// What does not change from frame to frame.
+pub(super) struct View<'a> {
+    pub(super) overlay: &'a Overlay,
+    pub(super) rules: &'a Rules,
+    pub(super) figure: Figure,
+    pub(super) beats: f32,
+    pub(super) depth: f32,
+    /// Whether there is room for all parts.
+    pub(super) full: bool,
+    /// Pictures of the sheet, and half its width and height for a span of 1.
+    pub(super) sheet: Option<(usize, [f32; 2])>,
+    pub(super) look: &'a Look,
+}
+
+/// The frame of a body as seen: where its middle is, and a unit ahead, to its right and up, in rows; the same in space.
+#[derive(Clone, Copy)]
+struct Stance {
+    at: [f32; 2],
+    axes: [V; 3],
+}
+
+impl Stance {
+    #[inline(always)]
+    fn turned(&self, v: V) -> V {
+        let [a, b, c] = self.axes;
+        add(add(mul(a, v[0]), mul(b, v[1])), mul(c, v[2]))
+    }
+}
+
+impl View<'_> {
+    fn stance(&self, p: V, v: V, roll: f32, half: f32) -> Stance {
+        let [x, y] = self.rules.seen(p);
+        let rows = self.overlay.size()[1] as f32;
+        let ahead = unit(v, [1.0, 0.0, 0.0]);
+        let right = unit(cross(ahead, self.rules.up), [0.0, 0.0, 1.0]);
+        let up = cross(right, ahead);
+        let (sin, cos) = (wave(roll), wave(roll + 0.25));
+        let (right, up) = (sub(mul(right, cos), mul(up, sin)), add(mul(up, cos), mul(right, sin)));
+        Stance { at: [x * rows, y * rows], axes: [ahead, right, up].map(|a| mul(a, half)) }
+    }
+
+    /// How far wings go at the moment: some glide now and then.
+    fn effort(&self, figure: Figure, id: u64, speed: f32) -> f32 {
+        let mood = |rate: f64| {
+            let mut air = self.rules.air(0);
+            air.mood = self.look.time * rate;
+            self.rules.mind(&air, id ^ 0x6d6f_6f64_0000)[0]
+        };
+        match figure {
+            Figure::Starling => (0.85 + 0.55 * mood(1.3)).clamp(0.2, 1.0),
+            Figure::Gull => (0.5 + 1.0 * mood(0.45)).clamp(0.05, 1.0),
+            Figure::Bat => (0.9 + 0.2 * mood(1.5)).clamp(0.6, 1.0),
+            Figure::Moth => (0.9 + 0.3 * mood(2.0)).clamp(0.4, 1.0),
+            Figure::Fish => (0.25 + 0.55 * speed + 0.3 * mood(0.8)).clamp(0.2, 1.2),
+        }
+    }
+
+    /// The splats of an agent, in order from the back.
+    pub(super) fn splats(&self, agent: &Agent, id: u64, out: &mut Vec<Splat>) {
+        let (p, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
+        let preys = self.rules.agents as u64;
+        let figure = match self.figure {
+            Figure::Moth if id >= preys => Figure::Bat,
+            figure => figure,
+        };
+        let large = if id >= preys { 2.2 } else { self.own_size(id) };
+        let half = (self.look.half * scale(p[2]) * large).min(LARGEST);
+        let [width, rows] = self.overlay.size();
+        let here = self.stance(p, v, agent[6], half);
+        let around = 2.0 * half + 2.0;
+        let shown = [width as f32 / self.overlay.narrow() as f32, rows as f32];
+        if !(half > 0.0 && (0..2).all(|i| here.at[i] > -around && here.at[i] < shown[i] + around)) {
+            return;
+        }
+        let open = self.look.shutter;
+        let then = self.stance(add(p, mul(v, open)), v, agent[6], half);
+        let (colour, opacity) = self.air(p);
+        let first = out.len();
+        if let Some((cells, [w, h])) = self.sheet {
+            let cell = ((agent[7] * cells as f32) as usize).min(cells.max(1) - 1);
+            let turns = angle(here.axes[0][0], here.axes[0][1]);
+            let splat = self.put(mid(here.at, then.at), [half * w, half * h], turns);
+            out.push(Splat { style: SHEET + cell as u16, ..splat }.faded(opacity));
+        } else {
+            let effort = self.effort(figure, id, dot(v, v).sqrt() / self.rules.speed.max(1e-6));
+            let simple = !(self.full && half >= DETAIL);
+            let (mut a, mut b) = (Body::EMPTY, Body::EMPTY);
+            a.pose(figure, simple, agent[7], effort);
+            b.pose(figure, simple, agent[7] + self.beats * open, effort);
+            let paint = Paint { colours: palette(figure), haze: colour, light: self.light(figure, p, &here) };
+            for (a, b) in a.parts[..a.len].iter().zip(&b.parts[..b.len]) {
+                match (a, b) {
+                    (Part::Flat(a, shade), Part::Flat(b, _)) => {
+                        let corners = |stance: &Stance, c: &[V; 3]| {
+                            c.map(|c| stance.turned(c))
+                                .map(|t| ([stance.at[0] + t[0], stance.at[1] + t[1]], t))
+                        };
+                        let (a, b) = (corners(&here, a), corners(&then, b));
+                        let normal = cross(sub(a[1].1, a[0].1), sub(a[2].1, a[0].1));
+                        let rgb = self.shaded(&paint, figure, *shade, Some(normal), &here);
+                        self.flat(a.map(|c| c.0), b.map(|c| c.0), half, rgb, opacity, out);
+                    }
+                    (Part::Round(a, axes, shade), Part::Round(b, ..)) => {
+                        let place = |stance: &Stance, c: &V| {
+                            let t = stance.turned(*c);
+                            [stance.at[0] + t[0], stance.at[1] + t[1]]
+                        };
+                        let (a, b) = (place(&here, a), place(&then, b));
+                        let rgb = self.shaded(&paint, figure, *shade, None, &here);
+                        self.round(a, b, axes.map(|e| here.turned(e)), rgb, opacity, out);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for (k, splat) in out[first..].iter_mut().enumerate() {
+            splat.rank = rank(p[2], (id << 6) as i64 + k as i64);
+        }
+    }
+
+    fn own_size(&self, id: u64) -> f32 {
+        0.85 + 1.5 * (self.rules.own_speed(id) / self.rules.speed.max(1e-6) - 0.9)
+    }
+
+    /// What the air does to a place: haze of a colour and how much of it, or how much is still seen.
+    fn air(&self, p: V) -> (Option<([f64; 3], f64)>, f32) {
+        let far = ((p[2] + 0.1) / (self.depth + 0.1)).clamp(0.0, 1.2);
+        let part = (self.look.haze * far).clamp(0.0, 1.0);
+        match self.look.haze_colour {
+            Some(colour) => (Some((colour, f64::from(part))), 1.0),
+            None => (None, 1.0 - 0.85 * part),
+        }
+    }
+
+    /// How bright light makes what is there: a factor, and what shines.
+    fn light(&self, figure: Figure, p: V, stance: &Stance) -> (f64, f64) {
+        match figure {
+            Figure::Moth => {
+                let to = sub(p, self.look.lamp);
+                let far2 = f64::from(dot(to, to));
+                (0.16 + f64::from(self.look.glow) * 1.05 / (1.0 + far2 * 22.0), 0.0)
+            }
+            Figure::Fish => {
+                // Daylight from above, in ripples; a flank that comes round throws it back.
+                let ripple = wave(p[0] * 1.7 + 0.6 * p[2] + 0.23 * self.look.time as f32)
+                    * wave(p[0] * 0.9 - p[1] * 0.7 - 0.17 * self.look.time as f32);
+                let side = unit(stance.axes[1], [0.0, 0.0, -1.0]);
+                let side = if side[2] > 0.0 { mul(side, -1.0) } else { side };
+                let s = dot(side, [-0.33, -0.42, -0.846]).max(0.0);
+                let shine = (s * s) * (s * s);
+                (
+                    f64::from(1.08 - 0.34 * self.rules.seen(p)[1] + 0.12 * ripple),
+                    f64::from(shine * shine * shine),
+                )
+            }
+            _ => (1.0, 0.0),
+        }
+    }
+
+    fn shaded(
+        &self,
+        paint: &Paint,
+        figure: Figure,
+        shade: usize,
+        normal: Option<V>,
+        stance: &Stance,
+    ) -> [u16; 3] {
+        const SUN: V = [-0.36, -0.80, -0.48];
+        let mut rgb = paint.colours[shade];
+        if let Some(colour) = self.look.colour {
+            let bright = rgb[0].max(rgb[1]).max(rgb[2]);
+            let most = paint.colours.iter().flatten().fold(0.0f64, |m, v| m.max(*v));
+            rgb = colour.map(|c| c * (0.5 + 0.5 * bright / most.max(1e-9)));
+        }
+        let (light, shine) = paint.light;
+        let mut bright = light;
+        if let Some(n) = normal {
+            let n = unit(n, [0.0, 0.0, -1.0]);
+            let facing = if n[2] > 0.0 { mul(n, -1.0) } else { n };
+            bright *= 0.80 + 0.26 * f64::from(dot(facing, SUN));
+            // From below they are in their own shade.
+            if figure == Figure::Gull && dot(facing, stance.axes[2]) < 0.0 {
+                bright *= 0.84;
+            }
+        }
+        rgb = rgb.map(|c| c * bright);
+        if figure == Figure::Fish && shade != 4 {
+            let part = if shade == 2 { 0.25 } else { 0.75 };
+            rgb = [0, 1, 2].map(|i: usize| rgb[i] + (1.0 - rgb[i]) * shine * part);
+        }
+        if figure == Figure::Moth {
+            rgb = [rgb[0], rgb[1] * 0.90, rgb[2] * 0.72];
+        }
+        if let Some((haze, part)) = paint.haze {
+            rgb = [0, 1, 2].map(|i: usize| rgb[i] + (haze[i] - rgb[i]) * part);
+        }
+        self.overlay.painter.colour(rgb.map(|c| c.clamp(0.0, 1.0)))
+    }
+
+    /// A splat at a place in rows.
+    fn put(&self, at: [f32; 2], half: [f32; 2], turns: f32) -> Splat {
+        let centre = [f64::from(at[0]) * self.overlay.narrow(), f64::from(at[1])];
+        self.overlay.splat(centre, half.map(f64::from), f64::from(turns))
+    }
+
+    /// An ellipsoid by its half axes, seen from `a` to `b`.
+    fn round(
+        &self,
+        a: [f32; 2],
+        b: [f32; 2],
+        axes: [V; 3],
+        colour: [u16; 3],
+        opacity: f32,
+        out: &mut Vec<Splat>,
+    ) {
+        // The outline of an ellipsoid is the ellipse of the sum of its axes' squares.
+        let square = |v: [f32; 2]| [v[0] * v[0], v[0] * v[1], v[1] * v[1]];
+        let mut m = [0f32; 3];
+        for e in axes {
+            let s = square([e[0], e[1]]);
+            m = [m[0] + s[0], m[1] + s[1], m[2] + s[2]];
+        }
+        let before = (m[0] * m[2] - m[1] * m[1]).max(0.0).sqrt();
+        let smear = square([0.45 * (b[0] - a[0]), 0.45 * (b[1] - a[1])]);
+        m = [m[0] + smear[0], m[1] + smear[1], m[2] + smear[2]];
+        let (mean, off) = (0.5 * (m[0] + m[2]), 0.5 * (m[0] - m[2]));
+        let root = (off * off + m[1] * m[1]).sqrt();
+        let half = [(mean + root).max(0.0).sqrt(), (mean - root).max(0.0).sqrt()];
+        let part = if half[0] * half[1] > 1e-6 { (before / (half[0] * half[1])).min(1.0) } else { 1.0 };
+        let splat = self.put(mid(a, b), half, 0.5 * angle(off, m[1]));
+        out.push(Splat { style: ROUND, colour, ..splat }.faded(opacity * part));
+    }
+
+    /// A triangle seen from `a` to `b`, as two with a right angle; never thinner than a feather.
+    fn flat(
+        &self,
+        a: [[f32; 2]; 3],
+        b: [[f32; 2]; 3],
+        half: f32,
+        colour: [u16; 3],
+        opacity: f32,
+        out: &mut Vec<Splat>,
+    ) {
+        let c = [0, 1, 2].map(|i: usize| mid(a[i], b[i]));
+        let long = |i: usize| {
+            let (p, q) = (c[i], c[(i + 1) % 3]);
+            (q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1])
+        };
+        let i = (1..3).fold(0, |best, i| if long(i) > long(best) { i } else { best });
+        let (mut p, mut q, top) = (c[i], c[(i + 1) % 3], c[(i + 2) % 3]);
+        let base = long(i).sqrt();
+        if !(base > 1e-3) {
+            return;
+        }
+        let mut u = [(q[0] - p[0]) / base, (q[1] - p[1]) / base];
+        let mut high = (top[1] - p[1]) * u[0] - (top[0] - p[0]) * u[1];
+        if high < 0.0 {
+            (p, q, high) = (q, p, -high);
+            u = [-u[0], -u[1]];
+        }
+        let along = ((top[0] - p[0]) * u[0] + (top[1] - p[1]) * u[1]).clamp(0.0, base);
+        let n = [-u[1], u[0]];
+        let moved = [0, 1].map(|k: usize| (0..3).map(|i| b[i][k] - a[i][k]).sum::<f32>() / 3.0);
+        let smear = [u, n].map(|d| 0.45 * (moved[0] * d[0] + moved[1] * d[1]).abs());
+        let turns = angle(u[0], u[1]);
+        let foot = [p[0] + u[0] * along, p[1] + u[1] * along];
+        let thin = 0.02 * half;
+        // Halves meet without a seam where each is a little larger.
+        const SEAM: f32 = 0.30;
+        let _ = q;
+        for (leg, way, style) in [(base - along, 1.0, RIGHT), (along, -1.0, LEFT)] {
+            if leg < 0.02 * base {
+                continue;
+            }
+            let at = [0, 1].map(|k: usize| foot[k] + (way * u[k] * leg + n[k] * high) / 3.0);
+            let size = [(leg + SEAM) / 1.5, (high.max(thin) + SEAM) / 1.5];
+            let wide = [0, 1].map(|k: usize| (size[k] * size[k] + smear[k] * smear[k]).sqrt());
+            let part = size[0] * size[1] / (wide[0] * wide[1]);
+            let splat = self.put(at, wide, turns);
+            out.push(Splat { style, colour, ..splat }.faded(opacity * part));
+        }
+    }
+
+    /// The lamp of moths: its bulb and its light.
+    pub(super) fn lamp(&self, out: &mut Vec<Splat>) {
+        let glow = self.look.glow;
+        if self.figure != Figure::Moth || glow <= 0.0 {
+            return;
+        }
+        let p = self.look.lamp;
+        let [x, y] = self.rules.seen(p);
+        let rows = self.overlay.size()[1] as f32;
+        let (at, s) = ([x * rows, y * rows], scale(p[2]) * rows);
+        let rings = [
+            (0.62, 0.30, [1.0, 0.72, 0.36]),
+            (0.20, 0.55, [1.0, 0.82, 0.52]),
+            (0.045, 1.0, [1.0, 0.95, 0.82]),
+        ];
+        for (k, (wide, strong, rgb)) in rings.into_iter().enumerate() {
+            let splat = self.put(at, [wide * s; 2], 0.0);
+            let colour = self.overlay.painter.colour(rgb);
+            let rank = rank(p[2], (1 << 38) + k as i64);
+            out.push(Splat { style: LIGHT, colour, rank, ..splat }.faded(strong * glow));
+        }
+    }
+}
+
+/// How a body is painted.
+struct Paint {
+    colours: [[f64; 3]; 7],
+    haze: Option<([f64; 3], f64)>,
+    light: (f64, f64),
+}
+
+#[inline(always)]
+fn mid(a: [f32; 2], b: [f32; 2]) -> [f32; 2] {
+    [0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])]
+}
+
+/// The largest half span that can be, in rows, of agents whose half span is so many.
+pub(super) fn largest(half: f64) -> f64 {
+    half * f64::from(scale(-0.5 * CAMERA)) * 2.2
+}
+
+/// Whether bodies of half spans up to this may be drawn with all their parts.
+pub(super) fn detailed(half: f64) -> bool {
+    largest(half) >= f64::from(DETAIL)
+}
