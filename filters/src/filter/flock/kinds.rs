@@ -89,7 +89,7 @@ pub(super) fn rules(
     let sight = libm::cbrt(NEIGHBOURS / 4.19 * volume / set.agents as f64);
     // In frame heights; a body has room for its wings.
     let span = bounds(&set.size).1 / 1920.0 * aspect;
-    let room = (0.55 * sight).max(0.75 * span).min(0.5);
+    let room = (0.42 * sight).max(0.75 * span).min(0.5);
     let sight = sight.max(1.6 * room).min(0.8);
     let mut rng = Rng::of(seed ^ 0x0077_696e_6473, 0);
     let size = home[0].max(home[1]);

@@ -299,7 +299,7 @@ impl View<'_> {
         let i = (1..3).fold(0, |best, i| if long(i) > long(best) { i } else { best });
         let (mut p, mut q, top) = (c[i], c[(i + 1) % 3], c[(i + 2) % 3]);
         let base = long(i).sqrt();
-        if !(base > 1e-3) {
+        if base.is_nan() || base <= 1e-3 {
             return;
         }
         let mut u = [(q[0] - p[0]) / base, (q[1] - p[1]) / base];
