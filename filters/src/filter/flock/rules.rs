@@ -15,8 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Position, velocity, roll (turns, clockwise seen from behind), and the phase of its wings or fins (turns).
 pub(super) type Agent = [f32; 8];
 
-/// The most agents looked at in three cells in a row; of more, so many from a place that changes with agent and step.
-pub(super) const CAP: usize = 14;
+/// The most agents looked at in three cells in a row; of more, so many from a place that changes with agent and step, each
+/// standing for several.
+pub(super) const CAP: usize = 16;
 /// Waves of the wind.
 pub(super) const MODES: usize = 5;
 /// The most cells.
@@ -395,17 +396,18 @@ impl Rules {
         cells.around(me, |run| {
             let len = run.len();
             let begin = Self::begin(id, step, len);
+            let weight = if len > CAP { len as f32 / CAP as f32 } else { 1.0 };
             let mut one = |other: &Agent, at: usize| {
                 let d = [other[0] - me[0], other[1] - me[1], other[2] - me[2]];
                 let far2 = dot(d, d);
                 if far2 < sight && at != slot {
-                    near.count += 1.0;
-                    near.to = add(near.to, d);
-                    near.velocity = add(near.velocity, [other[3], other[4], other[5]]);
+                    near.count += weight;
+                    near.to = add(near.to, mul(d, weight));
+                    near.velocity = add(near.velocity, mul([other[3], other[4], other[5]], weight));
                     let far = far2.sqrt();
                     if far < room && far > 1e-7 {
                         let close = 1.0 - far / room;
-                        near.apart = sub(near.apart, mul(d, close * close / far));
+                        near.apart = sub(near.apart, mul(d, weight * close * close / far));
                     }
                 }
             };
