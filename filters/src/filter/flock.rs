@@ -152,9 +152,6 @@ impl Spec for FlockSpec {
         if self.obstacle.is_some() && self.obstacle_frame.is_some() {
             return Err(fault("obstacle_frame", "stands for `obstacle`: give one of the two"));
         }
-        if self.image.is_none() && (self.columns > 1 || self.rows > 1) {
-            return Err(fault("columns", "a sheet needs an image: image=FILE.png"));
-        }
         Ok(())
     }
 

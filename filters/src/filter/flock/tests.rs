@@ -1,4 +1,3 @@
-mod preview;
 mod twin;
 
 use super::*;
@@ -295,7 +294,6 @@ fn what_cannot_be_is_refused() {
         refused(&[("obstacle", "x.png"), ("obstacle_frame", "3")], &small()).setting,
         "obstacle_frame"
     );
-    assert_eq!(refused(&[("columns", "4")], &small()).setting, "columns");
     assert_eq!(refused(&[("image", "x.png")], &small()).setting, "image");
     let long = Format { width: 8000, height: 20, ..small() };
     assert!(refused(&[], &long).problem.contains("crop"));
