@@ -228,10 +228,12 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
     if let Some(codec) = refused.first().filter(|_| asked) {
         let mut takes: Vec<String> = layouts(codec).into_iter().map(|l| l.1.name).collect();
         takes.dedup();
-        text += &match takes.is_empty() {
-            true => ", which takes frames in the memory of a graphics card only".to_owned(),
-            false => format!(", which takes {}", takes.join(", ")),
-        };
+        if takes.is_empty() {
+            let name = names.join(" or ");
+            let others = able(Some(container), format).join(", ");
+            return format!("{name} takes frames in the memory of a graphics card only; --codec {others} can");
+        }
+        text += &format!(", which takes {}", takes.join(", "));
     }
     let (here, anywhere) = (able(Some(container), format), able(None, format));
     let instead = match (here.is_empty(), anywhere.is_empty()) {
