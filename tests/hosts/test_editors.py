@@ -33,9 +33,9 @@ def hashes(raw):
 
 def run(line):
     """Runs a program. MLT's now and then waits for ever after its last frame, with no filter of ours too."""
-    for _ in range(4):
+    for _ in range(8):
         try:
-            return subprocess.run(line, capture_output=True, env=ENVIRONMENT, timeout=20, stdin=subprocess.DEVNULL)
+            return subprocess.run(line, capture_output=True, env=ENVIRONMENT, timeout=15, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             print(f"again: {line[0]}", flush=True)
     raise AssertionError(f"{line} does not end")

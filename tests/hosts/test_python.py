@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import grainfield as gf
 import numpy as np
+from grainfield._chain import _FILES
 from common import FRAMES, FULL, HEIGHT, WIDTH, Checks, Clip, chain_of, expected, interleaved, md5, trials
 
 check = Checks(f"Python {sys.version.split()[0]}, NumPy {np.__version__}")
@@ -177,6 +178,8 @@ def described(all_trials):
     for name in all_trials:
         call = getattr(gf, name.replace("-", "_"))
         check.true(f"{name} has a page", len(inspect.getdoc(call) or "") > 200)
+        files = {id for id, p in inspect.signature(call).parameters.items() if "Path" in str(p.annotation)}
+        check.true(f"{name}: files are read again: {files}", files <= set(_FILES))
     check.true("types", "Literal" in str(inspect.signature(gf.grain).parameters["preset"].annotation))
     if FULL:
         done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "-p", "grainfield"], capture_output=True, text=True)

@@ -26,6 +26,9 @@ Path = Union[str, "os.PathLike[str]"]
 #: Frames a second.
 Rate = Union[int, float, str, Fraction]
 
+#: Settings that name files.
+_FILES = ("image", "effect", "shape", "obstacle", "table")
+
 _BITS = {"u1": 8, "u2": 16, "f4": 0}
 
 
@@ -210,6 +213,6 @@ def apply(name: str, image: Array, settings: Dict[str, Any], options: Tuple[Any,
     frame, rate, seed, last, transfer, bits = options
     # A file may have changed since it was read.
     files = any(isinstance(value, os.PathLike) or "@" in chain for value in settings.values())
-    names = any(settings.get(id) is not None for id in ("image", "effect", "shape", "obstacle"))
+    names = any(settings.get(id) is not None for id in _FILES)
     make = _kept.__wrapped__ if files or names else _kept
     return make(chain, _rate(rate), seed, last, transfer, bits)(image, frame, out)
