@@ -104,7 +104,7 @@ class Clip:
         draw = random.Random(name)
         self.frames = [[self._plane(draw, *size) for size in self.sizes] for _ in range(FRAMES)]
         folder = WORK / name
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         if "y4m" in spec:
             self.path = folder / "clip.y4m"
             head = f"YUV4MPEG2 W{WIDTH} H{HEIGHT} F24:1 Ip A1:1 C{spec['y4m']}\n".encode()
