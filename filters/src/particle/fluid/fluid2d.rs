@@ -5,9 +5,8 @@
 //! be), speed is limited, and what leaves the box or enters something solid is put back.
 //!
 //! Parcels lie in columns in the order of a grid's cells, row by row, in a cell by number. They are put in order before
-//! every step ([`Fluid2d::settle`]), so that no pair is ever missed, by a stable counting sort of all: at the rates at
-//! which parcels of a fluid change cells it takes less time than a packed memory array takes to move the few and to be
-//! read in order, whatever the number of parcels (`./x bench settle`).
+//! every step ([`Fluid2d::settle`]), so that no pair is ever missed, by a stable counting sort of all. `./x bench settle`
+//! sets it beside a packed memory array at the rates at which parcels of a fluid change cells.
 //!
 //! The state is a function of the settings, the parcels and the number of steps: neither threads, nor the instruction
 //! set, nor saving and restoring change a bit.
