@@ -3,10 +3,11 @@
 use super::fault::Fault;
 use super::files::Roots;
 use super::jobs::{self, Jobs};
+use super::keep::{self, Base};
 use super::picture;
 use super::problem::{Ask, Body, Name, Problem};
 use super::recipe::{self, RecipeFault, RecipeText};
-use super::{autosave_file, curve as curves, guard};
+use super::{autosave_file, curve as curves, guard, sound};
 use crate::assets::DiskStateCache;
 use crate::cli::StudioArgs;
 use crate::disk::Output;
@@ -42,7 +43,7 @@ const MAX_TEXT: u64 = 1 << 20;
 
 pub(super) type Shared = State<Arc<Studio>>;
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -60,6 +61,8 @@ pub(super) struct Studio {
     jobs: Jobs,
     cache: Cache,
     clips: Mutex<Vec<(u32, Clip)>>,
+    /// The files that clips are read from, for their sound.
+    pub(super) sounds: Mutex<Vec<(u32, PathBuf)>>,
     recipes: Mutex<Vec<(u128, Arc<Recipe>)>>,
     shown: Mutex<Vec<(Which, Arc<Frame>)>>,
     autosave: Option<PathBuf>,
@@ -87,7 +90,7 @@ impl Studio {
             let text = std::fs::read_to_string(path).map_err(|e| format!("{name}: {e}"))?;
             let read = recipe::parse(&text, false)
                 .map_err(|e| format!("{name}:{}: {}", e.line.unwrap_or(1), e.text))?;
-            start["recipe"] = json!({ "name": name, "recipe": read });
+            start["recipe"] = json!({ "name": name, "recipe": read, "text": text });
         }
         let news = broadcast::channel(256).0;
         Ok(Studio {
@@ -101,6 +104,7 @@ impl Studio {
             roots,
             cache: Cache { folder: asked.cache.clone(), limit: None },
             clips: Mutex::default(),
+            sounds: Mutex::default(),
             recipes: Mutex::default(),
             shown: Mutex::default(),
             start,
@@ -273,6 +277,7 @@ pub(super) async fn open(State(studio): Shared, Body(asked): Body<OpenAsked>) ->
             "rate": [format.rate.num(), format.rate.den()],
             "variable": info.variable_rate,
             "notes": info.notes,
+            "sound": sound::bytes(info, &input),
             "details": info.details,
         });
         let mut clips = lock(&studio.clips);
@@ -281,6 +286,9 @@ pub(super) async fn open(State(studio): Shared, Body(asked): Body<OpenAsked>) ->
             clips.remove(0);
         }
         clips.push((id, clip));
+        let mut sounds = lock(&studio.sounds);
+        sounds.retain(|(known, _)| clips.iter().any(|(id, _)| id == known));
+        sounds.push((id, PathBuf::from(input)));
         Ok((id, answer))
     });
     let (id, mut answer) = opened.await?;
@@ -299,6 +307,8 @@ enum Text {
 #[derive(Deserialize)]
 pub(super) struct RecipeAsked {
     clip: Option<u32>,
+    /// What the recipe was opened from.
+    base: Option<Base>,
     #[serde(flatten)]
     text: Text,
 }
@@ -343,12 +353,15 @@ pub(super) async fn recipe(State(studio): Shared, Body(asked): Body<RecipeAsked>
                 }
             }
         }
+        let fresh = recipe::to_toml(&read.all, &text);
+        let merged = asked.base.as_ref().filter(|_| read.faults.is_empty());
+        let toml = merged.and_then(|base| keep::merged(base, &text, &fresh)).unwrap_or(fresh);
         let answer = json!({
             "recipe": text,
             "key": format!("{key:032x}"),
             "chain": read.on.to_chain(),
             "canonical": read.on.canonical(),
-            "toml": recipe::to_toml(&read.all, &text),
+            "toml": toml,
             "effective": recipe::effective(&read.all),
             "faults": read.faults,
             "notes": notes,
@@ -462,8 +475,11 @@ pub(super) async fn job_verb(
             studio.jobs.stop();
             Ok(())
         }
-        "up" | "down" | "remove" => Ok(studio.jobs.change(&verb, &asked.id)?),
-        _ => Err(Problem::new(StatusCode::NOT_FOUND, "expected start, retry, stop, up, down or remove")),
+        "up" | "down" | "remove" | "postpone" | "resume" => Ok(studio.jobs.change(&verb, &asked.id)?),
+        _ => Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "expected start, retry, stop, up, down, remove, postpone or resume",
+        )),
     })
     .await?;
     Ok(Json(json!({})).into_response())

@@ -4,7 +4,7 @@ use super::api::{Answer, Shared, Which, apart};
 use super::picture::{self, Field, Rgba, View};
 use super::problem::{Ask, Name, Problem};
 use super::scopes::{self, Scope};
-use super::{scene, times};
+use super::{plots, scene, times};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
@@ -167,4 +167,27 @@ pub(super) async fn times(State(studio): Shared, Name(place): Place) -> Answer {
         Ok(times::measure(&studio.clip(clip)?, &*studio.known(key)?, number, cancel)?)
     });
     Ok(Json(json!({ "milliseconds": measured.await? })).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct PlotAsked {
+    side: Side,
+    region: Option<String>,
+}
+
+/// A plot of what is measured in a part of some frames, as a PNG image.
+pub(super) async fn plot(State(studio): Shared, Name(place): Place, Ask(asked): Ask<PlotAsked>) -> Answer {
+    let region = numbers(asked.region.as_deref())?;
+    let which = which(place, asked.side == Side::In)?;
+    let png = apart(&studio, move |studio, cancel| {
+        let (id, key, number) = which;
+        let recipe = if key == 0 { Default::default() } else { studio.known(key)? };
+        let clip = studio.clip(id)?;
+        let title = match region {
+            Some([x, y, w, h]) => format!("{}, {w}x{h} at {x},{y}, from frame {number}", clip.info().name),
+            None => format!("{}, from frame {number}", clip.info().name),
+        };
+        Ok(plots::png(&clip, &recipe, number, region, &title, cancel)?)
+    });
+    Ok(([(header::CONTENT_TYPE, "image/png")], png.await?).into_response())
 }

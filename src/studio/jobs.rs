@@ -4,7 +4,7 @@
 use super::fault::Fault;
 use super::recipe::quoted;
 use crate::batch::jobs::{Jobs as List, JobsError};
-use crate::batch::queue::{Queue, State, id};
+use crate::batch::queue::{Claim, Lease, Queue, State, id};
 use crate::disk::Output;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ use tokio::sync::broadcast;
 pub(super) const LIST: &str = "grainfield-jobs.toml";
 /// The most jobs that the page adds to.
 const MAX_JOBS: usize = 1000;
+/// What stands before the lines of a job that is postponed: to everybody else they are comments.
+const LATER: &str = "#later ";
 /// The most bytes of a list that is read.
 const MAX_TEXT: u64 = 4 << 20;
 
@@ -56,6 +58,8 @@ pub(super) struct Jobs {
     /// One change at a time.
     changing: Mutex<()>,
     child: Arc<Mutex<Option<Child>>>,
+    /// Jobs that were postponed while the studio runs: programs that have read the list before find them taken.
+    postponed: Mutex<BTreeMap<String, Box<Lease>>>,
     news: broadcast::Sender<String>,
 }
 
@@ -65,7 +69,13 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Jobs {
     pub(super) fn new(folder: &Path, news: broadcast::Sender<String>) -> Jobs {
-        Jobs { folder: folder.into(), changing: Mutex::default(), child: Arc::default(), news }
+        Jobs {
+            folder: folder.into(),
+            changing: Mutex::default(),
+            child: Arc::default(),
+            postponed: Mutex::default(),
+            news,
+        }
     }
 
     fn path(&self) -> PathBuf {
@@ -103,7 +113,7 @@ impl Jobs {
     }
 
     fn parsed(&self, text: &str) -> Result<List, Fault> {
-        match List::parse(text, &self.folder) {
+        match List::parse(&text.replace(LATER, ""), &self.folder) {
             Err(JobsError::Empty) => Ok(List::default()),
             parsed => parsed.map_err(|e| Fault::new(format!("{LIST}: {e}"))),
         }
@@ -111,13 +121,16 @@ impl Jobs {
 
     /// All jobs, in order, and whether they are being done by this studio.
     pub(super) fn rows(&self) -> Result<(Vec<Row>, bool), Fault> {
-        let list = self.parsed(&self.text()?)?;
+        let text = self.text()?;
+        let list = self.parsed(&text)?;
+        let later: Vec<bool> = blocks(&text).1.iter().map(|block| block.starts_with(LATER)).collect();
         let queue = Queue::of(&self.path());
         let known = queue.read().map_err(|e| Fault::new(format!("{}: {e}", queue.status().display())))?;
-        let rows = list.jobs.iter().map(|job| {
+        let rows = list.jobs.iter().enumerate().map(|(i, job)| {
             let id = id(job, None);
             let record = known.get(&id);
             let state = match record.map(|r| r.state) {
+                _ if later.get(i) == Some(&true) => "postponed",
                 _ if queue.is_held(&id) => "running",
                 // Whoever had it is gone.
                 None | Some(State::Waiting | State::Running) => "waiting",
@@ -196,11 +209,33 @@ impl Jobs {
         let Some(at) = rows.iter().position(|row| row.id == id) else {
             return Err(Fault::new("this job no longer exists"));
         };
+        let running = rows[at].state == "running";
+        let mut other = String::new();
         match verb {
+            "postpone" if running => return Err(Fault::new("it is being done: stop it first")),
+            "postpone" if !blocks[at].starts_with(LATER) => {
+                let name = &rows[at].name;
+                // Where disks cannot lock there is nobody else at work.
+                if let Ok(Claim::Ours(lease, _)) = Queue::of(&self.path()).claim(id, name) {
+                    lock(&self.postponed).insert(id.to_owned(), lease);
+                }
+                for line in blocks[at].trim_end().lines() {
+                    other += &format!("{}{line}\n", if line.is_empty() { "" } else { LATER });
+                }
+                blocks[at] = &other;
+            }
+            "resume" => {
+                lock(&self.postponed).remove(id);
+                other = blocks[at].replace(LATER, "");
+                blocks[at] = &other;
+            }
             "remove" if rows[at].state == "running" => {
                 return Err(Fault::new("it is running: stop it first"));
             }
-            "remove" => drop(blocks.remove(at)),
+            "remove" => {
+                lock(&self.postponed).remove(id);
+                blocks.remove(at);
+            }
             "up" if at > 0 => blocks.swap(at, at - 1),
             "down" if at + 1 < blocks.len() => blocks.swap(at, at + 1),
             _ => {}
@@ -268,7 +303,7 @@ fn blocks(text: &str) -> (&str, Vec<&str>) {
     let mut starts = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        if line.trim() == "[[job]]" {
+        if line.strip_prefix(LATER).unwrap_or(line).trim() == "[[job]]" {
             starts.push(at);
         }
         at += line.len();
@@ -316,6 +351,33 @@ mod tests {
         let text = std::fs::read_to_string(list).unwrap();
         assert!(text.starts_with("# mine\n[all]") && text.contains("# here"), "{text}");
         assert!(jobs.change("remove", "nosuch").is_err());
+    }
+
+    #[test]
+    fn what_is_postponed_is_a_comment_to_others_and_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        jobs.add(&asked("a.mkv")).unwrap();
+        jobs.add(&asked("b.mkv")).unwrap();
+        let before = std::fs::read_to_string(jobs.path()).unwrap();
+        let rows = || jobs.rows().unwrap().0;
+        let first = rows()[0].id.clone();
+        jobs.change("postpone", &first).unwrap();
+        assert_eq!(rows().iter().map(|r| r.state).collect::<Vec<_>>(), ["postponed", "waiting"]);
+        // Who reads the list now does not see it, and who has read it before finds it taken.
+        let text = std::fs::read_to_string(jobs.path()).unwrap();
+        let seen = List::parse(&text, folder.path()).unwrap();
+        assert_eq!(seen.jobs.iter().map(|j| j.name.as_str()).collect::<Vec<_>>(), ["b.mkv"]);
+        let claim = || matches!(Queue::of(&jobs.path()).claim(&first, "a.mkv"), Ok(Claim::Ours(..)));
+        assert!(!claim());
+        // Its output is still its own, and it keeps its place.
+        assert!(jobs.add(&asked("a.mkv")).is_err());
+        jobs.change("down", &first).unwrap();
+        assert_eq!(rows()[1].state, "postponed");
+        jobs.change("up", &first).unwrap();
+        jobs.change("resume", &first).unwrap();
+        assert_eq!(std::fs::read_to_string(jobs.path()).unwrap(), before);
+        assert!(claim());
     }
 
     #[test]

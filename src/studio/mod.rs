@@ -16,11 +16,14 @@ mod files;
 mod frames;
 mod guard;
 mod jobs;
+mod keep;
 mod picture;
+mod plots;
 mod problem;
 mod recipe;
 mod scene;
 mod scopes;
+mod sound;
 mod times;
 
 use crate::cli::StudioArgs;
@@ -87,6 +90,8 @@ fn router(studio: &Arc<api::Studio>) -> Router {
         .route("/pixels/{clip}/{key}/{number}", get(frames::pixels))
         .route("/scopes/{clip}/{key}/{number}", get(frames::scopes))
         .route("/scene/{clip}/{number}", get(frames::scene))
+        .route("/plot/{clip}/{key}/{number}", get(frames::plot))
+        .route("/sound/{clip}/{part}", get(sound::part))
         .route("/times/{clip}/{key}/{number}", get(frames::times))
         .route("/files", get(api::files))
         .route("/file", get(api::read_file).put(api::write_file))

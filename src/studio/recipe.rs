@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// What stands before the lines of a filter that is switched off: to everybody else they are comments.
-const OFF: &str = "#off ";
+pub(super) const OFF: &str = "#off ";
 
 /// A filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,20 +214,26 @@ pub(super) fn to_toml(all: &Recipe, asked: &RecipeText) -> String {
     out
 }
 
+/// A recipe's text with the filters that are off, and for each filter whether it is.
+pub(super) fn uncommented(text: &str) -> (String, Vec<bool>) {
+    let mut off = Vec::new();
+    let mut plain = String::new();
+    for line in text.split_inclusive('\n') {
+        let (is_off, rest) = line.strip_prefix(OFF).map_or((false, line), |rest| (true, rest));
+        if rest.trim_start().starts_with("[[filter]]") {
+            off.push(is_off);
+        }
+        plain += rest;
+    }
+    (plain, off)
+}
+
 /// Reads the TOML of a recipe, or a chain.
 pub(super) fn parse(text: &str, is_chain: bool) -> Result<RecipeText, RecipeFault> {
     if is_chain {
         return Ok(write(&Recipe::parse_chain(text)?, &[]));
     }
-    let mut off = Vec::new();
-    let mut plain = String::new();
-    for line in text.split_inclusive('\n') {
-        let (is_off, rest) = line.strip_prefix(OFF).map_or((false, line), |rest| (true, rest));
-        if rest.trim() == "[[filter]]" {
-            off.push(is_off);
-        }
-        plain += rest;
-    }
+    let (plain, off) = uncommented(text);
     let recipe = Recipe::parse_toml(&plain)?;
     // Filters that are written in another way than by headers are all on.
     Ok(write(&recipe, if off.len() == recipe.steps.len() { &off } else { &[] }))

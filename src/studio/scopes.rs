@@ -47,8 +47,9 @@ fn histogram(rgb: &Frame) -> Rgba {
     for (c, counts) in counts.iter().enumerate() {
         for (x, &n) in counts.iter().enumerate() {
             let height = (n * 250).div_ceil(top).min(256) as usize;
+            // A line over a dim area: where areas lie over each other, their mixture is no colour of the picture.
             for y in 256 - height..256 {
-                out.bytes[4 * (y * 256 + x) + c] = 210;
+                out.bytes[4 * (y * 256 + x) + c] = if y < 258 - height { 235 } else { 56 };
             }
         }
     }

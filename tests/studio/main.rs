@@ -11,3 +11,4 @@ mod look;
 mod page;
 mod security;
 mod server;
+mod work;

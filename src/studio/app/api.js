@@ -41,6 +41,11 @@ export async function get(path, signal) {
   return (await ask(path, { signal })).json();
 }
 
+/** A file's bytes. @param {string} path @param {AbortSignal} [signal] */
+export async function blob(path, signal) {
+  return (await ask(path, { signal })).blob();
+}
+
 /** @param {string} path @param {unknown} body @param {'POST' | 'PUT'} [method] */
 export async function post(path, body, method = 'POST') {
   const headers = { 'Content-Type': 'application/json' };

@@ -153,13 +153,13 @@ function body(step, s, given, effective, id) {
         @change=${(/** @type {any} */ e) => set(String(e.target.checked))}>`;
     case 'choice':
       return html`<select id=${id} @change=${(/** @type {any} */ e) => set(e.target.value === '' ? null : e.target.value)}>
-        ${given === undefined || s.default === null ? html`<option value="" .selected=${given === undefined}>${effective || '—'}</option>` : nothing}
+        ${given === undefined || s.default === null ? html`<option value="" .selected=${given === undefined}>${effective || 'as the preset says'}</option>` : nothing}
         ${s.choices?.map((c) => html`<option value=${c.id} title=${c.help} .selected=${c.id === given}>${c.id}</option>`)}</select>`;
     case 'number':
     case 'whole':
       return s.min === undefined || s.max === undefined ? text(id, value, typed) : number(step, s, given, effective, id);
     case 'seed':
-      return html`${text(id, given ?? '', typed, 'from the recipe’s seed')}
+      return html`${text(id, given ?? '', typed, 'the recipe’s')}
         <button class="icon" title="Another seed" aria-label="${s.label}: another" @click=${() => set(randomSeed())}>${icon('dice')}</button>`;
     case 'colour':
       return colour(step, s, given, effective, id);
@@ -230,7 +230,7 @@ function colour(step, s, given, effective, id) {
   const parts = value ? valueAt(step.name, s.id, value, frame.value) : null;
   const set = (/** @type {string} */ v) =>
     moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), v) : setValue(step.id, s.id, v);
-  return html`<input type="color" aria-label=${s.label} .value=${parts ? colourText(parts.slice(0, 3)) : '#000000'}
+  return html`<input type="color" class=${parts ? '' : 'unset'} title=${parts ? nothing : 'The preset’s own colours'} aria-label=${s.label} .value=${parts ? colourText(parts.slice(0, 3)) : '#000000'}
       @input=${(/** @type {any} */ e) => set(e.target.value + (parts && parts[3] < 1 ? colourText(parts).slice(7) : ''))}>
     <input id=${id} class="text" type="text" spellcheck="false" placeholder="auto" title="#rrggbb, #rrggbbaa, a name, or keys"
       .value=${moves && parts ? colourText(parts) : value}
@@ -301,6 +301,7 @@ function points(step, s, given, effective, id) {
       }}
       @pointerup=${(/** @type {PointerEvent} */ e) => (/** @type {any} */ (e.currentTarget).dragged = -1)}>
       <rect x="4" y="4" width=${w - 8} height=${h - 8}/><path d=${line}/>
+      ${list.length ? nothing : svg`<text x=${w / 2} y=${h / 2 + 4}>click to draw</text>`}
       ${list.map((p) => svg`<circle cx=${px(p[0])} cy=${py(p[1])} r="3.5"/>`)}
     </svg>
     <input id=${id} class="text" type="text" spellcheck="false" placeholder="x=y;x=y" .value=${value}

@@ -216,7 +216,7 @@ function editor() {
       ${levels.map((v) => svg`<line class="grid" x1="44" x2=${w - 12} y1=${y(v)} y2=${y(v)}/><text class="level" x="40" y=${y(v) + 4}>${short(Number(v.toPrecision(3)))}</text>`)}
       ${others}
       ${d.samples.map((s, i) => svg`<path class="line" stroke=${colours[i]} d=${path(s, y)}/>`)}
-      <line class="head" x1=${x(frame.value)} x2=${x(frame.value)} y1="4" y2=${h - 14}/>
+      <line class="head" x1=${x(frame.value)} x2=${x(frame.value)} y1="4" y2=${h - 14}/><text class="now" x=${x(frame.value) + 3} y="10">${frame.value}</text>
       ${d.keys.map((k, i) => k.value.map((v, part) => svg`<rect class="key ${i === chosen.value ? 'chosen' : ''}" x=${x(k.frame) - 4} y=${y(v) - 4}
         width="8" height="8" fill=${colours[part]} transform="rotate(45 ${x(k.frame)} ${y(v)})"/>`))}
     </svg>`;

@@ -126,6 +126,16 @@ export async function newRecipe() {
   savedToml.value = 'version = 1\n';
 }
 
+/** A recipe that was read from a file. @param {any} recipe @param {string} path @param {string} text */
+export async function openedRecipe(recipe, path, text) {
+  // As it would be saved again.
+  const origins = recipe.steps.map((/** @type {unknown} */ _, /** @type {number} */ i) => i);
+  const answer = await post('/recipe', { clip: null, recipe, base: { text, origins } });
+  replaceRecipe(recipe, { text });
+  recipePath.value = path;
+  savedToml.value = answer.toml;
+}
+
 export function openRecipeDialog() {
   fileDialog('Open a recipe', '.toml', async (path) => {
     const { text } = await get(`/file?${new URLSearchParams({ path })}`);
@@ -134,9 +144,7 @@ export function openRecipeDialog() {
       throw line ? new Error(`line ${line}: ${error.message}`) : error;
     });
     if (!(await mayLose())) return false;
-    replaceRecipe(answer.recipe);
-    recipePath.value = path;
-    savedToml.value = answer.toml;
+    await openedRecipe(answer.recipe, path, text);
     return true;
   });
 }
@@ -287,7 +295,7 @@ export function keysDialog() {
     <p class="dim">Click a key to choose another; Backspace removes it. Keys are kept for this folder.</p>
     <div class="keygrid">${[...new Set(commands.map((c) => c.group))].map((group) => html`<section><h2>${group}</h2><table>${commands.filter((c) => c.group === group).map((c) => html`<tr>
       <td>${c.label}</td><td><button class="key ${c.id in userKeys.value ? 'given' : ''}" aria-label="${c.label}: ${keysOf(c).map(pretty).join(', ') || 'no key'}"
-        @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).map(pretty).join('  ') || '—'}</button></td></tr>`)}</table></section>`)}</div>
+        @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).map((k) => html`<kbd>${pretty(k)}</kbd>`)}${waiting.value !== c.id && !keysOf(c).length ? '—' : nothing}</button></td></tr>`)}</table></section>`)}</div>
     <footer><button @click=${() => (userKeys.value = {})}>Reset</button></footer>`, 'wide');
   element.addEventListener('keydown', (e) => {
     const id = waiting.value;

@@ -7,7 +7,7 @@ import {
   addStep, canRedo, canUndo, clip, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, removeStep, report, scale, seek,
   seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timing, toast, toggleMarker, undo, userKeys, view,
 } from './state.js';
-import { play, playing, png, zoomBy, zoomTo } from './viewer.js';
+import { play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
 import * as dialogs from './dialogs.js';
 
 /** @typedef {{id: string, group: string, label: string, keys: string[], run: () => void, icon?: string,
@@ -25,6 +25,7 @@ const shapes = {
   pick: 'M7 1h2v3H7zM7 12h2v3H7zM1 7h3v2H1zM12 7h3v2h-3zM7 7h2v2H7z', file: 'M1 3h5l2 2h7v8H1z',
   key: 'M8 2l5 6-5 6-5-6z', reset: 'M8 3a5 5 0 1 1-4.600 3l1.800.8A3 3 0 1 0 8 5v2.500L4 4l4-3.500z', loupe: 'M6.500 1a5.500 5.500 0 0 1 4.400 8.800l4 4-1.400 1.400-4-4A5.500 5.500 0 1 1 6.500 1zm0 2a3.500 3.500 0 1 0 0 7 3.500 3.500 0 0 0 0-7z',
   sceneback: 'M2 3h2v10H2zM14 3v10L9 8zM9 3v10L4 8z', sceneforward: 'M12 3h2v10h-2zM2 3v10l5-5zM7 3v10l5-5z', marker: 'M4 1h8v14L8 11l-4 4z',
+  sound: 'M1 6h3l4-4v12l-4-4H1zM10 5a4 4 0 0 1 0 6zM10 2a6 6 0 0 1 0 12v-1.500a4.500 4.500 0 0 0 0-9z',
   clip: 'M1 13 13 1h2v2L3 15H1zM1 6l5-5h3L1 9zM15 10l-5 5H7l8-8z',
 };
 
@@ -136,6 +137,7 @@ export const commands = [
     seek(range()[0]);
     play(1);
   }, can: open },
+  { id: 'play.sound', group: 'Frames', label: 'Sound while playing', keys: ['Shift+M'], run: () => (sound.value = !sound.value), icon: 'sound', on: () => sound.value, can: () => !!clip.value?.sound },
   { id: 'play.faster', group: 'Frames', label: 'Play forward, faster each time', keys: ['L'], run: shuttle(1), can: open },
   { id: 'play.backward', group: 'Frames', label: 'Play backward, faster each time', keys: ['J'], run: shuttle(-1), can: open },
   { id: 'sel.in', group: 'Selection', label: 'Selection begins here', keys: ['Home', 'I'], icon: 'in', run: () => {
@@ -171,6 +173,7 @@ export const commands = [
   { id: 'filter.times', group: 'View', label: 'Time per filter', keys: ['Shift+F8'], run: () => (timing.value = !timing.value), on: () => timing.value },
   { id: 'dock.curves', group: 'View', label: 'Curves', keys: ['Ctrl+Shift+K'], run: showDock('curves') },
   { id: 'dock.scopes', group: 'View', label: 'Scopes', keys: ['S'], run: showDock('scopes') },
+  { id: 'dock.measure', group: 'View', label: 'Measure', keys: ['Ctrl+Shift+M'], run: showDock('measure') },
   { id: 'dock.jobs', group: 'View', label: 'Jobs', keys: ['F4'], run: showDock('jobs') },
   { id: 'help.keys', group: 'Help', label: 'Keys', keys: ['F1', '?'], run: () => dialogs.keysDialog() },
   { id: 'help.palette', group: 'Help', label: 'Find a command', keys: ['Ctrl+K', 'Ctrl+Shift+P'], run: () => dialogs.palette() },

@@ -12,7 +12,7 @@ import { onKey } from './keys.js';
 import { loadJobs, onTold, startPanels } from './panels.js';
 import { startTimeline } from './timeline.js';
 import { startViewer } from './viewer.js';
-import { post } from './api.js';
+import { openedRecipe } from './dialogs.js';
 
 const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
@@ -46,13 +46,10 @@ async function begin() {
   const input = start.input ?? autosave?.clip;
   if (input) await openClip(input).catch(report);
   if (start.recipe) {
-    const { recipe, name } = start.recipe;
-    const answer = await post('/recipe', { clip: null, recipe });
-    replaceRecipe(recipe);
-    recipePath.value = name;
-    savedToml.value = answer.toml;
+    const { recipe, name, text } = start.recipe;
+    await openedRecipe(recipe, name, text);
   } else if (same && autosave.dirty && autosave.recipe?.steps.length) {
-    replaceRecipe(autosave.recipe);
+    replaceRecipe(autosave.recipe, autosave.base);
     recipePath.value = autosave.recipePath ?? '';
     savedToml.value = autosave.savedToml ?? savedToml.value;
     toast(`unsaved work of ${new Date(autosave.when).toLocaleTimeString()} is back; undo takes it away`);

@@ -1,10 +1,10 @@
 // @ts-check
 // What stands around the pictures: the bar, the dock with curves, scopes and jobs, the loupe, and the status line.
 
-import { html, nothing, render } from './vendor/lit-html.js';
-import { get, picture, post } from './api.js';
+import { html, nothing, render, svg } from './vendor/lit-html.js';
+import { blob, get, picture, post } from './api.js';
 import {
-  checked, clip, connected, dirty, dock, dockOpen, effect, frame, key, recipePath, report, signal, simulating, toasts, view,
+  area, checked, clip, connected, dirty, dock, dockOpen, effect, frame, key, recipePath, report, signal, simulating, toasts, view,
 } from './state.js';
 import { codes, drawn, hashes, paneUnderPointer, panes, playing, pointer, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
@@ -30,8 +30,8 @@ function bar() {
   const planes = c?.planes ?? [];
   const name = recipePath.value.split('/').pop() || 'unsaved recipe';
   return html`
-    <span class="group">${tool('file.open', 'Open')}${tool('render.now', 'Render')}</span>
-    <span class="group">${tool('recipe.open', 'Recipe')}${tool('recipe.save', 'Save')}
+    <span class="group">${tool('file.open', 'Open clip')}${tool('render.now', 'Render')}</span>
+    <span class="group">${tool('recipe.open', 'Open recipe')}${tool('recipe.save', 'Save recipe')}
       <span class="recipe" title=${recipePath.value}>${name}${dirty.value ? ' •' : ''}</span></span>
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
     <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}</span>
@@ -91,10 +91,35 @@ async function drawScopes() {
 }
 
 const names = { histogram: 'Histogram', waveform: 'Waveform', parade: 'RGB parade', vectorscope: 'Vectorscope' };
+/** Lines to read a scope by, in its own 256 steps. @param {string} scope */
+function graticule(scope) {
+  const line = (/** @type {number} */ at, /** @type {string} */ name, across = false) => across
+    ? svg`<line x1=${at} x2=${at} y1="0" y2="256"/><text x=${at + 2} y="10">${name}</text>`
+    : svg`<line x1="0" x2="256" y1=${255 - at} y2=${255 - at}/><text x="1" y=${Math.max(9, 253 - at)}>${name}</text>`;
+  // Video levels of luma; red, green and blue use the whole range.
+  const luma = [0, 25, 50, 75, 100].map((p) => line(16 + 2.19 * p, `${p} %`));
+  const full = [0, 25, 50, 75, 100].map((p) => line(2.55 * p, `${p} %`));
+  const [kr, kb] = (clip.value?.height ?? 720) > 576 ? [0.2126, 0.0722] : [0.299, 0.114];
+  const targets = Object.entries({ R: [1, 0, 0], Mg: [1, 0, 1], B: [0, 0, 1], Cy: [0, 1, 1], G: [0, 1, 0], Yl: [1, 1, 0] }).map(([name, [r, g, b]]) => {
+    const y = kr * r + (1 - kr - kb) * g + kb * b;
+    const u = 128 + (0.75 * 224 * (b - y)) / (2 * (1 - kb));
+    const v = 128 + (0.75 * 224 * (r - y)) / (2 * (1 - kr));
+    return svg`<rect x=${u - 5} y=${255 - v - 5} width="10" height="10"/><text x=${u + 7} y=${259 - v}>${name}</text>`;
+  });
+  const all = {
+    histogram: [line(16, '16', true), line(235, '235', true)],
+    waveform: luma,
+    parade: full,
+    // The skin line: 123 degrees from U.
+    vectorscope: [line(128, ''), line(128, '', true), targets, svg`<line x1="128" y1="127" x2=${128 + 112 * Math.cos((123 * Math.PI) / 180)} y2=${127 - 112 * Math.sin((123 * Math.PI) / 180)}/>`],
+  };
+  return html`<svg viewBox="0 0 256 256" preserveAspectRatio=${scope === 'vectorscope' ? 'xMidYMid' : 'none'} aria-hidden="true">${all[/** @type {keyof typeof all} */ (scope)]}</svg>`;
+}
+
 const scopesTemplate = () => html`<div class="scopes">
   <div class="sidebar"><label><input type="radio" name="scopeside" .checked=${scopeSide.value === 'in'} @change=${() => (scopeSide.value = 'in')}>Source</label>
     <label><input type="radio" name="scopeside" .checked=${scopeSide.value === 'out'} @change=${() => (scopeSide.value = 'out')}>Result</label></div>
-  ${scopes.map((s) => html`<figure class=${s}><figcaption>${names[s]}</figcaption><canvas data-scope=${s} role="img" aria-label=${names[s]}></canvas></figure>`)}
+  ${scopes.map((s) => html`<figure class=${s}><figcaption>${names[s]}</figcaption><div class="scope"><canvas data-scope=${s} role="img" aria-label=${names[s]}></canvas>${graticule(s)}</div></figure>`)}
 </div>`;
 
 // ---- jobs ----
@@ -138,7 +163,7 @@ function jobsTemplate() {
       <button ?disabled=${running || !waiting} @click=${verb('start')}>Start</button>
       <button ?disabled=${!running} @click=${verb('stop')}>Stop</button>
       <button ?disabled=${running || !failed} @click=${verb('retry')}>Retry failed</button>
-      <p class="dim">${list ? html`Shared with<br><code>grainfield batch ${list}</code>` : nothing}</p>
+      <p class="dim">${list ? html`Shared with <code>grainfield batch</code>:<br><code>${list}</code>` : nothing}</p>
     </div>
     <div class="scroll">${rows.length ? html`<table aria-label="Jobs"><thead><tr><th>State</th><th>Output</th><th>Input</th><th>Progress</th><td></td></tr></thead>
       <tbody>${rows.map((r, i) => {
@@ -148,19 +173,63 @@ function jobsTemplate() {
           <td>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.frame ?? 0}${p.total ? ` / ${p.total}` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}${p.eta_s ? `, ${p.eta_s} s left` : ''}` : r.state === 'done' ? `${r.frames} frames` : r.reason ?? ''}</td>
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${i === 0} @click=${verb('up', r.id)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${i === rows.length - 1} @click=${verb('down', r.id)}>${icon('down')}</button>
+            ${r.state === 'postponed'
+              ? html`<button class="small" title="Put it back into the queue" @click=${verb('resume', r.id)}>Resume</button>`
+              : html`<button class="small" title="Leave it out until it is put back, here and for other programs that share the list" ?disabled=${r.state !== 'waiting'} @click=${verb('postpone', r.id)}>Postpone</button>`}
             <button class="icon" title="Remove" aria-label="Remove" ?disabled=${r.state === 'running'} @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>`;
       })}</tbody></table>` : html`<p class="empty">No jobs. F7 renders the clip, or puts it into the queue.</p>`}</div>
   </div>`;
 }
 
+// ---- measuring ----
+
+const plot = signal(/** @type {{url: string, what: string} | null} */ (null));
+const plotting = signal(/** @type {AbortController | null} */ (null));
+
+/** Measures the result, or the source. @param {'in' | 'out'} side */
+const measure = (side) => async () => {
+  const c = clip.value;
+  if (!c) return;
+  const mine = new AbortController();
+  plotting.value?.abort();
+  plotting.value = mine;
+  const region = area.value ? `&region=${area.value.join(',')}` : '';
+  try {
+    const got = await blob(`/plot/${c.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}${region}`, mine.signal);
+    if (plot.value) URL.revokeObjectURL(plot.value.url);
+    plot.value = { url: URL.createObjectURL(got), what: `${side === 'in' ? 'the source' : 'what the filters add'} from frame ${frame.value}` };
+  } catch (error) {
+    report(error);
+  } finally {
+    if (plotting.value === mine) plotting.value = null;
+  }
+};
+
+const measureTemplate = () => html`<div class="measure">
+  <div class="sidebar">
+    <button ?disabled=${!clip.value || !key.value} @click=${measure('out')}>Measure the result</button>
+    <button ?disabled=${!clip.value} @click=${measure('in')}>Measure the source</button>
+    ${plotting.value ? html`<button @click=${() => plotting.value?.abort()}>Stop</button><p role="status">measuring up to 24 frames</p>` : nothing}
+    <label>Area <input class="text digits" aria-label="Area" placeholder="all: x,y,width,height" title="Shift+drag in the picture chooses it" .value=${area.value?.join(',') ?? ''}
+      @change=${(/** @type {any} */ e) => {
+        const all = e.target.value.split(',').map(Number);
+        area.value = all.length === 4 && all.every((/** @type {number} */ n) => Number.isInteger(n) && n >= 0) ? /** @type {any} */ (all) : null;
+        e.target.value = area.value?.join(',') ?? '';
+      }}></label>
+    <p class="dim">As grainfield analyze: spectrum, distribution, correlation of noise.</p>
+  </div>
+  <div class="scroll">${plot.value ? html`<a href=${plot.value.url} download="measured.png"><img src=${plot.value.url} alt="Plots of ${plot.value.what}"></a>` : html`<p class="empty">Nothing is measured yet. Shift+drag in a picture chooses an area.</p>`}</div>
+</div>`;
+
 // ---- the dock ----
 
-const tabs = { curves: 'Curves', scopes: 'Scopes', jobs: 'Jobs' };
+const tabs = { curves: 'Curves', scopes: 'Scopes', measure: 'Measure', jobs: 'Jobs' };
+const bodies = { curves: curvesTemplate, scopes: scopesTemplate, measure: measureTemplate, jobs: jobsTemplate };
 function dockTemplate() {
   const open = dockOpen.value;
   return html`<div class="tabs" role="tablist">${Object.entries(tabs).map(([id, name]) => html`<button role="tab" id="tab-${id}" aria-selected=${open && dock.value === id}
       title="${name} (${keyText(`dock.${id}`)})" @click=${() => command(`dock.${id}`).run()}>${name}</button>`)}</div>
-    ${open ? html`<div class="dockbody" role="tabpanel" aria-labelledby="tab-${dock.value}">${dock.value === 'curves' ? curvesTemplate() : dock.value === 'scopes' ? scopesTemplate() : jobsTemplate()}</div>` : nothing}`;
+    ${open ? html`<div class="dockbody" role="tabpanel" aria-labelledby="tab-${dock.value}">${bodies[/** @type {keyof typeof bodies} */ (dock.value)]()}</div>` : nothing}`;
 }
 
 // ---- the loupe ----
@@ -242,7 +311,7 @@ export function startPanels() {
   });
   const loupeBox = byId('loupebox');
   effect(() => {
-    render(view.loupe.value && clip.value ? loupe() : nothing, loupeBox);
+    render(view.loupe.value && clip.value && pointer.value ? loupe() : nothing, loupeBox);
     void [pointer.value, drawn.value];
     if (view.loupe.value) queueMicrotask(drawLoupe);
   });

@@ -5,11 +5,12 @@
 import { batch, computed, effect, signal } from './vendor/signals-core.js';
 import { ApiError, get, post } from './api.js';
 
-/** @typedef {{id: number, name: string, off: boolean, values: Record<string, string>}} Step */
+/** `origin` says which filter of the text that was opened it was: the number of that text, and the place in it.
+ * @typedef {{id: number, name: string, off: boolean, values: Record<string, string>, origin?: [number, number]}} Step */
 /** @typedef {{steps: Step[], seed: string | null}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
  *   bits: number | null, planes: string[], first: number, last: number, rate: [number, number], variable: boolean,
- *   notes: string[], details: [string, string][]}} Clip */
+ *   notes: string[], details: [string, string][], sound: number | null}} Clip */
 /** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
 /** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],
  *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[]}}}
@@ -29,6 +30,10 @@ export const checked = signal(/** @type {Checked | null} */ (null));
 /** The key of the last recipe without a fault, by which frames are asked for. */
 export const key = signal('');
 export const recipePath = signal('');
+/** The text that the recipe was opened from: what did not change is saved as it stands there. */
+export const base = signal(/** @type {{id: number, text: string} | null} */ (null));
+/** A part of the picture that is measured: left, top, width, height. */
+export const area = signal(/** @type {[number, number, number, number] | null} */ (null));
 /** The TOML that was last saved or opened. */
 export const savedToml = signal('');
 export const dock = signal('curves');
@@ -185,9 +190,20 @@ export function moveStep(from, to) {
   selected.value = to;
 }
 
-/** A recipe from the server or a file in the place of the one that is there. @param {any} recipe */
-export function replaceRecipe(recipe) {
-  const steps = recipe.steps.map((/** @type {any} */ s) => ({ id: nextId++, name: s.name, off: s.off, values: s.values }));
+/** For each filter, which one of the text it was that the recipe was opened from. */
+const origins = () => doc.value.steps.map((s) => (s.origin && s.origin[0] === base.value?.id ? s.origin[1] : null));
+/** That text as the server takes it. */
+const baseAsked = () => (base.value ? { text: base.value.text, origins: origins() } : null);
+
+/** A recipe from the server or a file in the place of the one that is there.
+ * @param {any} recipe @param {{text: string, origins?: (number | null)[]} | null} [from] the text that it was opened from */
+export function replaceRecipe(recipe, from = null) {
+  const id = nextId++;
+  const steps = recipe.steps.map((/** @type {any} */ s, /** @type {number} */ i) => {
+    const origin = from ? (from.origins ? from.origins[i] : i) : null;
+    return { id: nextId++, name: s.name, off: s.off, values: s.values, ...(origin === null ? {} : { origin: [id, origin] }) };
+  });
+  base.value = from && { id, text: from.text };
   edit(() => ({ steps, seed: recipe.seed ?? null }));
   selected.value = 0;
 }
@@ -224,7 +240,7 @@ async function ask() {
   while (again) {
     again = false;
     try {
-      const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe: plainDoc() });
+      const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe: plainDoc(), base: baseAsked() });
       batch(() => {
         checked.value = answer;
         if (!answer.faults.length) key.value = answer.key;
@@ -256,6 +272,7 @@ export async function openClip(path) {
     clip.value = opened;
     selection.value = null;
     markers.value = [];
+    area.value = null;
     frame.value = Math.max(opened.first, Math.min(opened.last, frame.value));
     view.zoom.value = 0;
     view.plane.value = -1;
@@ -355,6 +372,7 @@ export const keepsake = () => ({
   markers: markers.value,
   scale: scale.value,
   recipe: plainDoc(),
+  base: baseAsked(),
   recipePath: recipePath.value,
   savedToml: savedToml.value,
   dirty: dirty.value,

@@ -22,7 +22,7 @@ export function ticks(first, last, pixels) {
 /** @param {string} id */
 const button = (id) => {
   const c = command(id);
-  return html`<button class="icon" title=${`${c.label} (${keyText(id)})`} aria-label=${c.label} @click=${() => c.run()}
+  return html`<button class="icon ${c.on?.() ? 'lit' : ''}" aria-pressed=${c.on ? String(c.on()) : nothing} title=${`${c.label} (${keyText(id)})`} aria-label=${c.label} @click=${() => c.run()}
     ?disabled=${!clip.value}>${icon(c.icon ?? '')}</button>`;
 };
 
@@ -65,7 +65,7 @@ function template() {
       <span class="group">
         ${button('go.start')}${button('go.scene.back')}${button('step.back')}
         ${button(playing.value ? 'play.stop' : 'play.result')}
-        ${button('step.forward')}${button('go.scene.forward')}${button('go.end')}${button('marker.toggle')}
+        ${button('step.forward')}${button('go.scene.forward')}${button('go.end')}${button('marker.toggle')}${c?.sound ? button('play.sound') : nothing}
       </span>
       <label class="now">Frame
         <input class="number" id="frame-number" type="text" inputmode="numeric" aria-label="Frame number" .value=${String(frame.value)}

@@ -3,8 +3,8 @@
 // or each as a square of device pixels.
 
 import { html, render } from './vendor/lit-html.js';
-import { get, picture } from './api.js';
-import { check, checked, clip, effect, frame, key, rate, range, report, seek, signal, view } from './state.js';
+import { blob, get, picture } from './api.js';
+import { area, check, checked, clip, effect, frame, key, rate, range, report, seek, signal, toast, view } from './state.js';
 
 /** @typedef {import('./api.js').Picture} Picture */
 /** @typedef {'in' | 'out' | 'diff'} Side */
@@ -214,10 +214,21 @@ class Pane {
     } else {
       this.paint(context, this);
     }
+    this.outline(context);
     if (!this.error) this.label.textContent = labels[this.side];
     this.canvas.setAttribute('aria-label', `${labels[this.side]}, frame ${this.shown?.number ?? frame.value}`);
     this.canvas.dataset.shown = this.shownUrl;
     drawn.value = drawn.peek() + 1;
+  }
+
+  /** The area that is measured. @param {CanvasRenderingContext2D} context */
+  outline(context) {
+    if (!area.value) return;
+    const [x, y, w, h] = area.value;
+    const z = this.zoom();
+    const [left, top] = this.origin();
+    context.strokeStyle = '#d9a441';
+    context.strokeRect(left + x * z - 0.5, top + y * z - 0.5, w * z + 1, h * z + 1);
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Pane} on */
@@ -298,7 +309,7 @@ export function zoomBy(by, on = [...panes.values()][0], place) {
 /** @param {Pane} p */
 function listenTo(p) {
   const { canvas } = p;
-  /** @type {null | {x: number, y: number, center: number[], wipes: boolean}} */
+  /** @type {null | {x: number, y: number, center: number[], wipes: boolean, corner?: number[]}} */
   let drag = null;
   const fromMiddle = (/** @type {MouseEvent} */ e) => {
     const box = canvas.getBoundingClientRect();
@@ -325,6 +336,10 @@ function listenTo(p) {
     const at = (e.offsetX / canvas.clientWidth) - view.wipe.value;
     const wipes = view.layout.value === 'wipe' && Math.abs(at * canvas.clientWidth) < 12;
     drag = { x: e.clientX, y: e.clientY, center: view.center.value, wipes };
+    if (e.shiftKey) {
+      drag.corner = p.at(e);
+      area.value = null;
+    }
   });
   canvas.addEventListener('pointermove', (e) => {
     const [x, y] = p.at(e).map(Math.floor);
@@ -332,6 +347,15 @@ function listenTo(p) {
     pointer.value = x >= 0 && y >= 0 && x < width && y < height ? { x, y } : null;
     pointerPane = p;
     if (!drag) return;
+    if (drag.corner) {
+      const [ax, ay] = drag.corner;
+      const [bx, by] = p.at(e);
+      const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(0, Math.min(most, v));
+      const [x0, x1] = [Math.min(ax, bx), Math.max(ax, bx)].map((v) => Math.round(within(v, width)));
+      const [y0, y1] = [Math.min(ay, by), Math.max(ay, by)].map((v) => Math.round(within(v, height)));
+      area.value = x1 > x0 && y1 > y0 ? [x0, y0, x1 - x0, y1 - y0] : null;
+      return;
+    }
     if (drag.wipes) {
       view.wipe.value = Math.max(0, Math.min(1, e.offsetX / canvas.clientWidth));
       return;
@@ -378,6 +402,47 @@ async function readCodes() {
 
 // ---- playing ----
 
+// ---- sound ----
+
+/** Whether the input's sound is played. */
+export const sound = signal(false);
+/** @type {{clip: number, audio: HTMLAudioElement} | null} */
+let sounding = null;
+/** The bytes of one answer of the server. */
+const SOUND_PART = 8 << 20;
+
+/** The sound of the clip, fetched when it is first wanted; the browser plays what it can. */
+async function loadSound() {
+  const c = clip.value;
+  if (!c?.sound || !sound.value || sounding?.clip === c.id) return;
+  if (sounding) URL.revokeObjectURL(sounding.audio.src);
+  const audio = new Audio();
+  sounding = { clip: c.id, audio };
+  const parts = [];
+  for (let i = 0; i * SOUND_PART < c.sound; i++) parts.push(await blob(`/sound/${c.id}/${i}`));
+  audio.onerror = () => {
+    sound.value = false;
+    toast('the browser cannot play the sound of this clip', true);
+  };
+  audio.src = URL.createObjectURL(new Blob(parts));
+}
+
+/** Lets the sound go on where the picture is. @param {number} at the frame @param {number} speed 0 is silence */
+function hear(at, speed) {
+  const c = clip.value;
+  const audio = sounding?.audio;
+  if (!c || !audio?.src || sounding?.clip !== c.id) return;
+  if (!sound.value || speed <= 0 || everyFrame.value) return audio.pause();
+  const time = (at - c.first) / rate.value;
+  audio.playbackRate = speed;
+  // A tenth of a second is not heard as late; a jump would be.
+  if (Math.abs(audio.currentTime - time) > 0.1 * speed) audio.currentTime = time;
+  if (audio.paused && !audio.ended) audio.play().catch(() => {});
+}
+
+/** What is heard now, for tests and for the status line. */
+export const heard = () => sounding?.audio ?? null;
+
 /** @type {number} */
 let playToken = 0;
 
@@ -387,7 +452,10 @@ export function play(speed, side = 'both') {
   playSide.value = side;
   dropped.value = 0;
   if (speed) run(++playToken).catch(report);
-  else playToken++;
+  else {
+    playToken++;
+    hear(frame.value, 0);
+  }
 }
 
 /** Shows frames by the page's clock: three on their way, those that come too late are given up and counted.
@@ -423,7 +491,9 @@ async function run(mine) {
     await new Promise(requestAnimationFrame);
     if (mine !== playToken) break;
     const step = Math.sign(playing.value);
-    const ahead = Math.floor(((performance.now() - begun) / 1000) * rate.value * Math.abs(playing.value));
+    const elapsed = ((performance.now() - begun) / 1000) * rate.value * Math.abs(playing.value);
+    const ahead = Math.floor(elapsed);
+    hear(from + step * elapsed, playing.value);
     let target = everyFrame.value ? at + step : from + step * ahead;
     if (target > last || target < first) {
       const end = step > 0 ? last : first;
@@ -462,6 +532,7 @@ async function run(mine) {
   }
   give();
   if (mine === playToken) {
+    hear(at, 0);
     playing.value = 0;
     seek(at);
   }
@@ -481,7 +552,7 @@ export function startViewer(root) {
   });
   effect(() => {
     void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
-    void [view.clipping.value, view.zoom.value, view.center.value, view.surround.value];
+    void [view.clipping.value, view.zoom.value, view.center.value, view.surround.value, area.value];
     const playingNow = playing.value;
     for (const side of sidesOf(view.layout.value)) {
       const p = pane(side);
@@ -510,6 +581,10 @@ export function startViewer(root) {
   effect(() => {
     void [pointer.value, key.value, frame.value];
     queueMicrotask(readCodes);
+  });
+  effect(() => {
+    void [sound.value, clip.value];
+    loadSound().catch(report);
   });
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape' && picking.value) picking.value = null;

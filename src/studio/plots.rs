@@ -1,0 +1,110 @@
+//! What `grainfield analyze` measures, of a part of the picture.
+
+use super::fault::Fault;
+use crate::analyze::{Accumulator, Tools, plot};
+use crate::session::{Cancel, Clip};
+use grainfield_filters::frame::{Frame, Sample};
+use grainfield_filters::recipe::Recipe;
+
+/// The most frames that are measured.
+pub(super) const MAX_FRAMES: i64 = 24;
+/// The least width and height of a part.
+const LEAST: usize = 32;
+
+/// A plot of what filters add within a region (left, top, width, height) of some frames, or of the input itself where there
+/// are none.
+pub(super) fn png(
+    clip: &Clip,
+    recipe: &Recipe,
+    first: i64,
+    region: Option<[usize; 4]>,
+    title: &str,
+    cancel: &Cancel,
+) -> Result<Vec<u8>, Fault> {
+    let last = clip.info().last.unwrap_or(first).min(first + MAX_FRAMES - 1);
+    let mut sums: Option<(Tools, Accumulator)> = None;
+    for number in first..=last {
+        let frame = part(&clip.preview(number, recipe, cancel)?.frame, region)?;
+        let clean = match recipe.steps.len() {
+            0 => None,
+            _ => Some(part(&clip.preview(number, &Recipe::default(), cancel)?.frame, region)?),
+        };
+        let (a, b) = (frame.format(), clean.as_ref().map(Frame::format));
+        if b.is_some_and(|b| {
+            (a.width, a.height, a.family, a.subsampling) != (b.width, b.height, b.family, b.subsampling)
+        }) {
+            return Err(Fault::new(
+                "the filters change the size or the format: there is no difference to measure",
+            ));
+        }
+        let (tools, sums) = sums.get_or_insert_with(|| {
+            let tools = Tools::new(a, b);
+            let sums = Accumulator::new(&tools);
+            (tools, sums)
+        });
+        sums.add(number, tools.measure(&frame, clean.as_ref()));
+    }
+    let (_, sums) = sums.ok_or_else(|| Fault::new("there is no frame to measure"))?;
+    plot::png(&sums.report(), title).map_err(Fault::new)
+}
+
+/// A part of a frame, from whole samples of every plane.
+fn part(frame: &Frame, region: Option<[usize; 4]>) -> Result<Frame, Fault> {
+    let Some([x, y, width, height]) = region else { return Ok(frame.clone()) };
+    let from = *frame.format();
+    let (all_w, all_h) = (from.width as usize, from.height as usize);
+    let unit = |by: u8| 1usize << by;
+    let (x, y) = (
+        x / unit(from.subsampling.0) * unit(from.subsampling.0),
+        y / unit(from.subsampling.1) * unit(from.subsampling.1),
+    );
+    let (width, height) = (width.min(all_w.saturating_sub(x)), height.min(all_h.saturating_sub(y)));
+    if width < LEAST || height < LEAST {
+        return Err(Fault::new(format!(
+            "{width}x{height} is too small to measure: take at least {LEAST}x{LEAST}"
+        )));
+    }
+    let mut format = from;
+    // Both fit: they are not larger than the frame's own.
+    (format.width, format.height) = (width as u32, height as u32);
+    let mut to = Frame::new(format);
+    match from.depth.bytes() {
+        1 => copy::<u8>(frame, &mut to, x, y),
+        2 => copy::<u16>(frame, &mut to, x, y),
+        _ => copy::<f32>(frame, &mut to, x, y),
+    }
+    Ok(to)
+}
+
+fn copy<T: Sample>(from: &Frame, to: &mut Frame, x: usize, y: usize) {
+    let format = *to.format();
+    for p in 0..format.planes() {
+        let (sx, sy) = format.plane_subsampling(p);
+        for row in to.plane(p).rows() {
+            let source = &from.row::<T>(p, (y >> sy) + row)[x >> sx..];
+            let out = to.row_mut::<T>(p, row);
+            let n = out.len();
+            out.copy_from_slice(&source[..n]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_has_the_samples_of_the_whole() {
+        let clip = crate::open("pattern:zoneplate:size=97x81:frames=3:format=yuv420p10").unwrap();
+        let whole = clip.preview(1, &Recipe::default(), &Cancel::new()).unwrap().frame;
+        let cut = part(&whole, Some([11, 20, 64, 99])).unwrap();
+        assert_eq!((cut.format().width, cut.format().height), (64, 61));
+        assert_eq!(cut.row::<u16>(0, 3), &whole.row::<u16>(0, 23)[10..74]);
+        assert_eq!(cut.row::<u16>(2, 3), &whole.row::<u16>(2, 13)[5..37]);
+        assert!(part(&whole, Some([90, 0, 64, 64])).is_err());
+        let look = Recipe::parse_chain("noise=strength=6").unwrap();
+        let png = |region| png(&clip, &look, 0, region, "a part", &Cancel::new());
+        let (a, b) = (png(None).unwrap(), png(Some([0, 0, 48, 48])).unwrap());
+        assert!(a.starts_with(b"\x89PNG") && a != b);
+    }
+}

@@ -1,0 +1,38 @@
+//! The sound of a clip, for playback: the browser plays what it can read of the clip's own file.
+
+use super::api::{Answer, Shared, apart, lock};
+use super::fault::Fault;
+use super::problem::{Name, Problem};
+use crate::source::{Info, VIDEO};
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use std::ffi::OsStr;
+use std::io::{Read, Seek, SeekFrom};
+
+/// The bytes of one answer.
+const PART: u64 = 8 << 20;
+/// The largest file whose sound is played: the browser keeps it.
+const MAX: u64 = 1 << 30;
+
+/// The size of the file that has the sound; nothing where there is none that a browser might play.
+pub(super) fn bytes(info: &Info, input: &OsStr) -> Option<u64> {
+    let meta = std::fs::metadata(input).ok().filter(|m| info.kind == VIDEO && m.is_file())?;
+    (meta.len() <= MAX).then_some(meta.len())
+}
+
+/// A part of the file, counted from 0; the last one is shorter.
+pub(super) async fn part(State(studio): Shared, Name((clip, part)): Name<(u32, u64)>) -> Answer {
+    let bytes = apart(&studio, move |studio, _| {
+        let path = lock(&studio.sounds).iter().find(|(id, _)| *id == clip).map(|(_, path)| path.clone());
+        let path = path.ok_or_else(|| Problem::gone("the clip is not open any more"))?;
+        bytes(studio.clip(clip)?.info(), path.as_os_str())
+            .ok_or_else(|| Fault::new("this clip has no sound that a browser plays"))?;
+        let mut file = std::fs::File::open(path).map_err(Fault::new)?;
+        file.seek(SeekFrom::Start(part.saturating_mul(PART).min(MAX))).map_err(Fault::new)?;
+        let mut bytes = Vec::new();
+        file.take(PART).read_to_end(&mut bytes).map_err(Fault::new)?;
+        Ok(bytes)
+    });
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes.await?).into_response())
+}

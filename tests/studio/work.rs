@@ -1,0 +1,253 @@
+//! Recipes with comments, jobs put off, sound, measures, the loupe, and who cannot see or point.
+
+use crate::browser::Browser;
+use crate::server::Studio;
+use crate::util::Session;
+use serde_json::{Value, json};
+use std::io::Read;
+use std::process::Command;
+
+fn page(session: &Session, line: &str) -> (Studio, Browser) {
+    let studio = Studio::start(session, line);
+    let browser = Browser::start(1280, 720);
+    browser.cdp(
+        "Emulation.setDeviceMetricsOverride",
+        json!({ "width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": false }),
+    );
+    browser.open(&studio);
+    (studio, browser)
+}
+
+const LOOK: &str = "# For the night scenes.\nversion = 1\n\n[[filter]]\nname = \"grain\"\nsize = 1.50 # not larger\npreset = \"35mm\"\n\n# A little more.\n[[filter]]\nname = \"noise\"\nstrength = \"0=0; 24=6\"\n";
+
+#[test]
+fn comments_and_order_of_a_recipe_are_saved_again() {
+    let session = Session::new();
+    session.write("look.toml", LOOK);
+    let (_studio, b) = page(&session, "pattern:bars:size=64x48:frames=30 --recipe look.toml");
+    assert_eq!(b.run("return s.dirty.value"), json!(false));
+    b.run("s.setValue(s.doc.value.steps[0].id, 'size', '2'); s.moveStep(0, 1); s.addStep('invert');");
+    b.settle();
+    b.press("Ctrl+S");
+    b.until("return [...document.querySelectorAll('#toasts p')].some((e) => /saved/.test(e.textContent))");
+    let text = String::from_utf8(session.read("look.toml")).unwrap();
+    let want = "# For the night scenes.\nversion = 1\n\n# A little more.\n[[filter]]\nname = \"noise\"\nstrength = \"0=0; 24=6\"\n\n[[filter]]\nname = \"grain\"\nsize = 2 # not larger\npreset = \"35mm\"\n\n[[filter]]\nname = \"invert\"\n";
+    assert_eq!(text, want);
+    // Opened again, it is the same.
+    let before = b.run("return s.plainDoc()");
+    b.press("Ctrl+L");
+    b.until("return !!document.querySelector('.filelist button')");
+    b.run(
+        "[...document.querySelectorAll('.filelist button')].find((e) => e.textContent === 'look.toml')
+           .dispatchEvent(new MouseEvent('dblclick', { bubbles: true }));",
+    );
+    b.until("return !document.querySelector('dialog[open]')");
+    b.settle();
+    assert_eq!(b.run("return [s.plainDoc(), s.dirty.value]"), json!([before, false]));
+}
+
+#[test]
+fn a_postponed_job_waits_until_it_is_resumed() {
+    let session = Session::new();
+    let (studio, b) = page(&session, "pattern:bars:size=64x48:frames=5");
+    for output in ["a.y4m", "b.y4m"] {
+        let job =
+            json!({ "input": "pattern:bars:size=64x48:frames=5", "output": output, "filters": "noise" });
+        studio.post("/jobs", &job);
+    }
+    b.run("s.dock.value = 'jobs'");
+    let press = |row: usize, name: &str| {
+        b.until(&format!(
+            "return [...document.querySelectorAll('.jobs tbody tr')][{row}]?.textContent.includes('{name}')"
+        ));
+        b.run(&format!(
+            "[...document.querySelectorAll('.jobs tbody tr')[{row}].querySelectorAll('button')].find((e) => e.textContent === '{name}').click()"
+        ));
+    };
+    press(0, "Postpone");
+    b.until("return document.querySelectorAll('.jobs tr.postponed').length === 1");
+    studio.post("/jobs/start", &json!({}));
+    b.until("return document.querySelectorAll('.jobs tr.done').length === 1");
+    assert!(!session.path("a.y4m").exists() && session.path("b.y4m").exists());
+    // To a batch of somebody else it is not there.
+    let told = session.run("batch grainfield-jobs.toml --status --json").ok().text();
+    assert!(told.contains("b.y4m") && !told.contains("a.y4m"), "{told}");
+    b.until("return !document.querySelector('.jobs tr.running')");
+    press(0, "Resume");
+    b.until("return document.querySelectorAll('.jobs tr.waiting').length === 1");
+    studio.post("/jobs/start", &json!({}));
+    b.until("return document.querySelectorAll('.jobs tr.done').length === 2");
+    assert!(session.path("a.y4m").exists());
+}
+
+#[test]
+fn the_loupe_tells_the_codes_of_the_sample_under_the_pointer() {
+    let session = Session::new();
+    let input = "pattern:ramp:size=67x45:frames=5:format=yuv444p10";
+    let (studio, b) = page(&session, input);
+    b.run("s.addStep('noise', { strength: '9' }); s.seek(2); v.zoomTo(5);");
+    b.settle();
+    b.press("Q");
+    assert_eq!(b.run("return !!document.querySelector('#loupe')"), json!(false), "the pointer is elsewhere");
+    let id = b.run("return s.clip.value.id");
+    let key = studio.key(&json!({ "id": id }), "noise=strength=9");
+    for (x, y) in [(30, 20), (33, 25), (36, 22)] {
+        let at = b.run(&format!(
+            "const p = v.panes.get('out'); const r = p.canvas.getBoundingClientRect();
+             return [r.x + p.origin()[0] + {x}.5 * 5, r.y + p.origin()[1] + {y}.5 * 5].map(Math.round);"
+        ));
+        b.post(
+            "/actions",
+            &json!({ "actions": [{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": [
+                { "type": "pointerMove", "duration": 0, "x": at[0], "y": at[1], "origin": "viewport" } ] }] }),
+        );
+        let codes = |key: &str, side: &str| {
+            let got = studio.get(&format!("/pixels/{id}/{key}/2?side={side}&region={x},{y},1,1")).json();
+            let one = |p: usize| got["planes"][p][0][0].as_f64().unwrap();
+            format!("Y {}  U {}  V {}", one(0), one(1), one(2))
+        };
+        let want = [format!("{x}, {y}"), codes("0", "in"), codes(&key, "out")];
+        let script = format!(
+            "return JSON.stringify([...document.querySelectorAll('#loupe td')].map((e) => e.textContent)) === {}",
+            json!(json!(want).to_string())
+        );
+        b.until(&script);
+    }
+}
+
+#[test]
+fn an_area_is_measured() {
+    let session = Session::new();
+    let (_studio, b) = page(&session, "pattern:grey:size=160x120:frames=4");
+    b.run("s.addStep('noise', { strength: '6' }); v.zoomTo(1); s.dock.value = 'measure';");
+    b.settle();
+    let corner = b.run(
+        "const p = v.panes.get('out'); const r = p.canvas.getBoundingClientRect();
+         return [r.x + p.origin()[0], r.y + p.origin()[1]].map(Math.round);",
+    );
+    let [x, y] = [0, 1].map(|i| corner[i].as_i64().unwrap());
+    let to = |dx: i64, dy: i64| json!({ "type": "pointerMove", "duration": 0, "x": x + dx, "y": y + dy, "origin": "viewport" });
+    b.post(
+        "/actions",
+        &json!({ "actions": [
+            { "type": "key", "id": "keys", "actions": [{ "type": "pause" }, { "type": "keyDown", "value": "\u{e008}" }, { "type": "pause" }, { "type": "pause" }, { "type": "pause" }, { "type": "keyUp", "value": "\u{e008}" }] },
+            { "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": [
+                to(20, 30), { "type": "pause" }, { "type": "pointerDown", "button": 0 }, to(84, 94), { "type": "pointerUp", "button": 0 }, { "type": "pause" } ] } ] }),
+    );
+    assert_eq!(b.run("return s.area.value"), json!([20, 30, 64, 64]));
+    b.run("[...document.querySelectorAll('.measure button')].find((e) => e.textContent === 'Measure the result').click()");
+    b.until("return (document.querySelector('.measure img')?.naturalWidth ?? 0) > 400");
+    // Too small a part is refused with its reason.
+    b.run(
+        "s.area.value = [0, 0, 4, 4]; await 0; [...document.querySelectorAll('.measure button')][0].click();",
+    );
+    b.until(
+        "return [...document.querySelectorAll('#toasts p')].some((e) => /too small/.test(e.textContent))",
+    );
+}
+
+#[test]
+fn the_inputs_sound_goes_with_the_picture() {
+    let session = Session::new();
+    let made = Command::new("ffmpeg")
+        .args(["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=24:duration=4"])
+        .args([
+            "-f",
+            "lavfi",
+            "-i",
+            "sine=frequency=440:duration=4",
+            "-c:v",
+            "mpeg4",
+            "-c:a",
+            "aac",
+            "-shortest",
+        ])
+        .arg(session.path("clip.mp4"))
+        .status();
+    assert!(made.unwrap().success());
+    let (_studio, b) = page(&session, "clip.mp4");
+    b.press("Shift+M");
+    b.until(
+        "return document.querySelector('button[aria-label^=Sound]').getAttribute('aria-pressed') === 'true'",
+    );
+    b.run("for (let i = 0; i < 200 && !(v.heard()?.readyState > 1); i++) await new Promise((r) => setTimeout(r, 20));");
+    b.run("s.seek(24); v.play(1); await new Promise((r) => setTimeout(r, 1200));");
+    let told =
+        b.run("return [v.heard().paused, v.heard().currentTime - s.frame.value / 24, v.heard().duration]");
+    assert_eq!(told[0], json!(false));
+    assert!(told[1].as_f64().unwrap().abs() < 0.5, "{told}");
+    assert!((told[2].as_f64().unwrap() - 4.0).abs() < 0.2, "{told}");
+    b.press("K");
+    assert_eq!(b.run("return v.heard().paused"), json!(true));
+    // A clip without a file has none.
+    b.run("await s.openClip('pattern:bars:size=64x48:frames=5')");
+    assert_eq!(b.run("return s.clip.value.sound"), json!(null));
+}
+
+/// axe-core finds nothing serious, whatever is open.
+#[test]
+fn axe_has_no_serious_findings() {
+    let session = Session::new();
+    let (studio, b) = page(&session, "pattern:bars:size=64x48:frames=30");
+    let job = json!({ "input": "pattern:bars", "output": "a.y4m", "filters": "noise" });
+    studio.post("/jobs", &job);
+    b.run("s.addStep('grain', { preset: '35mm', strength: '0=0;20=9' }); await 0; s.addStep('fade', { color: '#ff8000' }); s.selected.value = 0;");
+    b.settle();
+    let mut axe = String::new();
+    flate2::read::GzDecoder::new(&include_bytes!("axe-core-4.14.1.min.js.gz")[..])
+        .read_to_string(&mut axe)
+        .unwrap();
+    b.post("/execute/sync", &json!({ "script": axe, "args": [] }));
+    let check = |what: &str| {
+        b.settle();
+        let found = b.run(
+            "const told = await axe.run(document, { resultTypes: ['violations'] });
+             return told.violations.filter((x) => x.impact === 'serious' || x.impact === 'critical')
+               .map((x) => [x.id, x.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' ' + n.failureSummary)]);",
+        );
+        assert_eq!(found, json!([]), "{what}");
+    };
+    for dock in ["curves", "scopes", "measure", "jobs"] {
+        b.run(&format!("s.dock.value = '{dock}'"));
+        check(dock);
+    }
+    for key in ["F1", "Ctrl+K", "Ctrl+F", "F7", "Ctrl+O", "Ctrl+G", "Ctrl+Shift+E"] {
+        b.press(key);
+        b.until("return !!document.querySelector('dialog[open]')");
+        check(key);
+        b.press("Escape");
+    }
+}
+
+/// Each key of the list does something: it changes what the page knows, opens a window, or tells something.
+#[test]
+fn no_key_of_the_list_is_dead() {
+    let session = Session::new();
+    let (_studio, b) = page(&session, "pattern:bars:size=64x48:frames=200");
+    let all = b.run("return k.commands.flatMap((c) => k.keysOf(c).map((key) => [c.id, key]))");
+    let all: Vec<(String, String)> = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pair: &Value| (pair[0].as_str().unwrap().to_owned(), pair[1].as_str().unwrap().to_owned()))
+        .collect();
+    assert!(all.len() > 80);
+    // Each key is of one command, and reaches it.
+    let mut seen = std::collections::BTreeMap::new();
+    for (id, key) in &all {
+        assert_eq!(seen.insert(key.clone(), id.clone()), None, "{key} is twice in the list");
+    }
+    b.run(
+        "globalThis.ran = [];
+         for (const c of k.commands) { c.can = undefined; c.run = () => globalThis.ran.push(c.id); }",
+    );
+    for (id, key) in &all {
+        // Those that need Shift on this keyboard for the character itself are typed as that character.
+        if key.ends_with("Shift++") {
+            continue;
+        }
+        b.run("globalThis.ran = []");
+        b.press(key);
+        assert_eq!(b.run("return globalThis.ran"), json!([id]), "{key}");
+    }
+}
