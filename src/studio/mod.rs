@@ -10,6 +10,7 @@
 mod api;
 mod assets;
 mod curve;
+mod effect;
 mod events;
 mod fault;
 mod files;
@@ -93,6 +94,7 @@ fn router(studio: &Arc<api::Studio>) -> Router {
         .route("/plot/{clip}/{key}/{number}", get(frames::plot))
         .route("/sound/{clip}/{part}", get(sound::part))
         .route("/times/{clip}/{key}/{number}", get(frames::times))
+        .route("/effect", get(effect::keys).post(effect::read))
         .route("/files", get(api::files))
         .route("/file", get(api::read_file).put(api::write_file))
         .route("/jobs", get(api::jobs).post(api::add_job))

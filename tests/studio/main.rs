@@ -11,4 +11,5 @@ mod look;
 mod page;
 mod security;
 mod server;
+mod speed;
 mod work;

@@ -50,7 +50,7 @@ function bar() {
     <label title="Surround"><select aria-label="Surround" @change=${(/** @type {any} */ e) => (view.surround.value = e.target.value)}>
       ${['black', 'dark', 'grey'].map((s) => html`<option value=${s} .selected=${s === view.surround.value}>${s}</option>`)}</select></label>
     <span class="space"></span>
-    <span class="group">${tool('help.palette', 'Find')}${tool('help.keys', 'Keys')}</span>`;
+    <span class="group">${tool('help.palette', 'Find')}${tool('help.keys', '?')}</span>`;
 }
 
 /** @param {number} n */

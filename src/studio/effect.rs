@@ -1,0 +1,193 @@
+//! Effect files of particles for the editor: which keys there are, what a file says, and changes of single keys, which
+//! leave everything else of the file as it is written.
+
+use super::api::{Answer, Shared, apart};
+use super::fault::Fault;
+use super::problem::{Body, Problem};
+use super::recipe::RecipeFault;
+use axum::Json;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use grainfield_filters::filter::particles::keys::{KeyType, LAYER};
+use grainfield_filters::filter::particles::{MAX_LAYERS, effect};
+use grainfield_filters::recipe::{Recipe, effect as files};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+/// What is asked of an effect.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum From {
+    /// The text of a file.
+    Text(String),
+    /// A chain of one filter, whose effect is written as a text to start from.
+    Chain(String),
+}
+
+/// A change.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase", tag = "do")]
+enum Change {
+    /// Gives a key its value as TOML, or takes it away; without a layer it is a key of the whole effect.
+    Set { layer: Option<usize>, key: String, value: Option<String> },
+    /// Puts a copy of a layer behind it.
+    Copy { layer: usize },
+    /// Takes a layer away.
+    Remove { layer: usize },
+    /// Exchanges a layer and the one before it.
+    Up { layer: usize },
+}
+
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    #[serde(flatten)]
+    from: From,
+    #[serde(default)]
+    change: Option<Change>,
+}
+
+/// The keys of a layer.
+pub(super) async fn keys() -> impl IntoResponse {
+    let all = LAYER.iter().map(|key| {
+        let mut told =
+            json!({ "id": key.id, "unit": key.unit, "help": key.help, "takes": key.key_type.to_string() });
+        let (kind, more) = match key.key_type {
+            KeyType::Number { min, max } => ("number", json!({ "min": min, "max": max })),
+            KeyType::Integer { max } => ("whole", json!({ "min": 0, "max": max })),
+            KeyType::Spread { min, max } => ("spread", json!({ "min": min, "max": max })),
+            KeyType::Over { max } => ("over", json!({ "min": 0, "max": max })),
+            KeyType::Choice(all) => {
+                ("choice", json!({ "choices": all.iter().map(|c| c.id).collect::<Vec<_>>() }))
+            }
+            KeyType::Name | KeyType::Picture => ("word", json!({})),
+            _ => ("toml", json!({})),
+        };
+        told["kind"] = kind.into();
+        if let (Some(told), Value::Object(more)) = (told.as_object_mut(), more) {
+            told.extend(more);
+        }
+        told
+    });
+    Json(json!({ "layer": all.collect::<Vec<_>>(), "most": MAX_LAYERS }))
+}
+
+/// An effect after a change, and what it says.
+pub(super) async fn read(State(studio): Shared, Body(asked): Body<Asked>) -> Answer {
+    let told = apart(&studio, move |_, _| {
+        let mut text = match asked.from {
+            From::Text(text) => text,
+            From::Chain(chain) => {
+                let recipe = Recipe::parse_chain(&chain).map_err(RecipeFault::from)?;
+                let step = recipe.steps.first().ok_or_else(|| Fault::new("an effect has no filter"))?;
+                files::print_explained(&effect(&step.values).map_err(Fault::new)?)
+            }
+        };
+        if let Some(change) = &asked.change {
+            text = changed(&text, change)?;
+        }
+        files::parse_with(&text, &mut |_| Ok(None)).map_err(RecipeFault::from)?;
+        let doc: DocumentMut = text.parse().map_err(Fault::new)?;
+        let layers = doc.get("layer").and_then(Item::as_array_of_tables);
+        let layers: Vec<Value> = layers.into_iter().flat_map(ArrayOfTables::iter).map(said).collect();
+        Ok(json!({ "text": text, "effect": said(&doc), "layers": layers }))
+    });
+    Ok(Json(told.await?).into_response())
+}
+
+/// The values of a table, as TOML.
+fn said(table: &Table) -> Value {
+    let all = table.iter().filter_map(|(key, item)| {
+        let mut value = item.as_value()?.clone();
+        value.decor_mut().clear();
+        Some((key.to_owned(), Value::String(value.to_string())))
+    });
+    Value::Object(all.collect())
+}
+
+fn changed(text: &str, change: &Change) -> Result<String, Problem> {
+    let mut doc: DocumentMut = text.parse().map_err(Fault::new)?;
+    let mut layers = doc.get("layer").and_then(Item::as_array_of_tables).cloned().unwrap_or_default();
+    let gone = || Fault::new("there is no such layer any more");
+    match change {
+        Change::Set { layer, key, value: new } => {
+            let table = match layer {
+                Some(layer) => layers.get_mut(*layer).ok_or_else(gone)?,
+                None => doc.as_table_mut(),
+            };
+            match new {
+                None => drop(table.remove(key)),
+                Some(new) => {
+                    let new: toml_edit::Value =
+                        new.parse().map_err(|_| Fault::new(format!("{key}: '{new}' is no value")))?;
+                    match table.get_mut(key).and_then(Item::as_value_mut) {
+                        Some(old) => {
+                            let decor = old.decor().clone();
+                            *old = new;
+                            *old.decor_mut() = decor;
+                        }
+                        None => drop(table.insert(key, value(new))),
+                    }
+                }
+            }
+        }
+        Change::Copy { layer } | Change::Remove { layer } | Change::Up { layer } => {
+            let mut all: Vec<Table> = layers.iter().cloned().collect();
+            match change {
+                _ if *layer >= all.len() => return Err(gone().into()),
+                Change::Copy { .. } => {
+                    let mut copy = all[*layer].clone();
+                    // Two layers of one name cannot be told apart.
+                    copy.remove("name");
+                    all.insert(layer + 1, copy);
+                }
+                Change::Remove { .. } => drop(all.remove(*layer)),
+                _ if *layer > 0 => all.swap(*layer, layer - 1),
+                _ => {}
+            }
+            let positions = all.iter().filter_map(Table::position).min().unwrap_or(1);
+            layers = ArrayOfTables::new();
+            for (table, at) in all.into_iter().zip(positions..) {
+                let mut table = table;
+                table.set_position(Some(at));
+                layers.push(table);
+            }
+        }
+    }
+    if !layers.is_empty() {
+        doc.insert("layer", Item::ArrayOfTables(layers));
+    } else if doc.contains_key("layer") {
+        return Err(Fault::new("an effect has at least one layer").into());
+    }
+    Ok(doc.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# Sparks.\nversion = 1\nwind = 0.5 # a breeze\n\n# The core.\n[[layer]]\nrate = 40 # few\nlife = [1, 2]\n\n[[layer]]\nrate = 9\n";
+
+    #[test]
+    fn single_keys_change_and_all_else_stays() {
+        let set = |layer, key: &str, value: Option<&str>| Change::Set {
+            layer,
+            key: key.into(),
+            value: value.map(str::to_owned),
+        };
+        let text = changed(TEXT, &set(Some(0), "rate", Some("\"0=0;24=60\""))).unwrap();
+        assert_eq!(text, TEXT.replace("rate = 40 # few", "rate = \"0=0;24=60\" # few"));
+        assert_eq!(changed(TEXT, &set(None, "wind", Some("1"))).unwrap(), TEXT.replace("0.5", "1"));
+        assert_eq!(changed(TEXT, &set(Some(0), "life", None)).unwrap(), TEXT.replace("life = [1, 2]\n", ""));
+        let text = changed(TEXT, &Change::Up { layer: 1 }).unwrap();
+        assert!(text.find("rate = 9") < text.find("# The core.\n[[layer]]\nrate = 40"), "{text}");
+        let text = changed(TEXT, &Change::Copy { layer: 0 }).unwrap();
+        assert_eq!(text.matches("rate = 40 # few").count(), 2);
+        assert!(files::parse(&text).is_ok());
+        let text = changed(TEXT, &Change::Remove { layer: 0 }).unwrap();
+        assert!(!text.contains("rate = 40") && text.contains("rate = 9"));
+        assert!(changed(&text, &Change::Remove { layer: 0 }).is_err(), "the last one stays");
+        assert!(changed(TEXT, &Change::Up { layer: 7 }).is_err());
+        assert!(changed(TEXT, &set(Some(0), "rate", Some("[1"))).is_err());
+    }
+}
