@@ -92,6 +92,23 @@ fn fields_and_gamma_are_what_they_say() {
     }
 }
 
+/// What was wanted for a moment does not take the place of what is wanted again.
+#[test]
+fn a_view_that_comes_back_stays() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:zoneplate:size=960x540:frames=4");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('noise');");
+    b.settle();
+    b.run("v.zoomTo(4); await 0; v.zoomTo(0);");
+    let stays = b.run(
+        "await new Promise((r) => setTimeout(r, 800));
+         return [...v.panes.values()].filter((p) => p.canvas.isConnected).map((p) => p.shownUrl === p.url);",
+    );
+    assert_eq!(stays, json!([true, true]));
+}
+
 #[test]
 fn the_page_shows_fields_gamma_and_planes() {
     let session = Session::new();

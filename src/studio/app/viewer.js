@@ -128,9 +128,14 @@ class Pane {
   refresh() {
     const url = this.want(frame.value);
     this.url = url;
-    if (!url || url === this.shownUrl || url === this.running?.url) {
+    const running = this.running?.abort.signal.aborted ? '' : this.running?.url;
+    if (!url || url === this.shownUrl || url === running) {
       this.next = '';
-      if (url === this.shownUrl) this.draw();
+      if (url === this.shownUrl) {
+        // What is on its way is not wanted any more: it would take the place of what is.
+        this.running?.abort.abort();
+        this.draw();
+      }
       return;
     }
     if (!this.running) return this.load(url);
