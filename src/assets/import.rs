@@ -361,15 +361,15 @@ mod tests {
                     semicolons or tabs",
             ),
             ("frame,x\n0,1\n1,2,3", "line 3: 3 fields, and the first line has 2"),
-            ("frame,x\n0,one", "line 2: 'one' is no number from -1e100 to 1e100 (track 'x')"),
-            ("frame,x\n1.5,1", "line 2: '1.5' is no frame: a whole number"),
-            ("time,x\n-1,1", "line 2: '-1' is no time: write 1.5, 1001/24 or 00:00:01.5"),
+            ("frame,x\n0,one", "line 2: 'one' is not a number from -1e100 to 1e100 (track 'x')"),
+            ("frame,x\n1.5,1", "line 2: '1.5' is not a frame: a whole number"),
+            ("time,x\n-1,1", "line 2: '-1' is not a time: write 1.5, 1001/24 or 00:00:01.5"),
             (
                 "frame,x\n1,1\n1,2",
                 "line 3: track 'x' has two samples at 1, or its times are not ascending there",
             ),
             ("frame,x,x\n1,1,1", "line 1: two columns are called 'x'"),
-            ("frame,x\n0,nan", "line 2: 'nan' is no number from -1e100 to 1e100 (track 'x')"),
+            ("frame,x\n0,nan", "line 2: 'nan' is not a number from -1e100 to 1e100 (track 'x')"),
         ] {
             assert_eq!(shown(text), said);
         }

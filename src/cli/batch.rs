@@ -282,9 +282,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
     let listed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     let (list, all, folder) = if listed {
         if typed.to.is_some() {
-            return Err(usage(
-                "--to applies to a pattern of inputs; a list names the output of each job".into(),
-            ));
+            return Err(usage("--to applies to patterns; a list names the output of each job".into()));
         }
         if !typed.words.0.is_empty() {
             let text = "with a list, put options of 'render' into the list, under [all] or under a job; only \
@@ -386,9 +384,7 @@ fn understood(jobs: &[Job]) -> Result<(), String> {
                     let near =
                         suggested.map(|near| format!(" did you mean {}?", near.trim_start_matches('-')));
                     let (wrong, near) = (option.trim_start_matches('-'), near.unwrap_or_default());
-                    format!(
-                        "{wrong} is not an option of 'grainfield render':{near} see 'grainfield render -h'"
-                    )
+                    format!("'grainfield render' has no option {wrong}:{near} see 'grainfield render -h'")
                 }
                 _ => in_short(&error),
             };

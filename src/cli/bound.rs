@@ -140,7 +140,7 @@ mod tests {
         let said = |t: &str| effect(&step(t).unwrap(), t);
         let toml = said("particles=preset=embers:colour=red").unwrap();
         assert!(
-            toml.starts_with("# particles=preset=embers:colour=red,") && toml.contains("#ff0000"),
+            toml.starts_with("# particles=preset=embers:colour=red;") && toml.contains("#ff0000"),
             "{toml}"
         );
         effect::parse(&toml).unwrap();

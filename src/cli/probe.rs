@@ -196,7 +196,7 @@ mod tests {
             assert!(text.contains(part), "{part:?} is not in\n{text}");
         }
         let unknown = table(&Info { last: None, ..info() });
-        assert!(unknown.contains("  frames     unknown, from 0 on\n"), "{unknown}");
+        assert!(unknown.contains("  frames     unknown, starting at 0\n"), "{unknown}");
         assert!(!unknown.contains("duration"), "{unknown}");
     }
 

@@ -252,7 +252,7 @@ fn what_is_no_video_is_said() {
         Err(e) => e.to_string(),
     };
     let sound = error("a.m4a");
-    assert!(sound.contains("there is no video in it, only audio (aac)"), "{sound}");
+    assert!(sound.contains("it has no video stream, only audio (aac)"), "{sound}");
     for name in ["text.txt", "empty.mp4", "missing.mp4"] {
         assert!(error(name).contains(name), "{}", error(name));
     }

@@ -231,7 +231,7 @@ fn chosen_frames_come_in_the_order_chosen_and_the_offset_counts_first() {
 fn a_source_that_ends_before_the_range_does_is_an_error() {
     let (outcome, log, _) = go(Case { wanted: frames("98-101"), ..Case::default() });
     let text = outcome.failure.map(|f| f.to_string());
-    assert_eq!(text.as_deref(), Some("fake ends after frame 99, but frame 100 was asked for"));
+    assert_eq!(text.as_deref(), Some("fake ends after frame 99, but frame 100 was requested"));
     assert!(log.abandoned && !log.finished);
     assert_eq!(log.frames.len(), 2);
     let (outcome, log, _) = go(Case { wanted: frames("98-"), ..Case::default() });

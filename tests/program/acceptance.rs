@@ -101,7 +101,7 @@ fn outputs_that_cannot_be_are_refused_before_the_first_frame() {
     assert_eq!(s.read("there.y4m"), b"precious");
     assert_eq!(s.files(), ["there.y4m"], "nothing is left behind");
     s.run("render pattern:bars:size=16x16:frames=2 there.y4m -y").ok();
-    s.run("render there.y4m there.y4m -y -f noise").ends(2).says("is the file that the input is read from");
+    s.run("render there.y4m there.y4m -y -f noise").ends(2).says("the input are the same file");
     assert_eq!(s.run("hash there.y4m").text().lines().count(), 2, "the input is still whole");
     s.run("render pattern:bars:frames=3 /dev/full").ends(1).says("space");
 }

@@ -199,7 +199,7 @@ fn a_sequence_survives_kills() {
         assert!(files(folder.path()) == whole, "other files than those of an undisturbed run");
         good(program().arg("join").arg(&output));
         let text = good(&mut render(&output, &["--resume"]));
-        assert!(text.contains("48 of 48 frames are whole already"), "{text}");
+        assert!(text.contains("48 of 48 frames are complete already"), "{text}");
     }
     println!("{killed} kills in the middle");
     assert!(killed > 0, "nothing was killed in the middle");

@@ -23,7 +23,7 @@ fn a_hole_stops_before_the_first_frame() {
     for more in ["", "--frames 1001-1008", "--shard 1/1", "--frame-offset 10"] {
         let o = s.run(&format!("render p.####.png out.####.png {more}")).ends(1);
         nothing(&s, o)
-            .says("frame 1004 is missing: there is no p.1004.png (missing in all: 1004-1005, 1007)")
+            .says("frame 1004 is missing: p.1004.png does not exist (all missing frames: 1004-1005, 1007)")
             .says("--missing hold");
     }
     // what is not asked for does not matter
@@ -55,7 +55,7 @@ fn a_file_in_the_way_stops_before_the_first_frame() {
     s.write("out.1006.png", "mine");
     s.write("out.1008.png", "mine");
     let o = s.run("render p.####.png out.####.png").ends(1);
-    let o = o.says("out.1006.png exists (and 1 more); say -y to replace what is there, or --resume");
+    let o = o.says("out.1006.png exists (and 1 more); use -y to replace existing files, or --resume");
     assert!(!s.path("out.1001.png").exists(), "{}", o.err);
     for more in ["--shard 3/4", "--frames 1005-1007", "--frame-offset 5 --frames 1006-1010"] {
         s.run(&format!("render p.####.png out.####.png {more}")).ends(1).says("exists");
@@ -157,7 +157,7 @@ fn a_source_behind_a_protocol_is_known_again() {
     let s = Session::new();
     s.run("render pattern:grey:size=64x36:frames=4 a.mkv -q").ok();
     s.run("render file:a.mkv f.####.png --frames 0-1 -q").ok();
-    s.run("render file:a.mkv f.####.png --resume").ok().says("2 of 4 frames are whole already");
+    s.run("render file:a.mkv f.####.png --resume").ok().says("2 of 4 frames are complete already");
     s.run("render pattern:ramp:size=64x36:frames=4 a.mkv -y -q").ok();
     s.run("render file:a.mkv f.####.png --resume").ends(1).says("the source was changed");
 }

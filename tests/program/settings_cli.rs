@@ -44,11 +44,11 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("noise=strength=1:strength=2", "strength", &["'strength' is given twice"]),
     // What each setting alone allows.
     ("grain=curve=film:points='0=0;1=1'", "", &["points: they replace the curve: give only one of the two"]),
-    ("noise=samples=3", "", &["only distribution=binomial has it: give that too, or leave it out"]),
+    ("noise=samples=3", "", &["it applies to distribution=binomial only: add that, or leave this out"]),
     ("noise=persistence=2", "", &["needs octaves=2 or more"]),
     ("noise=correlation=0.3", "", &["only temporal=ar1 has it"]),
     ("noise=octaves=3:across=5", "", &["either octaves, or across and down"]),
-    ("noise=state=0", "", &["the state 0x0 would stay at zero for ever", "lower 31 bits must be set"]),
+    ("noise=state=0", "", &["the state 0x0 would stay zero", "lower 31 bits must be set"]),
     ("noise=state=1:seed=2", "", &["it replaces the seed: give only one of the two"]),
     ("noise=generator=xs64:layout=sequential", "", &["generator=lfsr31 only"]),
     ("noise=layout=sequential:octaves=3", "", &["use layout=keyed"]),
@@ -90,7 +90,7 @@ fn recipes_say_the_line() {
             "[[filter]]\nname = 'grain'\npreset = '36mm'\n",
             "bad.toml:3:11: preset: write one of light, medium",
         ),
-        ("[[filter]]\nname = 'grain'\npoints = '0=0;0.6=1;0.5=0'\n", "0.5 does not go behind 0.6"),
+        ("[[filter]]\nname = 'grain'\npoints = '0=0;0.6=1;0.5=0'\n", "0.5 cannot follow 0.6"),
         ("[[filter]]\nname = 'grian'\n", "there is no filter 'grian'"),
     ] {
         s.write("bad.toml", text);

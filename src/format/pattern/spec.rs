@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn errors_help() {
         for (text, word) in [
-            ("", "there are bars, ramp"),
+            ("", "are bars, ramp"),
             ("bar", "'bars'"),
             ("zoneplat", "'zoneplate'"),
             ("nonsense", "no pattern 'nonsense'"),

@@ -174,7 +174,7 @@ fn endless_and_absurd_headers_are_refused_at_once() {
     assert!(e.contains("longer than 65536"), "{e}");
     let e =
         from_reader("pipe".into(), Box::new(io::repeat(0)), &Options::default()).err().unwrap().to_string();
-    assert!(e.contains("begins with"), "{e}");
+    assert!(e.contains("begin with"), "{e}");
     // frames of 2 GiB are promised, by a file of a few bytes
     let (_file, source) = file(b"YUV4MPEG2 W32768 H65536 F25:1 Cmono\nFRAME\nabc");
     assert!(matches!(source, Err(SourceError::Truncated { number: 0, got: 3, .. })));

@@ -153,6 +153,6 @@ mod tests {
         assert_eq!(made("1").difference(Some("{")), "other settings");
         let keyed =
             |key: &str| JobSettings::new([("recipe", "x".into()), ("recipe key", key.to_owned())].into());
-        assert!(keyed("1").difference(Some(keyed("2").json())).contains("contents"));
+        assert!(keyed("1").difference(Some(keyed("2").json())).contains("has changed"));
     }
 }

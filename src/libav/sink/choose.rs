@@ -231,7 +231,9 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
         if takes.is_empty() {
             let name = names.join(" or ");
             let others = able(Some(container), format).join(", ");
-            return format!("{name} takes frames in the memory of a graphics card only; --codec {others} can");
+            return format!(
+                "{name} takes frames in the memory of a graphics card only; --codec {others} can"
+            );
         }
         text += &format!(", which takes {}", takes.join(", "));
     }
@@ -432,9 +434,9 @@ mod tests {
     fn what_would_be_lost_is_refused() {
         let alpha = chosen("a.mp4", "yuva420p", |_| ()).unwrap_err();
         assert!(
-            alpha.contains("by libx264 or libx265; in NAME.mkv or NAME.mov ") && alpha.contains("prores_ks")
+            alpha.contains("by libx264 or libx265; use NAME.mkv or NAME.mov ") && alpha.contains("prores_ks")
         );
-        assert!(alpha.ends_with("To lose it on purpose, say --pix-fmt yuv420p"), "{alpha}");
+        assert!(alpha.ends_with("To accept the loss, add --pix-fmt yuv420p"), "{alpha}");
         for (format, advice) in [
             ("gbrp16", "--pix-fmt yuv420p10"),
             ("yuv422p16", "--pix-fmt yuv422p10"),

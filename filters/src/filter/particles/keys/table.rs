@@ -193,7 +193,7 @@ pub const LAYER: &[Key] = &[
         "rate",
         KeyType::Rate { max: 1e8 },
         "births per second",
-        "Births per second, also before the first frame. A curve counts the effect's time in frames or, with an \
+        "How often particles are born, also before the first frame. A curve counts the effect's time in frames or, with an \
             s, in seconds. In a volume or tunnel the rate is for a 16:9 frame; other shapes have more or fewer in \
             proportion.",
         |l| match &l.when {
