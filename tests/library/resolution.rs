@@ -54,8 +54,8 @@ impl Look {
     }
 }
 
-fn gray(width: u32) -> Format {
-    Format::new(width, width * 9 / 16, Family::Gray, Depth::Float, (0, 0))
+fn gray(width: u32, height: u32) -> Format {
+    Format::new(width, height, Family::Gray, Depth::Float, (0, 0))
 }
 
 fn flat(format: Format, value: f32) -> Frame {
@@ -95,10 +95,10 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
     each.map(|(a, b)| 10.0 * (b / a).log10()).fold(0.0, |m: f64, db| if db.abs() > m.abs() { db } else { m })
 }
 
-/// What a chain draws over grey at three sizes, each reduced to the smallest one; so many frames of each.
-fn drawn(chain: &str, frames: i64) -> [Vec<Field>; 3] {
+/// What a chain draws over grey at three sizes, each reduced to the smallest one of so many rows; so many frames of each.
+fn drawn(chain: &str, rows: u32, frames: i64) -> [Vec<Field>; 3] {
     [1, 2, 4].map(|by| {
-        let mut look = Look::new(chain, flat(gray(960 * by as u32), 0.4));
+        let mut look = Look::new(chain, flat(gray(960 * by as u32, rows * by as u32), 0.4));
         (0..frames).map(|n| reduced(&look.change(n, 0), by)).collect()
     })
 }
@@ -118,7 +118,7 @@ fn grain_is_as_strong_and_coarse_at_every_size() {
         "preset=digital-iso",
     ] {
         let frames = if settings == "size=5" { 4 } else { 2 };
-        let [small, half, whole] = drawn(&format!("grain={settings}:curve=flat"), frames);
+        let [small, half, whole] = drawn(&format!("grain={settings}:curve=flat"), 180, frames);
         for (what, other) in [("1920", &half), ("3840", &whole)] {
             let all = 10.0 * (power(&small) / power(other)).log10();
             let off = apart(&bands(other), &bands(&small));
@@ -139,7 +139,7 @@ fn a_picture_of_half_the_size_is_the_reduced_one() {
             let of = |width: u32, p: usize| {
                 let format = Format {
                     range: ColorRange::Full,
-                    ..Format::new(width, width / 2, Family::Yuv, depth, (1, 1))
+                    ..Format::new(width, width / 5, Family::Yuv, depth, (1, 1))
                 };
                 let mut frame = Frame::new(format);
                 for p in 0..3 {
@@ -171,7 +171,7 @@ fn what_is_drawn_has_the_same_place_and_size() {
     for chain in
         ["dust=amount=200:size=9", "scratches=amount=20:width=9", "particles=preset=snow:size=3:amount=2"]
     {
-        let [small, half, whole] = drawn(chain, 2);
+        let [small, half, whole] = drawn(chain, 540, 2);
         for (what, other) in [("1920", &half), ("3840", &whole)] {
             let off = apart(&bands(other), &bands(&small));
             println!("{chain}: 960 beside {what}: {off:.2} dB in a band");
@@ -199,7 +199,7 @@ fn blur_and_unsharp_reach_as_far() {
     for chain in ["blur=sigma=6", "blur=mode=directional:angle=30:length=40", "unsharp=amount=1.5:size=8"] {
         let [small, half, whole] = [4, 2, 1].map(|by| {
             let field = reduced(&large, by);
-            let mut frame = Frame::new(gray(field.width as u32));
+            let mut frame = Frame::new(gray(field.width as u32, field.height as u32));
             (0..field.height).for_each(|y| frame.row_mut::<f32>(0, y).copy_from_slice(field.row(y)));
             let mut out = Look::new(chain, frame).change(0, 0);
             out.data.iter_mut().zip(&field.data).for_each(|(a, b)| *a += b);

@@ -77,9 +77,9 @@ fn kernel(size: f64) -> (f64, f64) {
     (low.1 + (high.1 - low.1) * part, low.2 + (high.2 - low.2) * part)
 }
 
-/// What a white sample becomes: [b a 1 a b] times [c 0 1 0 c] times [d 0 0 0 1 0 0 0 d] and so on. Above size 2 the
-/// second moment grows with the square of the size; a and b go to 1/2 and 0 by size 2.5, and of c, d .. each takes what
-/// is left of the moment until it is 0.4.
+/// What a white sample becomes: [b a 1 a b] times [c 1 c], two of [d 0 1 0 d], two of [e 0 0 0 1 0 0 0 e] and so on. Above
+/// size 2 the second moment grows with the square of the size; a and b go to 1/2 and 0 by size 2.5, and of c, d, d', e ..
+/// each takes what is left of the moment until it is 1/2.
 fn pulse(size: f64) -> Vec<f64> {
     let spread = |(a, b): (f64, f64)| (2.0 * a + 8.0 * b) / (1.0 + 2.0 * a + 2.0 * b);
     let (mut a, mut b) = kernel(size.min(2.0));
@@ -90,12 +90,13 @@ fn pulse(size: f64) -> Vec<f64> {
         (a, b) = (0.44 + 0.06 * part, 0.15 - 0.15 * part);
         left = want - spread((a, b));
     }
-    let (mut pulse, mut step) = (vec![b, a, 1.0, a, b], 2);
+    let (mut pulse, mut steps) = (vec![b, a, 1.0, a, b], [1, 2, 2, 4, 4, 8, 8, 16, 16].into_iter());
     while left > 1e-12 {
+        let step = steps.next().unwrap();
         let square = (step * step) as f64;
         // Weights w take 2w / (1 + 2w) of the square of the step.
-        let most = square * 0.8 / 1.8;
-        let weight = if left < most { left / square / 2.0 / (1.0 - left / square) } else { 0.4 };
+        let most = square / 2.0;
+        let weight = if left < most { left / square / 2.0 / (1.0 - left / square) } else { 0.5 };
         left = (left - most).max(0.0);
         let mut wider = vec![0.0; pulse.len() + 2 * step];
         for (i, v) in pulse.iter().enumerate() {
@@ -103,7 +104,7 @@ fn pulse(size: f64) -> Vec<f64> {
                 wider[i + j * step] += v * w;
             }
         }
-        (pulse, step) = (wider, 2 * step);
+        pulse = wider;
     }
     pulse
 }

@@ -29,7 +29,7 @@ use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure,
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
-    Codes, Gain, Luma, MAX_PASSES, Ramp, Sources, add_f32, add_linear_f32, finish_u8, finish_u16, mean_row,
+    Codes, Gain, Luma, Ramp, Sources, add_f32, add_linear_f32, finish_u8, finish_u16, mean_row,
     most_near_end, rounded_sd,
 };
 use crate::settings::{Animated, SettingError, Values};
@@ -129,8 +129,8 @@ const MOST_CHROMA: f64 = 4.0;
 /// Pixels that a stream makes at a time, at most.
 const MOST_BLOCK: usize = 256;
 
-/// Twice as far as all passes reach.
-const BEYOND: usize = 2 * ((2 << MAX_PASSES) - 2);
+/// Twice as far as all passes reach, and a little more.
+const BEYOND: usize = 508;
 
 /// Samples of 16 bits from black to white.
 const FULL: f64 = 65536.0;

@@ -9,9 +9,14 @@ const SIZES: [(f64, f64, f64); 5] =
 /// Above size 2 the five taps give way to `[.5 1 .5]`, which lets no single sample through, over so much of size.
 const CHANGE: f64 = 0.5;
 
-/// The most that a pass before the last weighs its neighbours. With 1/2 kernels would come to be triangles, whose straight
-/// sides show as a weave along rows and columns; below that a little of the finer grain stays over the coarse one.
-const MOST: f64 = 0.4;
+/// The most that a pass before the last weighs its neighbours. Two of one step are then a cubic spline; one alone would
+/// make kernels triangles, whose straight sides show as a weave along rows and columns.
+const MOST: f64 = 0.5;
+
+/// The step of pass `k`: 1 once (the last taps are another of that step), then each twice.
+fn step(k: usize) -> usize {
+    1 << k.div_ceil(2)
+}
 
 /// The outer taps that full sharpness takes away.
 const CRISP: f64 = 0.12;
@@ -21,7 +26,7 @@ const CRISP: f64 = 0.12;
 pub(super) struct Axis {
     /// The last pass, over neighbours and those two samples away.
     pub(super) taps: Taps,
-    /// The weights of the passes before it, over neighbours 2, 4, 8 ... samples away, in 1/65536.
+    /// The weights of the passes before it, over neighbours 1, 2, 2, 4, 4, 8 ... samples away, in 1/65536.
     pub(super) coarse: [i16; MAX_PASSES],
     /// The variance that it makes of white noise of variance 1 (not halved by `g >> 1` or by the passes).
     pub(super) power: f64,
@@ -64,13 +69,12 @@ impl Axis {
             b -= crisp * (1.0 - changed);
             // A pass of weight c over s samples adds s^2 2c/(1+2c) to the moment.
             let most = 2.0 * MOST / (1.0 + 2.0 * MOST);
-            let mut square = 4.0;
             for k in 0..MAX_PASSES {
+                let square = (step(k) * step(k)) as f64;
                 let part = left / square;
                 if part >= most {
                     weights[k] = MOST;
                     left -= most * square;
-                    square *= 4.0;
                     continue;
                 }
                 let weight = 0.5 * part / (1.0 - part);
@@ -136,7 +140,7 @@ pub(super) fn kernel(taps: Taps, coarse: &[i16; MAX_PASSES]) -> Vec<f64> {
     let (a, b) = (part(taps.a), part(taps.b));
     let mut kernel = vec![b, a, 1.0, a, b];
     for (k, &weight) in coarse.iter().enumerate().filter(|w| *w.1 != 0) {
-        let (step, weight) = (2 << k, part(weight));
+        let (step, weight) = (step(k), part(weight));
         let mut wider = vec![0.0; kernel.len() + 2 * step];
         for (i, v) in kernel.iter().enumerate() {
             wider[i] += weight * v;
@@ -155,7 +159,7 @@ pub(super) struct Field {
     pub(super) axes: [Axis; 2],
     /// Width and height of the plane.
     pub(super) size: (usize, usize),
-    /// The passes before the last, over neighbours 2, 4, 8 ... samples away; the farthest come first.
+    /// The passes before the last, over neighbours 1, 2, 2, 4, 4, 8 ... samples away; the farthest come first.
     pub(super) passes: Vec<Pass>,
 }
 
@@ -163,7 +167,7 @@ impl Field {
     pub(super) fn new(size: (usize, usize), axes: [Axis; 2]) -> Field {
         let used = |axis: &Axis| axis.coarse.iter().rposition(|&w| w != 0).map_or(0, |k| k + 1);
         let count = used(&axes[0]).max(used(&axes[1]));
-        let pass = |k: usize| (2 << k, axes[0].coarse[k], axes[1].coarse[k]);
+        let pass = |k: usize| (step(k), axes[0].coarse[k], axes[1].coarse[k]);
         Field { axes, size, passes: Pass::all((0..count).map(pass).collect()) }
     }
 
@@ -211,6 +215,28 @@ mod tests {
         for size in [2.01, 2.3, 2.8, 3.3, 4.0, 5.6, 11.0, 32.0, 150.0] {
             let want = moment(2.0) * size * size / 4.0;
             assert!((moment(size) / want - 1.0).abs() < 2e-3, "{size}: {} for {want}", moment(size));
+        }
+    }
+
+    /// Of a kernel that is not round, clumps have sides along rows and columns.
+    #[test]
+    fn coarse_grain_is_round() {
+        for tenth in 23..=400 {
+            let axis = Axis::new(0.1 * f64::from(tenth), 0.0);
+            let kernel = kernel(axis.taps, &axis.coarse);
+            let (middle, sum) = ((kernel.len() / 2) as f64, kernel.iter().sum::<f64>());
+            let power = |f: f64| {
+                let turn = core::f64::consts::TAU * f;
+                let wave = kernel.iter().enumerate().map(|(i, w)| w * libm::cos(turn * (i as f64 - middle)));
+                let wave = wave.sum::<f64>() / sum;
+                wave * wave
+            };
+            for f in (1..=50).map(|k| 0.01 * f64::from(k)) {
+                let diagonal = power(f * core::f64::consts::FRAC_1_SQRT_2);
+                let (along, diagonal) = (power(f), diagonal * diagonal);
+                let apart = 10.0 * libm::log10(along / diagonal);
+                assert!(along < 0.01 || apart < 3.0, "{tenth} tenths at {f}: {apart} dB");
+            }
         }
     }
 

@@ -46,23 +46,23 @@ settings! {
     }
     presets "Sets strength, size, sharpness, chroma and curve at once. A setting that you give wins over the preset." {
         /// removes the plastic look of a clean picture
-        "light" = "strength=2.2:size=0.8:chroma=0.4",
+        "light" = "strength=2.2:size=0.8:chroma=0.28",
         /// clearly visible, like a modern film
-        "medium" = "strength=4.2:chroma=0.4",
+        "medium" = "strength=4.2:chroma=0.28",
         /// grain as a look
-        "heavy" = "strength=8:size=1.5:chroma=0.35",
+        "heavy" = "strength=7.5:size=1.5:chroma=0.25",
         /// slow 35 mm stock in good light
-        "fine-35mm" = "strength=2.4:size=0.6:sharpness=0.3:chroma=0.4",
+        "fine-35mm" = "strength=2.4:size=0.6:sharpness=0.2:chroma=0.28",
         /// normal 35 mm stock
-        "35mm" = "strength=4:sharpness=0.2:chroma=0.4",
+        "35mm" = "strength=3.8:sharpness=0.1:chroma=0.28",
         /// 16 mm, as in documentaries
-        "16mm" = "strength=6.5:size=1.8:chroma=0.35",
+        "16mm" = "strength=6:size=1.7:chroma=0.25",
         /// home movies: coarse, soft and strong
-        "super8" = "strength=8.5:size=2.8:sharpness=-0.3:chroma=0.3",
+        "super8" = "strength=8:size=2.6:chroma=0.22",
         /// fast stock, pushed: strong and crisp
-        "high-speed" = "strength=8:size=1.2:sharpness=0.5:chroma=0.3",
+        "high-speed" = "strength=7:size=1.2:sharpness=0.4:chroma=0.22",
         /// a digital camera at high ISO: fine luma noise, coarse chroma noise, also in black
-        "digital-iso" = "strength=6:size=0.5:sharpness=0.2:chroma=0.65:chroma-size=2.5:curve=sensor",
+        "digital-iso" = "strength=6:size=0.6:chroma=0.5:chroma-size=2.2:curve=sensor",
     }
     with static, seed
 }

@@ -294,7 +294,7 @@ fn presets_are_read_and_what_is_typed_wins() {
     let read = |given: &str| GrainSpec::read(&values(given));
     for name in names {
         let set = read(&format!("preset={}", name.id));
-        assert!(set.strength.constant() != Some(4.0) || name.id == "35mm", "{}", name.id);
+        assert!(set.strength.constant() != Some(4.0), "{}", name.id);
         let typed = read(&format!("strength=1.5:preset={}:curve=flat", name.id));
         assert_eq!(typed.strength.constant(), Some(1.5));
         assert_eq!(typed.size, set.size);

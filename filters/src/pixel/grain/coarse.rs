@@ -3,8 +3,8 @@
 use super::kernel::mulhi;
 use crate::simd::{Level, multiversion};
 
-/// Passes at most: the last reaches 128 samples.
-pub const MAX_PASSES: usize = 7;
+/// Passes at most, one of step 1 and two of each other: the last two reach 64 samples.
+pub const MAX_PASSES: usize = 13;
 
 /// One pass over neighbours `step` samples away, across and then down. Of rows x
 ///
@@ -16,7 +16,7 @@ pub const MAX_PASSES: usize = 7;
 /// `lift` takes away the mean that rounding down leaves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pass {
-    /// 2, 4, 8 ... 128.
+    /// 1, 2, 4 ... 64.
     pub step: usize,
     /// Weight of the neighbours along the row, in 1/65536.
     pub across: i16,
