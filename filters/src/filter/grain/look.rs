@@ -1,5 +1,6 @@
 //! From a size to the weights of a kernel.
 
+use crate::noise::Distribution;
 use crate::pixel::grain::{MAX_PASSES, Pass, Taps};
 
 /// Sizes, at a picture 1920 wide, and the kernels that look like them.
@@ -138,19 +139,23 @@ struct Reduced {
 pub(super) fn kernel(taps: Taps, coarse: &[i16; MAX_PASSES]) -> Vec<f64> {
     let part = |w: i16| f64::from(w) / 65536.0;
     let (a, b) = (part(taps.a), part(taps.b));
-    let mut kernel = vec![b, a, 1.0, a, b];
-    for (k, &weight) in coarse.iter().enumerate().filter(|w| *w.1 != 0) {
-        let (step, weight) = (step(k), part(weight));
-        let mut wider = vec![0.0; kernel.len() + 2 * step];
-        for (i, v) in kernel.iter().enumerate() {
-            wider[i] += weight * v;
-            wider[i + step] += v;
-            wider[i + 2 * step] += weight * v;
-        }
-        kernel = wider;
-    }
-    kernel
+    let passes = coarse.iter().enumerate().filter(|w| *w.1 != 0);
+    passes.fold(vec![b, a, 1.0, a, b], |kernel, (k, &weight)| wider(&kernel, step(k), part(weight)))
 }
+
+/// The weights of one more pass and those before in one.
+fn wider(kernel: &[f64], step: usize, weight: f64) -> Vec<f64> {
+    let mut wider = vec![0.0; kernel.len() + 2 * step];
+    for (i, v) in kernel.iter().enumerate() {
+        wider[i] += weight * v;
+        wider[i + step] += v;
+        wider[i + 2 * step] += weight * v;
+    }
+    wider
+}
+
+/// The most that numbers may deviate after a pass: the last taps make up to four times as much of them.
+const MOST_DEVIATION: f64 = 1700.0;
 
 /// A field of grain over a plane.
 #[derive(Clone, PartialEq, Debug)]
@@ -167,8 +172,20 @@ impl Field {
     pub(super) fn new(size: (usize, usize), axes: [Axis; 2]) -> Field {
         let used = |axis: &Axis| axis.coarse.iter().rposition(|&w| w != 0).map_or(0, |k| k + 1);
         let count = used(&axes[0]).max(used(&axes[1]));
-        let pass = |k: usize| (step(k), axes[0].coarse[k], axes[1].coarse[k]);
-        Field { axes, size, passes: Pass::all((0..count).map(pass).collect()) }
+        let mut kernels = [vec![1.0], vec![1.0]];
+        let mut halved = 0.5 * Distribution::H8.deviation();
+        let pass = |k: usize| {
+            let weights = [0, 1].map(|i: usize| axes[i].coarse[k]);
+            for (kernel, weight) in kernels.iter_mut().zip(weights) {
+                *kernel = wider(kernel, step(k), f64::from(weight) / 65536.0);
+            }
+            let power: f64 = kernels.iter().map(|k| k.iter().map(|w| w * w).sum::<f64>()).product();
+            halved *= 0.5;
+            let shift = u32::from(halved * power.sqrt() > MOST_DEVIATION);
+            halved *= [1.0, 0.5][shift as usize];
+            (step(k), weights[0], weights[1], shift)
+        };
+        Field { axes, size, passes: Pass::all((0..count).rev().map(pass)) }
     }
 
     /// How far beyond the plane white numbers are drawn.
@@ -183,7 +200,8 @@ impl Field {
 
     /// The standard deviation of n where that of g is `white`.
     pub(super) fn deviation(&self, white: f64) -> f64 {
-        let halved = 0.5 / (1u32 << self.passes.len()) as f64;
+        let halvings: u32 = self.passes.iter().map(|p| 1 + p.shift).sum();
+        let halved = 0.5 / (1u32 << halvings) as f64;
         halved * white * (self.axes[0].power * self.axes[1].power).sqrt()
     }
 }

@@ -10,10 +10,11 @@ pub const MAX_PASSES: usize = 13;
 ///
 /// ```text
 /// h = (x >> 1) + mulhi((x[-step] >> 1) + (x[+step] >> 1), across)
-/// y = clamp(sat(sat(h + mulhi(sat(h[-step] + h[+step]), down)) + lift), -16384, 16383)
+/// y = clamp(sat(sat(h + mulhi(sat(h[-step] + h[+step]), down)) + lift) >> shift, -16384, 16383)
 /// ```
 ///
-/// `lift` takes away the mean that rounding down leaves.
+/// `lift` takes away the mean that rounding down leaves, and `shift`, 0 or 1, keeps numbers that hang together from
+/// growing out of range.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pass {
     /// 1, 2, 4 ... 64.
@@ -24,25 +25,29 @@ pub struct Pass {
     pub down: i16,
     /// Added to every number.
     pub lift: i16,
+    /// How often the sum is halved.
+    pub shift: u32,
 }
 
 impl Pass {
-    /// Passes of (step, across, down), the smallest step first; returned in the order in which they run, the largest
-    /// first.
-    pub fn all(mut steps: Vec<(usize, i16, i16)>) -> Vec<Pass> {
-        steps.reverse();
+    /// Passes of (step, across, down, shift) in the order in which they run.
+    pub fn all(steps: impl Iterator<Item = (usize, i16, i16, u32)>) -> Vec<Pass> {
         // Half of a white number is rounded down, and so is each of the eight that it is made of.
         let mut mean = -0.5;
-        let pass = |(step, across, down)| {
+        let pass = |(step, across, down, shift): (usize, i16, i16, u32)| {
             let part = |w: i16| f64::from(w) / 65536.0;
             let product = |w: i16| if w == 0 { 0.0 } else { 0.5 };
             mean = 0.5 * mean * (1.0 + 2.0 * part(across)) - 0.25 - 0.5 * part(across) - product(across);
             mean = mean * (1.0 + 2.0 * part(down)) - product(down);
-            let lift = libm::floor(0.5 - mean);
+            let goal = if shift == 0 { 0.0 } else { 0.5 };
+            let lift = libm::floor(0.5 + goal - mean);
             mean += lift;
-            Pass { step, across, down, lift: lift as i16 }
+            if shift != 0 {
+                mean = 0.5 * mean - 0.25;
+            }
+            Pass { step, across, down, lift: lift as i16, shift }
         };
-        steps.into_iter().map(pass).collect()
+        steps.map(pass).collect()
     }
 }
 
@@ -56,18 +61,18 @@ fn across_body(out: &mut [i16], row: &[i16], step: usize, weight: i16) {
 }
 
 #[inline(always)]
-fn down_body(out: &mut [i16], rows: [&[i16]; 3], weight: i16, lift: i16) {
+fn down_body(out: &mut [i16], rows: [&[i16]; 3], weight: i16, lift: i16, shift: u32) {
     let n = out.len();
     let [u, h, d] = rows.map(|r| &r[..n]);
     for i in 0..n {
         let sum = h[i].saturating_add(mulhi(u[i].saturating_add(d[i]), weight));
-        out[i] = sum.saturating_add(lift).clamp(-16384, 16383);
+        out[i] = (sum.saturating_add(lift) >> shift).clamp(-16384, 16383);
     }
 }
 
 multiversion! {
     fn across_rows(level, out: &mut [i16], row: &[i16], step: usize, weight: i16) = across_body;
-    fn down_rows(level, out: &mut [i16], rows: [&[i16]; 3], weight: i16, lift: i16) = down_body;
+    fn down_rows(level, out: &mut [i16], rows: [&[i16]; 3], weight: i16, lift: i16, shift: u32) = down_body;
 }
 
 /// The pass along a row of numbers from -16384 to 16383: `row` is longer than `out` by a step at either end.
@@ -78,5 +83,5 @@ pub fn pass_across(level: Level, out: &mut [i16], row: &[i16], pass: &Pass) {
 
 /// The pass along columns: of the rows h a step above, here and a step below.
 pub fn pass_down(level: Level, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass) {
-    down_rows(level, out, rows, pass.down, pass.lift);
+    down_rows(level, out, rows, pass.down, pass.lift, pass.shift);
 }

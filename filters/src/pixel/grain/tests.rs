@@ -77,10 +77,11 @@ fn the_plane_of_the_vectors() {
 fn passes_are_their_definition_at_every_level_and_width() {
     for width in 1..200usize {
         let pass = Pass {
-            step: [2, 4, 16, 128][width % 4],
+            step: [1, 2, 4, 64][width % 4],
             across: [32767, -7864, 0, 12000, 1][width % 5],
             down: [-7864, 32767, 20000, 0, 5][width / 5 % 5],
             lift: [0, 3, -2][width % 3],
+            shift: [0, 1][width / 25 % 2],
         };
         let row: Vec<i16> = wild(width + 2 * pass.step, width as u64).iter().map(|v| v >> 1).collect();
         let half = |v: i16| i32::from(v) >> 1;
@@ -96,7 +97,7 @@ fn passes_are_their_definition_at_every_level_and_width() {
             .map(|x| {
                 let [u, h, d] = [0, 1, 2].map(|i: usize| i32::from(rows[i][x]));
                 let sum = sat(h + ((sat(u + d) * i32::from(pass.down)) >> 16));
-                sat(sum + i32::from(pass.lift)).clamp(-16384, 16383) as i16
+                (sat(sum + i32::from(pass.lift)) >> pass.shift).clamp(-16384, 16383) as i16
             })
             .collect();
         for &level in Level::available() {

@@ -24,7 +24,7 @@ fn field(number: i64, p: usize, field: &Field) -> Vec<Vec<i16>> {
     let mut rows: Vec<Vec<i16>> = side(height, beyond)
         .map(|y| side(width, beyond).map(|x| white(number, p, field.size, x, y)).collect())
         .collect();
-    for Pass { step, across, down, lift } in field.passes.iter().copied() {
+    for Pass { step, across, down, lift, shift } in field.passes.iter().copied() {
         let across = |row: &Vec<i16>| -> Vec<i16> {
             let at = |x: usize| i32::from(row[x]) >> 1;
             let sum = |x: usize| at(x) + (((at(x - step) + at(x + step)) * i32::from(across)) >> 16);
@@ -35,7 +35,7 @@ fn field(number: i64, p: usize, field: &Field) -> Vec<Vec<i16>> {
         let sum = |x: usize, y: usize| {
             let [u, c, d] = [y - step, y, y + step].map(|y| i32::from(h[y][x]));
             let made = sat(sat(c + ((sat(u + d) * i32::from(down)) >> 16)) + i32::from(lift));
-            made.clamp(-16384, 16383) as i16
+            (made >> shift).clamp(-16384, 16383) as i16
         };
         rows = (step..h.len() - step).map(|y| (0..h[0].len()).map(|x| sum(x, y)).collect()).collect();
         beyond -= step as isize;
