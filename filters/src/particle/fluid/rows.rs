@@ -115,19 +115,20 @@ fn add(to: &mut [f32], first: usize, run: &Range<usize>, sums: &[f32]) {
     }
 }
 
-/// The kernel at sixteen places, and 0 at and beyond the radius and from place `left` on.
+/// Adds the kernel at sixteen places to both sums; nothing at and beyond the radius and from place `left` on.
 #[inline(always)]
-fn kernels(view: &View<'_>, [x, y]: [f32; 2], at: usize, left: usize) -> [f32; LANES] {
+fn meet(view: &View<'_>, [x, y]: [f32; 2], at: usize, left: usize, sums: [&mut [f32; LANES]; 2]) {
+    let ([own, theirs], inv_h) = (sums, view.c.inv_h);
     let (xs, ys) = (lanes(view.x, at), lanes(view.y, at));
-    let mut out = [0f32; LANES];
     for l in 0..LANES {
         let (dx, dy) = (x - xs[l], y - ys[l]);
-        let s = (dx * dx + dy * dy).sqrt() * view.c.inv_h;
+        let s = (dx * dx + dy * dy).sqrt() * inv_h;
         let t = if (l < left) & (s < 1.0) { 1.0 - s } else { 0.0 };
         let t2 = t * t;
-        out[l] = t2 * t2 * (1.0 + 4.0 * s);
+        let w = t2 * t2 * (1.0 + 4.0 * s);
+        own[l] += w;
+        theirs[l] += w;
     }
-    out
 }
 
 #[inline(always)]
@@ -141,18 +142,12 @@ fn densities_body(view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &m
             let place = [view.x[k], view.y[k]];
             let mut sum = [0f32; LANES];
             for at in beside.clone().step_by(LANES) {
-                let w = kernels(&view, place, at, beside.end - at);
-                for l in 0..LANES {
-                    sum[l] += w[l];
-                }
+                // They meet this one in turn.
+                meet(&view, place, at, beside.end - at, [&mut sum, &mut [0.0; LANES]]);
             }
             for at in under.clone().step_by(LANES) {
-                let w = kernels(&view, place, at, under.end - at);
                 let theirs = lanes_mut(&mut sums, at - under.start);
-                for l in 0..LANES {
-                    sum[l] += w[l];
-                    theirs[l] += w[l];
-                }
+                meet(&view, place, at, under.end - at, [&mut sum, theirs]);
             }
             own[k - first] = total(&sum);
         }
@@ -175,14 +170,20 @@ fn pressures_body(c: &Constants, [own, above]: [&[f32]; 2], press: &mut [f32], t
 /// Of a parcel: place, velocity, pressure over density squared, rest density over density.
 type Known = [f32; 6];
 
-/// What sixteen others do to a parcel, x and y; it does the same to them, the other way.
+/// Adds what sixteen others do to a parcel, x and y, to its sums, and takes it from theirs.
 #[inline(always)]
-fn pushes(view: &View<'_>, own: Known, at: usize, left: usize) -> [[f32; LANES]; 2] {
-    let (c, [x, y, u, v, press, thin]) = (view.c, own);
+fn push(
+    view: &View<'_>,
+    own: Known,
+    at: usize,
+    left: usize,
+    [sx, sy]: [&mut [f32; LANES]; 2],
+    [tx, ty]: [&mut [f32; LANES]; 2],
+) {
+    let (c, [x, y, u, v, press, thin]) = (*view.c, own);
     let (xs, ys) = (lanes(view.x, at), lanes(view.y, at));
     let (us, vs) = (lanes(view.vx, at), lanes(view.vy, at));
     let (ps, ts) = (lanes(view.press, at), lanes(view.thin, at));
-    let mut out = [[0f32; LANES]; 2];
     for l in 0..LANES {
         let (dx, dy) = (x - xs[l], y - ys[l]);
         let (du, dv) = (u - us[l], v - vs[l]);
@@ -194,10 +195,12 @@ fn pushes(view: &View<'_>, own: Known, at: usize, left: usize) -> [[f32; LANES];
         let drag = c.drag * (thin * ts[l]) * along;
         let pull = c.pull * (t * (1.0 + 4.0 * s));
         let f = (t * t * t) * ((push - drag) - pull);
-        out[0][l] = f * dx;
-        out[1][l] = f * dy;
+        let (fx, fy) = (f * dx, f * dy);
+        sx[l] += fx;
+        sy[l] += fy;
+        tx[l] -= fx;
+        ty[l] -= fy;
     }
-    out
 }
 
 #[inline(always)]
@@ -214,21 +217,12 @@ fn forces_body(view: View<'_>, rows: Range<usize>, own: [&mut [f32]; 2], below: 
             let known = [view.x[k], view.y[k], view.vx[k], view.vy[k], view.press[k], view.thin[k]];
             let (mut sx, mut sy) = ([0f32; LANES], [0f32; LANES]);
             for at in beside.clone().step_by(LANES) {
-                let [fx, fy] = pushes(&view, known, at, beside.end - at);
-                for l in 0..LANES {
-                    sx[l] += fx[l];
-                    sy[l] += fy[l];
-                }
+                let none = [&mut [0.0; LANES], &mut [0.0; LANES]];
+                push(&view, known, at, beside.end - at, [&mut sx, &mut sy], none);
             }
             for at in under.clone().step_by(LANES) {
-                let [fx, fy] = pushes(&view, known, at, under.end - at);
-                let (tx, ty) = (lanes_mut(&mut tx, at - under.start), lanes_mut(&mut ty, at - under.start));
-                for l in 0..LANES {
-                    sx[l] += fx[l];
-                    sy[l] += fy[l];
-                    tx[l] -= fx[l];
-                    ty[l] -= fy[l];
-                }
+                let theirs = [lanes_mut(&mut tx, at - under.start), lanes_mut(&mut ty, at - under.start)];
+                push(&view, known, at, under.end - at, [&mut sx, &mut sy], theirs);
             }
             (ax[k - first], ay[k - first]) = (total(&sx), total(&sy));
         }
