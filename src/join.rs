@@ -4,12 +4,13 @@
 use crate::disk::{DiskError, Output, Place, SameFile};
 use crate::format::Formats;
 use crate::format::images::pattern::Pattern;
-use crate::journal::resume::{JobSettings, ManifestFiles, Mismatch, SourceIds, difference, sum};
-use crate::journal::shard::sidecar::{Kind, Sidecar, SidecarError, beside};
+use crate::journal::resume::{
+    Entry, Manifest, ManifestNames, Mismatch, ResumeError, SourceIds, State, Wanted, changed, state,
+};
+use crate::journal::shard::{Kind, Note, Shard};
 use crate::sink::{Files, Output as Parsed, SinkError};
 use crate::source::{self, SourceError};
 use grainfield_filters::frame::Ranges;
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -25,9 +26,9 @@ pub enum JoinError {
     /// A file that is read would be written.
     #[error(transparent)]
     SameFile(#[from] SameFile),
-    /// What is said of a shard cannot be read.
+    /// What is recorded of it cannot be read.
     #[error(transparent)]
-    Note(#[from] SidecarError),
+    Record(#[from] ResumeError),
     /// A shard is missing.
     #[error("shard {index} of {count} is missing{}", others(*more))]
     Missing {
@@ -49,7 +50,7 @@ pub enum JoinError {
         b: PathBuf,
     },
     /// Two shards are not of one render.
-    #[error("{} does not belong to {}: {problem}", other.display(), first.display())]
+    #[error("{} does not belong to {}: it {problem}", other.display(), first.display())]
     Other {
         /// The first shard.
         first: PathBuf,
@@ -139,7 +140,7 @@ pub fn join(
             let found = if shards.is_empty() { found(&path)? } else { shards.to_vec() };
             unread(output, &found)?;
             let all = checked(&found, stop)?;
-            let Some((first, note)) = all.first() else {
+            let Some(Part { path: first, note, .. }) = all.first() else {
                 return Err(JoinError::Usage("no shards given".into()));
             };
             if note.kind != kind {
@@ -167,18 +168,48 @@ fn output_of(name: &OsStr) -> Result<Parsed, SinkError> {
     Parsed::parse(name, Formats::default())
 }
 
-fn total(all: &[(PathBuf, Sidecar)], of: impl Fn(&Sidecar) -> u64) -> u64 {
-    all.iter().map(|(_, note)| of(note)).fold(0, u64::saturating_add)
+fn total(all: &[Part], of: impl Fn(&Note) -> u64) -> u64 {
+    all.iter().map(|part| of(&part.note)).fold(0, u64::saturating_add)
 }
 
-/// Refuses to write over a shard, the note beside it, or the source that it was made from.
+/// A shard, and what is recorded of it.
+struct Part {
+    path: PathBuf,
+    manifest: Manifest,
+    entry: Entry,
+    note: Note,
+}
+
+impl Part {
+    fn read(path: &Path) -> Result<Part, JoinError> {
+        let names = ManifestNames::of_shard(path);
+        let manifest = names.read();
+        let mut manifest =
+            manifest.map_err(|cause| ResumeError::Manifest { path: path.to_path_buf(), cause })?;
+        let meta = path.metadata().map_err(|cause| JoinError::Io { path: path.to_path_buf(), cause })?;
+        // a copy may bear another time; then the latest is meant
+        let entry = manifest.find(0, meta.len(), changed(&meta));
+        let entry = entry.or_else(|| manifest.entries.get(&0)?.last()).copied();
+        match entry.and_then(|entry| Some((entry, manifest.notes.remove(&entry.hash)?))) {
+            Some((entry, note)) => Ok(Part { path: path.to_path_buf(), manifest, entry, note }),
+            None => {
+                let problem =
+                    "there is no record of this shard: copy the .shard file together with the shard";
+                Err(JoinError::Bad { path: names.path(0), problem: problem.into() })
+            }
+        }
+    }
+}
+
+/// Refuses to write over a shard, what is recorded of it, or the source that it was made from.
 fn unread(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> {
     let mut uses = output_of(output)?.writes(None);
     for shard in shards {
         uses.read("a shard", Place::Path(shard.clone()));
-        uses.read("the .shard file of a shard", Place::Path(beside(shard)));
-        // a shard without a note is refused when it is its turn
-        let input = Sidecar::read(shard).map(|note| source::reads(OsStr::new(&note.input)));
+        let records = ManifestNames::of_shard(shard).files();
+        records.into_iter().for_each(|file| uses.read("the .shard file of a shard", Place::Path(file)));
+        // a shard of which nothing is recorded is refused when it is its turn
+        let input = Part::read(shard).map(|part| source::reads(OsStr::new(&part.note.input)));
         input.into_iter().flatten().for_each(|place| uses.read("the source of the shards", place));
     }
     Ok(uses.check()?)
@@ -199,7 +230,7 @@ fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
             };
             let part = middle.strip_prefix(output.file_stem()?.to_str()?)?.strip_prefix('.')?;
             let (index, count) = part.split_once("-of-")?;
-            crate::journal::shard::Shard::new(index.parse().ok()?, count.parse().ok()?).ok()
+            Shard::new(index.parse().ok()?, count.parse().ok()?).ok()
         });
         if shard.is_some_and(|s| s.named(output.as_os_str()) == output.with_file_name(&name)) {
             found.push(output.with_file_name(&name));
@@ -214,55 +245,55 @@ fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
 }
 
 /// All shards of one render, in order.
-fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<(PathBuf, Sidecar)>, JoinError> {
-    let mut all: BTreeMap<u32, (PathBuf, Sidecar)> = BTreeMap::new();
-    let mut first: Option<(PathBuf, Sidecar)> = None;
+fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<Part>, JoinError> {
+    let mut all: Vec<Part> = Vec::new();
     for path in paths {
-        let note = Sidecar::read(path)?;
-        let (first_path, head) = first.get_or_insert_with(|| (path.clone(), note.clone()));
-        let problem = if note.key != head.key {
-            Some(format!("other settings ({})", difference(&head.made, Some(&note.made))))
-        } else if note.origin != head.origin {
-            Some("it was made from another source, or the source was changed in between".into())
-        } else if (note.count, note.kind) != (head.count, head.kind) {
-            Some(format!("it is one of {} shards, not of {}", note.count, head.count))
-        } else if note.frames != head.frames {
-            Some(format!("it belongs to a render of frames {}, not {}", note.frames, head.frames))
-        } else {
-            None
-        };
-        if let Some(problem) = problem {
-            return Err(JoinError::Other { first: first_path.clone(), other: path.clone(), problem });
+        let part = Part::read(path)?;
+        if let Some(first) = all.first() {
+            let (key, origin) = (first.entry.key, Some(first.entry.origin));
+            let made = first.manifest.made.get(&key).map_or("", String::as_str);
+            let problem = match (Wanted { key, made, origin }).mismatch(&part.manifest, &part.entry) {
+                Some(why) => why.to_string(),
+                None if (part.note.count, part.note.kind) != (first.note.count, first.note.kind) => {
+                    format!("is one of {} shards, not of {}", part.note.count, first.note.count)
+                }
+                None => String::new(),
+            };
+            if !problem.is_empty() {
+                let (first, other) = (first.path.clone(), path.clone());
+                return Err(JoinError::Other { first, other, problem });
+            }
         }
-        if let Some((a, _)) = all.get(&note.index) {
-            return Err(JoinError::Doubled { index: note.index, a: a.clone(), b: path.clone() });
+        if let Some(same) = all.iter().find(|other| other.note.index == part.note.index) {
+            let (index, a, b) = (part.note.index, same.path.clone(), path.clone());
+            return Err(JoinError::Doubled { index, a, b });
         }
-        all.insert(note.index, (path.clone(), note));
+        all.push(part);
     }
-    let count = first.map_or(0, |(_, note)| note.count);
-    let mut missing = (1..=count).filter(|i| !all.contains_key(i));
+    all.sort_by_key(|part| part.note.index);
+    let count = all.first().map_or(0, |part| part.note.count);
+    let there = |index: &u32| all.binary_search_by_key(index, |part| part.note.index).is_ok();
+    let mut missing = (1..=count).filter(|index| !there(index));
     if let Some(index) = missing.next() {
         return Err(JoinError::Missing { index, count, more: missing.count() as u64 });
     }
-    for (path, note) in all.values() {
+    for Part { path, entry, .. } in &all {
         if stop.load(Ordering::Relaxed) {
             return Err(JoinError::Stopped);
         }
-        let io = |cause| JoinError::Io { path: path.clone(), cause };
-        let size = path.metadata().map_err(io)?.len();
-        if size != note.size || format!("{:016x}", sum(path).map_err(io)?) != note.hash {
-            let problem = "it was changed after it was written; render this shard again".into();
+        if !entry.is_intact(path).map_err(|cause| JoinError::Io { path: path.clone(), cause })? {
+            let problem = format!("{}; render this shard again", Mismatch::Damaged);
             return Err(JoinError::Bad { path: path.clone(), problem });
         }
     }
-    Ok(all.into_values().collect())
+    Ok(all)
 }
 
 /// Frames or lines one behind the other; of y4m the header once.
 fn plain(
     output: &OsStr,
     overwrite: bool,
-    all: &[(PathBuf, Sidecar)],
+    all: &[Part],
     header: bool,
     stop: &AtomicBool,
 ) -> Result<Joined, JoinError> {
@@ -270,7 +301,7 @@ fn plain(
     let mut out = Output::create(output, overwrite)?;
     let mut head: Option<Vec<u8>> = None;
     let mut bytes = vec![0; 1 << 18];
-    for (path, _) in all {
+    for Part { path, .. } in all {
         let io = |cause| JoinError::Io { path: path.clone(), cause };
         let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(io)?);
         if header {
@@ -303,17 +334,17 @@ fn plain(
 }
 
 #[cfg(feature = "ffmpeg")]
-fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Sidecar)]) -> Result<Joined, JoinError> {
+fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinError> {
     use crate::libav::sink::join::{Shard, join};
     let mut shards = Vec::new();
-    for (path, note) in all {
+    for Part { path, note, .. } in all {
         let Some(video) = &note.video else {
             let problem = "its .shard file does not contain the times of its frames".into();
-            return Err(JoinError::Bad { path: crate::journal::shard::sidecar::beside(path), problem });
+            return Err(JoinError::Bad { path: path.clone(), problem });
         };
         shards.push(Shard { path: path.clone(), video: video.clone() });
     }
-    let Some((_, note)) = all.first() else { return Ok(Joined::default()) };
+    let Some(Part { note, entry, .. }) = all.first() else { return Ok(Joined::default()) };
     // a sequence or a test signal has nothing beside the picture
     let input = std::ffi::OsString::from(&note.input);
     let protocols = note.video.as_ref().map(|v| v.allow_protocol.clone()).unwrap_or_default();
@@ -326,7 +357,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Sidecar)]) -> Result<
             let options = crate::source::Options { allow_protocol: protocols, ..Default::default() };
             let source = crate::source::open(&input, &options)?;
             let origin = SourceIds::of(&input, source.files(), &source::reads(&input), 0);
-            if format!("{:016x}", origin.get(0)) != note.origin {
+            if origin.get(0) != entry.origin {
                 let problem = "it has been changed since the shards were made".into();
                 return Err(JoinError::Bad { path: input.into(), problem });
             }
@@ -338,7 +369,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[(PathBuf, Sidecar)]) -> Result<
 }
 
 #[cfg(not(feature = "ffmpeg"))]
-fn video(output: &OsStr, _: bool, _: &[(PathBuf, Sidecar)]) -> Result<Joined, JoinError> {
+fn video(output: &OsStr, _: bool, _: &[Part]) -> Result<Joined, JoinError> {
     Err(JoinError::Usage(format!("{}: this program was built without FFmpeg", output.display())))
 }
 
@@ -347,9 +378,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     let name = pattern.open();
     let io = |cause| JoinError::Io { path: name.clone(), cause };
     let bad = |path: &Path, problem: String| JoinError::Bad { path: path.to_path_buf(), problem };
-    let reader =
-        ManifestFiles::new(&name, JobSettings::new(BTreeMap::new()), SourceIds::Unknown, String::new());
-    let manifest = reader.read().map_err(io)?;
+    let manifest = ManifestNames::of(&name).read().map_err(io)?;
     if manifest.entries.is_empty() {
         return Err(bad(&name, "it has no manifest, so it cannot be checked".into()));
     }
@@ -357,7 +386,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     // the making of the first frame is that of all
     let found = there.iter().find_map(|&n| {
         let meta = pattern.path(n).symlink_metadata().ok()?;
-        manifest.find(n, meta.len(), crate::journal::resume::changed(&meta))
+        manifest.find(n, meta.len(), changed(&meta))
     });
     let Some(key) = found.map(|e| e.key) else {
         return Err(bad(&name, "none of its files is in the manifest".into()));
@@ -366,7 +395,9 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
         Some(frames) => vec![frames.clone()],
         None => manifest.asked.get(&key).cloned().unwrap_or_default(),
     };
-    let ours = manifest.made.get(&key).cloned().unwrap_or_default();
+    // frames of a sequence may each have a source of their own
+    let made = manifest.made.get(&key).map_or("", String::as_str);
+    let wanted = Wanted { key, made, origin: None };
     let mut numbers: Vec<i64> = Vec::new();
     for ranges in &asked {
         let ended = ranges.bounded(there.last().copied().unwrap_or(0));
@@ -384,16 +415,10 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
             return Err(JoinError::Stopped);
         }
         let path = pattern.path(number);
-        let meta = path.symlink_metadata().map_err(|cause| JoinError::Io { path: path.clone(), cause })?;
-        let Some(entry) = manifest.find(number, meta.len(), crate::journal::resume::changed(&meta)) else {
-            return Err(bad(&path, Mismatch::Unknown.to_string()));
-        };
-        if entry.key != key {
-            let theirs = manifest.made.get(&entry.key).map(String::as_str);
-            return Err(bad(&path, Mismatch::Settings(difference(&ours, theirs)).to_string()));
-        }
-        if sum(&path).map_err(|cause| JoinError::Io { path: path.clone(), cause })? != entry.hash {
-            return Err(bad(&path, Mismatch::Damaged.to_string()));
+        match state(&manifest, number, &path, &wanted, true)? {
+            State::Whole => {}
+            State::Missing => return Err(bad(&path, "it is gone".into())),
+            State::Other(why) => return Err(bad(&path, why.to_string())),
         }
     }
     let mut warnings = Vec::new();

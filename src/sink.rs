@@ -8,8 +8,8 @@ use crate::disk::output::behind;
 use crate::disk::partial::partial_name;
 use crate::disk::{Place, Uses};
 use crate::format::{Formats, OutputRow, Row};
-use crate::journal::resume::manifests;
-use crate::journal::shard::{Shard, sidecar};
+use crate::journal::resume::ManifestNames;
+use crate::journal::shard::Shard;
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::Format;
 use std::ffi::{OsStr, OsString};
@@ -100,34 +100,35 @@ impl Output {
     /// Of numbered files those that exist already, whatever frames will be asked for.
     pub fn writes(&self, shard: Option<Shard>) -> Uses {
         let mut uses = Uses::default();
+        let recorded = |uses: &mut Uses, names: &ManifestNames| {
+            names.files().into_iter().for_each(|file| uses.leave("a manifest of the output", file));
+        };
         match self.files() {
             Files::Nothing => {}
             Files::Stream(name) if name.is_empty() || name == "-" => uses.write("the output", Place::Output),
             Files::Stream(name) => uses.write("the output", Place::Path(name.into())),
             Files::Image(image) => {
-                manifests(&image).into_iter().for_each(|file| uses.leave("a manifest of the output", file));
+                recorded(&mut uses, &ManifestNames::of(&image));
                 uses.write("the output", Place::Path(image));
             }
             Files::Many(pattern) => {
                 // a folder that cannot be read is the sink's to complain of
                 let there = pattern.scan().unwrap_or_default();
                 there.into_iter().for_each(|n| uses.write("the output", Place::Path(pattern.path(n))));
-                manifests(&pattern.open())
-                    .into_iter()
-                    .for_each(|f| uses.leave("a manifest of the output", f));
+                recorded(&mut uses, &ManifestNames::of(&pattern.open()));
             }
             Files::One(one, _) => {
-                let one = match shard {
+                let (one, names) = match shard {
+                    None => (one.clone(), ManifestNames::of(&one)),
                     Some(shard) => {
                         let named = PathBuf::from(shard.named(one.as_os_str()));
-                        uses.leave("the .shard file of the output", sidecar::beside(&named));
-                        named
+                        let names = ManifestNames::of_shard(&named);
+                        (named, names)
                     }
-                    None => one,
                 };
                 let real = behind(&one).unwrap_or_else(|_| one.clone());
                 uses.leave("the partial output", partial_name(&real));
-                manifests(&one).into_iter().for_each(|file| uses.leave("a manifest of the output", file));
+                recorded(&mut uses, &names);
                 let folder = crate::journal::segments::folder(&one);
                 uses.write("the output", Place::Path(one));
                 uses.own("the folder of segments", folder);

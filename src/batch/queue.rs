@@ -13,12 +13,13 @@
 //! job may be done twice, but no result is spoiled, since names are given to whole files only.
 
 use super::jobs::Job;
+use crate::disk::lines;
 use crate::journal::resume::Xxh64;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -129,18 +130,10 @@ impl Queue {
 
     /// What was last said of each job, by [`id`]. A line that was torn by a crash is left out.
     pub fn read(&self) -> io::Result<BTreeMap<String, Record>> {
-        let mut bytes = Vec::new();
-        match plain(&self.status).and_then(|()| File::open(&self.status)) {
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-            Err(e) => return Err(e),
-            Ok(file) => file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?,
-        };
+        let Some(bytes) = lines::read(&self.status, MAX_BYTES)? else { return Ok(BTreeMap::new()) };
         if !bytes.starts_with(HEAD) && !HEAD.starts_with(&bytes) {
             let problem = "it exists and is not the status file of a batch: rename it";
             return Err(io::Error::new(ErrorKind::InvalidData, problem));
-        }
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(io::Error::new(ErrorKind::FileTooLarge, "the status file has more than 1 GiB"));
         }
         Ok(parse(&bytes))
     }
@@ -152,11 +145,9 @@ impl Queue {
     }
 
     fn lock_file(&self, name: &str) -> io::Result<File> {
-        plain(&self.locks)?;
+        lines::plain(&self.locks)?;
         std::fs::create_dir_all(&self.locks)?;
-        let path = self.locks.join(name);
-        plain(&path)?;
-        OpenOptions::new().create(true).truncate(false).write(true).open(path)
+        lines::open(&self.locks.join(name), OpenOptions::new().create(true).truncate(false).write(true))
     }
 
     /// Asks for a job.
@@ -176,34 +167,12 @@ impl Queue {
     fn append(&self, record: &Record) -> io::Result<()> {
         let lock = self.lock_file("status.lock")?;
         lock.lock().map_err(without_locks)?;
-        plain(&self.status)?;
-        let mut file =
-            OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&self.status)?;
-        let mut line = Vec::new();
-        if file.seek(SeekFrom::End(0))? > 0 {
-            let mut last = [0];
-            file.seek(SeekFrom::End(-1))?;
-            file.read_exact(&mut last)?;
-            // a line that a crash has torn ends here
-            if last != *b"\n" {
-                line.push(b'\n');
-            }
-        }
-        serde_json::to_writer(&mut line, record)?;
+        let mut options = OpenOptions::new();
+        let mut file = lines::open(&self.status, options.create(true).read(true).append(true))?;
+        let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
-        file.write_all(&line)?;
+        lines::append(&mut file, &line)?;
         file.sync_data()
-    }
-}
-
-/// What is written to beside a list is no link: whoever may write to the folder could else lead us elsewhere.
-fn plain(path: &Path) -> io::Result<()> {
-    match path.symlink_metadata() {
-        Ok(meta) if meta.is_symlink() => {
-            Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is a link", path.display())))
-        }
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
     }
 }
 
@@ -234,6 +203,7 @@ impl Lease {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     #[test]
     fn a_job_is_had_by_one() {

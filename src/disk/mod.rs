@@ -1,10 +1,11 @@
 //! Everything that touches a user's folder: [temporary files](temp) that get their names in one step, the
-//! [output file](output) of a job, the [cache folder](cache), and the rule that a file which a job reads is never a
+//! [output file](output) of a job, the [cache folder](cache), [files of lines](lines), and the rule that a file which a job reads is never a
 //! file that it [writes](same).
 //!
 //! Imports nothing else of the crate.
 
 pub mod cache;
+pub mod lines;
 pub mod output;
 pub mod partial;
 pub mod same;

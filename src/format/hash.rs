@@ -6,7 +6,7 @@
 
 use super::{Files, OutputRow, Row};
 use crate::disk::{Left, Output};
-use crate::journal::shard::sidecar::Kind;
+use crate::journal::shard::Kind;
 use crate::media::{Encode, FrameStamp, Plan, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::ffi::OsStr;

@@ -12,7 +12,7 @@ pub mod y4m;
 use crate::disk::output::is_descriptor;
 use crate::disk::same;
 use crate::encoding::Encoding;
-use crate::journal::shard::sidecar::Kind;
+use crate::journal::shard::Kind;
 use crate::media::{Options, Plan, Sink, SinkError, Source, SourceError};
 use grainfield_filters::frame::Format;
 use images::pattern::Pattern;

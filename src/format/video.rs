@@ -3,7 +3,7 @@
 use super::{Files, InputRow, OutputRow, Row, y4m};
 use crate::format::images::pattern::Pattern;
 use crate::format::images::{Kind, files::is_glob};
-use crate::journal::shard::sidecar;
+use crate::journal::shard;
 use crate::libav;
 use crate::media::{Options, Source, SourceError};
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ pub const ROW: Row = Row {
         takes: libav::sink::recognises,
         accepts: libav::sink::accepts,
         create: libav::sink::create,
-        files: |name| Files::one(name, sidecar::Kind::Video),
+        files: |name| Files::one(name, shard::Kind::Video),
         prefix: "",
         bare: false,
         encodes: true,

@@ -2,10 +2,10 @@
 
 use crate::journal::resume::{ManifestFiles, sum};
 use crate::journal::segments::Grid;
-use crate::journal::shard::sidecar::Sidecar;
+use crate::journal::shard::Note;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What a job wants kept. Nothing by default.
@@ -13,19 +13,19 @@ use std::sync::Arc;
 pub struct Keep {
     /// Where frames that are files of their own are recorded.
     pub manifest_files: Option<Arc<ManifestFiles>>,
-    /// What is written down of the one file that an output is.
+    /// What is recorded of the one file that an output is.
     pub seal: Option<Seal>,
     /// Video is rendered in segments.
     pub segments: Option<Arc<Grid>>,
 }
 
-/// What is written down when a file is whole, before it gets its name: so a name that is there has been recorded.
+/// What is recorded when a file is whole, before it gets its name: so a name that is there has been recorded.
 #[derive(Clone, Debug)]
 pub struct Seal {
     /// Where.
     pub manifest_files: Arc<ManifestFiles>,
-    /// The note that lies beside a shard, and the shard's name.
-    pub note: Option<(PathBuf, Sidecar)>,
+    /// What joining needs of a shard.
+    pub note: Option<Note>,
 }
 
 impl Seal {
@@ -38,15 +38,10 @@ impl Seal {
     pub fn set(mut self, file: &File, path: &Path, frames: u64) -> io::Result<()> {
         let hash = sum(path)?;
         let entry = self.manifest_files.entry(0, file, hash)?;
-        if let Some((shard, note)) = &mut self.note {
-            if note.video.is_none() {
-                note.written = frames;
-            }
-            note.size = entry.size;
-            note.hash = format!("{hash:016x}");
-            note.write(shard)?;
+        if let Some(note) = self.note.as_mut().filter(|note| note.video.is_none()) {
+            note.written = frames;
         }
-        self.manifest_files.record(&entry)?;
+        self.manifest_files.record(&entry, self.note.as_ref())?;
         self.manifest_files.sync()
     }
 }

@@ -15,7 +15,7 @@ use crate::assets::DiskStateCache;
 use crate::disk::SameFile;
 use crate::format::images::{Meta, lost_in_video};
 use crate::format::null::Null;
-use crate::journal::resume::{ManifestFiles, ResumeError, SourceIds};
+use crate::journal::resume::ResumeError;
 pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 
 use crate::pipeline::{self, EvenTimes, Failure, Setup};
@@ -289,10 +289,10 @@ impl Job {
             output_file = output_file.sharded(shard);
         }
         let output = output_file.name().to_owned();
-        let known =
-            |manifest_files: &Arc<ManifestFiles>| !matches!(manifest_files.source_ids(), SourceIds::Unknown);
-        let resumable = plan.keep.manifest_files.as_ref().is_some_and(known)
-            || plan.keep.segments.as_ref().is_some_and(|grid| grid.origin != 0);
+        let keep = &plan.keep;
+        let manifest_files =
+            keep.manifest_files.as_ref().or(keep.segments.as_ref().map(|grid| &grid.manifest_files));
+        let resumable = manifest_files.is_some_and(|m| m.source_ids().is_known());
         // before anything is created that would have to be taken away again
         strict(&request, &lost)?;
         let sink = if selected.done { Box::new(Null) } else { ends.sink(&output_file, &plan)? };

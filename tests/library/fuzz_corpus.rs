@@ -107,11 +107,6 @@ fn film_grain() {
     hold("film_grain", 3000);
 }
 
-#[test]
-fn note() {
-    hold("note", 3000);
-}
-
 /// Faults are seen: a panic, and memory beyond the bound.
 #[test]
 fn faults_are_found() {

@@ -278,7 +278,7 @@ fn signals_leave_what_can_be_resumed() {
         let left = folder.path().join("v.mkv.segments");
         for entry in left.read_dir().into_iter().flatten() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            assert!(name == "lock" || name.ends_with(".segment"), "{name} is left");
+            assert!(name == ".segment.0.manifest" || name.ends_with(".segment"), "{name} is left");
         }
         good(&mut render(&video, &options));
         assert!(!left.exists());

@@ -84,8 +84,55 @@ fn only_what_belongs_together_is_joined() {
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     s.write("out.3-of-3.y4m", bytes);
-    s.run("join out.y4m").ends(1).says("out.3-of-3.y4m: it was changed");
+    s.run("join out.y4m").ends(1).says("out.3-of-3.y4m: is damaged");
     assert!(!s.files().contains(&"out.y4m".to_owned()));
+}
+
+#[test]
+fn what_is_recorded_of_a_shard_goes_with_it() {
+    let s = session();
+    let render = |more: &str| s.run(&format!("render in.y4m out.y4m {NOISE} -q --frames 0-9 --shard {more}"));
+    render("1/2").ok();
+    render("2/2").ok();
+    render("2/2 --resume").ok();
+    render("2/2 --resume --verify").ok();
+    let mut files = s.files();
+    files.sort();
+    let shards = ["out.1-of-2.y4m", "out.1-of-2.y4m.shard", "out.2-of-2.y4m", "out.2-of-2.y4m.shard"];
+    assert_eq!(files, [&["in.y4m"], &shards[..]].concat(), "one record each");
+    // a copy bears the time at which it was copied
+    for name in shards {
+        s.write(&format!("copy/{name}"), s.read(name));
+    }
+    s.run("join copy/out.y4m").ok().says("2 shards, 10 frames");
+    s.run(&format!("render in.y4m one.y4m {NOISE} -q --frames 0-9")).ok();
+    assert!(s.read("copy/out.y4m") == s.read("one.y4m"));
+    // of one source
+    s.write("in.y4m", s.read("in.y4m"));
+    render("2/2 --resume").ends(1).says("another source");
+    render("2/2 -y").ok();
+    s.run("join out.y4m").ends(1).says("another source");
+    s.tool("rm", "out.2-of-2.y4m.shard");
+    s.run("join out.y4m").ends(1).says("out.2-of-2.y4m.shard");
+}
+
+#[test]
+fn what_other_versions_have_recorded_is_refused_and_named() {
+    let s = session();
+    s.run("render in.y4m out.y4m -q --shard 1/1").ok();
+    let former = "{\"grainfield_shard\":1,\"index\":1,\"count\":1}";
+    s.write("out.1-of-1.y4m.shard", former);
+    s.write(".f.##.png.0.manifest", "grainfield manifest 9 ~01234567\n");
+    for line in
+        ["join out.y4m", "render in.y4m out.y4m --shard 1/1 --resume", "render in.y4m out.y4m --shard 1/1 -y"]
+    {
+        s.run(line).ends(1).says("out.1-of-1.y4m.shard").says("another version").says("remove this file");
+    }
+    s.run("render in.y4m f.##.png --frames 0 --resume").ends(1).says("another version");
+    assert_eq!(s.read("out.1-of-1.y4m.shard"), former.as_bytes());
+    s.tool("rm", "out.1-of-1.y4m.shard");
+    s.run("render in.y4m out.y4m -q --shard 1/1 -y").ok();
+    s.run("join out.y4m").ok();
 }
 
 #[test]
@@ -181,11 +228,17 @@ fn segments_of_other_settings_are_not_used() {
     s.write("out.mkv.segments/.segment-x.tmp", "half");
     s.write("out.mkv.segments/00000001.segment", "no segment");
     render("noise=strength=3", "").ends(1).says("--resume to continue");
-    render("noise=strength=3", "--resume").ends(1).says("00000001.segment is damaged");
+    render("noise=strength=3", "--resume").ends(1).says("00000001.segment is not in the manifest");
     render("noise=strength=3", "--resume -y").ok();
     assert!(!s.files().contains(&"out.mkv.segments".to_owned()));
     render("noise=strength=3", "--resume").ok().says("complete already");
     render("noise=strength=4", "--resume").ends(1).says("other settings");
+    // as another version has left them
+    s.write("old.mkv.segments/00000000.segment", "GFSEGM1\n");
+    s.write("old.mkv.segments/lock", "");
+    let old = |more: &str| s.run(&format!("render in.y4m old.mkv --lossless --segments {more}")).ends(1);
+    old("--resume").says("00000000.segment is not in the manifest");
+    old("--resume -y").says("segments/lock").says("another version");
     s.run("render in.y4m out.png --segments").ends(2).says("--segments applies to video");
 }
 

@@ -7,8 +7,7 @@ use crate::disk::{Left, Temporary, sweep};
 use crate::format::images::files::{is_glob, shown};
 use crate::format::images::pattern::Pattern;
 use crate::format::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
-use crate::journal::resume::manifest::Entry;
-use crate::journal::resume::{ManifestFiles, xxh64};
+use crate::journal::resume::{Entry, ManifestFiles, xxh64};
 use crate::media::{Carried, FrameStamp};
 use crate::media::{Encode, Plan, Sink, SinkError};
 use grainfield_filters::filter::convert::displayed;
@@ -255,7 +254,7 @@ impl Sink for Sequence {
         };
         // first, so that no file is there of which nothing is known
         if let (Some(manifest_files), Some(entry)) = (&self.encoder.manifest_files, entry) {
-            manifest_files.record(&entry).map_err(|cause| recording(&self.encoder.name, cause))?;
+            manifest_files.record(&entry, None).map_err(|cause| recording(&self.encoder.name, cause))?;
         }
         let renamed = if self.encoder.overwrite { file.persist(&path) } else { file.persist_new(&path) };
         renamed.map_err(|(_, cause)| match cause.kind() {

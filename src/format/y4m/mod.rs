@@ -15,7 +15,7 @@ mod input;
 pub mod sink;
 
 use super::{Files, InputRow, OutputRow, Row};
-use crate::journal::shard::sidecar::Kind;
+use crate::journal::shard::Kind;
 use crate::media::{Decode, Done, FrameStamp, Info, Options, Slot, Source, SourceError};
 use grainfield_filters::frame::{Depth, Frame};
 use grainfield_filters::ratio::Ratio;

@@ -33,11 +33,6 @@ impl JobSettings {
     pub fn json(&self) -> &str {
         &self.json
     }
-
-    /// In what `other`, a text of [`json`](JobSettings::json), differs, for a message.
-    pub fn difference(&self, other: Option<&str>) -> String {
-        difference(&self.json, other)
-    }
 }
 
 /// A format as manifests have it: its name and size, then what it is tagged with, colour by the code points of H.273.
@@ -149,10 +144,10 @@ mod tests {
         assert_eq!(made("1"), made("1"));
         assert_ne!(made("1").key(), made("2").key());
         assert_eq!(made("1").json(), r#"{"recipe":"noise","seed":"1"}"#);
-        assert_eq!(made("1").difference(Some(made("2").json())), "seed is 2 instead of 1");
-        assert_eq!(made("1").difference(Some("{")), "other settings");
+        assert_eq!(difference(made("1").json(), Some(made("2").json())), "seed is 2 instead of 1");
+        assert_eq!(difference(made("1").json(), Some("{")), "other settings");
         let keyed =
             |key: &str| JobSettings::new([("recipe", "x".into()), ("recipe key", key.to_owned())].into());
-        assert!(keyed("1").difference(Some(keyed("2").json())).contains("has changed"));
+        assert!(difference(keyed("1").json(), Some(keyed("2").json())).contains("has changed"));
     }
 }

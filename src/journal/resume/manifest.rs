@@ -4,6 +4,8 @@
 //! grainfield manifest 1 ~CHECK
 //! made KEY {"recipe":"noise=strength=6", ...} ~CHECK
 //! asked KEY FRAMES ~CHECK
+//! shard HASH {"index":1,"count":8,"kind":"video", ...} ~CHECK
+//! times HASH [[0,1],[1,1], ...] ~CHECK
 //! file NUMBER KEY ORIGIN SIZE TIME HASH ~CHECK
 //! ```
 //!
@@ -11,10 +13,15 @@
 //! [XXH64](super::xxh64) in hexadecimal, so that a line which a crash has torn, or two that ran into each other, are
 //! seen as such and left out. A later line about a file takes the place of an earlier one.
 //!
-//! `FRAMES` are all frames of the render, whatever part of them a shard makes. `KEY` is that of the settings ([`JobSettings`](super::JobSettings)), 32 digits; `ORIGIN` of the source's file, `HASH` of the
-//! file's bytes, 16 digits each; `SIZE` bytes; `TIME` nanoseconds since 1970.
+//! `FRAMES` are all frames of the render, whatever part of them a shard makes. `KEY` is that of the settings
+//! ([`JobSettings`](super::JobSettings)), 32 digits; `ORIGIN` of the source's file, `HASH` of the file's bytes, 16 digits
+//! each; `SIZE` bytes; `TIME` nanoseconds since 1970. `NUMBER` is a frame's, a segment's, or 0 for a file that holds all.
+//!
+//! `shard` and `times` stand before the line of a shard that is one file: its [`Note`], and of a video when each picture
+//! is shown and how long, in ticks, on as many lines as it takes.
 
 use super::xxh64;
+use crate::journal::shard::Note;
 use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
 
@@ -22,13 +29,15 @@ use std::collections::BTreeMap;
 pub const MAX_BYTES: u64 = 256 << 20;
 /// The longest line.
 const MAX_LINE: usize = 1 << 20;
+/// Pictures whose times stand on one line.
+const TIMES: usize = 10_000;
 /// What a manifest begins with.
 pub(super) const HEAD: &str = "grainfield manifest 1";
 
 /// A file that is whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// The frame's number; 0 for a file that holds them all.
+    /// The frame's number, or the segment's; 0 for a file that holds them all.
     pub number: i64,
     /// The settings that made it.
     pub key: u128,
@@ -43,7 +52,7 @@ pub struct Entry {
 }
 
 /// What a manifest says.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, PartialEq, Debug)]
 pub struct Manifest {
     /// Settings by key, as JSON.
     pub made: BTreeMap<u128, String>,
@@ -51,6 +60,8 @@ pub struct Manifest {
     pub asked: BTreeMap<u128, Vec<Ranges>>,
     /// What is said of each file, latest last.
     pub entries: BTreeMap<i64, Vec<Entry>>,
+    /// What joining needs of a shard, by the checksum of its bytes.
+    pub notes: BTreeMap<u64, Note>,
     /// Lines that could not be read.
     pub torn: u64,
 }
@@ -90,6 +101,16 @@ impl Manifest {
                 if !asked.contains(&frames) {
                     asked.push(frames);
                 }
+            }
+            ("shard", rest) => {
+                let (hash, json) = rest.split_once(' ')?;
+                let note = serde_json::from_str(json).ok().filter(Note::is_possible)?;
+                self.notes.insert(hex64(hash)?, note);
+            }
+            ("times", rest) => {
+                let (hash, json) = rest.split_once(' ')?;
+                let times: Vec<(i64, i64)> = serde_json::from_str(json).ok()?;
+                self.notes.get_mut(&hex64(hash)?)?.video.as_mut()?.times.extend(times);
             }
             ("made", rest) => {
                 let (key, text) = rest.split_once(' ')?;
@@ -148,6 +169,16 @@ impl Entry {
     }
 }
 
+/// The lines that say what joining needs of the shard whose bytes have this checksum.
+pub(super) fn note(hash: u64, note: &Note) -> String {
+    // a note makes JSON always
+    let mut lines = line(&format!("shard {hash:016x} {}", serde_json::to_string(note).unwrap_or_default()));
+    for times in note.video.iter().flat_map(|video| video.times.chunks(TIMES)) {
+        lines += &line(&format!("times {hash:016x} {}", serde_json::to_string(times).unwrap_or_default()));
+    }
+    lines
+}
+
 /// The line that says what a key means. `json` is one line.
 pub(super) fn made(key: u128, json: &str) -> String {
     line(&format!("made {key:032x} {json}"))
@@ -161,6 +192,46 @@ pub(super) fn asked(key: u128, frames: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encoding::{Audio, Subs};
+    use crate::journal::shard::{Kind, Video};
+
+    fn video() -> Note {
+        let video = Video {
+            tick: (1, 24),
+            times: (0..TIMES as i64 + 1).map(|i| (i - 1, 1)).collect(),
+            whole: (true, false),
+            audio: Audio::Copy,
+            subs: Subs::Auto,
+            no_chapters: false,
+            allow_protocol: vec!["x\n~".into()],
+        };
+        let input = "in\n ~.mkv".into();
+        Note { index: 1, count: 2, kind: Kind::Video, input, wanted: 5, written: 4, video: Some(video) }
+    }
+
+    #[test]
+    fn notes_of_shards_are_read() {
+        let lines = note(7, &video());
+        assert_eq!(lines.lines().count(), 3);
+        // the same shard made once more
+        let read = Manifest::parse(lines.repeat(2).as_bytes());
+        assert_eq!((read.torn, &read.notes[&7]), (0, &video()));
+        let mut lengths = 0;
+        for (at, _) in lines.match_indices('\n') {
+            lengths += Manifest::parse(&lines.as_bytes()[..at]).notes[&7].video.as_ref().unwrap().times.len();
+        }
+        assert_eq!(lengths, TIMES + TIMES + 1);
+        for change in [
+            |n: &mut Note| n.index = 3,
+            |n: &mut Note| n.index = 0,
+            |n: &mut Note| n.count = u32::MAX,
+            |n: &mut Note| n.video.as_mut().unwrap().tick.0 = 0,
+        ] {
+            let mut other = video();
+            change(&mut other);
+            assert!(Manifest::parse(note(7, &other).as_bytes()).notes.is_empty());
+        }
+    }
 
     fn entry(number: i64) -> Entry {
         Entry { number, key: 7 << 100, origin: 3, size: 10, time: -5, hash: u64::MAX }

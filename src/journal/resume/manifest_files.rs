@@ -1,4 +1,4 @@
-//! The manifests beside an output: one for each program that writes at the same time.
+//! The manifests of an output: one for each program that writes at the same time.
 //!
 //! A writer appends to the first manifest (`.NAME.0.manifest`, `.NAME.1.manifest`, ...) that nobody else holds; a lock
 //! of the system says who holds it, and is gone with its program however that ended. So no two programs, on however
@@ -6,24 +6,110 @@
 //! written but not yet named bears its manifest's number in its temporary name: whoever takes the manifest over knows
 //! that nobody else will finish those files, and removes them.
 
-use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, asked, line, made};
+use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, asked, line, made, note};
 use super::source_ids::{SourceIds, changed};
-use super::{JobSettings, xxh64};
-use crate::disk::TEMPORARY;
+use super::{JobSettings, Wanted, xxh64};
+use crate::disk::{TEMPORARY, lines};
+use crate::journal::shard::Note;
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The most manifests of one output.
 const MAX_MANIFESTS: u32 = 100_000;
 
-/// Records what is whole. Shared by the threads of a job.
-#[derive(Debug)]
-pub struct ManifestFiles {
+/// Where the manifests of an output lie.
+#[derive(Clone, Debug)]
+pub struct ManifestNames {
     folder: PathBuf,
     /// The output's file name as the names of manifests and temporary files have it.
     stem: String,
+    /// A shard, whose manifest is seen beside it, as it goes where the shard goes.
+    shard: Option<OsString>,
+    /// Of a folder of segments, in which one program works at a time.
+    segments: bool,
+}
+
+impl ManifestNames {
+    /// Of an output: a file, or a pattern's name with anything in the number's place. They are hidden.
+    pub fn of(output: &Path) -> ManifestNames {
+        let folder = match output.parent() {
+            Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        let name = output.file_name().unwrap_or_default();
+        let mut stem = name.to_string_lossy().into_owned();
+        // names have at most 255 bytes
+        if stem.len() > 180 || name.to_str().is_none() {
+            stem = format!("{:.60}-{:016x}", stem, xxh64(name.as_encoded_bytes()));
+        }
+        ManifestNames { folder, stem, shard: None, segments: false }
+    }
+
+    /// Of a shard that is one file: `SHARD.shard`; `SHARD.1.shard` if two programs make the same one.
+    pub fn of_shard(shard: &Path) -> ManifestNames {
+        ManifestNames { shard: Some(shard.into()), ..ManifestNames::of(shard) }
+    }
+
+    /// Of a folder of segments.
+    pub fn of_segments(folder: &Path) -> ManifestNames {
+        ManifestNames { segments: true, ..ManifestNames::of(&folder.join("segment")) }
+    }
+
+    /// The one of a number.
+    pub fn path(&self, number: u32) -> PathBuf {
+        let Some(shard) = &self.shard else {
+            return self.folder.join(format!(".{}.{number}.manifest", self.stem));
+        };
+        let mut name = shard.clone();
+        name.push(if number == 0 { ".shard".into() } else { format!(".{number}.shard") });
+        name.into()
+    }
+
+    /// Those that may be written: all that are there, and the first that is not.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let there = (0..MAX_MANIFESTS).take_while(|n| self.path(*n).exists()).count() as u32;
+        (0..=there).map(|n| self.path(n)).collect()
+    }
+
+    /// All that they say.
+    pub fn read(&self) -> io::Result<Manifest> {
+        let mut manifest = Manifest::default();
+        let mut left = MAX_BYTES;
+        for path in (0..MAX_MANIFESTS).map(|n| self.path(n)) {
+            let Some(bytes) = lines::read(&path, left)? else { break };
+            check(&path, &bytes)?;
+            left -= bytes.len() as u64;
+            manifest.add(&bytes);
+        }
+        Ok(manifest)
+    }
+
+    /// What the temporary names of the files of a manifest begin with.
+    fn prefix(&self, number: u32) -> String {
+        format!(".{}.{number}-", self.stem)
+    }
+
+    /// Removes the temporary files of a manifest that nobody else holds.
+    fn clean(&self, number: u32) {
+        let prefix = self.prefix(number);
+        let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.as_encoded_bytes();
+            if name.starts_with(prefix.as_bytes()) && name.ends_with(TEMPORARY.as_bytes()) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// Records what is whole. Shared by the threads of a job.
+#[derive(Debug)]
+pub struct ManifestFiles {
+    names: ManifestNames,
     made: JobSettings,
     source_ids: SourceIds,
     /// All frames of the render.
@@ -40,10 +126,14 @@ struct OwnManifest {
 }
 
 impl ManifestFiles {
-    /// For an output: a file, or a pattern's name with anything in the number's place. Nothing is touched yet.
-    pub fn new(output: &Path, made: JobSettings, source_ids: SourceIds, frames: String) -> ManifestFiles {
-        let (folder, stem) = place(output);
-        ManifestFiles { folder, stem, made, source_ids, frames, own: Mutex::default() }
+    /// Nothing is touched yet.
+    pub fn new(
+        names: ManifestNames,
+        made: JobSettings,
+        source_ids: SourceIds,
+        frames: String,
+    ) -> ManifestFiles {
+        ManifestFiles { names, made, source_ids, frames, own: Mutex::default() }
     }
 
     /// The settings that are recorded.
@@ -56,31 +146,15 @@ impl ManifestFiles {
         &self.source_ids
     }
 
-    fn path(&self, number: u32) -> PathBuf {
-        named(&self.folder, &self.stem, number)
+    /// What the file of a number should have been made by and from.
+    pub fn wanted(&self, number: i64) -> Wanted<'_> {
+        let origin = Some(self.source_ids.get(number));
+        Wanted { key: self.made.key(), made: self.made.json(), origin }
     }
 
     /// All that the manifests say.
     pub fn read(&self) -> io::Result<Manifest> {
-        let mut manifest = Manifest::default();
-        let mut total = 0;
-        for number in 0..MAX_MANIFESTS {
-            let mut bytes = Vec::new();
-            match open_plain(&self.path(number), OpenOptions::new().read(true)) {
-                Err(e) if e.kind() == ErrorKind::NotFound => break,
-                Err(e) => return Err(e),
-                Ok(file) => file.take(MAX_BYTES - total + 1).read_to_end(&mut bytes)?,
-            };
-            check(&self.path(number), &bytes)?;
-            total += bytes.len() as u64;
-            if total > MAX_BYTES {
-                let problem =
-                    format!("the manifests {} have more than {MAX_BYTES} bytes", self.path(0).display());
-                return Err(io::Error::new(ErrorKind::FileTooLarge, problem));
-            }
-            manifest.add(&bytes);
-        }
-        Ok(manifest)
+        self.names.read()
     }
 
     fn own(&self) -> MutexGuard<'_, Option<OwnManifest>> {
@@ -92,7 +166,7 @@ impl ManifestFiles {
     pub fn prefix(&self) -> io::Result<String> {
         let mut own = self.own();
         let own = self.opened(&mut own)?;
-        Ok(format!(".{}.{}-", self.stem, own.number))
+        Ok(self.names.prefix(own.number))
     }
 
     /// What a finished file will be known by. The number is its frame's; the file bears a temporary name and will not
@@ -103,11 +177,12 @@ impl ManifestFiles {
         Ok(Entry { number, key: self.made.key(), origin, size: meta.len(), time: changed(&meta), hash })
     }
 
-    /// Records a file that is about to get its name.
-    pub fn record(&self, entry: &Entry) -> io::Result<()> {
+    /// Records a file that is about to get its name, and of a shard what joining it needs.
+    pub fn record(&self, entry: &Entry, shard: Option<&Note>) -> io::Result<()> {
         let mut own = self.own();
         let own = self.opened(&mut own)?;
-        own.file.write_all(entry.line().as_bytes())
+        let text = shard.map_or(String::new(), |shard| note(entry.hash, shard)) + &entry.line();
+        own.file.write_all(text.as_bytes())
     }
 
     fn opened<'a>(&self, own: &'a mut Option<OwnManifest>) -> io::Result<&'a mut OwnManifest> {
@@ -120,52 +195,54 @@ impl ManifestFiles {
     /// Takes the first manifest that nobody holds.
     fn take(&self) -> io::Result<OwnManifest> {
         for number in 0..MAX_MANIFESTS {
-            let path = self.path(number);
+            let path = self.names.path(number);
             let mut options = OpenOptions::new();
             options.read(true).append(true);
-            let mut file = match open_plain(&path, &options) {
+            let mut file = match lines::open(&path, &options) {
                 Ok(file) => file,
                 Err(e) if e.kind() == ErrorKind::NotFound => {
                     match options.create_new(true).open(&path) {
                         Ok(file) => file,
                         // another one was faster
                         Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-                            open_plain(&path, options.create_new(false))?
+                            lines::open(&path, options.create_new(false))?
                         }
                         Err(e) => return Err(e),
                     }
                 }
                 Err(e) => return Err(e),
             };
-            let len = file.metadata()?.len();
+            let there = file.metadata()?.len() > 0;
             match file.try_lock() {
                 Ok(()) => {}
+                Err(TryLockError::WouldBlock) if self.names.segments => {
+                    let problem = "another process is rendering into it";
+                    return Err(io::Error::new(ErrorKind::ResourceBusy, problem));
+                }
                 Err(TryLockError::WouldBlock) => continue,
-                // no locks here: then only a fresh file is surely ours
-                Err(TryLockError::Error(_)) if len > 0 => continue,
+                // no locks here: then only a fresh file is surely ours; programs that render the same segments must be
+                // kept apart by their user
+                Err(TryLockError::Error(_)) if there && !self.names.segments => continue,
                 Err(TryLockError::Error(_)) => {}
             }
             let mut head = Vec::new();
-            Read::by_ref(&mut file).take(HEAD.len() as u64).read_to_end(&mut head)?;
+            Read::by_ref(&mut file).take(line(HEAD).len() as u64).read_to_end(&mut head)?;
             check(&path, &head)?;
-            let mut start = line(HEAD);
-            if len > 0 {
-                start = String::new();
-                // a line that was torn ends here
-                file.seek(SeekFrom::End(-1))?;
-                let mut last = [0];
-                file.read_exact(&mut last)?;
-                if last != *b"\n" {
-                    start.push('\n');
-                }
-                self.clean(number);
+            let mut start = String::new();
+            if head.len() < line(HEAD).len() {
+                // a crash has torn the first line
+                file.set_len(0)?;
+                start = line(HEAD);
+            }
+            if there {
+                self.names.clean(number);
             }
             start += &made(self.made.key(), self.made.json());
             start += &asked(self.made.key(), &self.frames);
-            file.write_all(start.as_bytes())?;
+            lines::append(&mut file, start.as_bytes())?;
             return Ok(OwnManifest { file, number });
         }
-        Err(io::Error::other(format!("there are {MAX_MANIFESTS} manifests of {}", self.stem)))
+        Err(io::Error::other(format!("there are {MAX_MANIFESTS} manifests of {}", self.names.stem)))
     }
 
     /// Removes what programs that are no more have left unfinished, and takes a manifest.
@@ -175,13 +252,13 @@ impl ManifestFiles {
             None => return Ok(()),
         };
         for number in (0..MAX_MANIFESTS).filter(|n| *n != own) {
-            match open_plain(&self.path(number), OpenOptions::new().read(true)) {
+            match lines::open(&self.names.path(number), OpenOptions::new().read(true)) {
                 Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
                 Err(e) => return Err(e),
                 // gives it back at the end of this arm
                 Ok(file) => {
                     if file.try_lock().is_ok() {
-                        self.clean(number);
+                        self.names.clean(number);
                     }
                 }
             }
@@ -195,19 +272,6 @@ impl ManifestFiles {
         Ok(own)
     }
 
-    /// Removes the temporary files of a manifest that nobody else holds.
-    fn clean(&self, number: u32) {
-        let prefix = format!(".{}.{number}-", self.stem);
-        let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let name = name.as_encoded_bytes();
-            if name.starts_with(prefix.as_bytes()) && name.ends_with(TEMPORARY.as_bytes()) {
-                let _ = std::fs::remove_file(entry.path());
-            }
-        }
-    }
-
     /// Makes sure that the disk has what was recorded.
     pub fn sync(&self) -> io::Result<()> {
         match &*self.own() {
@@ -217,48 +281,23 @@ impl ManifestFiles {
     }
 }
 
-/// The folder of an output's manifests, and what their names hold of it.
-fn place(output: &Path) -> (PathBuf, String) {
-    let folder = match output.parent() {
-        Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    let name = output.file_name().unwrap_or_default();
-    let mut stem = name.to_string_lossy().into_owned();
-    // names have at most 255 bytes
-    if stem.len() > 180 || name.to_str().is_none() {
-        stem = format!("{:.60}-{:016x}", stem, xxh64(name.as_encoded_bytes()));
-    }
-    (folder, stem)
-}
-
-fn named(folder: &Path, stem: &str, number: u32) -> PathBuf {
-    folder.join(format!(".{stem}.{number}.manifest"))
-}
-
-/// The manifests of an output that may be written: those that are there, and the first that is not.
-pub fn manifests(output: &Path) -> Vec<PathBuf> {
-    let (folder, stem) = place(output);
-    let there = (0..MAX_MANIFESTS).take_while(|n| named(&folder, &stem, *n).exists()).count() as u32;
-    (0..=there).map(|n| named(&folder, &stem, n)).collect()
-}
-
-/// Refuses a file that begins as no manifest does: somebody else's.
+/// Refuses a file that begins as no manifest of this version does: somebody else's.
 fn check(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let head = line(HEAD);
     // a crash may have torn the first line
-    if bytes.starts_with(HEAD.as_bytes()) || HEAD.as_bytes().starts_with(bytes) {
+    if bytes.starts_with(head.as_bytes()) || head.as_bytes().starts_with(bytes) {
         return Ok(());
     }
-    let problem = format!("{} exists and is not a manifest: rename it", path.display());
+    let path = path.display();
+    let former: [&[u8]; 2] = [b"grainfield manifest ", b"{\"grainfield_shard\":"];
+    let problem = match former.iter().any(|begins| bytes.starts_with(begins)) {
+        true => format!(
+            "{path} was written by another version of grainfield: finish the render with that version, or remove this file \
+             and render again with -y"
+        ),
+        false => format!("{path} exists and is not a manifest: rename it"),
+    };
     Err(io::Error::new(ErrorKind::InvalidData, problem))
-}
-
-/// Opens a file that is no link: whoever may write to the folder could else lead us elsewhere.
-fn open_plain(path: &Path, options: &OpenOptions) -> io::Result<File> {
-    if path.symlink_metadata()?.is_symlink() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is a link", path.display())));
-    }
-    options.open(path)
 }
 
 #[cfg(test)]
@@ -267,14 +306,15 @@ mod tests {
 
     fn manifest_files(folder: &Path, seed: &str) -> ManifestFiles {
         let made = JobSettings::new([("seed", seed.to_owned())].into());
-        ManifestFiles::new(&folder.join("out.%04d.png"), made, SourceIds::One(5), "1-3".into())
+        let names = ManifestNames::of(&folder.join("out.%04d.png"));
+        ManifestFiles::new(names, made, SourceIds::One(5), "1-3".into())
     }
 
     fn write(manifest_files: &ManifestFiles, folder: &Path, number: i64) -> Entry {
         let path = folder.join(format!("out.{number:04}.png"));
         std::fs::write(&path, b"abc").unwrap();
         let entry = manifest_files.entry(number, &File::open(path).unwrap(), xxh64(b"abc")).unwrap();
-        manifest_files.record(&entry).unwrap();
+        manifest_files.record(&entry, None).unwrap();
         entry
     }
 
@@ -319,8 +359,58 @@ mod tests {
         let manifest_files = manifest_files(folder.path(), "1");
         let elsewhere = folder.path().join("elsewhere");
         std::fs::write(&elsewhere, b"mine").unwrap();
-        std::os::unix::fs::symlink(&elsewhere, manifest_files.path(0)).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, manifest_files.names.path(0)).unwrap();
         assert!(manifest_files.prefix().is_err() && manifest_files.read().is_err());
         assert_eq!(std::fs::read(elsewhere).unwrap(), b"mine");
+    }
+
+    #[test]
+    fn a_torn_head_is_written_again() {
+        for cut in 0..=line(HEAD).len() {
+            let folder = tempfile::tempdir().unwrap();
+            let manifest_files = manifest_files(folder.path(), "1");
+            std::fs::write(manifest_files.names.path(0), &line(HEAD)[..cut]).unwrap();
+            let entry = write(&manifest_files, folder.path(), 1);
+            let read = manifest_files.read().unwrap();
+            assert_eq!((read.entries[&1].clone(), read.torn), (vec![entry], 0), "{cut}");
+        }
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        for text in
+            [&line("grainfield manifest 2"), "{\"grainfield_shard\":1,\"index\":1}", "grainfield manifest 12"]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let manifest_files = manifest_files(folder.path(), "1");
+            std::fs::write(manifest_files.names.path(0), text).unwrap();
+            for error in [manifest_files.read().map(drop), manifest_files.prefix().map(drop)] {
+                assert!(error.unwrap_err().to_string().contains("another version"), "{text}");
+            }
+            assert_eq!(std::fs::read(manifest_files.names.path(0)).unwrap(), text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn one_program_works_in_a_folder_of_segments() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ManifestNames::of_segments(folder.path());
+        let made = JobSettings::new([("seed", "1".to_owned())].into());
+        let new = || ManifestFiles::new(names.clone(), made.clone(), SourceIds::One(5), "1-3".into());
+        let (a, b) = (new(), new());
+        a.prefix().unwrap();
+        assert_eq!(b.prefix().unwrap_err().kind(), ErrorKind::ResourceBusy);
+        drop(a);
+        b.prefix().unwrap();
+        assert_eq!(names.files(), [names.path(0), names.path(1)]);
+    }
+
+    #[test]
+    fn the_manifest_of_a_shard_lies_beside_it() {
+        let names = ManifestNames::of_shard(Path::new("o/a.1-of-2.mkv"));
+        assert_eq!(
+            [names.path(0), names.path(1)],
+            ["o/a.1-of-2.mkv.shard", "o/a.1-of-2.mkv.1.shard"].map(PathBuf::from)
+        );
     }
 }

@@ -1,9 +1,8 @@
 //! Going on where a job was broken off: what is whole already, by whose making, and from what.
 //!
-//! Beside an image sequence (and any file that was rendered with `--resume`, `--segments` or `--shard`) lies a hidden
-//! [manifest], with a line for each file that says what made it ([`JobSettings`]), from what ([`SourceIds`]), how many bytes it
-//! has, when it was written, and their checksum. A file is whole when a line fits its size and time, and it is the one
-//! wanted when the line's key and origin are those of the job.
+//! A [manifest] has a line for each file that says what made it ([`JobSettings`]), from what ([`SourceIds`]), how many
+//! bytes it has, when it was written, and their checksum. A file is whole when a line fits its size and time, and it is
+//! the one [`Wanted`] when the line's key and origin are those of the job.
 
 mod job_settings;
 pub mod manifest;
@@ -12,8 +11,8 @@ mod source_ids;
 mod xxh64;
 
 pub use job_settings::{JobSettings, difference, format_text};
-pub use manifest::Manifest;
-pub use manifest_files::{ManifestFiles, manifests};
+pub use manifest::{Entry, Manifest};
+pub use manifest_files::{ManifestFiles, ManifestNames};
 pub use source_ids::{FileOf, SourceIds, changed};
 pub use xxh64::{Xxh64, xxh64};
 
@@ -113,12 +112,41 @@ fn others(more: u64) -> String {
     }
 }
 
+/// The file that is wanted: made by these settings, from this.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The key of the settings.
+    pub key: u128,
+    /// The settings, as JSON.
+    pub made: &'a str,
+    /// What the source is known by; nothing where any will do.
+    pub origin: Option<u64>,
+}
+
+impl Wanted<'_> {
+    /// Why a file that has been recorded is another one.
+    pub fn mismatch(&self, manifest: &Manifest, entry: &Entry) -> Option<Mismatch> {
+        if entry.key != self.key {
+            let theirs = manifest.made.get(&entry.key).map(String::as_str);
+            return Some(Mismatch::Settings(difference(self.made, theirs)));
+        }
+        self.origin.filter(|origin| *origin != entry.origin).map(|_| Mismatch::Source)
+    }
+}
+
+impl Entry {
+    /// Whether a file has the bytes that were recorded. Reads all of them.
+    pub fn is_intact(&self, path: &Path) -> io::Result<bool> {
+        Ok(path.metadata()?.len() == self.size && sum(path)? == self.hash)
+    }
+}
+
 /// What the file of a number is. `verify`: its bytes are read.
 pub fn state(
-    manifest_files: &ManifestFiles,
     manifest: &Manifest,
     number: i64,
     path: &Path,
+    wanted: &Wanted<'_>,
     verify: bool,
 ) -> Result<State, ResumeError> {
     let read = |cause| ResumeError::Read { path: path.to_path_buf(), cause };
@@ -127,22 +155,13 @@ pub fn state(
         Err(e) => return Err(read(e)),
         Ok(meta) => meta,
     };
-    let other = |why| Ok(State::Other(why));
-    if !meta.is_file() {
-        return other(Mismatch::Unknown);
+    let entry = manifest.find(number, meta.len(), changed(&meta)).filter(|_| meta.is_file());
+    let Some(entry) = entry else { return Ok(State::Other(Mismatch::Unknown)) };
+    if let Some(why) = wanted.mismatch(manifest, entry) {
+        return Ok(State::Other(why));
     }
-    let Some(entry) = manifest.find(number, meta.len(), changed(&meta)) else {
-        return other(Mismatch::Unknown);
-    };
-    if entry.key != manifest_files.made().key() {
-        let theirs = manifest.made.get(&entry.key).map(String::as_str);
-        return other(Mismatch::Settings(manifest_files.made().difference(theirs)));
-    }
-    if entry.origin != manifest_files.source_ids().get(number) {
-        return other(Mismatch::Source);
-    }
-    if verify && sum(path).map_err(read)? != entry.hash {
-        return other(Mismatch::Damaged);
+    if verify && !entry.is_intact(path).map_err(read)? {
+        return Ok(State::Other(Mismatch::Damaged));
     }
     Ok(State::Whole)
 }
@@ -176,7 +195,7 @@ pub fn whole(
     let mut others = 0;
     for number in numbers {
         let path = path(number);
-        match state(manifest_files, &manifest, number, &path, verify)? {
+        match state(&manifest, number, &path, &manifest_files.wanted(number), verify)? {
             State::Missing => {}
             State::Whole => whole.push(number),
             State::Other(why) => {

@@ -57,6 +57,11 @@ impl SourceIds {
         }
     }
 
+    /// Whether it can be told that the source is still the same.
+    pub fn is_known(&self) -> bool {
+        !matches!(self, SourceIds::Unknown | SourceIds::One(0))
+    }
+
     /// What the source of a frame is known by at this moment; 0 where that cannot be told, 1 where there is no file.
     pub fn get(&self, number: i64) -> u64 {
         match self {

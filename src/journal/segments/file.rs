@@ -1,57 +1,42 @@
 //! A segment's file: the packets of one encoder, as they came out of it.
 //!
 //! ```text
-//! "GFSEGM1\n"
-//! length, head             JSON: key, origin, cell, made, tick
+//! "GFSEGM2\n"
+//! tick                     seconds, numerator and denominator: i32
 //! length, extra            what the encoder says of the stream as a whole
 //! side data                of the stream
 //! 1, packet                and so on
-//! 0, packets, pictures, checksum
+//! 0, packets, pictures
 //!
 //! packet    = pts, dts, duration: i64, flags: u32, length, bytes, side data
 //! side data = count: u32, then each: kind: u32, length, bytes
 //! ```
 //!
-//! Numbers are little endian, lengths `u32`, the three at the end `u64`. The checksum is the XXH64 of all before the
-//! `0`. Times are ticks. Nothing is allocated before it is known to be in the file.
+//! Numbers are little endian, lengths `u32`, the two at the end `u64`. Times are ticks. Nothing is allocated before it
+//! is known to be in the file. What made a segment, and the checksum of its bytes, stands in the folder's
+//! [manifest](crate::journal::resume::manifest).
 
 use crate::journal::resume::Xxh64;
-use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-const MAGIC: &[u8; 8] = b"GFSEGM1\n";
-/// Bytes at the end: `0`, packets, pictures, checksum.
-const TAIL: u64 = 25;
-/// The most bytes of a head.
-const MAX_HEAD: u32 = 8 << 20;
+const MAGIC: &[u8; 8] = b"GFSEGM2\n";
+/// Bytes at the end: `0`, packets, pictures.
+const TAIL: u64 = 17;
 /// The most bytes of a packet, of what belongs to the stream, and of a piece of side data.
 const MAX_PIECE: u32 = 1 << 30;
 /// The most pieces of side data.
 const MAX_SIDE: u32 = 64;
 
-/// What a segment is of.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Head {
-    /// The key of the settings, 32 hexadecimal digits.
-    pub key: String,
-    /// What the source is known by, 16 hexadecimal digits.
-    pub origin: String,
-    /// The number of the segment.
-    pub cell: i64,
-    /// The settings.
-    pub made: String,
-    /// Seconds a tick, numerator and denominator.
-    pub tick: (i32, i32),
-}
-
 /// Kind, in the numbers of whoever writes it, and bytes.
 pub type Side = (u32, Vec<u8>);
 
 /// What belongs to the stream as a whole.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stream {
+    /// Seconds a tick, numerator and denominator.
+    pub tick: (i32, i32),
     /// The codec's own header.
     pub extra: Vec<u8>,
     /// Side data.
@@ -102,11 +87,13 @@ fn length(bytes: &[u8]) -> io::Result<[u8; 4]> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the head.
-    pub fn new(out: W, head: &Head, stream: &Stream) -> io::Result<Writer<W>> {
+    /// Writes what belongs to the stream.
+    pub fn new(out: W, stream: &Stream) -> io::Result<Writer<W>> {
         let mut writer = Writer { out, sum: Xxh64::default(), packets: 0, pictures: 0 };
         writer.put(MAGIC)?;
-        writer.piece(&serde_json::to_vec(head)?)?;
+        for n in [stream.tick.0, stream.tick.1] {
+            writer.put(&n.to_le_bytes())?;
+        }
         writer.piece(&stream.extra)?;
         writer.side(&stream.side)?;
         Ok(writer)
@@ -145,15 +132,14 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes the end, and gives back what it was written to.
-    pub fn finish(mut self) -> io::Result<W> {
-        let sum = self.sum.finish();
-        self.out.write_all(&[0])?;
-        for n in [self.packets, self.pictures, sum] {
-            self.out.write_all(&n.to_le_bytes())?;
+    /// Writes the end; gives back what it was written to, and the checksum of all bytes.
+    pub fn finish(mut self) -> io::Result<(W, u64)> {
+        self.put(&[0])?;
+        for n in [self.packets, self.pictures] {
+            self.put(&n.to_le_bytes())?;
         }
         self.out.flush()?;
-        Ok(self.out)
+        Ok((self.out, self.sum.finish()))
     }
 }
 
@@ -164,13 +150,9 @@ pub struct Reader<R> {
     /// Bytes that are left.
     left: u64,
     sum: Xxh64,
-    /// What it is of.
-    pub head: Head,
     /// What belongs to the stream.
     pub stream: Stream,
     packets: u64,
-    /// Pictures that went into it; known at the end.
-    pub pictures: u64,
     ended: bool,
 }
 
@@ -200,6 +182,10 @@ impl<R: Read> Raw<'_, R> {
 
     fn u32(&mut self) -> Result<u32, SegmentError> {
         self.bytes().map(u32::from_le_bytes)
+    }
+
+    fn i32(&mut self) -> Result<i32, SegmentError> {
+        self.bytes().map(i32::from_le_bytes)
     }
 
     fn i64(&mut self) -> Result<i64, SegmentError> {
@@ -235,7 +221,7 @@ impl Reader<BufReader<File>> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the head of a segment of so many bytes.
+    /// Reads the beginning of a segment of so many bytes.
     pub fn new(mut from: R, len: u64) -> Result<Reader<R>, SegmentError> {
         let mut left = len.checked_sub(TAIL).ok_or(SegmentError::Bad("it is too short"))?;
         let mut sum = Xxh64::default();
@@ -243,17 +229,15 @@ impl<R: Read> Reader<R> {
         if raw.bytes::<8>()? != *MAGIC {
             return Err(SegmentError::Bad("it does not start with a segment's header"));
         }
-        let head = raw.piece(MAX_HEAD)?;
-        let head: Head =
-            serde_json::from_slice(&head).map_err(|_| SegmentError::Bad("its header cannot be read"))?;
-        if head.tick.0 <= 0 || head.tick.1 <= 0 {
+        let tick = (raw.i32()?, raw.i32()?);
+        if tick.0 <= 0 || tick.1 <= 0 {
             return Err(SegmentError::Bad("its time base is zero"));
         }
-        let stream = Stream { extra: raw.piece(MAX_PIECE)?, side: raw.side()? };
-        Ok(Reader { from, left, sum, head, stream, packets: 0, pictures: 0, ended: false })
+        let stream = Stream { tick, extra: raw.piece(MAX_PIECE)?, side: raw.side()? };
+        Ok(Reader { from, left, sum, stream, packets: 0, ended: false })
     }
 
-    /// The next packet; `None` at the end, which has been checked then.
+    /// The next packet; `None` at the end.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, SegmentError> {
         if self.ended {
             return Ok(None);
@@ -278,49 +262,39 @@ impl<R: Read> Reader<R> {
     }
 
     fn end(&mut self) -> Result<(), SegmentError> {
-        let mut tail = [0; TAIL as usize];
-        self.from.read_exact(&mut tail)?;
-        let (packets, pictures, sum) = tail_of(&tail).ok_or(SegmentError::Bad("its end is missing"))?;
-        if packets != self.packets || sum != self.sum.finish() {
-            return Err(SegmentError::Bad("its checksum is wrong"));
-        }
-        self.pictures = pictures;
+        let tail = tail(&mut self.from)?;
+        self.sum.update(&tail);
         self.ended = true;
-        Ok(())
+        numbers(&tail, Some(self.packets)).map(drop)
+    }
+
+    /// The checksum of all bytes, when all packets have been read.
+    pub fn checksum(&self) -> u64 {
+        self.sum.finish()
     }
 }
 
-fn tail_of(tail: &[u8]) -> Option<(u64, u64, u64)> {
-    let number = |at: usize| tail.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
-    if tail.first() != Some(&0) { None } else { Some((number(1)?, number(9)?, number(17)?)) }
-}
-
-/// What a segment says at its two ends.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SegmentSummary {
-    /// What it is of.
-    pub head: Head,
-    /// How many packets it has.
-    pub packets: u64,
-    /// How many pictures went into it.
-    pub pictures: u64,
-}
-
-/// Reads head and end of a segment; `verify`: and all between, against the checksum.
-pub fn ends(path: &Path, verify: bool) -> Result<SegmentSummary, SegmentError> {
-    if !path.symlink_metadata()?.is_file() {
-        return Err(SegmentError::Bad("it is not a file"));
-    }
-    let mut reader = Reader::open(path)?;
-    if verify {
-        while reader.next_packet()?.is_some() {}
-        return Ok(SegmentSummary { packets: reader.packets, pictures: reader.pictures, head: reader.head });
-    }
+fn tail(from: &mut impl Read) -> io::Result<[u8; TAIL as usize]> {
     let mut tail = [0; TAIL as usize];
-    reader.from.seek(SeekFrom::End(-(TAIL as i64)))?;
-    reader.from.read_exact(&mut tail)?;
-    let (packets, pictures, _) = tail_of(&tail).ok_or(SegmentError::Bad("its end is missing"))?;
-    Ok(SegmentSummary { head: reader.head, packets, pictures })
+    from.read_exact(&mut tail)?;
+    Ok(tail)
+}
+
+/// How many pictures the end of a segment tells of, which must tell of so many packets.
+fn numbers(tail: &[u8], packets: Option<u64>) -> Result<u64, SegmentError> {
+    let number = |at: usize| tail.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
+    match (tail.first(), number(1), number(9)) {
+        (Some(0), Some(told), Some(pictures)) if packets.is_none_or(|n| n == told) => Ok(pictures),
+        (Some(0), ..) => Err(SegmentError::Bad("packets are missing")),
+        _ => Err(SegmentError::Bad("its end is missing")),
+    }
+}
+
+/// How many pictures went into a segment, by its end.
+pub fn pictures(path: &Path) -> Result<u64, SegmentError> {
+    let mut from = File::open(path)?;
+    from.seek(SeekFrom::End(-(TAIL as i64)))?;
+    numbers(&tail(&mut from)?, None)
 }
 
 /// When each packet of a segment is shown and how long, and how many pictures went into it. Of the packets themselves
@@ -331,12 +305,7 @@ pub fn times(path: &Path) -> Result<(Vec<(i64, i64)>, u64), SegmentError> {
     while reader.left > 0 {
         times.push(reader.pass()?);
     }
-    let mut tail = [0; TAIL as usize];
-    reader.from.read_exact(&mut tail)?;
-    let (packets, pictures, _) = tail_of(&tail).ok_or(SegmentError::Bad("its end is missing"))?;
-    if packets != times.len() as u64 {
-        return Err(SegmentError::Bad("packets are missing"));
-    }
+    let pictures = numbers(&tail(&mut reader.from)?, Some(times.len() as u64))?;
     Ok((times, pictures))
 }
 
@@ -370,10 +339,8 @@ impl<R: Read + Seek> Raw<'_, BufReader<R>> {
 mod tests {
     use super::*;
 
-    fn sample() -> (Vec<u8>, Vec<Packet>) {
-        let head =
-            Head { key: "k".into(), origin: "o".into(), cell: -3, made: "{}".into(), tick: (1001, 24000) };
-        let stream = Stream { extra: vec![1, 2, 3], side: vec![(7, vec![9; 40])] };
+    fn sample() -> (Vec<u8>, u64, Vec<Packet>) {
+        let stream = Stream { tick: (1001, 24000), extra: vec![1, 2, 3], side: vec![(7, vec![9; 40])] };
         let packet = |i: i64| Packet {
             pts: i,
             dts: i - 2,
@@ -383,45 +350,43 @@ mod tests {
             side: vec![(i as u32, vec![])],
         };
         let packets: Vec<Packet> = (0..3).map(packet).collect();
-        let mut writer = Writer::new(Vec::new(), &head, &stream).unwrap();
+        let mut writer = Writer::new(Vec::new(), &stream).unwrap();
         packets.iter().for_each(|p| writer.packet(p).unwrap());
         writer.pictures = 3;
-        (writer.finish().unwrap(), packets)
+        let (bytes, sum) = writer.finish().unwrap();
+        (bytes, sum, packets)
     }
 
-    fn read(bytes: &[u8]) -> Result<Vec<Packet>, SegmentError> {
+    fn read(bytes: &[u8]) -> Result<(Vec<Packet>, u64), SegmentError> {
         let mut reader = Reader::new(bytes, bytes.len() as u64)?;
         let mut packets = Vec::new();
         while let Some(packet) = reader.next_packet()? {
             packets.push(packet);
         }
-        Ok(packets)
+        Ok((packets, reader.checksum()))
     }
 
     #[test]
     fn what_is_written_is_read() {
-        let (bytes, packets) = sample();
-        assert_eq!(read(&bytes).unwrap(), packets);
+        let (bytes, sum, packets) = sample();
+        assert_eq!(read(&bytes).unwrap(), (packets, sum));
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();
-        let quick = ends(file.path(), false).unwrap();
-        assert_eq!((quick.packets, quick.pictures, quick.head.cell), (3, 3, -3));
-        assert_eq!(ends(file.path(), true).unwrap(), quick);
+        assert_eq!(crate::journal::resume::sum(file.path()).unwrap(), sum);
+        assert_eq!(pictures(file.path()).unwrap(), 3);
         assert_eq!(times(file.path()).unwrap(), (vec![(0, 1), (1, 1), (2, 1)], 3));
     }
 
     #[test]
     fn damage_is_seen() {
-        let (bytes, _) = sample();
+        let (bytes, sum, _) = sample();
         for cut in 0..bytes.len() {
             assert!(read(&bytes[..cut]).is_err(), "{cut}");
         }
         for at in 0..bytes.len() {
             let mut bytes = bytes.clone();
             bytes[at] ^= 0x10;
-            // the number of pictures is not under the checksum; it is compared with what was asked for
-            let pictures = (bytes.len() - 16..bytes.len() - 8).contains(&at);
-            assert_eq!(read(&bytes).is_ok(), pictures, "{at}");
+            assert!(read(&bytes).map_or(true, |(_, read)| read != sum), "{at}");
         }
     }
 }

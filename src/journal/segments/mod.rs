@@ -4,21 +4,21 @@
 //! The grid is fixed from frame 0 of the source: segment `k` holds the frames from `k * frames` up to
 //! `(k + 1) * frames` that are asked for, by the source's own numbers. Each is encoded alone by a fresh encoder,
 //! whose threads follow from the picture and not from the machine, into a [file](mod@file) of its own in the folder
-//! `OUTPUT.segments`. When all are whole their packets are put into one container without being encoded again,
-//! together with the sound and all else that is only copied; then the folder goes.
+//! `OUTPUT.segments`, where a manifest records them as it records the frames of a sequence. When all are whole their
+//! packets are put into one container without being encoded again, together with the sound and all else that is only
+//! copied; then the folder goes.
 
 pub mod file;
 pub mod timeline;
 
 use crate::disk::TEMPORARY;
 use crate::journal::FrameList;
-use crate::journal::resume::{Mismatch, ResumeError};
-use file::SegmentSummary;
+use crate::journal::resume::{self, ManifestFiles, ManifestNames, ResumeError};
 use grainfield_filters::frame::Ranges;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// `--segment-frames`, when it is not given.
 pub const DEFAULT_FRAMES: u64 = 250;
@@ -32,12 +32,8 @@ pub struct Grid {
     pub frames: u64,
     /// `--frame-offset`: what the source's numbers are less than the job's.
     pub offset: i64,
-    /// The key of the settings.
-    pub key: u128,
-    /// The settings as JSON.
-    pub made: String,
-    /// What the source is known by.
-    pub origin: u64,
+    /// What is recorded of each segment, and by which settings it should have been made.
+    pub manifest_files: Arc<ManifestFiles>,
     /// Where segments lie.
     pub folder: PathBuf,
     /// Whether every byte is checked.
@@ -119,45 +115,46 @@ impl Grid {
         Ok(cells)
     }
 
+    /// The frames of a segment that are asked for.
+    fn asked_of(&self, cell: i64) -> FrameList {
+        let (first, last) = ends_of(cell, self.frames, self.offset);
+        FrameList { within: self.asked.meet(first, last), ..self.asked.clone() }
+    }
+
+    /// The segments that are whole. One of other settings is an error, unless it may be replaced.
+    fn whole_cells(&self, replace: bool) -> Result<Vec<i64>, ResumeError> {
+        if !self.resume {
+            return Ok(Vec::new());
+        }
+        let there = self.there().map_err(|cause| ResumeError::Read { path: self.folder.clone(), cause })?;
+        let path = |cell| self.path(cell);
+        let mut cells = resume::whole(&self.manifest_files, there.into_iter(), path, self.verify, replace)?;
+        if self.exact {
+            // a segment that lacks a frame was left out of by an error; it is made again
+            let full = |cell: &i64| {
+                let asked = self.asked_of(*cell).iter().count() as u64;
+                file::pictures(&self.path(*cell)).is_ok_and(|n| n == asked)
+            };
+            cells.retain(full);
+        }
+        Ok(cells)
+    }
+
     /// The numbers of the frames that are in whole segments, ascending. A segment of other settings is an error,
     /// unless it may be replaced.
     pub fn whole(&self, replace: bool) -> Result<Vec<i64>, ResumeError> {
-        let mut whole = Vec::new();
-        if !self.resume {
-            return Ok(whole);
-        }
-        let there = self.there().map_err(|cause| ResumeError::Read { path: self.folder.clone(), cause })?;
-        for cell in there {
-            let (first, last) = ends_of(cell, self.frames, self.offset);
-            let asked = FrameList { within: self.asked.meet(first, last), ..self.asked.clone() };
-            let path = self.path(cell);
-            match self.state(cell, &path, &asked) {
-                Ok(true) => whole.extend(asked.iter()),
-                Ok(false) => {}
-                Err(_) if replace => {}
-                Err(why) => return Err(ResumeError::Other { path, why, more: 0 }),
-            }
-        }
-        Ok(whole)
+        let cells = self.whole_cells(replace)?;
+        Ok(cells.into_iter().flat_map(|cell| self.asked_of(cell).iter().collect::<Vec<_>>()).collect())
     }
 
-    /// Whether a segment holds all it should.
-    fn state(&self, cell: i64, path: &Path, asked: &FrameList) -> Result<bool, Mismatch> {
-        let Ok(SegmentSummary { head, pictures, .. }) = file::ends(path, self.verify) else {
-            return Err(Mismatch::Damaged);
-        };
-        if head.key != format!("{:032x}", self.key) {
-            return Err(Mismatch::Settings(difference(&self.made, &head.made)));
-        }
-        if head.origin != format!("{:016x}", self.origin) {
-            return Err(Mismatch::Source);
-        }
-        // a segment that lacks a frame was left out of by an error; it is made again
-        Ok(head.cell == cell && (!self.exact || pictures == asked.iter().count() as u64))
+    /// The checksum that was recorded of each segment.
+    pub fn checksums(&self) -> io::Result<impl Fn(i64) -> Option<u64>> {
+        let manifest = self.manifest_files.read()?;
+        Ok(move |cell| manifest.entries.get(&cell)?.last().map(|entry| entry.hash))
     }
 
-    /// Makes the folder ours until the [`FolderLock`] is dropped, and removes what was left unfinished in it.
-    pub fn acquire(&self, replace: bool) -> Result<FolderLock, io::Error> {
+    /// Makes the folder ours, until the [`ManifestFiles`] are dropped, and removes what was left unfinished in it.
+    pub fn acquire(&self, replace: bool) -> io::Result<()> {
         let fresh = match std::fs::create_dir(&self.folder) {
             Ok(()) => true,
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {
@@ -169,22 +166,19 @@ impl Grid {
             }
             Err(e) => return Err(e),
         };
-        if let Some(other) = std::fs::read_dir(&self.folder)?.flatten().find(|entry| !is_ours(entry)) {
-            let problem = format!(
-                "{} is not a file of these segments: move it to another folder",
-                other.path().display()
-            );
-            return Err(io::Error::new(ErrorKind::AlreadyExists, problem));
-        }
-        let lock =
-            OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join(LOCK))?;
-        match lock.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::new(ErrorKind::ResourceBusy, "another process is rendering into it"));
+        let names = ManifestNames::of_segments(&self.folder);
+        for entry in std::fs::read_dir(&self.folder)?.flatten() {
+            if !is_ours(&entry, &names) {
+                let problem = format!(
+                    "{} is not a file of these segments: move it to another folder, or remove the folder of segments \
+                     if another version of grainfield made it",
+                    entry.path().display()
+                );
+                return Err(io::Error::new(ErrorKind::AlreadyExists, problem));
             }
-            // where there are no locks two programs must be kept apart by their user
-            Ok(()) | Err(TryLockError::Error(_)) => {}
         }
+        // its lock keeps other programs out
+        self.manifest_files.prefix()?;
         let there = self.there()?;
         if !fresh && !there.is_empty() && !self.resume && !replace {
             let problem = "it holds segments of an interrupted render: use --resume to continue it, or -y to \
@@ -193,30 +187,25 @@ impl Grid {
         }
         for entry in std::fs::read_dir(&self.folder)? {
             let entry = entry?;
-            if is_ours(&entry) && entry.file_name().as_encoded_bytes().ends_with(TEMPORARY.as_bytes()) {
+            if entry.file_name().as_encoded_bytes().ends_with(TEMPORARY.as_bytes()) {
                 std::fs::remove_file(entry.path())?;
             }
         }
-        for cell in there {
-            let (first, end) = ends_of(cell, self.frames, self.offset);
-            let asked = FrameList { within: self.asked.meet(first, end), ..self.asked.clone() };
-            if !self.resume || self.state(cell, &self.path(cell), &asked) != Ok(true) {
-                std::fs::remove_file(self.path(cell))?;
-            }
+        let whole = self.whole_cells(true).map_err(io::Error::other)?;
+        for cell in there.into_iter().filter(|cell| !whole.contains(cell)) {
+            std::fs::remove_file(self.path(cell))?;
         }
-        Ok(FolderLock { folder: self.folder.clone(), _lock: lock })
+        Ok(())
+    }
+
+    /// Removes the folder.
+    pub fn discard(&self) {
+        discard(&self.folder);
     }
 }
 
-fn difference(ours: &str, theirs: &str) -> String {
-    crate::journal::resume::difference(ours, Some(theirs))
-}
-
-/// The name of the file that says who works in the folder.
-const LOCK: &str = "lock";
-
 /// Whether an entry of a folder of segments bears a name that we give: others belong to somebody else.
-fn is_ours(entry: &std::fs::DirEntry) -> bool {
+fn is_ours(entry: &std::fs::DirEntry, names: &ManifestNames) -> bool {
     let name = entry.file_name();
     let Some(name) = name.to_str() else { return false };
     let number = |cell: &str| cell.parse::<i64>().is_ok_and(|n| format!("{n:08}") == cell);
@@ -224,26 +213,11 @@ fn is_ours(entry: &std::fs::DirEntry) -> bool {
         Ok(meta) if meta.is_file() => {
             name.strip_suffix(".segment").is_some_and(number)
                 || (name.starts_with('.') && name.ends_with(TEMPORARY))
-                || (name == LOCK && meta.len() == 0)
+                || entry.path() == names.path(0)
         }
         // gone by now
         Err(e) => e.kind() == ErrorKind::NotFound,
         Ok(_) => false,
-    }
-}
-
-/// A folder of segments that is ours.
-#[derive(Debug)]
-pub struct FolderLock {
-    folder: PathBuf,
-    /// Gone with the program, however that ends.
-    _lock: File,
-}
-
-impl FolderLock {
-    /// All has been joined: the folder goes.
-    pub fn discard(self) {
-        discard(&self.folder);
     }
 }
 
@@ -253,8 +227,9 @@ pub fn discard(folder: &Path) {
         return;
     }
     let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let names = ManifestNames::of_segments(folder);
     for entry in entries.flatten() {
-        if is_ours(&entry) {
+        if is_ours(&entry, &names) {
             let _ = std::fs::remove_file(entry.path());
         }
     }

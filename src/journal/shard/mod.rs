@@ -4,9 +4,11 @@
 //! The frames are those that were asked for, in their order; shard `I` takes those from `(I - 1) * count / N` up to
 //! `I * count / N`, so that no two shards differ by more than one frame. Video is cut on the segment grid by the same
 //! rule with segments in place of frames.
+//!
+//! What joining needs of a shard that is one file stands as a [`Note`] in its manifest.
 
-pub mod sidecar;
-
+use crate::encoding::{Audio, Subs};
+use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
@@ -14,6 +16,66 @@ use std::str::FromStr;
 
 /// The most shards of one render.
 pub const MAX_SHARDS: u32 = 1_000_000;
+
+/// Kinds of outputs that are one file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Frames one after the other behind a header.
+    Y4m,
+    /// Lines.
+    Hash,
+    /// A container, and as a shard with the picture alone.
+    Video,
+}
+
+/// What joining needs of a shard of one file, beside what a manifest says of every file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// Which shard, from 1.
+    pub index: u32,
+    /// How many there are.
+    pub count: u32,
+    /// What kind of file.
+    pub kind: Kind,
+    /// The input, as typed.
+    pub input: String,
+    /// How many frames this shard should have.
+    pub wanted: u64,
+    /// How many it has.
+    pub written: u64,
+    /// What only video has.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub video: Option<Video>,
+}
+
+/// What joining video needs beside the packets.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Video {
+    /// Seconds a tick, numerator and denominator.
+    pub tick: (i32, i32),
+    /// When each picture is shown and how long, in ticks, in the order of the packets. They have lines of their own.
+    #[serde(skip)]
+    pub times: Vec<(i64, i64)>,
+    /// Whether the first frame of all shards is the source's first, and the last its last.
+    pub whole: (bool, bool),
+    /// What becomes of the sound.
+    pub audio: Audio,
+    /// What becomes of subtitles.
+    pub subs: Subs,
+    /// Chapters are left out.
+    pub no_chapters: bool,
+    /// Protocols that the input may name.
+    pub allow_protocol: Vec<String>,
+}
+
+impl Note {
+    /// Whether this can be said of a shard.
+    pub fn is_possible(&self) -> bool {
+        let tick = self.video.as_ref().map_or((1, 1), |video| video.tick);
+        Shard::new(self.index.into(), self.count).is_ok() && tick.0 > 0 && tick.1 > 0
+    }
+}
 
 /// Shard `index` of `count`; `index` counts from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,7 +8,7 @@ use super::output_file::{OutputFile, OutputParams};
 use super::{av_fault, fault};
 use crate::encoding::Encoding;
 use crate::journal::segments::timeline::timeline;
-use crate::journal::shard::sidecar::Video;
+use crate::journal::shard::Video;
 use crate::libav::carry;
 use crate::libav::copy::video_tags;
 use crate::libav::details;

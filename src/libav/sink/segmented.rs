@@ -12,9 +12,9 @@ use super::video::{OpenedOutput, hdr_with, open, prepare};
 use crate::disk::{Left, Temporary};
 use crate::encoding::Encoding;
 use crate::journal::keep::Seal;
-use crate::journal::segments::file::{self, Head, Reader, SegmentError, Stream, Writer};
+use crate::journal::segments::Grid;
+use crate::journal::segments::file::{self, Reader, SegmentError, Stream, Writer};
 use crate::journal::segments::timeline::timeline;
-use crate::journal::segments::{FolderLock, Grid};
 use crate::libav::carry::FrameCarry;
 use crate::libav::versions;
 use crate::media::FrameStamp;
@@ -31,7 +31,6 @@ use sys::AVRational;
 /// Segments on their way, and the file they will be joined in.
 pub(super) struct Segmented {
     grid: Arc<Grid>,
-    hold: FolderLock,
     output_file: OutputFile,
     choice: Choice,
     encoding: Encoding,
@@ -66,17 +65,16 @@ impl Segmented {
         if !plan.overwrite && Path::new(output).symlink_metadata().is_ok() {
             return Err(SinkError::Exists(output.into()));
         }
-        let hold = grid.acquire(plan.overwrite).map_err(io)?;
+        grid.acquire(plan.overwrite).map_err(io)?;
         let mut before = 0;
         for cell in grid.there().map_err(io)? {
-            let ends = file::ends(&grid.path(cell), false).map_err(|e| broken(grid, cell, e))?;
-            before += ends.pictures;
+            before += file::pictures(&grid.path(cell)).map_err(|e| broken(grid, cell, e))?;
         }
         let begun = match prepare(output, plan, Some(&grid.folder)) {
             Ok(begun) => begun,
             Err(error) => {
                 if before == 0 {
-                    hold.discard();
+                    grid.discard();
                 }
                 return Err(error);
             }
@@ -85,7 +83,6 @@ impl Segmented {
         notes.push(format!("segments of {} frames in {}", grid.frames, grid.folder.display()));
         Ok(Segmented {
             grid: Arc::clone(grid),
-            hold,
             output_file,
             choice,
             encoding: plan.encoding.clone(),
@@ -115,17 +112,11 @@ impl Segmented {
             None => open(output, container, &self.choice, self.base, &self.encoding, &hdr)?,
         };
         let base = encoder.time_base();
-        let head = Head {
-            key: format!("{:032x}", self.grid.key),
-            origin: format!("{:016x}", self.grid.origin),
-            cell,
-            made: self.grid.made.clone(),
-            tick: (base.num, base.den),
-        };
-        let stream = Stream { extra: encoder.extra(), side: sides(hdr.side_data()) };
-        let file = Temporary::create(&self.grid.folder, ".segment-").map_err(|e| self.io(e))?;
-        let writer =
-            Writer::new(BufWriter::with_capacity(1 << 18, file), &head, &stream).map_err(|e| self.io(e))?;
+        let stream =
+            Stream { tick: (base.num, base.den), extra: encoder.extra(), side: sides(hdr.side_data()) };
+        let prefix = self.grid.manifest_files.prefix().map_err(|e| self.io(e))?;
+        let file = Temporary::create(&self.grid.folder, &prefix).map_err(|e| self.io(e))?;
+        let writer = Writer::new(BufWriter::with_capacity(1 << 18, file), &stream).map_err(|e| self.io(e))?;
         Ok(Segment { cell, encoder, writer, last: None, durations: BTreeMap::new() })
     }
 
@@ -146,7 +137,7 @@ impl Segmented {
         Ok(())
     }
 
-    /// The segment is whole: it gets its name.
+    /// The segment is whole: it is recorded, then it gets its name.
     fn complete(&mut self) -> Result<(), SinkError> {
         let Some(mut segment) = self.current.take() else { return Ok(()) };
         segment.encoder.end().map_err(|e| self.output_file.fault("the encoder failed", e))?;
@@ -154,8 +145,12 @@ impl Segmented {
         let Segment { cell, writer, .. } = segment;
         let pictures = writer.pictures;
         let named = || -> io::Result<()> {
-            let file = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+            let (file, hash) = writer.finish()?;
+            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.file()?.sync_data()?;
+            let manifest_files = &self.grid.manifest_files;
+            manifest_files.record(&manifest_files.entry(cell, file.file()?, hash)?, None)?;
+            manifest_files.sync()?;
             file.persist(&self.grid.path(cell)).map_err(|(_, e)| e)?;
             std::fs::File::open(&self.grid.folder)?.sync_all()
         };
@@ -185,10 +180,11 @@ impl Segmented {
         let mut next = line.iter();
         let mut extra: Option<Stream> = None;
         let grid = Arc::clone(&self.grid);
+        let checksum = grid.checksums().map_err(|e| self.io(e))?;
         for &cell in &cells {
             let broken = |e| broken(&grid, cell, e);
             let mut reader = Reader::open(&self.grid.path(cell)).map_err(broken)?;
-            let base = AVRational { num: reader.head.tick.0, den: reader.head.tick.1 };
+            let base = AVRational { num: reader.stream.tick.0, den: reader.stream.tick.1 };
             match &extra {
                 None => {
                     self.adopt(&reader.stream)?;
@@ -212,6 +208,9 @@ impl Segmented {
                 p.dts = time.dts.saturating_sub(self.output_file.shift);
                 p.duration = time.duration;
                 self.output_file.put(&self.packet, base)?;
+            }
+            if checksum(cell) != Some(reader.checksum()) {
+                return Err(broken(SegmentError::Bad("its bytes are not those that were written")));
             }
         }
         if extra.is_none() {
@@ -291,7 +290,7 @@ impl Sink for Segmented {
         let size = self.output_file.end();
         let times = joined?;
         if let Some(mut seal) = self.seal.take() {
-            if let Some((_, note)) = &mut seal.note {
+            if let Some(note) = &mut seal.note {
                 note.written = self.pictures.0 + self.pictures.1;
                 if let Some(video) = &mut note.video {
                     video.tick = (self.base.num, self.base.den);
@@ -300,19 +299,19 @@ impl Sink for Segmented {
             }
             self.output_file.out.seal(seal.boxed());
         }
-        let Segmented { output_file, hold, .. } = *self;
+        let Segmented { output_file, grid, .. } = *self;
         output_file.conclude(Ok(()), size, true, |out, _| Ok(out.finish()?))?;
-        hold.discard();
+        grid.discard();
         Ok(())
     }
 
     /// Whole segments stay, for `--resume`.
     fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
-        let Segmented { output_file, hold, current, grid, pictures, .. } = *self;
+        let Segmented { output_file, current, grid, pictures, .. } = *self;
         drop((output_file, current));
         let frames = Some(pictures.1);
         if pictures == (0, 0) {
-            hold.discard();
+            grid.discard();
             return Ok(Left { partial: None, frames });
         }
         Ok(Left { partial: Some(grid.folder.clone()), frames })

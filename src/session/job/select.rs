@@ -3,17 +3,17 @@
 use super::{Fields, JobError, OnError, Request};
 use crate::journal::keep::{Keep, Seal};
 use crate::journal::resume::{
-    self, JobSettings, ManifestFiles, Resume, STREAM_VERSION, SourceIds, State, Xxh64,
+    self, JobSettings, ManifestFiles, ManifestNames, Resume, STREAM_VERSION, SourceIds, State, Xxh64,
 };
 use crate::journal::segments::{self, Grid};
-use crate::journal::shard::sidecar::{self, Kind, Sidecar};
+use crate::journal::shard::{self, Kind, Note};
 use crate::pipeline::{FrameList, FrameSelection};
 use crate::sink::{Files, Output};
 use crate::source::{self, Info, Input, Source, SourceError};
 use grainfield_filters::chain::Chain;
 use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is left to do.
@@ -136,7 +136,8 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         Files::Many(pattern) => {
             let made = made(given, "image sequence", &pattern.extension(), &[]);
             let name = pattern.open();
-            let manifest_files = ManifestFiles::new(&name, made, source_ids, all.to_string());
+            let manifest_files =
+                ManifestFiles::new(ManifestNames::of(&name), made, source_ids, all.to_string());
             let mut whole = Vec::new();
             if request.resume != Resume::No {
                 let verify = request.resume == Resume::Verify;
@@ -164,7 +165,8 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         Files::Image(path) => {
             let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
             let made = made(given, "image", &extension, &[]);
-            let manifest_files = ManifestFiles::new(&path, made, source_ids, all.to_string());
+            let manifest_files =
+                ManifestFiles::new(ManifestNames::of(&path), made, source_ids, all.to_string());
             let (verify, at) = (request.resume == Resume::Verify, |_| path.clone());
             let whole = resume::whole(&manifest_files, part.iter().take(1), at, verify, request.overwrite)?;
             let done = !whole.is_empty();
@@ -209,9 +211,13 @@ fn one(
     grid: Option<u64>,
 ) -> Result<Selection, JobError> {
     let SelectionInput { request, .. } = given;
-    let path = match request.shard {
-        Some(shard) => shard.named(path.as_os_str()).into(),
-        None => path.to_path_buf(),
+    let (path, names) = match request.shard {
+        None => (path.to_path_buf(), ManifestNames::of(path)),
+        Some(shard) => {
+            let path = PathBuf::from(shard.named(path.as_os_str()));
+            let names = ManifestNames::of_shard(&path);
+            (path, names)
+        }
     };
     let origin = together(&source_ids, all);
     let mut more = vec![("frames", all.to_string())];
@@ -227,26 +233,25 @@ fn one(
     };
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let made = made(given, label, &extension, &more);
-    let key = made.key();
-    let mut note = request.shard.map(|shard| {
-        let input = request.input.to_string_lossy();
-        let mut note = Sidecar::new(shard, kind, key, made.json(), origin, &input, all.to_string());
-        note.wanted = part.iter().count() as u64;
-        note
+    let mut note = request.shard.map(|shard| Note {
+        index: shard.index(),
+        count: shard.count(),
+        kind,
+        input: request.input.to_string_lossy().into(),
+        wanted: part.iter().count() as u64,
+        written: 0,
+        video: None,
     });
-    let manifest_files = Arc::new(ManifestFiles::new(&path, made, SourceIds::One(origin), all.to_string()));
-    if note.is_some() {
-        Sidecar::check(&path)
-            .map_err(|cause| resume::ResumeError::Read { path: sidecar::beside(&path), cause })?;
-    }
-    // and a manifest that is none
-    manifest_files.read().map_err(|cause| manifest(&path, cause))?;
+    let recorded =
+        |names, made| Arc::new(ManifestFiles::new(names, made, SourceIds::One(origin), all.to_string()));
+    let manifest_files = recorded(names, made.clone());
+    // also where nothing is resumed: somebody else's file in its place is refused
+    let manifest = manifest_files.read().map_err(|cause| manifest(&path, cause))?;
     let folder = segments::folder(&path);
     if request.resume != Resume::No {
         let verify = request.resume == Resume::Verify;
-        let manifest = manifest_files.read().map_err(|cause| manifest(&path, cause))?;
-        let whole = match resume::state(&manifest_files, &manifest, 0, &path, verify)? {
-            State::Whole => note.is_none() || sidecar::beside(&path).exists(),
+        let whole = match resume::state(&manifest, 0, &path, &manifest_files.wanted(0), verify)? {
+            State::Whole => true,
             State::Missing => false,
             State::Other(_) if request.overwrite => false,
             State::Other(why) => return Err(resume::ResumeError::Other { path, why, more: 0 }.into()),
@@ -264,7 +269,7 @@ fn one(
     let mut whole = Vec::new();
     if let Some(frames) = grid {
         if let Some(note) = &mut note {
-            note.video = Some(sidecar::Video {
+            note.video = Some(shard::Video {
                 tick: (0, 1),
                 times: Vec::new(),
                 whole: given.whole,
@@ -277,9 +282,7 @@ fn one(
         let grid = Grid {
             frames,
             offset: request.frame_offset,
-            key,
-            made: manifest_files.made().json().to_owned(),
-            origin,
+            manifest_files: recorded(ManifestNames::of_segments(&folder), made),
             folder,
             verify: request.resume == Resume::Verify,
             resume: request.resume != Resume::No,
@@ -290,7 +293,7 @@ fn one(
         whole = grid.whole(request.overwrite)?;
         keep.segments = Some(Arc::new(grid));
     }
-    keep.seal = Some(Seal { manifest_files, note: note.map(|note| (path, note)) });
+    keep.seal = Some(Seal { manifest_files, note });
     Ok(finish(part, whole, keep))
 }
 

@@ -34,7 +34,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 16] = [
     targets::y4m::TARGET,
     targets::recipe::CHAIN,
     targets::recipe::TOML,
@@ -49,7 +49,6 @@ pub const TARGETS: [Target; 17] = [
     targets::files::MANIFEST,
     targets::files::JOBS,
     targets::files::STATUS,
-    targets::files::NOTE,
     targets::effect::TARGET,
     targets::film_grain::TARGET,
 ];

@@ -3,8 +3,7 @@
 use super::super::Target;
 use grainfield::assets;
 use grainfield::batch::{jobs::Jobs, queue};
-use grainfield::journal::resume::Manifest;
-use grainfield::journal::shard::sidecar::Sidecar;
+use grainfield::journal::resume::{Manifest, xxh64};
 use std::path::Path;
 
 /// `.gfa` track files. Nearly all mutants fail their checksums, so what begins as one counts as understood.
@@ -39,7 +38,7 @@ pub const SAMPLES: Target = Target {
     ],
 };
 
-/// Manifests of image sequences. Any bytes are one, with lines left out.
+/// Manifests, of shards too. Any bytes are one, with lines left out.
 pub const MANIFEST: Target = Target {
     name: "manifest",
     run: manifest,
@@ -47,6 +46,12 @@ pub const MANIFEST: Target = Target {
         "made ",
         "asked ",
         "file ",
+        "shard ",
+        "times ",
+        "0123456789abcdef ",
+        "[[",
+        "]",
+        "null",
         " ~",
         "\n",
         "{",
@@ -57,8 +62,12 @@ pub const MANIFEST: Target = Target {
         "ffffffff",
     ],
     seeds: &[
-        "grainfield manifest 1 ~00000000\nfile 1001 0123456789abcdef0123456789abcdef 0 12 5 0 ~00000000\n",
-        "asked 0123456789abcdef0123456789abcdef 1-10x2,12- ~00000000\n",
+        "grainfield manifest 1\nmade 0123456789abcdef0123456789abcdef {\"recipe\":\"noise\"}\n\
+         asked 0123456789abcdef0123456789abcdef 1-10x2,12-\n\
+         file 1001 0123456789abcdef0123456789abcdef 0123456789abcdef 12 5 0123456789abcdef\n",
+        "shard 0123456789abcdef {\"index\":1,\"count\":2,\"kind\":\"video\",\"input\":\"a\",\"wanted\":5,\"written\":5,\
+         \"video\":{\"tick\":[1,24],\"whole\":[true,false],\"audio\":\"copy\",\"subs\":\"auto\",\"no_chapters\":false,\
+         \"allow_protocol\":[]}}\ntimes 0123456789abcdef [[0,1],[2,1]]\n",
     ],
 };
 
@@ -94,16 +103,6 @@ pub const STATUS: Target = Target {
     seeds: &["{\"id\":\"a\",\"state\":\"done\"}\n{\"id\":\"b\",\"state\":\"waiting\"}\n"],
 };
 
-/// Notes beside shards.
-pub const NOTE: Target = Target {
-    name: "note",
-    run: note,
-    words: &["{", "}", "\"grainfield_shard\":", "1", ",", "\"", "[", "]", "null", "18446744073709551615"],
-    seeds: &[
-        r#"{"grainfield_shard":1,"index":1,"count":2,"kind":"y4m","key":"0123456789abcdef0123456789abcdef","made":"{}","origin":"0123456789abcdef","input":"a","frames":"0-9","wanted":5,"written":5,"size":12,"hash":"0123456789abcdef"}"#,
-    ],
-};
-
 fn tracks(data: &[u8]) -> bool {
     assets::fuzz::gfa(data);
     assets::fuzz::stream(data);
@@ -127,6 +126,10 @@ fn samples(data: &[u8]) -> bool {
 
 fn manifest(data: &[u8]) -> bool {
     let _ = Manifest::parse(data);
+    // and every line with the check that belongs to it
+    let lines =
+        data.split(|&b| b == b'\n').map(|l| [l, format!(" ~{:08x}\n", xxh64(l) as u32).as_bytes()].concat());
+    let _ = Manifest::parse(&lines.collect::<Vec<_>>().concat());
     true
 }
 
@@ -144,8 +147,4 @@ fn jobs(data: &[u8]) -> bool {
 fn status(data: &[u8]) -> bool {
     let _ = queue::parse(data);
     true
-}
-
-fn note(data: &[u8]) -> bool {
-    Sidecar::parse(data).is_ok() || data.starts_with(b"{")
 }

@@ -1,0 +1,52 @@
+//! Files of lines beside a user's files, which are only ever appended to: manifests, and the status of a batch.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Refuses a link: whoever may write to the folder could else lead us elsewhere.
+pub fn plain(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(meta) if meta.is_symlink() => {
+            Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is a link", path.display())))
+        }
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// Opens a file that is no link.
+pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    plain(path)?;
+    options.open(path)
+}
+
+/// The bytes of a file that is no link; none where there is no file. One of more than `most` is an error.
+pub fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = match open(path, OpenOptions::new().read(true)) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let problem = format!("{} has more than {most} bytes", path.display());
+        return Err(io::Error::new(ErrorKind::FileTooLarge, problem));
+    }
+    Ok(Some(bytes))
+}
+
+/// Appends lines in one write. A line that a crash has torn ends before them.
+pub fn append(file: &mut File, lines: &[u8]) -> io::Result<()> {
+    let mut torn = false;
+    if file.seek(SeekFrom::End(0))? > 0 {
+        let mut last = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        torn = last != *b"\n";
+    }
+    match torn {
+        true => file.write_all(&[b"\n", lines].concat()),
+        false => file.write_all(lines),
+    }
+}
