@@ -173,7 +173,7 @@ fn words_colour_and_aspect_are_kept_or_named() {
         let language = ["\"fra\"", "\"fre\""].iter().any(|l| text.contains(l));
         kept_or_named("language", &file, language, &said, "language");
         let aspect = video["sample_aspect_ratio"] == "128:117";
-        kept_or_named("aspect", &file, aspect, &said, "the sample aspect 128:117");
+        kept_or_named("aspect", &file, aspect, &said, "the sample aspect ratio 128:117");
         if said.contains("128:117 becomes") {
             let becomes = format!("becomes {}", video["sample_aspect_ratio"].as_str().unwrap());
             assert!(said.contains(&becomes), "{file}: {becomes}: {said}");

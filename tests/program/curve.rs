@@ -36,12 +36,12 @@ fn samples_become_curves_in_every_form() {
     let toml = String::from_utf8(s.read("tracks.toml")).expect("text");
     assert!(toml.contains(&format!("\"x\" = \"{}\"", x.trim())), "{toml}\n{x}");
     for line in ["curve info tracks.gfa --track z", "curve fit track.csv --track z"] {
-        let o = s.run(line).ends(2).says("no track 'z' in it; did you mean 'x'?\n");
+        let o = s.run(line).ends(2).says("no track 'z'; did you mean 'x'?\n");
         assert_eq!(o.err.lines().count(), 1, "{}", o.err);
     }
     s.run("render pattern:ramp:frames=2 null: -f noise=strength=@tracks.gfa#z")
         .ends(2)
-        .says("no track 'z' in it; did you mean 'x'?\n");
+        .says("no track 'z'; did you mean 'x'?\n");
     s.run("curve info tracks.gfa --jumps 10 -o more.gfa").ok();
     assert!(s.read("more.gfa").len() > s.read("tracks.gfa").len());
     assert!(s.run("curve info tracks.json").ok().text().contains("x: "));
