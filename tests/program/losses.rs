@@ -40,7 +40,7 @@ fn fields_and_sample_shapes_are_kept_or_named() {
         "ffmpeg",
         &format!("{FF} {PICTURE} -vf setsar=r=717/400:max=1000 -c:v ffv1 -pix_fmt yuv420p sar.mkv"),
     );
-    s.run("render sar.mkv sar.avi --codec mpeg4").ok().says("the sample aspect 717:400");
+    s.run("render sar.mkv sar.avi --codec mpeg4").ok().says("the sample aspect ratio 717:400");
 }
 
 /// Streams' titles, `forced`, covers: read back with ffprobe.

@@ -45,7 +45,7 @@ fn a_hole_stops_before_the_first_frame() {
 fn a_single_hole_is_named_once() {
     let s = plates();
     std::fs::remove_file(s.path("p.1004.png")).expect("it was there");
-    let o = s.run("hash p.####.png").ends(1).says("there is no p.1004.png; --missing hold");
+    let o = s.run("hash p.####.png").ends(1).says("p.1004.png does not exist; --missing hold");
     assert!(o.out.is_empty());
 }
 

@@ -288,7 +288,7 @@ fn batches() {
     s.write("bad.toml", "[[job]]\ninput='in.y4m'\noutput='x.y4m'\nstrenght=3\n");
     s.run("batch bad.toml")
         .ends(2)
-        .says("line 4, job 1 (x.y4m): strenght is no option")
+        .says("line 4, job 1 (x.y4m): 'grainfield render' has no option strenght")
         .says("see 'grainfield render -h'");
     s.write("bad.toml", "[all]\nfilter = 'noise'\n[[job]]\ninput='in.y4m'\noutput='x.y4m'\n");
     s.run("batch bad.toml").ends(2).says("line 2, job 1").says("did you mean filters?");
