@@ -9,13 +9,11 @@
 
 use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
 use super::effect::{Layer, SpawnArea, Tint};
-use super::flight::{Flight, friction};
+use super::flight::{Flight, friction, wave};
+use super::spawn_offset::Row;
 use crate::particle::draw::{self, Splat, deepness, ranked};
 use crate::particle::{BLOCK, PlacedBlock, pack, whole};
 use crate::simd::multiversion;
-
-/// One value of every lane.
-pub(super) type Row = [f32; BLOCK];
 
 const ROW: Row = [0.0; BLOCK];
 
@@ -504,13 +502,4 @@ pub(super) fn emit(bound: &BoundLayer, scene: &Scene<'_>, l: &ParticleBlock, out
         };
         out.push(Splat { rank, style, colour, ..splat });
     }
-}
-
-/// `sin` of turns, to within 2e-4: only + and *, the same bits everywhere.
-#[inline(always)]
-pub(super) fn wave(turns: f32) -> f32 {
-    let t = turns - (turns + 0.5).floor();
-    // A parabola through the zeros and peaks, then bent towards the sine.
-    let p = 8.0 * t - 16.0 * t * t.abs();
-    p * (0.775 + 0.225 * p.abs())
 }

@@ -1,9 +1,9 @@
 //! What is seen of a particle, one at a time: the definition of `block.rs`, and their comparison.
 
-use super::block::wave;
 use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
 use super::effect::{SpawnArea, Tint};
 use super::flight::Flight;
+use super::flight::wave;
 use super::layer_renderer::LayerRenderer;
 use crate::particle::draw::{Splat, rank};
 use crate::particle::{BLOCK, PlacedBlock, Pool, View, continue_draws};

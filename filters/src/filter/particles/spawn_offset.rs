@@ -1,7 +1,6 @@
 //! Where particles are born when it is not in a box: in a disc, beyond an edge of the frame, where a picture is bright,
 //! along a path.
 
-use super::block::Row;
 use super::curve_rate::Clock;
 use super::effect::{Layer, Side, SpawnArea};
 use crate::curve::Curve;
@@ -9,6 +8,9 @@ use crate::frame::{Alpha, Family, Frame};
 use crate::noise::seed::{GOLDEN, mix64};
 use crate::particle::{BLOCK, PlacedBlock};
 use crate::ratio::Ratio;
+
+/// One value of every lane of a block.
+pub(super) type Row = [f32; BLOCK];
 
 /// The most cells along a side of a mask.
 const CELLS: usize = 512;

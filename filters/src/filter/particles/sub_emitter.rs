@@ -4,9 +4,10 @@
 //! children's life; where one was as it died follows from its birth as its place at any age does. Child `k` of parent `n` is number
 //! `n * count + k`, its random numbers come from the parent's.
 
-use super::block::{ParticleBlock, Row, fly};
+use super::block::{ParticleBlock, fly};
 use super::bound_layer::{BoundLayer, EffectState, OWN, Scene};
 use super::flight::Flight;
+use super::spawn_offset::Row;
 use crate::particle::{
     BLOCK, Draws, EmitterShape, Kind, Parameter, PlacedBlock, Pool, STANDARD, continue_draws, mix32,
 };

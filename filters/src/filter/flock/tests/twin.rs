@@ -164,7 +164,7 @@ fn looked_at(cells: &Cells, agents: &[Agent], id: usize, step: u64) -> Vec<(usiz
         }
         let n = row.len();
         let begin = if n > CAP { (mix64(id as u64 ^ step << 32) % n as u64) as usize } else { 0 };
-        let weight = n as f64 / n.min(CAP).max(1) as f64;
+        let weight = n as f64 / n.clamp(1, CAP) as f64;
         all.extend((0..n.min(CAP)).map(|k| (row[(begin + k) % n], weight)));
     }
     all
