@@ -3,12 +3,14 @@
 use super::args::SourceArgs;
 use super::exit::Exit;
 use super::signals::Signals;
-use super::{chain, printed, report_error, resolve, terminal};
+use super::terminal::{self, Style};
+use super::{chain, eprintln_quietly, printed, report_error, resolve};
 use crate::cli::resolve::Environment;
 use crate::disk::{Output, Place, Uses};
-use crate::matching::{self, Match, MatchError, Options, PlaneMatch, Shot, plot};
+use crate::matching::{self, Blind, Match, MatchError, Measured, Options, PlaneMatch, Shot, plot};
 use clap::Args;
 use grainfield_filters::frame::Ranges;
+use grainfield_measure::blind::Way;
 use grainfield_measure::residual::Area;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -22,6 +24,8 @@ Examples:
     grainfield render comp.mov final.mov --recipe grain.toml
   The same for an encoder: a film grain table, from a still part of frames 100 to 115:
     grainfield match plate.mov --clean degrained.mov -o grain.tbl --frames 100-115 --area 200,100,640,360
+  Without a clean version, from what stands still in the first 16 frames:
+    grainfield match plate.mov -o grain.toml --frames 0-15
   How strong is the grain, and how close does a recipe come?
     grainfield match plate.mov --clean degrained.mov --plot grain.png";
 
@@ -32,9 +36,11 @@ pub(super) struct MatchArgs {
     pub(super) input: OsString,
     /// The same plate without grain; first frames correspond
     ///
-    /// Size, planes and range must equal those of the plate; the depth may differ.
+    /// Size, planes and range must equal those of the plate; the depth may differ. Without it grain is measured where
+    /// neighbouring frames differ by nothing else: where blocks stand still or move by whole samples, or, if there are too
+    /// few, where they are plain.
     #[arg(long, value_name = "INPUT2")]
-    pub(super) clean: OsString,
+    pub(super) clean: Option<OsString>,
     /// What to write: a recipe (.toml), or a film grain table (.tbl)
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub(super) output: Option<OsString>,
@@ -77,6 +83,8 @@ struct Fitted {
     chain: Option<String>,
     matched: Match,
     frames: (i64, i64, usize),
+    /// How it was found without a clean version.
+    blind: Option<Blind>,
 }
 
 fn ends_with(name: &OsString, extension: &str) -> bool {
@@ -99,13 +107,14 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
         let text = format!("--plot {}: the plot is a PNG image: name it NAME.png", name.to_string_lossy());
         return report_error(Exit::Usage, &text);
     }
-    for input in [&typed.input, &typed.clean] {
+    for input in std::iter::once(&typed.input).chain(&typed.clean) {
         if let Err(error) = resolve::check_input(input, environment) {
             return report_error(error.exit(), &chain(&error));
         }
     }
     let mut uses = Uses::default();
-    for (what, input) in [("the plate", &typed.input), ("the input of --clean", &typed.clean)] {
+    let clean = typed.clean.as_ref().map(|clean| ("the input of --clean", clean));
+    for (what, input) in std::iter::once(("the plate", &typed.input)).chain(clean) {
         crate::source::reads(input).into_iter().for_each(|place| uses.read(what, place));
     }
     uses.write("the report", Place::Output);
@@ -131,16 +140,16 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     let options = Options { frames: typed.frames, area: typed.area, source, stop: Arc::clone(&signals.stop) };
     let (plate, clean) = (typed.input.clone(), typed.clean.clone());
     let work = move || -> Result<Fitted, MatchError> {
-        let shot = Shot::read(&plate, &clean, &options)?;
-        let measured = shot.measure()?;
+        let shot = Shot::read(&plate, clean.as_deref(), &options)?;
+        let Measured { grain: measured, blind } = shot.measure()?;
         let frames = shot.frames();
         if tabled {
             let found = matching::table(&shot, &measured)?;
-            Ok(Fitted { text: found.table.to_string(), chain: None, matched: found.matched, frames })
+            Ok(Fitted { text: found.table.to_string(), chain: None, matched: found.matched, frames, blind })
         } else {
             let found = matching::recipe(&shot, &measured)?;
             let chain = Some(found.recipe.to_chain());
-            Ok(Fitted { text: found.recipe.to_toml(), chain, matched: found.matched, frames })
+            Ok(Fitted { text: found.recipe.to_toml(), chain, matched: found.matched, frames, blind })
         }
     };
     let fitted = match signals.unless_stopped(work) {
@@ -164,8 +173,27 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     if let Err(error) = done {
         return report_error(Exit::Failed, &error);
     }
+    if let Some(blind) = fitted.blind.filter(Blind::is_eaten) {
+        eprintln_quietly(&format!(
+            "{} in {:.0} % of the plate's parts of 8x8 samples grain is missing, as compression takes it away: the film \
+             had more and finer grain than is found here; match a less compressed plate",
+            Style::of_stderr().warning(),
+            100.0 * blind.gone
+        ));
+    }
     let text = if typed.json { format!("{:#}\n", as_json(&fitted)) } else { as_text(&fitted) };
     printed(terminal::print(text.as_bytes()))
+}
+
+/// A word, and what to say.
+fn way(way: Way) -> (&'static str, &'static str) {
+    match way {
+        Way::Still => ("still", "differences of neighbouring frames, mostly where blocks stand still"),
+        Way::Moved => {
+            ("moved", "differences of neighbouring frames, mostly where blocks move by whole samples")
+        }
+        Way::Flat => ("flat", "plain blocks of single frames, which also hold what texture they have"),
+    }
 }
 
 fn as_json(fitted: &Fitted) -> Value {
@@ -197,6 +225,14 @@ fn as_json(fitted: &Fitted) -> Value {
     json!({
         "unit": "8-bit code values",
         "frames": { "first": first, "last": last, "count": count },
+        "evidence": fitted.blind.map(|b| json!({
+            "from": way(b.way).0,
+            "blocks": b.blocks.0,
+            "blocks_looked_at": b.blocks.1,
+            "frames_held": b.held,
+            "lost": b.gone,
+            "compressed": b.is_eaten(),
+        })),
         "chain": fitted.chain,
         "planes": fitted.matched.planes.iter().map(plane).collect::<Vec<_>>(),
     })
@@ -210,6 +246,13 @@ fn as_text(fitted: &Fitted) -> String {
     };
     let (first, last, count) = fitted.frames;
     line(format_args!("frames {first} to {last}, {count} of them; strength in 8-bit code values"));
+    if let Some(blind) = &fitted.blind {
+        let (used, all) = blind.blocks;
+        line(format_args!("no clean version: {}; {used} blocks of {all}", way(blind.way).1));
+        if blind.held > 1 {
+            line(format_args!("each picture and its grain stay for {} frames", blind.held));
+        }
+    }
     for p in &fitted.matched.planes {
         line(format_args!(""));
         line(format_args!("{}  brightness      samples    plate    match", p.name));

@@ -2,16 +2,16 @@
 
 use super::fit::{Curve, distance_db, minimize};
 use super::report::Match;
-use super::shot::{MatchError, Over, Shot};
+use super::shot::{MatchError, Over, Shot, painted};
 use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
-use grainfield_filters::frame::{Depth, Format, Frame};
+use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::Values;
 use grainfield_measure::Field;
 use grainfield_measure::residual::{PlaneGrain, Residual};
-use grainfield_measure::spectrum::{Plan, Ring, Spectrum};
+use grainfield_measure::spectrum::{Ring, Spectrum};
 use std::fmt::Write;
 
 /// Rows of the flat picture by which sizes are compared.
@@ -56,7 +56,7 @@ pub fn recipe(shot: &Shot, plate: &Residual) -> Result<RecipeMatch, MatchError> 
         look.chroma_size = bench.chroma_size(plate, &look)?;
     }
     let wanted = Curve::of(&plate.planes()[0]);
-    let mut made = shot.render(&look.steps(&format))?;
+    let mut made = shot.render(&look.steps(&format), plate)?;
     for _ in 0..ROUNDS {
         look.curve = look.curve.corrected(&wanted, &Curve::of(&made.planes()[0]));
         if format.is_rgb() {
@@ -66,11 +66,11 @@ pub fn recipe(shot: &Shot, plate: &Residual) -> Result<RecipeMatch, MatchError> 
                 chroma_strength(plate) / chroma_strength(&made).max(1e-6) * overall(&made) / overall(plate);
             look.chroma = (look.chroma * ratio.clamp(0.5, 2.0)).min(2.0);
         }
-        made = shot.render(&look.steps(&format))?;
+        made = shot.render(&look.steps(&format), plate)?;
     }
     let simple = Look { curve: look.curve.simplified(0.004, 64), ..look };
     let steps = simple.steps(&format);
-    let made = shot.render(&steps)?;
+    let made = shot.render(&steps, plate)?;
     let matched = Match::new(plate, &made, format.is_rgb());
     Ok(RecipeMatch { recipe: Recipe { steps, ..Recipe::default() }, matched })
 }
@@ -99,7 +99,10 @@ fn first_look(format: &Format, plate: &Residual) -> Look {
         (_, false) => (chroma_strength(plate) / overall(plate)).min(2.0),
     };
     let lag = |n: usize| first.temporal[n - 1].value();
-    let (temporal, hold) = in_time([1, 2, 3, 4].map(lag), plate.frames());
+    let (temporal, hold) = match plate.held() {
+        1 => in_time([1, 2, 3, 4].map(lag), plate.frames()),
+        held => (0.0, held),
+    };
     let curve = Curve::of(first);
     Look { curve, size: 1.0, sharpness: 0.0, chroma, chroma_size: 1.0, temporal, hold }
 }
@@ -179,6 +182,8 @@ fn steps(text: &str) -> Vec<Step> {
 struct Bench<'a> {
     shot: &'a Shot,
     flat: Frame,
+    /// Without a tile yet.
+    spectra: Vec<Spectrum>,
     strength: f64,
 }
 
@@ -190,23 +195,13 @@ impl Bench<'_> {
         let most = (0..first.bins.len()).max_by(|a, b| samples(a).total_cmp(&samples(b))).unwrap_or(16);
         // Not near the ends, where grain would be cut off.
         let code = PlaneGrain::middle(most).clamp(64.0, 192.0).floor();
-        let mut flat = Frame::new(format);
-        for p in format.color_planes().iter() {
-            let code = if format.is_chroma(p) { 128.0 } else { code };
-            for y in 0..format.plane_size(p).1 {
-                match format.depth {
-                    Depth::Bits(8) => flat.row_mut::<u8>(p, y).fill(code as u8),
-                    Depth::Bits(bits) => flat.row_mut::<u16>(p, y).fill((code as u16) << (bits - 8)),
-                    Depth::Float => flat.row_mut::<f32>(p, y).fill(if format.is_chroma(p) {
-                        0.0
-                    } else {
-                        code as f32 / 255.0
-                    }),
-                }
-            }
-        }
+        let flat = painted(format, |_, _| code);
         let strength = first.overall().0.clamp(0.05, 100.0);
-        Bench { shot, flat, strength }
+        let spectra = plate.planes().iter().enumerate().map(|(p, plane)| {
+            let (w, h) = format.plane_size(p);
+            plane.spectrum.like(w, h)
+        });
+        Bench { shot, flat, spectra: spectra.collect(), strength }
     }
 
     /// The spectrum that settings give a plane.
@@ -214,11 +209,8 @@ impl Bench<'_> {
         let format = *self.flat.format();
         let mut over = Over::new(&steps(text), &format, &format, self.shot.stop())?;
         let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
-        let plans = planes.iter().map(|&p| {
-            let (w, h) = format.plane_size(p);
-            Plan::new(w, h)
-        });
-        let mut all: Vec<(Spectrum, f64, f64)> = plans.map(|p| (Spectrum::new(&p), 0.0, 0.0)).collect();
+        let mut all: Vec<(Spectrum, f64, f64)> =
+            planes.iter().map(|&p| (self.spectra[p].clone(), 0.0, 0.0)).collect();
         for n in 0..2 {
             let frame = over.frame(&self.flat, n, one * Ratio::whole(n), one)?;
             for (&p, (spectrum, squares, count)) in planes.iter().zip(&mut all) {

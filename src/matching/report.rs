@@ -85,7 +85,6 @@ impl PlaneMatch {
             .collect();
         let all: f64 = off.iter().map(|o| o.0).sum();
         let rms = (off.iter().map(|o| o.0 * o.1 * o.1).sum::<f64>() / all.max(1.0)).sqrt();
-        let excess = |p: &PlaneGrain| p.moments.kurtosis();
         PlaneMatch {
             name,
             strength_rms: rms,
@@ -95,7 +94,7 @@ impl PlaneMatch {
             aspect_db: [plate.aspect_db(), made.aspect_db()],
             temporal: [plate.temporal[0].value(), made.temporal[0].value()],
             channel: [plate.channel.value(), made.channel.value()],
-            kurtosis: [excess(plate), excess(made)],
+            kurtosis: [plate.kurtosis(), made.kurtosis()],
             points,
         }
     }

@@ -1,12 +1,13 @@
-//! Frames of a plate and of its clean twin, and what is laid over the twin.
+//! Frames of a plate and of its clean twin, and what is laid over the twin; without one, over a ramp.
 
-use crate::source::{self, Slot, Source, SourceError};
+use crate::source::{self, Info, Slot, Source, SourceError};
 use grainfield_filters::chain::{Chain, ChainError, Fields, States, Step, Workspace};
-use grainfield_filters::frame::{Format, Frame, FrameTime, Ranges};
+use grainfield_filters::frame::{Depth, Format, Frame, FrameTime, Ranges};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache, PrepareError};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
-use grainfield_measure::residual::{Area, Residual};
+use grainfield_measure::blind::{self, Found};
+use grainfield_measure::residual::{Area, Bin, Residual};
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,6 +18,11 @@ const DEFAULT_FRAMES: i64 = 8;
 const KEPT: usize = 1 << 30;
 /// The least area that says something, in luma samples.
 const LEAST_AREA: usize = 64 * 64;
+/// Rows and frames of the ramp that stands for a clean picture.
+const RAMP_ROWS: u32 = 256;
+const RAMP_FRAMES: i64 = 8;
+/// Numbers of four bytes that measuring without a clean picture makes of each sample of a frame.
+const PER_SAMPLE: usize = 6;
 
 /// Why nothing can be matched.
 #[derive(Debug, thiserror::Error)]
@@ -34,13 +40,8 @@ pub enum MatchError {
     #[error("{0}")]
     Prepare(#[from] PrepareError),
     /// There is no grain to be matched.
-    #[error("{plate} and {clean} do not differ: there is no grain to match")]
-    Nothing {
-        /// The plate.
-        plate: String,
-        /// Its clean twin.
-        clean: String,
-    },
+    #[error("{0}: there is no grain to match")]
+    Nothing(String),
 }
 
 impl MatchError {
@@ -67,27 +68,83 @@ pub struct Options {
     pub stop: Arc<AtomicBool>,
 }
 
-/// A frame of both.
-struct Pair {
+/// A clean frame, and when it is shown.
+struct Bed {
     number: i64,
     time: Ratio,
     duration: Ratio,
-    plate: Frame,
-    clean: Frame,
+    clean: Arc<Frame>,
 }
 
-/// Frames of a plate and of its clean twin.
+/// Frames of a plate, and clean ones.
 pub struct Shot {
-    names: [String; 2],
-    pairs: Vec<Pair>,
+    names: Vec<String>,
+    plates: Vec<Frame>,
+    beds: Vec<Bed>,
+    /// The numbers of the plate's first and last frame.
+    span: (i64, i64),
     area: Option<Area>,
     stop: Arc<AtomicBool>,
 }
 
+/// The grain of a plate.
+#[derive(Debug)]
+pub struct Measured {
+    /// What it is like.
+    pub grain: Residual,
+    /// How it was found, where there is no clean picture.
+    pub blind: Option<Blind>,
+}
+
+/// How grain was found without a clean picture.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Blind {
+    /// Where it was looked for.
+    pub way: blind::Way,
+    /// Blocks that hold nothing but grain, of all.
+    pub blocks: (usize, usize),
+    /// How many frames show the same grain.
+    pub held: u32,
+    /// The share of small parts that have lost their grain.
+    pub gone: f64,
+}
+
+impl Blind {
+    /// So many small parts without grain are no chance: compression took it.
+    const EATEN: f64 = 0.03;
+
+    /// Whether compression took grain away, so that what is found is less than the film had.
+    pub fn is_eaten(&self) -> bool {
+        self.gone > Blind::EATEN
+    }
+}
+
 impl std::fmt::Debug for Shot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shot").field("names", &self.names).field("frames", &self.pairs.len()).finish()
+        f.debug_struct("Shot").field("names", &self.names).field("frames", &self.plates.len()).finish()
     }
+}
+
+/// A frame whose colour planes are `code` of (x, y), in 8-bit codes, and whose chroma is neutral.
+pub(super) fn painted(format: Format, code: impl Fn(usize, usize) -> f64) -> Frame {
+    let mut frame = Frame::new(format);
+    for p in format.color_planes().iter() {
+        let (width, height) = format.plane_size(p);
+        for y in 0..height {
+            for x in 0..width {
+                let code = if format.is_chroma(p) { 128.0 } else { code(x, y) };
+                match format.depth {
+                    Depth::Bits(8) => frame.row_mut::<u8>(p, y)[x] = code as u8,
+                    Depth::Bits(bits) => {
+                        frame.row_mut::<u16>(p, y)[x] = (code * f64::from(1u16 << (bits - 8))) as u16
+                    }
+                    Depth::Float if format.is_chroma(p) => frame.row_mut::<f32>(p, y)[x] = 0.0,
+                    Depth::Float => frame.row_mut::<f32>(p, y)[x] = (code / 255.0) as f32,
+                }
+            }
+        }
+    }
+    frame
 }
 
 fn next(source: &mut dyn Source, number: i64) -> Result<(source::FrameStamp, Frame), MatchError> {
@@ -105,97 +162,142 @@ fn next(source: &mut dyn Source, number: i64) -> Result<(source::FrameStamp, Fra
     Ok((stamp, slot.frame))
 }
 
+/// Whether an area and a picture are large enough.
+fn check_area(format: &Format, area: Option<Area>) -> Result<(), MatchError> {
+    let (width, height) = (format.width as usize, format.height as usize);
+    if let Some(area) = area
+        && (area.x + area.width > width || area.y + area.height > height)
+    {
+        return Err(MatchError::Unequal(format!("--area reaches beyond the picture of {width}x{height}")));
+    }
+    let (w, h) = area.map_or((width, height), |a| (a.width, a.height));
+    if w * h < LEAST_AREA || w < 16 || h < 16 {
+        return Err(MatchError::Unequal(format!(
+            "{w}x{h} is too small to measure grain: at least 64x64 samples are needed"
+        )));
+    }
+    Ok(())
+}
+
+/// Whether two inputs can be a plate and its clean twin.
+fn check_twins(a: &Info, b: &Info) -> Result<(), MatchError> {
+    let shape = |f: &Format| (f.width, f.height, f.family, f.subsampling, f.has_alpha(), f.full_range());
+    if shape(&a.format) == shape(&b.format) {
+        return Ok(());
+    }
+    let said = |f: &Format| {
+        let range = if f.full_range() { "full range" } else { "limited range" };
+        format!("{}x{} {} {range}", f.width, f.height, f.name())
+    };
+    Err(MatchError::Unequal(format!(
+        "{} is {}, {} is {}: size, planes and range must be the same (the depth may differ)",
+        a.name,
+        said(&a.format),
+        b.name,
+        said(&b.format)
+    )))
+}
+
+/// The frames asked for, or the first.
+fn wanted(options: &Options, plate: &Info, clean: Option<&Info>) -> Ranges {
+    match &options.frames {
+        Some(frames) => plate.last.map_or_else(|| frames.clone(), |last| frames.bounded(last)),
+        None => {
+            let last = plate.last.unwrap_or(i64::MAX).min(plate.first + DEFAULT_FRAMES - 1);
+            let clean = clean.and_then(|c| Some(plate.first + c.last? - c.first));
+            let last = clean.map_or(last, |l| last.min(l));
+            Ranges::span(plate.first, last.max(plate.first)).unwrap_or_default()
+        }
+    }
+}
+
 impl Shot {
-    /// Reads both, first frame with first frame.
-    pub fn read(plate: &OsStr, clean: &OsStr, options: &Options) -> Result<Shot, MatchError> {
-        let mut sources = [source::open(plate, &options.source)?, source::open(clean, &options.source)?];
-        let infos = [sources[0].info().clone(), sources[1].info().clone()];
-        let shape = |f: &Format| (f.width, f.height, f.family, f.subsampling, f.has_alpha(), f.full_range());
-        let (a, b) = (&infos[0].format, &infos[1].format);
-        if shape(a) != shape(b) {
-            let said = |f: &Format| {
-                format!(
-                    "{}x{} {} {}",
-                    f.width,
-                    f.height,
-                    f.name(),
-                    if f.full_range() { "full range" } else { "limited range" }
-                )
-            };
-            return Err(MatchError::Unequal(format!(
-                "{} is {}, {} is {}: size, planes and range must be the same (the depth may differ)",
-                infos[0].name,
-                said(a),
-                infos[1].name,
-                said(b)
-            )));
+    /// Reads a plate and its clean twin, first frame with first frame; or a plate alone.
+    pub fn read(plate: &OsStr, clean: Option<&OsStr>, options: &Options) -> Result<Shot, MatchError> {
+        let mut source = source::open(plate, &options.source)?;
+        let mut twin = clean.map(|clean| source::open(clean, &options.source)).transpose()?;
+        let info = source.info().clone();
+        let clean = twin.as_ref().map(|twin| twin.info().clone());
+        if let Some(clean) = &clean {
+            check_twins(&info, clean)?;
         }
-        let (width, height) = (a.width as usize, a.height as usize);
-        if let Some(area) = options.area
-            && (area.x + area.width > width || area.y + area.height > height)
-        {
-            return Err(MatchError::Unequal(format!(
-                "--area reaches beyond the picture of {width}x{height}"
-            )));
-        }
-        let (w, h) = options.area.map_or((width, height), |a| (a.width, a.height));
-        if w * h < LEAST_AREA || w < 16 || h < 16 {
-            return Err(MatchError::Unequal(format!(
-                "{w}x{h} is too small to measure grain: at least 64x64 samples are needed"
-            )));
-        }
-        let first = infos[0].first;
-        let frames = match &options.frames {
-            Some(frames) => infos[0].last.map_or_else(|| frames.clone(), |last| frames.bounded(last)),
-            None => {
-                let last = infos[0].last.unwrap_or(i64::MAX).min(first + DEFAULT_FRAMES - 1);
-                let last = infos[1].last.map_or(last, |l| last.min(first + l - infos[1].first));
-                Ranges::span(first, last.max(first)).unwrap_or_default()
+        check_area(&info.format, options.area)?;
+        let samples =
+            |f: &Format| (0..f.planes()).map(|p| f.plane_size(p)).map(|(w, h)| w * h).sum::<usize>();
+        let bytes = info.format.frame_bytes()
+            + clean.as_ref().map_or(4 * PER_SAMPLE * samples(&info.format), |c| c.format.frame_bytes());
+        let most = (KEPT / bytes).max(if clean.is_some() { 1 } else { 2 });
+        let mut plates = Vec::new();
+        let mut beds = Vec::new();
+        let mut span = None;
+        for number in wanted(options, &info, clean.as_ref()).iter().take(most) {
+            let (stamp, plate) = next(source.as_mut(), number)?;
+            if let (Some(twin), Some(clean)) = (&mut twin, &clean) {
+                let (_, clean) = next(twin.as_mut(), number - info.first + clean.first)?;
+                let clean = Arc::new(clean);
+                beds.push(Bed { number, time: stamp.time, duration: stamp.duration, clean });
             }
+            plates.push(plate);
+            span = Some((span.map_or(number, |s: (i64, i64)| s.0), number));
+        }
+        let Some(span) = span else {
+            return Err(MatchError::Unequal(format!("{} has none of these frames", info.name)));
         };
-        let most = (KEPT / (a.frame_bytes() + b.frame_bytes())).max(1);
-        let mut pairs = Vec::new();
-        for number in frames.iter().take(most) {
-            let (stamp, plate) = next(sources[0].as_mut(), number)?;
-            let (_, clean) = next(sources[1].as_mut(), number - first + infos[1].first)?;
-            pairs.push(Pair { number, time: stamp.time, duration: stamp.duration, plate, clean });
+        if clean.is_none() {
+            beds = ramps(plates[0].format());
         }
-        if pairs.is_empty() {
-            return Err(MatchError::Unequal(format!("{} has none of these frames", infos[0].name)));
-        }
-        let names = infos.map(|i| i.name);
-        Ok(Shot { names, pairs, area: options.area, stop: Arc::clone(&options.stop) })
+        let names = std::iter::once(info.name).chain(clean.map(|c| c.name)).collect();
+        Ok(Shot { names, plates, beds, span, area: options.area, stop: Arc::clone(&options.stop) })
+    }
+
+    fn is_blind(&self) -> bool {
+        self.names.len() == 1
     }
 
     /// What the plate's frames are.
     pub fn format(&self) -> &Format {
-        self.pairs[0].plate.format()
+        self.plates[0].format()
     }
 
     /// The first and the last frame that are looked at, and how many there are.
     pub fn frames(&self) -> (i64, i64, usize) {
-        let numbers = || self.pairs.iter().map(|p| p.number);
-        (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0), self.pairs.len())
+        (self.span.0, self.span.1, self.plates.len())
     }
 
     /// Measures the grain of the plate.
-    pub fn measure(&self) -> Result<Residual, MatchError> {
-        let mut all = Residual::new(self.format(), self.area);
-        self.pairs.iter().for_each(|p| all.add(&p.plate, &p.clean));
-        if all.planes().iter().all(|p| p.overall().0 == 0.0) {
-            let [plate, clean] = self.names.clone();
-            return Err(MatchError::Nothing { plate, clean });
+    pub fn measure(&self) -> Result<Measured, MatchError> {
+        let none = |all: &Residual| all.planes().iter().all(|p| p.overall().0 == 0.0);
+        if self.is_blind() {
+            let frames: Vec<&Frame> = self.plates.iter().collect();
+            let Found { grain, way, blocks, gone, .. } = blind::measure(&frames, self.area);
+            if !grain.planes()[0].bins.iter().any(Bin::counts) {
+                return Err(MatchError::Nothing(format!(
+                    "{} has too little that stands still, moves by whole samples or is plain (give a clean version \
+                     with --clean, or such a part with --frames and --area)",
+                    self.names[0]
+                )));
+            }
+            let blind = Blind { way, blocks, held: grain.held(), gone };
+            return Ok(Measured { grain, blind: Some(blind) });
         }
-        Ok(all)
+        let mut grain = Residual::new(self.format(), self.area);
+        self.plates.iter().zip(&self.beds).for_each(|(plate, bed)| grain.add(plate, &bed.clean));
+        if none(&grain) {
+            return Err(MatchError::Nothing(format!("{} do not differ", self.names.join(" and "))));
+        }
+        Ok(Measured { grain, blind: None })
     }
 
-    /// Lays steps over the clean frames, at the plate's depth, and measures what they add.
-    pub(super) fn render(&self, steps: &[Step]) -> Result<Residual, MatchError> {
-        let mut all = Residual::new(self.format(), self.area);
-        let mut over = Over::new(steps, self.pairs[0].clean.format(), self.format(), &self.stop)?;
-        for pair in &self.pairs {
-            let frame = over.frame(&pair.clean, pair.number, pair.time, pair.duration)?;
-            all.add(&frame, &pair.clean);
+    /// Lays steps over the clean frames, at the plate's depth, and measures what they add, as finely as `plate` is
+    /// measured.
+    pub(super) fn render(&self, steps: &[Step], plate: &Residual) -> Result<Residual, MatchError> {
+        let clean = self.beds[0].clean.format();
+        let made = Format { depth: self.format().depth, ..*clean };
+        let mut all = Residual::new(&made, self.area.filter(|_| !self.is_blind())).in_tiles_of(plate);
+        let mut over = Over::new(steps, clean, &made, &self.stop)?;
+        for bed in &self.beds {
+            let frame = over.frame(&bed.clean, bed.number, bed.time, bed.duration)?;
+            all.add(&frame, &bed.clean);
         }
         Ok(all)
     }
@@ -203,6 +305,20 @@ impl Shot {
     pub(super) fn stop(&self) -> &AtomicBool {
         &self.stop
     }
+}
+
+/// Frames as wide as a plate, from the darkest to the lightest code.
+fn ramps(format: &Format) -> Vec<Bed> {
+    let format = Format { height: RAMP_ROWS, ..*format };
+    let clean = Arc::new(painted(format, |x, _| 256.0 * x as f64 / f64::from(format.width)));
+    let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
+    let bed = |number: i64| Bed {
+        number,
+        time: one * Ratio::whole(number),
+        duration: one,
+        clean: Arc::clone(&clean),
+    };
+    (0..RAMP_FRAMES).map(bed).collect()
 }
 
 /// Steps bound to pictures, and what rendering them needs.

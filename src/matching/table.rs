@@ -2,11 +2,11 @@
 
 use super::fit::{Curve, distance_db};
 use super::report::Match;
-use super::shot::{MatchError, Over, Shot};
+use super::shot::{MatchError, Over, Shot, painted};
 use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
 use grainfield_filters::film_grain::{ChromaIndex, DEFAULT_SEED, MAX_POINTS, Params, Table};
-use grainfield_filters::frame::{Depth, Format, Frame};
+use grainfield_filters::frame::{Depth, Format};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{FileAsset, Value, Values};
 use grainfield_measure::residual::{PlaneGrain, Residual};
@@ -61,7 +61,7 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
         }
         let Some(filters) = filters.into_iter().collect::<Option<Vec<_>>>() else { continue };
         let Some(params) = rounded(&filters, format.is_rgb()) else { continue };
-        let made = on_flat(shot, &params, &format)?;
+        let made = on_flat(shot, &params, &format, plate)?;
         let stands = made.planes().iter().all(|p| p.overall().0 < 2.0 * MOST_DEVIATION);
         let off: f64 =
             planes.iter().zip(made.planes()).map(|(a, b)| distance_db(&a.rings(), &b.rings())).sum();
@@ -71,7 +71,7 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
     }
     // A ridge of 1 alone is nearly white, and always stands.
     let Some((_, mut params)) = best else { unreachable!("white noise is a filter too") };
-    let deviations = settle_grain(shot, &mut params, &format)?;
+    let deviations = settle_grain(shot, &mut params, &format, plate)?;
     let wanted: Vec<Curve> = planes.iter().map(Curve::of).collect();
     let mut curves = wanted.clone();
     let mut made = None;
@@ -83,11 +83,11 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
             }
         }
         strengths(&mut params, &curves, &deviations);
-        made = Some(shot.render(&steps(&params))?);
+        made = Some(shot.render(&steps(&params), plate)?);
     }
     let made = match made {
         Some(made) => made,
-        None => shot.render(&steps(&params))?,
+        None => shot.render(&steps(&params), plate)?,
     };
     let table = Table::constant(params, DEFAULT_SEED);
     Ok(TableMatch { table, matched: Match::new(plate, &made, format.is_rgb()) })
@@ -215,15 +215,12 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
 }
 
 /// What parameters make of a flat picture of 12 bits, whose fractions of codes show.
-fn on_flat(shot: &Shot, params: &Params, like: &Format) -> Result<Residual, MatchError> {
+fn on_flat(shot: &Shot, params: &Params, like: &Format, plate: &Residual) -> Result<Residual, MatchError> {
     let format = Format { width: BENCH.0, height: BENCH.1, depth: Depth::Bits(12), ..*like };
-    let mut flat = Frame::new(format);
-    for p in 0..format.planes() {
-        (0..format.plane_size(p).1).for_each(|y| flat.row_mut::<u16>(p, y).fill(2048));
-    }
+    let flat = painted(format, |_, _| 128.0);
     let mut over = Over::new(&steps(params), &format, &format, shot.stop())?;
     let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
-    let mut all = Residual::new(&format, None);
+    let mut all = Residual::new(&format, None).in_tiles_of(plate);
     for n in 0..BENCH_FRAMES {
         all.add(&over.frame(&flat, n, one * Ratio::whole(n), one)?, &flat);
     }
@@ -231,9 +228,14 @@ fn on_flat(shot: &Shot, params: &Params, like: &Format) -> Result<Residual, Matc
 }
 
 /// Makes templates as strong as fits, and returns their standard deviations in 8-bit codes.
-fn settle_grain(shot: &Shot, params: &mut Params, format: &Format) -> Result<Vec<f64>, MatchError> {
+fn settle_grain(
+    shot: &Shot,
+    params: &mut Params,
+    format: &Format,
+    plate: &Residual,
+) -> Result<Vec<f64>, MatchError> {
     loop {
-        let made = on_flat(shot, params, format)?;
+        let made = on_flat(shot, params, format, plate)?;
         // A strength of 64 over 2^8.
         let deviations: Vec<f64> = made.planes().iter().map(|p| 4.0 * p.overall().0).collect();
         let most = deviations.iter().copied().fold(0.0, f64::max);

@@ -79,6 +79,16 @@ impl Autocorrelation {
         }
     }
 
+    /// Adds a field of which only samples count where `mask` is 1; it is 0 where that is 0.
+    pub fn add_masked(&mut self, field: &Field, mask: &Field, transform: &Transform) {
+        let (mut own, mut pairs) = (Autocorrelation::default(), Autocorrelation::default());
+        own.add(field, transform);
+        pairs.add(mask, transform);
+        // Whole numbers, but for what the transforms round.
+        own.pairs = pairs.sums.iter().map(|s| s.round()).collect();
+        self.merge(&own);
+    }
+
     /// These sums and those together.
     pub fn merge(&mut self, o: &Autocorrelation) {
         self.sums.iter_mut().zip(&o.sums).for_each(|(a, b)| *a += b);
@@ -168,6 +178,11 @@ impl Pair {
         self.count += a.len().min(b.len()) as f64;
     }
 
+    /// Of a correlation that is known, as from `count` pairs.
+    pub fn known(value: f64, count: f64) -> Pair {
+        Pair { products: value * count, first: count, second: count, count }
+    }
+
     /// These sums and those together.
     pub fn merge(&mut self, o: &Pair) {
         self.products += o.products;
@@ -230,6 +245,20 @@ mod tests {
                 assert_eq!(a.pairs[i], pairs.max(0.0), "{w}x{h} {dx},{dy}");
                 assert!((a.sums[i] - sum).abs() < 1e-7, "{w}x{h} {dx},{dy}: {} {sum}", a.sums[i]);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_masked_does_not_count() {
+        let field = normal(300, 270, 5);
+        let mask = Field::from_fn(300, 270, |x, y| f32::from(u8::from((x / 32 + y / 32) % 3 == 0)));
+        let masked = Field::from_fn(300, 270, |x, y| field.row(y)[x] * mask.row(y)[x]);
+        let mut a = Autocorrelation::default();
+        a.add_masked(&masked, &mask, &Transform::default());
+        for (dx, dy) in [(0, 0), (1, 0), (-3, 2), (17, 5), (32, 32)] {
+            let i = dy as usize * ACROSS + (dx + 32) as usize;
+            assert!((a.sums[i] - slow(&masked, dx, dy).0).abs() < 1e-7, "{dx},{dy}");
+            assert_eq!(a.pairs[i], slow(&mask, dx, dy).0, "{dx},{dy}");
         }
     }
 

@@ -12,12 +12,16 @@
 
 mod accumulator;
 pub mod bands;
+pub mod blind;
+mod blocks;
 pub mod boxes;
+mod cluster;
 pub mod correlation;
 pub mod fft;
 mod field;
 pub mod measure;
 mod moments;
+mod motion;
 pub mod normal;
 pub mod peak;
 pub mod phases;

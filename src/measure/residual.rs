@@ -74,17 +74,19 @@ pub struct PlaneGrain {
     pub auto: Autocorrelation,
     /// Skew and kurtosis.
     pub moments: Moments,
-    /// With the grain 1 to [`BACK`] frames earlier.
+    /// With the grain 1 to [`BACK`] pictures earlier.
     pub temporal: [Pair; BACK],
     /// Of chroma with the luma there; of G, B and R with the next plane.
     pub channel: Pair,
     /// Of chroma, products with luma at lags that an autoregressive filter sees: (dx, dy) of -3 to 3 and 0 to 3 samples
     /// before, at `dy * 7 + dx + 3`.
     pub luma: [Pair; 28],
+    /// Differences of two patterns of grain were measured, whose skew and kurtosis are not those of one.
+    pub(super) two: bool,
 }
 
 impl PlaneGrain {
-    fn new(plan: &Arc<Plan>) -> PlaneGrain {
+    pub(super) fn new(plan: &Arc<Plan>) -> PlaneGrain {
         PlaneGrain {
             bins: Default::default(),
             spectrum: Spectrum::new(plan),
@@ -93,6 +95,7 @@ impl PlaneGrain {
             temporal: Default::default(),
             channel: Pair::default(),
             luma: [Pair::default(); 28],
+            two: false,
         }
     }
 
@@ -111,6 +114,11 @@ impl PlaneGrain {
     /// The radial spectrum, white grain of the same strength being 1.
     pub fn rings(&self) -> Vec<Ring> {
         self.spectrum.rings(self.auto.variance())
+    }
+
+    /// The kurtosis of grain beyond that of a normal distribution. A difference of two patterns has half of it.
+    pub fn kurtosis(&self) -> f64 {
+        self.moments.kurtosis() * if self.two { 2.0 } else { 1.0 }
     }
 
     /// How much stronger the differences of neighbours across are than down, in dB: above 0, grain is finer across.
@@ -145,6 +153,7 @@ pub struct Residual {
     /// Grain over its strength, of the last frames, newest first.
     before: Vec<Vec<Field>>,
     frames: u64,
+    held: u32,
 }
 
 impl Residual {
@@ -160,12 +169,27 @@ impl Residual {
             planes: Vec::new(),
             before: Vec::new(),
             frames: 0,
+            held: 1,
         };
         for p in 0..colours {
             let place = all.place(p);
             all.planes.push(PlaneGrain::new(&Plan::new(place.width, place.height)));
         }
         all
+    }
+
+    /// What was measured elsewhere.
+    pub(super) fn known(format: &Format, planes: Vec<PlaneGrain>, frames: u64, held: u32) -> Residual {
+        Residual { planes, frames, held, ..Residual::new(format, None) }
+    }
+
+    /// With spectra in tiles as large as those of `other`, so that both have the same rings.
+    pub fn in_tiles_of(mut self, other: &Residual) -> Residual {
+        for p in 0..self.planes.len() {
+            let place = self.place(p);
+            self.planes[p].spectrum = other.planes[p].spectrum.like(place.width, place.height);
+        }
+        self
     }
 
     /// The area in samples of a plane.
@@ -225,6 +249,11 @@ impl Residual {
         self.frames
     }
 
+    /// How many frames show the same grain; 1 where that is not known.
+    pub fn held(&self) -> u32 {
+        self.held
+    }
+
     /// What was found, by planes without alpha.
     pub fn planes(&self) -> &[PlaneGrain] {
         &self.planes
@@ -232,7 +261,7 @@ impl Residual {
 }
 
 /// Products of chroma before a sample with the luma at it.
-fn lagged(pairs: &mut [Pair; 28], luma: &Field, chroma: &Field) {
+pub(super) fn lagged(pairs: &mut [Pair; 28], luma: &Field, chroma: &Field) {
     let (width, height) = (luma.width.min(chroma.width), luma.height.min(chroma.height));
     if width < 8 || height < 8 {
         return;
@@ -253,28 +282,47 @@ fn bin(brightness: f32) -> usize {
 impl PlaneGrain {
     /// Adds a frame's differences; returns them over their strength, 0 where nothing is known.
     fn add(&mut self, difference: &Field, bright: &Field) -> Field {
-        for (&d, &b) in
-            difference.data.iter().zip(&bright.data).filter(|p| p.0.is_finite() && p.1.is_finite())
-        {
+        self.add_bins(&difference.data, &bright.data);
+        let data = over_strength(&self.scales(), &difference.data, &bright.data);
+        Field { width: difference.width, height: difference.height, data }
+    }
+
+    /// Adds differences to the bins of their brightness.
+    pub(super) fn add_bins(&mut self, difference: &[f32], bright: &[f32]) {
+        for (&d, &b) in difference.iter().zip(bright).filter(|p| p.0.is_finite() && p.1.is_finite()) {
             let (bin, d) = (&mut self.bins[bin(b)], f64::from(d));
             bin.count += 1.0;
             bin.sum += d;
             bin.squares += d * d;
         }
-        // By quarters of codes, so that strength has no steps at the bins' edges.
-        let table: Vec<(f32, f32)> = (0..=4 * 255)
-            .map(|i| {
-                let strength = self.strength_at(f64::from(i) / 4.0);
-                let scale = if strength > LEAST { 1.0 / strength } else { 0.0 };
-                (self.bins[bin(i as f32 / 4.0)].mean() as f32, scale as f32)
-            })
-            .collect();
-        let data = difference.data.iter().zip(&bright.data).map(|(&d, &b)| {
-            let (mean, scale) = table[(b * 4.0 + 0.5).clamp(0.0, 1020.0) as usize];
-            if d.is_finite() { (d - mean) * scale } else { 0.0 }
-        });
-        Field { width: difference.width, height: difference.height, data: data.collect() }
     }
+
+    /// Mean and one over the strength, by quarters of codes, so that strength has no steps at the bins' edges.
+    pub(super) fn scales(&self) -> Vec<(f32, f32)> {
+        let at = |i: usize| {
+            let strength = self.strength_at(i as f64 / 4.0);
+            let scale = if strength > LEAST { 1.0 / strength } else { 0.0 };
+            (self.bins[bin(i as f32 / 4.0)].mean() as f32, scale as f32)
+        };
+        (0..=4 * 255).map(at).collect()
+    }
+
+    /// Multiplies the strength everywhere.
+    pub(super) fn scale(&mut self, by: f64) {
+        for bin in &mut self.bins {
+            bin.sum *= by;
+            bin.squares *= by * by;
+        }
+    }
+}
+
+/// Differences over their strength, 0 where nothing is known.
+pub(super) fn over_strength(scales: &[(f32, f32)], difference: &[f32], bright: &[f32]) -> Vec<f32> {
+    let one = |(&d, &b): (&f32, &f32)| {
+        let (mean, scale) = scales[(b * 4.0 + 0.5).clamp(0.0, 1020.0) as usize];
+        if d.is_finite() { (d - mean) * scale } else { 0.0 }
+    };
+    difference.iter().zip(bright).map(one).collect()
 }
 
 #[cfg(test)]

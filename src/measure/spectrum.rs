@@ -82,6 +82,16 @@ impl Spectrum {
         Spectrum { plan: Arc::clone(plan), power: vec![0.0; plan.width * plan.height], tiles: 0 }
     }
 
+    /// Of nothing yet, in tiles as large as these where fields of this size have room for them.
+    pub fn like(&self, width: usize, height: usize) -> Spectrum {
+        let (w, h) = self.plan.tile();
+        if w <= width && h <= height {
+            Spectrum::new(&self.plan)
+        } else {
+            Spectrum::new(&Plan::new(width, height))
+        }
+    }
+
     /// Adds a field whose mean has been taken away.
     pub fn add(&mut self, field: &Field) {
         let plan = &*self.plan;

@@ -23,6 +23,7 @@ mod film_grain;
 mod images;
 mod losses;
 mod matching;
+mod matching_blind;
 mod plates;
 mod preflight;
 mod readme;

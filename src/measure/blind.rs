@@ -1,0 +1,362 @@
+//! The grain of a plate without a clean twin.
+//!
+//! Where blocks of neighbouring frames differ by nothing but grain, their difference is two patterns of it. Such blocks
+//! stand still, or went a whole number of samples, or have nothing in them that could move; they are known by variances
+//! that are alike ([`cluster`](super::cluster)). Where there are too few, blocks of single frames without texture are
+//! compared with a smooth surface. Nothing is denoised: what a filter would take for picture is not lost.
+
+use super::blocks::{Block, SIDE, Spot};
+use super::cluster::{Cluster, Level, NOTHING};
+use super::correlation::{Pair, Transform};
+use super::motion;
+use super::residual::{Area, BACK, PlaneGrain, Residual, lagged, over_strength};
+use super::spectrum::Plan;
+use super::{Field, Moments};
+use grainfield_filters::frame::{Format, Frame};
+
+/// Luma blocks without which neighbouring frames say too little.
+const LEAST_BLOCKS: usize = 24;
+/// A pair of frames whose blocks vary so much less than others' shows the same picture.
+const SAME: f64 = 0.03;
+/// Parts of 8x8 samples with less than this share of the grain's variance have lost it; and the variance, in squares of
+/// 8-bit codes, from which that is no rounding.
+const GONE: f64 = 0.05;
+const TELLING: f64 = 0.5;
+/// A candidate vector must leave so much less than none.
+const BETTER: f64 = 0.7;
+/// Edges vary so much more across than along.
+const DIRECTED: f64 = 1.5;
+/// Frames that are compared with surfaces, and pairs of frames further apart, at most.
+const SURFACES: usize = 4;
+const FURTHER: usize = 3;
+/// Correlation in time that is more than chance and slow motion, and the most that is looked for.
+const TEMPORAL: [f64; 2] = [0.06, 0.9];
+
+/// Where the grain was seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// In differences of neighbouring frames, most of it where the picture stands still.
+    Still,
+    /// The same, most of it where the picture moves by whole samples.
+    Moved,
+    /// In plain parts of single frames.
+    Flat,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Found {
+    /// The grain, with spectra in tiles of 32x32 samples.
+    pub grain: Residual,
+    /// How.
+    pub way: Way,
+    /// Blocks that hold nothing but grain, of all that were looked at.
+    pub blocks: (usize, usize),
+    /// Frames apart from repeated ones.
+    pub pictures: usize,
+    /// The share of parts of 8x8 samples whose grain is gone, as compression leaves it.
+    pub gone: f64,
+}
+
+/// A block of luma, by the frames it is in.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    frames: (usize, Option<usize>),
+    at: (usize, usize),
+    vector: (i64, i64),
+    luma: Level,
+    /// Counts for chroma alone.
+    chroma_only: bool,
+}
+
+struct Shot {
+    format: Format,
+    /// By frames and planes.
+    fields: Vec<Vec<Field>>,
+    /// Top left corners of blocks.
+    spots: Vec<(usize, usize)>,
+}
+
+impl Shot {
+    fn new(frames: &[&Frame], area: Option<Area>) -> Shot {
+        let format = *frames[0].format();
+        let planes = format.color_planes().iter().count();
+        let fields = frames.iter().map(|f| (0..planes).map(|p| Field::of(f, p)).collect()).collect();
+        let (width, height) = format.plane_size(0);
+        let area = area.unwrap_or(Area { x: 0, y: 0, width, height });
+        // Chroma samples of a block are whole.
+        let (left, top) = (area.x.next_multiple_of(4), area.y.next_multiple_of(4));
+        let (right, bottom) = ((area.x + area.width).min(width), (area.y + area.height).min(height));
+        let rows = (top..(bottom + 1).saturating_sub(SIDE)).step_by(SIDE);
+        let columns = (left..(right + 1).saturating_sub(SIDE)).step_by(SIDE);
+        let spots = rows.flat_map(|y| columns.clone().map(move |x| (x, y))).collect();
+        Shot { format, fields, spots }
+    }
+
+    fn spot(&self, p: usize, (x, y): (usize, usize)) -> Spot {
+        let (sx, sy) = self.format.plane_subsampling(p);
+        Spot { x: x >> sx, y: y >> sy, width: SIDE >> sx, height: SIDE >> sy }
+    }
+
+    /// The grain in a plane of a block; of chroma with luma's brightness.
+    fn block(&self, p: usize, c: &Candidate) -> Option<Block> {
+        let of = |p: usize| {
+            let spot = self.spot(p, c.at);
+            let one = &self.fields[c.frames.0][p];
+            match c.frames.1 {
+                None => Block::of_one(one, spot),
+                Some(other) => {
+                    let (sx, sy) = self.format.plane_subsampling(p);
+                    let (dx, dy) = c.vector;
+                    if dx.trailing_zeros() < u32::from(sx) || dy.trailing_zeros() < u32::from(sy) {
+                        return None;
+                    }
+                    Block::of_two(one, &self.fields[other][p], spot, (dx >> sx, dy >> sy))
+                }
+            }
+        };
+        let own = of(p)?;
+        if !self.format.is_chroma(p) {
+            return Some(own);
+        }
+        let luma = Field { width: SIDE, height: SIDE, data: of(0)?.bright };
+        let (sx, sy) = self.format.plane_subsampling(p);
+        Some(Block { bright: luma.shrunk(sx, sy).data, ..own })
+    }
+
+    fn level(&self, p: usize, c: &Candidate) -> Option<Level> {
+        let block = self.block(p, c)?;
+        Some(Level { bright: block.brightness(), level: block.variance().max(NOTHING).ln() })
+    }
+
+    /// The frames that show pictures of their own, and how many frames each shows on average.
+    fn pictures(&self) -> (Vec<usize>, u32) {
+        let middle = |n: usize| {
+            let pair = |at: &(usize, usize)| {
+                let (a, b) = (&self.fields[n - 1][0], &self.fields[n][0]);
+                Some(Block::of_two(a, b, self.spot(0, *at), (0, 0))?.variance())
+            };
+            let mut all: Vec<f64> = self.spots.iter().filter_map(pair).collect();
+            all.sort_by(f64::total_cmp);
+            all.get(all.len() / 2).copied().unwrap_or(0.0)
+        };
+        let steps: Vec<f64> = (1..self.fields.len()).map(middle).collect();
+        let most = steps.iter().copied().fold(0.0, f64::max);
+        let new: Vec<usize> = (1..self.fields.len()).filter(|&n| steps[n - 1] > SAME * most).collect();
+        let held = match new[..] {
+            [] => 1.0,
+            [n] => n.max(self.fields.len() - n) as f64,
+            [first, .., last] => (last - first) as f64 / (new.len() - 1) as f64,
+        };
+        let held = if new.len() + 1 == self.fields.len() { 1 } else { held.round() as u32 };
+        (std::iter::once(0).chain(new).collect(), held.max(1))
+    }
+
+    /// All blocks of two frames.
+    fn pair(&self, a: usize, b: usize, chroma_only: bool) -> Vec<Candidate> {
+        let vectors = motion::vectors(&self.fields[a][0], &self.fields[b][0]);
+        let at = |at: &(usize, usize)| {
+            let spot = self.spot(0, *at);
+            let of = |v: &(i64, i64)| {
+                let block = Block::of_two(&self.fields[a][0], &self.fields[b][0], spot, *v)?;
+                Some((block.coarse(spot) * if *v == (0, 0) { BETTER } else { 1.0 }, *v))
+            };
+            let (_, vector) = vectors.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))?;
+            let nothing = Level { bright: 0.0, level: 0.0 };
+            let c = Candidate { frames: (a, Some(b)), at: *at, vector, luma: nothing, chroma_only };
+            Some(Candidate { luma: self.level(0, &c)?, ..c })
+        };
+        self.spots.iter().filter_map(at).collect()
+    }
+
+    /// All plain blocks of a frame.
+    fn plain(&self, n: usize) -> Vec<Candidate> {
+        let at = |at: &(usize, usize)| {
+            let spot = self.spot(0, *at);
+            let block = Block::of_one(&self.fields[n][0], spot)?;
+            let luma = Level { bright: block.brightness(), level: block.variance().max(NOTHING).ln() };
+            let c = Candidate { frames: (n, None), at: *at, vector: (0, 0), luma, chroma_only: false };
+            (block.direction(spot) < DIRECTED).then_some(c)
+        };
+        self.spots.iter().filter_map(at).collect()
+    }
+
+    /// The share of small parts that have lost their grain.
+    fn gone(&self, all: &[Candidate], cluster: &Cluster) -> f64 {
+        let (mut gone, mut count) = (0usize, 0usize);
+        for c in all {
+            let Some(expected) = cluster.middle(c.luma.bright).map(f64::exp).filter(|e| *e >= TELLING) else {
+                continue;
+            };
+            let Some(block) = self.block(0, c) else { continue };
+            let parts = block.parts(self.spot(0, c.at));
+            gone += parts.iter().filter(|v| **v < GONE * expected).count();
+            count += parts.len();
+        }
+        gone as f64 / count.max(1) as f64
+    }
+
+    /// The correlation of grain `1` and more pictures apart, that falls by powers: by how differences grow with
+    /// distance.
+    fn temporal(&self, pictures: &[usize], near: &[Candidate]) -> f64 {
+        let of = |all: &[Candidate]| {
+            let levels: Vec<Level> = all.iter().map(|c| c.luma).collect();
+            let cluster = Cluster::of(&levels);
+            (levels.iter().filter(|l| cluster.holds(l)).count(), cluster)
+        };
+        let (count, first) = of(near);
+        let per_pair = count as f64 / (pictures.len().max(2) - 1) as f64;
+        let mut growth = Vec::new();
+        for k in 2..=BACK.min(pictures.len().saturating_sub(1)) {
+            let starts = (0..pictures.len() - k).take(FURTHER);
+            let pairs = starts.len() as f64;
+            let all: Vec<Candidate> =
+                starts.flat_map(|i| self.pair(pictures[i], pictures[i + k], false)).collect();
+            let (found, cluster) = of(&all);
+            if found < LEAST_BLOCKS || (found as f64) < 0.4 * per_pair * pairs {
+                break;
+            }
+            let (mut sum, mut weight) = (0.0, 0.0);
+            for c in all.iter().filter(|c| cluster.holds(&c.luma)) {
+                let (a, b) = (first.middle(c.luma.bright), cluster.middle(c.luma.bright));
+                if let (Some(a), Some(b)) = (a, b) {
+                    sum += b - a;
+                    weight += 1.0;
+                }
+            }
+            if weight > 0.0 {
+                growth.push((sum / weight).exp());
+            }
+        }
+        if growth.is_empty() {
+            return 0.0;
+        }
+        let off = |rho: f64| -> f64 {
+            let grown = |k: usize| (1.0 - rho.powi(k as i32 + 2)) / (1.0 - rho);
+            growth.iter().enumerate().map(|(k, g)| (g - grown(k)).powi(2)).sum()
+        };
+        let best = (0..=90).map(|i| f64::from(i) / 100.0).min_by(|&a, &b| off(a).total_cmp(&off(b)));
+        best.filter(|r| (TEMPORAL[0]..=TEMPORAL[1]).contains(r)).unwrap_or(0.0)
+    }
+
+    /// Measures the planes of blocks.
+    fn measure(&self, blocks: &[Candidate]) -> Vec<PlaneGrain> {
+        let planes = self.fields[0].len();
+        let chosen: Vec<Vec<bool>> = (0..planes)
+            .map(|p| {
+                let counts = |c: &Candidate| p > 0 || !c.chroma_only;
+                if p == 0 {
+                    return blocks.iter().map(counts).collect();
+                }
+                let levels: Vec<Option<Level>> = blocks.iter().map(|c| self.level(p, c)).collect();
+                let cluster = Cluster::of(&levels.iter().flatten().copied().collect::<Vec<_>>());
+                levels.iter().map(|l| l.as_ref().is_some_and(|l| cluster.holds(l))).collect()
+            })
+            .collect();
+        let mut all: Vec<PlaneGrain> = (0..planes)
+            .map(|p| {
+                let spot = self.spot(p, (0, 0));
+                PlaneGrain::new(&Plan::new(spot.width, spot.height))
+            })
+            .collect();
+        for (i, c) in blocks.iter().enumerate() {
+            for (p, plane) in all.iter_mut().enumerate().filter(|p| chosen[p.0][i]) {
+                if let Some(block) = self.block(p, c) {
+                    plane.add_bins(&block.grain, &block.bright);
+                }
+                plane.two = c.frames.1.is_some();
+            }
+        }
+        let scales: Vec<_> = all.iter().map(PlaneGrain::scales).collect();
+        let transform = Transform::default();
+        let mut first = 0;
+        for group in blocks.chunk_by(|a, b| a.frames == b.frames) {
+            let mut sheets: Vec<[Field; 2]> = self.fields[0]
+                .iter()
+                .map(|f| [(); 2].map(|()| Field::from_fn(f.width, f.height, |_, _| 0.0)))
+                .collect();
+            for (i, c) in group.iter().enumerate() {
+                let normal = |p: usize| {
+                    let spot = self.spot(p, c.at);
+                    let block = chosen[p][first + i].then(|| self.block(p, c)).flatten()?;
+                    let data = over_strength(&scales[p], &block.grain, &block.bright);
+                    Some(Field { width: spot.width, height: spot.height, data })
+                };
+                let fields: Vec<Option<Field>> = (0..planes).map(normal).collect();
+                for (p, field) in fields.iter().enumerate() {
+                    let Some(field) = field else { continue };
+                    let plane = &mut all[p];
+                    plane.spectrum.add(field);
+                    plane.moments.merge(&Moments::of(field.data.iter().map(|&v| f64::from(v))));
+                    let spot = self.spot(p, c.at);
+                    for y in 0..spot.height {
+                        let range = (spot.y + y) * sheets[p][0].width + spot.x;
+                        let range = range..range + spot.width;
+                        sheets[p][0].data[range.clone()].copy_from_slice(field.row(y));
+                        sheets[p][1].data[range].fill(1.0);
+                    }
+                    let before = if self.format.is_chroma(p) { 0 } else { p.saturating_sub(1) };
+                    if let (1.., Some(other)) = (p, &fields[before]) {
+                        let (sx, sy) = self.format.plane_subsampling(p);
+                        let other = other.shrunk(sx, sy);
+                        plane.channel.add(&other.data, &field.data);
+                        if self.format.is_chroma(p) {
+                            lagged(&mut plane.luma, &other, field);
+                        }
+                    }
+                }
+            }
+            first += group.len();
+            for (plane, [grain, mask]) in all.iter_mut().zip(&sheets) {
+                plane.auto.add_masked(grain, mask, &transform);
+            }
+        }
+        all
+    }
+}
+
+fn choose(all: &[Candidate]) -> (Vec<Candidate>, Cluster) {
+    let levels: Vec<Level> = all.iter().map(|c| c.luma).collect();
+    let cluster = Cluster::of(&levels);
+    (all.iter().filter(|c| cluster.holds(&c.luma)).copied().collect(), cluster)
+}
+
+/// Measures the grain of frames that follow each other, of one format, or of a part of them. Panics without a frame.
+pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
+    let shot = Shot::new(frames, area);
+    let (pictures, mut held) = shot.pictures();
+    let near: Vec<Candidate> = pictures.windows(2).flat_map(|w| shot.pair(w[0], w[1], false)).collect();
+    let (mut blocks, cluster) = choose(&near);
+    let (way, looked, gone, rho);
+    if blocks.len() >= LEAST_BLOCKS {
+        let moved = blocks.iter().filter(|c| c.vector != (0, 0)).count();
+        way = if 2 * moved > blocks.len() { Way::Moved } else { Way::Still };
+        (looked, gone) = (near.len(), shot.gone(&near, &cluster));
+        rho = shot.temporal(&pictures, &near);
+        // Chroma that went half a sample is seen two pictures on.
+        let coarse = shot.format.color_planes().iter().any(|p| shot.format.plane_subsampling(p) != (0, 0));
+        let odd = blocks.iter().filter(|c| (c.vector.0 | c.vector.1) & 1 != 0).count();
+        if coarse && 2 * odd > blocks.len() {
+            let far = pictures.windows(3).flat_map(|w| shot.pair(w[0], w[2], true)).collect::<Vec<_>>();
+            blocks.extend(choose(&far).0);
+        }
+    } else {
+        let plain: Vec<Candidate> = pictures.iter().take(SURFACES).flat_map(|&n| shot.plain(n)).collect();
+        let (found, cluster) = choose(&plain);
+        (blocks, way, looked, rho) = (found, Way::Flat, plain.len(), 0.0);
+        gone = shot.gone(&plain, &cluster);
+        held = 1;
+    }
+    let mut planes = shot.measure(&blocks);
+    for plane in &mut planes {
+        plane.scale((1.0 / (1.0 - rho)).sqrt());
+        let count = plane.overall().1.max(1.0);
+        for (k, pair) in (1..).zip(&mut plane.temporal) {
+            let held = if held > 1 { (1.0 - f64::from(k) / f64::from(held)).max(0.0) } else { rho.powi(k) };
+            *pair = Pair::known(held, count);
+        }
+    }
+    let grain = Residual::known(&shot.format, planes, frames.len() as u64, held);
+    let count = blocks.iter().filter(|c| !c.chroma_only).count();
+    Found { grain, way, blocks: (count, looked), pictures: pictures.len(), gone }
+}

@@ -1,0 +1,208 @@
+//! What grain adds to a block, guessed without a clean picture.
+
+use super::Field;
+use std::f32::consts::FRAC_1_SQRT_2;
+
+/// The side of a block, in luma samples.
+pub(super) const SIDE: usize = 32;
+
+/// A block's grain and how bright the picture is under it, row by row.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) grain: Vec<f32>,
+    pub(super) bright: Vec<f32>,
+}
+
+/// Where a block is, in samples of its plane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spot {
+    pub(super) x: usize,
+    pub(super) y: usize,
+    pub(super) width: usize,
+    pub(super) height: usize,
+}
+
+impl Spot {
+    fn cut(self, a: &Field, (dx, dy): (i64, i64)) -> Option<Vec<f32>> {
+        let left = usize::try_from(self.x as i64 + dx).ok()?;
+        let top = usize::try_from(self.y as i64 + dy).ok()?;
+        if left + self.width > a.width || top + self.height > a.height {
+            return None;
+        }
+        let row = |i: usize| &a.row(top + i)[left..left + self.width];
+        let all: Vec<f32> = (0..self.height).flat_map(row).copied().collect();
+        // A number that is none would be everywhere.
+        all.iter().all(|v| v.is_finite()).then_some(all)
+    }
+
+    /// Steepness across and down, of three rows or columns at a time; 0 along the edges.
+    fn slopes(self, s: &[f32]) -> [Vec<f32>; 2] {
+        let (w, h) = (self.width, self.height);
+        let at = |x: usize, y: usize| s[y * w + x];
+        let mut all = [vec![0.0; w * h], vec![0.0; w * h]];
+        for y in 1..h.saturating_sub(1) {
+            for x in 1..w.saturating_sub(1) {
+                let three = |f: &dyn Fn(usize) -> f32| f(0) + f(1) + f(2);
+                all[0][y * w + x] = three(&|i| at(x + 1, y + i - 1) - at(x - 1, y + i - 1));
+                all[1][y * w + x] = three(&|i| at(x + i - 1, y + 1) - at(x + i - 1, y - 1));
+            }
+        }
+        all
+    }
+
+    /// Means of 5x5 samples, as far as they are in the block.
+    fn smooth(self, s: &[f32]) -> Vec<f32> {
+        let (w, h) = (self.width, self.height);
+        let mean = |n: usize, len: usize, get: &dyn Fn(usize) -> f32| {
+            let range = n.saturating_sub(2)..(n + 3).min(len);
+            let count = range.len() as f32;
+            range.map(get).sum::<f32>() / count
+        };
+        let across: Vec<f32> = (0..w * h).map(|i| mean(i % w, w, &|x| s[i / w * w + x])).collect();
+        (0..w * h).map(|i| mean(i / w, h, &|y| across[y * w + i % w])).collect()
+    }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+}
+
+/// Takes away what `shapes` explain.
+fn without(values: &mut [f32], shapes: Vec<Vec<f32>>) {
+    let mut before: Vec<(Vec<f32>, f64)> = Vec::new();
+    for mut shape in shapes {
+        let own = dot(&shape, &shape);
+        for (b, square) in &before {
+            let part = (dot(&shape, b) / square) as f32;
+            shape.iter_mut().zip(b).for_each(|(s, b)| *s -= part * b);
+        }
+        let square = dot(&shape, &shape);
+        if square <= 1e-6 * own {
+            continue;
+        }
+        let part = (dot(values, &shape) / square) as f32;
+        values.iter_mut().zip(&shape).for_each(|(v, s)| *v -= part * s);
+        before.push((shape, square));
+    }
+}
+
+fn is_flat(values: &[f32]) -> bool {
+    // Nothing but one code, as in bars above and below a picture; or cut off at the end of all codes.
+    let cut = values.iter().filter(|v| **v <= 0.0 || **v >= 254.5).count();
+    values.windows(2).all(|v| v[0] == v[1]) || 50 * cut > values.len()
+}
+
+impl Block {
+    /// The difference of two frames, as strong as the grain of one. A slow change of light and a motion of parts of a
+    /// sample, which is a difference along the picture's slopes, are taken away: grain's differences are independent of
+    /// its sums.
+    pub(super) fn of_two(a: &Field, b: &Field, spot: Spot, vector: (i64, i64)) -> Option<Block> {
+        let (a, b) = (spot.cut(a, (0, 0))?, spot.cut(b, vector)?);
+        if is_flat(&a) || is_flat(&b) {
+            return None;
+        }
+        let mut grain: Vec<f32> = a.iter().zip(&b).map(|(a, b)| (a - b) * FRAC_1_SQRT_2).collect();
+        let mean: Vec<f32> = a.iter().zip(&b).map(|(a, b)| 0.5 * (a + b)).collect();
+        let [across, down] = spot.slopes(&mean);
+        without(&mut grain, vec![vec![1.0; mean.len()], across, down]);
+        Some(Block { grain, bright: spot.smooth(&mean) })
+    }
+
+    /// The difference of a frame and a smooth surface.
+    pub(super) fn of_one(a: &Field, spot: Spot) -> Option<Block> {
+        let a = spot.cut(a, (0, 0))?;
+        if is_flat(&a) {
+            return None;
+        }
+        let (w, h) = (spot.width, spot.height);
+        let unit = |i: usize, n: usize| (2 * i + 1) as f32 / n as f32 - 1.0;
+        let shape = |f: &dyn Fn(f32, f32) -> f32| {
+            (0..w * h).map(|i| f(unit(i % w, w), unit(i / w, h))).collect::<Vec<f32>>()
+        };
+        let shapes = vec![
+            shape(&|_, _| 1.0),
+            shape(&|x, _| x),
+            shape(&|_, y| y),
+            shape(&|x, _| x * x),
+            shape(&|x, y| x * y),
+            shape(&|_, y| y * y),
+        ];
+        let mut grain = a.clone();
+        without(&mut grain, shapes);
+        let bright = a.iter().zip(&grain).map(|(a, g)| a - g).collect();
+        Some(Block { grain, bright })
+    }
+
+    pub(super) fn variance(&self) -> f64 {
+        dot(&self.grain, &self.grain) / self.grain.len() as f64
+    }
+
+    pub(super) fn brightness(&self) -> f64 {
+        self.bright.iter().map(|&v| f64::from(v)).sum::<f64>() / self.bright.len() as f64
+    }
+
+    /// How much more it varies in one direction than across it: 1 is the same, edges have much more.
+    pub(super) fn direction(&self, spot: Spot) -> f64 {
+        let [x, y] = spot.slopes(&self.grain);
+        let (a, b, c) = (dot(&x, &x), dot(&x, &y), dot(&y, &y));
+        let root = ((a - c) * (a - c) + 4.0 * b * b).sqrt();
+        if a + c > root { (a + c + root) / (a + c - root) } else { f64::INFINITY }
+    }
+
+    /// The mean square of means of 4x4 samples: what a wrong vector leaves.
+    pub(super) fn coarse(&self, spot: Spot) -> f64 {
+        let field = Field { width: spot.width, height: spot.height, data: self.grain.clone() };
+        let small = field.shrunk(2, 2);
+        dot(&small.data, &small.data) / small.data.len() as f64
+    }
+
+    /// The variances of its parts of 8x8 samples.
+    pub(super) fn parts(&self, spot: Spot) -> Vec<f64> {
+        let (w, h) = (spot.width / 8, spot.height / 8);
+        let part = |i: usize| {
+            let (x, y) = (i % w * 8, i / w * 8);
+            let all =
+                || (y..y + 8).flat_map(|y| &self.grain[y * spot.width + x..][..8]).map(|&v| f64::from(v));
+            let mean = all().sum::<f64>() / 64.0;
+            all().map(|v| (v - mean) * (v - mean)).sum::<f64>() / 64.0
+        };
+        (0..w * h).map(part).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::normal;
+    use super::*;
+
+    const SPOT: Spot = Spot { x: 4, y: 6, width: SIDE, height: SIDE };
+
+    #[test]
+    fn a_surface_and_a_small_motion_leave_the_grain() {
+        let grain = [normal(64, 64, 1), normal(64, 64, 2)];
+        let hill = |x: f32, y: f32| 80.0 + 0.5 * x + 0.02 * x * y - 0.01 * y * y;
+        let one = Field::from_fn(64, 64, |x, y| hill(x as f32, y as f32) + 3.0 * grain[0].row(y)[x]);
+        let block = Block::of_one(&one, SPOT).unwrap();
+        assert!((block.variance() / 9.0 - 1.0).abs() < 0.1, "{}", block.variance());
+        assert!((block.bright[0] - hill(4.0, 6.0)).abs() < 1.5 && block.direction(SPOT) < 1.3);
+        // Steep waves, moved by a third of a sample, and lighter.
+        let wave = |x: f32| 100.0 + 60.0 * (x / 5.0).sin();
+        let two = [0, 1].map(|n| {
+            Field::from_fn(64, 64, |x, y| {
+                wave(x as f32 + n as f32 / 3.0) + n as f32 + 3.0 * grain[n].row(y)[x]
+            })
+        });
+        let block = Block::of_two(&two[0], &two[1], SPOT, (0, 0)).unwrap();
+        assert!((block.variance() / 9.0 - 1.0).abs() < 0.12, "{}", block.variance());
+        assert!(block.coarse(SPOT) < 2.0);
+        assert!(Block::of_one(&two[0], SPOT).unwrap().direction(SPOT) > 5.0);
+    }
+
+    #[test]
+    fn bars_are_no_blocks() {
+        let bar = Field::from_fn(64, 64, |_, _| 16.0);
+        assert!(Block::of_one(&bar, SPOT).is_none() && Block::of_two(&bar, &bar, SPOT, (0, 0)).is_none());
+        let white = normal(64, 64, 3);
+        assert!(Block::of_two(&white, &white, SPOT, (40, 0)).is_none(), "outside");
+    }
+}

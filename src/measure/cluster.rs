@@ -1,0 +1,137 @@
+//! Which blocks hold nothing but grain.
+//!
+//! Blocks of grain of one brightness have variances that are nearly alike; what moves or has texture adds to them. So the
+//! densest place among the variances of a brightness is grain's, and what is far from it on either side is left out: on
+//! both sides, so that the choice does not change the mean.
+
+/// Bins of brightness, as wide as those of strength.
+const BINS: usize = super::residual::BINS;
+/// Blocks by which the densest place is known; neighbouring brightnesses help out.
+const ENOUGH: usize = 24;
+/// And the fewest that say anything.
+const LEAST: usize = 6;
+/// Bins to either side that may help out.
+const MOST_WIDE: usize = 2;
+/// How much the logarithm of variances of grain varies from block to block, at least and at most.
+const SPREAD: [f64; 2] = [0.03, 0.5];
+
+/// The variance that stands for none, as of blocks that are repeated: of those no grain is known.
+pub(super) const NOTHING: f64 = 1e-6;
+
+/// A block's brightness in 8-bit codes, and the logarithm of its variance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Level {
+    pub(super) bright: f64,
+    pub(super) level: f64,
+}
+
+fn bin(bright: f64) -> usize {
+    (bright / 256.0 * BINS as f64).clamp(0.0, BINS as f64 - 1.0) as usize
+}
+
+/// The densest place of numbers in order: the half that lies closest together, and of that the half, and so on.
+fn densest(sorted: &[f64]) -> f64 {
+    let mut part = sorted;
+    while part.len() > 3 {
+        let half = part.len().div_ceil(2);
+        let width = |i: usize| part[i + half - 1] - part[i];
+        let Some(best) = (0..=part.len() - half).min_by(|&a, &b| width(a).total_cmp(&width(b))) else {
+            break;
+        };
+        part = &part[best..best + half];
+    }
+    part.iter().sum::<f64>() / part.len().max(1) as f64
+}
+
+/// What grain's level is by brightness, and how much it varies.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    middle: [Option<f64>; BINS],
+    spread: f64,
+}
+
+impl Cluster {
+    pub(super) fn of(blocks: &[Level]) -> Cluster {
+        let mut by_bin: [Vec<f64>; BINS] = Default::default();
+        let some = |b: &&Level| b.level > NOTHING.ln();
+        blocks.iter().filter(some).for_each(|b| by_bin[bin(b.bright)].push(b.level));
+        let around = |i: usize| {
+            let wide = |w: usize| by_bin[i.saturating_sub(w)..(i + w + 1).min(BINS)].concat();
+            let mut all = wide(0);
+            for w in 1..=MOST_WIDE {
+                if !by_bin[i].is_empty() && all.len() < ENOUGH {
+                    all = wide(w);
+                }
+            }
+            all.sort_by(f64::total_cmp);
+            all
+        };
+        let lists: Vec<Vec<f64>> = (0..BINS).map(around).collect();
+        let mut middle: Vec<Option<f64>> =
+            lists.iter().map(|l| (l.len() >= LEAST).then(|| densest(l))).collect();
+        // By what lies below, where nothing but grain can be.
+        let mut below: Vec<f64> = blocks
+            .iter()
+            .filter(some)
+            .filter_map(|b| middle[bin(b.bright)].map(|m| m - b.level).filter(|d| *d > 0.0))
+            .collect();
+        below.sort_by(f64::total_cmp);
+        let spread = below.get(below.len() / 2).map_or(SPREAD[0], |m| m / 0.6745).clamp(SPREAD[0], SPREAD[1]);
+        for _ in 0..3 {
+            for (m, list) in middle.iter_mut().zip(&lists) {
+                let Some(m) = m else { continue };
+                let near: Vec<f64> =
+                    list.iter().copied().filter(|l| (l - *m).abs() <= 2.5 * spread).collect();
+                if !near.is_empty() {
+                    *m = near.iter().sum::<f64>() / near.len() as f64;
+                }
+            }
+        }
+        Cluster { middle: std::array::from_fn(|i| middle[i]), spread }
+    }
+
+    /// The level of grain of a brightness, where it is known.
+    pub(super) fn middle(&self, bright: f64) -> Option<f64> {
+        self.middle[bin(bright)]
+    }
+
+    pub(super) fn holds(&self, b: &Level) -> bool {
+        self.middle(b.bright).is_some_and(|m| (b.level - m).abs() <= 3.0 * self.spread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::normal;
+    use super::*;
+
+    /// Two in three blocks have texture, and grain's are found, their mean untouched.
+    #[test]
+    fn grain_is_where_levels_are_dense() {
+        let noise = normal(900, 2, 4);
+        let blocks: Vec<Level> = (0..900)
+            .map(|i| {
+                let bright = f64::from(i % 8) * 30.0 + 10.0;
+                let grain = bright / 100.0 + 0.08 * f64::from(noise.row(0)[i as usize]);
+                let texture =
+                    if i % 3 == 0 { 0.0 } else { 0.5 + 2.0 * f64::from(noise.row(1)[i as usize]).abs() };
+                Level { bright, level: grain + texture }
+            })
+            .collect();
+        let found = Cluster::of(&blocks);
+        let (mut kept, mut wrong) = (0, 0);
+        for (i, b) in blocks.iter().enumerate().filter(|b| found.holds(b.1)) {
+            kept += 1;
+            wrong += usize::from(i % 3 != 0);
+            assert!((found.middle(b.bright).unwrap() - b.bright / 100.0).abs() < 0.08, "{b:?}");
+        }
+        assert!((270..330).contains(&kept) && wrong < 12, "{kept} {wrong}");
+    }
+
+    #[test]
+    fn few_blocks_say_nothing() {
+        let few = [Level { bright: 10.0, level: 0.0 }; 5];
+        assert!(!Cluster::of(&few).holds(&few[0]));
+        assert!(!Cluster::of(&[]).holds(&few[0]));
+    }
+}
