@@ -1,6 +1,9 @@
 //! What a user may say about how a video file is written.
 
+use grainfield_filters::film_grain::Table;
+use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How a video file is written; for sinks that encode. The default says nothing: every choice is the sink's.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +20,8 @@ pub struct Encoding {
     pub bitrate: Option<u64>,
     /// Nothing may be lost.
     pub lossless: bool,
+    /// The grain that the stream tells players to make: for libaom alone.
+    pub film_grain: Option<Arc<Table>>,
     /// What becomes of the sound.
     pub audio: Audio,
     /// What becomes of subtitles.
@@ -48,6 +53,10 @@ impl Encoding {
         if self.lossless {
             said.push("--lossless".into());
         }
+        said.extend(self.film_grain.as_ref().map(|table| {
+            let digest = Md5::digest(table.to_string());
+            format!("--film-grain-table with MD5 {:032x}", u128::from_be_bytes(digest.into()))
+        }));
         if said.is_empty() { "by default".into() } else { said.join(" ") }
     }
 }

@@ -329,6 +329,11 @@ pub(super) struct EncodingArgs {
     /// Encode without loss: FFV1 unless --codec says otherwise (mkv)
     #[arg(long, conflicts_with_all = ["crf", "bitrate"])]
     pub(super) lossless: bool,
+    /// Film grain table (filmgrn1) that the stream carries, so that players make the grain
+    ///
+    /// Only libaom takes it: --codec libaom-av1. 'grainfield match PLATE -o grain.tbl' writes one.
+    #[arg(long, value_name = "FILE")]
+    pub(super) film_grain_table: Option<PathBuf>,
     /// How sound is written
     #[arg(long, value_name = "WHAT", value_parser = AUDIO, default_value = "auto")]
     pub(super) audio: Audio,

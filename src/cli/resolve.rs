@@ -6,6 +6,7 @@ use super::args::{
 };
 use super::exit::Exit;
 use super::sheet::Sheet;
+use crate::assets::{TextFileError, load_grain_table};
 use crate::disk::{DiskError, Place, Uses};
 use crate::format::Formats;
 use crate::journal::resume::Resume;
@@ -40,6 +41,8 @@ pub(super) enum ResolveError {
     Recipe(#[source] RecipeError),
     #[error(transparent)]
     Attach(#[from] crate::assets::AttachError),
+    #[error(transparent)]
+    FilmGrain(#[from] TextFileError),
     #[error("{}: {cause}", path.display())]
     ReadRecipe { path: PathBuf, cause: io::Error },
     #[error("{}: not a recipe: {problem}", path.display())]
@@ -70,6 +73,7 @@ impl ResolveError {
             ResolveError::ReadRecipe { .. } => Exit::Failed,
             ResolveError::Attach(e) if !e.is_usage() => Exit::Failed,
             ResolveError::Job(e) if !e.is_usage() => Exit::Failed,
+            ResolveError::FilmGrain(e) if !e.is_usage() => Exit::Failed,
             ResolveError::Disk(e) if !matches!(e, DiskError::Name { .. }) => Exit::Failed,
             _ => Exit::Usage,
         }
@@ -173,7 +177,7 @@ pub(super) struct Resolved {
 pub(super) fn render(typed: Render, environment: &Environment) -> Result<Resolved, ResolveError> {
     let Render { input, output, overwrite, filters, span, shard, resume, encoding, common } = typed;
     let mut resolved = request(input, output, overwrite, filters, Some(span), common, environment)?;
-    resolved.request.encoding = encoding_of(encoding);
+    resolved.request.encoding = encoding_of(encoding)?;
     resolved.request.shard = shard_of(&shard)?;
     let ResumeArgs { resume, verify, segments, segment_frames } = resume;
     resolved.request.resume = match (resume, verify) {
@@ -210,19 +214,21 @@ pub(super) fn frame(typed: Frame, environment: &Environment) -> Result<Resolved,
     request(input, output, overwrite, filters, Some(span), common, environment)
 }
 
-fn encoding_of(typed: EncodingArgs) -> Encoding {
-    Encoding {
+fn encoding_of(typed: EncodingArgs) -> Result<Encoding, ResolveError> {
+    let film_grain = typed.film_grain_table.map(|path| load_grain_table(&path)).transpose()?;
+    Ok(Encoding {
         codec: typed.codec,
         options: typed.codec_opt,
         crf: typed.crf,
         preset: typed.preset,
         bitrate: typed.bitrate,
         lossless: typed.lossless,
+        film_grain: film_grain.map(|(table, _)| table.into()),
         audio: typed.audio,
         subs: typed.subs,
         no_chapters: typed.no_chapters,
         repeatable: false,
-    }
+    })
 }
 
 pub(super) fn analyze(typed: Analyze, environment: &Environment) -> Result<Resolved, ResolveError> {

@@ -81,6 +81,11 @@ fn same(s: &Session, format: &str, (width, height): (u32, u32), frames: i64, gra
     )
     .unwrap();
     s.tool("ffmpeg", &format!("{line} -aom-params {grain} a.mkv"));
+    same_decoded(s, &format!("{format} {width}x{height} {grain}"), frames, filter);
+}
+
+/// Decodes a stream with and without its grain, and compares that with the filter.
+fn same_decoded(s: &Session, what: &str, frames: i64, filter: &str) {
     let decode = |on: u8, name: &str| {
         s.tool("ffmpeg", &format!("-v error -y -c:v libdav1d -filmgrain {on} -i a.mkv -strict -1 {name}"));
     };
@@ -102,16 +107,16 @@ fn same(s: &Session, format: &str, (width, height): (u32, u32), frames: i64, gra
             line(&mut frame);
             all.push(frame.to_vec());
         }
-        assert_eq!(all.len(), frames as usize, "{format} {grain}");
+        assert_eq!(all.len(), frames as usize, "{what}");
         all
     };
     let [off, on, ours] = [samples(&off), samples(&on), samples(&ours)];
     for (n, ((off, on), ours)) in off.iter().zip(&on).zip(&ours).enumerate() {
         let first = on.iter().zip(ours).position(|(a, b)| a != b);
-        assert_eq!(first, None, "{format} {width}x{height} {grain}: frame {n} differs from this byte on");
-        assert!(off != on || grain.contains("table"), "{format} {grain}: the stream has grain");
+        assert_eq!(first, None, "{what}: frame {n} differs from this byte on");
+        assert!(off != on || what.contains("table"), "{what}: the stream has grain");
     }
-    assert!(off != on, "{format} {grain}: the stream has grain");
+    assert!(off != on, "{what}: the stream has grain");
 }
 
 fn vector(s: &Session, number: u32, format: &str, size: (u32, u32)) {
@@ -162,6 +167,24 @@ fn grain_is_added_at_the_depth_of_the_output() {
         s.run(&format!("render {clip} got.y4m -f {}", chain("av1grain=vector=3,invert,"))).ok();
         assert!(s.read("got.y4m") == s.read("want.y4m"), "{before} {format}, and a filter behind");
     }
+}
+
+#[test]
+fn libaom_carries_a_table() {
+    let s = Session::new();
+    let tables = table(4, 7).to_string();
+    // As other programs write it.
+    s.write("t.tbl", tables.replace('\n', "\r\n"));
+    let clip = format!("pattern:zoneplate:size=97x71:frames=4:rate={}/{}:format=yuv420p", RATE.0, RATE.1);
+    let render = |codec: &str| format!("render {clip} a.mkv --codec {codec} --film-grain-table t.tbl -y");
+    s.run(&format!("{} --preset 8 --codec-opt lag-in-frames=0", render("libaom-av1"))).ok();
+    same_decoded(&s, "a table by --film-grain-table", 4, "av1grain=table=t.tbl");
+    // These would encode without the grain and say nothing.
+    for codec in ["libx264", "libsvtav1"] {
+        s.run(&render(codec)).ends(2).says("libaom-av1");
+    }
+    s.write("t.tbl", "filmgrn1\nE 0\n");
+    s.run(&render("libaom-av1")).ends(2).says("t.tbl: line 2");
 }
 
 /// All vectors in all formats and many sizes, and 500 tables: `./x soak`.

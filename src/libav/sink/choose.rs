@@ -85,6 +85,12 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         if encoding.lossless && !LOSSLESS.contains(&name.as_str()) {
             return Err(bad(always_loses(container, name, format)));
         }
+        // Others take no table, and encode without grain and without a word.
+        if encoding.film_grain.is_some() && name != "libaom-av1" {
+            return Err(bad(format!(
+                "{name} writes no film grain table into the stream: --film-grain-table needs --codec libaom-av1"
+            )));
+        }
         if !container.takes(codec.id) {
             return Err(bad(cannot_hold(container, codec, format, encoding)));
         }

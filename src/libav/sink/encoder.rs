@@ -13,9 +13,13 @@ use crate::libav::color::Tag;
 use crate::libav::error::{AvError, check};
 use crate::libav::versions;
 use ffmpeg_sys_next as sys;
+use grainfield_filters::film_grain::{Segment, Table};
 use grainfield_filters::frame::{FieldOrder, Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
+use std::io::Write;
+use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// libav's fraction; `None` when it does not fit its 32 bits.
 pub(crate) fn rational(r: Ratio) -> Option<sys::AVRational> {
@@ -32,6 +36,8 @@ pub(crate) fn threads(format: &Format) -> u32 {
 #[derive(Debug)]
 pub(crate) enum OpenError {
     Memory,
+    /// The film grain table cannot be put where the encoder reads it.
+    FilmGrain(std::io::Error),
     /// Options that the encoder does not know.
     Unknown(Vec<String>),
     Av(AvError),
@@ -44,6 +50,8 @@ pub(crate) struct Encoder {
     picture: AvFrame,
     /// A picture has been sent.
     fed: bool,
+    /// What libaom reads the film grain from.
+    _film_grain: Option<NamedTempFile>,
 }
 
 impl Encoder {
@@ -57,7 +65,10 @@ impl Encoder {
         let codec = Codec::new(choice.codec).ok_or(OpenError::Memory)?;
         let picture = AvFrame::new().ok_or(OpenError::Memory)?;
         let format = &choice.format;
-        let mut options = settings(choice, encoding, hdr);
+        let film_grain =
+            encoding.film_grain.as_deref().map(|table| film_grain_file(table, format)).transpose();
+        let film_grain = film_grain.map_err(OpenError::FilmGrain)?;
+        let mut options = settings(choice, encoding, hdr, film_grain.as_ref().map(NamedTempFile::path));
         // SAFETY: a fresh context, ours alone.
         let context = unsafe { &mut *codec.0 };
         context.width = format.width as i32;
@@ -97,7 +108,7 @@ impl Encoder {
         if !unknown.is_empty() {
             return Err(OpenError::Unknown(unknown));
         }
-        Ok(Encoder { codec, choice: choice.clone(), picture, fed: false })
+        Ok(Encoder { codec, choice: choice.clone(), picture, fed: false, _film_grain: film_grain })
     }
 
     pub(crate) fn time_base(&self) -> sys::AVRational {
@@ -252,13 +263,37 @@ pub(crate) const INTERLACING: [&str; 8] =
 /// Pictures with a side below this cannot be cut into FFV1's slices.
 const TINY: u32 = 16;
 
+/// A table as libaom wants it, which takes one of lines that end in CR LF for none, and aborts at `update 0` and at
+/// chroma that has grain without luma in 4:2:0.
+fn film_grain_file(table: &Table, format: &Format) -> std::io::Result<NamedTempFile> {
+    let plain = |i: usize| {
+        // Without parameters there is no grain, as in a gap.
+        let mut params = table.params(i)?.clone();
+        for p in [1, 2] {
+            if !params.has_grain(p, format.subsampling) {
+                params.points[p].clear();
+            }
+        }
+        Some(Segment { params: Some(params), ..table.segments[i].clone() })
+    };
+    let plain = Table { segments: (0..table.segments.len()).filter_map(plain).collect() };
+    let mut file = NamedTempFile::new()?;
+    file.write_all(plain.to_string().as_bytes())?;
+    file.flush()?;
+    Ok(file)
+}
+
 /// The options an encoder is opened with: ours, then the user's over them.
-fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr) -> Dict {
+fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<&Path>) -> Dict {
     let name = choice.name.as_str();
     let mut dict = Dict::new();
     let threads = threads(&choice.format);
     dict.set("threads", &threads.to_string());
-    let mut own: Vec<(&str, String)> = Vec::new(); // for x264-params and x265-params
+    let mut own: Vec<(&str, String)> = Vec::new(); // for x264-params, x265-params and aom-params
+    if let Some(path) = film_grain {
+        let path = path.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:").replace('\'', "\\'");
+        own.push(("film-grain-table", path));
+    }
     match name {
         "libx264" | "libx264rgb" => {
             // it is told of each picture's first field too late for what it writes of the first
@@ -304,6 +339,7 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr) -> Dict {
     let params = match name {
         "libx264" | "libx264rgb" => Some("x264-params"),
         "libx265" => Some("x265-params"),
+        "libaom-av1" => Some("aom-params"),
         _ => None,
     };
     let mut joined = own.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(":");
@@ -337,7 +373,7 @@ fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, own: &mut Vec<(&str
             "libx264" | "libx264rgb" => dict.set("qp", "0"),
             "libx265" => own.push(("lossless", "1".into())),
             "libvpx-vp9" => dict.set("lossless", "1"),
-            "libaom-av1" => dict.set("aom-params", "lossless=1"),
+            "libaom-av1" => own.push(("lossless", "1".into())),
             _ => {}
         }
         return;

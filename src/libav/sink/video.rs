@@ -259,6 +259,9 @@ pub(super) fn open(
 ) -> Result<Encoder, SinkError> {
     Encoder::open(container, choice, base, encoding, hdr).map_err(|error| match error {
         OpenError::Memory => fault(output, "out of memory".into()),
+        OpenError::FilmGrain(error) => {
+            fault(output, format!("no temporary file for the film grain table: {error}"))
+        }
         OpenError::Unknown(keys) => SinkError::Usage {
             name: output.to_string_lossy().into_owned(),
             problem: format!(
