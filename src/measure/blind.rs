@@ -201,7 +201,7 @@ impl Shot {
     fn temporal(&self, pictures: &[usize], near: &[Candidate]) -> f64 {
         let of = |all: &[Candidate]| {
             let levels: Vec<Level> = all.iter().map(|c| c.luma).collect();
-            let cluster = Cluster::of(&levels);
+            let cluster = Cluster::of(&levels, false);
             (levels.iter().filter(|l| cluster.holds(l)).count(), cluster)
         };
         let (count, first) = of(near);
@@ -240,7 +240,7 @@ impl Shot {
     }
 
     /// Measures the planes of blocks.
-    fn measure(&self, blocks: &[Candidate]) -> Vec<PlaneGrain> {
+    fn measure(&self, blocks: &[Candidate], low: bool) -> Vec<PlaneGrain> {
         let planes = self.fields[0].len();
         let chosen: Vec<Vec<bool>> = (0..planes)
             .map(|p| {
@@ -249,7 +249,7 @@ impl Shot {
                     return blocks.iter().map(counts).collect();
                 }
                 let levels: Vec<Option<Level>> = blocks.iter().map(|c| self.level(p, c)).collect();
-                let cluster = Cluster::of(&levels.iter().flatten().copied().collect::<Vec<_>>());
+                let cluster = Cluster::of(&levels.iter().flatten().copied().collect::<Vec<_>>(), low);
                 levels.iter().map(|l| l.as_ref().is_some_and(|l| cluster.holds(l))).collect()
             })
             .collect();
@@ -315,9 +315,9 @@ impl Shot {
     }
 }
 
-fn choose(all: &[Candidate]) -> (Vec<Candidate>, Cluster) {
+fn choose(all: &[Candidate], low: bool) -> (Vec<Candidate>, Cluster) {
     let levels: Vec<Level> = all.iter().map(|c| c.luma).collect();
-    let cluster = Cluster::of(&levels);
+    let cluster = Cluster::of(&levels, low);
     (all.iter().filter(|c| cluster.holds(&c.luma)).copied().collect(), cluster)
 }
 
@@ -326,7 +326,7 @@ pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
     let shot = Shot::new(frames, area);
     let (pictures, mut held) = shot.pictures();
     let near: Vec<Candidate> = pictures.windows(2).flat_map(|w| shot.pair(w[0], w[1], false)).collect();
-    let (mut blocks, cluster) = choose(&near);
+    let (mut blocks, cluster) = choose(&near, false);
     let (way, looked, gone, rho);
     if blocks.len() >= LEAST_BLOCKS {
         let moved = blocks.iter().filter(|c| c.vector != (0, 0)).count();
@@ -338,16 +338,16 @@ pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
         let odd = blocks.iter().filter(|c| (c.vector.0 | c.vector.1) & 1 != 0).count();
         if coarse && 2 * odd > blocks.len() {
             let far = pictures.windows(3).flat_map(|w| shot.pair(w[0], w[2], true)).collect::<Vec<_>>();
-            blocks.extend(choose(&far).0);
+            blocks.extend(choose(&far, false).0);
         }
     } else {
         let plain: Vec<Candidate> = pictures.iter().take(SURFACES).flat_map(|&n| shot.plain(n)).collect();
-        let (found, cluster) = choose(&plain);
+        let (found, cluster) = choose(&plain, true);
         (blocks, way, looked, rho) = (found, Way::Flat, plain.len(), 0.0);
         gone = shot.gone(&plain, &cluster);
         held = 1;
     }
-    let mut planes = shot.measure(&blocks);
+    let mut planes = shot.measure(&blocks, way == Way::Flat);
     for plane in &mut planes {
         plane.scale((1.0 / (1.0 - rho)).sqrt());
         let count = plane.overall().1.max(1.0);

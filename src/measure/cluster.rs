@@ -51,7 +51,8 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    pub(super) fn of(blocks: &[Level]) -> Cluster {
+    /// Where texture adds to many blocks, `low`: to most, so that the densest place is looked for among the least.
+    pub(super) fn of(blocks: &[Level], low: bool) -> Cluster {
         let mut by_bin: [Vec<f64>; BINS] = Default::default();
         let some = |b: &&Level| b.level > NOTHING.ln();
         blocks.iter().filter(some).for_each(|b| by_bin[bin(b.bright)].push(b.level));
@@ -67,8 +68,12 @@ impl Cluster {
             all
         };
         let lists: Vec<Vec<f64>> = (0..BINS).map(around).collect();
-        let mut middle: Vec<Option<f64>> =
-            lists.iter().map(|l| (l.len() >= LEAST).then(|| densest(l))).collect();
+        let mut middle: Vec<Option<f64>> = lists
+            .iter()
+            .map(|l| {
+                (l.len() >= LEAST).then(|| densest(if low { &l[..(l.len() * 2 / 5).max(LEAST)] } else { l }))
+            })
+            .collect();
         // By what lies below, where nothing but grain can be.
         let mut below: Vec<f64> = blocks
             .iter()
@@ -118,7 +123,7 @@ mod tests {
                 Level { bright, level: grain + texture }
             })
             .collect();
-        let found = Cluster::of(&blocks);
+        let found = Cluster::of(&blocks, false);
         let (mut kept, mut wrong) = (0, 0);
         for (i, b) in blocks.iter().enumerate().filter(|b| found.holds(b.1)) {
             kept += 1;
@@ -128,10 +133,23 @@ mod tests {
         assert!((270..330).contains(&kept) && wrong < 12, "{kept} {wrong}");
     }
 
+    /// Most blocks have the same texture, a fourth has none.
+    #[test]
+    fn of_two_dense_places_the_lower_is_found() {
+        let noise = normal(800, 1, 7);
+        let level = |i: usize| {
+            let texture = if i % 4 == 0 { 0.0 } else { 0.8 };
+            Level { bright: 100.0, level: 1.0 + texture + 0.1 * f64::from(noise.row(0)[i]) }
+        };
+        let blocks: Vec<Level> = (0..800).map(level).collect();
+        let middle = |low| Cluster::of(&blocks, low).middle(100.0).unwrap();
+        assert!((middle(true) - 1.0).abs() < 0.03 && (middle(false) - 1.8).abs() < 0.03);
+    }
+
     #[test]
     fn few_blocks_say_nothing() {
         let few = [Level { bright: 10.0, level: 0.0 }; 5];
-        assert!(!Cluster::of(&few).holds(&few[0]));
-        assert!(!Cluster::of(&[]).holds(&few[0]));
+        assert!(!Cluster::of(&few, false).holds(&few[0]));
+        assert!(!Cluster::of(&[], false).holds(&few[0]));
     }
 }
