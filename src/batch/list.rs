@@ -33,7 +33,7 @@ pub const MAX_TEXT: u64 = 16 << 20;
 const MAX_OPTIONS: usize = 256 << 20;
 
 /// Options whose value is a file that is looked for in the folder of the list.
-const FILES: [&str; 1] = ["recipe"];
+const FILES: [&str; 2] = ["--recipe", "--film-grain-table"];
 /// Options that are asked for on the command line of `batch` alone, or that a job says otherwise.
 const NOT: [&str; 9] =
     ["shard", "resume", "verify", "progress", "quiet", "verbose", "help", "input", "output"];
@@ -180,7 +180,7 @@ impl Reader<'_> {
                     DeValue::String(text) if text.contains('\0') => {
                         return bad(line, &place, "it contains a zero byte");
                     }
-                    DeValue::String(text) if FILES.contains(&key) => {
+                    DeValue::String(text) if FILES.contains(&option.as_str()) => {
                         self.folder.join(text.as_ref()).to_string_lossy().into_owned()
                     }
                     DeValue::String(text) => text.to_string(),
@@ -226,7 +226,7 @@ mod tests {
     fn lists() {
         let text = "folder='out'\n[all]\ncrf=18\nrecipe='a.toml'\n[[job]]\ninput='a.mp4'\noutput='b.mkv'\ncrf=20\n\
                     segments=true\nlossless=false\ncodec_opt=['a=1','b=2']\n[[job]]\nname='x'\ninput='pattern:bars'\n\
-                    output='c.y4m'\nrate=0.5\nseed=0xff";
+                    output='c.y4m'\nrate=0.5\nseed=0xff\nfilm_grain_table='a.tbl'";
         let jobs = parse(text).unwrap();
         assert_eq!(jobs.folder.as_deref(), Some(Path::new("/here/out")));
         let [a, b] = &jobs.jobs[..] else { panic!() };
@@ -236,7 +236,16 @@ mod tests {
         assert_eq!(a.options, options);
         assert_eq!((a.line, &a.lines[..]), (5, &[11, 11, 8, 4, 9][..]));
         assert_eq!((b.name.as_str(), b.input.to_str()), ("x", Some("pattern:bars")));
-        assert_eq!(b.options, ["--crf=18", "--rate=0.5", "--recipe=/here/a.toml", "--seed=255"]);
+        assert_eq!(
+            b.options,
+            [
+                "--crf=18",
+                "--film-grain-table=/here/a.tbl",
+                "--rate=0.5",
+                "--recipe=/here/a.toml",
+                "--seed=255"
+            ]
+        );
         assert_eq!(b.line, 12);
     }
 
