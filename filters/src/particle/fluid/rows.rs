@@ -59,11 +59,10 @@ impl<'a> View<'a> {
         self.starts[j.min(self.size[1]) * self.size[0]] as usize
     }
 
-    /// The parcels of a cell, those of it and the cells beside it, and those of the three cells below.
+    /// The parcels of cell `i` of row `j`, those of it and the cells beside it, and those of the three cells below.
     #[inline(always)]
-    fn around(&self, cell: usize) -> [Range<usize>; 3] {
+    fn around(&self, i: usize, j: usize) -> [Range<usize>; 3] {
         let [w, h] = self.size;
-        let (i, j) = (cell % w, cell / w);
         let (left, right) = (i.saturating_sub(1), (i + 1).min(w - 1) + 1);
         let at = |j: usize, i: usize| self.starts[j * w + i] as usize;
         let below = if j + 1 < h { at(j + 1, left)..at(j + 1, right) } else { 0..0 };
@@ -73,9 +72,16 @@ impl<'a> View<'a> {
     /// The cells of a stretch of rows that hold something: see [`around`](View::around).
     #[inline(always)]
     fn held(self, rows: Range<usize>) -> impl Iterator<Item = [Range<usize>; 3]> + use<'a> {
-        let (mut at, end) = (self.row(rows.start), self.row(rows.end));
+        let (mut at, end, mut j) = (self.row(rows.start), self.row(rows.end), rows.start);
         core::iter::from_fn(move || {
-            let around = (at < end).then(|| self.around(self.cells[at] as usize))?;
+            if at >= end {
+                return None;
+            }
+            let cell = self.cells[at] as usize;
+            while cell >= (j + 1) * self.size[0] {
+                j += 1;
+            }
+            let around = self.around(cell - j * self.size[0], j);
             at = around[0].end;
             Some(around)
         })
@@ -100,18 +106,41 @@ fn lanes_mut(v: &mut [f32], at: usize) -> &mut [f32; LANES] {
     }
 }
 
-/// As many zeros as a run has parcels, in whole sixteens.
-#[inline(always)]
-fn clear(sums: &mut Vec<f32>, run: &Range<usize>) {
-    sums.clear();
-    sums.resize(run.len().next_multiple_of(LANES), 0.0);
+/// What the parcels of a run get of those of a cell: the first sixteen, which mostly are all, and the rest.
+struct Theirs {
+    first: [f32; LANES],
+    rest: Vec<f32>,
 }
 
-/// Adds the sums of a run to those of its row; `first` is where `to` begins.
-#[inline(always)]
-fn add(to: &mut [f32], first: usize, run: &Range<usize>, sums: &[f32]) {
-    if !run.is_empty() {
-        to[run.start - first..run.end - first].iter_mut().zip(sums).for_each(|(to, sum)| *to += sum);
+impl Theirs {
+    const NONE: Theirs = Theirs { first: [0.0; LANES], rest: Vec::new() };
+
+    /// Nothing yet, for a run.
+    #[inline(always)]
+    fn clear(&mut self, run: &Range<usize>) {
+        self.first = [0.0; LANES];
+        if run.len() > LANES {
+            self.rest.clear();
+            self.rest.resize((run.len() - LANES).next_multiple_of(LANES), 0.0);
+        }
+    }
+
+    /// Adds it to the sums of the run's row, which begin with place `first`.
+    #[inline(always)]
+    fn add(&self, to: &mut [f32], first: usize, run: &Range<usize>) {
+        if run.is_empty() {
+            return;
+        }
+        let to = &mut to[run.start - first..];
+        // Behind the end of the run there is nothing to add.
+        match to.first_chunk_mut::<LANES>() {
+            Some(to) => to.iter_mut().zip(&self.first).for_each(|(to, sum)| *to += sum),
+            None => to.iter_mut().zip(&self.first).for_each(|(to, sum)| *to += sum),
+        }
+        if run.len() > LANES {
+            let to = &mut to[LANES..run.len()];
+            to.iter_mut().zip(&self.rest).for_each(|(to, sum)| *to += sum);
+        }
     }
 }
 
@@ -135,9 +164,9 @@ fn meet(view: &View<'_>, [x, y]: [f32; 2], at: usize, left: usize, sums: [&mut [
 fn densities_body(view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &mut [f32]) {
     let (first, next) = (view.row(rows.start), view.row(rows.start + 1));
     below.fill(0.0);
-    let mut sums = Vec::new();
+    let mut theirs = Theirs::NONE;
     for [cell, beside, under] in view.held(rows) {
-        clear(&mut sums, &under);
+        theirs.clear(&under);
         for k in cell {
             let place = [view.x[k], view.y[k]];
             let mut sum = [0f32; LANES];
@@ -145,13 +174,16 @@ fn densities_body(view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &m
                 // They meet this one in turn.
                 meet(&view, place, at, beside.end - at, [&mut sum, &mut [0.0; LANES]]);
             }
-            for at in under.clone().step_by(LANES) {
-                let theirs = lanes_mut(&mut sums, at - under.start);
-                meet(&view, place, at, under.end - at, [&mut sum, theirs]);
+            if !under.is_empty() {
+                meet(&view, place, under.start, under.len(), [&mut sum, &mut theirs.first]);
+                for at in (under.start + LANES..under.end).step_by(LANES) {
+                    let theirs = lanes_mut(&mut theirs.rest, at - under.start - LANES);
+                    meet(&view, place, at, under.end - at, [&mut sum, theirs]);
+                }
             }
             own[k - first] = total(&sum);
         }
-        add(below, next, &under, &sums);
+        theirs.add(below, next, &under);
     }
 }
 
@@ -209,10 +241,10 @@ fn forces_body(view: View<'_>, rows: Range<usize>, own: [&mut [f32]; 2], below: 
     let ([ax, ay], [bx, by]) = (own, below);
     bx.fill(0.0);
     by.fill(0.0);
-    let (mut tx, mut ty) = (Vec::new(), Vec::new());
+    let (mut tx, mut ty) = (Theirs::NONE, Theirs::NONE);
     for [cell, beside, under] in view.held(rows) {
-        clear(&mut tx, &under);
-        clear(&mut ty, &under);
+        tx.clear(&under);
+        ty.clear(&under);
         for k in cell {
             let known = [view.x[k], view.y[k], view.vx[k], view.vy[k], view.press[k], view.thin[k]];
             let (mut sx, mut sy) = ([0f32; LANES], [0f32; LANES]);
@@ -220,13 +252,18 @@ fn forces_body(view: View<'_>, rows: Range<usize>, own: [&mut [f32]; 2], below: 
                 let none = [&mut [0.0; LANES], &mut [0.0; LANES]];
                 push(&view, known, at, beside.end - at, [&mut sx, &mut sy], none);
             }
-            for at in under.clone().step_by(LANES) {
-                let theirs = [lanes_mut(&mut tx, at - under.start), lanes_mut(&mut ty, at - under.start)];
-                push(&view, known, at, under.end - at, [&mut sx, &mut sy], theirs);
+            if !under.is_empty() {
+                let theirs = [&mut tx.first, &mut ty.first];
+                push(&view, known, under.start, under.len(), [&mut sx, &mut sy], theirs);
+                for at in (under.start + LANES..under.end).step_by(LANES) {
+                    let [tx, ty] =
+                        [&mut tx, &mut ty].map(|t| lanes_mut(&mut t.rest, at - under.start - LANES));
+                    push(&view, known, at, under.end - at, [&mut sx, &mut sy], [tx, ty]);
+                }
             }
             (ax[k - first], ay[k - first]) = (total(&sx), total(&sy));
         }
-        add(bx, next, &under, &tx);
-        add(by, next, &under, &ty);
+        tx.add(bx, next, &under);
+        ty.add(by, next, &under);
     }
 }
