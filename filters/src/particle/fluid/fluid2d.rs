@@ -5,8 +5,9 @@
 //! be), speed is limited, and what leaves the box or enters something solid is put back.
 //!
 //! Parcels lie in columns in the order of a grid's cells, row by row, in a cell by number. They are put in order before
-//! every step ([`Fluid2d::settle`]), so that no pair is ever missed, by a stable counting sort of all. `./x bench settle`
-//! sets it beside a packed memory array at the rates at which parcels of a fluid change cells.
+//! every step ([`Fluid2d::settle`]), so that no pair is ever missed, by a stable counting sort of all: a packed memory
+//! array, which would move the 8 % that change cells and then be read in order, takes 2.3 to 2.5 times as long at 12,000
+//! and 30,000 parcels (`./x bench settle`).
 //!
 //! The state is a function of the settings, the parcels and the number of steps: neither threads, nor the instruction
 //! set, nor saving and restoring change a bit.
