@@ -38,6 +38,7 @@ pub(super) fn page(f: &Entry) -> String {
 /// Chains to begin with, of filters whose defaults change nothing: an example should be worth trying.
 const EXAMPLES: &[(&str, &str)] = &[
     ("grain", "grain=preset=35mm"),
+    ("flock", "flock=preset=starlings"),
     ("av1grain", "av1grain=iso=6400"),
     ("fade", "fade=amount='0=1;24=0'"),
     ("levels", "levels=black=0.05:gamma=1.2"),

@@ -138,7 +138,7 @@ settings! {
         /// seagulls that glide and circle
         "seagulls" = "figure=gull:agents=22:size=190:speed=0.3:spread=1.1:depth=1.8:waves=0:cohesion=0.1:alignment=0.3:wander=0.6:erratic=0.2:haze=0.35",
         /// a school of fish that turns together
-        "fish" = "figure=fish:agents=300:size=120:speed=0.34:spread=1:depth=1.5:separation=1.6:alignment=1.5:cohesion=0.25:wander=0.7:waves=0.4:haze=0.9:haze_colour=#2c5a6e",
+        "fish" = "figure=herring:agents=300:size=120:speed=0.34:spread=1:depth=1.5:separation=1.6:alignment=1.5:cohesion=0.25:wander=0.7:waves=0.4:haze=0.9:haze_colour=#2c5a6e",
         /// moths that flutter around a lamp
         "moths" = "figure=moth:agents=18:size=84:speed=0.42:spread=0.30:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.8:waves=0:pull=2:haze=0",
         /// bats on the hunt

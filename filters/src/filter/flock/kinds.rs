@@ -16,8 +16,8 @@ choices! {
         Starling = "starling",
         /// a white bird with long wings that also glides
         Gull = "gull",
-        /// a silver fish, lit from above
-        Fish = "fish",
+        /// a silver herring, lit from above
+        Fish = "herring",
         /// a moth, lit by the lamp at the goal
         Moth = "moth",
         /// a bat with fingered wings
