@@ -255,7 +255,7 @@ fn planes_that_are_not_there_are_refused() {
     let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
     let red = Step { planes: Some("r".parse().unwrap()), ..step(&ADD) };
     let error = Chain::bind::<ChainError>(&[step(&ADD), red], yuva(), &options, |f| Ok(*f)).unwrap_err();
-    assert_eq!(error.to_string(), "filter 2, 'add': planes: a picture of yuva420p has no plane 'r'");
+    assert_eq!(error.to_string(), "filter 2, 'add': planes: yuva420p has no plane 'r'");
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn errors_show_the_place() {
     // Escaped characters keep their places.
     assert_eq!(
         shown(r"noise=strength=0=1\;5*=2"),
-        "strength: '*' is no shape: '=' is linear, '|=' holds, '~=' is smooth, a letter or (sine-in) an ease\n  noise=strength=0=1\\;5*=2\n                       ^"
+        "strength: '*' is not a shape: '=' is linear, '|=' holds, '~=' is smooth, a letter or (sine-in) is an ease\n  noise=strength=0=1\\;5*=2\n                       ^"
     );
 }
 
@@ -207,9 +207,9 @@ fn every_fault_of_a_document_has_its_place() {
         ("version = 2", "r.toml:1:11: this program reads recipes of version 1"),
         ("seed = -1", "r.toml:1:8: seed: not a seed"),
         ("\nx = = 1", "r.toml:2:5: "),
-        ("filter = 1", "r.toml:1:10: this should be written [[filter]]"),
+        ("filter = 1", "r.toml:1:10: expected [[filter]]"),
         ("[[filter]]\nstrength = 1", "r.toml:1:1: 'name' is missing here"),
-        ("[[filter]]\nname = 1", "r.toml:2:8: this should be the name of a filter"),
+        ("[[filter]]\nname = 1", "r.toml:2:8: expected the name of a filter"),
         ("[[filter]]\nname = 'noize'", "r.toml:2:8: there is no filter 'noize'"),
         ("[[filter]]\nname = 'noise'\nstrenght = 1", "r.toml:3:1: 'noise' has no setting 'strenght'"),
         ("[[filter]]\nname = 'noise'\nstrength = true", "r.toml:3:12: strength: this setting takes a number"),
@@ -225,7 +225,7 @@ fn every_fault_of_a_document_has_its_place() {
             "r.toml:4:2: strength: key 2 must be later",
         ),
         ("[[filter]]\nname = 'noise'\nstrength = [{ at = 5 }]", "r.toml:3:13: 'value' is missing"),
-        ("[[filter]]\nname = 'noise'\nstrength = [7]", "r.toml:3:13: this should be a key"),
+        ("[[filter]]\nname = 'noise'\nstrength = [7]", "r.toml:3:13: expected a key"),
         (
             "[[filter]]\nname = 'noise'\nstrength = []",
             "r.toml:3:12: strength: a curve needs at least one key",
