@@ -138,7 +138,7 @@ mod tests {
     fn of_two_dense_places_the_lower_is_found() {
         let noise = normal(800, 1, 7);
         let level = |i: usize| {
-            let texture = if i % 4 == 0 { 0.0 } else { 0.8 };
+            let texture = if i.is_multiple_of(4) { 0.0 } else { 0.8 };
             Level { bright: 100.0, level: 1.0 + texture + 0.1 * f64::from(noise.row(0)[i]) }
         };
         let blocks: Vec<Level> = (0..800).map(level).collect();
