@@ -294,8 +294,8 @@ export function keysDialog() {
   const { element } = dialog('Keys', () => html`
     <p class="dim">Click a key to choose another; Backspace removes it. Keys are kept for this folder.</p>
     <div class="keygrid">${[...new Set(commands.map((c) => c.group))].map((group) => html`<section><h2>${group}</h2><table>${commands.filter((c) => c.group === group).map((c) => html`<tr>
-      <td>${c.label}</td><td><button class="key ${c.id in userKeys.value ? 'given' : ''}" aria-label="${c.label}: ${keysOf(c).map(pretty).join(', ') || 'no key'}"
-        @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).map((k) => html`<kbd>${pretty(k)}</kbd>`)}${waiting.value !== c.id && !keysOf(c).length ? '—' : nothing}</button></td></tr>`)}</table></section>`)}</div>
+      <td>${c.label}</td><td><button class="key ${c.id in userKeys.value ? 'given' : ''}" aria-label="${c.label}: ${keysOf(c).map(pretty).join(' ') || 'no key'}"
+        @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).map((k) => html`<kbd>${pretty(k)}</kbd> `)}${waiting.value !== c.id && !keysOf(c).length ? '—' : nothing}</button></td></tr>`)}</table></section>`)}</div>
     <footer><button @click=${() => (userKeys.value = {})}>Reset</button></footer>`, 'wide');
   element.addEventListener('keydown', (e) => {
     const id = waiting.value;
