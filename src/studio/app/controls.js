@@ -153,7 +153,7 @@ function body(step, s, given, effective, id) {
         @change=${(/** @type {any} */ e) => set(String(e.target.checked))}>`;
     case 'choice':
       return html`<select id=${id} @change=${(/** @type {any} */ e) => set(e.target.value === '' ? null : e.target.value)}>
-        ${given === undefined || s.default === null ? html`<option value="" .selected=${given === undefined}>${effective || 'as the preset says'}</option>` : nothing}
+        ${given === undefined || s.default === null ? html`<option value="" .selected=${given === undefined}>${effective || (s.id === 'preset' ? 'none' : 'as the preset says')}</option>` : nothing}
         ${s.choices?.map((c) => html`<option value=${c.id} title=${c.help} .selected=${c.id === given}>${c.id}</option>`)}</select>`;
     case 'number':
     case 'whole':
