@@ -136,7 +136,7 @@ fn everything_beside_the_picture_is_carried() {
 
     // MP4: subtitles in its own words, the font named as lost, chapters kept
     let said = s.run("render rich.mkv out.mp4 --preset veryfast").ok();
-    said.says("written as mov_text").says("attachment 3");
+    said.says("mov_text").says("attachment 3");
     let c = probe(&s, "out.mp4");
     assert_eq!(stream(&c, "subtitle")["codec_name"], "mov_text");
     assert_eq!(stream(&c, "audio")["tags"]["language"], "fra");

@@ -67,7 +67,11 @@ fn what_streams_say_is_kept_or_named() {
         let file = format!("out.{container}");
         let said = s.run(&format!("render in.mkv {file} {codec}")).ok().err;
         let text = s.tool("ffprobe", &format!("-v error -show_streams -of json {file}")).text();
-        assert_eq!(said.contains("the title is lost"), !text.contains("A-title"), "{file}: {said}");
+        assert_eq!(
+            said.contains("the title of stream 1 is lost"),
+            !text.contains("A-title"),
+            "{file}: {said}"
+        );
         let forced = text.contains("\"forced\": 1");
         let named = said.contains("'forced' is lost") || said.contains("subtitle 2 (subrip) is left out");
         assert_eq!(named, !forced, "{file}: {said}");

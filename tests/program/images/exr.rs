@@ -201,5 +201,5 @@ fn no_colour_is_an_error_that_lists_channels() {
     let layer = Layer::new(Vec2(2, 2), LayerAttributes::default(), Encoding::UNCOMPRESSED, channels);
     Image::from_layer(layer).write().to_file(&path).unwrap();
     let text = open(&path, Missing::Error).map(drop).unwrap_err().to_string();
-    assert!(text.contains("there are Z"), "{text}");
+    assert!(text.contains("channels are Z"), "{text}");
 }

@@ -94,7 +94,7 @@ fn a_stranger_in_the_sequence_is_named() {
     assert!(next(&mut *source).unwrap().is_some());
     assert!(next(&mut *source).unwrap().is_some());
     let text = next(&mut *source).unwrap_err().to_string();
-    let want = "a.0003.png: frame 3 is 5x2 gbrp16, the sequence began as 3x2 gray";
+    let want = "a.0003.png: frame 3 is 5x2 gbrp16, but the sequence began as 3x2 gray";
     assert!(text.contains(want), "{text}");
     assert!(next(&mut *source).unwrap().is_none());
 }
