@@ -73,7 +73,8 @@ fn what_streams_say_is_kept_or_named() {
             "{file}: {said}"
         );
         let forced = text.contains("\"forced\": 1");
-        let named = said.contains("'forced' is lost") || said.contains("subtitle 2 (subrip) is left out");
+        let named =
+            said.contains("'forced' of stream 2 is lost") || said.contains("subtitle 2 (subrip) is left out");
         assert_eq!(named, !forced, "{file}: {said}");
         let file = format!("cover.out.{container}");
         let said = s.run(&format!("render cover.mp4 {file} {codec}")).ok().err;

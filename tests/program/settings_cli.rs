@@ -46,7 +46,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("grain=curve=film:points='0=0;1=1'", "", &["points: they replace the curve: give only one of the two"]),
     ("noise=samples=3", "", &["it applies to distribution=binomial only: add that, or leave this out"]),
     ("noise=persistence=2", "", &["needs octaves=2 or more"]),
-    ("noise=correlation=0.3", "", &["only temporal=ar1 has it"]),
+    ("noise=correlation=0.3", "", &["temporal=ar1 only"]),
     ("noise=octaves=3:across=5", "", &["either octaves, or across and down"]),
     ("noise=state=0", "", &["the state 0x0 would stay zero", "lower 31 bits must be set"]),
     ("noise=state=1:seed=2", "", &["it replaces the seed: give only one of the two"]),

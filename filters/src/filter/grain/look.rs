@@ -320,8 +320,8 @@ mod tests {
                 for step in 1..=160 {
                     let now = spread(f64::from(step) * 0.05);
                     let grown = now.0 / before.0;
-                    // Where a pass takes over from another the spread may fall back by a hundredth.
-                    assert!((0.985..1.45).contains(&grown), "{scale} {sharpness} {step}: {grown}");
+                    // Where a pass takes over from another the spread falls back by up to 1.8 %.
+                    assert!((0.98..1.45).contains(&grown), "{scale} {sharpness} {step}: {grown}");
                     let louder = now.1 / before.1;
                     assert!((0.7..1.25).contains(&louder), "{scale} {sharpness} {step}: {louder}");
                     before = now;

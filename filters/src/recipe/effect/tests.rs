@@ -171,7 +171,7 @@ fn births_and_places_in_all_their_ways() {
         ("shape = \"sprite\"", "'sprite' is needed too"),
         ("scroll-x = 1", "this applies to shape = \"sprite\" only"),
         ("floor = [1, 200]", "floor: 200 is not from -100 to 100"),
-        ("name = \"a\"\nborn-of = \"b\"", "born-of: no layer of this 'name'"),
+        ("name = \"a\"\nborn-of = \"b\"", "born-of: no layer with this 'name'"),
     ] {
         let error = parse(&format!("[[layer]]\n{text}")).unwrap_err().to_string();
         assert!(error.contains(says), "{text:?}: {error}");
