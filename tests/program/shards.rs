@@ -165,7 +165,7 @@ fn a_sequence_is_resumed_and_checked() {
     s.run("render in.y4m one.png --frames 3 --resume").ok();
     s.run("render in.y4m one.png --frames 3 --resume").ok().says("1 frames are complete already");
     s.run("render in.y4m one.png --frames 4 --resume").ends(1).says("-y");
-    s.piped("render - o/f.##.png --resume", &s.read("in.y4m")).ends(2).says("of a pipe");
+    s.piped("render - o/f.##.png --resume", &s.read("in.y4m")).ends(2).says("a pipe");
     // an image of the recipe has changed
     let sprite = "render in.y4m o/s.##.png --frames 0-1 -f sprites=image=card.png --resume";
     s.run("render pattern:ramp:size=8x8:frames=1 card.png").ok();
