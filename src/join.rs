@@ -5,7 +5,7 @@ use crate::disk::{DiskError, Output, Place, SameFile};
 use crate::format::Formats;
 use crate::format::images::pattern::Pattern;
 use crate::journal::resume::{
-    Entry, Manifest, ManifestNames, Mismatch, ResumeError, SourceIds, State, Wanted, changed, state,
+    Entry, Manifest, ManifestNames, Mismatch, ResumeError, State, Wanted, changed, state,
 };
 use crate::journal::shard::{Kind, Note, Shard};
 use crate::sink::{Files, Output as Parsed, SinkError};
@@ -356,7 +356,8 @@ fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinEr
         false => {
             let options = crate::source::Options { allow_protocol: protocols, ..Default::default() };
             let source = crate::source::open(&input, &options)?;
-            let origin = SourceIds::of(&input, source.files(), &source::reads(&input), 0);
+            let origin =
+                crate::journal::resume::SourceIds::of(&input, source.files(), &source::reads(&input), 0);
             if origin.get(0) != entry.origin {
                 let problem = "it has been changed since the shards were made".into();
                 return Err(JoinError::Bad { path: input.into(), problem });

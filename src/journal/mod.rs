@@ -8,8 +8,8 @@
 //! |---|---|---|
 //! | frames of a sequence | the frames' | `.NAME.0.manifest`, hidden beside them |
 //! | a file that holds all frames | 0 | `.NAME.0.manifest`, hidden beside it |
-//! | a [shard](shard) that is one file | 0 | `NAME.I-of-N.EXT.shard`, with the lines that joining needs; it goes where the shard goes |
-//! | [segments](segments) of a video | the segments' | in their folder, where its lock also says who works there |
+//! | a [shard] that is one file | 0 | `NAME.I-of-N.EXT.shard`, with the lines that joining needs; it goes where the shard goes |
+//! | [segments] of a video | the segments' | in their folder, where its lock also says who works there |
 //!
 //! [`keep`] is what a sink is told of this.
 

@@ -2,7 +2,7 @@
 //!
 //! Where blocks of neighbouring frames differ by nothing but grain, their difference is two patterns of it. Such blocks
 //! stand still, or went a whole number of samples, or have nothing in them that could move; they are known by variances
-//! that are alike ([`cluster`](super::cluster)). Where there are too few, blocks of single frames without texture are
+//! that are alike (`cluster`). Where there are too few, blocks of single frames without texture are
 //! compared with a smooth surface. Nothing is denoised: what a filter would take for picture is not lost.
 
 use super::blocks::{Block, SIDE, Spot};
