@@ -56,7 +56,7 @@ pub(super) fn vectors(a: &Field, b: &Field) -> Vec<(i64, i64)> {
         };
         let Some((least, coarse)) = best(&mut around((0, 0), FAR), &cost) else { continue };
         // A block without texture is as like to one place as to another.
-        if least.is_nan() || least > 0.25 * variance(&small, at, SIDE) {
+        if least.is_nan() || least >= 0.25 * variance(&small, at, SIDE) {
             continue;
         }
         let (x, y) = (4 * at.0, 4 * at.1);
