@@ -177,6 +177,9 @@ pub(super) struct Resolved {
 pub(super) fn render(typed: Render, environment: &Environment) -> Result<Resolved, ResolveError> {
     let Render { input, output, overwrite, filters, span, shard, resume, encoding, common } = typed;
     let mut resolved = request(input, output, overwrite, filters, Some(span), common, environment)?;
+    if let Some(table) = &encoding.film_grain_table {
+        resolved.request.beside.read("the film grain table", Place::Path(table.clone()));
+    }
     resolved.request.encoding = encoding_of(encoding)?;
     resolved.request.shard = shard_of(&shard)?;
     let ResumeArgs { resume, verify, segments, segment_frames } = resume;

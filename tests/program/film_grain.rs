@@ -179,6 +179,11 @@ fn libaom_carries_a_table() {
     let render = |codec: &str| format!("render {clip} a.mkv --codec {codec} --film-grain-table t.tbl -y");
     s.run(&format!("{} --preset 8 --codec-opt lag-in-frames=0", render("libaom-av1"))).ok();
     same_decoded(&s, "a table by --film-grain-table", 4, "av1grain=table=t.tbl");
+    // The table is read, so it is not written, by no name.
+    s.write("t.mkv", s.read("t.tbl"));
+    let itself = format!("render {clip} t.mkv --codec libaom-av1 --film-grain-table t.mkv -y");
+    s.run(&itself).ends(2).says("the film grain table").says("are the same file");
+    assert_eq!(s.read("t.mkv"), s.read("t.tbl"));
     // These would encode without the grain and say nothing.
     for codec in ["libx264", "libsvtav1"] {
         s.run(&render(codec)).ends(2).says("libaom-av1");

@@ -1,9 +1,8 @@
 //! One step of the agents: which of them are near each other, and what that and everything else does to each.
 //!
 //! Lengths are frame heights, times seconds; x is to the right, y down and z away from the camera. The neighbours of an
-//! agent are looked for in the cells around its own, after a stable counting sort of all agents by cell: nearly a third of
-//! them change cells at each step, and at that rate a sort of all is quicker than a packed array. The sums of an agent are
-//! made in the order of cells and, within each, of ids; so they depend on the state alone.
+//! agent are looked for in the cells around its own, after a stable counting sort of all agents by cell. The sums of an
+//! agent are made in the order of cells and, within each, of ids; so they depend on the state alone.
 
 use super::super::overlay::Rng;
 use super::vector::{V, add, cross, dot, mul, sub, unit, wave};
