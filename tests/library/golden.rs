@@ -9,9 +9,10 @@ use crate::{video, walk};
 use grainfield::source::Slot;
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
-use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::frame::{Alpha, Depth, Format, Frame};
 use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::noise::seed::fnv1a64;
+use grainfield_filters::pixel::convert::Code;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use rayon::prelude::*;
@@ -131,6 +132,63 @@ fn not_finite(level: Level) -> String {
     text
 }
 
+/// Chains over planes whose colour is multiplied by alpha.
+const PREMULTIPLIED: &[&str] = &[
+    "invert=amount='0=0.2;4=1'",
+    "levels=gamma=1.7:black=-0.1",
+    "fade=amount=0.3:color=#8040c0:planes=all",
+    "blur=sigma=60:planes=all",
+    "unsharp=amount=1.5:size=60:threshold=0.02",
+    "transform=zoom=1.3:pan='0.05,-0.1'",
+    "particles=preset=sparks:size=4",
+    "sprites=scale=3:rotation=30:position='40,9'",
+];
+
+fn premultiplied(level: Level) -> String {
+    let mut text = String::from("# format | chain | number hash ...\n");
+    let sources = ["yuva420p", "yuva444p10", "gbrap16", "gbrapf32"]
+        .map(|name| (name, frames_of(name).map(|frame| multiplied(&frame))));
+    for chain in PREMULTIPLIED {
+        let steps = Recipe::parse_chain(chain).unwrap().steps;
+        for (name, frames) in &sources {
+            let chain_of = walk::bind(&steps, *frames[0].format(), level, None).unwrap();
+            writeln!(text, "{name} | {chain} | {}", hashes(&chain_of, frames)).unwrap();
+        }
+    }
+    text
+}
+
+/// The picture under an alpha of patches, none to all in quarters; its colour is multiplied by that, by the mean of it where
+/// colour is coarser.
+fn multiplied(frame: &Frame) -> Frame {
+    let format = Format { alpha: Alpha::Premultiplied, ..*frame.format() };
+    let a = format.alpha_plane().unwrap();
+    let at = |p: usize, x: usize, y: usize| match format.depth {
+        Depth::Bits(8) => f64::from(frame.row::<u8>(p, y)[x]),
+        Depth::Bits(_) => f64::from(frame.row::<u16>(p, y)[x]),
+        Depth::Float => f64::from(frame.row::<f32>(p, y)[x]),
+    };
+    let alpha = |x: usize, y: usize| ((x / 6 + y / 5) % 5) as f64 / 4.0;
+    let mut made = Frame::new(format);
+    for (p, y) in walk::rows(&format) {
+        let (code, (sx, sy)) = (Code::of(&format, p), format.plane_subsampling(p));
+        let (zero, top) = (f64::from(code.zero), f64::from(code.span));
+        let (last, bottom) = (format.width as usize - 1, format.height as usize - 1);
+        for x in 0..format.plane_size(p).0 {
+            let block = (y << sy..(y + 1) << sy).flat_map(|y| (x << sx..(x + 1) << sx).map(move |x| (x, y)));
+            let sum: f64 = block.map(|(x, y)| alpha(x.min(last), y.min(bottom))).sum();
+            let own = if p == a { top } else { at(p, x, y) - zero };
+            let v = zero + own * sum / f64::from(1u32 << (sx + sy));
+            match format.depth {
+                Depth::Bits(8) => made.row_mut::<u8>(p, y)[x] = (v + 0.5) as u8,
+                Depth::Bits(_) => made.row_mut::<u16>(p, y)[x] = (v + 0.5) as u16,
+                Depth::Float => made.row_mut::<f32>(p, y)[x] = v as f32,
+            }
+        }
+    }
+    made
+}
+
 /// Frames 0 and 3 of the pattern that all chains are given, by format.
 struct Sources(Vec<(&'static str, [Frame; 2])>);
 
@@ -152,10 +210,12 @@ fn frames_of(format: &str) -> [Frame; 2] {
 }
 
 /// The frozen values of the chains that begin with one filter, or of the empty chain ("source"), or of
-/// all over planes that hold more than finite numbers ("not-finite").
+/// all over planes that hold more than finite numbers ("not-finite"), or of some over "premultiplied" planes.
 fn golden(name: &str, level: Level, sources: &Sources) -> String {
-    if name == "not-finite" {
-        return not_finite(level);
+    match name {
+        "not-finite" => return not_finite(level),
+        "premultiplied" => return premultiplied(level),
+        _ => {}
     }
     let mut text = String::from("# format | chain | number hash ...\n");
     let defaults = FILTERS.iter().map(|f| f.name);
@@ -165,15 +225,20 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
             let input = *frames[0].format();
             let options = Options { seed: 0, level, last: Some(3), fields: Fields::of(input.fields) };
             let chain_of = Chain::bind::<ChainError>(&steps, input, &options, |made| Ok(*made)).unwrap();
-            let list = frames.iter().zip([0, 3]).map(|(frame, n)| {
-                let [made] = walk::frames(&chain_of, frame, [n], &CurrentThread);
-                let hash: String = made.digest().iter().map(|b| format!("{b:02x}")).collect();
-                format!("{n} {hash}")
-            });
-            writeln!(text, "{format} | {chain} | {}", list.collect::<Vec<_>>().join(" ")).unwrap();
+            writeln!(text, "{format} | {chain} | {}", hashes(&chain_of, frames)).unwrap();
         }
     }
     text
+}
+
+/// What a chain makes of frames 0 and 3.
+fn hashes(chain: &Chain, frames: &[Frame; 2]) -> String {
+    let list = frames.iter().zip([0, 3]).map(|(frame, n)| {
+        let [made] = walk::frames(chain, frame, [n], &CurrentThread);
+        let hash: String = made.digest().iter().map(|b| format!("{b:02x}")).collect();
+        format!("{n} {hash}")
+    });
+    list.collect::<Vec<_>>().join(" ")
 }
 
 fn first_filter(chain: &str) -> &str {
@@ -185,7 +250,8 @@ fn first_filter(chain: &str) -> &str {
 #[test]
 fn values_are_stable() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
-    let names: Vec<&str> = FILTERS.iter().map(|f| f.name).chain(["source", "not-finite"]).collect();
+    let names: Vec<&str> =
+        FILTERS.iter().map(|f| f.name).chain(["source", "not-finite", "premultiplied"]).collect();
     let file = |name: &str| format!("{folder}/{name}.txt");
     let sources = Sources::new();
     if std::env::var_os("GRAINFIELD_BLESS").is_some() {
