@@ -1,4 +1,4 @@
-//! A conversion in one line for people.
+//! Describes a conversion in one line for users.
 
 use super::light::{curve, curves};
 use super::ops::Ops;
@@ -47,7 +47,7 @@ pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
     line
 }
 
-/// What a curve is called.
+/// The name of a transfer function.
 fn light(curve: TransferFunction) -> String {
     match curve {
         TransferFunction::Linear => "linear light".into(),
