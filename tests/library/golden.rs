@@ -1,9 +1,9 @@
-//! Values are frozen: hashes of every filter in every kind of format, as they were when they were last changed on
-//! purpose. `GRAINFIELD_BLESS=1 cargo test --test library golden` (or `./x bless`) writes them anew; a change of output is a
-//! new version of a stream or filter and belongs into the changelog.
+//! Golden values: hashes of every filter in every kind of format, as of their last deliberate change.
+//! `GRAINFIELD_BLESS=1 cargo test --test library golden` (or `./x bless`) writes them again; a change of output is a
+//! new version of a stream or filter and needs an entry in the changelog.
 //!
-//! That the values are right is shown elsewhere, by vectors from independent programs. Here it is shown that they
-//! stay, on every level of this machine.
+//! Other tests show that the values are right, with vectors from independent programs. These tests show that they do
+//! not change, on every level of this machine.
 
 use crate::{video, walk};
 use grainfield::source::Slot;
@@ -35,7 +35,7 @@ const FORMATS: &[&str] = &[
     "gbrapf32",
 ];
 
-/// Chains beside each filter with its defaults.
+/// Chains to test in addition to each filter with its defaults.
 const CHAINS: &[&str] = &[
     "",
     "noise=distribution=binomial",
@@ -106,8 +106,9 @@ const CHAINS: &[&str] = &[
     "sprites=scale=9:blend=multiply,sprites=blend=add:position='0=0,0;3=66,34'",
 ];
 
-/// Planes in which infinities and NaNs of several payloads stand: what a filter does not replace passes to the bit, and
-/// what it makes of them is the same on every machine. Processors' own NaNs differ, which no level of one of them shows.
+/// Planes with infinities and NaNs of several payloads: samples that a filter does not replace keep their bits, and
+/// computed ones are the same on every machine. The NaNs of processors differ, which levels of one processor do not
+/// show.
 fn not_finite(level: Level) -> String {
     let mut text = String::from("# format | chain | number hash ...\n");
     let defaults = FILTERS.iter().map(|f| f.name);
@@ -131,7 +132,7 @@ fn not_finite(level: Level) -> String {
     text
 }
 
-/// Frames 0 and 3 of the pattern that all chains are given, by format.
+/// Frames 0 and 3 of the pattern that is the input of all chains, by format.
 struct Sources(Vec<(&'static str, [Frame; 2])>);
 
 impl Sources {
@@ -151,8 +152,8 @@ fn frames_of(format: &str) -> [Frame; 2] {
     [all[0].clone(), all[3].clone()]
 }
 
-/// The frozen values of the chains that begin with one filter, or of the empty chain ("source"), or of
-/// all over planes that hold more than finite numbers ("not-finite").
+/// The golden values of the chains that begin with one filter, of the empty chain ("source"), or of all
+/// chains over planes with non-finite samples ("not-finite").
 fn golden(name: &str, level: Level, sources: &Sources) -> String {
     if name == "not-finite" {
         return not_finite(level);
@@ -181,7 +182,7 @@ fn first_filter(chain: &str) -> &str {
     if name.is_empty() { "source" } else { name }
 }
 
-/// One file for each filter, so that changes of two filters merge.
+/// One file for each filter, so that changes of two filters can be merged.
 #[test]
 fn values_are_stable() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
