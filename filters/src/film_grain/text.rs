@@ -187,8 +187,8 @@ impl<'a> Reader<'a> {
         let coefficient_shift = p.number("the coefficients' shift", (6, 9))?;
         let grain_shift = p.number("the grain's shift", (0, 3))?;
         let scaling_shift = p.number("the strength's shift", (8, 11))?;
-        let chroma_from_luma = p.switch("whether chroma's strength is luma's")?;
-        let overlap = p.switch("whether blocks overlap")?;
+        let chroma_from_luma = p.switch("the flag 'chroma from luma'")?;
+        let overlap = p.switch("the flag 'overlap'")?;
         let mut index = || {
             Ok(ChromaIndex {
                 own: p.number("a factor of chroma", (0, 255))?,
@@ -267,9 +267,9 @@ impl FromStr for Table {
             if end < start {
                 return e.fail(Problem::Ends);
             }
-            let apply = e.switch("whether there is grain")?;
+            let apply = e.switch("the flag 'apply'")?;
             let seed = e.number("the seed", (0, 65535))?;
-            let update = e.switch("whether parameters follow")?;
+            let update = e.switch("the flag 'update'")?;
             if apply && !update && !known {
                 return e.fail(Problem::NothingBefore);
             }

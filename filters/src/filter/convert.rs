@@ -63,14 +63,14 @@ impl fmt::Display for ConvertError {
                 write!(f, "{}x{} cannot become {}x{}: conversion keeps the size", a.0, a.1, b.0, b.1)
             }
             ConvertError::Picture => {
-                f.write_str("a frame cannot become a field, nor a field the other: convert like to like")
+                f.write_str("frames and fields cannot be converted to each other, nor one field to the other")
             }
             ConvertError::Rate(a, b) => {
                 write!(f, "{a} frames per second cannot become {b}: conversion keeps the rate")
             }
             ConvertError::Matrix(Matrix::CHROMA_DERIVED_NC, p) => write!(
                 f,
-                "the matrix chroma-derived-nc needs primaries, and these are {}: name the matrix itself",
+                "the matrix chroma-derived-nc needs primaries, and these are {}: give the matrix itself",
                 p.name().unwrap_or("unknown")
             ),
             ConvertError::Matrix(m, _) => write!(

@@ -173,7 +173,7 @@ impl ByteReader<'_> {
     fn number(&mut self) -> Result<f64, StreamError> {
         let place = self.place();
         let v = self.take().map(f64::from_le_bytes)?;
-        if v.abs() <= MAX_VALUE { Ok(v) } else { fault(place, "a number is beyond 1e100 or none at all") }
+        if v.abs() <= MAX_VALUE { Ok(v) } else { fault(place, "a number is beyond 1e100 or not finite") }
     }
 
     /// The time of a handle.
@@ -193,7 +193,7 @@ impl ByteReader<'_> {
         match Ratio::new(n, d) {
             // Accept only the form that is written: lowest terms, denominator above 0.
             Some(r) if (r.num(), r.den()) == (n, d) => Ok(KeyTime::Seconds(r)),
-            _ => fault(place, "a time is no fraction in lowest terms"),
+            _ => fault(place, "a time is not a fraction in lowest terms"),
         }
     }
 
@@ -216,7 +216,7 @@ impl ByteReader<'_> {
             }),
             n => match n.checked_sub(16).and_then(|n| Ease::of_index(n.into())) {
                 Some(ease) => Shape::Ease(ease),
-                None => return fault(tag_place, "no shape has this number"),
+                None => return fault(tag_place, "a shape is unknown"),
             },
         };
         Ok(Key { at, value, shape })

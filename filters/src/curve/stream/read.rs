@@ -53,7 +53,7 @@ impl<R: ReadAt> Tracks<R> {
             return problem(8, StreamProblem::Version(version));
         }
         if unit > 1 {
-            return fault(12, "no unit of time has this number");
+            return fault(12, "the unit of time is unknown");
         }
         let Some(tail_place) = length.checked_sub(TAIL_BYTES).filter(|p| *p >= HEAD_BYTES) else {
             return problem(length, StreamProblem::Short);
@@ -89,7 +89,7 @@ impl<R: ReadAt> Tracks<R> {
         }
         match all.jumps.first() {
             Some(first) => all.end = first.place,
-            None => return fault(index_place, "there is no first jump frame"),
+            None => return fault(index_place, "the first jump frame is missing"),
         }
         all.read_cycles(cycles_place)?;
         Ok(all)
@@ -106,10 +106,10 @@ impl<R: ReadAt> Tracks<R> {
             let ordered = self.cycles.last().is_none_or(|(before, _)| *before < track);
             let rules = rules_of(rules).filter(|(before, after)| cyclic(*before, *after));
             let Some((before, after)) = rules.filter(|_| ordered && (track as usize) < self.tracks) else {
-                return fault(place, "a track that repeats is not where it should be");
+                return fault(place, "the tracks that repeat are not in order");
             };
             let Some(rest) = left.checked_sub(count as usize) else {
-                return fault(place, "too many keys of tracks that repeat");
+                return fault(place, "the tracks that repeat have too many keys");
             };
             left = rest;
             let mut keys: Vec<Key> = Vec::new();
@@ -117,7 +117,7 @@ impl<R: ReadAt> Tracks<R> {
                 keys.push(bytes.key(self.seconds)?);
             }
             let Ok(curve) = Curve::new(keys) else {
-                return fault(place, "the keys of a track that repeats make no curve");
+                return fault(place, "the keys of a track that repeats do not form a curve");
             };
             self.cycles.push((track, curve.with_extrapolation(before, after)));
         }
@@ -143,7 +143,7 @@ impl<R: ReadAt> Tracks<R> {
         let whole = keys.len() == count as usize;
         match Curve::new(keys) {
             Ok(curve) if whole => Ok(Some(curve.with_extrapolation(before, after))),
-            _ => fault(head.place, "the keys of a track make no curve"),
+            _ => fault(head.place, "the keys of a track do not form a curve"),
         }
     }
 
@@ -206,13 +206,13 @@ impl<R: ReadAt> Tracks<R> {
             let Some((track, key, place)) = head.next else { return Ok(()) };
             let track = track as usize;
             let Some(need) = head.need(track) else {
-                return fault(place, "a key of no track, or one too many");
+                return fault(place, "a key has an unknown track, or its track has too many keys");
             };
             if need > now {
                 return Ok(());
             }
             if head.last_need.is_some_and(|last| need < last) {
-                return fault(place, "keys are not in the order they are needed");
+                return fault(place, "the keys are not in the order in which they are needed");
             }
             head.last_need = Some(need);
             if !head.push(track, key, need) {
@@ -232,7 +232,7 @@ impl<R: ReadAt> Tracks<R> {
             }
             self.chunk(POINTS, next, &mut head.chunk)?;
             if head.chunk.is_empty() {
-                return fault(next, "an empty chunk");
+                return fault(next, "a chunk is empty");
             }
             (head.place, head.done) = (next, 0);
         }
@@ -256,10 +256,10 @@ impl<R: ReadAt> Tracks<R> {
             head.put(track, active);
         }
         if !bytes.is_end() {
-            return fault(bytes.place(), "more tracks in a jump frame than in the stream");
+            return fault(bytes.place(), "a jump frame has more tracks than the stream");
         }
         if !same {
-            return fault(jump.place, "a jump frame has other tracks that repeat than the stream");
+            return fault(jump.place, "a jump frame and the stream disagree on the tracks that repeat");
         }
         (head.now, head.next, head.last_need) = (jump.time, None, jump.time);
         (head.place, head.done) = (jump.chunk, 0);
@@ -269,7 +269,7 @@ impl<R: ReadAt> Tracks<R> {
             self.chunk(POINTS, jump.chunk, &mut head.chunk)?;
             head.done = jump.offset as usize;
             if head.done > head.chunk.len() {
-                return fault(jump.place, "a jump frame goes on outside its chunk");
+                return fault(jump.place, "a jump frame points outside its chunk");
             }
         }
         Ok(())
@@ -292,7 +292,7 @@ impl<R: ReadAt> Tracks<R> {
         if sum != checksum(&[&head[..8], into]) {
             return Err(StreamError { at: place, problem: StreamProblem::Checksum });
         }
-        if found != kind { fault(place, "a chunk of another kind than expected") } else { Ok(()) }
+        if found != kind { fault(place, "a chunk has an unexpected kind") } else { Ok(()) }
     }
 }
 

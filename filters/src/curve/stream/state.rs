@@ -235,7 +235,7 @@ impl TrackState {
     ) -> Result<TrackState, StreamError> {
         let place = bytes.place();
         let Some((before, after)) = rules_of(bytes.u8()?) else {
-            return fault(place, "no rule has this number");
+            return fault(place, "an extrapolation is unknown");
         };
         if cyclic(before, after) {
             return Ok(TrackState::cyclic_state(before, after));
@@ -244,7 +244,7 @@ impl TrackState {
         let (current, kept) = (bytes.u8()?, bytes.u8()?);
         let good = 0 < kept && usize::from(kept) <= KEPT && current < kept && usize::from(current) <= BEHIND;
         if !good || first.checked_add(kept.into()).is_none_or(|end| end > count) {
-            return fault(place, "the keys of a jump frame are not counted right");
+            return fault(place, "a jump frame has a wrong number of keys");
         }
         let mut active =
             TrackState { keys: [NO_KEY; KEPT], kept: 0, current, begun: true, before, after, first, count };
@@ -265,7 +265,7 @@ impl TrackState {
         let late = missed.is_some_and(|t| now.is_some_and(|now| t <= now));
         let alone = next.is_none() && first + u32::from(kept) < count;
         if early || late || alone {
-            return fault(place, "a jump frame does not hold what its time needs");
+            return fault(place, "a jump frame lacks keys that its time needs");
         }
         Ok(active)
     }

@@ -30,7 +30,7 @@ pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
     if let Ok(Some((a, b))) = curves(from, to) {
         note(format!("{} -> {}", light(a), light(b)));
         if from.transfer == Transfer::UNSPECIFIED && curve(from).is_some() {
-            note("no transfer tag: assuming the first of these".into());
+            note(format!("no transfer tag: assuming {}", light(a)));
         }
     }
     match (from.alpha, to.alpha) {
